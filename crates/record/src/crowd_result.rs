@@ -1,0 +1,172 @@
+//! What a crowd prints, line by line. Normative description: `docs/protocol.md`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One line of a crowd's standard output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum CrowdEvent {
+    /// Every user has joined.
+    Joined {
+        /// From the first connect to the last join, seconds.
+        join_s: f64,
+    },
+    /// How far it is.
+    Progress {
+        /// Messages said so far.
+        sent: u64,
+        /// Deliveries verified so far.
+        received: u64,
+        /// Sent + received at the end.
+        expected: u64,
+    },
+    /// Last verified delivery, or it gave up.
+    Done,
+    /// The whole result.
+    Result(CrowdResult),
+}
+
+/// What a crowd found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CrowdResult {
+    /// Messages said.
+    pub sent: u64,
+    /// Deliveries verified, each message once a listener.
+    pub received: u64,
+    /// From the opening of the gate to the last verified delivery, seconds.
+    pub elapsed_s: f64,
+    /// From the first connect to the last join, seconds.
+    pub join_s: f64,
+    /// Delivery latencies: lowest value of a bucket in ns, and how often.
+    pub latency_ns: Vec<(u64, u64)>,
+    /// Pacing `rate`: how late a message was handed to the socket, in the same form.
+    pub send_lag_ns: Vec<(u64, u64)>,
+    /// Deliveries that never came of messages that were said.
+    pub lost: u64,
+    /// Messages that were never said.
+    pub unsaid: u64,
+    /// Deliveries that came again.
+    pub repeated: u64,
+    /// Deliveries that came after a later one of the same speaker.
+    pub reordered: u64,
+    /// Deliveries that were changed.
+    pub altered: u64,
+    /// The first faults, as examples.
+    pub faults: Vec<Fault>,
+    /// Who else was in the rooms.
+    pub strangers: Vec<Stranger>,
+    /// Why the crowd gave up, if it did.
+    pub failure: Option<Failure>,
+}
+
+/// One fault in the deliveries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fault {
+    /// What is wrong.
+    pub kind: FaultKind,
+    /// Room number.
+    pub room: u32,
+    /// The listener; `null` for messages that were never said.
+    pub user: Option<u32>,
+    /// The speaker, where known.
+    pub speaker: Option<u32>,
+    /// The (first) message of that speaker, where known.
+    pub sequence: Option<u32>,
+    /// How many messages this stands for.
+    pub count: u64,
+    /// More words.
+    pub detail: Option<String>,
+}
+
+/// What can be wrong with a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// Said, and never delivered.
+    Lost,
+    /// Never said.
+    Unsaid,
+    /// Delivered again, or to its own speaker.
+    Repeated,
+    /// Delivered after a later one of the same speaker.
+    Reordered,
+    /// Not byte for byte what was said.
+    Altered,
+}
+
+/// Somebody in a room who is not of the crowd.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stranger {
+    /// Room number.
+    pub room: u32,
+    /// What he calls himself.
+    pub nick: String,
+    /// How many messages he said (each counted once).
+    pub messages: u64,
+}
+
+/// Why a crowd gave up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    /// What happened.
+    pub kind: FailureKind,
+    /// Room of the user to whom it happened, where it was one.
+    pub room: Option<u32>,
+    /// The user to whom it happened, where it was one.
+    pub user: Option<u32>,
+    /// In words.
+    pub detail: String,
+}
+
+/// What can end a run early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// No connection could be made at all.
+    Connect,
+    /// A user could not register or join.
+    Join,
+    /// The server answered a message with an error.
+    Refused,
+    /// A connection was closed or broke.
+    Disconnect,
+    /// Nothing came for too long.
+    Timeout,
+    /// It was told to stop.
+    Stopped,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let kind = match self.kind {
+            FaultKind::Lost => "lost",
+            FaultKind::Unsaid => "unsaid",
+            FaultKind::Repeated => "repeated",
+            FaultKind::Reordered => "reordered",
+            FaultKind::Altered => "altered",
+        };
+        write!(f, "{kind}: room {}", self.room)?;
+        if let Some(user) = self.user {
+            write!(f, ", user {user}")?;
+        }
+        match (self.speaker, self.sequence) {
+            (Some(speaker), Some(sequence)) => write!(f, ", message {sequence} of user {speaker}")?,
+            (Some(speaker), None) => write!(f, ", a message of user {speaker}")?,
+            (None, _) => {}
+        }
+        if self.count > 1 {
+            write!(f, " and {} after it", self.count - 1)?;
+        }
+        self.detail.as_ref().map_or(Ok(()), |detail| write!(f, " ({detail})"))
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (self.room, self.user) {
+            (Some(room), Some(user)) => write!(f, "room {room}, user {user}: {}", self.detail),
+            _ => write!(f, "{}", self.detail),
+        }
+    }
+}

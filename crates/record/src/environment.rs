@@ -1,0 +1,44 @@
+//! Where a run ran.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The machine at the start of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Environment {
+    /// Kernel release, as `uname -r`.
+    pub kernel: String,
+    /// Kernel build, as `uname -v`.
+    pub kernel_build: String,
+    /// Distribution, from os-release.
+    pub distribution: Option<String>,
+    /// CPU model.
+    pub cpu_model: String,
+    /// CPUs that this process may run on.
+    pub cpus: u32,
+    /// Installed memory, bytes.
+    pub memory_bytes: u64,
+    /// Load average over the last minute.
+    pub load_1min: f64,
+    /// Share of all CPU time since boot that the hypervisor gave to others, 0..=1.
+    pub steal_share_since_boot: f64,
+    /// Share of CPU time during the run that the hypervisor gave to others, 0..=1.
+    pub steal_share_in_run: Option<f64>,
+    /// The limits in force.
+    pub limits: Limits,
+}
+
+/// Limits that a run can meet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// Open files of a process (`ulimit -n`, the hard limit, to which Klatch raises the soft one).
+    pub open_files: Option<u64>,
+    /// Processes and threads of a user (`ulimit -u`).
+    pub user_processes: Option<u64>,
+    /// `kernel.threads-max`.
+    pub threads_max: u64,
+    /// `kernel.pid_max`.
+    pub pid_max: u64,
+    /// `vm.max_map_count`.
+    pub max_map_count: u64,
+}

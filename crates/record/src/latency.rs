@@ -1,0 +1,100 @@
+//! Distributions of times, kept as HDR histograms.
+
+use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Percentiles of a time, and the histogram they come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// How many times were measured.
+    pub count: u64,
+    /// Arithmetic mean, µs.
+    pub mean_us: f64,
+    /// Median, µs.
+    pub p50_us: f64,
+    /// 90th percentile, µs.
+    pub p90_us: f64,
+    /// 99th percentile, µs.
+    pub p99_us: f64,
+    /// 99.9th percentile, µs.
+    pub p999_us: f64,
+    /// The largest, µs (as exact as the histogram: 3 digits).
+    pub max_us: f64,
+    /// All values in ns: an HDR histogram in its V2 compressed form, Base64. It merges exactly with others.
+    pub histogram: String,
+}
+
+/// Why counts are no histogram.
+#[derive(Debug, Error)]
+pub enum LatencyError {
+    /// A value cannot be held.
+    #[error("a time of {0} ns does not fit into a histogram")]
+    Value(u64),
+    /// The histogram cannot be packed.
+    #[error("cannot pack the histogram: {0}")]
+    Pack(String),
+}
+
+impl Latency {
+    /// Makes it of pairs (time in ns, how often). `None` where there are no times.
+    ///
+    /// # Errors
+    /// A time too large to be held.
+    pub fn from_counts_ns(counts: &[(u64, u64)]) -> Result<Option<Latency>, LatencyError> {
+        let mut histogram = Histogram::<u64>::new(3).expect("3 digits are possible");
+        for &(value, count) in counts {
+            histogram.record_n(value, count).map_err(|_| LatencyError::Value(value))?;
+        }
+        if histogram.is_empty() {
+            return Ok(None);
+        }
+        let mut packed = Vec::new();
+        V2DeflateSerializer::new()
+            .serialize(&histogram, &mut packed)
+            .map_err(|error| LatencyError::Pack(error.to_string()))?;
+        let us = |quantile| histogram.value_at_quantile(quantile) as f64 / 1e3;
+        Ok(Some(Latency {
+            count: histogram.len(),
+            mean_us: histogram.mean() / 1e3,
+            p50_us: us(0.5),
+            p90_us: us(0.9),
+            p99_us: us(0.99),
+            p999_us: us(0.999),
+            max_us: histogram.max() as f64 / 1e3,
+            histogram: BASE64.encode(packed),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::Deserializer;
+
+    #[test]
+    fn percentiles_are_those_of_the_counts() {
+        let counts: Vec<_> = (1..=1000).map(|value| (value * 1000, 1)).collect();
+        let latency = Latency::from_counts_ns(&counts).unwrap().unwrap();
+        assert_eq!(latency.count, 1000);
+        for (got, wanted) in [(latency.p50_us, 500.0), (latency.p99_us, 990.0), (latency.max_us, 1000.0)] {
+            assert!((got / wanted - 1.0).abs() < 0.002, "{got} is not {wanted}");
+        }
+    }
+
+    #[test]
+    fn the_packed_histogram_holds_every_value() {
+        let latency = Latency::from_counts_ns(&[(1_000, 3), (2_000_000_000, 1)]).unwrap().unwrap();
+        let packed = BASE64.decode(latency.histogram).unwrap();
+        let back: Histogram<u64> = Deserializer::new().deserialize(&mut packed.as_slice()).unwrap();
+        assert_eq!((back.len(), back.count_at(1_000), back.count_at(2_000_000_000)), (4, 3, 1));
+    }
+
+    #[test]
+    fn no_times_make_no_percentiles() {
+        assert_eq!(Latency::from_counts_ns(&[]).unwrap(), None);
+    }
+}

@@ -1,0 +1,27 @@
+//! The results of Klatch as plain data: what a crowd reports, and the record of a run. Their JSON Schema is committed
+//! as `docs/record.schema.json` and generated from these types.
+
+mod crowd_result;
+mod environment;
+mod latency;
+mod record;
+mod save;
+mod usage;
+mod verdict;
+mod workload;
+
+pub use crowd_result::{CrowdEvent, CrowdResult, Failure, FailureKind, Fault, FaultKind, Stranger};
+pub use environment::{Environment, Limits};
+pub use latency::{Latency, LatencyError};
+pub use record::{Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth};
+pub use save::{SaveError, save};
+pub use usage::Usage;
+pub use verdict::{Status, Verdict, Warning, WarningKind};
+pub use workload::{Pacing, Workload, WorkloadError};
+
+/// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.
+pub fn schema() -> String {
+    let schema = schemars::schema_for!(Record);
+    let text = serde_json::to_string_pretty(&schema).expect("a schema is plain JSON");
+    text + "\n"
+}

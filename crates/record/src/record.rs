@@ -1,0 +1,167 @@
+//! The complete machine-readable result of a run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Environment, Failure, Fault, Latency, Stranger, Usage, Verdict, Warning, Workload};
+
+/// What [`Record::schema`] says.
+pub const SCHEMA_NAME: &str = "klatch-record/1";
+
+/// The complete result of a run: what ran, where, the score, the checks, the observations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Record {
+    /// Always `klatch-record/1`.
+    pub schema: String,
+    /// What measured.
+    pub klatch: Build,
+    /// When the run began, RFC 3339 in UTC.
+    pub started_at: String,
+    /// Whether the run counts.
+    pub role: Role,
+    /// Its number among the runs of its role, from 1.
+    pub number: u32,
+    /// What was measured.
+    pub platform: Platform,
+    /// Who measured it.
+    pub crowd: CrowdInfo,
+    /// What the crowd did.
+    pub workload: Workload,
+    /// Whether the score counts.
+    pub verdict: Verdict,
+    /// What to know when reading it.
+    pub warnings: Vec<Warning>,
+    /// The score; its numbers are those reached even when the verdict is `invalid`.
+    pub score: Score,
+    /// Delivery latency; `null` where nothing was delivered.
+    pub latency: Option<Latency>,
+    /// How late the crowd spoke; only under pacing `rate`.
+    pub send_lag: Option<Latency>,
+    /// Every message accounted for.
+    pub checks: Checks,
+    /// What server and crowd used.
+    pub usage: UsageOfBoth,
+    /// Where it ran.
+    pub environment: Environment,
+}
+
+/// Which Klatch measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Build {
+    /// Its version.
+    pub version: String,
+    /// The commit it was built from, with `-dirty` if the tree was changed; `null` if built without git.
+    pub commit: Option<String>,
+}
+
+/// Whether a run counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It does not.
+    WarmUp,
+    /// It does.
+    Trial,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Platform {
+    /// Its name in the catalog, or the address of a server that somebody else started.
+    pub name: String,
+    /// How it writes; `null` where unknown.
+    pub class: Option<Class>,
+    /// Where the server listened.
+    pub address: String,
+    /// Why this one, where Klatch chose.
+    pub chosen_because: Option<String>,
+    /// The exact command line; `null` if Klatch did not start it.
+    pub command: Option<Vec<String>>,
+    /// What runs it, where it says so.
+    pub runtime: Option<Runtime>,
+}
+
+/// The two classes of server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// One write system call per delivery.
+    Classic,
+    /// May put several deliveries into one write.
+    Open,
+}
+
+/// A language runtime.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Runtime {
+    /// What it calls itself, with its full version.
+    pub version: String,
+    /// The program.
+    pub path: String,
+    /// Options given to it.
+    pub options: Vec<String>,
+}
+
+/// Who measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CrowdInfo {
+    /// `native` or `java`.
+    pub kind: String,
+    /// The exact command line.
+    pub command: Vec<String>,
+    /// What runs it, if it is not native.
+    pub runtime: Option<Runtime>,
+}
+
+/// The score and what belongs to it. A message is one said or one received.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Score {
+    /// Messages said.
+    pub sent: u64,
+    /// Deliveries verified.
+    pub received: u64,
+    /// Both.
+    pub total: u64,
+    /// From the opening of the gate to the last verified delivery, seconds.
+    pub elapsed_s: f64,
+    /// The score: total / elapsed, messages/s.
+    pub messages_per_s: f64,
+    /// CPU time of server and crowd per message, µs; `null` unless both were measured.
+    pub cpu_us_per_message: Option<f64>,
+    /// Context switches of server and crowd per message; `null` unless both were measured.
+    pub switches_per_message: Option<f64>,
+    /// CPUs that server and crowd together had on average; `null` unless both were measured.
+    pub cores_obtained: Option<f64>,
+    /// From the first connect to the last join, seconds.
+    pub join_s: f64,
+}
+
+/// Every message accounted for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Checks {
+    /// Deliveries that never came of messages that were said.
+    pub lost: u64,
+    /// Messages that were never said.
+    pub unsaid: u64,
+    /// Deliveries that came again.
+    pub repeated: u64,
+    /// Deliveries that came after a later one of the same speaker.
+    pub reordered: u64,
+    /// Deliveries that were changed.
+    pub altered: u64,
+    /// The first faults, as examples.
+    pub faults: Vec<Fault>,
+    /// Who else was in the rooms.
+    pub strangers: Vec<Stranger>,
+    /// Why the crowd gave up, if it did.
+    pub failure: Option<Failure>,
+}
+
+/// What both sides used. `null` where a side could not be watched (a server on another machine).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UsageOfBoth {
+    /// The server.
+    pub server: Option<Usage>,
+    /// The crowd.
+    pub crowd: Option<Usage>,
+}

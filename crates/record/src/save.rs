@@ -1,0 +1,37 @@
+//! Records on disk: whole or not at all.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::Record;
+
+/// A record that could not be written.
+#[derive(Debug, Error)]
+#[error("cannot write the record {path}: {source}", path = path.display())]
+pub struct SaveError {
+    path: PathBuf,
+    source: std::io::Error,
+}
+
+/// Writes the record as pretty-printed JSON to `path`. A reader sees the whole file or none, also after a crash.
+///
+/// # Errors
+/// The folder cannot be written to, or the disk is full.
+pub fn save(record: &Record, path: &Path) -> Result<(), SaveError> {
+    let text = serde_json::to_string_pretty(record).expect("a record is plain JSON") + "\n";
+    write_whole(text.as_bytes(), path).map_err(|source| SaveError { path: path.to_owned(), source })
+}
+
+fn write_whole(bytes: &[u8], path: &Path) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    // Others may read a result: a temporary file is private by default.
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    file.as_file().set_permissions(readable)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}

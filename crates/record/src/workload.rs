@@ -1,0 +1,130 @@
+//! What a crowd does to a server.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Rooms, users, messages, and when they are said. Definition: `docs/benchmark.md`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Workload {
+    /// Number of rooms, 1..=10000.
+    pub rooms: u32,
+    /// Users in each room, 2..=10000.
+    pub users: u32,
+    /// Messages that each user says, 1..=4294967295.
+    pub count: u32,
+    /// Bytes of a message's text, 36..=400.
+    pub size_bytes: u32,
+    /// Number of the first room, so that several crowds can share a server.
+    pub start: u32,
+    /// When a user speaks.
+    pub pacing: Pacing,
+    /// Least time between two messages of a user, seconds (VolanoMark's `-pause`).
+    pub pause_s: f64,
+}
+
+/// When a user speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Pacing {
+    /// One turn goes round each room (VolanoMark's).
+    Turns,
+    /// Message i + window follows message i of all the others.
+    Rounds {
+        /// How many messages a user may be ahead of the slowest of the others, at least 1.
+        window: u32,
+    },
+    /// As fast as the connection takes it.
+    Flood,
+    /// A schedule fixed in advance (open loop).
+    Rate {
+        /// Messages a second of each user.
+        per_user_per_s: f64,
+    },
+}
+
+/// Why a workload cannot be: names the option, its range, and what was given.
+#[derive(Debug, Error, PartialEq)]
+#[error("{what} must be {range}, got {got}")]
+pub struct WorkloadError {
+    what: &'static str,
+    range: String,
+    got: String,
+}
+
+impl Workload {
+    /// Messages said when all goes well.
+    pub fn sent_expected(&self) -> u64 {
+        u64::from(self.rooms) * u64::from(self.users) * u64::from(self.count)
+    }
+
+    /// Deliveries received when all goes well.
+    pub fn received_expected(&self) -> u64 {
+        self.sent_expected() * u64::from(self.users - 1)
+    }
+
+    /// Connections, one a user.
+    pub fn connections(&self) -> u64 {
+        u64::from(self.rooms) * u64::from(self.users)
+    }
+
+    /// Checks every number against its range.
+    ///
+    /// # Errors
+    /// The first number that is out of range.
+    pub fn check(&self) -> Result<(), WorkloadError> {
+        within("room count", 1, 10_000, self.rooms)?;
+        within("user count", 2, 10_000, self.users)?;
+        within("message count", 1, u32::MAX, self.count)?;
+        within("message size", 36, 400, self.size_bytes)?;
+        within("first room", 1, 65_535 - (self.rooms - 1), self.start)?;
+        match self.pacing {
+            Pacing::Rounds { window } => within("window", 1, u32::MAX, window)?,
+            Pacing::Rate { per_user_per_s: rate } => {
+                let possible = rate > 0.0 && rate <= 1e6;
+                possible.then_some(()).ok_or(out_of("rate", "above 0 and at most 1000000 messages/s", rate))?;
+            }
+            Pacing::Turns | Pacing::Flood => {}
+        }
+        let possible = (0.0..=86_400.0).contains(&self.pause_s);
+        possible.then_some(()).ok_or(out_of("pause", "0..=86400 seconds", self.pause_s))
+    }
+}
+
+fn within(what: &'static str, least: u32, most: u32, got: u32) -> Result<(), WorkloadError> {
+    let inside = (least..=most).contains(&got);
+    inside.then_some(()).ok_or_else(|| out_of(what, &format!("{least}..={most}"), got))
+}
+
+fn out_of(what: &'static str, range: &str, got: impl ToString) -> WorkloadError {
+    WorkloadError { what, range: range.to_owned(), got: got.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLASSIC: Workload =
+        Workload { rooms: 10, users: 20, count: 100, size_bytes: 60, start: 1, pacing: Pacing::Turns, pause_s: 0.0 };
+
+    #[test]
+    fn the_classic_workload_is_400_000_messages() {
+        assert_eq!(CLASSIC.check(), Ok(()));
+        assert_eq!(CLASSIC.sent_expected() + CLASSIC.received_expected(), 400_000);
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_named_with_its_range() {
+        let says = |workload: Workload| workload.check().unwrap_err().to_string();
+        assert_eq!(says(Workload { rooms: 0, ..CLASSIC }), "room count must be 1..=10000, got 0");
+        assert_eq!(says(Workload { users: 1, ..CLASSIC }), "user count must be 2..=10000, got 1");
+        assert_eq!(says(Workload { count: 0, ..CLASSIC }), "message count must be 1..=4294967295, got 0");
+        assert_eq!(says(Workload { size_bytes: 35, ..CLASSIC }), "message size must be 36..=400, got 35");
+        assert_eq!(says(Workload { start: 65_527, ..CLASSIC }), "first room must be 1..=65526, got 65527");
+        let pacing = Pacing::Rounds { window: 0 };
+        assert_eq!(says(Workload { pacing, ..CLASSIC }), "window must be 1..=4294967295, got 0");
+        let pacing = Pacing::Rate { per_user_per_s: f64::NAN };
+        assert!(says(Workload { pacing, ..CLASSIC }).starts_with("rate must be above 0"));
+        assert_eq!(says(Workload { pause_s: -1.0, ..CLASSIC }), "pause must be 0..=86400 seconds, got -1");
+    }
+}
