@@ -1,0 +1,113 @@
+//! `vectors/dialogues/*.txt` against a hall.
+
+mod shared;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use klatch_chat::message::Message;
+use klatch_chat::{Flow, Hall, Identity, Outbox, Session};
+use shared::{unescape, vectors};
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<VecDeque<Vec<u8>>>>);
+
+impl Outbox for Lines {
+    fn send(&self, line: &Arc<[u8]>) {
+        assert!(line.len() <= 512, "a line of {} bytes", line.len());
+        let content = line.strip_suffix(b"\r\n").expect("CR LF at the end");
+        self.0.lock().unwrap().push_back(content.to_vec());
+    }
+}
+
+impl Lines {
+    fn next(&self) -> Option<Vec<u8>> {
+        self.0.lock().unwrap().pop_front()
+    }
+}
+
+struct Speaker {
+    session: Session<Lines>,
+    lines: Lines,
+    closed: bool,
+    closing_was_asked_for: bool,
+}
+
+fn play(path: &Path) {
+    let hall = Hall::new(Identity {
+        name: "klatch.test".into(),
+        version: "klatch-test".into(),
+        created: "2000-01-01".into(),
+        network: "Klatch".into(),
+        motd: vec!["Come in and talk.".into()],
+    });
+    let mut speakers = BTreeMap::<String, Speaker>::new();
+    let script = std::fs::read_to_string(path).unwrap();
+    for (number, step) in script.lines().enumerate() {
+        let at = format!("{}:{}", path.display(), number + 1);
+        if step.is_empty() || step.starts_with('#') {
+            continue;
+        }
+        let (who, mark) = step.split_at(step.find(['<', '>']).expect(&at));
+        let speaker = speakers.entry(who.to_string()).or_insert_with(|| {
+            let lines = Lines::default();
+            let session = hall.enter(IpAddr::V4(Ipv4Addr::LOCALHOST), lines.clone());
+            Speaker { session, lines, closed: false, closing_was_asked_for: false }
+        });
+        speaker.act(mark, &at);
+    }
+    for (who, speaker) in &speakers {
+        let left = speaker.lines.next().map(|line| String::from_utf8_lossy(&line).into_owned());
+        assert_eq!(left, None, "{}: {who} has a line left", path.display());
+        assert_eq!(speaker.closed, speaker.closing_was_asked_for, "{}: {who} was closed", path.display());
+    }
+}
+
+impl Speaker {
+    fn act(&mut self, mark: &str, at: &str) {
+        if let Some(bytes) = mark.strip_prefix(">> ") {
+            self.feed(&unescape(bytes), at);
+        } else if let Some(line) = mark.strip_prefix("> ") {
+            self.feed(&[&unescape(line)[..], b"\r\n"].concat(), at);
+        } else if let Some(command) = mark.strip_prefix("<< ") {
+            loop {
+                let line = self.lines.next().unwrap_or_else(|| panic!("{at}: no {command} came"));
+                if Message::parse(&line).expect(at).command == command.as_bytes() {
+                    break;
+                }
+            }
+        } else if let Some(expected) = mark.strip_prefix("< ") {
+            let line = self.lines.next().unwrap_or_else(|| panic!("{at}: no line came"));
+            assert_eq!(
+                line.escape_ascii().to_string(),
+                unescape(expected).escape_ascii().to_string(),
+                "{at}"
+            );
+        } else if mark == "<x" {
+            assert!(self.closed, "{at}: the connection is open");
+            assert_eq!(self.lines.next(), None, "{at}: a line was not asked for");
+            self.closing_was_asked_for = true;
+        } else {
+            assert_eq!(mark, ">x", "{at}: a mark that vectors/README.md does not know");
+            self.session.hang_up(b"Connection closed");
+        }
+    }
+
+    fn feed(&mut self, bytes: &[u8], at: &str) {
+        assert!(!self.closed, "{at}: the connection is closed");
+        self.closed = self.session.feed(bytes) == Flow::Close;
+    }
+}
+
+#[test]
+fn dialogues() {
+    let mut paths: Vec<_> =
+        std::fs::read_dir(vectors("dialogues")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(paths.len() >= 10, "dialogues are missing");
+    for path in paths {
+        play(&path);
+    }
+}

@@ -1,0 +1,36 @@
+//! What the tests that read `vectors/` have in common.
+
+use std::path::PathBuf;
+
+/// A file or folder in `vectors/`.
+pub(crate) fn vectors(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(name)
+}
+
+/// The bytes that a string with escapes stands for.
+pub(crate) fn unescape(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        let (taken, meant) = match rest {
+            [b'r', ..] => (1, b'\r'),
+            [b'n', ..] => (1, b'\n'),
+            [b'0', ..] => (1, 0),
+            [b'\\', ..] => (1, b'\\'),
+            [b'x', high, low, ..] => {
+                let digits = [*high, *low];
+                let hex = std::str::from_utf8(&digits).expect("hex digits");
+                (3, u8::from_str_radix(hex, 16).expect("hex digits"))
+            }
+            _ => panic!("an escape that vectors/README.md does not know in: {text}"),
+        };
+        bytes.push(meant);
+        rest = &rest[taken..];
+    }
+    bytes
+}
