@@ -1,0 +1,87 @@
+package org.klatch.crowd;
+
+import java.util.BitSet;
+
+/**
+ * What one listener got of each speaker: every message once, in order, or a fault.
+ *
+ * <p>Belongs to the listener's receiver until that has ended.
+ */
+final class Account {
+  private final int room;
+  private final int listener;
+  private final int[] next; // by speaker: the sequence number expected next
+  private final BitSet[] missing; // by speaker: passed over, not yet come; null until needed
+  private final Faults faults = new Faults();
+
+  Account(int room, int listener, int users) {
+    this.room = room;
+    this.listener = listener;
+    next = new int[users];
+    missing = new BitSet[users];
+  }
+
+  /**
+   * Enters message {@code sequence} of {@code speaker}.
+   *
+   * @return whether it came for the first time
+   */
+  boolean arrived(int speaker, int sequence) {
+    if (speaker == listener) {
+      fault(Fault.Kind.REPEATED, speaker, (long) sequence, "delivered to its own speaker");
+      return false;
+    }
+    int expected = next[speaker];
+    if (sequence == expected) {
+      next[speaker] = sequence + 1;
+      return true;
+    }
+    if (sequence > expected) {
+      if (missing[speaker] == null) {
+        missing[speaker] = new BitSet();
+      }
+      missing[speaker].set(expected, sequence);
+      next[speaker] = sequence + 1;
+      return true;
+    }
+    if (missing[speaker] != null && missing[speaker].get(sequence)) {
+      missing[speaker].clear(sequence);
+      fault(Fault.Kind.REORDERED, speaker, (long) sequence, null);
+      return true;
+    }
+    fault(Fault.Kind.REPEATED, speaker, (long) sequence, null);
+    return false;
+  }
+
+  /** Enters a delivery that was changed on its way; sequence is null if it cannot be known. */
+  void altered(int speaker, Long sequence, String detail) {
+    fault(Fault.Kind.ALTERED, speaker, sequence, detail);
+  }
+
+  /** Adds to {@code total} all that was wrong, given how many messages each user really said. */
+  void settle(int[] said, Faults total) {
+    for (int speaker = 0; speaker < next.length; speaker++) {
+      if (speaker == listener) {
+        continue;
+      }
+      BitSet gaps = missing[speaker];
+      for (int from = gaps == null ? -1 : gaps.nextSetBit(0); from >= 0; ) {
+        int to = gaps.nextClearBit(from);
+        lost(speaker, from, to);
+        from = gaps.nextSetBit(to);
+      }
+      if (next[speaker] < said[speaker]) {
+        lost(speaker, next[speaker], said[speaker]);
+      }
+    }
+    total.add(faults);
+  }
+
+  private void lost(int speaker, int from, int to) {
+    faults.add(new Fault(Fault.Kind.LOST, room, listener, speaker, (long) from, to - from, null));
+  }
+
+  private void fault(Fault.Kind kind, int speaker, Long sequence, String detail) {
+    faults.add(new Fault(kind, room, listener, speaker, sequence, 1, detail));
+  }
+}

@@ -1,0 +1,48 @@
+package org.klatch.crowd;
+
+/**
+ * What a crowd does, and to whom.
+ *
+ * @param host the server's name or address
+ * @param port the server's port, 1–65535
+ * @param rooms number of rooms
+ * @param users users in each room, at least 2
+ * @param count messages of each user
+ * @param start number of the first room, from 1
+ * @param size bytes of a message's text
+ * @param pacing when a user speaks
+ * @param window rounds that a user may be ahead of the others; for {@code rounds}
+ * @param rate messages a second of each user; for {@code rate}, else 0
+ * @param pauseNs least time between two messages of a user, ns
+ * @param timeoutNs time without any progress after which the crowd gives up, ns
+ * @param connectTimeoutMs time for one connection to be made, ms
+ * @param yield whether threads yield after each packet received and each batch sent
+ * @param seed of the jitter of the first message; for {@code rate}
+ */
+public record Options(
+    String host,
+    int port,
+    int rooms,
+    int users,
+    int count,
+    int start,
+    int size,
+    Pacing pacing,
+    int window,
+    double rate,
+    long pauseNs,
+    long timeoutNs,
+    int connectTimeoutMs,
+    boolean yield,
+    long seed) {
+
+  /** Messages that the whole crowd says. */
+  public long expectedSent() {
+    return (long) rooms * users * count;
+  }
+
+  /** Deliveries that the whole crowd gets. */
+  public long expectedReceived() {
+    return expectedSent() * (users - 1);
+  }
+}
