@@ -1,1 +1,17 @@
-//! (to come)
+//! The simulated users: event loops that own whole rooms, no locks between them. Every message of every user is
+//! accounted for (see [`klatch_record::CrowdResult`]).
+
+mod account;
+mod gather;
+mod irc;
+mod links;
+mod options;
+mod pace;
+mod room_loop;
+mod shared;
+mod tally;
+mod user;
+mod wire;
+
+pub use gather::{Inbox, Remote, remote_control, run};
+pub use options::{CrowdError, Options};

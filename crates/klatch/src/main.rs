@@ -1,2 +1,44 @@
-//! The command line of Klatch.
-fn main() {}
+//! The command line of Klatch: one file per command.
+
+mod build;
+mod crowd;
+mod run;
+mod schema;
+mod serve;
+mod workload;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Klatch: a chat-room benchmark for runtimes, servers, kernels and schedulers.
+#[derive(Parser)]
+#[command(name = "klatch", version = build::VERSION, max_term_width = 110)]
+struct Klatch {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::Run),
+    Serve(serve::Serve),
+    Crowd(crowd::Crowd),
+    Schema(schema::Schema),
+}
+
+/// Usage errors and whatever keeps a command from running.
+const COULD_NOT_RUN: u8 = 2;
+
+fn main() -> ExitCode {
+    let done = match Klatch::parse().command {
+        Command::Run(run) => run.execute(),
+        Command::Serve(serve) => serve.execute(),
+        Command::Crowd(crowd) => crowd.execute(),
+        Command::Schema(schema) => schema.execute(),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("klatch: {error:#}");
+        ExitCode::from(COULD_NOT_RUN)
+    })
+}

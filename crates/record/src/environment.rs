@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The machine at the start of a run.
+/// The machine at the start of a run. What the kernel does not tell is `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// Kernel release, as `uname -r`.
@@ -13,15 +13,15 @@ pub struct Environment {
     /// Distribution, from os-release.
     pub distribution: Option<String>,
     /// CPU model.
-    pub cpu_model: String,
+    pub cpu_model: Option<String>,
     /// CPUs that this process may run on.
     pub cpus: u32,
     /// Installed memory, bytes.
-    pub memory_bytes: u64,
+    pub memory_bytes: Option<u64>,
     /// Load average over the last minute.
-    pub load_1min: f64,
+    pub load_1min: Option<f64>,
     /// Share of all CPU time since boot that the hypervisor gave to others, 0..=1.
-    pub steal_share_since_boot: f64,
+    pub steal_share_since_boot: Option<f64>,
     /// Share of CPU time during the run that the hypervisor gave to others, 0..=1.
     pub steal_share_in_run: Option<f64>,
     /// The limits in force.
@@ -36,9 +36,9 @@ pub struct Limits {
     /// Processes and threads of a user (`ulimit -u`).
     pub user_processes: Option<u64>,
     /// `kernel.threads-max`.
-    pub threads_max: u64,
+    pub threads_max: Option<u64>,
     /// `kernel.pid_max`.
-    pub pid_max: u64,
+    pub pid_max: Option<u64>,
     /// `vm.max_map_count`.
-    pub max_map_count: u64,
+    pub max_map_count: Option<u64>,
 }

@@ -1,1 +1,8 @@
-//! (to come)
+//! Records as something to read.
+
+mod number;
+mod progress;
+mod summary;
+
+pub use progress::Progress;
+pub use summary::{crowd, headline, one_line, role_and_number, trials};

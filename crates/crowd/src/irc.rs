@@ -1,0 +1,196 @@
+//! IRC, as `docs/protocol.md` describes it.
+
+use crate::wire::{News, Seat, Speaker, Wire};
+
+/// One user on an IRC server.
+pub(crate) struct Irc {
+    seat: Seat,
+    channel: Box<[u8]>,
+    /// What the nicks of this room begin with: `r12u`.
+    nick_stem: Box<[u8]>,
+}
+
+impl Irc {
+    fn nick(&self) -> String {
+        format!("r{}u{}", self.seat.room, self.seat.user)
+    }
+
+    fn speaker<'a>(&self, nick: &'a [u8]) -> Speaker<'a> {
+        let digits = nick.strip_prefix(&*self.nick_stem);
+        match digits.and_then(number).filter(|&user| user < self.seat.users) {
+            Some(user) => Speaker::Member(user),
+            None => Speaker::Stranger(nick),
+        }
+    }
+
+    /// `:nick!user@host PRIVMSG #channel :text`, the one line that comes in millions.
+    fn said<'a>(&self, prefix: &'a [u8], params: &'a [u8]) -> News<'a> {
+        let Some((to, text)) = split(params, b' ') else { return News::Nothing };
+        if to != &*self.channel {
+            return News::Nothing;
+        }
+        News::Said(self.speaker(nick_of(prefix)), text.strip_prefix(b":").unwrap_or(text))
+    }
+
+    /// Whoever of these nicks is not of the crowd.
+    fn stranger_of<'a>(&self, mut nicks: impl Iterator<Item = &'a [u8]>) -> News<'a> {
+        let stranger = nicks.find(|nick| matches!(self.speaker(nick), Speaker::Stranger(_)));
+        stranger.map_or(News::Nothing, News::Stranger)
+    }
+
+    fn numeric<'a>(&self, code: &[u8], line: &'a [u8], params: &'a [u8], out: &mut Vec<u8>) -> News<'a> {
+        match code {
+            b"001" => {
+                out.extend_from_slice(b"JOIN ");
+                out.extend_from_slice(&self.channel);
+                out.extend_from_slice(b"\r\n");
+                News::Nothing
+            }
+            b"353" => {
+                let names = params.iter().position(|&byte| byte == b':').map_or(&params[..0], |at| &params[at + 1..]);
+                let bare = names.split(|&byte| byte == b' ').map(without_rank);
+                self.stranger_of(bare.filter(|nick| !nick.is_empty()))
+            }
+            b"366" => News::Joined,
+            // No message of the day is no refusal.
+            b"422" => News::Nothing,
+            [b'4' | b'5', ..] => News::Refused(line),
+            _ => News::Nothing,
+        }
+    }
+}
+
+impl Wire for Irc {
+    fn new(seat: Seat) -> Irc {
+        let channel = format!("#klatch-{}", seat.room).into_bytes().into();
+        let nick_stem = format!("r{}u", seat.room).into_bytes().into();
+        Irc { seat, channel, nick_stem }
+    }
+
+    fn hello(&self, out: &mut Vec<u8>) {
+        let nick = self.nick();
+        out.extend_from_slice(format!("NICK {nick}\r\nUSER {nick} 0 * :klatch\r\n").as_bytes());
+    }
+
+    fn say(&self, out: &mut Vec<u8>, text: impl FnOnce(&mut Vec<u8>)) {
+        out.extend_from_slice(b"PRIVMSG ");
+        out.extend_from_slice(&self.channel);
+        out.extend_from_slice(b" :");
+        text(out);
+        out.extend_from_slice(b"\r\n");
+    }
+
+    fn bye(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"QUIT\r\n");
+    }
+
+    fn hear<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Option<(usize, News<'a>)> {
+        let end = memchr::memchr(b'\n', input)?;
+        let line = input[..end].strip_suffix(b"\r").unwrap_or(&input[..end]);
+        Some((end + 1, self.line(line, out)))
+    }
+}
+
+impl Irc {
+    fn line<'a>(&self, line: &'a [u8], out: &mut Vec<u8>) -> News<'a> {
+        let Some(prefixed) = line.strip_prefix(b":") else {
+            let (command, params) = split(line, b' ').unwrap_or((line, b""));
+            return match command {
+                b"PING" => {
+                    out.extend_from_slice(b"PONG ");
+                    out.extend_from_slice(params);
+                    out.extend_from_slice(b"\r\n");
+                    News::Nothing
+                }
+                b"ERROR" => News::Refused(line),
+                _ => News::Nothing,
+            };
+        };
+        let Some((prefix, rest)) = split(prefixed, b' ') else { return News::Nothing };
+        let (command, params) = split(rest, b' ').unwrap_or((rest, b""));
+        match command {
+            b"PRIVMSG" => self.said(prefix, params),
+            b"JOIN" => self.stranger_of(std::iter::once(nick_of(prefix))),
+            // Some servers put their name in front.
+            b"PING" | b"ERROR" => self.line(rest, out),
+            [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9'] => self.numeric(command, line, params, out),
+            _ => News::Nothing,
+        }
+    }
+}
+
+/// A nick without the marks of rank that NAMES puts in front.
+fn without_rank(name: &[u8]) -> &[u8] {
+    let marks = name.iter().take_while(|byte| b"~&@%+".contains(byte)).count();
+    &name[marks..]
+}
+
+fn nick_of(prefix: &[u8]) -> &[u8] {
+    split(prefix, b'!').map_or(prefix, |(nick, _)| nick)
+}
+
+fn split(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let place = memchr::memchr(at, bytes)?;
+    Some((&bytes[..place], &bytes[place + 1..]))
+}
+
+fn number(digits: &[u8]) -> Option<u32> {
+    let plain = !digits.is_empty() && digits.len() <= 5 && (digits.len() == 1 || digits[0] != b'0');
+    let mut value = 0;
+    for digit in digits {
+        value = value * 10 + u32::from(digit.checked_sub(b'0').filter(|&digit| digit < 10)?);
+    }
+    plain.then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hear(line: &str) -> (News<'_>, String) {
+        let mut out = Vec::new();
+        let mut irc = Irc::new(Seat { room: 12, user: 3, users: 20 });
+        let (taken, news) = irc.hear(line.as_bytes(), &mut out).expect("a whole line");
+        assert_eq!(taken, line.len());
+        (news, String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn a_message_of_a_member_and_one_of_a_stranger() {
+        let (news, _) = hear(":r12u19!r12u19@127.0.0.1 PRIVMSG #klatch-12 :hello there\r\n");
+        assert_eq!(news, News::Said(Speaker::Member(19), b"hello there"));
+        let (news, _) = hear(":r12u20!x@y PRIVMSG #klatch-12 :hi\r\n");
+        assert_eq!(news, News::Said(Speaker::Stranger(b"r12u20"), b"hi"));
+        let (news, _) = hear(":r12u03!x@y PRIVMSG #klatch-12 :hi\r\n");
+        assert_eq!(news, News::Said(Speaker::Stranger(b"r12u03"), b"hi"));
+        assert_eq!(hear(":irssi!x@y PRIVMSG r12u3 :psst\r\n").0, News::Nothing);
+    }
+
+    #[test]
+    fn registering_and_joining() {
+        assert_eq!(hear(":srv 001 r12u3 :Welcome\r\n"), (News::Nothing, "JOIN #klatch-12\r\n".into()));
+        assert_eq!(hear(":srv 366 r12u3 #klatch-12 :End of /NAMES list.\r\n").0, News::Joined);
+        assert_eq!(hear(":srv 353 r12u3 = #klatch-12 :@r12u0 +r12u1 r12u3\r\n").0, News::Nothing);
+        assert_eq!(hear(":srv 353 r12u3 = #klatch-12 :@r12u0 @eve\r\n").0, News::Stranger(b"eve"));
+        assert_eq!(hear(":eve!e@h JOIN #klatch-12\r\n").0, News::Stranger(b"eve"));
+    }
+
+    #[test]
+    fn pings_are_answered_and_refusals_told() {
+        assert_eq!(hear("PING :abc\r\n").1, "PONG :abc\r\n");
+        assert_eq!(hear(":srv PING srv\n").1, "PONG srv\r\n");
+        let line = ":srv 433 * r12u3 :Nickname is already in use.\r\n";
+        assert_eq!(hear(line).0, News::Refused(line.trim_end().as_bytes()));
+        assert_eq!(hear("ERROR :Closing link\r\n").0, News::Refused(b"ERROR :Closing link"));
+        assert_eq!(hear(":srv 422 r12u3 :MOTD File is missing\r\n").0, News::Nothing);
+    }
+
+    #[test]
+    fn half_a_line_waits_and_odd_lines_are_nothing() {
+        let mut irc = Irc::new(Seat { room: 1, user: 0, users: 2 });
+        assert_eq!(irc.hear(b":r1u1!x PRIVMSG #klatch-1 :h", &mut Vec::new()), None);
+        for line in ["\r\n", ":\r\n", ":x\r\n", ": PRIVMSG\r\n", "PRIVMSG\r\n", ":x PRIVMSG #klatch-12\r\n"] {
+            assert_eq!(hear(line), (News::Nothing, String::new()), "{line:?}");
+        }
+    }
+}

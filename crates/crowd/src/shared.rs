@@ -1,0 +1,90 @@
+//! The little that the event loops of a crowd share: a clock, a phase, and counters that only the owner writes.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Instant;
+
+use rustix::event::{EventfdFlags, eventfd};
+
+/// What the loops are to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub(crate) enum Phase {
+    /// Connect and join, and then wait.
+    Join,
+    /// Talk.
+    Talk,
+    /// Say good-bye and end.
+    Stop,
+}
+
+pub(crate) struct Shared {
+    started: Instant,
+    phase: AtomicU8,
+    gate_ns: AtomicU64,
+    /// Connections that have been made.
+    pub(crate) connected: AtomicU64,
+    pub(crate) posts: Vec<Post>,
+}
+
+/// What one loop tells, and how it is woken.
+pub(crate) struct Post {
+    pub(crate) joined: AtomicU64,
+    pub(crate) sent: AtomicU64,
+    pub(crate) received: AtomicU64,
+    pub(crate) wake: OwnedFd,
+}
+
+impl Shared {
+    pub(crate) fn new(loops: usize) -> std::io::Result<Shared> {
+        let post = |_| {
+            let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+            Ok(Post { joined: AtomicU64::new(0), sent: AtomicU64::new(0), received: AtomicU64::new(0), wake })
+        };
+        Ok(Shared {
+            started: Instant::now(),
+            phase: AtomicU8::new(Phase::Join as u8),
+            gate_ns: AtomicU64::new(0),
+            connected: AtomicU64::new(0),
+            posts: (0..loops).map(post).collect::<std::io::Result<_>>()?,
+        })
+    }
+
+    /// ns since the crowd's own start.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Acquire) {
+            0 => Phase::Join,
+            1 => Phase::Talk,
+            _ => Phase::Stop,
+        }
+    }
+
+    /// When the gate opened, ns since the start; 0 before.
+    pub(crate) fn gate_ns(&self) -> u64 {
+        self.gate_ns.load(Ordering::Acquire)
+    }
+
+    /// Opens the gate: the clock of the score runs from here.
+    pub(crate) fn open_gate(&self) {
+        self.gate_ns.store(self.now_ns(), Ordering::Release);
+        self.enter(Phase::Talk);
+    }
+
+    /// Enters a phase and wakes every loop.
+    pub(crate) fn enter(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::Release);
+        for post in &self.posts {
+            // It can only fail when 2^64 wake-ups are pending, and then the loop is awake.
+            let _ = rustix::io::write(&post.wake, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// Users joined, messages said, deliveries verified: sums over the loops.
+    pub(crate) fn sums(&self) -> (u64, u64, u64) {
+        let sum = |of: fn(&Post) -> &AtomicU64| self.posts.iter().map(|post| of(post).load(Ordering::Relaxed)).sum();
+        (sum(|post| &post.joined), sum(|post| &post.sent), sum(|post| &post.received))
+    }
+}

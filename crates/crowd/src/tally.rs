@@ -1,0 +1,131 @@
+//! What an event loop has found so far: counts, latencies, examples of faults.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use klatch_record::{CrowdResult, Fault, FaultKind, Stranger};
+
+/// How many faults and strangers are kept as examples; the counts are complete.
+const EXAMPLES_MAX: usize = 20;
+
+pub(crate) struct Tally {
+    latency_ns: Histogram<u32>,
+    lag_ns: Histogram<u32>,
+    strangers: BTreeMap<(u32, Vec<u8>), u64>,
+    /// The moment of the last verified delivery; 0 if there was none.
+    pub(crate) last_ns: u64,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    counts: [u64; 5],
+    faults: Vec<Fault>,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Tally {
+        let histogram = || Histogram::new(3).expect("3 digits are possible");
+        Tally {
+            latency_ns: histogram(),
+            lag_ns: histogram(),
+            strangers: BTreeMap::new(),
+            last_ns: 0,
+            sent: 0,
+            received: 0,
+            counts: [0; 5],
+            faults: Vec::new(),
+        }
+    }
+
+    /// A verified delivery that arrived at `now_ns` and was meant to be sent at `meant_ns`.
+    pub(crate) fn delivery(&mut self, now_ns: u64, meant_ns: u64) {
+        self.received += 1;
+        self.last_ns = now_ns;
+        // A text is checked before its time is used, so the difference fits.
+        self.latency_ns.saturating_record(now_ns.saturating_sub(meant_ns));
+    }
+
+    pub(crate) fn lag(&mut self, lag_ns: u64) {
+        self.lag_ns.saturating_record(lag_ns);
+    }
+
+    pub(crate) fn fault(&mut self, fault: Fault) {
+        self.counts[fault.kind as usize] += fault.count;
+        if self.faults.len() < EXAMPLES_MAX {
+            self.faults.push(fault);
+        }
+    }
+
+    /// Somebody who is not of the crowd was seen in `room`, or said `messages` there.
+    pub(crate) fn stranger(&mut self, room: u32, nick: &[u8], messages: u64) {
+        let known = self.strangers.len() < EXAMPLES_MAX || self.strangers.contains_key(&(room, nick.to_vec()));
+        if known {
+            *self.strangers.entry((room, nick.to_vec())).or_default() += messages;
+        }
+    }
+
+    /// Adds all of this to `result`.
+    pub(crate) fn pour_into(self, result: &mut CrowdResult) {
+        let count = |kind: FaultKind| self.counts[kind as usize];
+        result.sent += self.sent;
+        result.received += self.received;
+        result.lost += count(FaultKind::Lost);
+        result.unsaid += count(FaultKind::Unsaid);
+        result.repeated += count(FaultKind::Repeated);
+        result.reordered += count(FaultKind::Reordered);
+        result.altered += count(FaultKind::Altered);
+        result.faults.extend(self.faults);
+        result.faults.truncate(EXAMPLES_MAX);
+        let named = |((room, nick), messages): ((u32, Vec<u8>), u64)| Stranger {
+            room,
+            nick: String::from_utf8_lossy(&nick).into_owned(),
+            messages,
+        };
+        result.strangers.extend(self.strangers.into_iter().map(named));
+        result.strangers.truncate(EXAMPLES_MAX);
+        add(&mut result.latency_ns, &self.latency_ns);
+        add(&mut result.send_lag_ns, &self.lag_ns);
+    }
+}
+
+/// Adds a histogram to sorted pairs of (lowest value of a bucket, count).
+fn add(pairs: &mut Vec<(u64, u64)>, histogram: &Histogram<u32>) {
+    let mut sum: BTreeMap<u64, u64> = pairs.iter().copied().collect();
+    for bucket in histogram.iter_recorded() {
+        let lowest = histogram.lowest_equivalent(bucket.value_iterated_to());
+        *sum.entry(lowest).or_default() += u64::from(bucket.count_at_value());
+    }
+    *pairs = sum.into_iter().collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tallies_add_up() {
+        let mut result = CrowdResult::default();
+        for room in 1..=2 {
+            let mut tally = Tally::new();
+            tally.delivery(5_000, 2_000);
+            tally.delivery(9_000_000, 1_000_000);
+            tally.stranger(room, b"eve", 0);
+            tally.stranger(room, b"eve", 1);
+            tally.pour_into(&mut result);
+        }
+        assert_eq!(result.received, 4);
+        assert_eq!(result.latency_ns.iter().map(|pair| pair.1).collect::<Vec<_>>(), [2, 2]);
+        assert_eq!(result.strangers.iter().map(|s| (s.room, s.messages)).collect::<Vec<_>>(), [(1, 1), (2, 1)]);
+    }
+
+    #[test]
+    fn examples_are_few_and_counts_complete() {
+        let mut tally = Tally::new();
+        for sequence in 0..100 {
+            let kind = FaultKind::Repeated;
+            let (user, speaker, sequence) = (Some(1), Some(2), Some(sequence));
+            tally.fault(Fault { kind, room: 1, user, speaker, sequence, count: 1, detail: None });
+        }
+        let mut result = CrowdResult::default();
+        tally.pour_into(&mut result);
+        assert_eq!((result.repeated, result.faults.len(), result.lost), (100, EXAMPLES_MAX, 0));
+    }
+}

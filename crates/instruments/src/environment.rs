@@ -1,0 +1,58 @@
+//! Where a run runs.
+
+use klatch_record::{Environment, Limits};
+use procfs::sys::{kernel, vm};
+use procfs::{CpuInfo, Current, LoadAverage, Meminfo};
+use rustix::process::{Resource, getrlimit};
+use rustix::system::uname;
+
+use crate::MachineTime;
+
+/// Describes this machine as it is now. What the kernel does not tell is told as such, never guessed.
+pub fn environment() -> Environment {
+    let uname = uname();
+    let cpus = CpuInfo::current().ok();
+    let model = cpus.as_ref().and_then(|cpus| cpus.model_name(0)).map(str::to_owned);
+    Environment {
+        kernel: uname.release().to_string_lossy().into_owned(),
+        kernel_build: uname.version().to_string_lossy().into_owned(),
+        distribution: distribution(),
+        cpu_model: model,
+        cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
+        memory_bytes: Meminfo::current().ok().map(|memory| memory.mem_total),
+        load_1min: LoadAverage::current().ok().map(|load| f64::from(load.one)),
+        steal_share_since_boot: MachineTime::now().map(|time| time.steal_share()),
+        steal_share_in_run: None,
+        limits: limits(),
+    }
+}
+
+fn limits() -> Limits {
+    Limits {
+        open_files: getrlimit(Resource::Nofile).maximum,
+        user_processes: getrlimit(Resource::Nproc).current,
+        threads_max: kernel::threads_max().ok().map(u64::from),
+        pid_max: kernel::pid_max().ok().and_then(|most| most.try_into().ok()),
+        max_map_count: vm::max_map_count().ok(),
+    }
+}
+
+fn distribution() -> Option<String> {
+    let text = std::fs::read_to_string("/etc/os-release").ok()?;
+    let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(name.trim_matches('"').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_described() {
+        let environment = environment();
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+        assert_eq!(environment.kernel, release.trim());
+        assert!(environment.cpus >= 1 && environment.memory_bytes > Some(1 << 20));
+        assert!(environment.limits.pid_max > Some(300) && environment.limits.threads_max > Some(300));
+    }
+}

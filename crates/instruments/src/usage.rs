@@ -1,0 +1,140 @@
+//! CPU time, context switches and memory of a process, read while nothing of it moves.
+
+use klatch_record::Usage;
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
+use procfs::ProcError;
+use procfs::process::Process;
+use thiserror::Error;
+
+/// A process that cannot be watched.
+#[derive(Debug, Error)]
+#[error("cannot watch process {pid}: {why}")]
+pub struct WatchError {
+    pid: u32,
+    why: String,
+}
+
+/// The counters of a process at one moment, all its threads together.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot {
+    cpu_ns: u64,
+    user_ticks: u64,
+    system_ticks: u64,
+    switches_voluntary: u64,
+    switches_involuntary: u64,
+    threads: u64,
+    memory_peak_bytes: u64,
+}
+
+impl Snapshot {
+    /// Reads the counters of process `pid`. Threads that have ended are in the CPU time, but their switches are not
+    /// known any more: read before threads end.
+    ///
+    /// # Errors
+    /// The process is gone, or belongs to somebody else.
+    pub fn of(pid: u32) -> Result<Snapshot, WatchError> {
+        let failed = |why: String| WatchError { pid, why };
+        let clock = clock_getcpuclockid(Pid::from_raw(pid as i32)).map_err(|error| failed(error.to_string()))?;
+        let cpu = clock_gettime(clock).map_err(|error| failed(error.to_string()))?;
+        let mut snapshot = read(pid).map_err(|error| failed(error.to_string()))?;
+        snapshot.cpu_ns = cpu.tv_sec() as u64 * 1_000_000_000 + cpu.tv_nsec() as u64;
+        Ok(snapshot)
+    }
+
+    /// What was used since `earlier`, for so many `messages`.
+    pub fn since(&self, earlier: &Snapshot, messages: u64) -> Usage {
+        let cpu_s = (self.cpu_ns - earlier.cpu_ns) as f64 / 1e9;
+        let user_ticks = self.user_ticks.saturating_sub(earlier.user_ticks) as f64;
+        let system_ticks = self.system_ticks.saturating_sub(earlier.system_ticks) as f64;
+        // The clock is exact and the ticks are not: they only divide it.
+        let user_share = if user_ticks + system_ticks > 0.0 { user_ticks / (user_ticks + system_ticks) } else { 0.0 };
+        let (user_s, system_s) = (cpu_s * user_share, cpu_s * (1.0 - user_share));
+        let switches_voluntary = self.switches_voluntary.saturating_sub(earlier.switches_voluntary);
+        let switches_involuntary = self.switches_involuntary.saturating_sub(earlier.switches_involuntary);
+        let each = |sum: f64| if messages == 0 { 0.0 } else { sum / messages as f64 };
+        Usage {
+            cpu_s,
+            user_s,
+            system_s,
+            cpu_us_per_message: each(cpu_s * 1e6),
+            user_us_per_message: each(user_s * 1e6),
+            system_us_per_message: each(system_s * 1e6),
+            switches_voluntary,
+            switches_involuntary,
+            switches_per_message: each((switches_voluntary + switches_involuntary) as f64),
+            threads: self.threads,
+            memory_peak_bytes: self.memory_peak_bytes,
+        }
+    }
+}
+
+fn read(pid: u32) -> Result<Snapshot, ProcError> {
+    let process = Process::new(pid as i32)?;
+    let stat = process.stat()?;
+    let (mut voluntary, mut involuntary, mut threads) = (0, 0, 0);
+    for task in process.tasks()? {
+        // A thread may end while the list is read.
+        let Ok(status) = task.and_then(|task| task.status()) else { continue };
+        voluntary += status.voluntary_ctxt_switches.unwrap_or(0);
+        involuntary += status.nonvoluntary_ctxt_switches.unwrap_or(0);
+        threads += 1;
+    }
+    Ok(Snapshot {
+        cpu_ns: 0,
+        user_ticks: stat.utime,
+        system_ticks: stat.stime,
+        switches_voluntary: voluntary,
+        switches_involuntary: involuntary,
+        threads,
+        memory_peak_bytes: process.status()?.vmhwm.unwrap_or(0) * 1024,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    /// Uses about this much CPU time, by the thread's own clock.
+    fn burn(seconds: f64) {
+        let used = || clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
+        let end = used().tv_sec() as f64 + used().tv_nsec() as f64 / 1e9 + seconds;
+        while (used().tv_sec() as f64 + used().tv_nsec() as f64 / 1e9) < end {}
+    }
+
+    #[test]
+    fn what_a_busy_thread_uses_is_seen() {
+        let me = std::process::id();
+        let before = Snapshot::of(me).unwrap();
+        burn(0.2);
+        let usage = Snapshot::of(me).unwrap().since(&before, 100);
+        assert!((0.2..0.4).contains(&usage.cpu_s), "{usage:?}");
+        assert!((usage.user_s + usage.system_s - usage.cpu_s).abs() < 1e-9);
+        assert!((usage.cpu_us_per_message - usage.cpu_s * 1e4).abs() < 1e-6);
+    }
+
+    #[test]
+    fn threads_that_wait_for_each_other_switch() {
+        let me = std::process::id();
+        let (to, from) = channel();
+        let (back, home) = channel();
+        let echo = std::thread::spawn(move || from.iter().try_for_each(|ball: u32| back.send(ball)));
+        let before = Snapshot::of(me).unwrap();
+        for ball in 0..2_000 {
+            to.send(ball).unwrap();
+            home.recv().unwrap();
+        }
+        let usage = Snapshot::of(me).unwrap().since(&before, 2_000);
+        drop(to);
+        echo.join().unwrap().unwrap();
+        assert!(usage.switches_voluntary >= 1_000, "{usage:?}");
+        assert!(usage.threads >= 2 && usage.memory_peak_bytes > 100_000, "{usage:?}");
+    }
+
+    #[test]
+    fn a_process_that_is_gone_is_named() {
+        let error = Snapshot::of(u32::MAX >> 2).unwrap_err().to_string();
+        assert!(error.starts_with("cannot watch process 1073741823: "), "{error}");
+    }
+}

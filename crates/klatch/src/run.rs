@@ -1,0 +1,155 @@
+//! `klatch run`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use klatch_platforms::Processes;
+use klatch_record::{Record, Status};
+use klatch_report::{Progress, headline, one_line, trials};
+use klatch_study::{CrowdKind, Event, Plan, Target, execute};
+
+use crate::build::build;
+use crate::crowd::seconds;
+use crate::workload::WorkloadArgs;
+
+/// What a shell expects of a program that Ctrl-C has stopped.
+const INTERRUPTED: u8 = 130;
+
+/// Start a server, send a crowd at it, check every message, print the score and write the record.
+///
+/// Exit status: 0 valid, 1 invalid, 2 could not run.
+#[derive(Args)]
+pub(crate) struct Run {
+    /// What to measure: java-threads or native-epoll [default: java-threads where a JDK 17 or newer is found]
+    #[arg(long, conflicts_with = "target")]
+    platform: Option<String>,
+    /// A server that runs already, instead of a platform
+    #[arg(long, value_name = "irc://HOST:PORT")]
+    target: Option<Target>,
+    /// Who talks
+    #[arg(long, value_enum, default_value_t = CrowdName::Native)]
+    crowd: CrowdName,
+    /// The java program for a Java server or crowd [default: of JAVA_HOME, PATH, /usr/lib/jvm]
+    #[arg(long, value_name = "PATH")]
+    java: Option<PathBuf>,
+    #[command(flatten)]
+    workload: WorkloadArgs,
+    /// Runs that do not count, first; the server is not restarted between runs
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    warmup: u32,
+    /// Runs that count
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    trials: u32,
+    /// Folder for the records
+    #[arg(long, default_value = "results", value_name = "DIR")]
+    out: PathBuf,
+    /// How long a server may take until it is ready
+    #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
+    ready_timeout: f64,
+    /// Give up after so long without a delivery
+    #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
+    timeout: f64,
+    /// Give up when a connection takes longer
+    #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
+    connect_timeout: f64,
+    /// Event loops of the native crowd, each with its own rooms
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    crowd_loops: usize,
+    /// Seed of the schedule under pacing `rate`
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print each record as one line of JSON instead
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum CrowdName {
+    /// Event loops: the same crowd for every server, so that servers can be compared
+    Native,
+    /// VolanoMark's: two threads a user; with a Java server the classic test of a Java platform
+    Java,
+}
+
+impl Run {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let json = self.json;
+        let plan = self.plan()?;
+        let all = Processes::default();
+        let stopper = all.clone();
+        ctrlc::set_handler(move || stopper.interrupt())?;
+        let mut show = Show { json, plan: &plan, progress: None };
+        let outcome = match execute(&plan, &all, |event| show.tell(event)) {
+            Ok(outcome) => outcome,
+            Err(_) if all.interrupted() => {
+                eprintln!("klatch: interrupted; server and crowd are stopped, the records of finished runs are kept");
+                return Ok(ExitCode::from(INTERRUPTED));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if !json {
+            println!("\n{}\nrecords: {}", trials(&outcome.records), outcome.folder.display());
+        }
+        let valid = outcome.records.iter().all(|record| record.verdict.status == Status::Valid);
+        Ok(if valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn plan(self) -> anyhow::Result<Plan> {
+        anyhow::ensure!((1..=1000).contains(&self.trials), "trial count must be 1..=1000, got {}", self.trials);
+        anyhow::ensure!(self.warmup <= 1000, "warm-up count must be 0..=1000, got {}", self.warmup);
+        anyhow::ensure!((1..=256).contains(&self.crowd_loops), "crowd loops must be 1..=256, got {}", self.crowd_loops);
+        Ok(Plan {
+            platform: self.platform,
+            target: self.target,
+            crowd: match self.crowd {
+                CrowdName::Native => CrowdKind::Native,
+                CrowdName::Java => CrowdKind::Java,
+            },
+            workload: self.workload.workload()?,
+            java: self.java,
+            warmups: self.warmup,
+            trials: self.trials,
+            out: self.out,
+            ready_timeout: seconds("ready timeout", self.ready_timeout)?,
+            timeout: seconds("timeout", self.timeout)?,
+            connect_timeout: seconds("connect timeout", self.connect_timeout)?,
+            crowd_loops: self.crowd_loops,
+            seed: self.seed,
+            build: build(),
+        })
+    }
+}
+
+/// Shows on the terminal what happens.
+struct Show<'a> {
+    json: bool,
+    plan: &'a Plan,
+    progress: Option<Progress>,
+}
+
+impl Show<'_> {
+    fn tell(&mut self, event: Event<'_>) {
+        match event {
+            Event::Ready(platform) if !self.json => {
+                let crowd = match self.plan.crowd {
+                    CrowdKind::Native => "native",
+                    CrowdKind::Java => "java",
+                };
+                println!("{}", headline(platform, crowd, &self.plan.workload));
+            }
+            Event::Begins(role, number) if !self.json => {
+                self.progress = Some(Progress::new(klatch_report::role_and_number(role, number)));
+            }
+            Event::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.tell(event)),
+            Event::Ended(record, _) if self.json => print_json(record),
+            Event::Ended(record, _) => println!("{}", one_line(record)),
+            Event::Unsaved(record) => print_json(record),
+            Event::Ready(_) | Event::Begins(..) => {}
+        }
+    }
+}
+
+fn print_json(record: &Record) {
+    println!("{}", serde_json::to_string(record).expect("a record is plain JSON"));
+}

@@ -1,0 +1,47 @@
+//! `klatch serve`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use klatch_server::{Model, ServeOptions, serve};
+
+/// Start one of Klatch's native chat servers.
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// How it moves its bytes: epoll
+    #[arg(long, default_value_t = Model::Epoll)]
+    model: Model,
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, default_value = "127.0.0.1:6667", value_name = "HOST:PORT")]
+    listen: String,
+    /// Put waiting deliveries into one write (class open) instead of one write each (class classic)
+    #[arg(long)]
+    coalesce: bool,
+    /// Bytes that may wait for one connection; a reader that is slower is closed
+    #[arg(long, default_value_t = 1 << 20, value_name = "BYTES")]
+    sendq: usize,
+    /// How long a connection may take to register
+    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
+    registration_timeout: u32,
+    /// Connections that may be unregistered at the same time
+    #[arg(long, default_value_t = 4096, value_name = "CONNECTIONS")]
+    half_open_max: usize,
+    /// Print the ready line as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Serve {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        serve(&ServeOptions {
+            model: self.model,
+            listen: self.listen,
+            coalesce: self.coalesce,
+            sendq_bytes: self.sendq,
+            registration_timeout_s: self.registration_timeout,
+            half_open_max: self.half_open_max,
+            json: self.json,
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,165 @@
+//! Finds a Java runtime that is new enough.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use klatch_record::Runtime;
+use thiserror::Error;
+
+/// A Java runtime on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Java {
+    /// The `java` program.
+    pub path: PathBuf,
+    /// Feature version: 8, 17, 25.
+    pub feature: u32,
+    /// What it calls itself, with its full version.
+    pub version: String,
+}
+
+/// Why there is no Java to use.
+#[derive(Debug, Error)]
+pub enum JavaError {
+    /// A runtime was named, and does not work.
+    #[error("cannot run {path}: {why}; give the path of a `java` program with --java", path = path.display())]
+    NotJava {
+        /// As given.
+        path: PathBuf,
+        /// What happened.
+        why: String,
+    },
+    /// A runtime was named, and is too old.
+    #[error("needs Java {wanted} or newer, and {path} is Java {found}", path = path.display())]
+    TooOld {
+        /// As given.
+        path: PathBuf,
+        /// Its feature version.
+        found: u32,
+        /// The least that will do.
+        wanted: u32,
+    },
+    /// None was found that is new enough.
+    #[error(
+        "needs Java {wanted} or newer, and found {found}; \
+         install one (Debian: apt-get install openjdk-17-jre-headless) or name one with --java PATH"
+    )]
+    None {
+        /// What was found.
+        found: String,
+        /// The least that will do.
+        wanted: u32,
+    },
+}
+
+impl Java {
+    /// The runtime named by the user, or else the first that is new enough of `JAVA_HOME`, the search path, and
+    /// `/usr/lib/jvm` (there the newest first).
+    ///
+    /// # Errors
+    /// The named one does not work or is too old, or there is none.
+    pub fn find(named: Option<&Path>, version_min: u32) -> Result<Java, JavaError> {
+        if let Some(path) = named {
+            let not_java = |why| JavaError::NotJava { path: path.to_owned(), why };
+            let java = Java::at(path).map_err(not_java)?;
+            return match java.feature >= version_min {
+                true => Ok(java),
+                false => Err(JavaError::TooOld { path: java.path, found: java.feature, wanted: version_min }),
+            };
+        }
+        let mut found = Vec::new();
+        for path in usual_places() {
+            match Java::at(&path) {
+                Ok(java) if java.feature >= version_min => return Ok(java),
+                Ok(java) => found.push(format!("Java {} at {}", java.feature, path.display())),
+                Err(_) => {}
+            }
+        }
+        let found = if found.is_empty() { "no Java".to_owned() } else { found.join(", ") };
+        Err(JavaError::None { found, wanted: version_min })
+    }
+
+    /// Asks the program for its version.
+    fn at(path: &Path) -> Result<Java, String> {
+        let output = Command::new(path).args(["-XshowSettings:properties", "-version"]).output();
+        let output = output.map_err(|error| error.to_string())?;
+        let settings = String::from_utf8_lossy(&output.stderr);
+        let property = |name: &str| {
+            let lines = settings.lines().filter_map(|line| line.trim().split_once(" = "));
+            lines.filter(|(key, _)| *key == name).map(|(_, value)| value.trim().to_owned()).next()
+        };
+        let specification = property("java.specification.version").ok_or("it does not tell a Java version")?;
+        // Java 8 calls itself 1.8.
+        let feature = specification.strip_prefix("1.").unwrap_or(&specification);
+        let feature = feature.parse().map_err(|_| format!("it tells an odd version: {specification}"))?;
+        let name = property("java.vm.name").unwrap_or_else(|| "Java".to_owned());
+        let full = property("java.runtime.version").or(property("java.vm.version")).unwrap_or(specification);
+        Ok(Java { path: path.to_owned(), feature, version: format!("{name} {full}") })
+    }
+
+    /// As it is told in a record, with the options that the environment adds.
+    pub fn runtime(&self) -> Runtime {
+        let from_environment = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"].into_iter().filter_map(|name| {
+            let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
+            Some(format!("{name}={value}"))
+        });
+        Runtime {
+            version: self.version.clone(),
+            path: self.path.display().to_string(),
+            options: from_environment.collect(),
+        }
+    }
+}
+
+fn usual_places() -> Vec<PathBuf> {
+    let mut places = Vec::new();
+    if let Some(home) = std::env::var_os("JAVA_HOME") {
+        places.push(Path::new(&home).join("bin/java"));
+    }
+    let search_path = std::env::var_os("PATH").unwrap_or_default();
+    places.extend(std::env::split_paths(&search_path).map(|folder| folder.join("java")).find(|java| java.exists()));
+    let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten();
+    let mut installed: Vec<PathBuf> = installed.map(|folder| folder.path().join("bin/java")).collect();
+    installed.retain(|java| java.exists());
+    installed.sort_by_cached_key(|java| std::cmp::Reverse(java.display().to_string()));
+    places.extend(installed);
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// A program that tells a Java version and can do nothing else.
+    fn pretender(folder: &Path, version: &str) -> PathBuf {
+        let path = folder.join(format!("java-{version}"));
+        let script = format!("#!/bin/sh\necho '    java.specification.version = {version}' >&2\n");
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_named_java_must_be_new_enough() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = pretender(folder.path(), "1.8");
+        let error = Java::find(Some(&old), 17).unwrap_err().to_string();
+        assert_eq!(error, format!("needs Java 17 or newer, and {} is Java 8", old.display()));
+        let new = pretender(folder.path(), "25");
+        assert_eq!(Java::find(Some(&new), 17).unwrap().feature, 25);
+    }
+
+    #[test]
+    fn what_is_no_java_is_told() {
+        let error = Java::find(Some(Path::new("/nowhere/java")), 17).unwrap_err().to_string();
+        assert!(error.starts_with("cannot run /nowhere/java: No such file"), "{error}");
+        let error = Java::find(Some(Path::new("/bin/true")), 17).unwrap_err().to_string();
+        assert!(error.contains("/bin/true: it does not tell a Java version"), "{error}");
+    }
+
+    #[test]
+    fn none_new_enough_says_what_to_install() {
+        let error = Java::find(None, 1_000).unwrap_err().to_string();
+        assert!(error.contains("needs Java 1000 or newer") && error.contains("--java PATH"), "{error}");
+    }
+}

@@ -1,0 +1,40 @@
+//! What a server says when it accepts connections. Normative description: `docs/protocol.md`.
+
+use klatch_record::Class;
+use serde::Deserialize;
+
+/// The ready line of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Ready {
+    /// The address it listens on.
+    pub host: String,
+    /// The port it listens on.
+    pub port: u16,
+    /// The process to watch.
+    pub pid: u32,
+    /// How it writes.
+    pub class: Class,
+}
+
+impl Ready {
+    /// Reads a line of a server's standard output. `None` if it is another one.
+    pub fn of(line: &str) -> Option<Ready> {
+        let value: serde_json::Value = serde_json::from_str(line).ok()?;
+        (value.get("event")? == "ready").then(|| serde_json::from_value(value).ok())?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ready_line_is_known_among_others() {
+        let line = r#"{"event":"ready","host":"127.0.0.1","port":6667,"pid":7,"model":"x","class":"classic"}"#;
+        let ready = Ready::of(line).unwrap();
+        assert_eq!((ready.host.as_str(), ready.port, ready.pid, ready.class), ("127.0.0.1", 6667, 7, Class::Classic));
+        for other in ["", "ready", "{}", r#"{"event":"joined"}"#, r#"{"event":"ready"}"#] {
+            assert_eq!(Ready::of(other), None, "{other}");
+        }
+    }
+}

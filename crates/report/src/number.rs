@@ -1,0 +1,49 @@
+//! Numbers as people read them.
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Microseconds with three digits and the unit that fits.
+pub(crate) fn time(us: f64) -> String {
+    match us {
+        us if us < 1_000.0 => format!("{} µs", three_digits(us)),
+        us if us < 1_000_000.0 => format!("{} ms", three_digits(us / 1e3)),
+        us => format!("{} s", three_digits(us / 1e6)),
+    }
+}
+
+/// Bytes in MB (10^6).
+pub(crate) fn megabytes(bytes: u64) -> String {
+    format!("{} MB", three_digits(bytes as f64 / 1e6))
+}
+
+/// Three significant digits, without an exponent.
+pub(crate) fn three_digits(value: f64) -> String {
+    match value.abs() {
+        size if size < 10.0 => format!("{value:.2}"),
+        size if size < 100.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0.5, 12.34, 1_234.0, 2e6].map(time), ["0.50 µs", "12.3 µs", "1.23 ms", "2.00 s"]);
+        assert_eq!(megabytes(123_456_789), "123 MB");
+    }
+}

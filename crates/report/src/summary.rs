@@ -1,0 +1,168 @@
+//! A run, and the trials of one call, for a terminal.
+
+use std::fmt::Write;
+
+use klatch_record::{
+    Class, CrowdResult, Latency, LatencyError, Pacing, Platform, Record, Role, Status, Usage, Workload,
+};
+
+use crate::number::{grouped, megabytes, three_digits, time};
+
+/// What is measured, by whom, and how.
+pub fn headline(platform: &Platform, crowd: &str, workload: &Workload) -> String {
+    let class = match platform.class {
+        Some(Class::Classic) => " (classic: one write per delivery)",
+        Some(Class::Open) => " (open: may put deliveries together)",
+        None => "",
+    };
+    let mut text = format!("platform  {}{class} on {}\n", platform.name, platform.address);
+    if let Some(because) = &platform.chosen_because {
+        let _ = writeln!(text, "          {because}");
+    }
+    if let Some(runtime) = &platform.runtime {
+        let _ = writeln!(text, "runtime   {}", runtime.version);
+    }
+    let _ = writeln!(text, "crowd     {crowd}; {}", describe(workload));
+    text
+}
+
+fn describe(workload: &Workload) -> String {
+    let Workload { rooms, users, count, size_bytes, pacing, pause_s, .. } = workload;
+    let pacing = match pacing {
+        Pacing::Turns => "turns".to_owned(),
+        Pacing::Flood => "flood".to_owned(),
+        Pacing::Rounds { window } => format!("rounds, window {window}"),
+        Pacing::Rate { per_user_per_s } => format!("{per_user_per_s} messages/s a user"),
+    };
+    let pause = if *pause_s > 0.0 { format!(", pause {pause_s} s") } else { String::new() };
+    format!("{rooms} rooms × {users} users × {count} messages of {size_bytes} bytes, {pacing}{pause}")
+}
+
+/// What a run is called: `trial 2`.
+pub fn role_and_number(role: Role, number: u32) -> String {
+    match role {
+        Role::WarmUp => format!("warm-up {number}"),
+        Role::Trial => format!("trial {number}"),
+    }
+}
+
+/// A run in one line.
+pub fn one_line(record: &Record) -> String {
+    let score = grouped(record.score.messages_per_s.round() as u64);
+    let mut text = format!("{}: {score} messages/s", role_and_number(record.role, record.number));
+    if let Some(cpu) = record.score.cpu_us_per_message {
+        let _ = write!(text, ", {} µs CPU per message", three_digits(cpu));
+    }
+    if let Some(latency) = &record.latency {
+        let _ = write!(text, ", p99 {}", time(latency.p99_us));
+    }
+    let verdict = match record.verdict.status {
+        Status::Valid => "valid",
+        Status::Invalid => "invalid",
+    };
+    let _ = write!(text, ", {verdict}");
+    for reason in &record.verdict.reasons {
+        let _ = write!(text, "\n  invalid: {reason}");
+    }
+    text
+}
+
+/// The trials of one call: the middle one in full, and how far the others were from it.
+pub fn trials(records: &[Record]) -> String {
+    let mut trials: Vec<&Record> = records.iter().filter(|record| record.role == Role::Trial).collect();
+    trials.sort_by(|a, b| a.score.messages_per_s.total_cmp(&b.score.messages_per_s));
+    let Some(middle) = trials.get(trials.len() / 2) else { return String::new() };
+    let mut text = full(middle);
+    if let [lowest, .., highest] = trials.as_slice() {
+        let score = |record: &Record| grouped(record.score.messages_per_s.round() as u64);
+        let _ = writeln!(
+            text,
+            "\nThis was the middle one of {} trials; their throughput was {} to {} messages/s.",
+            trials.len(),
+            score(lowest),
+            score(highest)
+        );
+    }
+    for warning in &middle.warnings {
+        let _ = writeln!(text, "warning: {}; {}", warning.message, warning.advice);
+    }
+    text
+}
+
+/// What a crowd found, when it was started by hand.
+///
+/// # Errors
+/// A latency that no histogram holds.
+pub fn crowd(result: &CrowdResult) -> Result<String, LatencyError> {
+    let throughput = (result.sent + result.received) as f64 / result.elapsed_s.max(1e-9);
+    let text = volano_lines(result.sent, result.received, result.elapsed_s, throughput, result.join_s);
+    Ok(text + &percentiles(Latency::from_counts_ns(&result.latency_ns)?.as_ref()))
+}
+
+fn full(record: &Record) -> String {
+    let score = &record.score;
+    let text = volano_lines(score.sent, score.received, score.elapsed_s, score.messages_per_s, score.join_s);
+    text + &percentiles(record.latency.as_ref()) + &usage(record)
+}
+
+/// The score in VolanoMark's own lines.
+fn volano_lines(sent: u64, received: u64, elapsed_s: f64, messages_per_s: f64, join_s: f64) -> String {
+    let rows = [
+        ("messages sent", grouped(sent)),
+        ("messages received", grouped(received)),
+        ("total messages", grouped(sent + received)),
+        ("elapsed time", format!("{elapsed_s:.2} s")),
+        ("average throughput", format!("{} messages/s", grouped(messages_per_s.round() as u64))),
+        ("join time", format!("{join_s:.2} s")),
+    ];
+    rows.iter().map(|(name, value)| format!("{name:<24}{value:>18}\n")).collect()
+}
+
+fn percentiles(latency: Option<&Latency>) -> String {
+    let mut text = String::new();
+    if let Some(latency) = latency {
+        text.push('\n');
+        let columns = [
+            ("p50", latency.p50_us),
+            ("p90", latency.p90_us),
+            ("p99", latency.p99_us),
+            ("p99.9", latency.p999_us),
+            ("max", latency.max_us),
+        ];
+        let name = |(name, _): &(&str, f64)| format!("{name:>11}");
+        let value = |(_, us): &(&str, f64)| format!("{:>11}", time(*us));
+        let _ = writeln!(text, "{:<24}{}", "", columns.iter().map(name).collect::<String>());
+        let _ = writeln!(text, "{:<24}{}", "delivery latency", columns.iter().map(value).collect::<String>());
+    }
+    text
+}
+
+/// One line of the usage table: a name, a value of one side, and how it is written.
+type UsageRow = (&'static str, fn(&Usage) -> f64, fn(f64) -> String);
+
+const USAGE_ROWS: [UsageRow; 4] = [
+    ("CPU µs per message", |usage| usage.cpu_us_per_message, three_digits),
+    ("  user", |usage| usage.user_us_per_message, three_digits),
+    ("  system", |usage| usage.system_us_per_message, three_digits),
+    ("switches per message", |usage| usage.switches_per_message, three_digits),
+];
+
+fn usage(record: &Record) -> String {
+    let (server, crowd) = (record.usage.server.as_ref(), record.usage.crowd.as_ref());
+    let absent = || "–".to_owned();
+    let mut text = format!("\n{:<24}{:>11}{:>11}{:>11}\n", "", "server", "crowd", "both");
+    for (name, of, show) in USAGE_ROWS {
+        let side = |usage: Option<&Usage>| usage.map_or_else(absent, |usage| show(of(usage)));
+        let both = server.zip(crowd).map_or_else(absent, |(server, crowd)| show(of(server) + of(crowd)));
+        let _ = writeln!(text, "{name:<24}{:>11}{:>11}{both:>11}", side(server), side(crowd));
+    }
+    let side = |of: fn(&Usage) -> String, usage: Option<&Usage>| usage.map_or_else(absent, of);
+    let memory = |usage: &Usage| megabytes(usage.memory_peak_bytes);
+    let threads = |usage: &Usage| grouped(usage.threads);
+    let _ = writeln!(text, "{:<24}{:>11}{:>11}", "peak memory", side(memory, server), side(memory, crowd));
+    let _ = writeln!(text, "{:<24}{:>11}{:>11}", "threads", side(threads, server), side(threads, crowd));
+    if let Some(cores) = record.score.cores_obtained {
+        let _ = writeln!(text, "{:<24}{:>33} of {}", "cores obtained", three_digits(cores), record.environment.cpus);
+    }
+    text
+}

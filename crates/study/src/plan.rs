@@ -1,0 +1,100 @@
+//! What is to be run.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use klatch_record::{Build, Workload};
+use thiserror::Error;
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The platform by name; `None`: the usual one.
+    pub platform: Option<String>,
+    /// A server that somebody else started, instead of a platform.
+    pub target: Option<Target>,
+    /// Which crowd.
+    pub crowd: CrowdKind,
+    /// What the crowd does.
+    pub workload: Workload,
+    /// The Java that the user named, for server and crowd.
+    pub java: Option<PathBuf>,
+    /// Runs that do not count, first.
+    pub warmups: u32,
+    /// Runs that count.
+    pub trials: u32,
+    /// The folder under which results are written.
+    pub out: PathBuf,
+    /// How long a server may take until it is ready.
+    pub ready_timeout: Duration,
+    /// How long a run may go without a delivery.
+    pub timeout: Duration,
+    /// How long a connection may take.
+    pub connect_timeout: Duration,
+    /// Event loops of the native crowd.
+    pub crowd_loops: usize,
+    /// Seed of the schedule under pacing `rate`.
+    pub seed: u64,
+    /// Which Klatch this is.
+    pub build: Build,
+}
+
+/// The two crowds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CrowdKind {
+    /// Event loops; the same for every server.
+    Native,
+    /// VolanoMark's: two threads a user.
+    Java,
+}
+
+/// The address of a server that somebody else started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Host name or address.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+}
+
+/// Not the address of a server.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("a target looks like irc://host:port, got {0}")]
+pub struct TargetError(String);
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<Target, TargetError> {
+        let wrong = || TargetError(text.to_owned());
+        let address = text.strip_prefix("irc://").ok_or_else(wrong)?;
+        let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
+        // An IPv6 address stands in brackets.
+        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let port = port.parse().ok().filter(|&port| port > 0 && !host.is_empty()).ok_or_else(wrong)?;
+        Ok(Target { host: host.to_owned(), port })
+    }
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let brackets = self.host.contains(':');
+        if brackets { write!(f, "[{}]:{}", self.host, self.port) } else { write!(f, "{}:{}", self.host, self.port) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_have_a_host_and_a_port() {
+        assert_eq!("irc://chat.example:6667".parse(), Ok(Target { host: "chat.example".into(), port: 6667 }));
+        let v6: Target = "irc://[::1]:6667".parse().unwrap();
+        assert_eq!((v6.host.as_str(), v6.to_string().as_str()), ("::1", "[::1]:6667"));
+        for wrong in ["", "chat.example:6667", "irc://chat.example", "irc://:6667", "irc://x:0", "irc://x:99999"] {
+            assert_eq!(wrong.parse::<Target>(), Err(TargetError(wrong.to_owned())));
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Whether a score counts, and what to know when reading it.
+
+use klatch_record::{CrowdResult, Environment, Latency, Status, Verdict, Warning, WarningKind};
+
+/// Load per CPU at the start above which the machine is called busy.
+const BUSY_LOAD_PER_CPU: f64 = 0.5;
+/// Share of CPU time given to others above which steal is told.
+const STEAL_SHARE_MAX: f64 = 0.01;
+/// A crowd that speaks later than this (99th percentile, µs) is told of, if it is also a tenth of the latency.
+const LAG_P99_MAX_US: f64 = 1_000.0;
+
+/// Judges a result. `server_ended` is how the server ended, if it did not live to the end.
+pub fn judge(result: &CrowdResult, server_ended: Option<&str>) -> Verdict {
+    let mut reasons = Vec::new();
+    if let Some(how) = server_ended {
+        reasons.push(format!("the server died: {how}"));
+    }
+    if let Some(failure) = &result.failure {
+        reasons.push(failure.to_string());
+    }
+    for (count, what) in [
+        (result.lost, "lost"),
+        (result.unsaid, "never said"),
+        (result.repeated, "repeated"),
+        (result.reordered, "reordered"),
+        (result.altered, "altered"),
+    ] {
+        if count > 0 {
+            let unit = if what == "never said" { "message" } else { "delivery" };
+            let unit = if count == 1 { unit.to_owned() } else { plural(unit) };
+            let kind = if what == "never said" { "unsaid" } else { what };
+            let example = result.faults.iter().map(ToString::to_string).find(|fault| fault.starts_with(kind));
+            let example = example.map_or(String::new(), |example| format!("; first, {example}"));
+            reasons.push(format!("{count} {unit} {what}{example}"));
+        }
+    }
+    let status = if reasons.is_empty() { Status::Valid } else { Status::Invalid };
+    Verdict { status, reasons }
+}
+
+fn plural(unit: &str) -> String {
+    unit.strip_suffix('y').map_or_else(|| format!("{unit}s"), |stem| format!("{stem}ies"))
+}
+
+/// What to know when reading the score.
+pub(crate) fn warnings(
+    result: &CrowdResult,
+    environment: &Environment,
+    latency: Option<&Latency>,
+    send_lag: Option<&Latency>,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn = |kind, message, advice: &str| warnings.push(Warning { kind, message, advice: advice.to_owned() });
+    for stranger in &result.strangers {
+        let message = format!(
+            "a stranger, {}, was in room {} and said {} messages; what he said and heard is not counted",
+            stranger.nick, stranger.room, stranger.messages
+        );
+        warn(WarningKind::Stranger, message, "repeat the run without him before you compare its score");
+    }
+    if let Some(load) = environment.load_1min.filter(|load| *load > BUSY_LOAD_PER_CPU * f64::from(environment.cpus)) {
+        let message = format!("the load average was {load:.2} on {} CPUs when this began", environment.cpus);
+        warn(WarningKind::MachineBusy, message, "stop other programs, or compare CPU µs per message instead");
+    }
+    if let Some(steal) = environment.steal_share_in_run.filter(|steal| *steal > STEAL_SHARE_MAX) {
+        let message = format!("the hypervisor gave {:.1} % of the CPU time to others", steal * 100.0);
+        warn(WarningKind::Steal, message, "compare CPU µs per message, or use a machine of your own");
+    }
+    if let (Some(lag), Some(latency)) = (send_lag, latency)
+        && lag.p99_us > LAG_P99_MAX_US.max(latency.p99_us / 10.0)
+    {
+        let message = format!("the crowd spoke {:.1} ms late at the 99th percentile", lag.p99_us / 1e3);
+        warn(WarningKind::CrowdLate, message, "latencies hold its own delay: lower the rate or give it more CPU");
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use klatch_record::{Failure, FailureKind, Fault, FaultKind};
+
+    #[test]
+    fn no_fault_is_valid() {
+        let verdict = judge(&CrowdResult::default(), None);
+        assert_eq!((verdict.status, verdict.reasons.len()), (Status::Valid, 0));
+    }
+
+    #[test]
+    fn every_fault_is_a_reason_with_what_where_and_how_often() {
+        let (user, speaker, sequence) = (Some(7), Some(2), Some(41));
+        let fault = |kind, count| Fault { kind, room: 3, user, speaker, sequence, count, detail: None };
+        let result = CrowdResult {
+            lost: 12,
+            unsaid: 1,
+            altered: 1,
+            faults: vec![fault(FaultKind::Altered, 1), fault(FaultKind::Lost, 12)],
+            failure: Some(Failure {
+                kind: FailureKind::Disconnect,
+                room: Some(3),
+                user: Some(7),
+                detail: "the server closed the connection".into(),
+            }),
+            ..CrowdResult::default()
+        };
+        let verdict = judge(&result, Some("killed by SIGKILL; it said: nothing"));
+        assert_eq!(verdict.status, Status::Invalid);
+        assert_eq!(
+            verdict.reasons,
+            [
+                "the server died: killed by SIGKILL; it said: nothing",
+                "room 3, user 7: the server closed the connection",
+                "12 deliveries lost; first, lost: room 3, user 7, message 41 of user 2 and 11 after it",
+                "1 message never said",
+                "1 delivery altered; first, altered: room 3, user 7, message 41 of user 2",
+            ]
+        );
+    }
+}
