@@ -72,13 +72,12 @@ impl<O: Outbox> Client<O> {
 
     /// The room of this name, or an error: there is none, or this client is not in it.
     pub(super) fn member_of(&self, name: &[u8]) -> Option<Arc<Room<O>>> {
-        let own = self.own_room(name).cloned();
-        if own.is_none()
-            && let Some(room) = self.existing(name)
-        {
-            self.say(&NOT_ON_CHANNEL, &[&room.name]);
+        if let Some(room) = self.own_room(name) {
+            return Some(Arc::clone(room));
         }
-        own
+        let room = self.existing(name)?;
+        self.say(&NOT_ON_CHANNEL, &[&room.name]);
+        None
     }
 
     /// The room of this name, or the error that there is none.

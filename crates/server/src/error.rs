@@ -1,0 +1,48 @@
+//! Why a server cannot start, or cannot go on.
+
+use std::io;
+
+/// Why a server cannot start, or cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// `--listen` is no address.
+    #[error("cannot listen on {listen}: {reason}; give an address and a port, like 127.0.0.1:6667")]
+    Address {
+        /// What was given.
+        listen: String,
+        /// What is wrong with it.
+        reason: io::Error,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {reason}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// What the system says, and what to do about it.
+        reason: String,
+    },
+    /// An option is out of its range.
+    #[error("{name} must be at least {least}, got {got}")]
+    Option {
+        /// The option's name.
+        name: &'static str,
+        /// The smallest value.
+        least: usize,
+        /// What was given.
+        got: usize,
+    },
+    /// A system call failed that should not.
+    #[error("cannot {what}: {reason}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system says.
+        reason: io::Error,
+    },
+}
+
+impl ServeError {
+    pub(crate) fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> ServeError {
+        move |reason| ServeError::System { what, reason: reason.into() }
+    }
+}

@@ -1,0 +1,55 @@
+//! Native chat servers. Each I/O model is one file, a thin shell around [`klatch_chat`]; what all of them share (the
+//! listening socket, the options, the ready line, signals) is around it.
+
+mod date;
+mod epoll;
+mod error;
+mod limits;
+mod link;
+mod listener;
+mod options;
+mod queue;
+mod ready;
+mod signals;
+mod waiting;
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+use klatch_chat::{Hall, Identity, Outbox};
+
+pub use error::ServeError;
+pub use options::{Model, ServeOptions};
+
+/// Serves until SIGTERM or SIGINT. Prints the ready line on standard output when connections are accepted.
+pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
+    let stop = signals::term_and_int()?;
+    serve_until(options, stop.as_fd(), |address| ready::print(options, address))
+}
+
+/// Serves until `stop` becomes readable. `ready` hears the real address (also of port 0) when connections are accepted.
+pub fn serve_until(
+    options: &ServeOptions,
+    stop: BorrowedFd<'_>,
+    ready: impl FnOnce(SocketAddr) -> Result<(), ServeError>,
+) -> Result<(), ServeError> {
+    options.check()?;
+    limits::raise_open_files();
+    let (listener, address) = listener::listen(&options.listen)?;
+    ready(address)?;
+    match options.model {
+        Model::Epoll => epoll::run(listener, options, stop),
+    }
+}
+
+/// The hall of a server as it starts now.
+fn open_hall<O: Outbox>() -> Arc<Hall<O>> {
+    Hall::new(Identity {
+        name: "klatch.localhost".into(),
+        version: concat!("klatch-", env!("CARGO_PKG_VERSION")).into(),
+        created: date::today(),
+        network: "Klatch".into(),
+        motd: vec!["Come in and talk.".into()],
+    })
+}

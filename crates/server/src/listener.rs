@@ -1,0 +1,53 @@
+//! The listening socket.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
+
+use crate::ServeError;
+
+/// Connections that the kernel may hold ready for us. A crowd comes all at once.
+const BACKLOG: i32 = 4096;
+
+/// Listens, without blocking, on `listen` (an address or host name, and a port). Also returns the address it really is.
+pub(crate) fn listen(listen: &str) -> Result<(OwnedFd, SocketAddr), ServeError> {
+    let wrong = |reason| ServeError::Address { listen: listen.into(), reason };
+    let address = listen.to_socket_addrs().map_err(wrong)?.next();
+    let address = address.ok_or_else(|| wrong(std::io::Error::other("the name has no address")))?;
+    bound(&address).map_err(|errno| ServeError::Listen {
+        address: address.to_string(),
+        reason: explain(errno, &address),
+    })
+}
+
+fn bound(address: &SocketAddr) -> Result<(OwnedFd, SocketAddr), Errno> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
+    // Connections of a server that just ended do not keep the next one from starting.
+    sockopt::set_socket_reuseaddr(&socket, true)?;
+    net::bind(&socket, address)?;
+    net::listen(&socket, BACKLOG)?;
+    let real = SocketAddr::try_from(net::getsockname(&socket)?)?;
+    Ok((socket, real))
+}
+
+fn explain(errno: Errno, address: &SocketAddr) -> String {
+    match errno {
+        Errno::ADDRINUSE => {
+            "address already in use; stop the other program or choose another port with --listen".into()
+        }
+        Errno::ACCESS => {
+            format!(
+                "permission denied; choose a port above 1023 with --listen (port {} is reserved)",
+                address.port()
+            )
+        }
+        Errno::ADDRNOTAVAIL => {
+            "this machine does not have that address; choose one that it has with --listen".into()
+        }
+        other => std::io::Error::from(other).to_string(),
+    }
+}

@@ -1,0 +1,118 @@
+//! What can be set about a server.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::ServeError;
+
+/// How a server moves its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// One event loop over epoll.
+    Epoll,
+}
+
+impl Model {
+    /// All models.
+    pub const ALL: [Model; 1] = [Model::Epoll];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::Epoll => "epoll",
+        }
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Model {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Model, String> {
+        let found = Model::ALL.into_iter().find(|model| model.name() == name);
+        found.ok_or_else(|| {
+            format!("model must be one of {}, got {name}", Model::ALL.map(Model::name).join(", "))
+        })
+    }
+}
+
+/// What can be set about a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServeOptions {
+    /// How it moves its bytes.
+    pub model: Model,
+    /// Address or host name, and port; port 0 lets the system choose.
+    pub listen: String,
+    /// Put the deliveries of one loop turn into one write (class `open`) instead of one write each (class `classic`).
+    pub coalesce: bool,
+    /// Bytes that may wait for one connection, at least 4096. A reader that is slower than that is closed.
+    pub sendq_bytes: usize,
+    /// Seconds that a connection has to register, at least 1; as long may a closed one take for its last lines.
+    pub registration_timeout_s: u32,
+    /// Connections that may be unregistered at the same time, at least 1.
+    pub half_open_max: usize,
+    /// Print the ready line as JSON.
+    pub json: bool,
+}
+
+impl Default for ServeOptions {
+    fn default() -> ServeOptions {
+        ServeOptions {
+            model: Model::Epoll,
+            listen: "127.0.0.1:6667".into(),
+            coalesce: false,
+            sendq_bytes: 1 << 20,
+            registration_timeout_s: 30,
+            half_open_max: 4096,
+            json: false,
+        }
+    }
+}
+
+impl ServeOptions {
+    /// The class of the server: `classic` or `open`.
+    pub fn class(&self) -> &'static str {
+        if self.coalesce { "open" } else { "classic" }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ServeError> {
+        let timeout = self.registration_timeout_s as usize;
+        for (name, least, got) in [
+            ("sendq_bytes", 4096, self.sendq_bytes),
+            ("registration_timeout_s", 1, timeout),
+            ("half_open_max", 1, self.half_open_max),
+        ] {
+            if got < least {
+                return Err(ServeError::Option { name, least, got });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_have_names() {
+        for model in Model::ALL {
+            assert_eq!(model.to_string().parse(), Ok(model));
+        }
+        assert_eq!("mio".parse::<Model>(), Err("model must be one of epoll, got mio".into()));
+    }
+
+    #[test]
+    fn values_out_of_range_are_named() {
+        assert!(ServeOptions::default().check().is_ok());
+        let error = ServeOptions { sendq_bytes: 100, ..ServeOptions::default() }.check().unwrap_err();
+        assert_eq!(error.to_string(), "sendq_bytes must be at least 4096, got 100");
+        let error = ServeOptions { half_open_max: 0, ..ServeOptions::default() }.check().unwrap_err();
+        assert_eq!(error.to_string(), "half_open_max must be at least 1, got 0");
+    }
+}

@@ -1,0 +1,235 @@
+//! What waits to be written to one connection: lines that are written one by one (class `classic`), or bytes that are
+//! written together (class `open`).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+/// A buffer that grew beyond this is given back when it has become empty.
+const KEEP_BYTES: usize = 64 * 1024;
+
+pub(crate) enum Queue {
+    Classic {
+        lines: VecDeque<Arc<[u8]>>,
+        /// Bytes of the first line that are written.
+        written: usize,
+        /// Bytes of all lines.
+        bytes: usize,
+    },
+    Open {
+        buffer: Vec<u8>,
+        /// Bytes at the front that are written.
+        written: usize,
+    },
+}
+
+impl Queue {
+    pub(crate) fn classic() -> Queue {
+        Queue::Classic { lines: VecDeque::new(), written: 0, bytes: 0 }
+    }
+
+    pub(crate) fn open() -> Queue {
+        Queue::Open { buffer: Vec::new(), written: 0 }
+    }
+
+    /// Bytes that wait.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Queue::Classic { written, bytes, .. } => bytes - written,
+            Queue::Open { buffer, written } => buffer.len() - written,
+        }
+    }
+
+    /// Takes a line: a classic queue that is empty writes it at once; anything else waits for [`Queue::flush`].
+    pub(crate) fn take(
+        &mut self,
+        line: &Arc<[u8]>,
+        mut write: impl FnMut(&[u8]) -> Result<usize, Errno>,
+    ) -> Result<(), Errno> {
+        match self {
+            Queue::Classic { lines, written, bytes } => {
+                let done = if lines.is_empty() { write_some(line, &mut write)? } else { 0 };
+                if done < line.len() {
+                    if lines.is_empty() {
+                        *written = done;
+                    }
+                    *bytes += line.len();
+                    lines.push_back(Arc::clone(line));
+                }
+            }
+            Queue::Open { buffer, .. } => buffer.extend_from_slice(line),
+        }
+        Ok(())
+    }
+
+    /// Forgets what waits, but for the rest of a line that is partly written, and takes a last line.
+    pub(crate) fn end_with(&mut self, last: &Arc<[u8]>) {
+        match self {
+            Queue::Classic { lines, written, bytes } => {
+                lines.truncate(usize::from(*written > 0));
+                lines.push_back(Arc::clone(last));
+                *bytes = lines.iter().map(|line| line.len()).sum();
+            }
+            Queue::Open { buffer, written } => {
+                let mut rest = *written;
+                while rest > 0 && rest < buffer.len() && buffer[rest - 1] != b'\n' {
+                    rest += 1;
+                }
+                buffer.truncate(rest);
+                buffer.extend_from_slice(last);
+            }
+        }
+    }
+
+    /// Writes until nothing waits or the connection takes no more.
+    pub(crate) fn flush(
+        &mut self,
+        mut write: impl FnMut(&[u8]) -> Result<usize, Errno>,
+    ) -> Result<(), Errno> {
+        match self {
+            Queue::Classic { lines, written, bytes } => {
+                while let Some(line) = lines.front() {
+                    let done = write_some(&line[*written..], &mut write)?;
+                    *written += done;
+                    if *written < line.len() {
+                        return Ok(());
+                    }
+                    *bytes -= line.len();
+                    *written = 0;
+                    lines.pop_front();
+                }
+            }
+            Queue::Open { buffer, .. } if buffer.is_empty() => {}
+            Queue::Open { buffer, written } => {
+                *written += write_some(&buffer[*written..], &mut write)?;
+                if *written == buffer.len() {
+                    buffer.clear();
+                    buffer.shrink_to(KEEP_BYTES);
+                    *written = 0;
+                } else if *written > buffer.len() / 2 {
+                    // Moves each byte once at most: no less has been written than is moved.
+                    buffer.drain(..*written);
+                    *written = 0;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One write. A connection that takes nothing now is no error.
+fn write_some(bytes: &[u8], write: &mut impl FnMut(&[u8]) -> Result<usize, Errno>) -> Result<usize, Errno> {
+    match write(bytes) {
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A connection that takes `space` bytes and remembers every write.
+    #[derive(Default)]
+    struct Sink {
+        space: usize,
+        writes: Vec<Vec<u8>>,
+    }
+
+    impl Sink {
+        fn write(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
+            let taken = bytes.len().min(self.space);
+            if taken == 0 {
+                return Err(Errno::AGAIN);
+            }
+            self.space -= taken;
+            self.writes.push(bytes[..taken].to_vec());
+            Ok(taken)
+        }
+    }
+
+    fn line(text: &str) -> Arc<[u8]> {
+        text.as_bytes().into()
+    }
+
+    fn give(queue: &mut Queue, sink: &mut Sink, lines: &[&str]) {
+        for text in lines {
+            queue.take(&line(text), |bytes| sink.write(bytes)).unwrap();
+        }
+    }
+
+    #[test]
+    fn classic_writes_each_line_at_once() {
+        let (mut queue, mut sink) = (Queue::classic(), Sink { space: 100, ..Sink::default() });
+        give(&mut queue, &mut sink, &["one", "two"]);
+        assert_eq!(sink.writes, [b"one", b"two"]);
+        assert_eq!(queue.len(), 0);
+    }
+
+    #[test]
+    fn classic_writes_each_line_by_itself_after_a_jam_too() {
+        let (mut queue, mut sink) = (Queue::classic(), Sink { space: 2, ..Sink::default() });
+        give(&mut queue, &mut sink, &["one", "two", "three"]);
+        assert_eq!(queue.len(), 9);
+        sink.space = 5;
+        queue.flush(|bytes| sink.write(bytes)).unwrap();
+        assert_eq!(queue.len(), 4);
+        sink.space = 100;
+        queue.flush(|bytes| sink.write(bytes)).unwrap();
+        assert_eq!(queue.len(), 0);
+        give(&mut queue, &mut sink, &["four"]);
+        let expected: [&[u8]; 6] = [b"on", b"e", b"two", b"t", b"hree", b"four"];
+        assert_eq!(sink.writes, expected);
+    }
+
+    #[test]
+    fn open_writes_all_together() {
+        let (mut queue, mut sink) = (Queue::open(), Sink { space: 100, ..Sink::default() });
+        give(&mut queue, &mut sink, &["one", "two", "three"]);
+        assert!(sink.writes.is_empty());
+        assert_eq!(queue.len(), 11);
+        queue.flush(|bytes| sink.write(bytes)).unwrap();
+        assert_eq!(sink.writes, [b"onetwothree"]);
+        assert_eq!(queue.len(), 0);
+    }
+
+    #[test]
+    fn open_goes_on_where_a_jam_stopped_it() {
+        for space in 1..11 {
+            let (mut queue, mut sink) = (Queue::open(), Sink { space, ..Sink::default() });
+            give(&mut queue, &mut sink, &["one", "two"]);
+            queue.flush(|bytes| sink.write(bytes)).unwrap();
+            give(&mut queue, &mut sink, &["three"]);
+            assert_eq!(queue.len(), 11 - space.min(6));
+            sink.space = 100;
+            queue.flush(|bytes| sink.write(bytes)).unwrap();
+            assert_eq!(sink.writes.concat(), b"onetwothree", "space for {space}");
+        }
+    }
+
+    #[test]
+    fn the_last_line_comes_after_a_whole_line() {
+        for (space, expected) in [(0, "end\n"), (2, "one\nend\n"), (4, "one\nend\n"), (5, "one\ntwo\nend\n")]
+        {
+            for mut queue in [Queue::classic(), Queue::open()] {
+                let mut sink = Sink { space, ..Sink::default() };
+                give(&mut queue, &mut sink, &["one\n", "two\n", "three\n"]);
+                queue.flush(|bytes| sink.write(bytes)).unwrap();
+                queue.end_with(&line("end\n"));
+                sink.space = 100;
+                queue.flush(|bytes| sink.write(bytes)).unwrap();
+                assert_eq!(sink.writes.concat(), expected.as_bytes(), "space for {space}");
+                assert_eq!(queue.len(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_broken_connection_is_an_error() {
+        for mut queue in [Queue::classic(), Queue::open()] {
+            let taken = queue.take(&line("one"), |_| Err(Errno::PIPE));
+            assert_eq!(taken.and_then(|()| queue.flush(|_| Err(Errno::PIPE))), Err(Errno::PIPE));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! SIGTERM and SIGINT, as something to wait for.
+
+use std::os::unix::net::UnixStream;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
+
+use crate::ServeError;
+
+/// A socket that becomes readable when the process is told to stop.
+pub(crate) fn term_and_int() -> Result<UnixStream, ServeError> {
+    let listen_for = || {
+        let (heard, told) = UnixStream::pair()?;
+        pipe::register(SIGTERM, told.try_clone()?)?;
+        pipe::register(SIGINT, told)?;
+        Ok(heard)
+    };
+    listen_for().map_err(ServeError::system::<std::io::Error>("listen for signals"))
+}

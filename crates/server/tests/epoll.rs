@@ -1,0 +1,273 @@
+//! The epoll server over real sockets.
+
+mod shared;
+
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use klatch_server::{ServeError, ServeOptions, serve, serve_until};
+use rustix::net::{AddressFamily, SocketType, socket, sockopt};
+use shared::Client;
+
+/// A server in a thread.
+struct Running {
+    address: SocketAddr,
+    stop: UnixStream,
+    thread: JoinHandle<Result<(), ServeError>>,
+}
+
+impl Running {
+    fn start(options: ServeOptions) -> Running {
+        let options = ServeOptions { listen: "127.0.0.1:0".into(), ..options };
+        let (stop, stopped) = UnixStream::pair().unwrap();
+        let (ready, when_ready) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            serve_until(&options, stopped.as_fd(), |address| {
+                ready.send(address).unwrap();
+                Ok(())
+            })
+        });
+        Running { address: when_ready.recv().unwrap(), stop, thread }
+    }
+
+    fn connect(&self) -> Client {
+        Client::on(TcpStream::connect(self.address).unwrap())
+    }
+
+    /// A client that is registered.
+    fn user(&self, nick: &str) -> Client {
+        let mut client = self.connect();
+        client.register(nick);
+        client
+    }
+
+    fn stop(mut self) {
+        self.stop.write_all(b"x").unwrap();
+        self.thread.join().unwrap().unwrap();
+    }
+}
+
+fn classes() -> [ServeOptions; 2] {
+    [false, true].map(|coalesce| ServeOptions { coalesce, ..ServeOptions::default() })
+}
+
+#[test]
+fn users_join_talk_and_leave() {
+    for options in classes() {
+        let server = Running::start(options);
+        let (mut ann, mut bob) = (server.user("ann"), server.user("bob"));
+        ann.join("#a");
+        bob.join("#a");
+        assert_eq!(ann.hear().unwrap(), ":bob!bob@127.0.0.1 JOIN #a");
+        ann.say("PRIVMSG #a :hello");
+        assert_eq!(bob.hear().unwrap(), ":ann!ann@127.0.0.1 PRIVMSG #a :hello");
+        bob.say("QUIT :bye");
+        assert_eq!(bob.hear().unwrap(), "ERROR :Closing link: (Quit: bye)");
+        assert_eq!(bob.hear(), None);
+        assert_eq!(ann.hear().unwrap(), ":bob!bob@127.0.0.1 QUIT :Quit: bye");
+        server.stop();
+    }
+}
+
+#[test]
+fn everybody_gets_everything_in_order() {
+    const USERS: usize = 8;
+    const MESSAGES: usize = 500;
+    for options in classes() {
+        let server = Running::start(options);
+        let mut users: Vec<_> = (0..USERS).map(|user| server.user(&format!("u{user}"))).collect();
+        users.iter_mut().for_each(|user| user.join("#a"));
+        users.iter_mut().for_each(Client::ping);
+        std::thread::scope(|scope| {
+            for (me, user) in users.iter().enumerate() {
+                let mut mouth = user.socket.try_clone().unwrap();
+                scope.spawn(move || {
+                    for number in 0..MESSAGES {
+                        write!(mouth, "PRIVMSG #a :{me} {number}\r\n").unwrap();
+                    }
+                });
+            }
+            for user in &mut users {
+                scope.spawn(|| {
+                    let mut next = [0; USERS];
+                    for _ in 0..MESSAGES * (USERS - 1) {
+                        let line = user.hear_until(" PRIVMSG #a :");
+                        let text = line.rsplit_once(':').unwrap().1;
+                        let (speaker, number) = text.split_once(' ').unwrap();
+                        let next = &mut next[speaker.parse::<usize>().unwrap()];
+                        assert_eq!(number.parse::<usize>().unwrap(), *next);
+                        *next += 1;
+                    }
+                });
+            }
+        });
+        server.stop();
+    }
+}
+
+#[test]
+fn a_slow_reader_is_closed_and_nobody_else_notices() {
+    for options in classes() {
+        let server = Running::start(ServeOptions { sendq_bytes: 64 * 1024, ..options });
+        let small = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        sockopt::set_socket_recv_buffer_size(&small, 4096).unwrap();
+        rustix::net::connect(&small, &server.address).unwrap();
+        let mut slow = Client::on(TcpStream::from(small));
+        slow.register("slow");
+        slow.join("#a");
+        let (mut talker, mut listener) = (server.user("talker"), server.user("listener"));
+        talker.join("#a");
+        listener.join("#a");
+
+        let closed = AtomicBool::new(false);
+        let text = "x".repeat(400);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut number = 0;
+                while !closed.load(Ordering::Relaxed) {
+                    talker.say(&format!("PRIVMSG #a :{number} {text}"));
+                    number += 1;
+                    // The listener is never far behind, so it is not slow itself.
+                    talker.say("PRIVMSG listener :step");
+                    talker.ping();
+                }
+                talker.say("PRIVMSG #a :end");
+            });
+            let mut next = 0;
+            loop {
+                let line = listener.hear().unwrap();
+                if line.contains(" QUIT ") {
+                    assert_eq!(line, ":slow!slow@127.0.0.1 QUIT :SendQ exceeded");
+                    closed.store(true, Ordering::Relaxed);
+                } else if line.ends_with(" PRIVMSG #a :end") {
+                    break;
+                } else if line.contains(" PRIVMSG #a ") {
+                    assert_eq!(line, format!(":talker!talker@127.0.0.1 PRIVMSG #a :{next} {text}"));
+                    next += 1;
+                }
+            }
+        });
+        let last = slow.hear_until("ERROR ");
+        assert_eq!(last, "ERROR :Closing link: (SendQ exceeded)");
+        assert_eq!(slow.hear(), None);
+        server.stop();
+    }
+}
+
+#[test]
+fn unregistered_connections_are_limited() {
+    let server = Running::start(ServeOptions { half_open_max: 10, ..ServeOptions::default() });
+    let mut ann = server.user("ann");
+    let mut idle: Vec<_> = (0..10).map(|_| server.connect()).collect();
+    idle.iter_mut().for_each(Client::ping);
+    for _ in 0..100 {
+        let mut refused = server.connect();
+        assert_eq!(refused.hear().unwrap(), "ERROR :Too many unregistered connections");
+        assert_eq!(refused.hear(), None);
+    }
+    ann.ping();
+    // who registers makes room for another
+    idle[0].register("bob");
+    let mut another = server.connect();
+    another.ping();
+    // and so does who leaves
+    another.say("QUIT");
+    another.hear_until("ERROR");
+    assert_eq!(another.hear(), None);
+    server.user("cid").ping();
+    server.stop();
+}
+
+#[test]
+fn registration_has_a_limited_time() {
+    let server = Running::start(ServeOptions { registration_timeout_s: 1, ..ServeOptions::default() });
+    let mut ann = server.user("ann");
+    let (mut silent, mut half) = (server.connect(), server.connect());
+    half.say("NICK half\r\nCAP LS");
+    half.hear_until("CAP");
+    for late in [&mut silent, &mut half] {
+        assert_eq!(late.hear().unwrap(), "ERROR :Closing link: (Registration timed out)");
+        assert_eq!(late.hear(), None);
+    }
+    ann.ping();
+    server.user("half").ping();
+    server.stop();
+}
+
+#[test]
+fn a_reset_is_seen_as_a_quit() {
+    let server = Running::start(ServeOptions::default());
+    let (mut ann, mut bob) = (server.user("ann"), server.user("bob"));
+    ann.join("#a");
+    bob.join("#a");
+    sockopt::set_socket_linger(&bob.socket, Some(Duration::ZERO)).unwrap();
+    drop(bob);
+    assert_eq!(ann.hear_until(" QUIT "), ":bob!bob@127.0.0.1 QUIT :Connection reset");
+    ann.ping();
+    server.stop();
+}
+
+#[test]
+fn a_thousand_come_and_go() {
+    let server = Running::start(ServeOptions::default());
+    let mut ann = server.user("ann");
+    for number in 0..1000 {
+        let mut guest = server.connect();
+        guest.say(&format!("NICK g{number}\r\nUSER g 0 * :g\r\nJOIN #g{number}"));
+    }
+    // The last of them is gone when it is not on any more.
+    loop {
+        ann.say("LUSERS");
+        if ann.hear_until(" 251 ").contains("0 users and 1 invisible")
+            && ann.hear_until(" 254 ").contains(" 0 ")
+        {
+            break;
+        }
+    }
+    server.stop();
+}
+
+#[test]
+fn what_comes_after_a_nul_is_nobody_elses_trouble() {
+    let server = Running::start(ServeOptions::default());
+    let (mut ann, mut bob) = (server.user("ann"), server.user("bob"));
+    ann.join("#a");
+    bob.join("#a");
+    bob.say("PRIVMSG #a :\0");
+    assert_eq!(bob.hear_until("ERROR"), "ERROR :Closing link: (NUL in input)");
+    assert_eq!(ann.hear_until("QUIT"), ":bob!bob@127.0.0.1 QUIT :NUL in input");
+    ann.ping();
+    server.stop();
+}
+
+#[test]
+fn a_port_in_use_is_told() {
+    let server = Running::start(ServeOptions::default());
+    let error =
+        serve(&ServeOptions { listen: server.address.to_string(), ..ServeOptions::default() }).unwrap_err();
+    let expected = format!(
+        "cannot listen on {}: address already in use; stop the other program or choose another port with --listen",
+        server.address
+    );
+    assert_eq!(error.to_string(), expected);
+    server.stop();
+}
+
+#[test]
+fn what_is_no_address_is_told() {
+    for listen in ["nonsense", "127.0.0.1", "127.0.0.1:99999"] {
+        let error = serve(&ServeOptions { listen: listen.into(), ..ServeOptions::default() }).unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with(&format!("cannot listen on {listen}: ")), "{text}");
+        assert!(text.ends_with("; give an address and a port, like 127.0.0.1:6667"), "{text}");
+    }
+    let error =
+        serve(&ServeOptions { listen: "192.0.2.1:6667".into(), ..ServeOptions::default() }).unwrap_err();
+    assert!(error.to_string().contains("this machine does not have that address"), "{error}");
+}
