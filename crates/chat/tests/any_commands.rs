@@ -1,0 +1,124 @@
+//! Whatever a few sessions say: a hall never panics, sends good lines only, and is empty when all have left.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex};
+
+use klatch_chat::message::Message;
+use klatch_chat::{Flow, Hall, Identity, Outbox, Session};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+const SESSIONS: usize = 4;
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<Arc<[u8]>>>>);
+
+impl Outbox for Lines {
+    fn send(&self, line: &Arc<[u8]>) {
+        self.0.lock().unwrap().push(Arc::clone(line));
+    }
+}
+
+impl Lines {
+    fn take(&self) -> Vec<Arc<[u8]>> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+fn check(line: &[u8]) -> Message<'_> {
+    assert!(line.len() <= 512, "{}", line.escape_ascii());
+    let content = line.strip_suffix(b"\r\n").expect("CR LF at the end");
+    assert!(!content.iter().any(|byte| b"\0\r\n".contains(byte)), "{}", line.escape_ascii());
+    let message = Message::parse(content).expect("a command");
+    assert!(message.prefix.is_some_and(|prefix| !prefix.is_empty()) || message.command == b"ERROR");
+    message
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Say(Vec<u8>),
+    Break,
+}
+
+fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
+    let commands = "CAP PASS NICK USER PING PONG QUIT PRIVMSG NOTICE JOIN PART TOPIC INVITE KICK NAMES LIST MODE WHO \
+                    WHOIS WHOWAS USERHOST ISON AWAY MOTD LUSERS VERSION OPER KILL join Foo";
+    let commands: Vec<_> = commands.split(' ').collect();
+    let long = |byte: &str, count| byte.repeat(count);
+    let params = vec![
+        "ann".into(),
+        "BOB".into(),
+        "[c]".into(),
+        "{C}".into(),
+        long("d", 30),
+        "#a".into(),
+        "#B".into(),
+        "#a,#b,#c".into(),
+        format!("#{}", long("l", 49)),
+        "ann,bob,#a".into(),
+        "0".into(),
+        "LS".into(),
+        "REQ".into(),
+        "END".into(),
+        "+b".into(),
+        ":".into(),
+        ": x  y ".into(),
+        format!(":{}", long("ü", 240)),
+        format!(":x{}", long("ü", 240)),
+        "klatch.test".into(),
+        ",".into(),
+        "".into(),
+    ];
+    let line = (select(commands), vec(select(params), 0..5))
+        .prop_map(|(command, params)| format!("{command} {}\r\n", params.join(" ")).into_bytes());
+    let fresh = select(vec!["ann", "bob", "[c]", "eve"])
+        .prop_map(|nick| format!("NICK {nick}\r\nUSER {nick} 0 * :{nick}\r\nJOIN #a,#b\r\n").into_bytes());
+    let step = prop_oneof![
+        20 => line.prop_map(Step::Say),
+        6 => fresh.prop_map(Step::Say),
+        2 => vec(any::<u8>(), 0..30).prop_map(Step::Say),
+        1 => Just(Step::Break),
+    ];
+    vec((0..SESSIONS, step), 0..60)
+}
+
+proptest! {
+    #[test]
+    fn a_hall_holds(steps in steps()) {
+        let hall = Hall::new(Identity {
+            name: "klatch.test".into(),
+            version: "klatch-test".into(),
+            created: "2000-01-01".into(),
+            network: "Klatch".into(),
+            motd: Vec::new(),
+        });
+        let enter = || {
+            let lines = Lines::default();
+            (hall.enter(IpAddr::V4(Ipv4Addr::LOCALHOST), lines.clone()), lines)
+        };
+        let mut people: Vec<(Session<Lines>, Lines)> = (0..SESSIONS).map(|_| enter()).collect();
+        for (who, step) in steps {
+            let over = match step {
+                Step::Say(bytes) => people[who].0.feed(&bytes) == Flow::Close,
+                Step::Break => true,
+            };
+            for (listener, (_, lines)) in people.iter().enumerate() {
+                for line in lines.take() {
+                    let message = check(&line);
+                    let to_room = message.command == b"PRIVMSG" && message.params[0].starts_with(b"#");
+                    prop_assert!(!(to_room && listener == who), "{}", line.escape_ascii());
+                }
+            }
+            if over {
+                people[who] = enter();
+            }
+        }
+        drop(people);
+        let (mut last, lines) = enter();
+        prop_assert_eq!(last.feed(b"NICK ann\r\nUSER ann 0 * :Ann\r\n"), Flow::Continue);
+        let told: Vec<_> = lines.take().iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+        prop_assert!(told.iter().any(|line| line.contains("0 users and 1 invisible")), "{:?}", told);
+        prop_assert!(told.iter().any(|line| line.contains(" 254 ann 0 ")), "{:?}", told);
+    }
+}
