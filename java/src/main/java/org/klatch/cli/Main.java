@@ -1,11 +1,55 @@
 package org.klatch.cli;
 
+import java.util.Arrays;
+import java.util.List;
+
 /** The command line of {@code klatch.jar}. */
 public final class Main {
+  /** Exit status of a command that could not run. */
+  static final int COULD_NOT_RUN = 2;
+
+  private static final String HELP =
+      """
+      Klatch: a chat-room benchmark. The classic server and crowd in Java.
+
+      usage: java -jar klatch.jar COMMAND [OPTIONS]
+
+        serve      hold rooms for an IRC crowd, or for people with an IRC client
+        crowd      send simulated users at a server, and account for every message
+
+      COMMAND --help tells the options of a command; --version tells the version.
+      """;
+
   private Main() {}
 
-  /** Runs the command named by the first argument. */
-  public static void main(String[] args) {
-    System.out.println("hi");
+  /** Runs the command named by the first argument, and exits with its status. */
+  public static void main(String[] args) throws InterruptedException {
+    System.exit(run(List.of(args)));
+  }
+
+  private static int run(List<String> args) throws InterruptedException {
+    String command = args.isEmpty() ? "" : args.get(0);
+    List<String> rest = args.isEmpty() ? args : args.subList(1, args.size());
+    try {
+      return switch (command) {
+        case "serve" -> new ServeCommand().run(rest);
+        case "crowd" -> new CrowdCommand().run(rest);
+        case "--help", "-help", "-h", "help" -> print(HELP);
+        case "--version", "-version", "version" -> print("klatch " + Version.get() + "\n");
+        case "" -> throw new UsageError("no command given: serve or crowd");
+        default -> throw new UsageError("unknown command " + command + ": serve or crowd");
+      };
+    } catch (UsageError e) {
+      boolean known = Arrays.asList("serve", "crowd").contains(command);
+      String help = known ? command + " --help" : "--help";
+      System.err.println(
+          "klatch: " + e.getMessage() + " (`java -jar klatch.jar " + help + "` tells more)");
+      return COULD_NOT_RUN;
+    }
+  }
+
+  private static int print(String text) {
+    System.out.print(text);
+    return 0;
   }
 }

@@ -53,9 +53,9 @@ final class Account {
     return false;
   }
 
-  /** Enters a delivery that was changed on its way; sequence is null if it cannot be known. */
-  void altered(int speaker, Long sequence, String detail) {
-    fault(Fault.Kind.ALTERED, speaker, sequence, detail);
+  /** Enters a delivery that was changed on its way: which message it was is not known. */
+  void altered(int speaker, String detail) {
+    fault(Fault.Kind.ALTERED, speaker, null, detail);
   }
 
   /** Adds to {@code total} all that was wrong, given how many messages each user really said. */

@@ -14,6 +14,8 @@ public record Failure(Kind kind, Integer room, Integer user, String detail) {
     CONNECT,
     /** A user could not register or join. */
     JOIN,
+    /** The server answered a message with an error numeric. */
+    REFUSED,
     /** A connection was closed or broke. */
     DISCONNECT,
     /** Nothing came for too long. */

@@ -1,0 +1,128 @@
+package org.klatch.cli;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The options of one command: {@code -name value}, {@code --name value} or {@code --name=value},
+ * with one dash or two. Declaring an option reads it and makes its line of help.
+ */
+final class Arguments {
+  private final Map<String, String> given = new HashMap<>();
+  private final Set<String> known = new HashSet<>();
+  private final List<String> switches = new ArrayList<>();
+  private final StringBuilder help = new StringBuilder();
+
+  /**
+   * Takes a command line apart.
+   *
+   * @param switches names of the options that take no value
+   */
+  Arguments(List<String> arguments, Set<String> switches) throws UsageError {
+    for (int i = 0; i < arguments.size(); i++) {
+      String argument = arguments.get(i);
+      if (!argument.startsWith("-") || argument.matches("-+")) {
+        throw new UsageError("unexpected argument " + argument);
+      }
+      String name = argument.replaceFirst("^--?", "");
+      int equals = name.indexOf('=');
+      if (equals >= 0) {
+        put(name.substring(0, equals), name.substring(equals + 1));
+      } else if (switches.contains(name)) {
+        put(name, "");
+      } else if (i + 1 < arguments.size()) {
+        i++;
+        put(name, arguments.get(i));
+      } else {
+        put(name, null);
+      }
+    }
+    this.switches.addAll(switches);
+  }
+
+  private void put(String name, String value) throws UsageError {
+    if (given.containsKey(name)) {
+      throw new UsageError("option -" + name + " is given twice");
+    }
+    given.put(name, value);
+  }
+
+  boolean has(String name) {
+    return given.containsKey(name);
+  }
+
+  /** A switch. */
+  boolean flag(String name, String what) throws UsageError {
+    declare(name, "", what, "");
+    if (given.containsKey(name) && !given.get(name).isEmpty()) {
+      throw new UsageError("option -" + name + " takes no value");
+    }
+    return given.containsKey(name);
+  }
+
+  /** An option with a value. */
+  String text(String name, String form, String preset, String what) throws UsageError {
+    declare(name, form, what, preset);
+    if (!given.containsKey(name)) {
+      return preset;
+    }
+    if (given.get(name) == null) {
+      throw new UsageError("option -" + name + " needs a value: " + form);
+    }
+    return given.get(name);
+  }
+
+  /** An option that is a whole number from {@code min} to {@code max}. */
+  long number(String name, long min, long max, long preset, String what) throws UsageError {
+    String text = text(name, "N", Long.toString(preset), what);
+    try {
+      long number = Long.parseLong(text);
+      if (number >= min && number <= max) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // told below, as what is out of range
+    }
+    throw new UsageError(name + " must be " + min + "..=" + max + ", got " + text);
+  }
+
+  /** An option that is a number from {@code min} to {@code max}. */
+  double decimal(String name, double min, double max, String preset, String form, String what)
+      throws UsageError {
+    String text = text(name, form, preset, what);
+    try {
+      double number = Double.parseDouble(text);
+      if (number >= min && number <= max) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // told below, as what is out of range
+    }
+    throw new UsageError(
+        String.format("%s must be a number from %s to %.0f, got %s", name, min, max, text));
+  }
+
+  /** Fails if anything was given that no call above has asked for. */
+  void finish() throws UsageError {
+    for (String name : given.keySet()) {
+      if (!known.contains(name)) {
+        throw new UsageError("unknown option -" + name);
+      }
+    }
+  }
+
+  /** One line for each option that was declared. */
+  String help() {
+    return help.toString();
+  }
+
+  private void declare(String name, String form, String what, String preset) {
+    known.add(name);
+    String end = preset == null || preset.isEmpty() ? "" : " [" + preset + "]";
+    help.append(String.format("  %-27s %s%s%n", ("-" + name + " " + form).strip(), what, end));
+  }
+}

@@ -1,0 +1,104 @@
+package org.klatch.cli;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.klatch.crowd.Failure;
+import org.klatch.crowd.Fault;
+import org.klatch.crowd.Faults;
+import org.klatch.crowd.Histogram;
+import org.klatch.crowd.Result;
+import org.klatch.crowd.Stranger;
+
+/** One JSON object a line, as docs/protocol.md has them. */
+final class JsonPrinter implements Printer {
+  private final PrintStream out;
+
+  JsonPrinter(PrintStream out) {
+    this.out = out;
+  }
+
+  @Override
+  public void joined(double joinS) {
+    print(new Json().put("event", "joined").put("join_s", joinS));
+  }
+
+  @Override
+  public void progress(long sent, long received, long expected) {
+    print(
+        new Json()
+            .put("event", "progress")
+            .put("sent", sent)
+            .put("received", received)
+            .put("expected", expected));
+  }
+
+  @Override
+  public void done() {
+    print(new Json().put("event", "done"));
+  }
+
+  @Override
+  public void result(Result result) {
+    Faults faults = result.faults();
+    Json json =
+        new Json()
+            .put("event", "result")
+            .put("sent", result.sent())
+            .put("received", result.received())
+            .put("elapsed_s", result.elapsedS())
+            .put("join_s", result.joinS())
+            .putAll("latency_ns", buckets(result.latencyNs()), pair -> pair)
+            .putAll("send_lag_ns", buckets(result.sendLagNs()), pair -> pair);
+    for (Fault.Kind kind : Fault.Kind.values()) {
+      json.put(lower(kind), faults.count(kind));
+    }
+    json.putAll("faults", faults.first(), JsonPrinter::fault);
+    json.putAll("strangers", result.strangers(), JsonPrinter::stranger);
+    print(json.put("failure", failure(result.failure())));
+  }
+
+  private static Json fault(Fault fault) {
+    return new Json()
+        .put("kind", lower(fault.kind()))
+        .put("room", fault.room())
+        .put("user", fault.user())
+        .put("speaker", fault.speaker())
+        .put("sequence", fault.sequence())
+        .put("count", fault.count())
+        .put("detail", fault.detail());
+  }
+
+  private static Json stranger(Stranger stranger) {
+    return new Json()
+        .put("room", stranger.room())
+        .put("nick", stranger.nick())
+        .put("messages", stranger.messages());
+  }
+
+  private static Json failure(Failure failure) {
+    return failure == null
+        ? null
+        : new Json()
+            .put("kind", lower(failure.kind()))
+            .put("room", failure.room())
+            .put("user", failure.user())
+            .put("detail", failure.detail());
+  }
+
+  private static List<List<Long>> buckets(Histogram histogram) {
+    List<List<Long>> buckets = new ArrayList<>();
+    histogram.forEach((value, count) -> buckets.add(List.of(value, count)));
+    return buckets;
+  }
+
+  private static String lower(Enum<?> kind) {
+    return kind.name().toLowerCase(Locale.ROOT);
+  }
+
+  private void print(Json json) {
+    out.println(json);
+    out.flush();
+  }
+}

@@ -1,0 +1,14 @@
+package org.klatch.cli;
+
+import org.klatch.crowd.Result;
+
+/** How a crowd's events and result look. */
+interface Printer {
+  void joined(double joinS);
+
+  void progress(long sent, long received, long expected);
+
+  void done();
+
+  void result(Result result);
+}

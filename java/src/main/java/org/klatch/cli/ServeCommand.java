@@ -1,0 +1,114 @@
+package org.klatch.cli;
+
+import java.io.IOException;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ThreadFactory;
+import org.klatch.chat.Hall;
+import org.klatch.chat.Identity;
+import org.klatch.server.Options;
+import org.klatch.server.ThreadedServer;
+
+/** {@code serve}: the options of a server, and its ready line. */
+final class ServeCommand {
+  private static final String USAGE =
+      """
+      usage: java -jar klatch.jar serve [OPTIONS]
+
+      Holds rooms on the IRC wire until it is stopped (SIGTERM, SIGINT). Options take one dash or two:
+
+      """;
+
+  int run(List<String> args) throws UsageError {
+    Arguments arguments = new Arguments(args, Set.of("json", "yield", "help"));
+    String model = arguments.text("model", "MODEL", "threads", "threads: two threads a connection");
+    String listen =
+        arguments.text(
+            "listen", "HOST:PORT", "127.0.0.1:6667", "where to listen; port 0 is any free one");
+    boolean yield = arguments.flag("yield", "yield after each packet received and each batch sent");
+    int sendq =
+        (int)
+            arguments.number(
+                "sendq", 1024, 1 << 30, 1 << 20, "bytes that may wait for one connection");
+    int timeout =
+        (int)
+            arguments.number(
+                "registration-timeout", 1, 86_400, 30, "seconds that a client has to register");
+    int halfOpen =
+        (int)
+            arguments.number(
+                "half-open-max", 1, 1 << 20, 4096, "clients that may be there unregistered");
+    boolean json = arguments.flag("json", "print the ready line as JSON");
+    if (arguments.flag("help", "print this")) {
+      System.out.print(USAGE + arguments.help());
+      return 0;
+    }
+    arguments.finish();
+    String host = hostOf(listen);
+    Options options = new Options(host, portOf(listen), yield, sendq, timeout, halfOpen);
+    ThreadFactory threads = threadsOf(model);
+    try {
+      var server = new ThreadedServer(options, hall(), threads, System.err::println);
+      ready(json, host, server.port(), model);
+      server.run();
+    } catch (IOException e) {
+      throw new UsageError("cannot listen on " + listen + ": " + e.getMessage());
+    }
+    return 0;
+  }
+
+  private static ThreadFactory threadsOf(String model) throws UsageError {
+    return switch (model) {
+      case "threads" -> Thread::new;
+      default -> throw new UsageError("unknown model " + model + "; there is: threads");
+    };
+  }
+
+  private static Hall hall() {
+    return new Hall(
+        new Identity(
+            "klatch.localhost",
+            "klatch-" + Version.get(),
+            LocalDate.now(ZoneId.systemDefault()).toString(),
+            "Klatch",
+            "Come in and talk."));
+  }
+
+  /** Printed once connections are accepted: the listener is bound, so the kernel takes them. */
+  private static void ready(boolean json, String host, int port, String model) {
+    long pid = ProcessHandle.current().pid();
+    if (!json) {
+      System.out.printf("ready: %s (classic) on %s:%d, pid %d%n", model, host, port, pid);
+      return;
+    }
+    String runtime = System.getProperty("java.vm.name") + " " + Runtime.version();
+    System.out.println(
+        new Json()
+            .put("event", "ready")
+            .put("host", host)
+            .put("port", port)
+            .put("pid", pid)
+            .put("model", model)
+            .put("class", "classic")
+            .put("version", Version.get())
+            .put("runtime", runtime));
+  }
+
+  private static String hostOf(String listen) throws UsageError {
+    int colon = listen.lastIndexOf(':');
+    if (colon < 1) {
+      throw new UsageError("listen must be HOST:PORT, got " + listen);
+    }
+    return listen.substring(0, colon).replaceAll("^\\[|]$", "");
+  }
+
+  private static int portOf(String listen) throws UsageError {
+    String port = listen.substring(listen.lastIndexOf(':') + 1);
+    if (!port.matches("\\d{1,5}") || Integer.parseInt(port) > 65_535) {
+      throw new UsageError("port must be 0..=65535, got " + port);
+    }
+    return Integer.parseInt(port);
+  }
+}

@@ -1,0 +1,105 @@
+package org.klatch.cli;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.klatch.crowd.Control;
+import org.klatch.crowd.Crowd;
+
+/**
+ * Steers a crowd by the lines on standard input, if asked to, and stops it on SIGINT and SIGTERM.
+ */
+final class Steering implements Control {
+  private static final String END = "the end of standard input";
+  private static final long GRACE_S = 5;
+
+  private final Printer printer;
+  private final boolean steered;
+  private final LinkedBlockingQueue<String> lines = new LinkedBlockingQueue<>();
+  private final CountDownLatch ended = new CountDownLatch(1);
+
+  Steering(Printer printer, boolean steered) {
+    this.printer = printer;
+    this.steered = steered;
+  }
+
+  /** Begins to listen to standard input and signals. */
+  void steer(Crowd crowd) {
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> interrupted(crowd), "signal"));
+    if (steered) {
+      Thread reader = new Thread(() -> read(crowd), "standard input");
+      reader.setDaemon(true);
+      reader.start();
+    }
+  }
+
+  /** The result is out. */
+  void end() {
+    ended.countDown();
+  }
+
+  @Override
+  public void joined(double joinS) {
+    printer.joined(joinS);
+  }
+
+  @Override
+  public String awaitGo() throws InterruptedException {
+    return await("go");
+  }
+
+  @Override
+  public void progress(long sent, long received, long expected) {
+    printer.progress(sent, received, expected);
+  }
+
+  @Override
+  public void done() {
+    printer.done();
+  }
+
+  @Override
+  public String awaitQuit() throws InterruptedException {
+    return await("quit");
+  }
+
+  private String await(String word) throws InterruptedException {
+    String line = steered ? lines.take() : word;
+    return line.equals(word) ? null : "told to stop: got " + line + " instead of `" + word + "`";
+  }
+
+  private void read(Crowd crowd) {
+    try {
+      var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+      String line;
+      while ((line = in.readLine()) != null) {
+        lines.add(line.strip());
+      }
+    } catch (IOException e) {
+      // as good as its end
+    }
+    if (!lines.contains("quit")) {
+      crowd.stop("told to stop: got " + END);
+    }
+    lines.add(END);
+  }
+
+  /** Runs when the program ends: after its result, or because of a signal. */
+  private void interrupted(Crowd crowd) {
+    if (ended.getCount() > 0) {
+      crowd.stop("told to stop by a signal");
+      lines.add("a signal");
+      try {
+        if (ended.await(GRACE_S, TimeUnit.SECONDS)) {
+          Runtime.getRuntime().halt(1);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,12 @@
+package org.klatch.cli;
+
+/** The version of this program. */
+final class Version {
+  private Version() {}
+
+  /** As the jar's manifest has it; {@code unpackaged} when run from class files. */
+  static String get() {
+    String version = Version.class.getPackage().getImplementationVersion();
+    return version == null ? "unpackaged" : version;
+  }
+}

@@ -1,0 +1,19 @@
+package org.klatch.crowd;
+
+/** Who starts a crowd hears of these moments, and says when it goes on. Called by one thread. */
+public interface Control {
+  /** Every user has joined, {@code joinS} seconds after the first began to connect. */
+  void joined(double joinS);
+
+  /** Waits for leave to open the gate; returns why the crowd is to stop instead, or null. */
+  String awaitGo() throws InterruptedException;
+
+  /** Messages said and deliveries verified so far, and the sum of both at the end. */
+  void progress(long sent, long received, long expected);
+
+  /** The last verified delivery has come, or the crowd gave up; all threads are still there. */
+  void done();
+
+  /** Waits for leave to close the connections; returns why the crowd is to stop, or null. */
+  String awaitQuit() throws InterruptedException;
+}

@@ -1,0 +1,73 @@
+package org.klatch.crowd;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Adds up what all users found, once their threads have ended. */
+final class Settlement {
+  private final Options options;
+  private final Gate gate;
+  private final List<User> users;
+
+  Settlement(Options options, Gate gate, List<User> users) {
+    this.options = options;
+    this.gate = gate;
+    this.users = users;
+  }
+
+  Result result(double joinS, Failure failure) {
+    long sent = 0;
+    long received = 0;
+    long lastNs = gate.openedNs();
+    Histogram latency = new Histogram();
+    Histogram lag = new Histogram();
+    for (User user : users) {
+      sent += user.said.get();
+      received += user.received.get();
+      lastNs = Math.max(lastNs, user.lastDeliveryNs.get());
+      latency.add(user.latency);
+      lag.add(user.lag);
+    }
+    Faults faults = new Faults();
+    List<Stranger> strangers = new ArrayList<>();
+    for (int from = 0; from < users.size(); from += options.users()) {
+      List<User> room = users.subList(from, from + options.users());
+      addFaults(room, faults);
+      addStrangers(room, strangers);
+    }
+    double elapsedS = (lastNs - gate.openedNs()) / 1e9;
+    return new Result(sent, received, elapsedS, joinS, latency, lag, faults, strangers, failure);
+  }
+
+  private void addFaults(List<User> room, Faults faults) {
+    int[] said = room.stream().mapToInt(user -> user.said.get()).toArray();
+    for (User user : room) {
+      user.account.settle(said, faults);
+    }
+    for (User user : room) {
+      int speaker = user.seat.user;
+      int left = options.count() - said[speaker];
+      if (left > 0) {
+        faults.add(
+            new Fault(
+                Fault.Kind.UNSAID,
+                user.seat.room,
+                null,
+                speaker,
+                (long) said[speaker],
+                left,
+                null));
+      }
+    }
+  }
+
+  private static void addStrangers(List<User> room, List<Stranger> strangers) {
+    Strangers all = new Strangers(room.get(0).seat.room);
+    room.forEach(user -> all.addFrom(user.strangers));
+    for (Stranger stranger : all.list()) {
+      if (strangers.size() < Strangers.KEPT) {
+        strangers.add(stranger);
+      }
+    }
+  }
+}
