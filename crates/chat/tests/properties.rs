@@ -2,6 +2,7 @@
 
 use klatch_chat::frame::{CONTENT_MAX, Event, Framer};
 use klatch_chat::message::{Message, PARAMS_MAX};
+use klatch_chat::text::{Header, ROOM_MAX, SIZE_MAX, SIZE_MIN, USER_MAX};
 use klatch_chat::{names, write};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -118,5 +119,25 @@ proptest! {
         prop_assert_eq!(names::valid_channel(&a), names::valid_channel(&folded));
         let (b, c) = (b.as_bytes(), c.as_bytes());
         prop_assert_eq!(names::same(b, c), names::fold(b) == names::fold(c));
+    }
+
+    #[test]
+    fn any_text_can_be_read(text in vec(any::<u8>(), 0..=SIZE_MAX + 1), hex in "[0-9a-f ]{0,60}") {
+        prop_assert_eq!(Header::read(1, &text), None);
+        prop_assert_eq!(Header::read(1, hex.as_bytes()), None);
+    }
+
+    #[test]
+    fn a_text_is_read_as_it_was_written_or_not_at_all(
+        room in 1..=ROOM_MAX, user in 0..=USER_MAX, sequence in any::<u32>(), time_ns in 0..1_u64 << 48,
+        size in SIZE_MIN..=SIZE_MAX, at in any::<proptest::sample::Index>(), flip in 1_u8..=255,
+    ) {
+        let header = Header { user, sequence, time_ns };
+        let mut text = Vec::new();
+        header.write(room, size, &mut text);
+        prop_assert_eq!(text.len(), size);
+        prop_assert_eq!(Header::read(room, &text), Some(header));
+        text[at.index(size)] ^= flip;
+        prop_assert_eq!(Header::read(room, &text), None);
     }
 }

@@ -5,6 +5,7 @@ mod shared;
 use klatch_chat::frame::{Event, Framer};
 use klatch_chat::message::Message;
 use klatch_chat::names;
+use klatch_chat::text::Header;
 use serde_json::Value;
 use shared::{unescape, vectors};
 
@@ -100,5 +101,27 @@ fn nicks_and_channels() {
         let same = case["same"] == true;
         assert_eq!(names::same(a, b), same, "{case}");
         assert_eq!(names::fold(a) == names::fold(b), same, "{case}");
+    }
+}
+
+#[test]
+fn texts() {
+    let vectors = read("text.json");
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let room = |case: &Value| number(&case["room"]).try_into().expect("a room");
+    for case in cases(&vectors["good"]) {
+        let header = Header {
+            user: number(&case["user"]).try_into().expect("a user"),
+            sequence: number(&case["sequence"]).try_into().expect("a sequence number"),
+            time_ns: number(&case["time_ns"]),
+        };
+        let text = text(&case["text"]);
+        let mut written = Vec::new();
+        header.write(room(case), number(&case["size"]) as usize, &mut written);
+        assert_eq!(String::from_utf8_lossy(&written), text);
+        assert_eq!(Header::read(room(case), text.as_bytes()), Some(header), "{text}");
+    }
+    for case in cases(&vectors["bad"]) {
+        assert_eq!(Header::read(room(case), text(&case["text"]).as_bytes()), None, "{case}");
     }
 }
