@@ -8,6 +8,9 @@ use klatch_record::{CrowdResult, Fault, FaultKind, Stranger};
 /// How many faults and strangers are kept as examples; the counts are complete.
 const EXAMPLES_MAX: usize = 20;
 
+/// A day: whatever takes longer counts as this.
+const LATENCY_MAX_NS: u64 = 86_400 * 1_000_000_000;
+
 pub(crate) struct Tally {
     latency_ns: Histogram<u32>,
     lag_ns: Histogram<u32>,
@@ -22,7 +25,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new() -> Tally {
-        let histogram = || Histogram::new(3).expect("3 digits are possible");
+        let histogram = || Histogram::new_with_max(LATENCY_MAX_NS, 3).expect("the bounds are possible");
         Tally {
             latency_ns: histogram(),
             lag_ns: histogram(),
@@ -112,7 +115,8 @@ mod tests {
             tally.pour_into(&mut result);
         }
         assert_eq!(result.received, 4);
-        assert_eq!(result.latency_ns.iter().map(|pair| pair.1).collect::<Vec<_>>(), [2, 2]);
+        let [(short, 2), (long, 2)] = result.latency_ns[..] else { panic!("{:?}", result.latency_ns) };
+        assert_eq!((short, long / 8_192), (3_000, 8_000_000 / 8_192), "the lowest values of the buckets");
         assert_eq!(result.strangers.iter().map(|s| (s.room, s.messages)).collect::<Vec<_>>(), [(1, 1), (2, 1)]);
     }
 

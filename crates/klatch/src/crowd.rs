@@ -13,6 +13,7 @@ use crate::workload::WorkloadArgs;
 
 /// Send the native crowd at a server that runs already.
 #[derive(Args)]
+#[command(args_override_self = true)]
 pub(crate) struct Crowd {
     /// Host name or address of the server
     #[arg(long, default_value = "127.0.0.1")]

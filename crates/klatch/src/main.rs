@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         Command::Schema(schema) => schema.execute(),
     };
     done.unwrap_or_else(|error| {
-        eprintln!("klatch: {error:#}");
+        eprintln!("klatch: {error}");
         ExitCode::from(COULD_NOT_RUN)
     })
 }

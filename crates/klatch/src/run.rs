@@ -20,6 +20,7 @@ const INTERRUPTED: u8 = 130;
 ///
 /// Exit status: 0 valid, 1 invalid, 2 could not run.
 #[derive(Args)]
+#[command(args_override_self = true)]
 pub(crate) struct Run {
     /// What to measure: java-threads or native-epoll [default: java-threads where a JDK 17 or newer is found]
     #[arg(long, conflicts_with = "target")]
@@ -138,14 +139,14 @@ impl Show<'_> {
                 };
                 println!("{}", headline(platform, crowd, &self.plan.workload));
             }
-            Event::Begins(role, number) if !self.json => {
+            Event::Begins(role, number) => {
                 self.progress = Some(Progress::new(klatch_report::role_and_number(role, number)));
             }
             Event::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.tell(event)),
             Event::Ended(record, _) if self.json => print_json(record),
             Event::Ended(record, _) => println!("{}", one_line(record)),
             Event::Unsaved(record) => print_json(record),
-            Event::Ready(_) | Event::Begins(..) => {}
+            Event::Ready(_) => {}
         }
     }
 }

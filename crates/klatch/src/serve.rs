@@ -7,6 +7,7 @@ use klatch_server::{Model, ServeOptions, serve};
 
 /// Start one of Klatch's native chat servers.
 #[derive(Args)]
+#[command(args_override_self = true)]
 pub(crate) struct Serve {
     /// How it moves its bytes: epoll
     #[arg(long, default_value_t = Model::Epoll)]

@@ -1,0 +1,89 @@
+//! What the tests of the program share: running it, and servers to run it against.
+
+#![allow(dead_code, reason = "each test program uses its own part of this")]
+
+pub(crate) mod proxy;
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use klatch_record::Record;
+
+/// The program under test, with its results in `out`.
+pub(crate) fn klatch() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_klatch"))
+}
+
+/// `klatch run` with one trial and no warm-up, results in `out`, records as JSON.
+pub(crate) fn run_once(out: &Path, arguments: &[&str]) -> Command {
+    let mut command = klatch();
+    command.args(["run", "--warmup", "0", "--trials", "1", "--json", "--out"]).arg(out).args(arguments);
+    command
+}
+
+/// What a finished `klatch` said, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) status: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Said {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("klatch writes text");
+        Said { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+impl Said {
+    pub(crate) fn of(command: &mut Command) -> Said {
+        command.output().expect("klatch can be started").into()
+    }
+
+    /// Its only record.
+    pub(crate) fn record(&self) -> Record {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("no record ({error}): {self:?}"))
+    }
+}
+
+/// A native server of ours on a free port, killed when dropped.
+pub(crate) struct NativeServer {
+    pub(crate) child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl NativeServer {
+    pub(crate) fn start() -> NativeServer {
+        let mut command = klatch();
+        command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("klatch can be started");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let ready: serde_json::Value = serde_json::from_str(&line).expect("a ready line");
+        let port = ready["port"].as_u64().unwrap() as u16;
+        NativeServer { child, address: ([127, 0, 0, 1], port).into() }
+    }
+}
+
+impl Drop for NativeServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The processes whose parent is `pid`, with their command lines.
+pub(crate) fn children_of(pid: u32) -> Vec<(u32, String)> {
+    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let child = |child: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
+        let parent: u32 = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
+        let line = std::fs::read(format!("/proc/{child}/cmdline")).ok()?;
+        (parent == pid).then(|| (child, String::from_utf8_lossy(&line).replace('\0', " ")))
+    };
+    pids.filter_map(child).collect()
+}
