@@ -1,0 +1,39 @@
+# `make run` and `make test` do all the set-up they need.
+.PHONY: run test build lint setup setup-test clean
+
+JAR := java/target/klatch.jar
+KLATCH := target/release/klatch
+MVN := mvn --batch-mode --quiet --file java/pom.xml
+
+# Build all, and run the benchmark as it is by default. More: target/release/klatch --help
+run: build
+	$(KLATCH) run
+
+build: $(JAR)
+	cargo build --release --locked --package klatch
+
+# The jar is inside the program, so it is built first.
+$(JAR): $(shell find java -path '*/src/main/*.java' -o -name pom.xml) | setup
+	$(MVN) package -DskipTests
+
+# Everything that CI checks.
+test: setup-test
+	$(MVN) verify
+	$(MAKE) lint
+	cargo test --locked --workspace
+	scripts/irc-clients.sh target/debug/klatch $(JAR)
+
+lint:
+	cargo fmt --all --check
+	shellcheck scripts/*.sh .ci/run
+	cargo clippy --locked --workspace --all-targets -- --deny warnings
+
+setup:
+	@scripts/setup.sh run
+
+setup-test:
+	@scripts/setup.sh test
+
+clean:
+	cargo clean
+	$(MVN) clean

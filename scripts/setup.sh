@@ -1,0 +1,59 @@
+#!/bin/sh
+# Makes sure that what Klatch is built (`run`) or also tested (`test`) with is here. On Debian, as root or with sudo, it
+# installs what is missing; elsewhere it says what to install.
+set -eu
+
+purpose=${1:-run}
+rust_min=1.88
+java_min=17
+packages=
+
+need() { # a program, and the Debian packages that bring it
+    command -v "$1" >/dev/null 2>&1 || packages="$packages $2"
+}
+
+at_least() { # a version, and the least that will do
+    [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
+}
+
+rust_version=$(rustc --version 2>/dev/null | cut -d ' ' -f 2 || true)
+if ! at_least "${rust_version:-0}" "$rust_min" || ! command -v cargo >/dev/null 2>&1; then
+    # Debian 12's own rustc is too old; rustc-web is the one that its browsers are built with.
+    packages="$packages rustc-web cargo-web"
+    [ "$purpose" = run ] || packages="$packages rustfmt-web rust-web-clippy"
+elif [ "$purpose" = test ]; then
+    need cargo-fmt rustfmt-web
+    need cargo-clippy rust-web-clippy
+fi
+java_version=$(javac -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p' || true)
+at_least "${java_version:-0}" "$java_min" || packages="$packages openjdk-17-jdk-headless"
+need mvn maven
+need cc gcc
+need git git
+if [ "$purpose" = test ]; then
+    need shellcheck shellcheck
+    need tmux tmux
+    need irssi irssi
+    need weechat-headless weechat-headless
+    need unshare util-linux
+fi
+[ -n "$packages" ] || exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "Klatch needs Rust $rust_min (https://rustup.rs), a JDK $java_min, Maven, a C compiler and git." >&2
+    echo "On Debian 12 these are the packages:$packages" >&2
+    exit 2
+fi
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null 2>&1; then
+        echo "Klatch needs packages that only root can install. Run as root: apt-get install$packages" >&2
+        exit 2
+    fi
+    as_root=sudo
+fi
+echo "installing:$packages" >&2
+$as_root apt-get update -q >&2
+# The packages are words; none has a blank in its name.
+# shellcheck disable=SC2086
+DEBIAN_FRONTEND=noninteractive $as_root apt-get install -q -y --no-install-recommends $packages >&2
