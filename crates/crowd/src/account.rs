@@ -64,7 +64,8 @@ impl Account {
 
     /// What has not come of the `said` messages of each member: one fault a gap.
     pub(crate) fn lost(&self, room: u32, said: &[u32]) -> Vec<Fault> {
-        let mut gaps: Vec<(u32, u32, u64)> = self.missing.iter().map(|&(who, first)| (who, first, 1)).collect();
+        let mut gaps: Vec<(u32, u32, u64)> =
+            self.missing.iter().map(|&(who, first)| (who, first, 1)).collect();
         for (speaker, (&next, &said)) in self.next.iter().zip(said).enumerate() {
             if next < said {
                 gaps.push((speaker as u32, next, u64::from(said - next)));
@@ -86,7 +87,8 @@ impl Account {
     fn leave_floor(&mut self) {
         self.at_floor -= 1;
         if self.at_floor == 0 {
-            let others = self.next.iter().enumerate().filter(|&(speaker, _)| speaker != self.listener as usize);
+            let others =
+                self.next.iter().enumerate().filter(|&(speaker, _)| speaker != self.listener as usize);
             self.floor = others.clone().map(|(_, &next)| next).min().expect("a room has two users at least");
             self.at_floor = others.filter(|&(_, &next)| next == self.floor).count() as u32;
         }

@@ -13,25 +13,13 @@ use crate::links::Links;
 use crate::options::{CrowdError, Options};
 use crate::pace::Pace;
 use crate::room_loop::{RoomLoop, State};
-use crate::shared::{Phase, Shared};
+use crate::shared::{Notice, Phase, Shared};
 use crate::tally::Tally;
 use crate::user::User;
 use crate::wire::{Seat, Wire};
 
 /// How often progress is told.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(500);
-
-/// What reaches the one who watches the loops.
-pub(crate) enum Notice {
-    /// All users of a loop have joined.
-    Joined,
-    /// All messages of a loop are said and delivered.
-    Complete,
-    /// Something ended it.
-    Failed(Failure),
-    Go,
-    Quit,
-}
 
 /// Steers a crowd from another thread.
 #[derive(Clone)]
@@ -73,7 +61,11 @@ impl Remote {
 ///
 /// # Errors
 /// It could not even try. Whatever happens later is told in the result.
-pub fn run(options: &Options, inbox: Inbox, tell: impl FnMut(&CrowdEvent)) -> Result<CrowdResult, CrowdError> {
+pub fn run(
+    options: &Options,
+    inbox: Inbox,
+    tell: impl FnMut(&CrowdEvent),
+) -> Result<CrowdResult, CrowdError> {
     let addresses = options.check()?;
     let loops = options.loops.clamp(1, options.workload.rooms as usize);
     let shared = Arc::new(Shared::new(loops)?);

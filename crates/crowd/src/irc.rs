@@ -1,5 +1,7 @@
 //! IRC, as `docs/protocol.md` describes it.
 
+use klatch_chat::write;
+
 use crate::wire::{News, Seat, Speaker, Wire};
 
 /// One user on an IRC server.
@@ -11,10 +13,6 @@ pub(crate) struct Irc {
 }
 
 impl Irc {
-    fn nick(&self) -> String {
-        format!("r{}u{}", self.seat.room, self.seat.user)
-    }
-
     fn speaker<'a>(&self, nick: &'a [u8]) -> Speaker<'a> {
         let digits = nick.strip_prefix(&*self.nick_stem);
         match digits.and_then(number).filter(|&user| user < self.seat.users) {
@@ -41,13 +39,12 @@ impl Irc {
     fn numeric<'a>(&self, code: &[u8], line: &'a [u8], params: &'a [u8], out: &mut Vec<u8>) -> News<'a> {
         match code {
             b"001" => {
-                out.extend_from_slice(b"JOIN ");
-                out.extend_from_slice(&self.channel);
-                out.extend_from_slice(b"\r\n");
+                write::join(out, &self.channel);
                 News::Nothing
             }
             b"353" => {
-                let names = params.iter().position(|&byte| byte == b':').map_or(&params[..0], |at| &params[at + 1..]);
+                let names =
+                    params.iter().position(|&byte| byte == b':').map_or(&params[..0], |at| &params[at + 1..]);
                 let bare = names.split(|&byte| byte == b' ').map(without_rank);
                 self.stranger_of(bare.filter(|nick| !nick.is_empty()))
             }
@@ -68,8 +65,9 @@ impl Wire for Irc {
     }
 
     fn hello(&self, out: &mut Vec<u8>) {
-        let nick = self.nick();
-        out.extend_from_slice(format!("NICK {nick}\r\nUSER {nick} 0 * :klatch\r\n").as_bytes());
+        let nick = format!("r{}u{}", self.seat.room, self.seat.user);
+        write::nick(out, nick.as_bytes());
+        write::user(out, nick.as_bytes(), b"klatch");
     }
 
     fn say(&self, out: &mut Vec<u8>, text: impl FnOnce(&mut Vec<u8>)) {
@@ -81,7 +79,7 @@ impl Wire for Irc {
     }
 
     fn bye(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"QUIT\r\n");
+        write::quit(out);
     }
 
     fn hear<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Option<(usize, News<'a>)> {
@@ -97,9 +95,7 @@ impl Irc {
             let (command, params) = split(line, b' ').unwrap_or((line, b""));
             return match command {
                 b"PING" => {
-                    out.extend_from_slice(b"PONG ");
-                    out.extend_from_slice(params);
-                    out.extend_from_slice(b"\r\n");
+                    write::pong(out, params.strip_prefix(b":").unwrap_or(params));
                     News::Nothing
                 }
                 b"ERROR" => News::Refused(line),
@@ -178,7 +174,7 @@ mod tests {
     #[test]
     fn pings_are_answered_and_refusals_told() {
         assert_eq!(hear("PING :abc\r\n").1, "PONG :abc\r\n");
-        assert_eq!(hear(":srv PING srv\n").1, "PONG srv\r\n");
+        assert_eq!(hear(":srv PING srv\n").1, "PONG :srv\r\n");
         let line = ":srv 433 * r12u3 :Nickname is already in use.\r\n";
         assert_eq!(hear(line).0, News::Refused(line.trim_end().as_bytes()));
         assert_eq!(hear("ERROR :Closing link\r\n").0, News::Refused(b"ERROR :Closing link"));

@@ -4,6 +4,7 @@
 mod account;
 mod gather;
 mod irc;
+mod leave;
 mod links;
 mod options;
 mod pace;

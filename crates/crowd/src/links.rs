@@ -72,10 +72,8 @@ impl Links {
 
     /// Waits for events, for `timeout_ns` at most (`None`: for ever), and lists them in `ready`.
     pub(crate) fn wait(&self, timeout_ns: Option<u64>, ready: &mut Vec<Ready>) -> std::io::Result<()> {
-        let timeout = timeout_ns.map(|ns| Timespec {
-            tv_sec: (ns / 1_000_000_000) as i64,
-            tv_nsec: (ns % 1_000_000_000) as i64,
-        });
+        let timeout = timeout_ns
+            .map(|ns| Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 });
         ready.clear();
         let mut events = [MaybeUninit::uninit(); EVENTS_MAX];
         let events: &[Event] = match epoll::wait(&self.epoll, &mut events, timeout.as_ref()) {

@@ -10,10 +10,9 @@ use klatch_chat::text::Header;
 use klatch_record::{Failure, FailureKind, Fault, FaultKind, Pacing, Workload};
 
 use crate::account::Heard;
-use crate::gather::Notice;
 use crate::links::{Links, Ready, WAKE};
 use crate::pace::Turn;
-use crate::shared::{Phase, Shared};
+use crate::shared::{Notice, Phase, Shared};
 use crate::tally::Tally;
 use crate::user::{Flushed, OUT_MAX, User};
 use crate::wire::{News, Seat, Speaker, Wire};
@@ -21,8 +20,6 @@ use crate::wire::{News, Seat, Speaker, Wire};
 /// Users that may be joining at a time: few enough for the small listen backlogs that some servers have.
 const JOINING_MAX: usize = 32;
 const READ_BYTES: usize = 256 * 1024;
-/// How long a server may take to close the connections of users who have quit.
-const LEAVE_NS: u64 = 2_000_000_000;
 
 pub(crate) struct RoomLoop<W> {
     pub(crate) number: usize,
@@ -76,7 +73,7 @@ impl<W: Wire> RoomLoop<W> {
     }
 
     /// Waits for events once, for the next timer or for `most_ns` at most, and handles them.
-    fn turn(&mut self, most_ns: Option<u64>) -> std::io::Result<()> {
+    pub(crate) fn turn(&mut self, most_ns: Option<u64>) -> std::io::Result<()> {
         let next_timer = self.timers.peek().map(|Reverse((due_ns, _))| *due_ns);
         let timer_ns = next_timer.map(|due_ns| due_ns.saturating_sub(self.shared.now_ns()));
         let mut ready = std::mem::take(&mut self.ready);
@@ -96,7 +93,9 @@ impl<W: Wire> RoomLoop<W> {
         }
         self.ready = ready;
         let now_ns = self.shared.now_ns();
-        while let Some(&Reverse((due_ns, who))) = self.timers.peek().filter(|Reverse((due_ns, _))| *due_ns <= now_ns) {
+        while let Some(&Reverse((due_ns, who))) =
+            self.timers.peek().filter(|Reverse((due_ns, _))| *due_ns <= now_ns)
+        {
             self.timers.pop();
             if self.users[who].timer_ns == due_ns {
                 self.users[who].timer_ns = 0;
@@ -134,7 +133,9 @@ impl<W: Wire> RoomLoop<W> {
         let now_ns = self.shared.now_ns();
         match heard {
             Ok(None) => {}
-            Ok(Some([])) => self.fail(Some(who), FailureKind::Disconnect, "the server closed the connection".into()),
+            Ok(Some([])) => {
+                self.fail(Some(who), FailureKind::Disconnect, "the server closed the connection".into())
+            }
             Ok(Some(mut input)) => {
                 let mut answer = std::mem::take(&mut self.users[who].out);
                 while let Some((taken, news)) = self.users[who].wire.hear(input, &mut answer) {
@@ -148,7 +149,9 @@ impl<W: Wire> RoomLoop<W> {
                     self.connect_some();
                 }
             }
-            Err(error) => self.fail(Some(who), FailureKind::Disconnect, format!("the connection broke: {error}")),
+            Err(error) => {
+                self.fail(Some(who), FailureKind::Disconnect, format!("the connection broke: {error}"))
+            }
         }
         self.buffer = buffer;
     }
@@ -238,7 +241,7 @@ impl<W: Wire> RoomLoop<W> {
         self.flush(who);
     }
 
-    fn flush(&mut self, who: usize) {
+    pub(crate) fn flush(&mut self, who: usize) {
         let user = &mut self.users[who];
         if user.out.is_empty() {
             return;
@@ -256,7 +259,7 @@ impl<W: Wire> RoomLoop<W> {
         }
     }
 
-    fn complete(&self) -> bool {
+    pub(crate) fn complete(&self) -> bool {
         let rooms = (self.users.len() / self.workload.users as usize) as u64;
         let said = rooms * u64::from(self.workload.users) * u64::from(self.workload.count);
         (self.tally.sent, self.tally.received) == (said, said * u64::from(self.workload.users - 1))
@@ -285,43 +288,5 @@ impl<W: Wire> RoomLoop<W> {
         post.joined.store(self.joined as u64, Ordering::Relaxed);
         post.sent.store(self.tally.sent, Ordering::Relaxed);
         post.received.store(self.tally.received, Ordering::Relaxed);
-    }
-
-    /// Says good-bye and listens until every connection is closed: what comes too often shows only now.
-    fn leave(&mut self) {
-        self.state = State::Leaving;
-        for who in 0..self.users.len() {
-            let user = &mut self.users[who];
-            user.wire.bye(&mut user.out);
-            self.flush(who);
-        }
-        let deadline_ns = self.shared.now_ns() + LEAVE_NS;
-        while self.users.iter().any(|user| user.stream.is_some()) {
-            let left_ns = deadline_ns.saturating_sub(self.shared.now_ns());
-            self.timers.clear();
-            if left_ns == 0 || self.turn(Some(left_ns)).is_err() {
-                break;
-            }
-        }
-    }
-
-    /// Notes what never came.
-    fn settle(&mut self) {
-        if self.complete() {
-            return;
-        }
-        for room in self.users.chunks(self.workload.users as usize) {
-            let said: Vec<u32> = room.iter().map(|user| user.pace.sent).collect();
-            for user in room {
-                let Seat { room, user: speaker, .. } = user.seat;
-                user.account.lost(room, &said).into_iter().for_each(|fault| self.tally.fault(fault));
-                let unsaid = u64::from(self.workload.count - user.pace.sent);
-                if unsaid > 0 {
-                    let (speaker, sequence) = (Some(speaker), Some(user.pace.sent));
-                    let kind = FaultKind::Unsaid;
-                    self.tally.fault(Fault { kind, room, user: None, speaker, sequence, count: unsaid, detail: None });
-                }
-            }
-        }
     }
 }

@@ -1,9 +1,11 @@
-//! The little that the event loops of a crowd share: a clock, a phase, and counters that only the owner writes.
+//! The little that the event loops of a crowd share with who watches them: a clock, a phase, counters that only the
+//! owner writes, and notices.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Instant;
 
+use klatch_record::Failure;
 use rustix::event::{EventfdFlags, eventfd};
 
 /// What the loops are to do.
@@ -15,6 +17,18 @@ pub(crate) enum Phase {
     Talk,
     /// Say good-bye and end.
     Stop,
+}
+
+/// What reaches the one who watches the loops.
+pub(crate) enum Notice {
+    /// All users of a loop have joined.
+    Joined,
+    /// All messages of a loop are said and delivered.
+    Complete,
+    /// Something ended it.
+    Failed(Failure),
+    Go,
+    Quit,
 }
 
 pub(crate) struct Shared {
@@ -84,7 +98,9 @@ impl Shared {
 
     /// Users joined, messages said, deliveries verified: sums over the loops.
     pub(crate) fn sums(&self) -> (u64, u64, u64) {
-        let sum = |of: fn(&Post) -> &AtomicU64| self.posts.iter().map(|post| of(post).load(Ordering::Relaxed)).sum();
+        let sum = |of: fn(&Post) -> &AtomicU64| {
+            self.posts.iter().map(|post| of(post).load(Ordering::Relaxed)).sum()
+        };
         (sum(|post| &post.joined), sum(|post| &post.sent), sum(|post| &post.received))
     }
 }

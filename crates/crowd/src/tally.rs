@@ -59,7 +59,8 @@ impl Tally {
 
     /// Somebody who is not of the crowd was seen in `room`, or said `messages` there.
     pub(crate) fn stranger(&mut self, room: u32, nick: &[u8], messages: u64) {
-        let known = self.strangers.len() < EXAMPLES_MAX || self.strangers.contains_key(&(room, nick.to_vec()));
+        let known =
+            self.strangers.len() < EXAMPLES_MAX || self.strangers.contains_key(&(room, nick.to_vec()));
         if known {
             *self.strangers.entry((room, nick.to_vec())).or_default() += messages;
         }
@@ -117,7 +118,10 @@ mod tests {
         assert_eq!(result.received, 4);
         let [(short, 2), (long, 2)] = result.latency_ns[..] else { panic!("{:?}", result.latency_ns) };
         assert_eq!((short, long / 8_192), (3_000, 8_000_000 / 8_192), "the lowest values of the buckets");
-        assert_eq!(result.strangers.iter().map(|s| (s.room, s.messages)).collect::<Vec<_>>(), [(1, 1), (2, 1)]);
+        assert_eq!(
+            result.strangers.iter().map(|s| (s.room, s.messages)).collect::<Vec<_>>(),
+            [(1, 1), (2, 1)]
+        );
     }
 
     #[test]

@@ -35,7 +35,8 @@ impl Snapshot {
     /// The process is gone, or belongs to somebody else.
     pub fn of(pid: u32) -> Result<Snapshot, WatchError> {
         let failed = |why: String| WatchError { pid, why };
-        let clock = clock_getcpuclockid(Pid::from_raw(pid as i32)).map_err(|error| failed(error.to_string()))?;
+        let clock =
+            clock_getcpuclockid(Pid::from_raw(pid as i32)).map_err(|error| failed(error.to_string()))?;
         let cpu = clock_gettime(clock).map_err(|error| failed(error.to_string()))?;
         let mut snapshot = read(pid).map_err(|error| failed(error.to_string()))?;
         snapshot.cpu_ns = cpu.tv_sec() as u64 * 1_000_000_000 + cpu.tv_nsec() as u64;
@@ -48,7 +49,8 @@ impl Snapshot {
         let user_ticks = self.user_ticks.saturating_sub(earlier.user_ticks) as f64;
         let system_ticks = self.system_ticks.saturating_sub(earlier.system_ticks) as f64;
         // The clock is exact and the ticks are not: they only divide it.
-        let user_share = if user_ticks + system_ticks > 0.0 { user_ticks / (user_ticks + system_ticks) } else { 0.0 };
+        let user_share =
+            if user_ticks + system_ticks > 0.0 { user_ticks / (user_ticks + system_ticks) } else { 0.0 };
         let (user_s, system_s) = (cpu_s * user_share, cpu_s * (1.0 - user_share));
         let switches_voluntary = self.switches_voluntary.saturating_sub(earlier.switches_voluntary);
         let switches_involuntary = self.switches_involuntary.saturating_sub(earlier.switches_involuntary);

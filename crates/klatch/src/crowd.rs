@@ -83,7 +83,10 @@ impl Crowd {
 
 /// A duration of more than nothing and at most a day.
 pub(crate) fn seconds(what: &str, value: f64) -> anyhow::Result<Duration> {
-    anyhow::ensure!(value > 0.0 && value <= 86_400.0, "{what} must be above 0 and at most 86400 seconds, got {value}");
+    anyhow::ensure!(
+        value > 0.0 && value <= 86_400.0,
+        "{what} must be above 0 and at most 86400 seconds, got {value}"
+    );
     Ok(Duration::from_secs_f64(value))
 }
 

@@ -84,7 +84,9 @@ impl Run {
         let outcome = match execute(&plan, &all, |event| show.tell(event)) {
             Ok(outcome) => outcome,
             Err(_) if all.interrupted() => {
-                eprintln!("klatch: interrupted; server and crowd are stopped, the records of finished runs are kept");
+                eprintln!(
+                    "klatch: interrupted; server and crowd are stopped, the records of finished runs are kept"
+                );
                 return Ok(ExitCode::from(INTERRUPTED));
             }
             Err(error) => return Err(error.into()),
@@ -97,9 +99,17 @@ impl Run {
     }
 
     fn plan(self) -> anyhow::Result<Plan> {
-        anyhow::ensure!((1..=1000).contains(&self.trials), "trial count must be 1..=1000, got {}", self.trials);
+        anyhow::ensure!(
+            (1..=1000).contains(&self.trials),
+            "trial count must be 1..=1000, got {}",
+            self.trials
+        );
         anyhow::ensure!(self.warmup <= 1000, "warm-up count must be 0..=1000, got {}", self.warmup);
-        anyhow::ensure!((1..=256).contains(&self.crowd_loops), "crowd loops must be 1..=256, got {}", self.crowd_loops);
+        anyhow::ensure!(
+            (1..=256).contains(&self.crowd_loops),
+            "crowd loops must be 1..=256, got {}",
+            self.crowd_loops
+        );
         Ok(Plan {
             platform: self.platform,
             target: self.target,

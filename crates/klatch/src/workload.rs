@@ -52,7 +52,10 @@ impl WorkloadArgs {
     pub(crate) fn workload(&self) -> anyhow::Result<Workload> {
         let of_rounds = self.pacing == PacingName::Rounds;
         anyhow::ensure!(self.window.is_none() || of_rounds, "--window belongs to --pacing rounds");
-        anyhow::ensure!(self.rate.is_none() || self.pacing == PacingName::Rate, "--rate belongs to --pacing rate");
+        anyhow::ensure!(
+            self.rate.is_none() || self.pacing == PacingName::Rate,
+            "--rate belongs to --pacing rate"
+        );
         let workload = Workload {
             rooms: self.rooms,
             users: self.users,

@@ -39,7 +39,10 @@ fn numbers_out_of_range() {
 fn a_port_in_use() {
     let server = NativeServer::start();
     let address = server.address.to_string();
-    fails(klatch().args(["serve", "--listen", &address]), &format!("cannot listen on {address}: address already in use"));
+    fails(
+        klatch().args(["serve", "--listen", &address]),
+        &format!("cannot listen on {address}: address already in use"),
+    );
 }
 
 #[test]
@@ -47,7 +50,10 @@ fn nobody_listens() {
     let out = tempfile::tempdir().unwrap();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let target = format!("irc://{free}");
-    fails(&mut run_once(out.path(), &["--target", &target]), &format!("klatch: no server at {free}: cannot connect: "));
+    fails(
+        &mut run_once(out.path(), &["--target", &target]),
+        &format!("klatch: no server at {free}: cannot connect: "),
+    );
 }
 
 #[test]
@@ -58,7 +64,8 @@ fn a_host_that_does_not_answer() {
     let address = listener.local_addr().unwrap();
     // The queue of a listener that accepts nobody: once it is full, the kernel drops what comes.
     let patience = std::time::Duration::from_millis(300);
-    let queue: Vec<TcpStream> = std::iter::from_fn(|| TcpStream::connect_timeout(&address, patience).ok()).collect();
+    let queue: Vec<TcpStream> =
+        std::iter::from_fn(|| TcpStream::connect_timeout(&address, patience).ok()).collect();
     assert!(!queue.is_empty());
     let target = format!("irc://{address}");
     let mut command = run_once(out.path(), &["--target", &target, "--connect-timeout", "1"]);
@@ -95,7 +102,8 @@ fn a_java_that_is_too_old() {
 fn a_server_that_never_gets_ready_is_stopped() {
     let out = tempfile::tempdir().unwrap();
     let pid_file = out.path().join("pid");
-    let java = pretended_java(out.path(), "17", &format!("echo $$ > {}; exec sleep 1000", pid_file.display()));
+    let java =
+        pretended_java(out.path(), "17", &format!("echo $$ > {}; exec sleep 1000", pid_file.display()));
     let mut command = run_once(out.path(), &["--platform", "java-threads", "--ready-timeout", "1", "--java"]);
     fails(command.arg(&java), "klatch: java-threads was not ready after 1 s and was stopped");
     let pid = std::fs::read_to_string(pid_file).unwrap();

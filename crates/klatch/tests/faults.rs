@@ -34,7 +34,10 @@ fn a_lost_delivery_is_found() {
     let (status, record) = spoilt(Mischief::Lose { delivery: 10 }, "flood");
     assert_eq!((status, record.verdict.status), (Some(1), Status::Invalid));
     assert_eq!(record.checks.lost, 1);
-    assert!(reasons(&record).contains("1 delivery lost; first, lost: room 1, user 3, message "), "{record:?}");
+    assert!(
+        reasons(&record).contains("1 delivery lost; first, lost: room 1, user 3, message "),
+        "{record:?}"
+    );
     assert!(reasons(&record).contains("nothing came for 2 s"), "{record:?}");
 }
 
@@ -49,7 +52,10 @@ fn a_lost_delivery_under_turns_stops_the_room_and_is_found() {
 fn a_repeated_delivery_is_found() {
     let (status, record) = spoilt(Mischief::Repeat { delivery: 10 }, "turns");
     assert_eq!((status, record.checks.repeated, record.score.received), (Some(1), 1, 800));
-    assert!(reasons(&record).contains("1 delivery repeated; first, repeated: room 1, user 3, "), "{record:?}");
+    assert!(
+        reasons(&record).contains("1 delivery repeated; first, repeated: room 1, user 3, "),
+        "{record:?}"
+    );
 }
 
 #[test]
@@ -62,7 +68,10 @@ fn a_repeat_of_the_very_last_delivery_is_found() {
 fn a_reordered_delivery_is_found() {
     let (status, record) = spoilt(Mischief::Swap { delivery: 10 }, "flood");
     assert_eq!((status, record.checks.reordered, record.checks.lost), (Some(1), 1, 0), "{record:?}");
-    assert!(reasons(&record).contains("1 delivery reordered; first, reordered: room 1, user 3, "), "{record:?}");
+    assert!(
+        reasons(&record).contains("1 delivery reordered; first, reordered: room 1, user 3, "),
+        "{record:?}"
+    );
 }
 
 #[test]

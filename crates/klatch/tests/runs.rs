@@ -17,7 +17,11 @@ fn valid(platform: &str, more: &[&str]) -> Record {
     assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{said:?}");
     assert_eq!((record.score.sent, record.score.received), (300, 900), "{said:?}");
     let written = std::fs::read_to_string(out.path().join("latest/trial-1.json")).unwrap();
-    assert_eq!(serde_json::from_str::<Record>(&written).unwrap(), record, "what is printed is what is written");
+    assert_eq!(
+        serde_json::from_str::<Record>(&written).unwrap(),
+        record,
+        "what is printed is what is written"
+    );
     let (server, crowd) = (record.usage.server.as_ref().unwrap(), record.usage.crowd.as_ref().unwrap());
     assert!(server.cpu_s > 0.0 && crowd.cpu_s > 0.0 && record.score.messages_per_s > 0.0, "{record:?}");
     assert_eq!(record.latency.as_ref().unwrap().count, 900);
@@ -65,14 +69,17 @@ fn a_record_is_as_its_schema_says() {
 fn warm_ups_do_not_count_and_every_run_has_its_record() {
     let out = tempfile::tempdir().unwrap();
     let mut command = klatch();
-    command.args(["run", "--platform", "native-epoll", "--warmup", "1", "--trials", "2", "--out"]).arg(out.path());
+    command
+        .args(["run", "--platform", "native-epoll", "--warmup", "1", "--trials", "2", "--out"])
+        .arg(out.path());
     let said = Said::of(command.args(SMALL));
     assert_eq!(said.status, Some(0), "{said:?}");
     for line in ["warm-up 1: ", "trial 2: ", "messages received", "the middle one of 2 trials", "records: "] {
         assert!(said.out.contains(line), "{line:?} is not in {}", said.out);
     }
     let folder = std::fs::read_dir(out.path().join("latest")).unwrap();
-    let mut files: Vec<String> = folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let mut files: Vec<String> =
+        folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     files.sort();
     assert_eq!(files, ["trial-1.json", "trial-2.json", "warm-up-1.json"]);
 }
@@ -150,7 +157,8 @@ fn nothing_outlives_a_klatch_that_is_killed() {
     let out = tempfile::tempdir().unwrap();
     let mut run = slow_run(out.path(), &["--platform", "native-epoll"]);
     until_joined(&mut run);
-    let children: Vec<Pid> = children_of(run.id()).iter().filter_map(|(pid, _)| Pid::from_raw(*pid as i32)).collect();
+    let children: Vec<Pid> =
+        children_of(run.id()).iter().filter_map(|(pid, _)| Pid::from_raw(*pid as i32)).collect();
     assert_eq!(children.len(), 2);
     let open = |pid: &Pid| rustix::process::pidfd_open(*pid, rustix::process::PidfdFlags::empty()).unwrap();
     let handles: Vec<_> = children.iter().map(open).collect();

@@ -62,7 +62,8 @@ mod tests {
     #[test]
     fn every_file_is_valid_and_named_as_its_platform() {
         let names: Vec<String> = catalog().into_iter().map(|entry| entry.name).collect();
-        let mut files: Vec<&str> = FILES.files().filter_map(|file| file.path().file_stem()?.to_str()).collect();
+        let mut files: Vec<&str> =
+            FILES.files().filter_map(|file| file.path().file_stem()?.to_str()).collect();
         files.sort_unstable();
         assert_eq!(names, files);
     }

@@ -91,7 +91,9 @@ impl Chosen {
             Ok(match word.as_str() {
                 "{klatch}" => klatch_itself()?.display().to_string(),
                 "{jar}" => crowd_jar()?.display().to_string(),
-                "{java}" => self.java.as_ref().map_or("java".to_owned(), |java| java.path.display().to_string()),
+                "{java}" => {
+                    self.java.as_ref().map_or("java".to_owned(), |java| java.path.display().to_string())
+                }
                 word => word.replace("{address}", address),
             })
         };

@@ -87,7 +87,8 @@ impl Java {
             let lines = settings.lines().filter_map(|line| line.trim().split_once(" = "));
             lines.filter(|(key, _)| *key == name).map(|(_, value)| value.trim().to_owned()).next()
         };
-        let specification = property("java.specification.version").ok_or("it does not tell a Java version")?;
+        let specification =
+            property("java.specification.version").ok_or("it does not tell a Java version")?;
         // Java 8 calls itself 1.8.
         let feature = specification.strip_prefix("1.").unwrap_or(&specification);
         let feature = feature.parse().map_err(|_| format!("it tells an odd version: {specification}"))?;
@@ -116,7 +117,9 @@ fn usual_places() -> Vec<PathBuf> {
         places.push(Path::new(&home).join("bin/java"));
     }
     let search_path = std::env::var_os("PATH").unwrap_or_default();
-    places.extend(std::env::split_paths(&search_path).map(|folder| folder.join("java")).find(|java| java.exists()));
+    places.extend(
+        std::env::split_paths(&search_path).map(|folder| folder.join("java")).find(|java| java.exists()),
+    );
     let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten();
     let mut installed: Vec<PathBuf> = installed.map(|folder| folder.path().join("bin/java")).collect();
     installed.retain(|java| java.exists());

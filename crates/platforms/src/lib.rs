@@ -3,9 +3,9 @@
 mod catalog;
 mod choose;
 mod java;
+mod process;
 mod programs;
 mod ready;
-mod process;
 mod server;
 
 pub use catalog::{Entry, catalog};

@@ -80,9 +80,8 @@ impl Processes {
         builder.args(arguments).process_group(0);
         builder.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         die_with_parent(&mut builder);
-        let mut child = builder
-            .spawn()
-            .map_err(|source| ProcessError::Start { program: program.clone(), source })?;
+        let mut child =
+            builder.spawn().map_err(|source| ProcessError::Start { program: program.clone(), source })?;
         running.groups.push(child.id() as i32);
         drop(running);
         let (output, errors) = (child.stdout.take(), child.stderr.take());

@@ -16,7 +16,9 @@ pub enum ProgramError {
     #[error("cannot find the klatch program itself: {0}")]
     Itself(std::io::Error),
     /// The jar is neither inside nor named.
-    #[error("this klatch was built without klatch.jar; build it with `make build`, or set KLATCH_JAR to its path")]
+    #[error(
+        "this klatch was built without klatch.jar; build it with `make build`, or set KLATCH_JAR to its path"
+    )]
     NoJar,
     /// The jar is named, but not there.
     #[error("KLATCH_JAR names {path}, which is not a file", path = path.display())]

@@ -30,9 +30,13 @@ mod tests {
 
     #[test]
     fn a_ready_line_is_known_among_others() {
-        let line = r#"{"event":"ready","host":"127.0.0.1","port":6667,"pid":7,"model":"x","class":"classic"}"#;
+        let line =
+            r#"{"event":"ready","host":"127.0.0.1","port":6667,"pid":7,"model":"x","class":"classic"}"#;
         let ready = Ready::of(line).unwrap();
-        assert_eq!((ready.host.as_str(), ready.port, ready.pid, ready.class), ("127.0.0.1", 6667, 7, Class::Classic));
+        assert_eq!(
+            (ready.host.as_str(), ready.port, ready.pid, ready.class),
+            ("127.0.0.1", 6667, 7, Class::Classic)
+        );
         for other in ["", "ready", "{}", r#"{"event":"joined"}"#, r#"{"event":"ready"}"#] {
             assert_eq!(Ready::of(other), None, "{other}");
         }

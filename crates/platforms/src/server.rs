@@ -81,7 +81,11 @@ impl Server {
                     return Err(ServerError::Ended { name, how, words: or_nothing(process.last_words()) });
                 }
                 Line::Late => {
-                    return Err(ServerError::Late { name, patience, words: or_nothing(process.last_words()) });
+                    return Err(ServerError::Late {
+                        name,
+                        patience,
+                        words: or_nothing(process.last_words()),
+                    });
                 }
             }
         }
@@ -126,13 +130,17 @@ mod tests {
     #[test]
     fn a_server_that_never_gets_ready_is_stopped() {
         let error = start("echo starting >&2; sleep 1000", Duration::from_millis(300)).err().unwrap();
-        assert!(error.starts_with("dummy was not ready after 0.3 s and was stopped; it said: starting"), "{error}");
+        assert!(
+            error.starts_with("dummy was not ready after 0.3 s and was stopped; it said: starting"),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_server_that_dies_later_is_seen() {
         let line = r#"{"event":"ready","host":"127.0.0.1","port":1,"pid":1,"class":"open"}"#;
-        let mut server = start(&format!("echo '{line}'; echo bye >&2; exit 9"), Duration::from_secs(20)).unwrap();
+        let mut server =
+            start(&format!("echo '{line}'; echo bye >&2; exit 9"), Duration::from_secs(20)).unwrap();
         assert_eq!(server.address(), "127.0.0.1:1");
         server.process.ended_soon();
         assert_eq!(server.ended(), Some("exit status 9; it said: bye".into()));

@@ -13,7 +13,9 @@ mod workload;
 pub use crowd_result::{CrowdEvent, CrowdResult, Failure, FailureKind, Fault, FaultKind, Stranger};
 pub use environment::{Environment, Limits};
 pub use latency::{Latency, LatencyError};
-pub use record::{Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth};
+pub use record::{
+    Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
+};
 pub use save::{SaveError, save};
 pub use usage::Usage;
 pub use verdict::{Status, Verdict, Warning, WarningKind};

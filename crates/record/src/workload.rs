@@ -82,7 +82,11 @@ impl Workload {
             Pacing::Rounds { window } => within("window", 1, u32::MAX, window)?,
             Pacing::Rate { per_user_per_s: rate } => {
                 let possible = rate > 0.0 && rate <= 1e6;
-                possible.then_some(()).ok_or(out_of("rate", "above 0 and at most 1000000 messages/s", rate))?;
+                possible.then_some(()).ok_or(out_of(
+                    "rate",
+                    "above 0 and at most 1000000 messages/s",
+                    rate,
+                ))?;
             }
             Pacing::Turns | Pacing::Flood => {}
         }
@@ -104,8 +108,15 @@ fn out_of(what: &'static str, range: &str, got: impl ToString) -> WorkloadError 
 mod tests {
     use super::*;
 
-    const CLASSIC: Workload =
-        Workload { rooms: 10, users: 20, count: 100, size_bytes: 60, start: 1, pacing: Pacing::Turns, pause_s: 0.0 };
+    const CLASSIC: Workload = Workload {
+        rooms: 10,
+        users: 20,
+        count: 100,
+        size_bytes: 60,
+        start: 1,
+        pacing: Pacing::Turns,
+        pause_s: 0.0,
+    };
 
     #[test]
     fn the_classic_workload_is_400_000_messages() {

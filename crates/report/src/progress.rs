@@ -45,7 +45,12 @@ impl Progress {
                 let step = (sent + received) * STEPS / (*expected).max(1);
                 if step > self.step && step < STEPS {
                     self.step = step;
-                    eprintln!("{}: {} of {} messages", self.name, grouped(sent + received), grouped(*expected));
+                    eprintln!(
+                        "{}: {} of {} messages",
+                        self.name,
+                        grouped(sent + received),
+                        grouped(*expected)
+                    );
                 }
             }
             (CrowdEvent::Done | CrowdEvent::Result(_), Some(bar)) => bar.finish_and_clear(),

@@ -162,7 +162,13 @@ fn usage(record: &Record) -> String {
     let _ = writeln!(text, "{:<24}{:>11}{:>11}", "peak memory", side(memory, server), side(memory, crowd));
     let _ = writeln!(text, "{:<24}{:>11}{:>11}", "threads", side(threads, server), side(threads, crowd));
     if let Some(cores) = record.score.cores_obtained {
-        let _ = writeln!(text, "{:<24}{:>33} of {}", "cores obtained", three_digits(cores), record.environment.cpus);
+        let _ = writeln!(
+            text,
+            "{:<24}{:>33} of {}",
+            "cores obtained",
+            three_digits(cores),
+            record.environment.cpus
+        );
     }
     text
 }

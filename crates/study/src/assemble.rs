@@ -1,8 +1,8 @@
 //! Puts a record together from what was found.
 
 use klatch_record::{
-    Checks, CrowdInfo, CrowdResult, Environment, Latency, LatencyError, Platform, Record, Role, SCHEMA_NAME, Score,
-    Usage, UsageOfBoth,
+    Checks, CrowdInfo, CrowdResult, Environment, Latency, LatencyError, Platform, Record, Role, SCHEMA_NAME,
+    Score, Usage, UsageOfBoth,
 };
 
 use crate::crowd::{Gathered, Span};

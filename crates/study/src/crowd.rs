@@ -6,7 +6,7 @@ use klatch_instruments::{MachineTime, Snapshot};
 use klatch_platforms::{Java, Line, PlatformError, Processes, crowd_jar, klatch_itself};
 use klatch_record::{CrowdEvent, CrowdInfo, CrowdResult, Pacing, Workload};
 
-use crate::execute::RunError;
+use crate::error::RunError;
 use crate::plan::{CrowdKind, Plan};
 
 /// A crowd gives up by itself when nothing comes; this is for one that has lost its wits.
@@ -37,7 +37,12 @@ struct Look {
 }
 
 impl Crowd {
-    pub(crate) fn new(plan: &Plan, host: &str, port: u16, java: Option<&Java>) -> Result<Crowd, PlatformError> {
+    pub(crate) fn new(
+        plan: &Plan,
+        host: &str,
+        port: u16,
+        java: Option<&Java>,
+    ) -> Result<Crowd, PlatformError> {
         let (kind, mut command) = match (plan.crowd, java) {
             (CrowdKind::Java, Some(java)) => {
                 let jar = crowd_jar()?.display().to_string();
@@ -105,7 +110,9 @@ impl Crowd {
             result,
             server: span(|look| look.server),
             crowd: span(|look| look.crowd),
-            steal_share: machine(before).zip(machine(after)).map(|(early, late)| late.steal_share_since(&early)),
+            steal_share: machine(before)
+                .zip(machine(after))
+                .map(|(early, late)| late.steal_share_since(&early)),
         })
     }
 }
@@ -123,7 +130,9 @@ fn arguments(workload: &Workload, host: &str, port: u16) -> Vec<String> {
         Pacing::Turns => words.extend(pacing("turns")),
         Pacing::Flood => words.extend(pacing("flood")),
         Pacing::Rounds { window } => words.extend([pacing("rounds"), option("window", window)].concat()),
-        Pacing::Rate { per_user_per_s } => words.extend([pacing("rate"), option("rate", per_user_per_s)].concat()),
+        Pacing::Rate { per_user_per_s } => {
+            words.extend([pacing("rate"), option("rate", per_user_per_s)].concat())
+        }
     }
     words
 }

@@ -4,16 +4,12 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use klatch_instruments::environment;
-use klatch_platforms::{
-    Chosen, Java, JavaError, PlatformError, ProcessError, Processes, Server, ServerError, choose,
-};
-use klatch_record::{
-    CrowdEvent, FailureKind, LatencyError, Platform, Record, Role, SaveError, Status, WorkloadError, save,
-};
-use thiserror::Error;
+use klatch_platforms::{Chosen, Java, Processes, Server, choose};
+use klatch_record::{CrowdEvent, FailureKind, Platform, Record, Role, Status, save};
 
 use crate::assemble::{Header, record};
 use crate::crowd::Crowd;
+use crate::error::RunError;
 use crate::folder;
 use crate::plan::{CrowdKind, Plan};
 
@@ -40,63 +36,6 @@ pub struct Outcome {
     pub records: Vec<Record>,
     /// Where they are.
     pub folder: PathBuf,
-}
-
-/// Why a plan could not be carried out to its end. Records of finished runs stay.
-#[derive(Debug, Error)]
-pub enum RunError {
-    /// A number is out of range.
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
-    /// The platform cannot run here.
-    #[error(transparent)]
-    Platform(#[from] PlatformError),
-    /// The Java crowd has no Java.
-    #[error("the Java crowd {0}")]
-    CrowdJava(JavaError),
-    /// The server cannot be had.
-    #[error(transparent)]
-    Server(#[from] ServerError),
-    /// The crowd cannot be started.
-    #[error("the crowd: {0}")]
-    Crowd(#[from] ProcessError),
-    /// The crowd ended without a result.
-    #[error("the crowd ended without a result; it said: {words}")]
-    CrowdDied {
-        /// Its standard error.
-        words: String,
-    },
-    /// The crowd hangs.
-    #[error("the crowd said nothing for {silent_s} s and was stopped")]
-    CrowdSilent {
-        /// For so long.
-        silent_s: u64,
-    },
-    /// Nobody answers at the address.
-    #[error("no server at {address}: {detail}")]
-    NoServer {
-        /// Where.
-        address: String,
-        /// What happened.
-        detail: String,
-    },
-    /// Results cannot be kept.
-    #[error("cannot keep results in {out}: {source}; name another folder with --out", out = out.display())]
-    Folder {
-        /// The folder.
-        out: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// A record cannot be written.
-    #[error("{0}; the record follows on standard output")]
-    Save(#[from] SaveError),
-    /// Latencies that no histogram holds.
-    #[error("the crowd's result is odd: {0}")]
-    Latency(#[from] LatencyError),
-    /// Somebody stopped it.
-    #[error("interrupted")]
-    Interrupted,
 }
 
 /// Carries the plan out: server, warm-ups, trials, records. Ends early after an invalid run, whose server may be spoilt.

@@ -2,11 +2,13 @@
 
 mod assemble;
 mod crowd;
+mod error;
 mod execute;
 mod folder;
 mod plan;
 mod verdict;
 
-pub use execute::{Event, Outcome, RunError, execute};
-pub use verdict::judge;
+pub use error::RunError;
+pub use execute::{Event, Outcome, execute};
 pub use plan::{CrowdKind, Plan, Target, TargetError};
+pub use verdict::judge;

@@ -80,7 +80,11 @@ impl FromStr for Target {
 impl std::fmt::Display for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let brackets = self.host.contains(':');
-        if brackets { write!(f, "[{}]:{}", self.host, self.port) } else { write!(f, "{}:{}", self.host, self.port) }
+        if brackets {
+            write!(f, "[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{}:{}", self.host, self.port)
+        }
     }
 }
 
@@ -93,7 +97,9 @@ mod tests {
         assert_eq!("irc://chat.example:6667".parse(), Ok(Target { host: "chat.example".into(), port: 6667 }));
         let v6: Target = "irc://[::1]:6667".parse().unwrap();
         assert_eq!((v6.host.as_str(), v6.to_string().as_str()), ("::1", "[::1]:6667"));
-        for wrong in ["", "chat.example:6667", "irc://chat.example", "irc://:6667", "irc://x:0", "irc://x:99999"] {
+        for wrong in
+            ["", "chat.example:6667", "irc://chat.example", "irc://:6667", "irc://x:0", "irc://x:99999"]
+        {
             assert_eq!(wrong.parse::<Target>(), Err(TargetError(wrong.to_owned())));
         }
     }

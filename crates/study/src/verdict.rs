@@ -50,7 +50,8 @@ pub(crate) fn warnings(
     send_lag: Option<&Latency>,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let mut warn = |kind, message, advice: &str| warnings.push(Warning { kind, message, advice: advice.to_owned() });
+    let mut warn =
+        |kind, message, advice: &str| warnings.push(Warning { kind, message, advice: advice.to_owned() });
     for stranger in &result.strangers {
         let message = format!(
             "a stranger, {}, was in room {} and said {} messages; what he said and heard is not counted",
@@ -58,7 +59,9 @@ pub(crate) fn warnings(
         );
         warn(WarningKind::Stranger, message, "repeat the run without him before you compare its score");
     }
-    if let Some(load) = environment.load_1min.filter(|load| *load > BUSY_LOAD_PER_CPU * f64::from(environment.cpus)) {
+    if let Some(load) =
+        environment.load_1min.filter(|load| *load > BUSY_LOAD_PER_CPU * f64::from(environment.cpus))
+    {
         let message = format!("the load average was {load:.2} on {} CPUs when this began", environment.cpus);
         warn(WarningKind::MachineBusy, message, "stop other programs, or compare CPU µs per message instead");
     }
@@ -70,7 +73,11 @@ pub(crate) fn warnings(
         && lag.p99_us > LAG_P99_MAX_US.max(latency.p99_us / 10.0)
     {
         let message = format!("the crowd spoke {:.1} ms late at the 99th percentile", lag.p99_us / 1e3);
-        warn(WarningKind::CrowdLate, message, "latencies hold its own delay: lower the rate or give it more CPU");
+        warn(
+            WarningKind::CrowdLate,
+            message,
+            "latencies hold its own delay: lower the rate or give it more CPU",
+        );
     }
     warnings
 }

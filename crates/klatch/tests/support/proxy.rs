@@ -10,17 +10,29 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) enum Mischief {
     None,
     /// Keeps one delivery.
-    Lose { delivery: usize },
+    Lose {
+        delivery: usize,
+    },
     /// Gives one delivery twice.
-    Repeat { delivery: usize },
+    Repeat {
+        delivery: usize,
+    },
     /// Gives a delivery after the next one of the same speaker.
-    Swap { delivery: usize },
+    Swap {
+        delivery: usize,
+    },
     /// Changes one byte of the text of a delivery.
-    Alter { delivery: usize },
+    Alter {
+        delivery: usize,
+    },
     /// Closes the connection instead of a delivery.
-    Close { delivery: usize },
+    Close {
+        delivery: usize,
+    },
     /// Says nothing any more from a delivery on.
-    FallSilent { delivery: usize },
+    FallSilent {
+        delivery: usize,
+    },
     /// Refuses the nick instead of welcoming.
     RefuseNick,
     /// Tells the speaker its own message.
