@@ -1,0 +1,64 @@
+//! What can keep a plan from being carried out.
+
+use std::path::PathBuf;
+
+use klatch_platforms::{JavaError, PlatformError, ProcessError, ServerError};
+use klatch_record::{LatencyError, SaveError, WorkloadError};
+use thiserror::Error;
+
+/// Why a plan could not be carried out to its end. Records of finished runs stay.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// A number is out of range.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// The platform cannot run here.
+    #[error(transparent)]
+    Platform(#[from] PlatformError),
+    /// The Java crowd has no Java.
+    #[error("the Java crowd {0}")]
+    CrowdJava(JavaError),
+    /// The server cannot be had.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// The crowd cannot be started.
+    #[error("the crowd: {0}")]
+    Crowd(#[from] ProcessError),
+    /// The crowd ended without a result.
+    #[error("the crowd ended without a result; it said: {words}")]
+    CrowdDied {
+        /// Its standard error.
+        words: String,
+    },
+    /// The crowd hangs.
+    #[error("the crowd said nothing for {silent_s} s and was stopped")]
+    CrowdSilent {
+        /// For so long.
+        silent_s: u64,
+    },
+    /// Nobody answers at the address.
+    #[error("no server at {address}: {detail}")]
+    NoServer {
+        /// Where.
+        address: String,
+        /// What happened.
+        detail: String,
+    },
+    /// Results cannot be kept.
+    #[error("cannot keep results in {out}: {source}; name another folder with --out", out = out.display())]
+    Folder {
+        /// The folder.
+        out: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A record cannot be written.
+    #[error("{0}; the record follows on standard output")]
+    Save(#[from] SaveError),
+    /// Latencies that no histogram holds.
+    #[error("the crowd's result is odd: {0}")]
+    Latency(#[from] LatencyError),
+    /// Somebody stopped it.
+    #[error("interrupted")]
+    Interrupted,
+}
