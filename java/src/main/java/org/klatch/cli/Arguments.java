@@ -1,9 +1,11 @@
 package org.klatch.cli;
 
-import java.util.ArrayList;
+import java.text.DecimalFormat;
+import java.text.DecimalFormatSymbols;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -14,7 +16,6 @@ import java.util.Set;
 final class Arguments {
   private final Map<String, String> given = new HashMap<>();
   private final Set<String> known = new HashSet<>();
-  private final List<String> switches = new ArrayList<>();
   private final StringBuilder help = new StringBuilder();
 
   /**
@@ -22,11 +23,11 @@ final class Arguments {
    *
    * @param switches names of the options that take no value
    */
-  Arguments(List<String> arguments, Set<String> switches) throws UsageError {
+  Arguments(List<String> arguments, Set<String> switches) throws Trouble {
     for (int i = 0; i < arguments.size(); i++) {
       String argument = arguments.get(i);
       if (!argument.startsWith("-") || argument.matches("-+")) {
-        throw new UsageError("unexpected argument " + argument);
+        throw new Trouble.Usage("unexpected argument " + argument);
       }
       String name = argument.replaceFirst("^--?", "");
       int equals = name.indexOf('=');
@@ -41,12 +42,11 @@ final class Arguments {
         put(name, null);
       }
     }
-    this.switches.addAll(switches);
   }
 
-  private void put(String name, String value) throws UsageError {
+  private void put(String name, String value) throws Trouble {
     if (given.containsKey(name)) {
-      throw new UsageError("option -" + name + " is given twice");
+      throw new Trouble.Usage("option -" + name + " is given twice");
     }
     given.put(name, value);
   }
@@ -56,28 +56,28 @@ final class Arguments {
   }
 
   /** A switch. */
-  boolean flag(String name, String what) throws UsageError {
+  boolean flag(String name, String what) throws Trouble {
     declare(name, "", what, "");
     if (given.containsKey(name) && !given.get(name).isEmpty()) {
-      throw new UsageError("option -" + name + " takes no value");
+      throw new Trouble.Usage("option -" + name + " takes no value");
     }
     return given.containsKey(name);
   }
 
   /** An option with a value. */
-  String text(String name, String form, String preset, String what) throws UsageError {
+  String text(String name, String form, String preset, String what) throws Trouble {
     declare(name, form, what, preset);
     if (!given.containsKey(name)) {
       return preset;
     }
     if (given.get(name) == null) {
-      throw new UsageError("option -" + name + " needs a value: " + form);
+      throw new Trouble.Usage("option -" + name + " needs a value: " + form);
     }
     return given.get(name);
   }
 
   /** An option that is a whole number from {@code min} to {@code max}. */
-  long number(String name, long min, long max, long preset, String what) throws UsageError {
+  long number(String name, long min, long max, long preset, String what) throws Trouble {
     String text = text(name, "N", Long.toString(preset), what);
     try {
       long number = Long.parseLong(text);
@@ -87,12 +87,12 @@ final class Arguments {
     } catch (NumberFormatException e) {
       // told below, as what is out of range
     }
-    throw new UsageError(name + " must be " + min + "..=" + max + ", got " + text);
+    throw new Trouble.Usage(name + " must be " + min + "..=" + max + ", got " + text);
   }
 
   /** An option that is a number from {@code min} to {@code max}. */
   double decimal(String name, double min, double max, String preset, String form, String what)
-      throws UsageError {
+      throws Trouble {
     String text = text(name, form, preset, what);
     try {
       double number = Double.parseDouble(text);
@@ -102,15 +102,16 @@ final class Arguments {
     } catch (NumberFormatException e) {
       // told below, as what is out of range
     }
-    throw new UsageError(
-        String.format("%s must be a number from %s to %.0f, got %s", name, min, max, text));
+    var range = new DecimalFormat("0.#", DecimalFormatSymbols.getInstance(Locale.ROOT));
+    String bounds = "from " + range.format(min) + " to " + range.format(max);
+    throw new Trouble.Usage(name + " must be a number " + bounds + ", got " + text);
   }
 
   /** Fails if anything was given that no call above has asked for. */
-  void finish() throws UsageError {
+  void finish() throws Trouble {
     for (String name : given.keySet()) {
       if (!known.contains(name)) {
-        throw new UsageError("unknown option -" + name);
+        throw new Trouble.Usage("unknown option -" + name);
       }
     }
   }

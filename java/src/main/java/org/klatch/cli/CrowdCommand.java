@@ -27,7 +27,7 @@ final class CrowdCommand {
 
       """;
 
-  int run(List<String> args) throws UsageError, InterruptedException {
+  int run(List<String> args) throws Trouble, InterruptedException {
     Arguments arguments = new Arguments(args, Set.of("json", "steered", "yield", "help"));
     Options options = options(arguments);
     boolean json = arguments.flag("json", "print events and the result as JSON, one a line");
@@ -47,7 +47,7 @@ final class CrowdCommand {
   }
 
   private static int run(Options options, Printer printer, boolean steered)
-      throws UsageError, InterruptedException {
+      throws Trouble, InterruptedException {
     Steering steering = new Steering(printer, steered);
     Crowd crowd = new Crowd(options, steering);
     steering.steer(crowd);
@@ -55,12 +55,12 @@ final class CrowdCommand {
     printer.result(result);
     steering.end();
     if (result.failure() != null && result.failure().kind() == Failure.Kind.CONNECT) {
-      throw new UsageError(result.failure().detail());
+      throw new Trouble(result.failure().detail() + "; is a server running there?");
     }
     return result.valid() ? 0 : 1;
   }
 
-  private static Options options(Arguments arguments) throws UsageError {
+  private static Options options(Arguments arguments) throws Trouble {
     return new Options(
         arguments.text("host", "HOST", "127.0.0.1", "the server's name or address"),
         (int) arguments.number("port", 1, 65_535, 6667, "the server's port"),
@@ -83,27 +83,28 @@ final class CrowdCommand {
             "seed", Long.MIN_VALUE, Long.MAX_VALUE, 1, "rate: of the jittered first messages"));
   }
 
-  private static void check(Options options, Arguments arguments) throws UsageError {
+  private static void check(Options options, Arguments arguments) throws Trouble {
     if (options.start() + options.rooms() - 1 > ROOM_MAX) {
-      throw new UsageError(
+      throw new Trouble.Usage(
           "start + rooms - 1 must be at most " + ROOM_MAX + ", the last room there can be");
     }
     boolean rate = options.pacing() == Pacing.RATE;
     if (rate != options.rate() > 0) {
-      throw new UsageError(rate ? "pacing rate needs -rate, above 0" : "-rate needs -pacing rate");
+      throw new Trouble.Usage(
+          rate ? "pacing rate needs -rate, above 0" : "-rate needs -pacing rate");
     }
     if (arguments.has("window") && options.pacing() != Pacing.ROUNDS) {
-      throw new UsageError("-window needs -pacing rounds");
+      throw new Trouble.Usage("-window needs -pacing rounds");
     }
   }
 
-  private static Pacing pacing(String name) throws UsageError {
+  private static Pacing pacing(String name) throws Trouble {
     for (Pacing pacing : Pacing.values()) {
       if (pacing.name().toLowerCase(Locale.ROOT).equals(name)) {
         return pacing;
       }
     }
-    throw new UsageError("pacing must be turns, rounds, flood or rate, got " + name);
+    throw new Trouble.Usage("pacing must be turns, rounds, flood or rate, got " + name);
   }
 
   private static long ns(double seconds) {

@@ -5,8 +5,7 @@ import java.util.List;
 
 /** The command line of {@code klatch.jar}. */
 public final class Main {
-  /** Exit status of a command that could not run. */
-  static final int COULD_NOT_RUN = 2;
+  private static final int COULD_NOT_RUN = 2;
 
   private static final String HELP =
       """
@@ -36,16 +35,21 @@ public final class Main {
         case "crowd" -> new CrowdCommand().run(rest);
         case "--help", "-help", "-h", "help" -> print(HELP);
         case "--version", "-version", "version" -> print("klatch " + Version.get() + "\n");
-        case "" -> throw new UsageError("no command given: serve or crowd");
-        default -> throw new UsageError("unknown command " + command + ": serve or crowd");
+        case "" -> throw new Trouble.Usage("no command given: serve or crowd");
+        default -> throw new Trouble.Usage("unknown command " + command + ": serve or crowd");
       };
-    } catch (UsageError e) {
+    } catch (Trouble.Usage e) {
       boolean known = Arrays.asList("serve", "crowd").contains(command);
       String help = known ? command + " --help" : "--help";
-      System.err.println(
-          "klatch: " + e.getMessage() + " (`java -jar klatch.jar " + help + "` tells more)");
-      return COULD_NOT_RUN;
+      return fail(e.getMessage() + " (`java -jar klatch.jar " + help + "` tells more)");
+    } catch (Trouble e) {
+      return fail(e.getMessage());
     }
+  }
+
+  private static int fail(String why) {
+    System.err.println("klatch: " + why);
+    return COULD_NOT_RUN;
   }
 
   private static int print(String text) {

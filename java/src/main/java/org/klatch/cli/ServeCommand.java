@@ -21,7 +21,7 @@ final class ServeCommand {
 
       """;
 
-  int run(List<String> args) throws UsageError {
+  int run(List<String> args) throws Trouble {
     Arguments arguments = new Arguments(args, Set.of("json", "yield", "help"));
     String model = arguments.text("model", "MODEL", "threads", "threads: two threads a connection");
     String listen =
@@ -54,15 +54,16 @@ final class ServeCommand {
       ready(json, host, server.port(), model);
       server.run();
     } catch (IOException e) {
-      throw new UsageError("cannot listen on " + listen + ": " + e.getMessage());
+      throw new Trouble(
+          "cannot listen on " + listen + ": " + e.getMessage() + "; choose another -listen");
     }
     return 0;
   }
 
-  private static ThreadFactory threadsOf(String model) throws UsageError {
+  private static ThreadFactory threadsOf(String model) throws Trouble {
     return switch (model) {
       case "threads" -> Thread::new;
-      default -> throw new UsageError("unknown model " + model + "; there is: threads");
+      default -> throw new Trouble.Usage("unknown model " + model + "; there is: threads");
     };
   }
 
@@ -96,18 +97,18 @@ final class ServeCommand {
             .put("runtime", runtime));
   }
 
-  private static String hostOf(String listen) throws UsageError {
+  private static String hostOf(String listen) throws Trouble {
     int colon = listen.lastIndexOf(':');
     if (colon < 1) {
-      throw new UsageError("listen must be HOST:PORT, got " + listen);
+      throw new Trouble.Usage("listen must be HOST:PORT, got " + listen);
     }
     return listen.substring(0, colon).replaceAll("^\\[|]$", "");
   }
 
-  private static int portOf(String listen) throws UsageError {
+  private static int portOf(String listen) throws Trouble {
     String port = listen.substring(listen.lastIndexOf(':') + 1);
     if (!port.matches("\\d{1,5}") || Integer.parseInt(port) > 65_535) {
-      throw new UsageError("port must be 0..=65535, got " + port);
+      throw new Trouble.Usage("port must be 0..=65535, got " + port);
     }
     return Integer.parseInt(port);
   }

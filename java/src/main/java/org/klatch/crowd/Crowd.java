@@ -12,6 +12,7 @@ public final class Crowd {
 
   private static final long TICK_MS = 500;
   private static final long QUIT_GRACE_NS = 5_000_000_000L;
+  private static final long FAILED_GRACE_NS = 500_000_000L;
 
   private final Options options;
   private final Control control;
@@ -76,7 +77,7 @@ public final class Crowd {
                 null,
                 null,
                 String.format(
-                    "nobody has joined for %.0f s; %d of %d had before",
+                    "nobody has joined for %.1f s; %d of %d had before",
                     options.timeoutNs() / 1e9, roll.joinedCount(), users.size())));
       }
       if (roll.failure() != null) {
@@ -118,7 +119,7 @@ public final class Crowd {
             user.seat.room,
             user.seat.user,
             String.format(
-                "nothing has come for %.0f s; it had received %d of %d, and said %d of %d",
+                "nothing has come for %.1f s; it had received %d of %d, and said %d of %d",
                 options.timeoutNs() / 1e9, received, each, user.said.get(), options.count()));
       }
     }
@@ -139,7 +140,8 @@ public final class Crowd {
   /** Lets everybody quit in peace, but nobody for long. */
   private void leave() throws InterruptedException {
     users.forEach(User::leave);
-    long deadlineNs = System.nanoTime() + (stopped() ? 0 : QUIT_GRACE_NS);
+    long graceNs = roll.failure() == null ? QUIT_GRACE_NS : FAILED_GRACE_NS;
+    long deadlineNs = System.nanoTime() + graceNs;
     for (User user : users) {
       user.awaitEnd(deadlineNs);
     }

@@ -1,0 +1,108 @@
+package org.klatch.crowd;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A whole crowd against the real server, in one process. */
+class CrowdTest {
+  @ParameterizedTest
+  @EnumSource(Pacing.class)
+  void everyPacingIsValid(Pacing pacing) throws Exception {
+    try (TestServer server = new TestServer(false)) {
+      TestOptions options = TestOptions.of(server.port(), pacing);
+      run(pacing == Pacing.RATE ? options.rate(100) : options);
+    }
+  }
+
+  @Test
+  void yieldAtBothEndsIsValid() throws Exception {
+    try (TestServer server = new TestServer(true)) {
+      run(TestOptions.of(server.port(), Pacing.TURNS).yielding());
+    }
+  }
+
+  @Test
+  void aWindowIsValid() throws Exception {
+    try (TestServer server = new TestServer(false)) {
+      run(TestOptions.of(server.port(), Pacing.ROUNDS).window(5));
+    }
+  }
+
+  @Test
+  void aPauseHoldsEveryMessageBack() throws Exception {
+    try (TestServer server = new TestServer(false)) {
+      Result result =
+          run(TestOptions.of(server.port(), Pacing.FLOOD).rooms(1).count(4).pauseS(0.05));
+      assertTrue(result.elapsedS() >= 0.15, "three pauses between four messages");
+    }
+  }
+
+  @Test
+  void moreUsersThanMayJoinAtATime() throws Exception {
+    try (TestServer server = new TestServer(false)) {
+      run(TestOptions.of(server.port(), Pacing.TURNS).rooms(10).users(10).count(1));
+    }
+  }
+
+  /**
+   * Nothing is delivered before all is said: whoever counted from the moment of sending would not
+   * see it, for the schedule goes on.
+   */
+  @Test
+  void underRateLatencyCountsFromTheSchedule() throws Exception {
+    int messages = 2 * 20;
+    CountDownLatch allSaid = new CountDownLatch(messages);
+    Proxy.Tamper hold =
+        (listener, line) -> {
+          if (line.contains(" PRIVMSG ")) {
+            assertTrue(allSaid.await(30, TimeUnit.SECONDS));
+          }
+          return List.of(line);
+        };
+    try (TestServer server = new TestServer(false);
+        Proxy proxy = new Proxy(server.port(), hold)) {
+      proxy.onSaid(
+          line -> {
+            if (line.startsWith("PRIVMSG")) {
+              allSaid.countDown();
+            }
+          });
+      Result result =
+          run(TestOptions.of(proxy.port(), Pacing.RATE).rooms(1).users(2).count(20).rate(100));
+      long first = result.latencyNs().quantile(1);
+      assertTrue(first >= 180_000_000, "the first waited for the other 19 periods: " + first);
+      assertEquals(messages, result.sendLagNs().total());
+    }
+  }
+
+  private static Result run(TestOptions testOptions) throws InterruptedException {
+    Options options = testOptions.build();
+    TestControl control = new TestControl();
+    Result result = new Crowd(options, control).run();
+    assertNull(result.failure());
+    assertEquals(List.of(), result.faults().first());
+    assertTrue(result.valid());
+    assertEquals(options.expectedSent(), result.sent());
+    assertEquals(options.expectedReceived(), result.received());
+    assertEquals(options.expectedReceived(), result.latencyNs().total());
+    assertEquals(options.pacing() == Pacing.RATE ? result.sent() : 0, result.sendLagNs().total());
+    assertTrue(result.elapsedS() > 0 && result.joinS() > 0 && result.score() > 0);
+    assertEquals(List.of("joined", "go", "done", "quit"), control.events);
+    assertFalse(threadIsLeft());
+    return result;
+  }
+
+  private static boolean threadIsLeft() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().matches("(receiver|sender) r\\d+u\\d+"));
+  }
+}

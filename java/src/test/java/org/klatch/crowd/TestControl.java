@@ -1,0 +1,34 @@
+package org.klatch.crowd;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Lets a crowd run through, and notes what it told. */
+final class TestControl implements Control {
+  final List<String> events = new ArrayList<>();
+
+  @Override
+  public void joined(double joinS) {
+    events.add("joined");
+  }
+
+  @Override
+  public String awaitGo() {
+    events.add("go");
+    return null;
+  }
+
+  @Override
+  public void progress(long sent, long received, long expected) {}
+
+  @Override
+  public void done() {
+    events.add("done");
+  }
+
+  @Override
+  public String awaitQuit() {
+    events.add("quit");
+    return null;
+  }
+}

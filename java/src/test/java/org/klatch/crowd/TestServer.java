@@ -1,0 +1,28 @@
+package org.klatch.crowd;
+
+import java.io.IOException;
+import org.klatch.chat.Hall;
+import org.klatch.chat.Identity;
+import org.klatch.server.Options;
+import org.klatch.server.ThreadedServer;
+
+/** The real server, on a free port of 127.0.0.1. */
+final class TestServer implements AutoCloseable {
+  private final ThreadedServer server;
+
+  TestServer(boolean yield) throws IOException {
+    Options options = new Options("127.0.0.1", 0, yield, 1 << 20, 30, 4096);
+    Hall hall = new Hall(new Identity("test", "1", "today", "Klatch", "Hello."));
+    server = new ThreadedServer(options, hall, Thread::new, line -> {});
+    new Thread(server::run, "test server").start();
+  }
+
+  int port() {
+    return server.port();
+  }
+
+  @Override
+  public void close() throws IOException {
+    server.close();
+  }
+}
