@@ -6,12 +6,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use klatch_record::{CrowdEvent, CrowdResult, Failure, FailureKind};
+use klatch_record::{CrowdEvent, CrowdResult, Failure, FailureKind, WireName};
 
 use crate::irc::Irc;
 use crate::links::Links;
+use crate::mqtt::Mqtt;
+use crate::nats::Nats;
 use crate::options::{CrowdError, Options};
 use crate::pace::Pace;
+use crate::redis::Redis;
 use crate::room_loop::{RoomLoop, State};
 use crate::shared::{Notice, Phase, Shared};
 use crate::tally::Tally;
@@ -66,6 +69,19 @@ pub fn run(
     inbox: Inbox,
     tell: impl FnMut(&CrowdEvent),
 ) -> Result<CrowdResult, CrowdError> {
+    match options.wire {
+        WireName::Irc => run_over::<Irc>(options, inbox, tell),
+        WireName::Redis => run_over::<Redis>(options, inbox, tell),
+        WireName::Nats => run_over::<Nats>(options, inbox, tell),
+        WireName::Mqtt => run_over::<Mqtt>(options, inbox, tell),
+    }
+}
+
+fn run_over<W: Wire>(
+    options: &Options,
+    inbox: Inbox,
+    tell: impl FnMut(&CrowdEvent),
+) -> Result<CrowdResult, CrowdError> {
     let addresses = options.check()?;
     let loops = options.loops.clamp(1, options.workload.rooms as usize);
     let shared = Arc::new(Shared::new(loops)?);
@@ -73,7 +89,7 @@ pub fn run(
     for number in 0..loops {
         let links = Links::new(addresses.clone(), options.connect_timeout, &shared.posts[number].wake)?;
         let rooms = share_of(options.workload.rooms, number, loops);
-        let room_loop = RoomLoop::<Irc> {
+        let room_loop = RoomLoop::<W> {
             number,
             shared: shared.clone(),
             notices: inbox.1.clone(),

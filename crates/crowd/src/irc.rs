@@ -2,7 +2,7 @@
 
 use klatch_chat::write;
 
-use crate::wire::{News, Seat, Speaker, Wire};
+use crate::wire::{News, Seat, Speaker, Wire, decimal, line, split};
 
 /// One user on an IRC server.
 pub(crate) struct Irc {
@@ -70,7 +70,7 @@ impl Wire for Irc {
         write::user(out, nick.as_bytes(), b"klatch");
     }
 
-    fn say(&self, out: &mut Vec<u8>, text: impl FnOnce(&mut Vec<u8>)) {
+    fn say(&self, out: &mut Vec<u8>, _: usize, text: impl FnOnce(&mut Vec<u8>)) {
         out.extend_from_slice(b"PRIVMSG ");
         out.extend_from_slice(&self.channel);
         out.extend_from_slice(b" :");
@@ -83,9 +83,8 @@ impl Wire for Irc {
     }
 
     fn hear<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Option<(usize, News<'a>)> {
-        let end = memchr::memchr(b'\n', input)?;
-        let line = input[..end].strip_suffix(b"\r").unwrap_or(&input[..end]);
-        Some((end + 1, self.line(line, out)))
+        let (line, taken) = line(input)?;
+        Some((taken, self.line(line, out)))
     }
 }
 
@@ -125,18 +124,10 @@ fn nick_of(prefix: &[u8]) -> &[u8] {
     split(prefix, b'!').map_or(prefix, |(nick, _)| nick)
 }
 
-fn split(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
-    let place = memchr::memchr(at, bytes)?;
-    Some((&bytes[..place], &bytes[place + 1..]))
-}
-
+/// A user's number as it stands in a nick: without leading zeros.
 fn number(digits: &[u8]) -> Option<u32> {
-    let plain = !digits.is_empty() && digits.len() <= 5 && (digits.len() == 1 || digits[0] != b'0');
-    let mut value = 0;
-    for digit in digits {
-        value = value * 10 + u32::from(digit.checked_sub(b'0').filter(|&digit| digit < 10)?);
-    }
-    plain.then_some(value)
+    let plain = digits.len() == 1 || !digits.starts_with(b"0");
+    decimal(digits).filter(|_| plain).map(|number| number as u32)
 }
 
 #[cfg(test)]

@@ -16,6 +16,11 @@ impl<W: Wire> RoomLoop<W> {
             let user = &mut self.users[who];
             user.wire.bye(&mut user.out);
             self.flush(who);
+            let user = &self.users[who];
+            if let Some(stream) = user.stream.as_ref().filter(|_| user.out.is_empty()) {
+                // Not every protocol has a word for good-bye. A connection that is gone needs none.
+                let _ = stream.shutdown(std::net::Shutdown::Write);
+            }
         }
         let deadline_ns = self.shared.now_ns() + LEAVE_NS;
         while self.users.iter().any(|user| user.stream.is_some()) {

@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use klatch_record::{Workload, WorkloadError};
+use klatch_record::{WireName, Workload, WorkloadError};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
@@ -14,6 +14,8 @@ pub struct Options {
     pub host: String,
     /// Port of the server.
     pub port: u16,
+    /// The protocol that the server speaks.
+    pub wire: WireName,
     /// What it does.
     pub workload: Workload,
     /// Event loops (threads), each with its own rooms; at least 1.

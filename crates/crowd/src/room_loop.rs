@@ -159,7 +159,8 @@ impl<W: Wire> RoomLoop<W> {
     fn take_in(&mut self, who: usize, news: News<'_>, now_ns: u64) {
         let Seat { room, user, .. } = self.users[who].seat;
         match news {
-            News::Said(Speaker::Member(speaker), text) => self.delivery(who, speaker, text, now_ns),
+            News::Said(Speaker::Member(speaker), text) => self.delivery(who, Some(speaker), text, now_ns),
+            News::Said(Speaker::Untold, text) => self.delivery(who, None, text, now_ns),
             News::Said(Speaker::Stranger(nick), _) => self.tally.stranger(room, nick, u64::from(user == 0)),
             News::Stranger(nick) => self.tally.stranger(room, nick, 0),
             News::Joined if !self.users[who].joined => {
@@ -180,29 +181,36 @@ impl<W: Wire> RoomLoop<W> {
         }
     }
 
-    fn delivery(&mut self, who: usize, speaker: u32, text: &[u8], now_ns: u64) {
+    /// Checks one delivery; `told` is the speaker by the protocol's word, where it has one.
+    fn delivery(&mut self, who: usize, told: Option<u32>, text: &[u8], now_ns: u64) {
         let listener = &mut self.users[who];
-        let Seat { room, user, .. } = listener.seat;
-        let fault = |kind, sequence, detail: Option<&str>| {
-            let (user, speaker, detail) = (Some(user), Some(speaker), detail.map(str::to_owned));
+        let Seat { room, user, users } = listener.seat;
+        let fault = |kind, speaker, sequence, detail: Option<&str>| {
+            let (user, detail) = (Some(user), detail.map(str::to_owned));
             Fault { kind, room, user, speaker, sequence, count: 1, detail }
         };
-        let header = Header::read(room, text)
-            .filter(|header| text.len() == self.workload.size_bytes as usize && header.user == speaker);
-        let Some(header) = header.filter(|header| header.sequence < self.workload.count) else {
-            let shown: String = String::from_utf8_lossy(text).chars().take(80).collect();
-            return self.tally.fault(fault(FaultKind::Altered, None, Some(&format!("got: {shown}"))));
+        let possible = |header: &Header| {
+            let size_is_right = text.len() == self.workload.size_bytes as usize;
+            let speaker_is_right = header.user < users && told.is_none_or(|told| header.user == told);
+            size_is_right && speaker_is_right && header.sequence < self.workload.count
         };
-        let sequence = Some(header.sequence);
-        match listener.account.hear(speaker, header.sequence) {
+        let Some(header) = Header::read(room, text).filter(possible) else {
+            let shown: String = String::from_utf8_lossy(text).chars().take(80).collect();
+            return self.tally.fault(fault(FaultKind::Altered, told, None, Some(&format!("got: {shown}"))));
+        };
+        let (speaker, sequence) = (Some(header.user), Some(header.sequence));
+        if W::ECHOES && header.user == user {
+            return;
+        }
+        match listener.account.hear(header.user, header.sequence) {
             Heard::New => self.tally.delivery(now_ns, header.time_ns),
             Heard::Late => {
                 self.tally.delivery(now_ns, header.time_ns);
-                self.tally.fault(fault(FaultKind::Reordered, sequence, None));
+                self.tally.fault(fault(FaultKind::Reordered, speaker, sequence, None));
             }
             Heard::Again => {
-                let echo = (speaker == user).then_some("delivered to its own speaker");
-                self.tally.fault(fault(FaultKind::Repeated, sequence, echo));
+                let echo = (header.user == user).then_some("delivered to its own speaker");
+                self.tally.fault(fault(FaultKind::Repeated, speaker, sequence, echo));
             }
         }
         if self.state == State::Running && self.complete() {
@@ -221,7 +229,7 @@ impl<W: Wire> RoomLoop<W> {
             match user.pace.turn(now_ns, gate_ns, user.account.received, user.account.rounds()) {
                 Turn::Speak(meant_ns) => {
                     let header = Header { user: user.seat.user, sequence: user.pace.sent, time_ns: meant_ns };
-                    user.wire.say(&mut user.out, |out| header.write(user.seat.room, size, out));
+                    user.wire.say(&mut user.out, size, |out| header.write(user.seat.room, size, out));
                     user.pace.said(now_ns);
                     self.tally.sent += 1;
                     if scheduled {

@@ -15,6 +15,8 @@ pub(crate) enum Speaker<'a> {
     Member(u32),
     /// Somebody else, by nick.
     Stranger(&'a [u8]),
+    /// The protocol does not tell: only the text does.
+    Untold,
 }
 
 /// One thing that a server told a user.
@@ -33,16 +35,36 @@ pub(crate) enum News<'a> {
 }
 
 /// One user's side of a protocol, without any I/O: bytes in, bytes and news out.
-pub(crate) trait Wire {
+pub(crate) trait Wire: Send + 'static {
+    /// Whether the server also delivers a message to its speaker. Such deliveries are expected, and never counted.
+    const ECHOES: bool = false;
     /// A user that is not connected yet.
     fn new(seat: Seat) -> Self;
     /// Appends what a user says first.
     fn hello(&self, out: &mut Vec<u8>);
-    /// Appends a message to the room; `text` appends its text.
-    fn say(&self, out: &mut Vec<u8>, text: impl FnOnce(&mut Vec<u8>));
+    /// Appends a message to the room; `text` appends its text of `size` bytes.
+    fn say(&self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>));
     /// Appends what a user says last.
     fn bye(&self, out: &mut Vec<u8>);
     /// Takes the first whole unit of `input`: how many bytes it has, and its news. `None` if there is no whole one.
     /// Answers that the protocol demands are appended to `out`.
     fn hear<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Option<(usize, News<'a>)>;
+}
+
+/// What stands before `at`, and what behind it.
+pub(crate) fn split(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let place = memchr::memchr(at, bytes)?;
+    Some((&bytes[..place], &bytes[place + 1..]))
+}
+
+/// The first line, without its CRLF, and how many bytes it has with it.
+pub(crate) fn line(input: &[u8]) -> Option<(&[u8], usize)> {
+    let end = memchr::memchr(b'\n', input)?;
+    Some((input[..end].strip_suffix(b"\r").unwrap_or(&input[..end]), end + 1))
+}
+
+/// A decimal number of at most nine digits.
+pub(crate) fn decimal(digits: &[u8]) -> Option<usize> {
+    let digits = std::str::from_utf8(digits).ok().filter(|digits| (1..10).contains(&digits.len()))?;
+    digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok())?
 }

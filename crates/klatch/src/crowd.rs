@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use klatch_crowd::{Options, Remote, remote_control, run};
-use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Status};
+use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Status, WireName};
 use klatch_report::Progress;
 
 use crate::COULD_NOT_RUN;
@@ -21,6 +21,9 @@ pub(crate) struct Crowd {
     /// Port of the server
     #[arg(long, default_value_t = 6667)]
     port: u16,
+    /// The protocol that the server speaks: irc, redis, nats or mqtt
+    #[arg(long, default_value = "irc")]
+    wire: WireName,
     #[command(flatten)]
     workload: WorkloadArgs,
     /// Event loops, each with its own rooms
@@ -48,6 +51,7 @@ impl Crowd {
         let options = Options {
             host: self.host,
             port: self.port,
+            wire: self.wire,
             workload: self.workload.workload()?,
             loops: self.loops,
             timeout: seconds("timeout", self.timeout)?,

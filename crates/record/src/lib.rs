@@ -19,7 +19,7 @@ pub use record::{
 pub use save::{SaveError, save};
 pub use usage::Usage;
 pub use verdict::{Status, Verdict, Warning, WarningKind};
-pub use workload::{Pacing, Workload, WorkloadError};
+pub use workload::{Pacing, WireName, Workload, WorkloadError};
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.
 pub fn schema() -> String {

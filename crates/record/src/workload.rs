@@ -43,6 +43,45 @@ pub enum Pacing {
     },
 }
 
+/// The protocols that a crowd speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WireName {
+    /// IRC.
+    Irc,
+    /// Redis publish/subscribe, RESP3. The server delivers to the speaker too; that is not counted.
+    Redis,
+    /// NATS.
+    Nats,
+    /// MQTT 5, QoS 0.
+    Mqtt,
+}
+
+impl WireName {
+    /// All of them.
+    pub const ALL: [WireName; 4] = [WireName::Irc, WireName::Redis, WireName::Nats, WireName::Mqtt];
+
+    /// Its name on the command line and in the catalog.
+    pub fn name(self) -> &'static str {
+        match self {
+            WireName::Irc => "irc",
+            WireName::Redis => "redis",
+            WireName::Nats => "nats",
+            WireName::Mqtt => "mqtt",
+        }
+    }
+}
+
+impl std::str::FromStr for WireName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<WireName, String> {
+        let known = WireName::ALL.map(WireName::name);
+        let found = WireName::ALL.into_iter().find(|wire| wire.name() == text);
+        found.ok_or_else(|| format!("wire must be one of {}, got {text}", known.join(", ")))
+    }
+}
+
 /// Why a workload cannot be: names the option, its range, and what was given.
 #[derive(Debug, Error, PartialEq)]
 #[error("{what} must be {range}, got {got}")]
