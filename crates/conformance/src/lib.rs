@@ -1,0 +1,1 @@
+//! The conformance kit: what a chat server must do to be measured, as checks over real connections.
