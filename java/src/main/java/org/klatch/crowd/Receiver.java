@@ -70,11 +70,11 @@ final class Receiver {
     while ((event = framing.next()) != Framing.Event.NONE) {
       if (event == Framing.Event.LINE) {
         takeLine();
-        if (options.yield()) {
-          Thread.yield();
-        }
-      } else {
-        user.failed(Failure.Kind.DISCONNECT, "the server sent what is no IRC line");
+      } else if (event == Framing.Event.NUL) {
+        user.failed(Failure.Kind.DISCONNECT, "the server sent a NUL, and nothing counts after it");
+      }
+      if (options.yield()) {
+        Thread.yield();
       }
     }
   }

@@ -1,5 +1,7 @@
 package org.klatch.crowd;
 
+import java.util.function.BooleanSupplier;
+
 /** What happened to the users, each at most once: who joined, who is done, what failed first. */
 final class Roll {
   private int connected;
@@ -40,22 +42,23 @@ final class Roll {
 
   /** Waits until {@code count} have joined; false after {@code timeoutMs} or a failure. */
   synchronized boolean awaitJoined(int count, long timeoutMs) throws InterruptedException {
-    long end = System.nanoTime() + timeoutMs * 1_000_000;
-    for (long left = timeoutMs; joined < count && failure == null && left > 0; ) {
-      wait(left);
-      left = (end - System.nanoTime()) / 1_000_000;
-    }
-    return joined >= count && failure == null;
+    return await(() -> joined >= count, timeoutMs);
   }
 
   /** Waits until {@code count} are done; false after {@code timeoutMs} or a failure. */
   synchronized boolean awaitDone(int count, long timeoutMs) throws InterruptedException {
-    long end = System.nanoTime() + timeoutMs * 1_000_000;
-    for (long left = timeoutMs; done < count && failure == null && left > 0; ) {
-      wait(left);
-      left = (end - System.nanoTime()) / 1_000_000;
+    return await(() -> done >= count, timeoutMs);
+  }
+
+  private synchronized boolean await(BooleanSupplier condition, long timeoutMs)
+      throws InterruptedException {
+    long endNs = System.nanoTime() + timeoutMs * 1_000_000;
+    long leftMs = timeoutMs;
+    while (!condition.getAsBoolean() && failure == null && leftMs > 0) {
+      wait(leftMs);
+      leftMs = (endNs - System.nanoTime()) / 1_000_000;
     }
-    return done >= count && failure == null;
+    return condition.getAsBoolean() && failure == null;
   }
 
   synchronized int joinedCount() {

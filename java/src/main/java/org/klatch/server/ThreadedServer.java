@@ -20,6 +20,7 @@ public final class ThreadedServer implements Closeable {
   private final Consumer<String> log;
   private final HalfOpen halfOpen;
   private final ServerSocket listener = new ServerSocket();
+  private final String limits = Limits.describe(); // once a limit is hit, no file may open any more
 
   /**
    * Listens; connections are accepted from {@link #run} on.
@@ -54,7 +55,7 @@ public final class ThreadedServer implements Closeable {
         admit(listener.accept());
       } catch (IOException e) {
         if (!listener.isClosed()) {
-          log.accept("cannot accept a connection: " + e.getMessage() + Limits.describe());
+          log.accept("cannot accept a connection: " + e.getMessage() + limits);
           pause();
         }
       }
@@ -80,7 +81,7 @@ public final class ThreadedServer implements Closeable {
       connection.start();
     } catch (OutOfMemoryError noThread) {
       halfOpen.left(connection);
-      log.accept("closed a connection: " + noThread.getMessage() + Limits.describe());
+      log.accept("closed a connection: " + noThread.getMessage() + limits);
     }
   }
 
