@@ -1,5 +1,6 @@
 package org.klatch.chat;
 
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
@@ -161,9 +162,7 @@ public final class Session {
       return null;
     }
     int at = Talk.BEFORE_TARGET;
-    return java.util.Arrays.equals(bytes, start, end, last.privmsg, at, at + end - start)
-        ? last
-        : null;
+    return Arrays.equals(bytes, start, end, last.privmsg, at, at + end - start) ? last : null;
   }
 
   void spokeIn(Room room) {

@@ -9,6 +9,8 @@ import org.klatch.crowd.Result;
 
 /** The lines that users of VolanoMark know, and then what it never told. */
 final class TextPrinter implements Printer {
+  private static final int FAULTS_SHOWN = 5;
+
   private final PrintStream out;
 
   TextPrinter(PrintStream out) {
@@ -81,7 +83,7 @@ final class TextPrinter implements Printer {
         print("invalid: %d %s", count, lower(kind));
       }
     }
-    result.faults().first().forEach(this::fault);
+    result.faults().first().stream().limit(FAULTS_SHOWN).forEach(this::fault);
   }
 
   private void fault(Fault fault) {

@@ -46,8 +46,8 @@ final class Connection {
       sender.start();
       receiver.start();
     } catch (OutOfMemoryError noThread) {
-      queue.close();
       Refusal.send(socket, "Out of threads");
+      queue.close(); // ends the sender, if that has started
       throw noThread;
     }
   }

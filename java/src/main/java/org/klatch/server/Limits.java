@@ -1,46 +1,54 @@
 package org.klatch.server;
 
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Names the limits of the system that connections and threads run into. */
 final class Limits {
   private Limits() {}
 
-  /** The limits that are known here, in brackets; empty if none is. */
+  /** The limits that are known here, in brackets. */
   static String describe() {
     List<String> found = new ArrayList<>();
-    found.add("open files " + ofProcess("Max open files"));
-    found.add("processes " + ofProcess("Max processes"));
-    found.add("kernel.threads-max " + read("/proc/sys/kernel/threads-max"));
-    found.add("kernel.pid_max " + read("/proc/sys/kernel/pid_max"));
-    found.add("vm.max_map_count " + read("/proc/sys/vm/max_map_count"));
-    found.add("cgroup pids.max " + read("/sys/fs/cgroup/pids.max"));
-    return " (limits: " + String.join(", ", found) + ")";
+    add(found, "open files", ofProcess("Max open files"));
+    add(found, "processes", ofProcess("Max processes"));
+    add(found, "kernel.threads-max", firstLine("/proc/sys/kernel/threads-max"));
+    add(found, "kernel.pid_max", firstLine("/proc/sys/kernel/pid_max"));
+    add(found, "vm.max_map_count", firstLine("/proc/sys/vm/max_map_count"));
+    add(found, "pids.max", firstLine("/sys/fs/cgroup/pids.max"));
+    return " (limits here: " + String.join(", ", found) + ")";
   }
 
-  /** The soft limit of this process. */
-  private static String ofProcess(String name) {
-    try {
-      for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
-        if (line.startsWith(name)) {
-          return line.substring(name.length()).strip().replaceAll(" .*", "");
-        }
-      }
-    } catch (IOException e) {
-      return "unknown";
+  private static void add(List<String> found, String name, String value) {
+    if (value != null) {
+      found.add(name + " " + value);
     }
-    return "unknown";
   }
 
-  private static String read(String file) {
-    try {
-      return Files.readString(Path.of(file)).strip();
+  /** The soft limit of this process; null if it is not known. */
+  private static String ofProcess(String name) {
+    try (Stream<String> lines = Files.lines(Path.of("/proc/self/limits"))) {
+      return lines
+          .filter(line -> line.startsWith(name))
+          .map(line -> line.substring(name.length()).strip().replaceAll(" .*", ""))
+          .findFirst()
+          .orElse(null);
     } catch (IOException e) {
-      return "unknown";
+      return null;
+    }
+  }
+
+  /** Null if there is none. A file of /proc/sys must be read at once: it has no second part. */
+  private static String firstLine(String file) {
+    try (BufferedReader reader = Files.newBufferedReader(Path.of(file))) {
+      return reader.readLine();
+    } catch (IOException e) {
+      return null;
     }
   }
 }

@@ -145,7 +145,7 @@ class ThreadedServerTest {
         }
         String line = log.poll(30, TimeUnit.SECONDS);
         assertTrue(line.startsWith("closed a connection: unable to create native thread"), line);
-        assertTrue(line.contains("kernel.threads-max") && line.contains("pids.max"), line);
+        assertTrue(line.matches(".*kernel\\.threads-max \\d{3,}, .*"), line);
       }
       try (Client bob = Client.joined(port, "bob")) {
         bob.ping("the server lives on");
