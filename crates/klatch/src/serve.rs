@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{ArgAction, Args};
 use klatch_server::{Model, ServeOptions, serve};
 
 /// Start one of Klatch's native chat servers.
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Serve {
-    /// How it moves its bytes: epoll
+    /// How it moves its bytes: threads, epoll
     #[arg(long, default_value_t = Model::Epoll)]
     model: Model,
     /// Where to listen; port 0 takes a free one
@@ -18,6 +18,12 @@ pub(crate) struct Serve {
     /// Put waiting deliveries into one write (class open) instead of one write each (class classic)
     #[arg(long)]
     coalesce: bool,
+    /// Give up the CPU after each packet received and each batch sent, as VolanoMark did (model threads)
+    #[arg(long = "yield")]
+    yields: bool,
+    /// TCP_NODELAY on every connection
+    #[arg(long, default_value_t = true, action = ArgAction::Set, value_name = "true|false")]
+    nodelay: bool,
     /// Bytes that may wait for one connection; a reader that is slower is closed
     #[arg(long, default_value_t = 1 << 20, value_name = "BYTES")]
     sendq: usize,
@@ -38,6 +44,8 @@ impl Serve {
             model: self.model,
             listen: self.listen,
             coalesce: self.coalesce,
+            yields: self.yields,
+            nodelay: self.nodelay,
             sendq_bytes: self.sendq,
             registration_timeout_s: self.registration_timeout,
             half_open_max: self.half_open_max,

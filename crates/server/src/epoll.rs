@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 use klatch_chat::{Flow, Hall, Session};
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
-use rustix::net::{self, RecvFlags, SendFlags, SocketFlags, sockopt};
+use rustix::net::{self, RecvFlags, SocketFlags};
 
+use crate::door::{self, ACCEPT_PAUSE, Door, HalfOpen};
 use crate::link::{Condition, Link, Turn};
 use crate::waiting::{Ticket, Waiting};
-use crate::{ServeError, ServeOptions, limits};
+use crate::{ServeError, ServeOptions};
 
 const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
@@ -22,22 +23,20 @@ const EVENTS_MAX: usize = 1024;
 const BUFFER_BYTES: usize = 64 * 1024;
 /// Connections accepted in one turn, so that a flood of them keeps nobody else waiting.
 const ACCEPTS_MAX: usize = 256;
-/// How long nobody is accepted when the system has no room for one more.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
 struct Connection {
     session: Session<Link>,
     link: Link,
     serial: u64,
-    /// Counted among those who are not registered yet.
-    half_open: bool,
+    /// Until it is registered.
+    half_open: Option<HalfOpen>,
     /// The session is over; its last lines are on their way.
     closing: bool,
     interest: epoll::EventFlags,
 }
 
-struct Server<'a> {
-    options: &'a ServeOptions,
+struct Server {
+    door: Arc<Door>,
     epoll: OwnedFd,
     listener: OwnedFd,
     hall: Arc<Hall<Link>>,
@@ -45,21 +44,24 @@ struct Server<'a> {
     slots: Vec<Option<Connection>>,
     free: Vec<usize>,
     accepted: u64,
-    half_open: usize,
     waiting: Waiting,
     accept_again: Option<Instant>,
-    told_of_no_room: bool,
     buffer: Box<[u8]>,
 }
 
-pub(crate) fn run(listener: OwnedFd, options: &ServeOptions, stop: BorrowedFd<'_>) -> Result<(), ServeError> {
+pub(crate) fn run(
+    listener: OwnedFd,
+    options: &ServeOptions,
+    stop: BorrowedFd<'_>,
+    ready: impl FnOnce() -> Result<(), ServeError>,
+) -> Result<(), ServeError> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(ServeError::system("open an epoll"))?;
     for (fd, token) in [(listener.as_fd(), LISTENER), (stop, STOP)] {
         epoll::add(&epoll, fd, epoll::EventData::new_u64(token), epoll::EventFlags::IN)
             .map_err(ServeError::system("use epoll"))?;
     }
     let mut server = Server {
-        options,
+        door: Door::new(options),
         epoll,
         listener,
         hall: crate::open_hall(),
@@ -71,12 +73,11 @@ pub(crate) fn run(listener: OwnedFd, options: &ServeOptions, stop: BorrowedFd<'_
         slots: Vec::new(),
         free: Vec::new(),
         accepted: 0,
-        half_open: 0,
         waiting: Waiting::new(Duration::from_secs(options.registration_timeout_s.into())),
         accept_again: None,
-        told_of_no_room: false,
         buffer: vec![0; BUFFER_BYTES].into(),
     };
+    ready()?;
     let mut events = Vec::with_capacity(EVENTS_MAX);
     loop {
         let timeout = server.timeout();
@@ -102,13 +103,13 @@ pub(crate) fn run(listener: OwnedFd, options: &ServeOptions, stop: BorrowedFd<'_
     }
 }
 
-impl Server<'_> {
+impl Server {
     /// How long to wait for events at most.
     fn timeout(&mut self) -> Option<Timespec> {
         let slots = &self.slots;
         let counts = |ticket: Ticket| match &slots[ticket.slot] {
             Some(connection) if connection.serial == ticket.serial => {
-                connection.half_open || connection.closing
+                connection.half_open.is_some() || connection.closing
             }
             _ => false,
         };
@@ -127,7 +128,7 @@ impl Server<'_> {
             match &mut self.slots[ticket.slot] {
                 Some(connection) if connection.serial != ticket.serial => {}
                 Some(connection) if connection.closing => self.remove(ticket.slot),
-                Some(connection) if connection.half_open => {
+                Some(connection) if connection.half_open.is_some() => {
                     connection.session.close(b"Registration timed out");
                     self.begin_closing(ticket.slot);
                 }
@@ -138,28 +139,23 @@ impl Server<'_> {
 
     fn accept(&mut self) {
         for _ in 0..ACCEPTS_MAX {
-            let accepted = net::acceptfrom_with(&self.listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC);
-            let welcomed = accepted.and_then(|(socket, from)| {
-                let from = SocketAddr::try_from(from.ok_or(Errno::CONNABORTED)?)?;
-                self.welcome(socket, from)
-            });
-            match welcomed {
-                Ok(()) | Err(Errno::INTR | Errno::CONNABORTED | Errno::PROTO) => {}
+            let accepted = door::accept(&self.listener, SocketFlags::NONBLOCK);
+            match accepted.and_then(|(socket, from)| self.welcome(socket, from)) {
+                Ok(()) => {}
                 Err(Errno::AGAIN) => return,
-                Err(errno) => return self.pause_accepting(errno),
+                Err(errno) => {
+                    self.listen_for_connections(false);
+                    self.accept_again = Some(Instant::now() + ACCEPT_PAUSE);
+                    return self.door.tell_of_no_room(errno);
+                }
             }
         }
     }
 
     fn welcome(&mut self, socket: OwnedFd, from: SocketAddr) -> Result<(), Errno> {
-        if self.half_open >= self.options.half_open_max {
-            // Nothing more can be done for it if it does not take this.
-            let _ = net::send(&socket, b"ERROR :Too many unregistered connections\r\n", SendFlags::NOSIGNAL);
-            let _ = net::recv(&socket, &mut self.buffer[..], RecvFlags::DONTWAIT);
+        let Some(half_open) = self.door.admit(&socket) else {
             return Ok(());
-        }
-        // Fails only for a connection that is gone already, which the loop will find out.
-        let _ = sockopt::set_tcp_nodelay(&socket, true);
+        };
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
@@ -175,29 +171,9 @@ impl Server<'_> {
         self.accepted += 1;
         let serial = self.accepted;
         self.slots[slot] =
-            Some(Connection { session, link, serial, half_open: true, closing: false, interest });
-        self.half_open += 1;
+            Some(Connection { session, link, serial, half_open: Some(half_open), closing: false, interest });
         self.waiting.begin(Ticket { slot, serial }, Instant::now());
         Ok(())
-    }
-
-    /// Connections wait in the backlog until there is room; those that are here are served on.
-    fn pause_accepting(&mut self, errno: Errno) {
-        self.listen_for_connections(false);
-        self.accept_again = Some(Instant::now() + ACCEPT_PAUSE);
-        if self.told_of_no_room {
-            return;
-        }
-        self.told_of_no_room = true;
-        let here = self.slots.len() - self.free.len();
-        let advice = match errno {
-            Errno::MFILE => format!(
-                "the limit of open files is {}; raise it before the start (`ulimit -Hn` as root, LimitNOFILE= in a unit)",
-                limits::open_files()
-            ),
-            other => std::io::Error::from(other).to_string(),
-        };
-        eprintln!("klatch: cannot accept more than these {here} connections for now: {advice}");
     }
 
     fn listen_for_connections(&self, yes: bool) {
@@ -223,9 +199,8 @@ impl Server<'_> {
             Ok(_) if connection.closing => {}
             Ok((count, _)) => {
                 let flow = connection.session.feed(&self.buffer[..count]);
-                if connection.half_open && connection.session.registered() {
-                    connection.half_open = false;
-                    self.half_open -= 1;
+                if connection.half_open.is_some() && connection.session.registered() {
+                    connection.half_open = None;
                 }
                 if flow == Flow::Close {
                     self.begin_closing(slot);
@@ -302,9 +277,7 @@ impl Server<'_> {
 
     fn remove(&mut self, slot: usize) {
         if let Some(connection) = self.slots[slot].take() {
-            // What was said and not read would make the system throw away our last lines to it.
-            let _ = net::recv(&connection.link, &mut self.buffer[..], RecvFlags::DONTWAIT);
-            self.half_open -= usize::from(connection.half_open);
+            door::discard_input(&connection.link);
             self.free.push(slot);
         }
     }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::Model;
+
 /// Why a server cannot start, or cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -30,6 +32,16 @@ pub enum ServeError {
         least: usize,
         /// What was given.
         got: usize,
+    },
+    /// A knob is turned that the model does not have.
+    #[error("{knob} belongs to model {}, not to {model}", models.iter().map(|model| model.name()).collect::<Vec<_>>().join(", "))]
+    Knob {
+        /// The knob as it is called on the command line.
+        knob: &'static str,
+        /// The models that have it.
+        models: &'static [Model],
+        /// The model that was asked for.
+        model: Model,
     },
     /// A system call failed that should not.
     #[error("cannot {what}: {reason}")]

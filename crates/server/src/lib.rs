@@ -2,15 +2,19 @@
 //! listening socket, the options, the ready line, signals) is around it.
 
 mod date;
+mod door;
 mod epoll;
 mod error;
 mod limits;
 mod link;
 mod listener;
 mod options;
+mod outgoing;
 mod queue;
 mod ready;
 mod signals;
+mod thread_limits;
+mod threads;
 mod waiting;
 
 use std::net::SocketAddr;
@@ -37,9 +41,10 @@ pub fn serve_until(
     options.check()?;
     limits::raise_open_files();
     let (listener, address) = listener::listen(&options.listen)?;
-    ready(address)?;
+    let ready = || ready(address);
     match options.model {
-        Model::Epoll => epoll::run(listener, options, stop),
+        Model::Threads => threads::run(listener, options, stop, ready),
+        Model::Epoll => epoll::run(listener, options, stop, ready),
     }
 }
 

@@ -8,7 +8,10 @@ pub(crate) fn raise_open_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
-/// The limit, for people to read.
-pub(crate) fn open_files() -> String {
-    getrlimit(Resource::Nofile).current.map_or("unlimited".into(), |limit| limit.to_string())
+/// The limit and how to raise it, for people to read.
+pub(crate) fn about_open_files() -> String {
+    let limit = getrlimit(Resource::Nofile).current.map_or("unlimited".into(), |limit| limit.to_string());
+    format!(
+        "the limit of open files is {limit}; raise it before the start (`ulimit -n 1000000` as root, LimitNOFILE= in a unit)"
+    )
 }

@@ -8,17 +8,20 @@ use crate::ServeError;
 /// How a server moves its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
+    /// Two threads a connection: a receiver and a sender.
+    Threads,
     /// One event loop over epoll.
     Epoll,
 }
 
 impl Model {
     /// All models.
-    pub const ALL: [Model; 1] = [Model::Epoll];
+    pub const ALL: [Model; 2] = [Model::Threads, Model::Epoll];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
+            Model::Threads => "threads",
             Model::Epoll => "epoll",
         }
     }
@@ -50,6 +53,10 @@ pub struct ServeOptions {
     pub listen: String,
     /// Put the deliveries of one loop turn into one write (class `open`) instead of one write each (class `classic`).
     pub coalesce: bool,
+    /// Give up the CPU after each packet that was received and each batch that was sent, as VolanoMark's server did.
+    pub yields: bool,
+    /// TCP_NODELAY on every connection.
+    pub nodelay: bool,
     /// Bytes that may wait for one connection, at least 4096. A reader that is slower than that is closed.
     pub sendq_bytes: usize,
     /// Seconds that a connection has to register, at least 1; as long may a closed one take for its last lines.
@@ -66,6 +73,8 @@ impl Default for ServeOptions {
             model: Model::Epoll,
             listen: "127.0.0.1:6667".into(),
             coalesce: false,
+            yields: false,
+            nodelay: true,
             sendq_bytes: 1 << 20,
             registration_timeout_s: 30,
             half_open_max: 4096,
@@ -91,6 +100,18 @@ impl ServeOptions {
                 return Err(ServeError::Option { name, least, got });
             }
         }
+        self.check_knobs()
+    }
+
+    /// A knob that the model does not have would be turned for nothing.
+    fn check_knobs(&self) -> Result<(), ServeError> {
+        let knobs: [(&'static str, bool, &'static [Model]); 2] =
+            [("--coalesce", self.coalesce, &[Model::Epoll]), ("--yield", self.yields, &[Model::Threads])];
+        for (knob, turned, models) in knobs {
+            if turned && !models.contains(&self.model) {
+                return Err(ServeError::Knob { knob, models, model: self.model });
+            }
+        }
         Ok(())
     }
 }
@@ -104,7 +125,7 @@ mod tests {
         for model in Model::ALL {
             assert_eq!(model.to_string().parse(), Ok(model));
         }
-        assert_eq!("mio".parse::<Model>(), Err("model must be one of epoll, got mio".into()));
+        assert_eq!("mio".parse::<Model>(), Err("model must be one of threads, epoll, got mio".into()));
     }
 
     #[test]
@@ -114,5 +135,15 @@ mod tests {
         assert_eq!(error.to_string(), "sendq_bytes must be at least 4096, got 100");
         let error = ServeOptions { half_open_max: 0, ..ServeOptions::default() }.check().unwrap_err();
         assert_eq!(error.to_string(), "half_open_max must be at least 1, got 0");
+    }
+
+    #[test]
+    fn a_knob_that_the_model_has_not_is_refused() {
+        let options = ServeOptions { yields: true, ..ServeOptions::default() };
+        assert_eq!(
+            options.check().unwrap_err().to_string(),
+            "--yield belongs to model threads, not to epoll"
+        );
+        assert!(ServeOptions { model: Model::Threads, ..options }.check().is_ok());
     }
 }

@@ -108,9 +108,12 @@ impl Queue {
                     buffer.shrink_to(KEEP_BYTES);
                     *written = 0;
                 } else if *written > buffer.len() / 2 {
-                    // Moves each byte once at most: no less has been written than is moved.
-                    buffer.drain(..*written);
-                    *written = 0;
+                    // Moves few bytes: about as much has been written as is moved. A line that is partly written
+                    // stays whole, so that its end is known.
+                    let line =
+                        buffer[..*written].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+                    buffer.drain(..line);
+                    *written -= line;
                 }
             }
         }
@@ -210,8 +213,14 @@ mod tests {
 
     #[test]
     fn the_last_line_comes_after_a_whole_line() {
-        for (space, expected) in [(0, "end\n"), (2, "one\nend\n"), (4, "one\nend\n"), (5, "one\ntwo\nend\n")]
-        {
+        for (space, expected) in [
+            (0, "end\n"),
+            (2, "one\nend\n"),
+            (4, "one\nend\n"),
+            (5, "one\ntwo\nend\n"),
+            (8, "one\ntwo\nend\n"),
+            (10, "one\ntwo\nthree\nend\n"),
+        ] {
             for mut queue in [Queue::classic(), Queue::open()] {
                 let mut sink = Sink { space, ..Sink::default() };
                 give(&mut queue, &mut sink, &["one\n", "two\n", "three\n"]);

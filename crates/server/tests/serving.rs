@@ -1,4 +1,4 @@
-//! The epoll server over real sockets.
+//! Every model over real sockets.
 
 mod shared;
 
@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use klatch_server::{ServeError, ServeOptions, serve, serve_until};
+use klatch_server::{Model, ServeError, ServeOptions, serve, serve_until};
 use rustix::net::{AddressFamily, SocketType, socket, sockopt};
 use shared::Client;
 
@@ -53,13 +53,18 @@ impl Running {
     }
 }
 
-fn classes() -> [ServeOptions; 2] {
-    [false, true].map(|coalesce| ServeOptions { coalesce, ..ServeOptions::default() })
+/// Every model as it is by default, and every way of serving that a knob makes of it.
+fn every_server() -> Vec<ServeOptions> {
+    let plain = |model| ServeOptions { model, ..ServeOptions::default() };
+    let mut servers: Vec<_> = Model::ALL.map(plain).into();
+    servers.push(ServeOptions { yields: true, ..plain(Model::Threads) });
+    servers.push(ServeOptions { coalesce: true, nodelay: false, ..plain(Model::Epoll) });
+    servers
 }
 
 #[test]
 fn users_join_talk_and_leave() {
-    for options in classes() {
+    for options in every_server() {
         let server = Running::start(options);
         let (mut ann, mut bob) = (server.user("ann"), server.user("bob"));
         ann.join("#a");
@@ -79,7 +84,7 @@ fn users_join_talk_and_leave() {
 fn everybody_gets_everything_in_order() {
     const USERS: usize = 8;
     const MESSAGES: usize = 500;
-    for options in classes() {
+    for options in every_server() {
         let server = Running::start(options);
         let mut users: Vec<_> = (0..USERS).map(|user| server.user(&format!("u{user}"))).collect();
         users.iter_mut().for_each(|user| user.join("#a"));
@@ -113,7 +118,7 @@ fn everybody_gets_everything_in_order() {
 
 #[test]
 fn a_slow_reader_is_closed_and_nobody_else_notices() {
-    for options in classes() {
+    for options in every_server() {
         let server = Running::start(ServeOptions { sendq_bytes: 64 * 1024, ..options });
         let small = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
         sockopt::set_socket_recv_buffer_size(&small, 4096).unwrap();
@@ -162,88 +167,98 @@ fn a_slow_reader_is_closed_and_nobody_else_notices() {
 
 #[test]
 fn unregistered_connections_are_limited() {
-    let server = Running::start(ServeOptions { half_open_max: 10, ..ServeOptions::default() });
-    let mut ann = server.user("ann");
-    let mut idle: Vec<_> = (0..10).map(|_| server.connect()).collect();
-    idle.iter_mut().for_each(Client::ping);
-    for _ in 0..100 {
-        let mut refused = server.connect();
-        assert_eq!(refused.hear().unwrap(), "ERROR :Too many unregistered connections");
-        assert_eq!(refused.hear(), None);
+    for options in every_server() {
+        let server = Running::start(ServeOptions { half_open_max: 10, ..options });
+        let mut ann = server.user("ann");
+        let mut idle: Vec<_> = (0..10).map(|_| server.connect()).collect();
+        idle.iter_mut().for_each(Client::ping);
+        for _ in 0..100 {
+            let mut refused = server.connect();
+            assert_eq!(refused.hear().unwrap(), "ERROR :Too many unregistered connections");
+            assert_eq!(refused.hear(), None);
+        }
+        ann.ping();
+        // who registers makes room for another
+        idle[0].register("bob");
+        let mut another = server.connect();
+        another.ping();
+        // and so does who leaves
+        another.say("QUIT");
+        another.hear_until("ERROR");
+        assert_eq!(another.hear(), None);
+        server.user("cid").ping();
+        server.stop();
     }
-    ann.ping();
-    // who registers makes room for another
-    idle[0].register("bob");
-    let mut another = server.connect();
-    another.ping();
-    // and so does who leaves
-    another.say("QUIT");
-    another.hear_until("ERROR");
-    assert_eq!(another.hear(), None);
-    server.user("cid").ping();
-    server.stop();
 }
 
 #[test]
 fn registration_has_a_limited_time() {
-    let server = Running::start(ServeOptions { registration_timeout_s: 1, ..ServeOptions::default() });
-    let mut ann = server.user("ann");
-    let (mut silent, mut half) = (server.connect(), server.connect());
-    half.say("NICK half\r\nCAP LS");
-    half.hear_until("CAP");
-    for late in [&mut silent, &mut half] {
-        assert_eq!(late.hear().unwrap(), "ERROR :Closing link: (Registration timed out)");
-        assert_eq!(late.hear(), None);
+    for options in every_server() {
+        let server = Running::start(ServeOptions { registration_timeout_s: 1, ..options });
+        let mut ann = server.user("ann");
+        let (mut silent, mut half) = (server.connect(), server.connect());
+        half.say("NICK half\r\nCAP LS");
+        half.hear_until("CAP");
+        for late in [&mut silent, &mut half] {
+            assert_eq!(late.hear().unwrap(), "ERROR :Closing link: (Registration timed out)");
+            assert_eq!(late.hear(), None);
+        }
+        ann.ping();
+        server.user("half").ping();
+        server.stop();
     }
-    ann.ping();
-    server.user("half").ping();
-    server.stop();
 }
 
 #[test]
 fn a_reset_is_seen_as_a_quit() {
-    let server = Running::start(ServeOptions::default());
-    let (mut ann, mut bob) = (server.user("ann"), server.user("bob"));
-    ann.join("#a");
-    bob.join("#a");
-    sockopt::set_socket_linger(&bob.socket, Some(Duration::ZERO)).unwrap();
-    drop(bob);
-    assert_eq!(ann.hear_until(" QUIT "), ":bob!bob@127.0.0.1 QUIT :Connection reset");
-    ann.ping();
-    server.stop();
+    for options in every_server() {
+        let server = Running::start(options);
+        let (mut ann, mut bob) = (server.user("ann"), server.user("bob"));
+        ann.join("#a");
+        bob.join("#a");
+        sockopt::set_socket_linger(&bob.socket, Some(Duration::ZERO)).unwrap();
+        drop(bob);
+        assert_eq!(ann.hear_until(" QUIT "), ":bob!bob@127.0.0.1 QUIT :Connection reset");
+        ann.ping();
+        server.stop();
+    }
 }
 
 #[test]
 fn a_thousand_come_and_go() {
-    let server = Running::start(ServeOptions::default());
-    let mut ann = server.user("ann");
-    for number in 0..1000 {
-        let mut guest = server.connect();
-        guest.say(&format!("NICK g{number}\r\nUSER g 0 * :g\r\nJOIN #g{number}"));
-    }
-    // The last of them is gone when it is not on any more.
-    loop {
-        ann.say("LUSERS");
-        if ann.hear_until(" 251 ").contains("0 users and 1 invisible")
-            && ann.hear_until(" 254 ").contains(" 0 ")
-        {
-            break;
+    for options in every_server() {
+        let server = Running::start(options);
+        let mut ann = server.user("ann");
+        for number in 0..1000 {
+            let mut guest = server.connect();
+            guest.say(&format!("NICK g{number}\r\nUSER g 0 * :g\r\nJOIN #g{number}"));
         }
+        // The last of them is gone when it is not on any more.
+        loop {
+            ann.say("LUSERS");
+            if ann.hear_until(" 251 ").contains("0 users and 1 invisible")
+                && ann.hear_until(" 254 ").contains(" 0 ")
+            {
+                break;
+            }
+        }
+        server.stop();
     }
-    server.stop();
 }
 
 #[test]
 fn what_comes_after_a_nul_is_nobody_elses_trouble() {
-    let server = Running::start(ServeOptions::default());
-    let (mut ann, mut bob) = (server.user("ann"), server.user("bob"));
-    ann.join("#a");
-    bob.join("#a");
-    bob.say("PRIVMSG #a :\0");
-    assert_eq!(bob.hear_until("ERROR"), "ERROR :Closing link: (NUL in input)");
-    assert_eq!(ann.hear_until("QUIT"), ":bob!bob@127.0.0.1 QUIT :NUL in input");
-    ann.ping();
-    server.stop();
+    for options in every_server() {
+        let server = Running::start(options);
+        let (mut ann, mut bob) = (server.user("ann"), server.user("bob"));
+        ann.join("#a");
+        bob.join("#a");
+        bob.say("PRIVMSG #a :\0");
+        assert_eq!(bob.hear_until("ERROR"), "ERROR :Closing link: (NUL in input)");
+        assert_eq!(ann.hear_until("QUIT"), ":bob!bob@127.0.0.1 QUIT :NUL in input");
+        ann.ping();
+        server.stop();
+    }
 }
 
 #[test]

@@ -1,0 +1,100 @@
+//! The door: what every model does with a new connection before it serves it, and what it says when there is no room.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{self, RecvFlags, SendFlags, SocketFlags, sockopt};
+
+use crate::{ServeOptions, limits};
+
+/// How long nobody is accepted when the system has no room for one more.
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
+
+pub(crate) struct Door {
+    nodelay: bool,
+    half_open_max: usize,
+    half_open: AtomicUsize,
+    told: AtomicBool,
+}
+
+/// A connection that is counted among those who are not registered yet, until this is dropped.
+pub(crate) struct HalfOpen(Arc<Door>);
+
+impl Door {
+    pub(crate) fn new(options: &ServeOptions) -> Arc<Door> {
+        Arc::new(Door {
+            nodelay: options.nodelay,
+            half_open_max: options.half_open_max,
+            half_open: AtomicUsize::new(0),
+            told: AtomicBool::new(false),
+        })
+    }
+
+    /// Lets a new connection in, unless too many are not registered: then it is told so, and may be dropped.
+    pub(crate) fn admit(self: &Arc<Self>, socket: impl AsFd) -> Option<HalfOpen> {
+        // One thread accepts, so nobody else takes the place between these two lines.
+        if self.half_open.load(Ordering::Relaxed) >= self.half_open_max {
+            turn_away(socket, "Too many unregistered connections");
+            return None;
+        }
+        self.half_open.fetch_add(1, Ordering::Relaxed);
+        // Fails only for a connection that is gone already, which its reader will find out.
+        let _ = sockopt::set_tcp_nodelay(socket, self.nodelay);
+        Some(HalfOpen(Arc::clone(self)))
+    }
+
+    /// Tells the operator, once, why not all who come are served.
+    pub(crate) fn tell(&self, what: &str, why: &str) {
+        if !self.told.swap(true, Ordering::Relaxed) {
+            eprintln!("klatch: {what}: {why}");
+        }
+    }
+
+    /// Nobody can be accepted for now. Connections wait in the backlog; those that are here are served on.
+    pub(crate) fn tell_of_no_room(&self, errno: Errno) {
+        let why = match errno {
+            Errno::MFILE => limits::about_open_files(),
+            other => std::io::Error::from(other).to_string(),
+        };
+        self.tell("cannot accept more connections for now", &why);
+    }
+}
+
+impl Drop for HalfOpen {
+    fn drop(&mut self) {
+        self.0.half_open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Takes the next connection that waits; `AGAIN` when none does.
+pub(crate) fn accept(listener: impl AsFd, flags: SocketFlags) -> Result<(OwnedFd, SocketAddr), Errno> {
+    loop {
+        match net::acceptfrom_with(&listener, flags | SocketFlags::CLOEXEC) {
+            Ok((socket, Some(from))) => {
+                if let Ok(from) = SocketAddr::try_from(from) {
+                    return Ok((socket, from));
+                }
+            }
+            // It went away before it was accepted.
+            Ok((_, None)) | Err(Errno::INTR | Errno::CONNABORTED | Errno::PROTO) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+}
+
+/// Says why to a connection that is closed before it had a session.
+pub(crate) fn turn_away(socket: impl AsFd, reason: &str) {
+    // Nothing more can be done for it if it does not take this.
+    let line = format!("ERROR :{reason}\r\n");
+    let _ = net::send(&socket, line.as_bytes(), SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+    discard_input(socket);
+}
+
+/// Takes what was said and not read: it would make the system throw away our last lines when the socket is closed.
+pub(crate) fn discard_input(socket: impl AsFd) {
+    let _ = net::recv(socket, &mut [0; 4096][..], RecvFlags::DONTWAIT);
+}

@@ -1,0 +1,212 @@
+//! The way out to one connection where somebody else than the speaker writes: a bounded queue of lines.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use klatch_chat::{Outbox, session};
+
+/// The other end of the queue, as the model has it.
+pub(crate) trait Writer {
+    /// There is a line to write, or there will be none any more.
+    fn wake(&self);
+    /// Nobody may wait for input of this connection any more: the session has to end.
+    fn stop_reading(&self);
+}
+
+/// The way out to one connection; clones are the same.
+pub(crate) struct Outgoing<W>(Arc<Shared<W>>);
+
+struct Shared<W> {
+    sendq_bytes: usize,
+    state: Mutex<State>,
+    writer: W,
+}
+
+struct State {
+    lines: VecDeque<Arc<[u8]>>,
+    /// Bytes of all lines.
+    bytes: usize,
+    condition: Condition,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Condition {
+    Fine,
+    /// More waited than may wait.
+    Overflowed,
+    /// Nothing more is taken.
+    Ended,
+}
+
+/// What its writer does next.
+pub(crate) enum Next {
+    Write(Arc<[u8]>),
+    /// Nothing waits.
+    Wait,
+    /// Nothing waits, and nothing will come.
+    Stop,
+}
+
+impl<W> Clone for Outgoing<W> {
+    fn clone(&self) -> Self {
+        Outgoing(Arc::clone(&self.0))
+    }
+}
+
+impl<W: Writer> Outbox for Outgoing<W> {
+    fn send(&self, line: &Arc<[u8]>) {
+        let mut state = self.state();
+        if state.condition != Condition::Fine {
+            return;
+        }
+        if state.bytes + line.len() > self.0.sendq_bytes {
+            state.condition = Condition::Overflowed;
+            drop(state);
+            return self.0.writer.stop_reading();
+        }
+        state.bytes += line.len();
+        state.lines.push_back(Arc::clone(line));
+        let first = state.lines.len() == 1;
+        drop(state);
+        if first {
+            self.0.writer.wake();
+        }
+    }
+}
+
+impl<W: Writer> Outgoing<W> {
+    pub(crate) fn new(sendq_bytes: usize, writer: W) -> Outgoing<W> {
+        let state = State { lines: VecDeque::new(), bytes: 0, condition: Condition::Fine };
+        Outgoing(Arc::new(Shared { sendq_bytes, state: Mutex::new(state), writer }))
+    }
+
+    pub(crate) fn writer(&self) -> &W {
+        &self.0.writer
+    }
+
+    pub(crate) fn next(&self) -> Next {
+        let mut state = self.state();
+        match state.lines.pop_front() {
+            Some(line) => {
+                state.bytes -= line.len();
+                Next::Write(line)
+            }
+            None if state.condition == Condition::Ended => Next::Stop,
+            None => Next::Wait,
+        }
+    }
+
+    /// The connection did not read, and more waits than may wait.
+    pub(crate) fn overflowed(&self) -> bool {
+        self.state().condition == Condition::Overflowed
+    }
+
+    /// Takes nothing more; what waits may still be written.
+    pub(crate) fn end(&self) {
+        self.state().condition = Condition::Ended;
+        self.0.writer.wake();
+    }
+
+    /// Forgets what waits, and says as the last thing why.
+    pub(crate) fn end_with_error(&self, reason: &[u8]) {
+        let last = session::closing_line(reason);
+        let mut state = self.state();
+        state.lines.clear();
+        state.bytes = last.len();
+        state.lines.push_back(last);
+        drop(state);
+        self.end();
+    }
+
+    /// Forgets what waits, and takes nothing more.
+    pub(crate) fn fall_silent(&self) {
+        let mut state = self.state();
+        state.lines.clear();
+        state.bytes = 0;
+        drop(state);
+        self.end();
+    }
+
+    /// Nobody panics with this lock held.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Counts {
+        wakes: AtomicUsize,
+        stops: AtomicUsize,
+    }
+
+    impl Writer for Counts {
+        fn wake(&self) {
+            self.wakes.fetch_add(1, Relaxed);
+        }
+
+        fn stop_reading(&self) {
+            self.stops.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn sent(out: &Outgoing<Counts>, lines: &[&str]) {
+        lines.iter().for_each(|line| out.send(&line.as_bytes().into()));
+    }
+
+    /// What its writer would write until it waits (`…`) or stops (`.`).
+    fn written(out: &Outgoing<Counts>) -> String {
+        let mut written = String::new();
+        loop {
+            match out.next() {
+                Next::Write(line) => written.push_str(std::str::from_utf8(&line).unwrap()),
+                Next::Wait => return written + "…",
+                Next::Stop => return written + ".",
+            }
+        }
+    }
+
+    #[test]
+    fn lines_come_out_in_order_and_the_writer_is_woken_once() {
+        let out = Outgoing::new(100, Counts::default());
+        assert_eq!(written(&out), "…");
+        sent(&out, &["one ", "two ", "three"]);
+        assert_eq!(out.writer().wakes.load(Relaxed), 1);
+        assert_eq!(written(&out), "one two three…");
+        sent(&out, &["four"]);
+        assert_eq!(out.writer().wakes.load(Relaxed), 2);
+        out.end();
+        sent(&out, &["five"]);
+        assert_eq!(written(&out), "four.");
+    }
+
+    #[test]
+    fn too_much_ends_the_session_and_its_last_line_tells_why() {
+        let out = Outgoing::new(10, Counts::default());
+        sent(&out, &["12345", "12345"]);
+        assert!(!out.overflowed());
+        sent(&out, &["1", "1"]);
+        assert!(out.overflowed());
+        assert_eq!(out.writer().stops.load(Relaxed), 1);
+        out.end_with_error(b"SendQ exceeded");
+        assert_eq!(written(&out), "ERROR :Closing link: (SendQ exceeded)\r\n.");
+    }
+
+    #[test]
+    fn what_was_written_makes_room() {
+        let out = Outgoing::new(10, Counts::default());
+        for _ in 0..100 {
+            sent(&out, &["12345", "12345"]);
+            assert_eq!(written(&out), "1234512345…");
+        }
+        assert!(!out.overflowed());
+        sent(&out, &["12345"]);
+        out.fall_silent();
+        assert_eq!(written(&out), ".");
+    }
+}

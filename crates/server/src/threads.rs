@@ -1,0 +1,296 @@
+//! Two threads a connection (one-to-one, as VolanoMark's server had them): a receiver that reads and does what it is
+//! told, and a sender that waits for lines and writes each by itself. All calls block.
+
+use std::collections::HashMap;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use klatch_chat::{Flow, Hall, Session};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::SocketFlags;
+
+use crate::door::{self, ACCEPT_PAUSE, Door, HalfOpen};
+use crate::outgoing::{Next, Outgoing, Writer};
+use crate::{ServeError, ServeOptions, thread_limits};
+
+/// Enough for a session; a connection needs two of them.
+const STACK_BYTES: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 4096;
+
+/// A connection as its sender sees it.
+struct Wire {
+    stream: TcpStream,
+    sender: OnceLock<Thread>,
+}
+
+impl Writer for Wire {
+    fn wake(&self) {
+        if let Some(sender) = self.sender.get() {
+            sender.unpark();
+        }
+    }
+
+    fn stop_reading(&self) {
+        // Fails only for a connection that is gone already, and then nobody reads.
+        let _ = self.stream.shutdown(Shutdown::Read);
+    }
+}
+
+struct Server {
+    yields: bool,
+    sendq_bytes: usize,
+    patience: Duration,
+    threads_max: usize,
+    hall: Arc<Hall<Outgoing<Wire>>>,
+    door: Arc<Door>,
+    /// The connections that have threads.
+    here: Mutex<HashMap<u64, Outgoing<Wire>>>,
+}
+
+pub(crate) fn run(
+    listener: OwnedFd,
+    options: &ServeOptions,
+    stop: BorrowedFd<'_>,
+    ready: impl FnOnce() -> Result<(), ServeError>,
+) -> Result<(), ServeError> {
+    ready()?;
+    accept_until(stop, &listener, &Server::new(options, thread_limits::threads_max()))
+}
+
+fn accept_until(stop: BorrowedFd<'_>, listener: &OwnedFd, server: &Arc<Server>) -> Result<(), ServeError> {
+    let mut serial = 0;
+    let mut no_room = false;
+    loop {
+        let interest = if no_room { PollFlags::empty() } else { PollFlags::IN };
+        let mut fds = [PollFd::from_borrowed_fd(stop, PollFlags::IN), PollFd::new(listener, interest)];
+        let pause = Timespec { tv_sec: 0, tv_nsec: ACCEPT_PAUSE.as_nanos() as i64 };
+        match poll(&mut fds, no_room.then_some(&pause)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(ServeError::system("wait for connections")(errno)),
+        }
+        if !fds[0].revents().is_empty() {
+            server.fall_silent();
+            return Ok(());
+        }
+        match door::accept(listener, SocketFlags::empty()) {
+            Ok((socket, from)) => {
+                serial += 1;
+                no_room = false;
+                server.welcome(serial, socket.into(), from);
+            }
+            Err(Errno::AGAIN) => no_room = false,
+            Err(errno) => {
+                no_room = true;
+                server.door.tell_of_no_room(errno);
+            }
+        }
+    }
+}
+
+impl Server {
+    fn new(options: &ServeOptions, threads_max: usize) -> Arc<Server> {
+        Arc::new(Server {
+            yields: options.yields,
+            sendq_bytes: options.sendq_bytes,
+            patience: Duration::from_secs(options.registration_timeout_s.into()),
+            threads_max,
+            hall: crate::open_hall(),
+            door: Door::new(options),
+            here: Mutex::default(),
+        })
+    }
+
+    fn welcome(self: &Arc<Self>, serial: u64, stream: TcpStream, from: SocketAddr) {
+        let Some(half_open) = self.door.admit(&stream) else {
+            return;
+        };
+        let out = Outgoing::new(self.sendq_bytes, Wire { stream, sender: OnceLock::new() });
+        let threads = 2 * {
+            let mut here = self.here();
+            here.insert(serial, out.clone());
+            here.len()
+        };
+        if let Err(error) = self.start_threads(serial, threads, &out, from, half_open) {
+            self.here().remove(&serial);
+            door::turn_away(&out.writer().stream, "Out of threads");
+            out.fall_silent();
+            self.door.tell(&format!("closed a connection: {error}"), &thread_limits::nearest(threads));
+        }
+    }
+
+    fn start_threads(
+        self: &Arc<Self>,
+        serial: u64,
+        threads: usize,
+        out: &Outgoing<Wire>,
+        from: SocketAddr,
+        half_open: HalfOpen,
+    ) -> io::Result<()> {
+        if threads > self.threads_max {
+            return Err(io::Error::other("no thread can be started for it"));
+        }
+        // The sender says here that the connection is broken, and drops its end when it is done.
+        let (sending, when_sent) = mpsc::channel();
+        let (server, to_write) = (Arc::clone(self), out.clone());
+        let named = |name: &str| thread::Builder::new().name(name.into()).stack_size(STACK_BYTES);
+        named("sender").spawn(move || server.write(&to_write, sending))?;
+        let (server, out) = (Arc::clone(self), out.clone());
+        named("receiver").spawn(move || {
+            let session = server.hall.enter(from.ip(), out.clone());
+            server.receive(session, &out, half_open, &when_sent);
+            server.here().remove(&serial);
+        })?;
+        Ok(())
+    }
+
+    /// The sender.
+    fn write(&self, out: &Outgoing<Wire>, broken: Sender<()>) {
+        let wire = out.writer();
+        let _ = wire.sender.set(thread::current());
+        let mut yielded = true;
+        loop {
+            match out.next() {
+                Next::Write(line) => {
+                    if (&wire.stream).write_all(&line).is_err() {
+                        let _ = broken.send(());
+                        return wire.stop_reading();
+                    }
+                    yielded = false;
+                }
+                Next::Wait if self.yields && !yielded => {
+                    thread::yield_now(); // a batch is out
+                    yielded = true;
+                }
+                Next::Wait => thread::park(),
+                Next::Stop => return,
+            }
+        }
+    }
+
+    /// The receiver.
+    fn receive(
+        &self,
+        mut session: Session<Outgoing<Wire>>,
+        out: &Outgoing<Wire>,
+        half_open: HalfOpen,
+        when_sent: &Receiver<()>,
+    ) {
+        let stream = &out.writer().stream;
+        let end = self.read(&mut session, stream, half_open);
+        if out.overflowed() {
+            session.hang_up(b"SendQ exceeded");
+            out.end_with_error(b"SendQ exceeded");
+        } else {
+            match end {
+                Ok(()) if when_sent.try_recv().is_err() => session.hang_up(b"Connection closed"),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    session.close(b"Registration timed out");
+                }
+                _ => session.hang_up(b"Connection reset"),
+            }
+            out.end();
+        }
+        // Its last lines have as much time as a registration.
+        let _ = when_sent.recv_timeout(self.patience);
+        door::discard_input(stream);
+        // Other threads may still hold the socket for a moment; the connection ends now.
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+
+    /// Reads until the end of the input or of the session.
+    fn read(
+        &self,
+        session: &mut Session<Outgoing<Wire>>,
+        mut stream: &TcpStream,
+        half_open: HalfOpen,
+    ) -> io::Result<()> {
+        let mut buffer = vec![0; BUFFER_BYTES];
+        let mut half_open = Some((half_open, Instant::now() + self.patience));
+        loop {
+            if let Some((_, deadline)) = &half_open {
+                if session.registered() {
+                    half_open = None;
+                    stream.set_read_timeout(None)?;
+                } else {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+                }
+            }
+            match stream.read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(count) => {
+                    if self.feed(session, &buffer[..count]) == Flow::Close {
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn feed(&self, session: &mut Session<Outgoing<Wire>>, bytes: &[u8]) -> Flow {
+        if !self.yields {
+            return session.feed(bytes);
+        }
+        for packet in bytes.split_inclusive(|&byte| byte == b'\n') {
+            if session.feed(packet) == Flow::Close {
+                return Flow::Close;
+            }
+            thread::yield_now();
+        }
+        Flow::Continue
+    }
+
+    /// Ends all at once: nobody is told that the others leave.
+    fn fall_silent(&self) {
+        let here = self.here();
+        here.values().for_each(Outgoing::fall_silent);
+        for out in here.values() {
+            let _ = out.writer().stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn here(&self) -> MutexGuard<'_, HashMap<u64, Outgoing<Wire>>> {
+        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+    use crate::listener;
+
+    #[test]
+    fn without_threads_for_it_a_connection_is_closed_and_the_others_live_on() {
+        let options = ServeOptions::default();
+        let (listener, address) = listener::listen("127.0.0.1:0").unwrap();
+        let (mut stop, stopped) = UnixStream::pair().unwrap();
+        let server = Server::new(&options, 4);
+        let running = thread::spawn(move || accept_until(stopped.as_fd(), &listener, &server));
+        let connect = || BufReader::new(TcpStream::connect(address).unwrap());
+        let answer = |client: &mut BufReader<TcpStream>| {
+            let mut line = String::new();
+            client.get_mut().write_all(b"PING x\r\n").unwrap();
+            client.read_line(&mut line).unwrap();
+            line
+        };
+        let (mut first, mut second) = (connect(), connect());
+        assert!(answer(&mut first).contains("PONG"));
+        assert!(answer(&mut second).contains("PONG"));
+        assert_eq!(answer(&mut connect()), "ERROR :Out of threads\r\n");
+        assert!(answer(&mut first).contains("PONG"));
+        stop.write_all(b"x").unwrap();
+        running.join().unwrap().unwrap();
+    }
+}
