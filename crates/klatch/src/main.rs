@@ -2,6 +2,7 @@
 
 mod build;
 mod crowd;
+mod platforms;
 mod run;
 mod schema;
 mod serve;
@@ -22,6 +23,7 @@ struct Klatch {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Run),
+    Platforms(platforms::Platforms),
     Serve(serve::Serve),
     Crowd(crowd::Crowd),
     Schema(schema::Schema),
@@ -33,6 +35,7 @@ const COULD_NOT_RUN: u8 = 2;
 fn main() -> ExitCode {
     let done = match Klatch::parse().command {
         Command::Run(run) => run.execute(),
+        Command::Platforms(platforms) => platforms.execute(),
         Command::Serve(serve) => serve.execute(),
         Command::Crowd(crowd) => crowd.execute(),
         Command::Schema(schema) => schema.execute(),

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use klatch_platforms::Processes;
+use klatch_platforms::{Processes, Setting, Wish};
 use klatch_record::{Record, Status};
 use klatch_report::{Progress, headline, one_line, trials};
 use klatch_study::{CrowdKind, Event, Plan, Target, execute};
 
 use crate::build::build;
 use crate::crowd::seconds;
+use crate::platforms::PlatformArgs;
 use crate::workload::WorkloadArgs;
 
 /// What a shell expects of a program that Ctrl-C has stopped.
@@ -22,18 +23,21 @@ const INTERRUPTED: u8 = 130;
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Run {
-    /// What to measure: java-threads or native-epoll [default: java-threads where a JDK 17 or newer is found]
-    #[arg(long, conflicts_with = "target")]
+    #[command(flatten)]
+    platforms: PlatformArgs,
+    /// What to measure, by name or NAME@JAVA-VERSION; `klatch platforms` lists all
+    /// [default: java-threads where a Java 17 or newer is found, else native-epoll]
+    #[arg(long, conflicts_with = "target", verbatim_doc_comment)]
     platform: Option<String>,
-    /// A server that runs already, instead of a platform
+    /// Something to set about the platform; `klatch platforms --knobs` lists all
+    #[arg(long = "knob", value_name = "NAME=VALUE", conflicts_with = "target")]
+    knobs: Vec<Setting>,
+    /// A server that runs already, instead of a platform: irc://, redis://, nats://, mqtt://
     #[arg(long, value_name = "irc://HOST:PORT")]
     target: Option<Target>,
     /// Who talks
     #[arg(long, value_enum, default_value_t = CrowdName::Native)]
     crowd: CrowdName,
-    /// The java program for a Java server or crowd [default: of JAVA_HOME, PATH, /usr/lib/jvm]
-    #[arg(long, value_name = "PATH")]
-    java: Option<PathBuf>,
     #[command(flatten)]
     workload: WorkloadArgs,
     /// Runs that do not count, first; the server is not restarted between runs
@@ -111,14 +115,13 @@ impl Run {
             self.crowd_loops
         );
         Ok(Plan {
-            platform: self.platform,
+            wish: Wish { name: self.platform, settings: self.knobs, ..self.platforms.wish() },
             target: self.target,
             crowd: match self.crowd {
                 CrowdName::Native => CrowdKind::Native,
                 CrowdName::Java => CrowdKind::Java,
             },
             workload: self.workload.workload()?,
-            java: self.java,
             warmups: self.warmup,
             trials: self.trials,
             out: self.out,

@@ -1,30 +1,58 @@
 //! Which platform is measured, and with what it runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::catalog::{Entry, catalog};
+use crate::catalog::{CatalogError, Entry, Knob, catalog, java_knobs};
 use crate::java::{Java, JavaError};
-use crate::programs::{ProgramError, crowd_jar, klatch_itself};
+use crate::knobs::{KnobError, Setting, arguments};
+use crate::own::OwnError;
+use crate::program::{Found, ProgramError, find as find_program};
+use crate::sources::SourceError;
 
 /// What is measured when nobody says: the classic server where there is a Java for it, else the native one.
 const USUAL: [&str; 2] = ["java-threads", "native-epoll"];
 
+/// What somebody wants to measure.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// `name`, or `name@version` for a Java of that feature version; `None`: the usual one.
+    pub name: Option<String>,
+    /// The Java that the user named.
+    pub java: Option<PathBuf>,
+    /// A folder with more entries for the catalog.
+    pub catalog: Option<PathBuf>,
+    /// What is set about it.
+    pub settings: Vec<Setting>,
+}
+
 /// A platform that can run here.
 #[derive(Clone, Debug)]
 pub struct Chosen {
+    /// Its name; of a Java platform with the version: `java-threads@17`.
+    pub name: String,
     /// What the catalog says of it.
     pub entry: Entry,
     /// The Java that runs it, if it is a Java program.
     pub java: Option<Java>,
+    /// The program that it needs, if any.
+    pub program: Option<Found>,
+    /// What is set about it.
+    pub settings: Vec<Setting>,
     /// Why this one, if Klatch chose.
     pub because: Option<String>,
+    /// Options for the Java.
+    pub java_options: Vec<String>,
+    pub(crate) knobs: Vec<String>,
 }
 
 /// Why a platform cannot be measured here.
 #[derive(Debug, Error)]
 pub enum PlatformError {
+    /// The catalog itself is wrong.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
     /// The catalog has no such name.
     #[error("no platform is called {name}; there are {known}")]
     Unknown {
@@ -32,6 +60,14 @@ pub enum PlatformError {
         name: String,
         /// All names.
         known: String,
+    },
+    /// Only Java platforms have versions to choose from.
+    #[error("{name} is no Java platform, so it cannot have @{version}")]
+    Version {
+        /// The platform.
+        name: String,
+        /// As given.
+        version: String,
     },
     /// It needs a Java that is not there.
     #[error("{name} {source}")]
@@ -41,86 +77,192 @@ pub enum PlatformError {
         /// What is wrong.
         source: JavaError,
     },
+    /// It needs a program that is not there.
+    #[error("{name} {source}")]
+    Program {
+        /// The platform.
+        name: String,
+        /// What is wrong.
+        source: ProgramError,
+    },
+    /// Its source cannot be built.
+    #[error("{name}: {source}")]
+    Source {
+        /// The platform.
+        name: String,
+        /// What is wrong.
+        source: SourceError,
+    },
+    /// It cannot be set so.
+    #[error(transparent)]
+    Knob(#[from] KnobError),
     /// A program of Klatch's own is missing.
     #[error(transparent)]
-    Program(#[from] ProgramError),
+    Own(#[from] OwnError),
 }
 
-/// Finds the platform called `name` (or the usual one) and what it needs; `java` is the runtime that the user named.
+/// Finds the platform and what it needs.
 ///
 /// # Errors
-/// There is no such platform, or it cannot run here.
-pub fn choose(name: Option<&str>, java: Option<&Path>) -> Result<Chosen, PlatformError> {
-    if let Some(name) = name {
-        return find(name, java);
+/// There is no such platform, or it cannot run here, or cannot be set so.
+pub fn choose(wish: &Wish) -> Result<Chosen, PlatformError> {
+    if let Some(name) = &wish.name {
+        return find(name, wish);
     }
-    match find(USUAL[0], java) {
+    match find(USUAL[0], wish) {
         Ok(chosen) => {
             let java = chosen.java.as_ref().map_or(String::new(), |java| java.path.display().to_string());
             let because = format!("the default: a Java that is new enough is at {java}");
             Ok(Chosen { because: Some(because), ..chosen })
         }
         // A Java that the user named is a wish: nothing else replaces it.
-        Err(error) if java.is_some() => Err(error),
-        Err(error) => {
-            let because = Some(format!("the default would be {error}"));
-            Ok(Chosen { because, ..find(USUAL[1], None)? })
+        Err(PlatformError::Java { name, source }) if wish.java.is_none() => {
+            let because = Some(format!("the default would be {name}, which {source}"));
+            Ok(Chosen { because, ..find(USUAL[1], wish)? })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn find(name: &str, wish: &Wish) -> Result<Chosen, PlatformError> {
+    let (base, version) = name.split_once('@').map_or((name, None), |(base, version)| (base, Some(version)));
+    let mut entries = catalog(wish.catalog.as_deref())?;
+    let Some(place) = entries.iter().position(|entry| entry.name == base) else {
+        let names: Vec<String> = entries.into_iter().map(|entry| entry.name).collect();
+        return Err(PlatformError::Unknown { name: base.to_owned(), known: names.join(", ") });
+    };
+    let entry = entries.swap_remove(place);
+    let java = java_of(&entry, version, wish.java.as_deref())?;
+    let program = entry.program.as_ref().map(find_program).transpose();
+    let program = program.map_err(|source| PlatformError::Program { name: base.to_owned(), source })?;
+    let of_java = if java.is_some() { java_knobs() } else { Default::default() };
+    for setting in &wish.settings {
+        if !entry.knobs.contains_key(&setting.name) && !of_java.contains_key(&setting.name) {
+            let known: Vec<&str> = entry.knobs.keys().chain(of_java.keys()).map(String::as_str).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let (platform, name) = (base.to_owned(), setting.name.clone());
+            return Err(KnobError::Unknown { platform, name, known }.into());
+        }
+    }
+    Ok(Chosen {
+        name: java.as_ref().map_or_else(|| base.to_owned(), |java| format!("{base}@{}", java.feature)),
+        java_options: arguments(&wish.settings, &of_java)?,
+        knobs: arguments(&wish.settings, &entry.knobs)?,
+        settings: wish.settings.clone(),
+        because: None,
+        entry,
+        java,
+        program,
+    })
+}
+
+fn java_of(
+    entry: &Entry,
+    version: Option<&str>,
+    named: Option<&Path>,
+) -> Result<Option<Java>, PlatformError> {
+    let name = entry.name.clone();
+    let wrong_version =
+        |version: &str| PlatformError::Version { name: entry.name.clone(), version: version.to_owned() };
+    match (&entry.java, version) {
+        (None, None) => Ok(None),
+        (None, Some(version)) => Err(wrong_version(version)),
+        (Some(needs), None) => match Java::find(named, needs.version_min) {
+            Ok(java) => Ok(Some(java)),
+            Err(source) => Err(PlatformError::Java { name, source }),
+        },
+        (Some(needs), Some(version)) => {
+            let feature = version.parse().map_err(|_| wrong_version(version))?;
+            let found = match Java::of_version(named, feature) {
+                Ok(java) if java.feature < needs.version_min => {
+                    Err(JavaError::TooOld { path: java.path, found: feature, wanted: needs.version_min })
+                }
+                found => found,
+            };
+            found.map(Some).map_err(|source| PlatformError::Java { name, source })
         }
     }
 }
 
-fn find(name: &str, java: Option<&Path>) -> Result<Chosen, PlatformError> {
-    let mut entries = catalog();
-    let Some(place) = entries.iter().position(|entry| entry.name == name) else {
-        let names: Vec<String> = entries.into_iter().map(|entry| entry.name).collect();
-        return Err(PlatformError::Unknown { name: name.to_owned(), known: names.join(", ") });
-    };
-    let entry = entries.swap_remove(place);
-    let needs_java = entry.java.as_ref().map(|needs| Java::find(java, needs.version_min)).transpose();
-    let java = needs_java.map_err(|source| PlatformError::Java { name: name.to_owned(), source })?;
-    Ok(Chosen { entry, java, because: None })
+/// A platform as `klatch platforms` lists it.
+#[derive(Debug)]
+pub struct Listed {
+    /// What the catalog says of it.
+    pub entry: Entry,
+    /// The ways to run it here (one, but for each Java), or why there is none.
+    pub here: Result<Vec<Chosen>, PlatformError>,
 }
 
-impl Chosen {
-    /// The exact command line that starts it on `address` (`host:port`).
-    ///
-    /// # Errors
-    /// A program of Klatch's own that it needs is missing.
-    pub fn command(&self, address: &str) -> Result<Vec<String>, PlatformError> {
-        let fill = |word: &String| -> Result<String, PlatformError> {
-            Ok(match word.as_str() {
-                "{klatch}" => klatch_itself()?.display().to_string(),
-                "{jar}" => crowd_jar()?.display().to_string(),
-                "{java}" => {
-                    self.java.as_ref().map_or("java".to_owned(), |java| java.path.display().to_string())
-                }
-                word => word.replace("{address}", address),
-            })
+impl Listed {
+    /// What can be set about it: names, and a line about each with its values.
+    pub fn knobs(&self) -> Vec<(String, String)> {
+        let of_java = if self.entry.java.is_some() { java_knobs() } else { Default::default() };
+        let told = |(name, knob): (&String, &Knob)| {
+            let values: Vec<&str> = knob.values.keys().map(String::as_str).collect();
+            let values = if values.is_empty() { String::new() } else { format!(" [{}]", values.join(", ")) };
+            (name.clone(), format!("{}{values}", knob.help))
         };
-        self.entry.command.iter().map(fill).collect()
+        self.entry.knobs.iter().chain(&of_java).map(told).collect()
     }
+}
+
+/// All platforms, and how each can run here.
+///
+/// # Errors
+/// The catalog is wrong.
+pub fn list(wish: &Wish) -> Result<Vec<Listed>, PlatformError> {
+    let javas: Vec<u32> = Java::all().into_iter().map(|java| java.feature).collect();
+    let here = |entry: &Entry| -> Result<Vec<Chosen>, PlatformError> {
+        let first = find(&entry.name, wish)?;
+        let Some(needs) = entry.java.as_ref().filter(|_| wish.java.is_none()) else { return Ok(vec![first]) };
+        let mut others: Vec<u32> =
+            javas.iter().copied().filter(|feature| *feature >= needs.version_min).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.into_iter().map(|feature| find(&format!("{}@{feature}", entry.name), wish)).collect()
+    };
+    let entries = catalog(wish.catalog.as_deref())?;
+    Ok(entries.into_iter().map(|entry| Listed { here: here(&entry), entry }).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn wish(name: &str) -> Wish {
+        Wish { name: Some(name.to_owned()), ..Wish::default() }
+    }
+
+    fn says(wish: &Wish) -> String {
+        choose(wish).map_or_else(|error| error.to_string(), |chosen| chosen.name)
+    }
+
     #[test]
     fn an_unknown_name_is_told_the_known_ones() {
-        let error = choose(Some("java-fibers"), None).unwrap_err().to_string();
-        assert_eq!(error, "no platform is called java-fibers; there are java-threads, native-epoll");
+        let error = says(&wish("java-fibers"));
+        assert!(error.starts_with("no platform is called java-fibers; there are "), "{error}");
+        assert!(error.contains("java-threads, ") && error.contains("native-epoll"), "{error}");
     }
 
     #[test]
     fn a_java_that_was_named_is_not_replaced() {
-        let error = choose(None, Some(Path::new("/nowhere/java"))).unwrap_err().to_string();
+        let error = says(&Wish { java: Some("/nowhere/java".into()), ..Wish::default() });
         assert!(error.starts_with("java-threads cannot run /nowhere/java"), "{error}");
     }
 
     #[test]
-    fn the_command_line_is_complete() {
-        let command = choose(Some("native-epoll"), None).unwrap().command("127.0.0.1:0").unwrap();
-        assert!(command[0].starts_with('/') && command.contains(&"127.0.0.1:0".to_owned()), "{command:?}");
-        assert!(!command.iter().any(|word| word.contains('{')), "{command:?}");
+    fn versions_belong_to_java_platforms() {
+        assert_eq!(says(&wish("native-epoll@17")), "native-epoll is no Java platform, so it cannot have @17");
+        assert!(says(&wish("java-threads@999")).starts_with("java-threads needs Java 999, and found "));
+    }
+
+    #[test]
+    fn a_knob_that_it_has_not_is_told_those_it_has() {
+        let settings = vec!["turbo=on".parse().unwrap()];
+        let error = says(&Wish { settings, ..wish("redis") });
+        assert!(
+            error == "redis has no knob turbo; it has io-threads" || error.contains("redis needs"),
+            "{error}"
+        );
     }
 }

@@ -38,6 +38,16 @@ pub enum JavaError {
         /// The least that will do.
         wanted: u32,
     },
+    /// None of this version was found.
+    #[error(
+        "needs Java {wanted}, and found {found}; docs/runtimes.md tells how to have several side by side"
+    )]
+    NoVersion {
+        /// What was found.
+        found: String,
+        /// The feature version.
+        wanted: u32,
+    },
     /// None was found that is new enough.
     #[error(
         "needs Java {wanted} or newer, and found {found}; \
@@ -59,23 +69,44 @@ impl Java {
     /// The named one does not work or is too old, or there is none.
     pub fn find(named: Option<&Path>, version_min: u32) -> Result<Java, JavaError> {
         if let Some(path) = named {
-            let not_java = |why| JavaError::NotJava { path: path.to_owned(), why };
-            let java = Java::at(path).map_err(not_java)?;
+            let java = Java::named(path)?;
             return match java.feature >= version_min {
                 true => Ok(java),
                 false => Err(JavaError::TooOld { path: java.path, found: java.feature, wanted: version_min }),
             };
         }
-        let mut found = Vec::new();
+        let all = Java::all();
+        let fits = all.iter().find(|java| java.feature >= version_min).cloned();
+        fits.ok_or_else(|| JavaError::None { found: list(&all), wanted: version_min })
+    }
+
+    /// The runtime of this feature version: the one named by the user, or one of [`Java::all`].
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn of_version(named: Option<&Path>, feature: u32) -> Result<Java, JavaError> {
+        let mut all = named.map(Java::named).transpose()?.into_iter().collect::<Vec<_>>();
+        all.extend(Java::all());
+        let fits = all.iter().find(|java| java.feature == feature).cloned();
+        fits.ok_or_else(|| JavaError::NoVersion { found: list(&all), wanted: feature })
+    }
+
+    /// Every runtime of `JAVA_HOME`, the search path, and `/usr/lib/jvm` (there the newest first), each once.
+    pub fn all() -> Vec<Java> {
+        let mut all: Vec<Java> = Vec::new();
+        let mut seen = Vec::new();
         for path in usual_places() {
-            match Java::at(&path) {
-                Ok(java) if java.feature >= version_min => return Ok(java),
-                Ok(java) => found.push(format!("Java {} at {}", java.feature, path.display())),
-                Err(_) => {}
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if !seen.contains(&real) {
+                seen.push(real);
+                all.extend(Java::at(&path));
             }
         }
-        let found = if found.is_empty() { "no Java".to_owned() } else { found.join(", ") };
-        Err(JavaError::None { found, wanted: version_min })
+        all
+    }
+
+    fn named(path: &Path) -> Result<Java, JavaError> {
+        Java::at(path).map_err(|why| JavaError::NotJava { path: path.to_owned(), why })
     }
 
     /// Asks the program for its version.
@@ -97,8 +128,8 @@ impl Java {
         Ok(Java { path: path.to_owned(), feature, version: format!("{name} {full}") })
     }
 
-    /// As it is told in a record, with the options that the environment adds.
-    pub fn runtime(&self) -> Runtime {
+    /// As it is told in a record, with its options and those that the environment adds.
+    pub fn runtime(&self, options: &[String]) -> Runtime {
         let from_environment = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"].into_iter().filter_map(|name| {
             let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
             Some(format!("{name}={value}"))
@@ -106,9 +137,15 @@ impl Java {
         Runtime {
             version: self.version.clone(),
             path: self.path.display().to_string(),
-            options: from_environment.collect(),
+            options: options.iter().cloned().chain(from_environment).collect(),
         }
     }
+}
+
+fn list(all: &[Java]) -> String {
+    let each: Vec<String> =
+        all.iter().map(|java| format!("Java {} at {}", java.feature, java.path.display())).collect();
+    if each.is_empty() { "no Java".to_owned() } else { each.join(", ") }
 }
 
 fn usual_places() -> Vec<PathBuf> {

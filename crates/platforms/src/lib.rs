@@ -2,16 +2,21 @@
 
 mod catalog;
 mod choose;
+mod command;
 mod java;
+mod knobs;
+mod own;
 mod process;
-mod programs;
+mod program;
 mod ready;
 mod server;
+mod sources;
 
-pub use catalog::{Entry, catalog};
-pub use choose::{Chosen, PlatformError, choose};
+pub use catalog::{CatalogError, Entry, schema};
+pub use choose::{Chosen, Listed, PlatformError, Wish, choose, list};
 pub use java::{Java, JavaError};
+pub use knobs::{KnobError, Setting};
+pub use own::{OwnError, klatch_itself, klatch_jar};
 pub use process::{Line, Process, ProcessError, Processes};
-pub use programs::{ProgramError, crowd_jar, klatch_itself};
-pub use ready::Ready;
+pub use program::Found;
 pub use server::{Server, ServerError};

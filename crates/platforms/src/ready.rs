@@ -5,20 +5,18 @@ use serde::Deserialize;
 
 /// The ready line of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Ready {
-    /// The address it listens on.
-    pub host: String,
+pub(crate) struct Ready {
     /// The port it listens on.
-    pub port: u16,
+    pub(crate) port: u16,
     /// The process to watch.
-    pub pid: u32,
+    pub(crate) pid: u32,
     /// How it writes.
-    pub class: Class,
+    pub(crate) class: Class,
 }
 
 impl Ready {
     /// Reads a line of a server's standard output. `None` if it is another one.
-    pub fn of(line: &str) -> Option<Ready> {
+    pub(crate) fn of(line: &str) -> Option<Ready> {
         let value: serde_json::Value = serde_json::from_str(line).ok()?;
         (value.get("event")? == "ready").then(|| serde_json::from_value(value).ok())?
     }
@@ -33,10 +31,7 @@ mod tests {
         let line =
             r#"{"event":"ready","host":"127.0.0.1","port":6667,"pid":7,"model":"x","class":"classic"}"#;
         let ready = Ready::of(line).unwrap();
-        assert_eq!(
-            (ready.host.as_str(), ready.port, ready.pid, ready.class),
-            ("127.0.0.1", 6667, 7, Class::Classic)
-        );
+        assert_eq!((ready.port, ready.pid, ready.class), (6667, 7, Class::Classic));
         for other in ["", "ready", "{}", r#"{"event":"joined"}"#, r#"{"event":"ready"}"#] {
             assert_eq!(Ready::of(other), None, "{other}");
         }

@@ -1,18 +1,33 @@
 //! A server that Klatch started: ready, watched, and stopped when dropped.
 
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
+use klatch_record::Class;
+use tempfile::TempDir;
 use thiserror::Error;
 
+use crate::catalog::ReadyBy;
 use crate::choose::{Chosen, PlatformError};
+use crate::command::Site;
 use crate::process::{Line, Process, ProcessError, Processes, in_words};
 use crate::ready::Ready;
 
+const HOST: &str = "127.0.0.1";
+/// Between two tries whether a server accepts connections.
+const TRY_PERIOD: Duration = Duration::from_millis(10);
+
 /// A server that accepts connections. Dropping it stops it.
 pub struct Server {
+    // Before the folder: the files go when nobody reads them any more.
     process: Process,
-    /// What it said when it was ready.
-    pub ready: Ready,
+    _folder: TempDir,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// The process to watch.
+    pub pid: u32,
+    /// How it writes.
+    pub class: Class,
     /// The exact command line.
     pub command: Vec<String>,
 }
@@ -23,6 +38,14 @@ pub enum ServerError {
     /// Its command line cannot be made.
     #[error(transparent)]
     Platform(#[from] PlatformError),
+    /// There is no folder or port for it.
+    #[error("{name}: cannot get a folder and a port for it: {source}")]
+    Site {
+        /// The platform.
+        name: String,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// It cannot be started at all.
     #[error("{name}: {source}")]
     Process {
@@ -42,12 +65,15 @@ pub enum ServerError {
         words: String,
     },
     /// It did not get ready in time.
-    #[error("{name} was not ready after {} s and was stopped; it said: {words}; give it more with --ready-timeout", .patience.as_secs_f64())]
+    #[error(
+        "{name} was not ready after {patience_s} s and was stopped; it said: {words}; \
+         give it more with --ready-timeout"
+    )]
     Late {
         /// The platform.
         name: String,
-        /// How long it had.
-        patience: Duration,
+        /// How long it had, seconds.
+        patience_s: f64,
         /// Its standard error.
         words: String,
     },
@@ -57,43 +83,46 @@ impl Server {
     /// Starts the platform on a free port of loopback and waits until it accepts connections.
     ///
     /// # Errors
-    /// It cannot be started, or does not get ready within `patience`; nothing of it is left running.
+    /// It cannot be built or started, or does not get ready within `patience`; nothing of it is left running.
     pub fn start(chosen: &Chosen, all: &Processes, patience: Duration) -> Result<Server, ServerError> {
-        let name = chosen.entry.name.clone();
-        let command = chosen.command("127.0.0.1:0")?;
-        let mut process = match all.start(&command) {
-            Ok(process) => process,
-            Err(source) => return Err(ServerError::Process { name, source }),
+        let name = &chosen.name;
+        let no_site = |source| ServerError::Site { name: name.clone(), source };
+        let folder = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(no_site)?;
+        let port = match chosen.entry.ready {
+            ReadyBy::Line => 0,
+            ReadyBy::Accepts => free_port().map_err(no_site)?,
         };
+        let command = chosen.prepare(&Site { host: HOST, port, folder: folder.path() })?;
+        let mut process =
+            all.start(&command).map_err(|source| ServerError::Process { name: name.clone(), source })?;
         let deadline = Instant::now() + patience;
-        loop {
-            match process.line(deadline) {
-                Line::Text(line) => {
-                    if let Some(ready) = Ready::of(&line) {
-                        return Ok(Server { process, ready, command });
-                    }
-                }
-                Line::End if all.interrupted() => {
-                    return Err(ServerError::Process { name, source: ProcessError::Interrupted });
-                }
-                Line::End => {
-                    let how = process.ended_soon().map_or("it closed its output".to_owned(), in_words);
-                    return Err(ServerError::Ended { name, how, words: or_nothing(process.last_words()) });
-                }
-                Line::Late => {
-                    return Err(ServerError::Late {
-                        name,
-                        patience,
-                        words: or_nothing(process.last_words()),
-                    });
-                }
+        let ready = match chosen.entry.ready {
+            ReadyBy::Line => until_line(&process, deadline),
+            ReadyBy::Accepts => until_accepted(&process, port, deadline),
+        };
+        let (pid, class) = (process.pid(), chosen.entry.class);
+        match ready {
+            Waited::Ready(port, said) => Ok(Server {
+                address: (std::net::Ipv4Addr::LOCALHOST, port).into(),
+                pid: said.as_ref().map_or(pid, |ready| ready.pid),
+                class: said.map_or(class, |ready| ready.class),
+                process,
+                _folder: folder,
+                command,
+            }),
+            Waited::Ended if all.interrupted() => {
+                Err(ServerError::Process { name: name.clone(), source: ProcessError::Interrupted })
             }
+            Waited::Ended => {
+                let how = process.ended_soon().map_or("it closed its output".to_owned(), in_words);
+                Err(ServerError::Ended { name: name.clone(), how, words: or_nothing(process.last_words()) })
+            }
+            Waited::Late => Err(ServerError::Late {
+                name: name.clone(),
+                patience_s: patience.as_secs_f64(),
+                words: or_nothing(process.last_words()),
+            }),
         }
-    }
-
-    /// Where it listens: `host:port`.
-    pub fn address(&self) -> String {
-        format!("{}:{}", self.ready.host, self.ready.port)
     }
 
     /// How it ended and what it said last, if it does not run any more.
@@ -103,6 +132,45 @@ impl Server {
     }
 }
 
+enum Waited {
+    /// It accepts connections on this port.
+    Ready(u16, Option<Ready>),
+    Ended,
+    Late,
+}
+
+fn until_line(process: &Process, deadline: Instant) -> Waited {
+    loop {
+        match process.line(deadline) {
+            Line::Text(line) => {
+                if let Some(ready) = Ready::of(&line) {
+                    return Waited::Ready(ready.port, Some(ready));
+                }
+            }
+            Line::End => return Waited::Ended,
+            Line::Late => return Waited::Late,
+        }
+    }
+}
+
+/// Such a server tells nothing, so there is no event to wait for.
+fn until_accepted(process: &Process, port: u16, deadline: Instant) -> Waited {
+    while Instant::now() < deadline {
+        if TcpStream::connect((HOST, port)).is_ok() {
+            return Waited::Ready(port, None);
+        }
+        if process.line(Instant::now() + TRY_PERIOD) == Line::End {
+            return Waited::Ended;
+        }
+    }
+    Waited::Late
+}
+
+/// A port that nobody listens on now. Somebody could take it before the server does; then the server says so.
+fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind((HOST, 0))?.local_addr()?.port())
+}
+
 fn or_nothing(words: String) -> String {
     if words.is_empty() { "nothing".to_owned() } else { words }
 }
@@ -110,39 +178,61 @@ fn or_nothing(words: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::{Entry, Wire};
-    use klatch_record::Class;
+    use crate::choose::{Wish, choose};
 
-    fn start(script: &str, patience: Duration) -> Result<Server, String> {
-        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
-        let (name, summary) = ("dummy".to_owned(), String::new());
-        let entry = Entry { name, summary, class: Class::Open, wire: Wire::Irc, command, java: None };
-        let chosen = Chosen { entry, java: None, because: None };
-        Server::start(&chosen, &Processes::default(), patience).map_err(|error| error.to_string())
+    fn start(script: &str, ready: &str, patience: Duration) -> Result<Server, String> {
+        let catalog = tempfile::tempdir().unwrap();
+        let head = "name = 'dummy'\nsummary = ''\nclass = 'open'\nwire = 'irc'\n";
+        let text = format!("{head}ready = '{ready}'\ncommand = ['sh', '-c', '''{script}''']\n");
+        std::fs::write(catalog.path().join("dummy.toml"), text).unwrap();
+        let wish =
+            Wish { name: Some("dummy".into()), catalog: Some(catalog.path().into()), ..Wish::default() };
+        Server::start(&choose(&wish).unwrap(), &Processes::default(), patience)
+            .map_err(|error| error.to_string())
     }
+
+    const LONG: Duration = Duration::from_secs(20);
 
     #[test]
     fn a_server_that_dies_first_is_quoted() {
-        let error = start("echo no port >&2; exit 7", Duration::from_secs(20)).err().unwrap();
-        assert_eq!(error, "dummy ended before it was ready (exit status 7); it said: no port");
+        for ready in ["line", "accepts"] {
+            let error = start("echo no port >&2; exit 7", ready, LONG).err().unwrap();
+            assert_eq!(error, "dummy ended before it was ready (exit status 7); it said: no port");
+        }
     }
 
     #[test]
     fn a_server_that_never_gets_ready_is_stopped() {
-        let error = start("echo starting >&2; sleep 1000", Duration::from_millis(300)).err().unwrap();
-        assert!(
-            error.starts_with("dummy was not ready after 0.3 s and was stopped; it said: starting"),
-            "{error}"
-        );
+        for ready in ["line", "accepts"] {
+            let error =
+                start("echo starting >&2; sleep 1000", ready, Duration::from_millis(300)).err().unwrap();
+            assert!(
+                error.starts_with("dummy was not ready after 0.3 s and was stopped; it said: starting"),
+                "{error}"
+            );
+        }
     }
 
     #[test]
     fn a_server_that_dies_later_is_seen() {
         let line = r#"{"event":"ready","host":"127.0.0.1","port":1,"pid":1,"class":"open"}"#;
-        let mut server =
-            start(&format!("echo '{line}'; echo bye >&2; exit 9"), Duration::from_secs(20)).unwrap();
-        assert_eq!(server.address(), "127.0.0.1:1");
+        let script = format!("cat <<END\n{line}\nEND\necho bye >&2; exit 9");
+        let mut server = start(&script, "line", LONG).unwrap();
+        assert_eq!(server.address.to_string(), "127.0.0.1:1");
         server.process.ended_soon();
         assert_eq!(server.ended(), Some("exit status 9; it said: bye".into()));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_told() {
+        let catalog = tempfile::tempdir().unwrap();
+        let text =
+            "name = 'gone'\nsummary = ''\nclass = 'open'\nwire = 'irc'\ncommand = ['/nowhere/server']\n";
+        std::fs::write(catalog.path().join("gone.toml"), text).unwrap();
+        let wish =
+            Wish { name: Some("gone".into()), catalog: Some(catalog.path().into()), ..Wish::default() };
+        let error =
+            Server::start(&choose(&wish).unwrap(), &Processes::default(), LONG).err().unwrap().to_string();
+        assert_eq!(error, "gone: cannot start /nowhere/server: No such file or directory (os error 2)");
     }
 }

@@ -1,9 +1,11 @@
 //! The complete machine-readable result of a run.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Failure, Fault, Latency, Stranger, Usage, Verdict, Warning, Workload};
+use crate::{Environment, Failure, Fault, Latency, Stranger, Usage, Verdict, Warning, WireName, Workload};
 
 /// What [`Record::schema`] says.
 pub const SCHEMA_NAME: &str = "klatch-record/1";
@@ -71,6 +73,12 @@ pub struct Platform {
     pub name: String,
     /// How it writes; `null` where unknown.
     pub class: Option<Class>,
+    /// The protocol it speaks.
+    pub wire: WireName,
+    /// What was set about it.
+    pub knobs: BTreeMap<String, String>,
+    /// Its version, where it tells one.
+    pub version: Option<String>,
     /// Where the server listened.
     pub address: String,
     /// Why this one, where Klatch chose.

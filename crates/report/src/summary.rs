@@ -22,6 +22,10 @@ pub fn headline(platform: &Platform, crowd: &str, workload: &Workload) -> String
     if let Some(runtime) = &platform.runtime {
         let _ = writeln!(text, "runtime   {}", runtime.version);
     }
+    if !platform.knobs.is_empty() {
+        let set: Vec<String> = platform.knobs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let _ = writeln!(text, "knobs     {}", set.join(", "));
+    }
     let _ = writeln!(text, "crowd     {crowd}; {}", describe(workload));
     text
 }

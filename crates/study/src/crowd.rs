@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use klatch_instruments::{MachineTime, Snapshot};
-use klatch_platforms::{Java, Line, PlatformError, Processes, crowd_jar, klatch_itself};
-use klatch_record::{CrowdEvent, CrowdInfo, CrowdResult, Pacing, Workload};
+use klatch_platforms::{Java, Line, PlatformError, Processes, klatch_itself, klatch_jar};
+use klatch_record::{CrowdEvent, CrowdInfo, CrowdResult, Pacing, WireName, Workload};
 
 use crate::error::RunError;
 use crate::plan::{CrowdKind, Plan};
@@ -39,13 +39,14 @@ struct Look {
 impl Crowd {
     pub(crate) fn new(
         plan: &Plan,
+        wire: WireName,
         host: &str,
         port: u16,
         java: Option<&Java>,
     ) -> Result<Crowd, PlatformError> {
         let (kind, mut command) = match (plan.crowd, java) {
             (CrowdKind::Java, Some(java)) => {
-                let jar = crowd_jar()?.display().to_string();
+                let jar = klatch_jar()?.display().to_string();
                 ("java", vec![java.path.display().to_string(), "-jar".to_owned(), jar])
             }
             _ => ("native", vec![klatch_itself()?.display().to_string()]),
@@ -56,10 +57,11 @@ impl Crowd {
         command.extend(option("connect-timeout", plan.connect_timeout.as_secs_f64()));
         command.extend(option("seed", plan.seed));
         if kind == "native" {
+            command.extend(option("wire", wire.name()));
             command.extend(option("loops", plan.crowd_loops));
         }
         command.extend(["--json", "--steered"].map(str::to_owned));
-        let runtime = java.filter(|_| kind == "java").map(Java::runtime);
+        let runtime = java.filter(|_| kind == "java").map(|java| java.runtime(&[]));
         Ok(Crowd { info: CrowdInfo { kind: kind.to_owned(), command, runtime } })
     }
 

@@ -18,6 +18,12 @@ pub enum RunError {
     /// The Java crowd has no Java.
     #[error("the Java crowd {0}")]
     CrowdJava(JavaError),
+    /// The Java crowd speaks IRC only.
+    #[error("the Java crowd speaks IRC, and this server speaks {wire}; use --crowd native")]
+    CrowdWire {
+        /// What the server speaks.
+        wire: &'static str,
+    },
     /// The server cannot be had.
     #[error(transparent)]
     Server(#[from] ServerError),

@@ -4,22 +4,21 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use klatch_record::{Build, Workload};
+use klatch_platforms::Wish;
+use klatch_record::{Build, WireName, Workload};
 use thiserror::Error;
 
 /// What is to be run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The platform by name; `None`: the usual one.
-    pub platform: Option<String>,
+    /// The platform, the Java that the user named, and what is set.
+    pub wish: Wish,
     /// A server that somebody else started, instead of a platform.
     pub target: Option<Target>,
     /// Which crowd.
     pub crowd: CrowdKind,
     /// What the crowd does.
     pub workload: Workload,
-    /// The Java that the user named, for server and crowd.
-    pub java: Option<PathBuf>,
     /// Runs that do not count, first.
     pub warmups: u32,
     /// Runs that count.
@@ -52,6 +51,8 @@ pub enum CrowdKind {
 /// The address of a server that somebody else started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
+    /// The protocol it speaks.
+    pub wire: WireName,
     /// Host name or address.
     pub host: String,
     /// Port.
@@ -60,7 +61,7 @@ pub struct Target {
 
 /// Not the address of a server.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("a target looks like irc://host:port, got {0}")]
+#[error("a target looks like irc://host:port (or redis://, nats://, mqtt://), got {0}")]
 pub struct TargetError(String);
 
 impl FromStr for Target {
@@ -68,12 +69,13 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Target, TargetError> {
         let wrong = || TargetError(text.to_owned());
-        let address = text.strip_prefix("irc://").ok_or_else(wrong)?;
+        let (wire, address) = text.split_once("://").ok_or_else(wrong)?;
+        let wire = wire.parse().map_err(|_| wrong())?;
         let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
         // An IPv6 address stands in brackets.
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let port = port.parse().ok().filter(|&port| port > 0 && !host.is_empty()).ok_or_else(wrong)?;
-        Ok(Target { host: host.to_owned(), port })
+        Ok(Target { wire, host: host.to_owned(), port })
     }
 }
 
@@ -94,12 +96,19 @@ mod tests {
 
     #[test]
     fn targets_have_a_host_and_a_port() {
-        assert_eq!("irc://chat.example:6667".parse(), Ok(Target { host: "chat.example".into(), port: 6667 }));
+        let (wire, host) = (WireName::Nats, "chat.example".to_owned());
+        assert_eq!("nats://chat.example:4222".parse(), Ok(Target { wire, host, port: 4222 }));
         let v6: Target = "irc://[::1]:6667".parse().unwrap();
         assert_eq!((v6.host.as_str(), v6.to_string().as_str()), ("::1", "[::1]:6667"));
-        for wrong in
-            ["", "chat.example:6667", "irc://chat.example", "irc://:6667", "irc://x:0", "irc://x:99999"]
-        {
+        for wrong in [
+            "",
+            "chat.example:6667",
+            "irc://chat.example",
+            "irc://:6667",
+            "irc://x:0",
+            "irc://x:99999",
+            "fax://x:1",
+        ] {
             assert_eq!(wrong.parse::<Target>(), Err(TargetError(wrong.to_owned())));
         }
     }

@@ -11,7 +11,7 @@ static JAR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/klatch.jar"));
 
 /// A program of Klatch's own that cannot be used.
 #[derive(Debug, Error)]
-pub enum ProgramError {
+pub enum OwnError {
     /// The own file cannot be found.
     #[error("cannot find the klatch program itself: {0}")]
     Itself(std::io::Error),
@@ -40,26 +40,26 @@ pub enum ProgramError {
 ///
 /// # Errors
 /// The system does not tell.
-pub fn klatch_itself() -> Result<PathBuf, ProgramError> {
-    std::env::current_exe().map_err(ProgramError::Itself)
+pub fn klatch_itself() -> Result<PathBuf, OwnError> {
+    std::env::current_exe().map_err(OwnError::Itself)
 }
 
 /// The path of `klatch.jar`: what `KLATCH_JAR` names, or else the one inside this program, laid into the user's cache.
 ///
 /// # Errors
 /// There is none, or the cache cannot be written.
-pub fn crowd_jar() -> Result<PathBuf, ProgramError> {
+pub fn klatch_jar() -> Result<PathBuf, OwnError> {
     if let Some(named) = std::env::var_os("KLATCH_JAR").map(PathBuf::from) {
-        return if named.is_file() { Ok(named) } else { Err(ProgramError::JarMissing { path: named }) };
+        return if named.is_file() { Ok(named) } else { Err(OwnError::JarMissing { path: named }) };
     }
     if JAR.is_empty() {
-        return Err(ProgramError::NoJar);
+        return Err(OwnError::NoJar);
     }
     let folder = cache_folder();
-    lay_down(&folder).map_err(|source| ProgramError::Unpack { folder, source })
+    lay_down(&folder).map_err(|source| OwnError::Unpack { folder, source })
 }
 
-fn cache_folder() -> PathBuf {
+pub(crate) fn cache_folder() -> PathBuf {
     let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
     cache.unwrap_or_else(std::env::temp_dir).join("klatch")

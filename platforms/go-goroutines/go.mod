@@ -1,0 +1,3 @@
+module klatch/goroutines
+
+go 1.19

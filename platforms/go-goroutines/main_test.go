@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// serves is set in the environment of the process that is to be the server.
+const serves = "KLATCH_TEST_SERVES"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(serves) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// spawn starts this program as a server that may open so many files.
+func spawn(t *testing.T, openFiles string, args ...string) (process *exec.Cmd, ready string, said *bytes.Buffer) {
+	t.Helper()
+	shell := []string{"-c", "ulimit -n " + openFiles + ` && exec "$0" "$@"`, os.Args[0]}
+	process = exec.Command("sh", append(shell, args...)...)
+	process.Env = append(os.Environ(), serves+"=yes")
+	said = &bytes.Buffer{}
+	process.Stderr = said
+	stdout, err := process.StdoutPipe()
+	if err == nil {
+		err = process.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = process.Process.Kill() })
+	ready, err = bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return process, ready, said
+}
+
+func TestSaysReadyAndStopsWhenTold(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		process, line, _ := spawn(t, "100", "--listen", "127.0.0.1:0", "--json")
+		var ready struct {
+			Event, Host, Model, Class, Version, Runtime string
+			Port, PID                                   int
+		}
+		if err := json.Unmarshal([]byte(line), &ready); err != nil {
+			t.Fatal(err)
+		}
+		port := ready.Port
+		ready.Port = 0
+		want := ready
+		want.Event, want.Host, want.Model, want.Class = "ready", "127.0.0.1", "goroutines", "classic"
+		want.PID, want.Version, want.Runtime = process.Process.Pid, version, runtime.Version()
+		if ready != want || port == 0 {
+			t.Errorf("ready line: %s", line)
+		}
+		address := net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
+		ann := dial(t, address.String()).register("ann")
+		_ = process.Process.Signal(signal)
+		if err := process.Wait(); err != nil {
+			t.Errorf("%v: %v", signal, err)
+		}
+		ann.expectEnd()
+	}
+}
+
+func TestWithoutRoomForMoreItServesThoseWhoAreThere(t *testing.T) {
+	process, line, said := spawn(t, "30", "--listen", "127.0.0.1:0")
+	line = strings.TrimPrefix(line, "ready: goroutines (classic) on ")
+	address, _, _ := strings.Cut(line, ",")
+	ann := dial(t, address).register("ann")
+	var others [40]*client
+	for i := range others {
+		others[i] = dial(t, address)
+	}
+	ann.join("#a")
+	// Those who leave make room for the last of those who wait.
+	for _, other := range others[:39] {
+		other.conn.Close()
+	}
+	others[39].register("last")
+	ann.ping()
+	_ = process.Process.Signal(syscall.SIGTERM)
+	if err := process.Wait(); err != nil {
+		t.Error(err)
+	}
+	if strings.Count(said.String(), "the limit of open files is 30; raise it") != 1 {
+		t.Errorf("it said %q", said)
+	}
+}
+
+func TestTellsWhatIsWrong(t *testing.T) {
+	used := start(t, options{})
+	for _, test := range []struct{ args, want string }{
+		{"--listen " + used, "cannot listen on " + used + ": address already in use; stop the other program or choose"},
+		{"--listen nonsense", "must be HOST:PORT, like 127.0.0.1:6667"},
+		{"--listen :6667", "must be HOST:PORT, like 127.0.0.1:6667"},
+		{"--listen 127.0.0.1:99999", "port must be 0..=65535, got 99999"},
+		{"--listen 192.0.2.1:6667", "this machine does not have that address; choose one that it has"},
+		{"--sendq 100", `"100" for flag -sendq: must be 4096..=1073741824; try --help`},
+		{"--registration-timeout 0", "must be 1..=86400"},
+		{"--half-open-max many", "must be 1..=1048576"},
+		{"--model threads", "flag provided but not defined: -model; try --help"},
+		{"--json now", `unexpected argument "now"; try --help`},
+	} {
+		var stdout, stderr bytes.Buffer
+		status := run(strings.Fields(test.args), &stdout, &stderr)
+		said := stderr.String()
+		if status != 2 || stdout.Len() > 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, test.want) {
+			t.Errorf("%s: status %d, said %q", test.args, status, said)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if run([]string{"--help"}, &stdout, &stderr) != 0 || stdout.String() != usage || stderr.Len() > 0 {
+		t.Errorf("said %q and %q", stdout.String(), stderr.String())
+	}
+}
+
+func TestReadyLineForPeople(t *testing.T) {
+	address := &net.TCPAddr{IP: net.IPv6loopback, Port: 6667}
+	want := "ready: goroutines (classic) on [::1]:6667, pid 7"
+	if got := readyLine(&options{}, address, 7); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The version is that of the whole project.
+func TestVersionIsKlatchs(t *testing.T) {
+	manifest, err := os.ReadFile("../../Cargo.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(manifest), "\n[workspace.package]\nversion = \""+version+"\"\n") {
+		t.Errorf("%s is not the version in Cargo.toml", version)
+	}
+}
