@@ -80,9 +80,7 @@ func TestEverybodyGetsEverythingInOrder(t *testing.T) {
 
 func TestASlowReaderIsClosedAndNobodyElseNotices(t *testing.T) {
 	address := start(t, options{sendqBytes: 64 << 10})
-	slow := dial(t, address)
-	_ = slow.conn.SetReadBuffer(4096)
-	slow.register("slow").join("#a")
+	slow := dial(t, address).register("slow").join("#a")
 	talker := dial(t, address).register("talker").join("#a")
 	listener := dial(t, address).register("listener").join("#a")
 	listener.ping()
