@@ -27,8 +27,8 @@ fn numbers_out_of_range() {
         (["--window", "3"], "klatch: --window belongs to --pacing rounds"),
         (["--pacing", "rate"], "--rate <MESSAGES/S>"),
         (["--rooms", "many"], "invalid value 'many' for '--rooms"),
-        (["--platform", "fax"], "klatch: no platform is called fax; there are java-threads, native-epoll"),
-        (["--target", "chat.example"], "a target looks like irc://host:port, got chat.example"),
+        (["--platform", "fax"], "klatch: no platform is called fax; there are "),
+        (["--target", "chat.example"], "a target looks like irc://host:port (or redis://, nats://, mqtt://), got chat.example"),
     ] {
         // The later of two equal options counts.
         fails(run_once(out.path(), &[]).args(arguments).args(["--timeout", "5"]), message);
@@ -105,7 +105,7 @@ fn a_server_that_never_gets_ready_is_stopped() {
     let java =
         pretended_java(out.path(), "17", &format!("echo $$ > {}; exec sleep 1000", pid_file.display()));
     let mut command = run_once(out.path(), &["--platform", "java-threads", "--ready-timeout", "1", "--java"]);
-    fails(command.arg(&java), "klatch: java-threads was not ready after 1 s and was stopped");
+    fails(command.arg(&java), "klatch: java-threads@17 was not ready after 1 s and was stopped");
     let pid = std::fs::read_to_string(pid_file).unwrap();
     assert!(!Path::new("/proc").join(pid.trim()).exists(), "the server still runs");
 }
@@ -115,7 +115,7 @@ fn a_server_that_dies_at_once_is_quoted() {
     let out = tempfile::tempdir().unwrap();
     let java = pretended_java(out.path(), "17", "echo no memory >&2; exit 3");
     let mut command = run_once(out.path(), &["--platform", "java-threads", "--java"]);
-    fails(command.arg(&java), "java-threads ended before it was ready (exit status 3); it said: no memory");
+    fails(command.arg(&java), "java-threads@17 ended before it was ready (exit status 3); it said: no memory");
 }
 
 #[test]
