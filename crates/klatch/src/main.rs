@@ -1,6 +1,7 @@
 //! The command line of Klatch: one file per command.
 
 mod build;
+mod conformance;
 mod crowd;
 mod platforms;
 mod run;
@@ -26,6 +27,7 @@ enum Command {
     Platforms(platforms::Platforms),
     Serve(serve::Serve),
     Crowd(crowd::Crowd),
+    Conformance(conformance::Conformance),
     Schema(schema::Schema),
 }
 
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Command::Platforms(platforms) => platforms.execute(),
         Command::Serve(serve) => serve.execute(),
         Command::Crowd(crowd) => crowd.execute(),
+        Command::Conformance(conformance) => conformance.execute(),
         Command::Schema(schema) => schema.execute(),
     };
     done.unwrap_or_else(|error| {

@@ -1,0 +1,99 @@
+//! How a connection becomes a user.
+
+use std::rc::Rc;
+
+use super::Check;
+use super::speech::go_on;
+use crate::finding::{Checked, wrong};
+use crate::wire::{Line, Net};
+
+pub(super) fn checks() -> Vec<Check> {
+    vec![
+        Check::new(
+            "registration: welcome",
+            "NICK and USER bring 001, 002, 003, 004, in this order, to the nick; then 376 or 422",
+            welcome,
+        ),
+        Check::new(
+            "registration: CAP",
+            "after CAP LS the welcome waits for CAP END; a capability that is not there gets NAK",
+            capabilities,
+        ),
+        Check::new("registration: PING", "a PONG with what the PING carried", ping),
+        Check::new(
+            "registration: nick in use",
+            "433 for a newcomer and for a user; both go on with the nick that they have or take",
+            nick_in_use,
+        ),
+    ]
+}
+
+fn welcome(net: &Rc<Net>) -> Checked {
+    let client = net.connect()?;
+    let nick = net.nick();
+    client.say(&format!("NICK {nick}\r\nUSER {nick} 0 * :{nick}"));
+    told_in_order(&client.hear_welcome()?, &nick)
+}
+
+fn told_in_order(welcome: &[Line], nick: &str) -> Checked {
+    let numerics: Vec<&Line> = welcome.iter().filter(|line| line.numeric().is_some()).collect();
+    let codes: Vec<u16> = numerics.iter().filter_map(|line| line.numeric()).collect();
+    let seen = codes.iter().map(|code| format!("{code:03}")).collect::<Vec<_>>().join(" ");
+    if !codes.starts_with(&[1, 2, 3, 4]) {
+        return wrong(seen);
+    }
+    match numerics.iter().find(|line| !line.names(0, nick)) {
+        Some(line) => wrong(format!("{line}, which is not to {nick}")),
+        None => Ok(seen),
+    }
+}
+
+fn capabilities(net: &Rc<Net>) -> Checked {
+    let client = net.connect()?;
+    let nick = net.nick();
+    client.say(&format!("CAP LS 302\r\nNICK {nick}\r\nUSER {nick} 0 * :{nick}"));
+    let answer = client.hear("answer to CAP LS", |line| line.is("CAP") || line.numeric().is_some())?;
+    if !answer.is("CAP") {
+        return wrong(format!("{answer} instead of an answer to CAP LS"));
+    }
+    client.say("CAP REQ :klatch.example/none");
+    let answer = client.hear("answer to CAP REQ", |line| line.is("001") || nak(line))?;
+    if !nak(&answer) {
+        return wrong(format!("{answer} before CAP END"));
+    }
+    client.say("CAP END");
+    told_in_order(&client.hear_welcome()?, &nick)
+}
+
+fn nak(line: &Line) -> bool {
+    line.is("CAP") && line.names(1, "NAK")
+}
+
+fn ping(net: &Rc<Net>) -> Checked {
+    let client = net.user()?;
+    client.say("PING :k 1a2b");
+    let pong = client.hear("PONG", |line| line.is("PONG"))?;
+    if [0, 1].iter().any(|&index| pong.names(index, "k 1a2b")) {
+        Ok(pong.to_string())
+    } else {
+        wrong(pong.to_string())
+    }
+}
+
+fn nick_in_use(net: &Rc<Net>) -> Checked {
+    let room = net.room();
+    let owner = net.user()?;
+    owner.join(&room)?;
+    let mut newcomer = net.connect()?;
+    let taken = owner.nick.to_ascii_uppercase();
+    newcomer.say(&format!("NICK {taken}\r\nUSER {taken} 0 * :{taken}"));
+    newcomer.hear("433 for the newcomer", |line| line.is("433"))?;
+    newcomer.nick = net.nick();
+    newcomer.say(&format!("NICK {}", newcomer.nick));
+    newcomer.hear_welcome()?;
+    newcomer.join(&room)?;
+    newcomer.say(&format!("NICK {}", owner.nick));
+    newcomer.hear("433 for the user", |line| line.is("433"))?;
+    go_on(&room, &owner, &newcomer)?;
+    Ok("433 twice, and both go on".into())
+}

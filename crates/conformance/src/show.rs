@@ -1,0 +1,62 @@
+//! Findings for people to read.
+
+use crate::{Finding, Outcome};
+
+/// Names are filled up to this many characters, so that what follows stands in one column.
+const NAME_WIDTH: usize = 34;
+
+/// A finding as a row of a table; what was expected is told where it did not happen.
+pub fn row(finding: &Finding) -> String {
+    let Finding { name, expected, seen, outcome } = finding;
+    let seen = seen.as_deref().unwrap_or_default();
+    let indent = " ".repeat(15);
+    match outcome {
+        Outcome::Passed => format!("passed       {name:NAME_WIDTH$}  {seen}"),
+        Outcome::Failed => {
+            format!("FAILED       {name}\n{indent}expected: {expected}\n{indent}seen:     {seen}")
+        }
+        Outcome::NotChecked { reason } => format!("not checked  {name:NAME_WIDTH$}  {reason}"),
+    }
+}
+
+/// One line about all of them: `17 passed, 0 failed, 1 not checked (why)`.
+pub fn summary(findings: &[Finding]) -> String {
+    let passed = findings.iter().filter(|finding| finding.outcome == Outcome::Passed).count();
+    let failed = findings.iter().filter(|finding| finding.outcome == Outcome::Failed).count();
+    let mut reasons: Vec<&str> = Vec::new();
+    for finding in findings {
+        if let Outcome::NotChecked { reason } = &finding.outcome {
+            reasons.push(reason);
+        }
+    }
+    let not_checked = reasons.len();
+    reasons.dedup();
+    let why = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
+    format!("{passed} passed, {failed} failed, {not_checked} not checked{why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Trouble;
+
+    #[test]
+    fn what_was_not_checked_is_no_pass() {
+        let findings = [
+            Finding::new("talk: a", "x", Ok("y".into())),
+            Finding::new("talk: b", "x", Err(Trouble::Wrong("z".into()))),
+            Finding::new("talk: c", "x", Err(Trouble::NotChecked("no strace".into()))),
+        ];
+        assert_eq!(summary(&findings), "1 passed, 1 failed, 1 not checked (no strace)");
+        assert_eq!(summary(&findings[..1]), "1 passed, 0 failed, 0 not checked");
+    }
+
+    #[test]
+    fn rows_stand_in_columns() {
+        let passed = row(&Finding::new("talk: a", "x", Ok("y".into())));
+        let skipped = row(&Finding::new("talk: longer", "x", Err(Trouble::NotChecked("y".into()))));
+        assert_eq!(passed.find('y'), skipped.rfind('y'));
+        let failed = row(&Finding::new("talk: a", "this", Err(Trouble::Wrong("that".into()))));
+        assert!(failed.contains("expected: this\n") && failed.ends_with("seen:     that"), "{failed}");
+    }
+}

@@ -1,0 +1,101 @@
+//! One connection: its bytes in and out, never waiting.
+
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+
+use klatch_chat::frame::LINE_MAX;
+
+use super::Line;
+
+pub(super) struct Link {
+    pub(super) socket: TcpStream,
+    /// Lines that nobody has asked for yet.
+    pub(super) lines: VecDeque<Line>,
+    /// The last line that somebody asked for, to tell in what fails.
+    pub(super) last: Option<Line>,
+    /// What broke the rules of the wire, whatever the check is about.
+    pub(super) fault: Option<String>,
+    /// How it ended: `was closed` or `broke (…)`.
+    pub(super) ended: Option<String>,
+    /// Whether what arrives is read.
+    pub(super) reads: bool,
+    input: Vec<u8>,
+    output: Vec<u8>,
+}
+
+impl Link {
+    pub(super) fn new(socket: TcpStream) -> Link {
+        Link {
+            socket,
+            lines: VecDeque::new(),
+            last: None,
+            fault: None,
+            ended: None,
+            reads: true,
+            input: Vec::new(),
+            output: Vec::new(),
+        }
+    }
+
+    /// Whether there is something to say that the connection has not taken yet.
+    pub(super) fn has_output(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    pub(super) fn send(&mut self, bytes: &[u8]) {
+        self.output.extend_from_slice(bytes);
+        self.write();
+    }
+
+    /// Writes as much as the connection takes. A broken connection is found out by reading.
+    pub(super) fn write(&mut self) {
+        while !self.output.is_empty() {
+            match self.socket.write(&self.output) {
+                Ok(count) => drop(self.output.drain(..count)),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(_) => self.output.clear(),
+            }
+        }
+    }
+
+    /// Reads what is there, and answers the server's PINGs.
+    pub(super) fn read(&mut self) {
+        let mut buffer = [0; 64 * 1024];
+        match self.socket.read(&mut buffer) {
+            Ok(0) => self.ended = Some("was closed".into()),
+            Ok(count) => self.input.extend_from_slice(&buffer[..count]),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(error) => self.ended = Some(format!("broke ({error})")),
+        }
+        self.cut();
+    }
+
+    fn cut(&mut self) {
+        let input = std::mem::take(&mut self.input);
+        let mut rest = &input[..];
+        while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
+            let (line, after) = rest.split_at(end + 1);
+            rest = after;
+            self.take(line);
+        }
+        self.input = rest.to_vec();
+    }
+
+    fn take(&mut self, whole: &[u8]) {
+        let content = whole.strip_suffix(b"\r\n");
+        let line = Line(content.unwrap_or(whole).to_vec());
+        if content.is_none() {
+            self.fault.get_or_insert(format!("a line that does not end with CR LF: {line}"));
+        } else if whole.len() > LINE_MAX {
+            self.fault.get_or_insert(format!("a line of {} bytes: {line}", whole.len()));
+        }
+        if line.is("PING") && line.nick().is_none_or(|from| !from.contains(&b'!')) {
+            let token = line.param(0).unwrap_or_default();
+            self.send(&[b"PONG :", token, b"\r\n"].concat());
+        } else {
+            self.lines.push_back(line);
+        }
+    }
+}
