@@ -24,10 +24,13 @@ impl Irc {
     /// `:nick!user@host PRIVMSG #channel :text`, the one line that comes in millions.
     fn said<'a>(&self, prefix: &'a [u8], params: &'a [u8]) -> News<'a> {
         let Some((to, text)) = split(params, b' ') else { return News::Nothing };
-        if to != &*self.channel {
-            return News::Nothing;
+        let text = text.strip_prefix(b":").unwrap_or(text);
+        match to {
+            to if *to == *self.channel => News::Said(self.speaker(nick_of(prefix)), text),
+            // What belongs into another room: its text shows that.
+            [b'#', ..] => News::Said(Speaker::Untold, text),
+            _ => News::Nothing,
         }
-        News::Said(self.speaker(nick_of(prefix)), text.strip_prefix(b":").unwrap_or(text))
     }
 
     /// Whoever of these nicks is not of the crowd.
@@ -97,7 +100,7 @@ impl Irc {
                     write::pong(out, params.strip_prefix(b":").unwrap_or(params));
                     News::Nothing
                 }
-                b"ERROR" => News::Refused(line),
+                b"ERROR" => News::Closing(line),
                 _ => News::Nothing,
             };
         };
@@ -151,6 +154,8 @@ mod tests {
         let (news, _) = hear(":r12u03!x@y PRIVMSG #klatch-12 :hi\r\n");
         assert_eq!(news, News::Said(Speaker::Stranger(b"r12u03"), b"hi"));
         assert_eq!(hear(":irssi!x@y PRIVMSG r12u3 :psst\r\n").0, News::Nothing);
+        let (news, _) = hear(":r1u0!x@y PRIVMSG #klatch-1 :astray\r\n");
+        assert_eq!(news, News::Said(Speaker::Untold, b"astray"));
     }
 
     #[test]
@@ -168,7 +173,7 @@ mod tests {
         assert_eq!(hear(":srv PING srv\n").1, "PONG :srv\r\n");
         let line = ":srv 433 * r12u3 :Nickname is already in use.\r\n";
         assert_eq!(hear(line).0, News::Refused(line.trim_end().as_bytes()));
-        assert_eq!(hear("ERROR :Closing link\r\n").0, News::Refused(b"ERROR :Closing link"));
+        assert_eq!(hear("ERROR :Closing link\r\n").0, News::Closing(b"ERROR :Closing link"));
         assert_eq!(hear(":srv 422 r12u3 :MOTD File is missing\r\n").0, News::Nothing);
     }
 

@@ -60,7 +60,7 @@ impl Wire for Mqtt {
             CONNACK if failed(body.get(1)) => News::Refused(b"the broker refused the connection"),
             SUBACK if failed(body.last()) => News::Refused(b"the broker refused the subscription"),
             SUBACK => News::Joined,
-            DISCONNECT => News::Refused(b"the broker ended the connection"),
+            DISCONNECT => News::Closing(b"the broker ended the connection"),
             _ => News::Nothing,
         };
         Some((1 + digits + size, news))
@@ -149,6 +149,6 @@ mod tests {
         assert_eq!(hear(b"\x90\x04\x00\x01\x00\x00"), Some(News::Joined));
         assert!(matches!(hear(b"\x20\x03\x00\x87\x00"), Some(News::Refused(_))));
         assert!(matches!(hear(b"\x90\x04\x00\x01\x00\x87"), Some(News::Refused(_))));
-        assert!(matches!(hear(b"\xe0\x00"), Some(News::Refused(_))));
+        assert!(matches!(hear(b"\xe0\x00"), Some(News::Closing(_))));
     }
 }

@@ -18,7 +18,7 @@ use crate::user::{Flushed, OUT_MAX, User};
 use crate::wire::{News, Seat, Speaker, Wire};
 
 /// Users that may be joining at a time: few enough for the small listen backlogs that some servers have.
-const JOINING_MAX: usize = 32;
+const JOINING_MAX: usize = 8;
 const READ_BYTES: usize = 256 * 1024;
 
 pub(crate) struct RoomLoop<W> {
@@ -170,14 +170,15 @@ impl<W: Wire> RoomLoop<W> {
                     self.tell(Notice::Joined);
                 }
             }
-            News::Refused(line) if self.state != State::Leaving => {
-                let kind = match self.users[who].joined {
-                    true => FailureKind::Refused,
-                    false => FailureKind::Join,
+            News::Refused(line) | News::Closing(line) if self.state != State::Leaving => {
+                let kind = match (self.users[who].joined, news) {
+                    (false, _) => FailureKind::Join,
+                    (true, News::Closing(_)) => FailureKind::Disconnect,
+                    (true, _) => FailureKind::Refused,
                 };
                 self.fail(Some(who), kind, format!("the server said: {}", String::from_utf8_lossy(line)));
             }
-            News::Joined | News::Refused(_) | News::Nothing => {}
+            News::Joined | News::Refused(_) | News::Closing(_) | News::Nothing => {}
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) enum News<'a> {
     Stranger(&'a [u8]),
     /// The server refused something.
     Refused(&'a [u8]),
+    /// The server says that it closes the connection.
+    Closing(&'a [u8]),
     /// Nothing that matters.
     Nothing,
 }
