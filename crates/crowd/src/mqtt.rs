@@ -144,7 +144,7 @@ mod tests {
         let connect = b"\x10\x12\x00\x04MQTT\x05\x02\x00\x00\x00\x00\x05r12u3";
         let subscribe = b"\x82\x0f\x00\x01\x00\x00\x09klatch/12\x04";
         assert_eq!(out, [&connect[..], subscribe].concat());
-        let mut hear = |bytes: &'static [u8]| mqtt().hear(bytes, &mut Vec::new()).map(|(_, news)| news);
+        let hear = |bytes: &'static [u8]| mqtt().hear(bytes, &mut Vec::new()).map(|(_, news)| news);
         assert_eq!(hear(b"\x20\x03\x00\x00\x00"), Some(News::Nothing));
         assert_eq!(hear(b"\x90\x04\x00\x01\x00\x00"), Some(News::Joined));
         assert!(matches!(hear(b"\x20\x03\x00\x87\x00"), Some(News::Refused(_))));

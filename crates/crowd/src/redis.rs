@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_answers_of_a_server_are_understood() {
-        let mut hear = |bytes: &'static [u8]| redis().hear(bytes, &mut Vec::new());
+        let hear = |bytes: &'static [u8]| redis().hear(bytes, &mut Vec::new());
         let hello = b"%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nmodules\r\n*0\r\n";
         assert_eq!(hear(hello), Some((hello.len(), News::Nothing)));
         let subscribed = b">3\r\n$9\r\nsubscribe\r\n$9\r\nklatch-12\r\n:1\r\n";
