@@ -1,0 +1,55 @@
+// Bytes as they arrive → lines. The rules are in vectors/README.md. Inside the core, text is a string with one
+// character for each byte (latin1), so that no byte is lost whatever a client sends.
+
+// The longest line without its ending, bytes.
+export const CONTENT_MAX = 510;
+
+const NUL = 0;
+const LF = 10;
+const CR = 13;
+
+// Cuts the bytes of one connection into lines.
+export class Framer {
+  #partial = '';
+  #discarding = false;
+  #dead = false;
+
+  // Gives the events that a chunk brings about: { line }, { tooLong: true } or { nul: true }. A line that is too long
+  // is discarded up to its end; nothing is read after a NUL.
+  *events(chunk) {
+    for (let start = 0; start < chunk.length && !this.#dead; ) {
+      const end = findSpecial(chunk, start);
+      if (!this.#discarding && this.#partial.length + end - start > CONTENT_MAX) {
+        this.#partial = '';
+        this.#discarding = true;
+        yield { tooLong: true };
+      }
+      if (!this.#discarding) {
+        this.#partial += chunk.toString('latin1', start, end);
+      }
+      if (end === chunk.length) {
+        return;
+      }
+      start = end + 1;
+      if (chunk[end] === NUL) {
+        this.#dead = true;
+        yield { nul: true };
+      } else if (this.#discarding) {
+        this.#discarding = false;
+      } else if (this.#partial !== '') {
+        const line = this.#partial;
+        this.#partial = '';
+        yield { line };
+      }
+    }
+  }
+}
+
+// Where the first NUL, CR or LF is, or the length of the bytes.
+function findSpecial(bytes, start) {
+  let at = start;
+  while (at < bytes.length && bytes[at] !== LF && bytes[at] !== CR && bytes[at] !== NUL) {
+    at += 1;
+  }
+  return at;
+}

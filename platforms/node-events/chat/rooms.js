@@ -1,0 +1,153 @@
+// JOIN, PART, TOPIC, INVITE, KICK, NAMES, LIST.
+
+import { compose, cut } from './line.js';
+import { items } from './message.js';
+import { validChannel } from './names.js';
+import {
+  ALREADY_ON_CHANNEL,
+  END_OF_LIST,
+  END_OF_NAMES,
+  LIST_START,
+  NO_CHANNEL_OPERATOR,
+  NO_SUCH_CHANNEL,
+  NO_SUCH_NICK,
+  NO_TOPIC,
+  TOO_MANY_CHANNELS,
+} from './numeric.js';
+import { sorted } from './room.js';
+
+const ROOMS_MAX = 50;
+const TOPIC_MAX = 300;
+
+export function join(session, [names]) {
+  if (items(names).length === 0) {
+    session.needMore('JOIN');
+  } else if (names === '0') {
+    session.rooms.slice().forEach((room) => leave(session, room));
+  } else {
+    for (const name of items(names)) {
+      if (!validChannel(name)) {
+        session.say(NO_SUCH_CHANNEL, name);
+      } else if (!session.ownRoom(name)) {
+        joinOne(session, name);
+      }
+    }
+  }
+}
+
+function joinOne(session, name) {
+  if (session.rooms.length >= ROOMS_MAX) {
+    session.say(TOO_MANY_CHANNELS, name);
+    return;
+  }
+  const room = session.hall.roomFor(name);
+  room.members.push(session);
+  session.rooms.push(room);
+  room.tell(compose(`${session.prefix} JOIN ${room.name}`));
+  if (room.topic) {
+    session.reply('332', room.name, `:${room.topic}`);
+  }
+  namesOf(session, room);
+}
+
+export function part(session, [names, reason]) {
+  if (items(names).length === 0) {
+    session.needMore('PART');
+  }
+  for (const name of items(names)) {
+    const room = session.memberOf(name);
+    if (room) {
+      leave(session, room, reason);
+    }
+  }
+}
+
+function leave(session, room, reason) {
+  room.tell(compose(`${session.prefix} PART ${room.name}${reason ? ` :${reason}` : ''}`));
+  session.rooms.splice(session.rooms.indexOf(room), 1);
+  session.hall.leave(room, session);
+}
+
+export function topic(session, [name, text]) {
+  if (!name) {
+    session.needMore('TOPIC');
+    return;
+  }
+  const room = text === undefined ? session.existing(name) : session.memberOf(name);
+  if (!room) {
+    return;
+  }
+  if (text !== undefined) {
+    room.topic = cut(text, TOPIC_MAX);
+    room.tell(compose(`${session.prefix} TOPIC ${room.name} :${room.topic}`));
+  } else if (room.topic) {
+    session.reply('332', room.name, `:${room.topic}`);
+  } else {
+    session.say(NO_TOPIC, room.name);
+  }
+}
+
+export function invite(session, [nick, name]) {
+  if (!nick || !name) {
+    session.needMore('INVITE');
+    return;
+  }
+  const guest = session.hall.user(nick);
+  if (!guest) {
+    session.say(NO_SUCH_NICK, nick);
+    return;
+  }
+  const room = session.memberOf(name);
+  if (!room) {
+    return;
+  }
+  if (room.members.includes(guest)) {
+    session.say(ALREADY_ON_CHANNEL, guest.nick, room.name);
+    return;
+  }
+  session.reply('341', guest.nick, room.name);
+  guest.send(compose(`${session.prefix} INVITE ${guest.nick} ${room.name}`));
+}
+
+// Nobody is operator, so nobody kicks.
+export function kick(session, [name, nick]) {
+  if (!name || !nick) {
+    session.needMore('KICK');
+    return;
+  }
+  const room = session.memberOf(name);
+  if (room) {
+    session.say(NO_CHANNEL_OPERATOR, room.name);
+  }
+}
+
+export function names(session, [names]) {
+  if (!names) {
+    session.say(END_OF_NAMES, '*');
+  }
+  for (const name of items(names)) {
+    const room = session.hall.room(name);
+    if (room) {
+      namesOf(session, room);
+    } else {
+      session.say(END_OF_NAMES, name);
+    }
+  }
+}
+
+function namesOf(session, room) {
+  const nicks = room.members.map((member) => member.nick);
+  session.replyList('353', ['=', room.name], nicks);
+  session.say(END_OF_NAMES, room.name);
+}
+
+export function list(session, [names]) {
+  const { hall } = session;
+  const asked = items(names).map((name) => hall.room(name));
+  const rooms = names ? asked.filter((room) => room) : sorted(hall.rooms.values());
+  session.say(LIST_START, 'Channel');
+  for (const room of rooms) {
+    session.reply('322', room.name, room.members.length, `:${room.topic}`);
+  }
+  session.say(END_OF_LIST);
+}

@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+// Klatch's chat server in Node: one event loop, one write call for each delivery. The contract is docs/protocol.md.
+
+import { parseOptions, PROGRAM, Trouble, USAGE } from './options.js';
+import { readyLine } from './ready.js';
+import { serve } from './server.js';
+
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.on(signal, () => process.exit(0));
+}
+
+try {
+  const options = parseOptions(process.argv.slice(2));
+  if (options.help) {
+    process.stdout.write(USAGE);
+  } else {
+    const server = await serve(options, console.error);
+    console.log(readyLine(options, server.address(), process.pid));
+  }
+} catch (error) {
+  if (!(error instanceof Trouble)) {
+    throw error;
+  }
+  console.error(`${PROGRAM}: ${error.message}`);
+  process.exitCode = 2;
+}

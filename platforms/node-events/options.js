@@ -1,0 +1,74 @@
+// The command line.
+
+import { parseArgs } from 'node:util';
+
+export const PROGRAM = 'node-events';
+
+export const USAGE = `Klatch's chat server in Node: one event loop, one write a delivery (class classic).
+
+Usage: node main.js [OPTIONS]
+
+Options:
+      --listen HOST:PORT              Where to listen; port 0 takes a free one [default: 127.0.0.1:6667]
+      --sendq BYTES                   Bytes that may wait for one connection; a reader that is slower is closed
+                                      [default: 1048576]
+      --registration-timeout SECONDS  How long a connection may take to register [default: 30]
+      --half-open-max N               Connections that may be unregistered at the same time [default: 4096]
+      --json                          Print the ready line as JSON
+      --help                          Print this
+`;
+
+// What a user can understand without a stack trace.
+export class Trouble extends Error {}
+
+const KNOWN = {
+  listen: { type: 'string' },
+  sendq: { type: 'string' },
+  'registration-timeout': { type: 'string' },
+  'half-open-max': { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+};
+
+// Gives { help, json, host, port, sendqBytes, registrationTimeoutMs, halfOpenMax }; throws Trouble.
+export function parseOptions(args) {
+  const values = parse(args);
+  const { host, port } = address(values.listen ?? '127.0.0.1:6667');
+  return {
+    help: values.help ?? false,
+    json: values.json ?? false,
+    host,
+    port,
+    sendqBytes: number(values, 'sendq', 4096, 1 << 30, 1 << 20),
+    registrationTimeoutMs: 1000 * number(values, 'registration-timeout', 1, 86_400, 30),
+    halfOpenMax: number(values, 'half-open-max', 1, 1 << 20, 4096),
+  };
+}
+
+function parse(args) {
+  try {
+    return parseArgs({ args, options: KNOWN }).values;
+  } catch (error) {
+    throw new Trouble(`${error.message.split('. ')[0]}; try --help`);
+  }
+}
+
+function address(listen) {
+  const [, host, port] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(listen) ?? [];
+  if (host === undefined) {
+    throw new Trouble(`--listen must be HOST:PORT, like 127.0.0.1:6667, got ${listen}; try --help`);
+  }
+  if (Number(port) > 65_535) {
+    throw new Trouble(`port must be 0..=65535, got ${port}; try --help`);
+  }
+  return { host: host.replace(/[[\]]/g, ''), port: Number(port) };
+}
+
+function number(values, name, least, most, fallback) {
+  const text = values[name] ?? String(fallback);
+  const value = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (!(value >= least && value <= most)) {
+    throw new Trouble(`--${name} must be ${least}..=${most}, got ${text}; try --help`);
+  }
+  return value;
+}

@@ -1,0 +1,16 @@
+// The line that says that connections are accepted. Its form is in docs/protocol.md.
+
+import { readFileSync } from 'node:fs';
+
+export const VERSION = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')).version;
+
+// address as net.Server has it.
+export function readyLine({ json }, { address, family, port }, pid) {
+  const [model, kind] = ['events', 'classic'];
+  if (!json) {
+    const host = family === 'IPv6' ? `[${address}]` : address;
+    return `ready: ${model} (${kind}) on ${host}:${port}, pid ${pid}`;
+  }
+  const runtime = process.version;
+  return JSON.stringify({ event: 'ready', host: address, port, pid, model, class: kind, version: VERSION, runtime });
+}

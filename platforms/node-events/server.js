@@ -1,0 +1,74 @@
+// The listening socket, and who is let in.
+
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import { Hall } from './chat/hall.js';
+import { Connection, LINGER_MS } from './connection.js';
+import { PROGRAM, Trouble } from './options.js';
+import { VERSION } from './ready.js';
+
+// The kernel cuts it to net.core.somaxconn. A crowd comes all at once.
+const BACKLOG = 65_535;
+// Descriptors that Node needs for itself.
+const OWN_FILES = 40;
+
+// Listens as the options say. Gives the net.Server; rejects with Trouble. log takes a line when there is trouble later.
+export function serve(options, log) {
+  const hall = new Hall({
+    name: 'klatch.localhost',
+    version: `klatch-${VERSION}`,
+    created: new Date().toISOString().slice(0, 10),
+    network: 'Klatch',
+    motd: ['Come in and talk.'],
+  });
+  const server = net.createServer({ allowHalfOpen: true, noDelay: true });
+  let halfOpen = 0; // connections that have not registered
+  server.on('connection', (socket) => {
+    if (halfOpen >= options.halfOpenMax) {
+      refuse(socket);
+      return;
+    }
+    halfOpen += 1;
+    new Connection(socket, hall, options, () => {
+      halfOpen -= 1;
+    });
+  });
+  limitConnections(server, log);
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(new Trouble(explain(error, options))));
+    server.listen({ host: options.host, port: options.port, backlog: BACKLOG }, () => resolve(server));
+  });
+}
+
+function refuse(socket) {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.on('close', () => clearTimeout(timer));
+  socket.on('error', () => {}); // it has gone by itself
+  socket.resume();
+  socket.end('ERROR :Too many unregistered connections\r\n');
+}
+
+// Without descriptors Node closes new connections and says nothing; so there is a limit just below, which is told.
+function limitConnections(server, log) {
+  const files = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1];
+  if (files === undefined) {
+    return; // unlimited
+  }
+  server.maxConnections = Math.max(1, Number(files) - OWN_FILES);
+  server.once('drop', () => {
+    log(
+      `${PROGRAM}: cannot accept more than ${server.maxConnections} connections: the limit of open files is ${files}; ` +
+        'raise it before the start (`ulimit -Hn` as root, LimitNOFILE= in a unit)',
+    );
+  });
+}
+
+function explain(error, { host, port }) {
+  const advice = {
+    EADDRINUSE: 'address already in use; stop the other program or choose another port with --listen',
+    EACCES: 'permission denied; choose a port above 1023 with --listen',
+    EADDRNOTAVAIL: 'this machine does not have that address; choose one that it has with --listen',
+  };
+  const why = advice[error.code] ?? `${error.message}; give an address and a port, like 127.0.0.1:6667`;
+  return `cannot listen on ${net.isIPv6(host) ? `[${host}]` : host}:${port}: ${why}`;
+}
