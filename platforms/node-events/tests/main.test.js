@@ -1,0 +1,103 @@
+// The server as a process of its own.
+
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import readline from 'node:readline';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { USAGE } from '../options.js';
+import { readyLine, VERSION } from '../ready.js';
+import { Client } from './client.js';
+
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+
+// Starts a server that may open so many files. Gives the process, its ready line and what it said on standard error.
+async function start(files, ...args) {
+  const script = `ulimit -n ${files} && exec "$0" "$@"`;
+  const child = spawn('sh', ['-c', script, process.execPath, MAIN, '--listen', '127.0.0.1:0', ...args]);
+  const said = [];
+  child.stderr.on('data', (text) => said.push(text));
+  const [ready] = await once(readline.createInterface({ input: child.stdout }), 'line');
+  return { child, ready, said };
+}
+
+test('says when it is ready, and stops when it is told', { timeout: 60_000 }, async () => {
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    const { child, ready, said } = await start(200, '--json');
+    const { port, ...rest } = JSON.parse(ready);
+    assert.deepEqual(rest, {
+      event: 'ready',
+      host: '127.0.0.1',
+      pid: child.pid,
+      model: 'events',
+      class: 'classic',
+      version: VERSION,
+      runtime: process.version,
+    });
+    const ann = await Client.user(port, 'ann');
+    child.kill(signal);
+    assert.deepEqual(await once(child, 'close'), [0, null]);
+    assert.equal(said.join(''), '');
+    await ann.expectEnd();
+  }
+});
+
+test('without room for more it serves those who are there', { timeout: 60_000 }, async () => {
+  const { child, ready, said } = await start(100);
+  const port = Number(/^ready: events \(classic\) on 127\.0\.0\.1:(\d+), pid \d+$/.exec(ready)[1]);
+  const ann = await Client.user(port, 'ann');
+  const others = [];
+  for (let number = 0; number < 80; number += 1) {
+    others.push(await Client.connect(port));
+  }
+  await others[79].expectEnd(); // is closed: there are 60 connections
+  await ann.ping();
+  others.forEach((other) => other.socket.destroy());
+  child.kill();
+  await once(child, 'close');
+  ann.socket.destroy();
+  const told = said.join('').match(/cannot accept more than 60 connections: the limit of open files is 100; raise it/g);
+  assert.equal(told.length, 1);
+});
+
+test('tells what is wrong', { timeout: 60_000 }, async () => {
+  const { child, ready } = await start(200);
+  const [used] = /127\.0\.0\.1:\d+/.exec(ready);
+  for (const [args, expected] of [
+    [['--listen', used], `cannot listen on ${used}: address already in use; stop the other program or choose another`],
+    [['--listen', 'nonsense'], '--listen must be HOST:PORT, like 127.0.0.1:6667, got nonsense'],
+    [['--listen', ':6667'], '--listen must be HOST:PORT, like 127.0.0.1:6667, got :6667'],
+    [['--listen', '127.0.0.1:99999'], 'port must be 0..=65535, got 99999'],
+    [['--listen', '192.0.2.1:6667'], 'this machine does not have that address; choose one that it has'],
+    [['--sendq', '100'], '--sendq must be 4096..=1073741824, got 100; try --help'],
+    [['--registration-timeout', '0'], '--registration-timeout must be 1..=86400, got 0'],
+    [['--half-open-max', 'many'], '--half-open-max must be 1..=1048576, got many'],
+    [['--sendq'], "Option '--sendq <value>' argument missing; try --help"],
+    [['--model', 'threads'], "Unknown option '--model'; try --help"],
+    [['now'], "Unexpected argument 'now'"],
+  ]) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' });
+    assert.equal(status, 2, stderr);
+    assert.equal(stdout, '');
+    assert.ok(/^node-events: [^\n]+\n$/.test(stderr) && stderr.includes(expected), stderr);
+  }
+  child.kill();
+  await once(child, 'close');
+});
+
+test('tells how it is used', () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, '--help'], { encoding: 'utf8' });
+  assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: USAGE, stderr: '' });
+});
+
+test('the ready line for people', () => {
+  const line = readyLine({ json: false }, { address: '::1', family: 'IPv6', port: 6667 }, 7);
+  assert.equal(line, 'ready: events (classic) on [::1]:6667, pid 7');
+});
+
+test('the version is that of the whole project', () => {
+  const manifest = readFileSync(new URL('../../../Cargo.toml', import.meta.url), 'utf8');
+  assert.ok(manifest.includes(`\n[workspace.package]\nversion = "${VERSION}"\n`), VERSION);
+});
