@@ -23,7 +23,7 @@ async function start(files, ...args) {
   return { child, ready, said };
 }
 
-test('says when it is ready, and stops when it is told', { timeout: 60_000 }, async () => {
+test('says when it is ready, and stops when it is told', { timeout: 120_000 }, async () => {
   for (const signal of ['SIGTERM', 'SIGINT']) {
     const { child, ready, said } = await start(200, '--json');
     const { port, ...rest } = JSON.parse(ready);
@@ -44,7 +44,7 @@ test('says when it is ready, and stops when it is told', { timeout: 60_000 }, as
   }
 });
 
-test('without room for more it serves those who are there', { timeout: 60_000 }, async () => {
+test('without room for more it serves those who are there', { timeout: 120_000 }, async () => {
   const { child, ready, said } = await start(100);
   const port = Number(/^ready: events \(classic\) on 127\.0\.0\.1:(\d+), pid \d+$/.exec(ready)[1]);
   const ann = await Client.user(port, 'ann');
@@ -62,7 +62,7 @@ test('without room for more it serves those who are there', { timeout: 60_000 },
   assert.equal(told.length, 1);
 });
 
-test('tells what is wrong', { timeout: 60_000 }, async () => {
+test('tells what is wrong', { timeout: 120_000 }, async () => {
   const { child, ready } = await start(200);
   const [used] = /127\.0\.0\.1:\d+/.exec(ready);
   for (const [args, expected] of [
