@@ -81,8 +81,6 @@ pub struct NeedsProgram {
     pub name: String,
     /// Arguments with which it tells its version.
     pub version: Vec<String>,
-    /// What its answer must contain, where another program has the same name.
-    pub version_says: Option<String>,
     /// How to get it.
     pub install: String,
 }

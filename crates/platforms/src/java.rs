@@ -6,6 +6,8 @@ use std::process::Command;
 use klatch_record::Runtime;
 use thiserror::Error;
 
+use crate::own::cache_folder;
+
 /// A Java runtime on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Java {
@@ -62,8 +64,7 @@ pub enum JavaError {
 }
 
 impl Java {
-    /// The runtime named by the user, or else the first that is new enough of `JAVA_HOME`, the search path, and
-    /// `/usr/lib/jvm` (there the newest first).
+    /// The runtime named by the user, or else the first that is new enough of [`Java::all`].
     ///
     /// # Errors
     /// The named one does not work or is too old, or there is none.
@@ -91,7 +92,8 @@ impl Java {
         fits.ok_or_else(|| JavaError::NoVersion { found: list(&all), wanted: feature })
     }
 
-    /// Every runtime of `JAVA_HOME`, the search path, and `/usr/lib/jvm` (there the newest first), each once.
+    /// Every runtime of `JAVA_HOME`, the search path, `/usr/lib/jvm`, and what `scripts/get-jdk.sh` has
+    /// brought, each once.
     pub fn all() -> Vec<Java> {
         let mut all: Vec<Java> = Vec::new();
         let mut seen = Vec::new();
@@ -157,11 +159,13 @@ fn usual_places() -> Vec<PathBuf> {
     places.extend(
         std::env::split_paths(&search_path).map(|folder| folder.join("java")).find(|java| java.exists()),
     );
-    let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten();
-    let mut installed: Vec<PathBuf> = installed.map(|folder| folder.path().join("bin/java")).collect();
-    installed.retain(|java| java.exists());
-    installed.sort_by_cached_key(|java| std::cmp::Reverse(java.display().to_string()));
-    places.extend(installed);
+    for folder in [Path::new("/usr/lib/jvm").to_owned(), cache_folder().join("jdks")] {
+        let installed = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut installed: Vec<PathBuf> = installed.map(|folder| folder.path().join("bin/java")).collect();
+        installed.retain(|java| java.exists());
+        installed.sort_by_cached_key(|java| std::cmp::Reverse(java.display().to_string()));
+        places.extend(installed);
+    }
     places
 }
 

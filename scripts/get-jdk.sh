@@ -1,0 +1,69 @@
+#!/bin/sh
+# Brings a Java runtime of another Debian suite beside those of this machine, without touching the system: packages are
+# downloaded through an apt of its own, checked by Debian's keys, and unpacked into a folder of the user's cache, where
+# `klatch` finds them. A newer C library comes along; patchelf makes the runtime use it.
+# usage: get-jdk.sh VERSION [SUITE]        for example: get-jdk.sh 25      get-jdk.sh 28 sid
+set -eu
+
+version=${1:?usage: get-jdk.sh VERSION [SUITE]}
+suite=${2:-sid}
+mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+for need in apt-get:apt dpkg-deb:dpkg patchelf:patchelf; do
+    command -v "${need%%:*}" >/dev/null || {
+        echo "get-jdk.sh needs ${need%%:*}; install it: apt-get install ${need##*:}" >&2
+        exit 2
+    }
+done
+[ -r "$keys" ] || {
+    echo "get-jdk.sh needs Debian's keys; install them: apt-get install debian-archive-keyring" >&2
+    exit 2
+}
+architecture=$(dpkg --print-architecture)
+target=${XDG_CACHE_HOME:-$HOME/.cache}/klatch/jdks/jdk-$version
+if [ -x "$target/bin/java" ]; then
+    echo "Java $version is at $target already"
+    exit 0
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/root"
+: >"$work/status"
+echo "deb [signed-by=$keys] $mirror $suite main" >"$work/sources.list"
+cat >"$work/apt.conf" <<CONF
+Dir::State "$work/state";
+Dir::State::status "$work/status";
+Dir::Cache "$work/cache";
+Dir::Etc::sourcelist "$work/sources.list";
+Dir::Etc::sourceparts "-";
+APT::Sandbox::User "$(id -un)";
+CONF
+export APT_CONFIG="$work/apt.conf"
+apt-get update -q >&2
+cd "$work"
+apt-get download -q "openjdk-$version-jre-headless" libc6 libstdc++6 libgcc-s1 zlib1g >&2 || {
+    echo "Debian $suite has no openjdk-$version-jre-headless; https://packages.debian.org/openjdk tells where it is" >&2
+    exit 2
+}
+for package in ./*.deb; do dpkg-deb --extract "$package" root; done
+
+java=$(find root/usr/lib/jvm -path '*/bin/java' -type f | head -n 1)
+home=$(dirname "$(dirname "$java")")
+mkdir -p "$(dirname "$target")" "$work/new/libc"
+cp -a "$home/." "$work/new"
+# The configuration of Debian's packages is behind links into /etc.
+find "$work/new" -type l -lname '/etc/*' | while read -r link; do
+    real=root$(readlink "$link")
+    rm "$link"
+    if [ -e "$real" ]; then cp -a "$real" "$link"; fi
+done
+triplet=$(find root -name 'libc.so.6' -printf '%h\n' | head -n 1)
+find "$triplet" root/usr/lib -maxdepth 2 -name '*.so*' -path "*$(basename "$triplet")*" -exec cp -a -n {} "$work/new/libc" \;
+loader=$(find root -name 'ld-linux*.so*' ! -type l | head -n 1)
+cp -n "$loader" "$work/new/libc/" 2>/dev/null || true
+patchelf --set-interpreter "$target/libc/$(basename "$loader")" --force-rpath --set-rpath "$target/libc:\$ORIGIN/../lib" \
+    "$work/new/bin/java"
+mv "$work/new" "$target"
+"$target/bin/java" -version 2>&1 | head -n 1
+echo "Java $version for $architecture is at $target"
