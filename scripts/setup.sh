@@ -35,6 +35,7 @@ if [ "$purpose" = test ]; then
     need tmux tmux
     need irssi irssi
     need weechat-headless weechat-headless
+    need strace strace
     need unshare util-linux
 fi
 [ -n "$packages" ] || exit 0

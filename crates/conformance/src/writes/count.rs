@@ -1,7 +1,8 @@
 //! Counts, in a log of strace, the write calls that carried deliveries.
 //!
 //! A line of the log: `4711 sendto(9, "\x3a\x61…", 41, MSG_NOSIGNAL, NULL, 0) = 41`, or with several strings (`writev`,
-//! `sendmsg`), or cut in two by another thread: `… <unfinished ...>` and later `4711 <... sendto resumed>…) = 41`.
+//! `sendmsg`), or cut in two by another thread: `… <unfinished ...>` and later `4711 <... sendto resumed>…) = 41`. A call
+//! that strace held up ends with `(DELAYED)`.
 
 use std::collections::HashMap;
 
@@ -86,7 +87,7 @@ mod tests {
     fn vectors_are_one_call() {
         let (a, b) = (hex(":a PRIVMSG #r :1"), hex("\r\n"));
         let log = format!(
-            "7 writev(9, [{{iov_base=\"{a}\", iov_len=16}}, {{iov_base=\"{b}\", iov_len=2}}], 2) = 18\n"
+            "7 writev(9, [{{iov_base=\"{a}\", iov_len=16}}, {{iov_base=\"{b}\", iov_len=2}}], 2) = 18 (DELAYED)\n"
         );
         assert_eq!(count(&log), 1);
     }

@@ -11,7 +11,9 @@ use tempfile::NamedTempFile;
 use crate::finding::{Checked, Trouble, not_checked};
 
 /// The calls that put bytes into a connection.
-const CALLS: &str = "trace=write,writev,pwrite64,pwritev,pwritev2,sendto,sendmsg,sendmmsg";
+const CALLS: &str = "write,writev,pwrite64,pwritev,pwritev2,sendto,sendmsg,sendmmsg";
+/// Every tenth call of a thread takes 30 ms longer: deliveries wait meanwhile, and whoever would put them together does.
+const DELAY: &str = "delay_exit=30000:when=1+10";
 /// More than one write can carry here: data has to be told whole.
 const DATA_MAX: &str = "1048576";
 
@@ -29,7 +31,8 @@ impl Strace {
         let log = NamedTempFile::new()
             .map_err(|error| Trouble::NotChecked(format!("no file for strace: {error}")))?;
         let spawned = Command::new("strace")
-            .args(["-f", "-xx", "-s", DATA_MAX, "-e", CALLS, "-e", "signal=none", "-o"])
+            .args(["-f", "-xx", "-s", DATA_MAX, "-e", "signal=none"])
+            .args(["-e", &format!("trace={CALLS}"), "-e", &format!("inject={CALLS}:{DELAY}"), "-o"])
             .arg(log.path())
             .args(["-p", &pid.to_string()])
             .stdin(Stdio::null())

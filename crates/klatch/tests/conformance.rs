@@ -1,0 +1,85 @@
+//! `klatch conformance`: passes on an honest server, finds one that claims too much, and says what it could not check.
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use support::{NativeServer, Said, children_of, klatch};
+
+fn conformance(arguments: &[&str]) -> Said {
+    Said::of(klatch().arg("conformance").args(arguments))
+}
+
+/// The findings, and the names of those with this outcome.
+fn with_outcome<'a>(findings: &'a Value, outcome: &str) -> Vec<&'a str> {
+    let findings = findings.as_array().expect("an array").iter();
+    findings
+        .filter(|finding| finding["outcome"] == outcome)
+        .map(|finding| finding["name"].as_str().expect("a name"))
+        .collect()
+}
+
+#[test]
+fn our_own_server_passes_all() {
+    let said = conformance(&["native-epoll", "--json"]);
+    let findings: Value = serde_json::from_str(&said.out).expect("JSON");
+    assert_eq!(with_outcome(&findings, "failed"), [""; 0], "{}", said.out);
+    assert_eq!(with_outcome(&findings, "not_checked"), [""; 0], "{}", said.out);
+    assert!(with_outcome(&findings, "passed").len() >= 30);
+    assert_eq!(said.status, Some(0), "{}", said.err);
+}
+
+#[test]
+fn a_server_that_gathers_and_claims_to_be_classic_is_found() {
+    let catalog = tempfile::tempdir().unwrap();
+    let entry = "name = 'liar'\nsummary = 'gathers, and says it does not'\nclass = 'classic'\nwire = 'irc'\n\
+        ready = 'accepts'\ncommand = ['{klatch}', 'serve', '--listen', '{address}', '--coalesce']\n";
+    std::fs::write(catalog.path().join("liar.toml"), entry).unwrap();
+    let said = conformance(&["liar", "--catalog", catalog.path().to_str().unwrap()]);
+    assert_eq!(said.status, Some(1), "{said:?}");
+    assert!(said.out.contains("FAILED       class: one write per delivery\n"), "{}", said.out);
+    assert!(said.out.contains(" write calls for 450 deliveries\n"), "{}", said.out);
+    assert!(said.out.ends_with(" passed, 1 failed, 0 not checked\n"), "{}", said.out);
+}
+
+#[test]
+fn a_server_that_runs_already_is_checked_but_for_its_class() {
+    let server = NativeServer::start();
+    let said = conformance(&[&format!("irc://{}", server.address)]);
+    assert_eq!(said.status, Some(0), "{said:?}");
+    let summary = said.out.lines().last().unwrap();
+    assert!(summary.contains(" passed, 0 failed, 1 not checked (class and process of a server"), "{summary}");
+}
+
+#[test]
+fn what_cannot_run_says_why() {
+    let cases = [
+        ("irc://127.0.0.1:1", "nobody answers at 127.0.0.1:1: Connection refused"),
+        ("nats://127.0.0.1:4222", "nats://127.0.0.1:4222 speaks nats, and the kit checks IRC servers"),
+        ("irc://nowhere", "a target looks like irc://host:port"),
+        ("native-fibers", "no platform is called native-fibers"),
+    ];
+    for (target, why) in cases {
+        let said = conformance(&[target]);
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
+        assert!(said.err.contains(why), "{said:?}");
+    }
+}
+
+#[test]
+fn an_interrupt_leaves_nothing_running() {
+    let mut command = klatch();
+    let mut child = command.args(["conformance", "native-epoll"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut rows = BufReader::new(child.stdout.take().unwrap());
+    rows.read_line(&mut String::new()).unwrap();
+    let children = children_of(child.id());
+    assert!(!children.is_empty(), "the server runs");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    for (pid, command) in children {
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{command} still runs");
+    }
+}
