@@ -4,6 +4,8 @@
 set -eu
 
 purpose=${1:-run}
+# Servers are there, and a user's search path is often without.
+PATH=$PATH:/usr/sbin:/sbin
 rust_min=1.88
 java_min=17
 packages=
@@ -37,6 +39,14 @@ if [ "$purpose" = test ]; then
     need weechat-headless weechat-headless
     need strace strace
     need unshare util-linux
+    # Other people's servers, and what the small servers in other languages run on.
+    need redis-server redis-server
+    need nats-server nats-server
+    need mosquitto mosquitto
+    need ngircd ngircd
+    need inspircd inspircd
+    need go golang-go
+    need node nodejs
 fi
 [ -n "$packages" ] || exit 0
 
