@@ -18,6 +18,9 @@ pub(crate) struct Serve {
     /// Put waiting deliveries into one write (class open) instead of one write each (class classic)
     #[arg(long)]
     coalesce: bool,
+    /// Loops that share the connections, a thread each; as many as there are CPUs by default
+    #[arg(long)]
+    loops: Option<usize>,
     /// Give up the CPU after each packet received and each batch sent, as VolanoMark did (model threads)
     #[arg(long = "yield")]
     yields: bool,
@@ -44,6 +47,7 @@ impl Serve {
             model: self.model,
             listen: self.listen,
             coalesce: self.coalesce,
+            loops: self.loops,
             yields: self.yields,
             nodelay: self.nodelay,
             sendq_bytes: self.sendq,

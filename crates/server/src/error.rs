@@ -33,6 +33,14 @@ pub enum ServeError {
         /// What was given.
         got: usize,
     },
+    /// There cannot be so many loops.
+    #[error("loops must be 1..={most}, got {got}")]
+    Loops {
+        /// The largest number.
+        most: usize,
+        /// What was given.
+        got: usize,
+    },
     /// A knob is turned that the model does not have.
     #[error("{knob} belongs to model {}, not to {model}", models.iter().map(|model| model.name()).collect::<Vec<_>>().join(", "))]
     Knob {

@@ -1,16 +1,16 @@
 //! Native chat servers. Each I/O model is one file, a thin shell around [`klatch_chat`]; what all of them share (the
 //! listening socket, the options, the ready line, signals) is around it.
 
+mod crew;
 mod date;
 mod door;
 mod epoll;
 mod error;
+mod inbox;
 mod limits;
-mod link;
 mod listener;
 mod options;
 mod outgoing;
-mod queue;
 mod ready;
 mod signals;
 mod thread_limits;

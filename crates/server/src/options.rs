@@ -5,12 +5,15 @@ use std::str::FromStr;
 
 use crate::ServeError;
 
+/// So many loops a server may have.
+const LOOPS_MAX: usize = 1024;
+
 /// How a server moves its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// Two threads a connection: a receiver and a sender.
     Threads,
-    /// One event loop over epoll.
+    /// Event loops over epoll.
     Epoll,
 }
 
@@ -53,6 +56,8 @@ pub struct ServeOptions {
     pub listen: String,
     /// Put the deliveries of one loop turn into one write (class `open`) instead of one write each (class `classic`).
     pub coalesce: bool,
+    /// How many loops share the connections, 1 to 1024; `None`: one a CPU.
+    pub loops: Option<usize>,
     /// Give up the CPU after each packet that was received and each batch that was sent, as VolanoMark's server did.
     pub yields: bool,
     /// TCP_NODELAY on every connection.
@@ -73,6 +78,7 @@ impl Default for ServeOptions {
             model: Model::Epoll,
             listen: "127.0.0.1:6667".into(),
             coalesce: false,
+            loops: None,
             yields: false,
             nodelay: true,
             sendq_bytes: 1 << 20,
@@ -89,6 +95,12 @@ impl ServeOptions {
         if self.coalesce { "open" } else { "classic" }
     }
 
+    /// How many loops there are.
+    pub(crate) fn loops(&self) -> usize {
+        let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.loops.unwrap_or_else(cpus).min(LOOPS_MAX)
+    }
+
     pub(crate) fn check(&self) -> Result<(), ServeError> {
         let timeout = self.registration_timeout_s as usize;
         for (name, least, got) in [
@@ -100,13 +112,20 @@ impl ServeOptions {
                 return Err(ServeError::Option { name, least, got });
             }
         }
-        self.check_knobs()
+        match self.loops {
+            Some(got) if !(1..=LOOPS_MAX).contains(&got) => Err(ServeError::Loops { most: LOOPS_MAX, got }),
+            _ => self.check_knobs(),
+        }
     }
 
     /// A knob that the model does not have would be turned for nothing.
     fn check_knobs(&self) -> Result<(), ServeError> {
-        let knobs: [(&'static str, bool, &'static [Model]); 2] =
-            [("--coalesce", self.coalesce, &[Model::Epoll]), ("--yield", self.yields, &[Model::Threads])];
+        const LOOPS: &[Model] = &[Model::Epoll];
+        let knobs: [(&'static str, bool, &'static [Model]); 3] = [
+            ("--coalesce", self.coalesce, LOOPS),
+            ("--loops", self.loops.is_some(), LOOPS),
+            ("--yield", self.yields, &[Model::Threads]),
+        ];
         for (knob, turned, models) in knobs {
             if turned && !models.contains(&self.model) {
                 return Err(ServeError::Knob { knob, models, model: self.model });
@@ -135,6 +154,8 @@ mod tests {
         assert_eq!(error.to_string(), "sendq_bytes must be at least 4096, got 100");
         let error = ServeOptions { half_open_max: 0, ..ServeOptions::default() }.check().unwrap_err();
         assert_eq!(error.to_string(), "half_open_max must be at least 1, got 0");
+        let error = ServeOptions { loops: Some(0), ..ServeOptions::default() }.check().unwrap_err();
+        assert_eq!(error.to_string(), "loops must be 1..=1024, got 0");
     }
 
     #[test]
@@ -144,6 +165,9 @@ mod tests {
             options.check().unwrap_err().to_string(),
             "--yield belongs to model threads, not to epoll"
         );
-        assert!(ServeOptions { model: Model::Threads, ..options }.check().is_ok());
+        let options = ServeOptions { model: Model::Threads, ..options };
+        assert!(options.check().is_ok());
+        let error = ServeOptions { loops: Some(1), ..options }.check().unwrap_err();
+        assert_eq!(error.to_string(), "--loops belongs to model epoll, not to threads");
     }
 }

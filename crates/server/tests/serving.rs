@@ -6,7 +6,6 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -58,7 +57,11 @@ fn every_server() -> Vec<ServeOptions> {
     let plain = |model| ServeOptions { model, ..ServeOptions::default() };
     let mut servers: Vec<_> = Model::ALL.map(plain).into();
     servers.push(ServeOptions { yields: true, ..plain(Model::Threads) });
-    servers.push(ServeOptions { coalesce: true, nodelay: false, ..plain(Model::Epoll) });
+    for loops in [1, 3] {
+        servers.push(ServeOptions { loops: Some(loops), ..plain(Model::Epoll) });
+        let coalesce = ServeOptions { coalesce: true, nodelay: false, ..plain(Model::Epoll) };
+        servers.push(ServeOptions { loops: Some(loops), ..coalesce });
+    }
     servers
 }
 
@@ -130,31 +133,36 @@ fn a_slow_reader_is_closed_and_nobody_else_notices() {
         talker.join("#a");
         listener.join("#a");
 
-        let closed = AtomicBool::new(false);
         let text = "x".repeat(400);
+        // The listener is never far behind, so it is not slow itself.
+        let (follow, followed) = mpsc::channel();
         std::thread::scope(|scope| {
-            scope.spawn(|| {
+            let talker = &mut talker;
+            let text = &text;
+            scope.spawn(move || {
                 let mut number = 0;
-                while !closed.load(Ordering::Relaxed) {
+                while followed.recv().is_ok() {
                     talker.say(&format!("PRIVMSG #a :{number} {text}"));
                     number += 1;
-                    // The listener is never far behind, so it is not slow itself.
-                    talker.say("PRIVMSG listener :step");
-                    talker.ping();
                 }
                 talker.say("PRIVMSG #a :end");
             });
+            follow.send(()).unwrap();
+            let mut follow = Some(follow);
             let mut next = 0;
             loop {
                 let line = listener.hear().unwrap();
                 if line.contains(" QUIT ") {
                     assert_eq!(line, ":slow!slow@127.0.0.1 QUIT :SendQ exceeded");
-                    closed.store(true, Ordering::Relaxed);
+                    follow = None;
                 } else if line.ends_with(" PRIVMSG #a :end") {
                     break;
                 } else if line.contains(" PRIVMSG #a ") {
                     assert_eq!(line, format!(":talker!talker@127.0.0.1 PRIVMSG #a :{next} {text}"));
                     next += 1;
+                    if let Some(follow) = &follow {
+                        follow.send(()).unwrap();
+                    }
                 }
             }
         });

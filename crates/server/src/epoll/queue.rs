@@ -9,7 +9,7 @@ use rustix::io::Errno;
 /// A buffer that grew beyond this is given back when it has become empty.
 const KEEP_BYTES: usize = 64 * 1024;
 
-pub(crate) enum Queue {
+pub(super) enum Queue {
     Classic {
         lines: VecDeque<Arc<[u8]>>,
         /// Bytes of the first line that are written.
@@ -25,46 +25,50 @@ pub(crate) enum Queue {
 }
 
 impl Queue {
-    pub(crate) fn classic() -> Queue {
+    pub(super) fn classic() -> Queue {
         Queue::Classic { lines: VecDeque::new(), written: 0, bytes: 0 }
     }
 
-    pub(crate) fn open() -> Queue {
+    pub(super) fn open() -> Queue {
         Queue::Open { buffer: Vec::new(), written: 0 }
     }
 
     /// Bytes that wait.
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Queue::Classic { written, bytes, .. } => bytes - written,
             Queue::Open { buffer, written } => buffer.len() - written,
         }
     }
 
-    /// Takes a line: a classic queue that is empty writes it at once; anything else waits for [`Queue::flush`].
-    pub(crate) fn take(
+    /// Takes a line that waits for [`Queue::flush`].
+    pub(super) fn push(&mut self, line: &Arc<[u8]>) {
+        match self {
+            Queue::Classic { lines, bytes, .. } => {
+                *bytes += line.len();
+                lines.push_back(Arc::clone(line));
+            }
+            Queue::Open { buffer, .. } => buffer.extend_from_slice(line),
+        }
+    }
+
+    /// Takes a line and writes it at once, if nothing waits before it.
+    pub(super) fn take(
         &mut self,
         line: &Arc<[u8]>,
         mut write: impl FnMut(&[u8]) -> Result<usize, Errno>,
     ) -> Result<(), Errno> {
-        match self {
-            Queue::Classic { lines, written, bytes } => {
-                let done = if lines.is_empty() { write_some(line, &mut write)? } else { 0 };
-                if done < line.len() {
-                    if lines.is_empty() {
-                        *written = done;
-                    }
-                    *bytes += line.len();
-                    lines.push_back(Arc::clone(line));
-                }
-            }
-            Queue::Open { buffer, .. } => buffer.extend_from_slice(line),
+        let done = if self.len() == 0 { write_some(line, &mut write)? } else { 0 };
+        if done < line.len() {
+            self.push(line);
+            let (Queue::Classic { written, .. } | Queue::Open { written, .. }) = self;
+            *written += done;
         }
         Ok(())
     }
 
     /// Forgets what waits, but for the rest of a line that is partly written, and takes a last line.
-    pub(crate) fn end_with(&mut self, last: &Arc<[u8]>) {
+    pub(super) fn end_with(&mut self, last: &Arc<[u8]>) {
         match self {
             Queue::Classic { lines, written, bytes } => {
                 lines.truncate(usize::from(*written > 0));
@@ -83,7 +87,7 @@ impl Queue {
     }
 
     /// Writes until nothing waits or the connection takes no more.
-    pub(crate) fn flush(
+    pub(super) fn flush(
         &mut self,
         mut write: impl FnMut(&[u8]) -> Result<usize, Errno>,
     ) -> Result<(), Errno> {
@@ -162,6 +166,10 @@ mod tests {
         }
     }
 
+    fn push(queue: &mut Queue, lines: &[&str]) {
+        lines.iter().for_each(|text| queue.push(&line(text)));
+    }
+
     #[test]
     fn classic_writes_each_line_at_once() {
         let (mut queue, mut sink) = (Queue::classic(), Sink { space: 100, ..Sink::default() });
@@ -187,9 +195,18 @@ mod tests {
     }
 
     #[test]
+    fn classic_writes_each_line_that_waited_by_itself() {
+        let (mut queue, mut sink) = (Queue::classic(), Sink { space: 100, ..Sink::default() });
+        push(&mut queue, &["one", "two"]);
+        assert!(sink.writes.is_empty());
+        queue.flush(|bytes| sink.write(bytes)).unwrap();
+        assert_eq!(sink.writes, [b"one", b"two"]);
+    }
+
+    #[test]
     fn open_writes_all_together() {
         let (mut queue, mut sink) = (Queue::open(), Sink { space: 100, ..Sink::default() });
-        give(&mut queue, &mut sink, &["one", "two", "three"]);
+        push(&mut queue, &["one", "two", "three"]);
         assert!(sink.writes.is_empty());
         assert_eq!(queue.len(), 11);
         queue.flush(|bytes| sink.write(bytes)).unwrap();
@@ -201,9 +218,9 @@ mod tests {
     fn open_goes_on_where_a_jam_stopped_it() {
         for space in 1..11 {
             let (mut queue, mut sink) = (Queue::open(), Sink { space, ..Sink::default() });
-            give(&mut queue, &mut sink, &["one", "two"]);
+            push(&mut queue, &["one", "two"]);
             queue.flush(|bytes| sink.write(bytes)).unwrap();
-            give(&mut queue, &mut sink, &["three"]);
+            push(&mut queue, &["three"]);
             assert_eq!(queue.len(), 11 - space.min(6));
             sink.space = 100;
             queue.flush(|bytes| sink.write(bytes)).unwrap();
@@ -223,7 +240,7 @@ mod tests {
         ] {
             for mut queue in [Queue::classic(), Queue::open()] {
                 let mut sink = Sink { space, ..Sink::default() };
-                give(&mut queue, &mut sink, &["one\n", "two\n", "three\n"]);
+                push(&mut queue, &["one\n", "two\n", "three\n"]);
                 queue.flush(|bytes| sink.write(bytes)).unwrap();
                 queue.end_with(&line("end\n"));
                 sink.space = 100;
@@ -236,9 +253,10 @@ mod tests {
 
     #[test]
     fn a_broken_connection_is_an_error() {
+        assert_eq!(Queue::classic().take(&line("one"), |_| Err(Errno::PIPE)), Err(Errno::PIPE));
         for mut queue in [Queue::classic(), Queue::open()] {
-            let taken = queue.take(&line("one"), |_| Err(Errno::PIPE));
-            assert_eq!(taken.and_then(|()| queue.flush(|_| Err(Errno::PIPE))), Err(Errno::PIPE));
+            push(&mut queue, &["one"]);
+            assert_eq!(queue.flush(|_| Err(Errno::PIPE)), Err(Errno::PIPE));
         }
     }
 }
