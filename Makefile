@@ -21,6 +21,8 @@ test: setup-test
 	$(MVN) verify
 	$(MAKE) lint
 	cargo test --locked --workspace
+	cd platforms/go-goroutines && test -z "$$(gofmt -l .)" && go vet ./... && go test ./...
+	cd platforms/node-events && node --test
 	scripts/irc-clients.sh target/debug/klatch $(JAR)
 
 lint:
