@@ -1,0 +1,115 @@
+package org.klatch.cli;
+
+import java.io.IOException;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Set;
+import org.klatch.chat.Hall;
+import org.klatch.chat.Identity;
+import org.klatch.server.Model;
+import org.klatch.server.Options;
+import org.klatch.server.Server;
+
+/** {@code serve}: the options of a server, and its ready line. */
+final class ServeCommand {
+  private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+  private static final String USAGE =
+      """
+      usage: java -jar klatch.jar serve [OPTIONS]
+
+      Holds rooms on the IRC wire until it is stopped (SIGTERM, SIGINT). Options take one dash or two:
+
+      """;
+
+  int run(List<String> args) throws Trouble {
+    Arguments arguments = new Arguments(args, Set.of("json", "yield", "coalesce", "help"));
+    Models models = new Models();
+    String name = arguments.text("model", "MODEL", "threads", models.describe());
+    String listen =
+        arguments.text(
+            "listen", "HOST:PORT", "127.0.0.1:6667", "where to listen; port 0 is any free one");
+    boolean nodelay =
+        arguments.truth("nodelay", true, "set TCP_NODELAY: send each write without waiting");
+    boolean yield = arguments.flag("yield", "yield after each packet received and each batch sent");
+    int loops = arguments.integer("loops", 1, 1024, PROCESSORS, "event loops");
+    boolean coalesce =
+        arguments.flag("coalesce", "one write for all deliveries of a loop's turn (class open)");
+    int sendq =
+        arguments.integer(
+            "sendq", 1024, 1 << 30, 1 << 20, "bytes that may wait for one connection");
+    int timeout =
+        arguments.integer(
+            "registration-timeout", 1, 86_400, 30, "seconds that a client has to register");
+    int halfOpen =
+        arguments.integer(
+            "half-open-max", 1, 1 << 20, 4096, "clients that may be there unregistered");
+    boolean json = arguments.flag("json", "print the ready line as JSON");
+    if (arguments.flag("help", "print this")) {
+      System.out.print(USAGE + arguments.help());
+      return 0;
+    }
+    arguments.finish();
+    Model model = models.find(name);
+    models.refuseForeign(model, arguments, "yield", "loops", "coalesce");
+    String host = hostOf(listen);
+    Options options =
+        new Options(
+            host, portOf(listen), nodelay, yield, loops, coalesce, sendq, timeout, halfOpen);
+    try {
+      Server server = model.listen(options, hall(), System.err::println);
+      ready(json, host, server.port(), name, model.classWith(options));
+      server.run();
+    } catch (IOException e) {
+      throw new Trouble(
+          "cannot listen on " + listen + ": " + e.getMessage() + "; choose another -listen");
+    }
+    return 0;
+  }
+
+  private static Hall hall() {
+    return new Hall(
+        new Identity(
+            "klatch.localhost",
+            "klatch-" + Version.get(),
+            LocalDate.now(ZoneId.systemDefault()).toString(),
+            "Klatch",
+            "Come in and talk."));
+  }
+
+  /** Printed once connections are accepted: the listener is bound, so the kernel takes them. */
+  private static void ready(boolean json, String host, int port, String model, String kind) {
+    long pid = ProcessHandle.current().pid();
+    if (!json) {
+      System.out.printf("ready: %s (%s) on %s:%d, pid %d%n", model, kind, host, port, pid);
+      return;
+    }
+    String runtime = System.getProperty("java.vm.name") + " " + Runtime.version();
+    System.out.println(
+        new Json()
+            .put("event", "ready")
+            .put("host", host)
+            .put("port", port)
+            .put("pid", pid)
+            .put("model", model)
+            .put("class", kind)
+            .put("version", Version.get())
+            .put("runtime", runtime));
+  }
+
+  private static String hostOf(String listen) throws Trouble {
+    int colon = listen.lastIndexOf(':');
+    if (colon < 1) {
+      throw new Trouble.Usage("listen must be HOST:PORT, got " + listen);
+    }
+    return listen.substring(0, colon).replaceAll("^\\[|]$", "");
+  }
+
+  private static int portOf(String listen) throws Trouble {
+    String port = listen.substring(listen.lastIndexOf(':') + 1);
+    if (!port.matches("\\d{1,5}") || Integer.parseInt(port) > 65_535) {
+      throw new Trouble.Usage("port must be 0..=65535, got " + port);
+    }
+    return Integer.parseInt(port);
+  }
+}

@@ -1,0 +1,24 @@
+package org.klatch.server;
+
+import java.io.IOException;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.klatch.chat.Hall;
+
+/** Two platform threads for each connection: VolanoMark's model. */
+public final class ThreadsModel implements Model {
+  @Override
+  public String name() {
+    return "threads";
+  }
+
+  @Override
+  public Set<String> knobs() {
+    return Set.of("yield");
+  }
+
+  @Override
+  public Server listen(Options options, Hall hall, Consumer<String> log) throws IOException {
+    return new ThreadedServer(options, hall, Thread::new, log);
+  }
+}

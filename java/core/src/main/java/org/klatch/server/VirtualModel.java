@@ -1,0 +1,41 @@
+package org.klatch.server;
+
+import java.io.IOException;
+import java.util.Set;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.Consumer;
+import org.klatch.chat.Hall;
+
+/** Two virtual threads for each connection; otherwise as {@link ThreadsModel}. */
+public final class VirtualModel implements Model {
+  @Override
+  public String name() {
+    return "virtual";
+  }
+
+  @Override
+  public Set<String> knobs() {
+    return Set.of("yield");
+  }
+
+  @Override
+  public int javaMin() {
+    return 21;
+  }
+
+  @Override
+  public Server listen(Options options, Hall hall, Consumer<String> log) throws IOException {
+    return new ThreadedServer(options, hall, virtualThreads(), log);
+  }
+
+  /** {@code Thread.ofVirtual().factory()}, by name: this is compiled for a Java without it. */
+  private static ThreadFactory virtualThreads() {
+    try {
+      Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+      Class<?> type = Class.forName("java.lang.Thread$Builder");
+      return (ThreadFactory) type.getMethod("factory").invoke(builder);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("a Java below " + new VirtualModel().javaMin(), e);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+package org.klatch.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Whatever is wrong, a user sees one line that says what, and status 2. */
+class MainTest {
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          crowd -rooms 0             | rooms must be 1..=65535, got 0
+          crowd --rooms=many         | rooms must be 1..=65535, got many
+          crowd -users 1             | users must be 2..=10000, got 1
+          crowd -size 10             | size must be 36..=400, got 10
+          crowd -count 0             | count must be 1..=100000000, got 0
+          crowd -start 65535         | start + rooms - 1 must be at most 65535, the last room there can be
+          crowd -port 99999          | port must be 1..=65535, got 99999
+          crowd -pause NaN           | pause must be a number from 0 to 86400, got NaN
+          crowd -timeout 0           | timeout must be a number from 0.1 to 86400, got 0
+          crowd -pacing sometimes    | pacing must be turns, rounds, flood or rate, got sometimes
+          crowd -pacing rate         | pacing rate needs -rate, above 0
+          crowd -rate 5              | -rate needs -pacing rate
+          crowd -window 5            | -window needs -pacing rounds
+          crowd -bogus 1             | unknown option -bogus
+          crowd --bogus=1            | unknown option -bogus
+          crowd -port                | option -port needs a value: N
+          crowd -port 1 --port 2     | option -port is given twice
+          crowd --json=yes           | option -json takes no value
+          crowd room                 | unexpected argument room
+          serve -listen 6667         | listen must be HOST:PORT, got 6667
+          serve -listen a:99999      | port must be 0..=65535, got 99999
+          serve -model clay          | unknown model clay; there is: threads, virtual, selector
+          serve -model netty         | unknown model netty; there is: threads, virtual, selector; netty is in klatch-netty.jar
+          serve -model selector -yield | --yield belongs to the models threads and virtual
+          serve -loops 2             | --loops belongs to the model selector
+          serve -coalesce            | --coalesce belongs to the model selector
+          serve -model selector -loops 0 | loops must be 1..=1024, got 0
+          serve -nodelay no          | nodelay must be true or false, got no
+          serve -sendq 1             | sendq must be 1024..=1073741824, got 1
+          dance                      | unknown command dance: serve or crowd
+          """)
+  void wrongUsage(String arguments, String message) throws Exception {
+    String line = onlyError(arguments.trim().split(" +", -1));
+    assertTrue(line.startsWith("klatch: " + message.trim() + " (`java -jar klatch.jar "), line);
+  }
+
+  @Test
+  void aPortInUse() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String listen = "127.0.0.1:" + taken.getLocalPort();
+      assertEquals(
+          "klatch: cannot listen on "
+              + listen
+              + ": Address already in use (Bind failed); choose another -listen",
+          onlyError("serve", "-listen", listen).replace("use;", "use (Bind failed);"));
+    }
+  }
+
+  @Test
+  void aHostThatRefuses() throws Exception {
+    int port;
+    try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = closed.getLocalPort();
+    }
+    String expected =
+        "klatch: cannot connect to 127.0.0.1 port "
+            + port
+            + ": Connection refused; is a server running there?";
+    assertEquals(expected, onlyError("crowd", "-port", "" + port));
+  }
+
+  @Test
+  void help() throws Exception {
+    for (String[] arguments :
+        new String[][] {{"--help"}, {"serve", "--help"}, {"crowd", "-help", "-rooms", "3"}}) {
+      try (Program program = new Program(arguments)) {
+        List<String> lines = program.rest();
+        assertEquals(0, program.exitStatus());
+        assertEquals(List.of(), program.errors());
+        assertTrue(lines.size() > 5, lines.toString());
+        assertTrue(lines.stream().allMatch(line -> line.length() <= 110), lines.toString());
+      }
+    }
+  }
+
+  /** Runs to the end: nothing on standard output, one line of errors, status 2. */
+  private static String onlyError(String... arguments) throws IOException, InterruptedException {
+    try (Program program = new Program(arguments)) {
+      assertEquals(List.of(), program.rest());
+      assertEquals(2, program.exitStatus());
+      assertEquals(1, program.errors().size(), program.errors().toString());
+      return program.errors().get(0);
+    }
+  }
+}

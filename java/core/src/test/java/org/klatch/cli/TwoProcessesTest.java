@@ -1,0 +1,222 @@
+package org.klatch.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** {@code serve} and {@code crowd} as they are used, and what programs read of them. */
+class TwoProcessesTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private Program server;
+  private JsonNode ready;
+
+  @BeforeEach
+  void start() throws IOException {
+    server = new Program("serve", "--model", "threads", "--listen", "127.0.0.1:0", "--json");
+    ready = JSON.readTree(server.next());
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    server.close();
+  }
+
+  @Test
+  void theReadyLineAndTheEndBySignal() throws Exception {
+    List<String> names = new ArrayList<>();
+    ready.fieldNames().forEachRemaining(names::add);
+    assertEquals(
+        List.of("event", "host", "port", "pid", "model", "class", "version", "runtime"), names);
+    assertEquals("ready", ready.get("event").asText());
+    assertEquals("threads", ready.get("model").asText());
+    assertEquals("classic", ready.get("class").asText());
+    server.terminate();
+    assertEquals(143, server.exitStatus());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--model threads --nodelay false, threads, classic",
+    "--model selector --loops 2, selector, classic",
+    "--model selector --coalesce, selector, open",
+  })
+  void everyModelServesACrowd(String options, String model, String kind) throws Exception {
+    served(options, model, kind);
+  }
+
+  @Test
+  void virtualServesACrowdOrSaysWhichJavaItNeeds() throws Exception {
+    int java = Runtime.version().feature();
+    if (java >= 21) {
+      served("--model virtual", "virtual", "classic");
+      return;
+    }
+    try (Program other = new Program("serve", "--model", "virtual")) {
+      assertEquals(2, other.exitStatus());
+      String expected = "klatch: model virtual needs Java 21 or newer, and this is Java " + java;
+      assertEquals(List.of(expected), other.errors());
+    }
+  }
+
+  private static void served(String options, String model, String kind) throws Exception {
+    String serve = "serve --listen 127.0.0.1:0 " + options;
+    try (Program other = new Program(serve.split(" ", -1))) {
+      String line = other.next();
+      String begin = "ready: " + model + " (" + kind + ") on 127.0.0.1:";
+      assertTrue(line.startsWith(begin), line);
+      String port = line.substring(begin.length()).replaceAll(",.*", "");
+      for (String pacing : List.of("turns", "rounds")) {
+        String crowd = "crowd -rooms 4 -users 5 -count 50 -pacing " + pacing + " -port " + port;
+        try (Program talk = new Program(crowd.split(" ", -1))) {
+          List<String> lines = talk.rest();
+          assertEquals("valid", lines.get(lines.size() - 1), lines.toString());
+        }
+      }
+    }
+  }
+
+  @Test
+  void theClassicCommandLine() throws Exception {
+    try (Program crowd =
+        crowd("-host 127.0.0.1 -rooms 2 -users 3 -count 5 -start 7 -pause 0 -yield")) {
+      List<String> lines = crowd.rest();
+      assertEquals(0, crowd.exitStatus());
+      assertEquals("Messages sent      = 30", lines.get(1));
+      assertEquals("Messages received  = 60", lines.get(2));
+      assertEquals("Total messages     = 90", lines.get(3));
+      assertTrue(lines.get(4).startsWith("Elapsed time       = "), lines.toString());
+      assertTrue(lines.get(5).endsWith(" messages per second"), lines.toString());
+      assertEquals("valid", lines.get(lines.size() - 1));
+    }
+  }
+
+  @Test
+  void eventsAndResult() throws Exception {
+    try (Program crowd =
+        crowd("-rooms 2 -users 3 -count 20 -pacing rate -rate 20 --json -seed 4")) {
+      List<String> lines = crowd.rest();
+      assertEquals(0, crowd.exitStatus());
+      assertEquals("joined", event(lines.get(0)));
+      assertEquals("progress", event(lines.get(1)));
+      assertEquals(360, JSON.readTree(lines.get(1)).get("expected").asInt());
+      assertEquals("done", event(lines.get(lines.size() - 2)));
+      JsonNode result = JSON.readTree(lines.get(lines.size() - 1));
+      assertEquals("result", result.get("event").asText());
+      assertEquals(120, result.get("sent").asInt());
+      assertEquals(240, result.get("received").asInt());
+      assertEquals(240, total(result.get("latency_ns")));
+      assertEquals(120, total(result.get("send_lag_ns")));
+      assertTrue(result.get("elapsed_s").asDouble() > 0.9, "20 messages at 20 a second");
+      for (String count : Set.of("lost", "unsaid", "repeated", "reordered", "altered")) {
+        assertEquals(0, result.get(count).asInt(), count);
+      }
+      assertEquals("[]", result.get("faults").toString());
+      assertEquals("[]", result.get("strangers").toString());
+      assertTrue(result.get("failure").isNull());
+    }
+  }
+
+  @Test
+  void steered() throws Exception {
+    try (Program crowd = crowd("-rooms 1 -users 3 -count 2 --json --steered")) {
+      assertEquals("joined", event(crowd.next()));
+      crowd.say("go");
+      assertTrue(crowd.skipTo("\"done\"") != null);
+      crowd.say("quit");
+      assertTrue(crowd.next().contains("\"failure\":null"));
+      assertEquals(0, crowd.exitStatus());
+    }
+  }
+
+  @Test
+  void steeredByAPipeThatHasEnded() throws Exception {
+    try (Program crowd = crowd("-rooms 1 -users 3 -count 2 --json --steered")) {
+      crowd.say("go");
+      crowd.say("quit");
+      crowd.endOfInput();
+      assertTrue(crowd.skipTo("\"result\"").contains("\"failure\":null"));
+      assertEquals(0, crowd.exitStatus());
+    }
+  }
+
+  @Test
+  void endOfInputInsteadOfGoStops() throws Exception {
+    try (Program crowd = crowd("-rooms 1 -users 3 -count 2 --json --steered")) {
+      crowd.endOfInput();
+      JsonNode result = JSON.readTree(crowd.skipTo("\"result\""));
+      assertEquals("stopped", result.get("failure").get("kind").asText());
+      assertEquals(6, result.get("unsaid").asInt());
+      assertEquals(1, crowd.exitStatus());
+    }
+  }
+
+  @Test
+  void endOfInputInTheMiddleStops() throws Exception {
+    try (Program crowd =
+        crowd("-rooms 1 -users 3 -count 1000 -pacing rate -rate 1 --json --steered")) {
+      crowd.next();
+      crowd.say("go");
+      crowd.next(); // it makes progress
+      crowd.endOfInput();
+      JsonNode result = JSON.readTree(crowd.skipTo("\"result\""));
+      assertEquals("stopped", result.get("failure").get("kind").asText());
+      assertEquals(1, crowd.exitStatus());
+    }
+  }
+
+  @Test
+  void aSignalStopsWithAResult() throws Exception {
+    try (Program crowd = crowd("-rooms 1 -users 3 -count 1000 -pacing rate -rate 1 --json")) {
+      crowd.next();
+      crowd.next(); // it makes progress
+      crowd.terminate();
+      JsonNode result = JSON.readTree(crowd.skipTo("\"result\""));
+      assertEquals("stopped", result.get("failure").get("kind").asText());
+      assertEquals(1, crowd.exitStatus());
+    }
+  }
+
+  @Test
+  void aServerThatDiesMakesTheRunInvalid() throws Exception {
+    try (Program crowd = crowd("-rooms 2 -users 3 -count 1000 -pacing rate -rate 10")) {
+      assertTrue(crowd.next().startsWith("Everybody joined after "));
+      server.terminate();
+      List<String> lines = crowd.rest();
+      assertEquals(1, crowd.exitStatus());
+      String failure =
+          lines.stream().filter(line -> line.startsWith("invalid: ")).findFirst().get();
+      assertTrue(failure.matches("invalid: disconnect: room \\d, user \\d: the .*"), failure);
+      assertTrue(lines.stream().anyMatch(line -> line.matches("invalid: \\d+ unsaid")));
+      assertEquals(List.of(), crowd.errors());
+    }
+  }
+
+  private Program crowd(String options) throws IOException {
+    String all = "crowd -port " + ready.get("port").asInt() + " " + options;
+    return new Program(all.split(" ", -1));
+  }
+
+  private static String event(String line) throws IOException {
+    return JSON.readTree(line).get("event").asText();
+  }
+
+  private static long total(JsonNode buckets) {
+    long total = 0;
+    for (JsonNode bucket : buckets) {
+      total += bucket.get(1).asLong();
+    }
+    return total;
+  }
+}

@@ -1,0 +1,196 @@
+package org.klatch.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.klatch.chat.Hall;
+import org.klatch.chat.Identity;
+
+/** What every model must do: what happens to one connection must not touch another. */
+public abstract class ServingRules {
+  /** A model and its knobs. */
+  protected record Variant(Model model, boolean yield, int loops, boolean coalesce) {}
+
+  private final Variant variant;
+  private Server server;
+
+  protected ServingRules(Variant variant) {
+    this.variant = variant;
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    server.close();
+  }
+
+  @Test
+  void aSlowReaderIsClosedAndOthersSeeItQuit() throws IOException {
+    int port = start(64 * 1024, 30, 10);
+    try (Client slow = Client.joined(port, "slow");
+        Client ann = Client.joined(port, "ann")) {
+      String message = "PRIVMSG #a :" + "x".repeat(400);
+      int said = 0;
+      String quit = ":slow!slow@127.0.0.1 QUIT :SendQ exceeded";
+      String seen = "";
+      // As many as it takes: the kernel's buffers come on top of the queue.
+      while (!seen.equals(quit)) {
+        assertTrue(said < 200_000, "the slow reader was never closed");
+        ann.say((message + "\r\n").repeat(100) + "PING " + said);
+        said += 100;
+        do {
+          seen = ann.next();
+        } while (!seen.equals(quit) && !seen.startsWith(":test PONG "));
+      }
+      ann.ping("still here");
+      slow.skipTo("ERROR :Closing link: (SendQ exceeded)");
+    }
+  }
+
+  @Test
+  void whoDoesNotRegisterIsClosedInTime() throws IOException {
+    int port = start(1 << 20, 1, 10);
+    try (Client registered = Client.joined(port, "ann");
+        Client silent = new Client(port);
+        Client half = new Client(port)) {
+      half.say("NICK half");
+      silent.closedAfter("ERROR :Closing link: (Registration timed out)");
+      half.closedAfter("ERROR :Closing link: (Registration timed out)");
+      registered.ping("still here");
+    }
+  }
+
+  @Test
+  void tooManyWhoHaveNotRegisteredAreRefused() throws IOException {
+    int port = start(1 << 20, 30, 2);
+    try (Client ann = Client.joined(port, "ann");
+        Client first = new Client(port);
+        Client second = new Client(port);
+        Client third = new Client(port)) {
+      third.closedAfter("ERROR :Closing link: (Too many unregistered connections)");
+      first.say("NICK bob\r\nUSER bob 0 * :x");
+      first.ping("in");
+      try (Client fourth = new Client(port)) {
+        fourth.ping("there is room again");
+      }
+      second.ping("x");
+      ann.ping("x");
+    }
+  }
+
+  @Test
+  void whoLeavesWithoutRegisteringMakesRoom() throws IOException {
+    int port = start(1 << 20, 30, 1);
+    for (int i = 0; i < 3; i++) {
+      try (Client client = new Client(port)) {
+        client.say("QUIT");
+        client.closedAfter("ERROR :Closing link: (Quit)");
+      }
+    }
+  }
+
+  @Test
+  void aNulEndsOneSessionOnly() throws IOException {
+    int port = start(1 << 20, 30, 10);
+    try (Client ann = Client.joined(port, "ann");
+        Client bob = Client.joined(port, "bob")) {
+      bob.say("PRIVMSG #a :x\0y");
+      bob.closedAfter("ERROR :Closing link: (NUL in input)");
+      ann.skipTo(":bob!bob@127.0.0.1 QUIT :NUL in input");
+      ann.ping("still here");
+    }
+  }
+
+  @Test
+  void aConnectionThatBreaksIsSeenToQuit() throws IOException {
+    int port = start(1 << 20, 30, 10);
+    try (Client ann = Client.joined(port, "ann")) {
+      try (Client bob = Client.joined(port, "bob")) {
+        bob.ping("all is read, so that closing is an end of file");
+      }
+      ann.skipTo(":bob!bob@127.0.0.1 QUIT :Connection closed");
+    }
+  }
+
+  @Test
+  void manyLinesInOnePacketAreAllHandled() throws IOException {
+    int port = start(1 << 20, 30, 10);
+    try (Client ann = Client.joined(port, "ann")) {
+      StringBuilder pings = new StringBuilder();
+      for (int i = 0; i < 2000; i++) {
+        pings.append("PING ").append(i).append("\r\n");
+      }
+      ann.say(pings.toString());
+      for (int i = 0; i < 2000; i++) {
+        assertEquals(":test PONG test :" + i, ann.next());
+      }
+    }
+  }
+
+  @Test
+  void aConnectionThatIsResetIsSeenToQuit() throws IOException {
+    int port = start(1 << 20, 30, 10);
+    try (Client ann = Client.joined(port, "ann");
+        Client bob = Client.joined(port, "bob")) {
+      bob.ping("all is read");
+      bob.reset();
+      ann.skipTo(":bob!bob@127.0.0.1 QUIT :Connection reset");
+      ann.ping("still here");
+    }
+  }
+
+  @Test
+  void whoReadsLateGetsEverythingInOrder() throws IOException {
+    int port = start(1 << 30, 30, 10);
+    try (Client late = Client.joined(port, "late");
+        Client ann = Client.joined(port, "ann")) {
+      int count = 20_000; // more than the kernel's buffers take
+      String filler = " " + "x".repeat(400) + "\r\n";
+      for (int i = 0; i < count; i += 100) {
+        StringBuilder lines = new StringBuilder();
+        for (int j = i; j < i + 100; j++) {
+          lines.append("PRIVMSG #a :").append(j).append(filler);
+        }
+        ann.say(lines.toString());
+      }
+      ann.ping("all is said");
+      late.skipTo(":ann!ann@127.0.0.1 JOIN #a");
+      for (int i = 0; i < count; i++) {
+        String expected = ":ann!ann@127.0.0.1 PRIVMSG #a :" + i + filler;
+        assertEquals(expected.strip(), late.next());
+      }
+      late.ping("all is read");
+    }
+  }
+
+  @Test
+  void whoClosesItsOwnSideStillGetsTheAnswers() throws IOException {
+    int port = start(1 << 20, 30, 10);
+    try (Client ann = Client.joined(port, "ann")) {
+      ann.say("PING :last");
+      ann.endOutput();
+      ann.skipTo(":test PONG test :last");
+      ann.closedAfter("ERROR :Closing link: (Connection closed)");
+    }
+  }
+
+  private int start(int sendqBytes, int registrationTimeoutS, int halfOpenMax) throws IOException {
+    Hall hall = new Hall(new Identity("test", "1", "today", "Klatch", "Hello."));
+    Options options =
+        new Options(
+            "127.0.0.1",
+            0,
+            true,
+            variant.yield,
+            variant.loops,
+            variant.coalesce,
+            sendqBytes,
+            registrationTimeoutS,
+            halfOpenMax);
+    server = variant.model.listen(options, hall, line -> {});
+    new Thread(server::run, "test server").start();
+    return server.port();
+  }
+}
