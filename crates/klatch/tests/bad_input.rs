@@ -28,7 +28,10 @@ fn numbers_out_of_range() {
         (["--pacing", "rate"], "--rate <MESSAGES/S>"),
         (["--rooms", "many"], "invalid value 'many' for '--rooms"),
         (["--platform", "fax"], "klatch: no platform is called fax; there are "),
-        (["--target", "chat.example"], "a target looks like irc://host:port (or redis://, nats://, mqtt://), got chat.example"),
+        (
+            ["--target", "chat.example"],
+            "a target looks like irc://host:port (or redis://, nats://, mqtt://), got chat.example",
+        ),
     ] {
         // The later of two equal options counts.
         fails(run_once(out.path(), &[]).args(arguments).args(["--timeout", "5"]), message);
@@ -115,7 +118,10 @@ fn a_server_that_dies_at_once_is_quoted() {
     let out = tempfile::tempdir().unwrap();
     let java = pretended_java(out.path(), "17", "echo no memory >&2; exit 3");
     let mut command = run_once(out.path(), &["--platform", "java-threads", "--java"]);
-    fails(command.arg(&java), "java-threads@17 ended before it was ready (exit status 3); it said: no memory");
+    fails(
+        command.arg(&java),
+        "java-threads@17 ended before it was ready (exit status 3); it said: no memory",
+    );
 }
 
 #[test]

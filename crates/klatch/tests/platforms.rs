@@ -26,17 +26,25 @@ fn every_platform_is_valid_under_turns_and_under_rounds() {
         let ways = platform["here"].as_array().unwrap();
         if ways.is_empty() {
             let why = &platform["not_here"];
-            assert!(NOT_OF_DEBIAN.contains(&name), "{name} is not here: {why}; scripts/setup.sh test installs all");
+            assert!(
+                NOT_OF_DEBIAN.contains(&name),
+                "{name} is not here: {why}; scripts/setup.sh test installs all"
+            );
             println!("not measured: {name}: {why}");
         }
         for way in ways {
             let way = way["name"].as_str().unwrap();
             for pacing in ["turns", "rounds"] {
                 let out = tempfile::tempdir().unwrap();
-                let mut run = run_once(out.path(), &["--platform", way, "--pacing", pacing, "--timeout", "20"]);
+                let mut run =
+                    run_once(out.path(), &["--platform", way, "--pacing", pacing, "--timeout", "20"]);
                 let said = Said::of(run.args(SMALL));
                 let record = said.record();
-                assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{way}, {pacing}: {said:?}");
+                assert_eq!(
+                    (said.status, record.verdict.status),
+                    (Some(0), Status::Valid),
+                    "{way}, {pacing}: {said:?}"
+                );
                 assert_eq!((record.score.sent, record.score.received), (300, 900), "{way}, {pacing}");
                 assert!(record.usage.server.unwrap().cpu_s > 0.0, "{way}, {pacing}");
             }
@@ -59,7 +67,8 @@ fn run_mine(folder: &Path, arguments: &[&str]) -> Said {
 fn a_platform_of_ones_own_is_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let klatch = env!("CARGO_BIN_EXE_klatch");
-    let command = format!("['{klatch}', 'serve', '--coalesce', '--json', '--listen', '{{address}}', '{{knobs}}']");
+    let command =
+        format!("['{klatch}', 'serve', '--coalesce', '--json', '--listen', '{{address}}', '{{knobs}}']");
     catalog(folder.path(), &command, "[knobs.sendq]\nhelp = 'bytes'\narguments = ['--sendq', '{value}']\n");
     let record = run_mine(folder.path(), &["--knob", "sendq=65536"]).record();
     assert_eq!((record.verdict.status, record.platform.class), (Status::Valid, Some(Class::Open)));
@@ -75,7 +84,10 @@ fn wrong_catalogs_and_commands_are_told() {
     let folder = tempfile::tempdir().unwrap();
     catalog(folder.path(), "['/nowhere/server']", "speed = 9\n");
     let said = run_mine(folder.path(), &[]);
-    assert!(said.status == Some(2) && said.err.contains("line 6") && said.err.contains("`speed`"), "{said:?}");
+    assert!(
+        said.status == Some(2) && said.err.contains("line 6") && said.err.contains("`speed`"),
+        "{said:?}"
+    );
     catalog(folder.path(), "['/nowhere/server']", "");
     let said = run_mine(folder.path(), &[]);
     let message = "klatch: mine: cannot start /nowhere/server: No such file or directory (os error 2)";
@@ -114,17 +126,28 @@ fn a_platform_can_bring_its_source_and_is_built_once() {
     std::fs::create_dir(folder.path().join("src")).unwrap();
     let script = format!("#!/bin/sh\nexec {klatch} serve --json --listen $1\n");
     std::fs::write(folder.path().join("src/server.sh"), script).unwrap();
-    let build = format!("echo >> {}/built; cp server.sh \"$1/server\"; chmod +x \"$1/server\"", folder.path().display());
-    let more = format!("sources = 'src'\n[build]\ncommand = ['sh', '-c', '''{build}''', 'sh', '{{build}}']\n");
+    let build = format!(
+        "echo >> {}/built; cp server.sh \"$1/server\"; chmod +x \"$1/server\"",
+        folder.path().display()
+    );
+    let more =
+        format!("sources = 'src'\n[build]\ncommand = ['sh', '-c', '''{build}''', 'sh', '{{build}}']\n");
     catalog(folder.path(), "['{build}/server', '{address}']", &more);
     for _ in 0..2 {
         assert_eq!(run_mine(folder.path(), &[]).record().verdict.status, Status::Valid);
     }
     assert_eq!(std::fs::read_to_string(folder.path().join("built")).unwrap(), "\n", "it was built once");
-    catalog(folder.path(), "['{build}/server']", "sources = 'src'\n[build]\ncommand = ['sh', '-c', 'echo no; false']\n");
+    catalog(
+        folder.path(),
+        "['{build}/server']",
+        "sources = 'src'\n[build]\ncommand = ['sh', '-c', 'echo no; false']\n",
+    );
     std::fs::write(folder.path().join("src/server.sh"), "changed").unwrap();
     let said = run_mine(folder.path(), &[]);
-    assert!(said.status == Some(2) && said.err.contains("mine: cannot build it: `sh -c echo no; false`"), "{said:?}");
+    assert!(
+        said.status == Some(2) && said.err.contains("mine: cannot build it: `sh -c echo no; false`"),
+        "{said:?}"
+    );
 }
 
 #[test]
