@@ -9,7 +9,7 @@ use klatch_server::{Model, ServeOptions, serve};
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Serve {
-    /// How it moves its bytes: threads, epoll
+    /// How it moves its bytes: threads, epoll, tokio
     #[arg(long, default_value_t = Model::Epoll)]
     model: Model,
     /// Where to listen; port 0 takes a free one
@@ -18,8 +18,8 @@ pub(crate) struct Serve {
     /// Put waiting deliveries into one write (class open) instead of one write each (class classic)
     #[arg(long)]
     coalesce: bool,
-    /// Loops that share the connections, a thread each; as many as there are CPUs by default
-    #[arg(long)]
+    /// Loops (or worker threads) that share the connections [default: one a CPU]
+    #[arg(long, value_name = "THREADS")]
     loops: Option<usize>,
     /// Give up the CPU after each packet received and each batch sent, as VolanoMark did (model threads)
     #[arg(long = "yield")]

@@ -42,7 +42,7 @@ pub enum ServeError {
         got: usize,
     },
     /// A knob is turned that the model does not have.
-    #[error("{knob} belongs to model {}, not to {model}", models.iter().map(|model| model.name()).collect::<Vec<_>>().join(", "))]
+    #[error("{knob} belongs to model {}, not to {model}", models.iter().map(|model| model.name()).collect::<Vec<_>>().join(" or "))]
     Knob {
         /// The knob as it is called on the command line.
         knob: &'static str,

@@ -15,6 +15,7 @@ mod ready;
 mod signals;
 mod thread_limits;
 mod threads;
+mod tokio;
 mod waiting;
 
 use std::net::SocketAddr;
@@ -45,6 +46,7 @@ pub fn serve_until(
     match options.model {
         Model::Threads => threads::run(listener, options, stop, ready),
         Model::Epoll => epoll::run(listener, options, stop, ready),
+        Model::Tokio => tokio::run(listener, options, stop, ready),
     }
 }
 

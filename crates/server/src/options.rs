@@ -15,17 +15,20 @@ pub enum Model {
     Threads,
     /// Event loops over epoll.
     Epoll,
+    /// Tasks over a few threads, by the tokio runtime.
+    Tokio,
 }
 
 impl Model {
     /// All models.
-    pub const ALL: [Model; 2] = [Model::Threads, Model::Epoll];
+    pub const ALL: [Model; 3] = [Model::Threads, Model::Epoll, Model::Tokio];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Model::Threads => "threads",
             Model::Epoll => "epoll",
+            Model::Tokio => "tokio",
         }
     }
 }
@@ -120,7 +123,7 @@ impl ServeOptions {
 
     /// A knob that the model does not have would be turned for nothing.
     fn check_knobs(&self) -> Result<(), ServeError> {
-        const LOOPS: &[Model] = &[Model::Epoll];
+        const LOOPS: &[Model] = &[Model::Epoll, Model::Tokio];
         let knobs: [(&'static str, bool, &'static [Model]); 3] = [
             ("--coalesce", self.coalesce, LOOPS),
             ("--loops", self.loops.is_some(), LOOPS),
@@ -144,7 +147,7 @@ mod tests {
         for model in Model::ALL {
             assert_eq!(model.to_string().parse(), Ok(model));
         }
-        assert_eq!("mio".parse::<Model>(), Err("model must be one of threads, epoll, got mio".into()));
+        assert_eq!("mio".parse::<Model>(), Err("model must be one of threads, epoll, tokio, got mio".into()));
     }
 
     #[test]
@@ -168,6 +171,6 @@ mod tests {
         let options = ServeOptions { model: Model::Threads, ..options };
         assert!(options.check().is_ok());
         let error = ServeOptions { loops: Some(1), ..options }.check().unwrap_err();
-        assert_eq!(error.to_string(), "--loops belongs to model epoll, not to threads");
+        assert_eq!(error.to_string(), "--loops belongs to model epoll or tokio, not to threads");
     }
 }

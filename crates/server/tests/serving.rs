@@ -57,10 +57,10 @@ fn every_server() -> Vec<ServeOptions> {
     let plain = |model| ServeOptions { model, ..ServeOptions::default() };
     let mut servers: Vec<_> = Model::ALL.map(plain).into();
     servers.push(ServeOptions { yields: true, ..plain(Model::Threads) });
-    for loops in [1, 3] {
-        servers.push(ServeOptions { loops: Some(loops), ..plain(Model::Epoll) });
-        let coalesce = ServeOptions { coalesce: true, nodelay: false, ..plain(Model::Epoll) };
-        servers.push(ServeOptions { loops: Some(loops), ..coalesce });
+    for (model, loops) in [(Model::Epoll, 1), (Model::Epoll, 3), (Model::Tokio, 3)] {
+        let looped = ServeOptions { loops: Some(loops), ..plain(model) };
+        servers.push(ServeOptions { coalesce: true, nodelay: false, ..looped.clone() });
+        servers.push(looped);
     }
     servers
 }
@@ -188,6 +188,7 @@ fn unregistered_connections_are_limited() {
         ann.ping();
         // who registers makes room for another
         idle[0].register("bob");
+        idle[0].ping();
         let mut another = server.connect();
         another.ping();
         // and so does who leaves

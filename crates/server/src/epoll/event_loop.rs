@@ -276,7 +276,9 @@ impl EventLoop {
     }
 
     fn remove(&mut self, slot: usize) {
-        if let Some(connection) = self.slots[slot].take() {
+        if let Some(mut connection) = self.slots[slot].take() {
+            // Who sees that it is gone may come in its place.
+            connection.half_open = None;
             door::discard_input(&connection.link);
             self.free.push(slot);
         }

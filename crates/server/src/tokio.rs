@@ -1,0 +1,216 @@
+//! Tasks over a few threads (many-to-many): tokio's multi-threaded runtime, and for each connection a task that reads
+//! and does what it is told and a task that waits for lines and writes.
+
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use klatch_chat::{Flow, Hall, Session};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{Shutdown, shutdown};
+use tokio::io::AsyncReadExt;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Builder;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
+
+use crate::door::{self, ACCEPT_PAUSE, Door, HalfOpen};
+use crate::outgoing::{Next, Outgoing, Writer};
+use crate::{ServeError, ServeOptions};
+
+const BUFFER_BYTES: usize = 4096;
+/// So many bytes are written together at most, and a line.
+const GATHER_BYTES: usize = 64 * 1024;
+
+/// A connection as its writing task sees it.
+struct Wire {
+    stream: OwnedWriteHalf,
+    lines: Notify,
+    broken: AtomicBool,
+}
+
+struct Server {
+    coalesce: bool,
+    sendq_bytes: usize,
+    patience: Duration,
+    hall: Arc<Hall<Outgoing<Wire>>>,
+    door: Arc<Door>,
+}
+
+pub(crate) fn run(
+    listener: OwnedFd,
+    options: &ServeOptions,
+    stop: BorrowedFd<'_>,
+    ready: impl FnOnce() -> Result<(), ServeError>,
+) -> Result<(), ServeError> {
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(options.loops())
+        .enable_all()
+        .build()
+        .map_err(ServeError::system("start a runtime"))?;
+    let server = Arc::new(Server {
+        coalesce: options.coalesce,
+        sendq_bytes: options.sendq_bytes,
+        patience: Duration::from_secs(options.registration_timeout_s.into()),
+        hall: crate::open_hall(),
+        door: Door::new(options),
+    });
+    let in_runtime = runtime.enter();
+    let listener =
+        TcpListener::from_std(listener.into()).map_err(ServeError::system("wait for connections"))?;
+    drop(in_runtime);
+    runtime.spawn(server.accept(listener));
+    ready()?;
+    // This thread is none of the runtime's, so it may block.
+    while let Err(errno) = poll(&mut [PollFd::from_borrowed_fd(stop, PollFlags::IN)], None) {
+        if errno != Errno::INTR {
+            return Err(ServeError::system("wait for the end")(errno));
+        }
+    }
+    Ok(())
+}
+
+impl Server {
+    async fn accept(self: Arc<Self>, listener: TcpListener) {
+        loop {
+            match listener.accept().await {
+                Ok((stream, from)) => self.welcome(stream, from),
+                Err(error) => match Errno::from_io_error(&error) {
+                    // It went away before it was accepted.
+                    None | Some(Errno::CONNABORTED | Errno::PROTO | Errno::INTR) => {}
+                    Some(errno) => {
+                        self.door.tell_of_no_room(errno);
+                        sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+            }
+        }
+    }
+
+    fn welcome(self: &Arc<Self>, stream: TcpStream, from: SocketAddr) {
+        let Some(half_open) = self.door.admit(&stream) else {
+            return;
+        };
+        let (reading, writing) = stream.into_split();
+        let wire = Wire { stream: writing, lines: Notify::new(), broken: AtomicBool::new(false) };
+        tokio::spawn(Arc::clone(self).serve(reading, Outgoing::new(self.sendq_bytes, wire), from, half_open));
+    }
+
+    /// The task that reads. It starts the other, and ends after it.
+    async fn serve(
+        self: Arc<Self>,
+        mut stream: OwnedReadHalf,
+        out: Outgoing<Wire>,
+        from: SocketAddr,
+        half_open: HalfOpen,
+    ) {
+        let mut session = self.hall.enter(from.ip(), out.clone());
+        let mut writer = tokio::spawn(write(out.clone(), self.coalesce));
+        let end = self.read(&mut session, &mut stream, half_open).await;
+        if out.overflowed() {
+            session.hang_up(b"SendQ exceeded");
+            out.end_with_error(b"SendQ exceeded");
+        } else {
+            let broken = out.writer().broken.load(Ordering::Relaxed);
+            match end {
+                Ok(()) if !broken => session.hang_up(b"Connection closed"),
+                Err(error) if error.kind() == ErrorKind::TimedOut => session.close(b"Registration timed out"),
+                _ => session.hang_up(b"Connection reset"),
+            }
+            out.end();
+        }
+        // Its last lines have as much time as a registration.
+        if timeout(self.patience, &mut writer).await.is_err() {
+            writer.abort();
+        }
+        door::discard_input(stream.as_ref());
+        // Other tasks may still hold the socket for a moment; the connection ends now.
+        let _ = shutdown(stream.as_ref(), Shutdown::Both);
+    }
+
+    /// Reads until the end of the input or of the session.
+    async fn read(
+        &self,
+        session: &mut Session<Outgoing<Wire>>,
+        stream: &mut OwnedReadHalf,
+        half_open: HalfOpen,
+    ) -> io::Result<()> {
+        let mut buffer = vec![0; BUFFER_BYTES];
+        let deadline = Instant::now() + self.patience;
+        while !session.registered() {
+            let count = timeout_at(deadline, stream.read(&mut buffer)).await??;
+            if count == 0 || session.feed(&buffer[..count]) == Flow::Close {
+                return Ok(());
+            }
+        }
+        drop(half_open);
+        loop {
+            let count = stream.read(&mut buffer).await?;
+            if count == 0 || session.feed(&buffer[..count]) == Flow::Close {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// The task that writes: each line by itself, or with `coalesce` all that wait together.
+async fn write(out: Outgoing<Wire>, coalesce: bool) {
+    let wire = out.writer();
+    if wire.write_lines(&out, coalesce).await.is_err() {
+        wire.broken.store(true, Ordering::Relaxed);
+        wire.stop_reading();
+    }
+}
+
+impl Wire {
+    async fn write_lines(&self, out: &Outgoing<Wire>, coalesce: bool) -> io::Result<()> {
+        let mut gathered = Vec::new();
+        loop {
+            let next = out.next();
+            if let Next::Write(line) = &next {
+                if !coalesce {
+                    self.write(line).await?;
+                    continue;
+                }
+                gathered.extend_from_slice(line);
+                if gathered.len() < GATHER_BYTES {
+                    continue;
+                }
+            }
+            self.write(&gathered).await?;
+            gathered.clear();
+            match next {
+                Next::Write(_) => {}
+                Next::Wait => self.lines.notified().await,
+                Next::Stop => return Ok(()),
+            }
+        }
+    }
+
+    async fn write(&self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match self.stream.try_write(bytes) {
+                Ok(count) => bytes = &bytes[count..],
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.stream.writable().await?,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Writer for Wire {
+    fn wake(&self) {
+        self.lines.notify_one();
+    }
+
+    fn stop_reading(&self) {
+        // Fails only for a connection that is gone already, and then nobody reads.
+        let _ = shutdown(self.stream.as_ref(), Shutdown::Read);
+    }
+}
