@@ -12,7 +12,8 @@ use crate::wire::Net;
 const VISITORS: usize = 4;
 const VISITS: usize = 250;
 
-const WINDOW: usize = 100;
+/// Less than servers read at a time: this is about the slow reader.
+const WINDOW: usize = 40;
 const TO_SLOW_READER: usize = 20_000;
 
 const MEMBERS: usize = 10;

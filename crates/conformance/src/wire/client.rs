@@ -153,8 +153,8 @@ impl Client {
             drop(link);
             // A stream of lines that are not wanted ends here as well.
             if Instant::now() >= until || !self.net.turn(until)? {
-                let waited = self.net.patience().as_secs_f64();
-                return wrong(format!("{} waited {waited} s, and no {what} came{last}", self.name()));
+                let waited = self.net.waited();
+                return wrong(format!("{waited}, and no {what} came to {}{last}", self.name()));
             }
         }
     }

@@ -52,8 +52,13 @@ impl Net {
         self.deadline.min(Instant::now() + self.patience)
     }
 
-    pub(crate) fn patience(&self) -> Duration {
-        self.patience
+    /// How long somebody has waited in vain, in words.
+    pub(super) fn waited(&self) -> String {
+        if Instant::now() < self.deadline {
+            format!("{} s went by", self.patience.as_secs_f64())
+        } else {
+            format!("the {} s of the whole check are over", (self.patience * CHECK_PATIENCES).as_secs_f64())
+        }
     }
 
     /// A connection that has said nothing yet.
