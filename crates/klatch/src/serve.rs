@@ -9,7 +9,7 @@ use klatch_server::{Model, ServeOptions, serve};
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Serve {
-    /// How it moves its bytes: threads, epoll, tokio
+    /// How it moves its bytes: threads, epoll, uring, tokio
     #[arg(long, default_value_t = Model::Epoll)]
     model: Model,
     /// Where to listen; port 0 takes a free one

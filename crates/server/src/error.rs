@@ -51,6 +51,12 @@ pub enum ServeError {
         /// The model that was asked for.
         model: Model,
     },
+    /// The system has no io_uring that the model `uring` can use.
+    #[error("cannot serve with io_uring: {reason}")]
+    IoUring {
+        /// What is missing, and what to do about it.
+        reason: String,
+    },
     /// A system call failed that should not.
     #[error("cannot {what}: {reason}")]
     System {

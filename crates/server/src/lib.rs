@@ -16,6 +16,7 @@ mod signals;
 mod thread_limits;
 mod threads;
 mod tokio;
+mod uring;
 mod waiting;
 
 use std::net::SocketAddr;
@@ -46,6 +47,7 @@ pub fn serve_until(
     match options.model {
         Model::Threads => threads::run(listener, options, stop, ready),
         Model::Epoll => epoll::run(listener, options, stop, ready),
+        Model::Uring => uring::run(listener, options, stop, ready),
         Model::Tokio => tokio::run(listener, options, stop, ready),
     }
 }

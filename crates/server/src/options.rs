@@ -15,19 +15,22 @@ pub enum Model {
     Threads,
     /// Event loops over epoll.
     Epoll,
+    /// Event loops over io_uring.
+    Uring,
     /// Tasks over a few threads, by the tokio runtime.
     Tokio,
 }
 
 impl Model {
     /// All models.
-    pub const ALL: [Model; 3] = [Model::Threads, Model::Epoll, Model::Tokio];
+    pub const ALL: [Model; 4] = [Model::Threads, Model::Epoll, Model::Uring, Model::Tokio];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Model::Threads => "threads",
             Model::Epoll => "epoll",
+            Model::Uring => "uring",
             Model::Tokio => "tokio",
         }
     }
@@ -93,9 +96,10 @@ impl Default for ServeOptions {
 }
 
 impl ServeOptions {
-    /// The class of the server: `classic` or `open`.
+    /// The class of the server: `classic` (one write system call a delivery) or `open`. One system call of an io_uring
+    /// submits many writes.
     pub fn class(&self) -> &'static str {
-        if self.coalesce { "open" } else { "classic" }
+        if self.coalesce || self.model == Model::Uring { "open" } else { "classic" }
     }
 
     /// How many loops there are.
@@ -123,7 +127,7 @@ impl ServeOptions {
 
     /// A knob that the model does not have would be turned for nothing.
     fn check_knobs(&self) -> Result<(), ServeError> {
-        const LOOPS: &[Model] = &[Model::Epoll, Model::Tokio];
+        const LOOPS: &[Model] = &[Model::Epoll, Model::Uring, Model::Tokio];
         let knobs: [(&'static str, bool, &'static [Model]); 3] = [
             ("--coalesce", self.coalesce, LOOPS),
             ("--loops", self.loops.is_some(), LOOPS),
@@ -147,7 +151,10 @@ mod tests {
         for model in Model::ALL {
             assert_eq!(model.to_string().parse(), Ok(model));
         }
-        assert_eq!("mio".parse::<Model>(), Err("model must be one of threads, epoll, tokio, got mio".into()));
+        assert_eq!(
+            "mio".parse::<Model>(),
+            Err("model must be one of threads, epoll, uring, tokio, got mio".into())
+        );
     }
 
     #[test]
@@ -171,6 +178,6 @@ mod tests {
         let options = ServeOptions { model: Model::Threads, ..options };
         assert!(options.check().is_ok());
         let error = ServeOptions { loops: Some(1), ..options }.check().unwrap_err();
-        assert_eq!(error.to_string(), "--loops belongs to model epoll or tokio, not to threads");
+        assert_eq!(error.to_string(), "--loops belongs to model epoll or uring or tokio, not to threads");
     }
 }

@@ -18,8 +18,10 @@ const ROLE: &str = "KLATCH_TEST_SERVES";
 fn serves() {
     if let Ok(model) = std::env::var(ROLE) {
         let model = model.parse().unwrap();
-        serve(&ServeOptions { model, listen: "127.0.0.1:0".into(), json: true, ..ServeOptions::default() })
-            .unwrap();
+        // Each loop has files of its own, and a machine with many CPUs would have many loops.
+        let loops = (model != Model::Threads).then_some(2);
+        let listen = "127.0.0.1:0".into();
+        serve(&ServeOptions { model, listen, loops, json: true, ..ServeOptions::default() }).unwrap();
     }
 }
 
