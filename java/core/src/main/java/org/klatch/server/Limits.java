@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Names the limits of the system that connections and threads run into. */
-final class Limits {
+public final class Limits {
   private Limits() {}
 
   /** The limits that are known here, in brackets. */
-  static String describe() {
+  public static String describe() {
     List<String> found = new ArrayList<>();
     add(found, "open files", ofProcess("Max open files"));
     add(found, "processes", ofProcess("Max processes"));

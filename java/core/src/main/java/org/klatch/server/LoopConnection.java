@@ -95,7 +95,6 @@ final class LoopConnection implements HalfOpen.Guest {
     if (expired && !session.registered()) {
       end("Registration timed out");
     } else if (outlet.state() == Outlet.State.OVERFLOWED) {
-      outlet.clear();
       end("SendQ exceeded");
     }
   }
@@ -153,23 +152,20 @@ final class LoopConnection implements HalfOpen.Guest {
       Framing.Event event;
       while ((event = framing.next()) != Framing.Event.NONE) {
         if (!session.take(event, framing)) {
-          beginClosing();
+          end("Quit"); // the session has said so itself
           return;
         }
+        if (!registered && session.registered()) {
+          registered = true;
+          halfOpen.left(this);
+        }
       }
-    }
-    if (!registered && session.registered()) {
-      registered = true;
-      halfOpen.left(this);
     }
   }
 
   private void end(String reason) {
-    session.end(reason);
-    beginClosing();
-  }
-
-  private void beginClosing() {
+    session.end(reason); // only the first time
+    outlet.endIfOverflowed(Refusal.line(reason));
     if (!closing) {
       closing = true;
       halfOpen.left(this);

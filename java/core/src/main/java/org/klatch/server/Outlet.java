@@ -21,7 +21,7 @@ final class Outlet implements Outbox {
   /** How it is with a connection. */
   enum State {
     FINE,
-    /** More waits than may wait; what comes is dropped. */
+    /** More waits than may wait; nothing more is taken, not even the end. */
     OVERFLOWED,
     /** The connection is broken; nothing can be written any more. */
     BROKEN
@@ -71,7 +71,7 @@ final class Outlet implements Outbox {
 
   @Override
   public synchronized void close() {
-    closed = true;
+    closed |= state != State.OVERFLOWED;
     note.run();
   }
 
@@ -79,16 +79,25 @@ final class Outlet implements Outbox {
     return state;
   }
 
-  /** Drops what waits, but for the rest of a line that is partly written, and takes lines again. */
-  synchronized void clear() {
+  /**
+   * If more waits than may wait: drops it but for the rest of a line that is partly written, takes
+   * a last line, and closes.
+   */
+  synchronized void endIfOverflowed(byte[] lastLine) {
+    if (state != State.OVERFLOWED) {
+      return;
+    }
     byte[] first = lines.peek();
     lines.clear();
-    waitingBytes = 0;
+    waitingBytes = lastLine.length;
     if (written > 0) {
       lines.add(first);
-      waitingBytes = first.length;
+      waitingBytes += first.length;
     }
+    lines.add(lastLine);
     state = State.FINE;
+    closed = true;
+    note.run();
   }
 
   /** Writes what waits unless the connection is jammed; true if nothing waits any more. */

@@ -11,7 +11,8 @@ import org.klatch.chat.Outbox;
  * The lines that wait for one connection, and what its sender thread does: one blocking write for
  * each.
  *
- * <p>Bounded by bytes. When a line does not fit, nothing more is taken, and the connection is told.
+ * <p>Bounded by bytes. When a line does not fit, nothing more is taken, not even the end, and the
+ * connection is told.
  */
 final class SendQueue implements Outbox {
   private final int capacityBytes;
@@ -62,7 +63,7 @@ final class SendQueue implements Outbox {
   public void close() {
     lock.lock();
     try {
-      closed = true;
+      closed |= !overflowed;
       something.signal();
     } finally {
       lock.unlock();
@@ -78,13 +79,21 @@ final class SendQueue implements Outbox {
     }
   }
 
-  /** Drops what waits, so that a last word gets through: for a connection that does not read. */
-  void clear() {
+  /**
+   * For a connection that does not read: drops what waits, so that a last word gets through, and
+   * closes. Does nothing if the queue has not overflowed.
+   */
+  void endIfOverflowed(byte[] lastLine) {
     lock.lock();
     try {
-      lines.clear();
-      waitingBytes = 0;
-      overflowed = false;
+      if (overflowed) {
+        lines.clear();
+        lines.add(lastLine);
+        waitingBytes = lastLine.length;
+        overflowed = false;
+        closed = true;
+        something.signal();
+      }
     } finally {
       lock.unlock();
     }

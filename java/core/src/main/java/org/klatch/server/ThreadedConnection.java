@@ -72,9 +72,9 @@ final class ThreadedConnection implements HalfOpen.Guest {
         reason = "Registration timed out";
       } else if (queue.overflowed()) {
         reason = "SendQ exceeded";
-        queue.clear();
       }
       session.end(reason);
+      queue.endIfOverflowed(Refusal.line(reason));
       finish();
     }
   }
@@ -96,13 +96,13 @@ final class ThreadedConnection implements HalfOpen.Guest {
         if (!session.take(event, framing)) {
           return;
         }
+        if (!registered && session.registered()) {
+          registered = true;
+          halfOpen.left(this);
+        }
         if (options.yield()) {
           Thread.yield();
         }
-      }
-      if (!registered && session.registered()) {
-        registered = true;
-        halfOpen.left(this);
       }
     }
   }

@@ -12,7 +12,7 @@ import org.klatch.chat.Identity;
 /** What every model must do: what happens to one connection must not touch another. */
 public abstract class ServingRules {
   /** A model and its knobs. */
-  protected record Variant(Model model, boolean yield, int loops, boolean coalesce) {}
+  public record Variant(Model model, boolean yield, int loops, boolean coalesce) {}
 
   private final Variant variant;
   private Server server;

@@ -1,0 +1,135 @@
+package org.klatch.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.SocketChannel;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.klatch.chat.Framing;
+import org.klatch.chat.Hall;
+import org.klatch.chat.Session;
+import org.klatch.server.HalfOpen;
+import org.klatch.server.Options;
+import org.klatch.server.Refusal;
+
+/** One connection; all but {@link #expire} happens in its channel's loop. */
+final class NettyConnection extends ChannelInboundHandlerAdapter implements HalfOpen.Guest {
+  private static final int GRACE_MS = 1000;
+
+  private final SocketChannel channel;
+  private final HalfOpen halfOpen;
+  private final NettyOutbox outbox;
+  private final Session session;
+  private final Framing framing = new Framing(2 * Framing.MAX_LINE);
+  private boolean registered;
+  private boolean over; // the session is; what comes in is discarded
+
+  NettyConnection(SocketChannel channel, Options options, Hall hall, HalfOpen halfOpen) {
+    this.channel = channel;
+    this.halfOpen = halfOpen;
+    outbox = new NettyOutbox(channel, options.sendqBytes(), this::overflow, this::finish);
+    session = hall.open(channel.remoteAddress().getAddress().getHostAddress(), outbox);
+  }
+
+  @Override
+  public void expire() {
+    channel
+        .eventLoop()
+        .execute(
+            () -> {
+              if (!session.registered()) {
+                end("Registration timed out");
+              }
+            });
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext context) {
+    if (!halfOpen.enter(this)) {
+      over = true;
+      channel
+          .writeAndFlush(Unpooled.wrappedBuffer(Refusal.line(Refusal.TOO_MANY)))
+          .addListener(ChannelFutureListener.CLOSE);
+    }
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    ByteBuf input = (ByteBuf) message;
+    try {
+      if (!over) {
+        take(input);
+      }
+    } finally {
+      input.release();
+    }
+  }
+
+  private void take(ByteBuf input) {
+    while (input.isReadable()) {
+      int at = framing.fillAt();
+      int count = Math.min(input.readableBytes(), framing.buffer().length - at);
+      input.readBytes(framing.buffer(), at, count);
+      framing.filled(count);
+      Framing.Event event;
+      while ((event = framing.next()) != Framing.Event.NONE) {
+        if (!session.take(event, framing)) {
+          end("Quit"); // the session has said so itself
+          return;
+        }
+        if (!registered && session.registered()) {
+          registered = true;
+          halfOpen.left(this);
+        }
+      }
+    }
+  }
+
+  @Override
+  public void userEventTriggered(ChannelHandlerContext context, Object event) {
+    if (event instanceof ChannelInputShutdownEvent) {
+      end("Connection closed");
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    end(cause instanceof IOException ? "Connection reset" : "Internal error");
+    channel.close();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    end("Connection closed");
+  }
+
+  private void overflow() {
+    outbox.unbind();
+    end("SendQ exceeded");
+  }
+
+  private void end(String reason) {
+    over = true;
+    halfOpen.left(this);
+    session.end(reason); // only the first time
+  }
+
+  /** Lets the last words out and the other side close first, but waits for neither long. */
+  private void finish() {
+    channel.eventLoop().schedule(() -> channel.close(), 2 * GRACE_MS, TimeUnit.MILLISECONDS);
+    channel
+        .writeAndFlush(Unpooled.EMPTY_BUFFER)
+        .addListener(
+            out -> {
+              if (channel.isInputShutdown()) {
+                channel.close();
+              } else {
+                channel.shutdownOutput();
+              }
+            });
+  }
+}

@@ -1,0 +1,109 @@
+package org.klatch.netty;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.function.Consumer;
+import org.klatch.chat.Hall;
+import org.klatch.server.HalfOpen;
+import org.klatch.server.Options;
+import org.klatch.server.Server;
+
+/** Netty's event loops, over its native epoll transport where that loads, else over NIO. */
+final class NettyServer implements Server {
+  private static final int BACKLOG = 4096;
+
+  private final EventLoopGroup reception;
+  private final EventLoopGroup loops;
+  private final HalfOpen halfOpen;
+  private final Channel listener;
+
+  /**
+   * Listens.
+   *
+   * @param log takes a line when there is trouble
+   * @throws IOException if it cannot listen there
+   */
+  NettyServer(Options options, Hall hall, Consumer<String> log) throws IOException {
+    boolean epoll = Epoll.isAvailable();
+    IoHandlerFactory transport = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    Class<? extends ServerChannel> kind =
+        epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    InetSocketAddress address =
+        new InetSocketAddress(InetAddress.getByName(options.host()), options.port());
+    halfOpen = new HalfOpen(options);
+    reception = new MultiThreadIoEventLoopGroup(1, transport);
+    loops = new MultiThreadIoEventLoopGroup(options.loops(), transport);
+    ChannelFuture bound =
+        new ServerBootstrap()
+            .group(reception, loops)
+            .channel(kind)
+            .option(ChannelOption.SO_BACKLOG, BACKLOG)
+            .handler(new AcceptTrouble(log))
+            .childOption(ChannelOption.TCP_NODELAY, options.nodelay())
+            .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+            .childOption(
+                ChannelOption.WRITE_BUFFER_WATER_MARK,
+                new WriteBufferWaterMark(options.sendqBytes() / 2, options.sendqBytes()))
+            .childHandler(
+                new ChannelInitializer<SocketChannel>() {
+                  @Override
+                  protected void initChannel(SocketChannel channel) {
+                    channel
+                        .pipeline()
+                        .addLast(new NettyConnection(channel, options, hall, halfOpen));
+                  }
+                })
+            .bind(address)
+            .awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      endLoops();
+      throw new IOException(reason(bound.cause()), bound.cause());
+    }
+    listener = bound.channel();
+  }
+
+  @Override
+  public int port() {
+    return ((InetSocketAddress) listener.localAddress()).getPort();
+  }
+
+  @Override
+  public void run() {
+    Thread watch = halfOpen.startWatch();
+    listener.closeFuture().awaitUninterruptibly();
+    watch.interrupt();
+    endLoops();
+  }
+
+  @Override
+  public void close() {
+    listener.close().awaitUninterruptibly();
+  }
+
+  private void endLoops() {
+    reception.shutdownGracefully();
+    loops.shutdownGracefully();
+  }
+
+  /** Without the name of the system call, which the native transport puts before it. */
+  private static String reason(Throwable cause) {
+    return String.valueOf(cause.getMessage()).replaceFirst("^.*failed with error\\(-\\d+\\): ", "");
+  }
+}
