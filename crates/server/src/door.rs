@@ -98,3 +98,47 @@ pub(crate) fn turn_away(socket: impl AsFd, reason: &str) {
 pub(crate) fn discard_input(socket: impl AsFd) {
     let _ = net::recv(socket, &mut [0; 4096][..], RecvFlags::DONTWAIT);
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    fn door(options: ServeOptions) -> (Arc<Door>, TcpListener) {
+        (Door::new(&options), TcpListener::bind("127.0.0.1:0").unwrap())
+    }
+
+    fn come(listener: &TcpListener) -> (TcpStream, OwnedFd) {
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (socket, from) = accept(listener, SocketFlags::empty()).unwrap();
+        assert_eq!(from, client.local_addr().unwrap());
+        (client, socket)
+    }
+
+    #[test]
+    fn nodelay_is_as_the_options_say() {
+        for nodelay in [true, false] {
+            let (door, listener) = door(ServeOptions { nodelay, ..ServeOptions::default() });
+            let (_client, socket) = come(&listener);
+            assert!(door.admit(&socket).is_some());
+            assert_eq!(sockopt::tcp_nodelay(&socket), Ok(nodelay));
+        }
+    }
+
+    #[test]
+    fn who_is_too_much_is_told_and_a_place_can_be_taken_again() {
+        let (door, listener) = door(ServeOptions { half_open_max: 1, ..ServeOptions::default() });
+        let (_client, socket) = come(&listener);
+        let first = door.admit(&socket);
+        let (mut client, refused) = come(&listener);
+        assert!(door.admit(&refused).is_none());
+        drop(refused);
+        let mut told = String::new();
+        client.read_to_string(&mut told).unwrap();
+        assert_eq!(told, "ERROR :Too many unregistered connections\r\n");
+        drop(first);
+        assert!(door.admit(&socket).is_some());
+    }
+}

@@ -39,10 +39,11 @@ impl Running {
         Client::on(TcpStream::connect(self.address).unwrap())
     }
 
-    /// A client that is registered.
+    /// A client that is registered, and not counted any more among those who are not.
     fn user(&self, nick: &str) -> Client {
         let mut client = self.connect();
         client.register(nick);
+        client.ping();
         client
     }
 
