@@ -8,7 +8,10 @@ import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
 
-/** Netty's event loops. */
+/**
+ * Netty's event loops. Each delivery is flushed, which makes it one write; only what waits for a
+ * reader that is too slow does Netty put together.
+ */
 public final class NettyModel implements Model {
   @Override
   public String name() {
@@ -18,12 +21,6 @@ public final class NettyModel implements Model {
   @Override
   public Set<String> knobs() {
     return Set.of("loops");
-  }
-
-  /** It flushes each delivery, but Netty puts those together that wait for a slow reader. */
-  @Override
-  public String classWith(Options options) {
-    return "open";
   }
 
   @Override
