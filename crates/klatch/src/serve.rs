@@ -18,7 +18,7 @@ pub(crate) struct Serve {
     /// Put waiting deliveries into one write (class open) instead of one write each (class classic)
     #[arg(long)]
     coalesce: bool,
-    /// Loops (or worker threads) that share the connections [default: one a CPU]
+    /// Loops (or worker threads) that share the connections [default: 1; tokio: one a CPU]
     #[arg(long, value_name = "THREADS")]
     loops: Option<usize>,
     /// Give up the CPU after each packet received and each batch sent, as VolanoMark did (model threads)

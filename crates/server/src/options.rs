@@ -62,7 +62,8 @@ pub struct ServeOptions {
     pub listen: String,
     /// Put the deliveries of one loop turn into one write (class `open`) instead of one write each (class `classic`).
     pub coalesce: bool,
-    /// How many loops share the connections, 1 to 1024; `None`: one a CPU.
+    /// How many loops (of `tokio`: worker threads) share the connections, 1 to 1024; `None`: one, which costs the least
+    /// CPU time a message, or as the tokio runtime has it, one a CPU.
     pub loops: Option<usize>,
     /// Give up the CPU after each packet that was received and each batch that was sent, as VolanoMark's server did.
     pub yields: bool,
@@ -104,8 +105,9 @@ impl ServeOptions {
 
     /// How many loops there are.
     pub(crate) fn loops(&self) -> usize {
-        let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.loops.unwrap_or_else(cpus).min(LOOPS_MAX)
+        let cpus = || std::thread::available_parallelism().map_or(1, usize::from).min(LOOPS_MAX);
+        let usual = || if self.model == Model::Tokio { cpus() } else { 1 };
+        self.loops.unwrap_or_else(usual)
     }
 
     pub(crate) fn check(&self) -> Result<(), ServeError> {

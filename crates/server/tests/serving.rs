@@ -58,12 +58,11 @@ fn every_server() -> Vec<ServeOptions> {
     let plain = |model| ServeOptions { model, ..ServeOptions::default() };
     let mut servers: Vec<_> = Model::ALL.map(plain).into();
     servers.push(ServeOptions { yields: true, ..plain(Model::Threads) });
-    for (model, loops) in
-        [(Model::Epoll, 1), (Model::Epoll, 3), (Model::Uring, 1), (Model::Uring, 3), (Model::Tokio, 3)]
-    {
-        let looped = ServeOptions { loops: Some(loops), ..plain(model) };
-        servers.push(ServeOptions { coalesce: true, nodelay: false, ..looped.clone() });
-        servers.push(looped);
+    for model in [Model::Epoll, Model::Uring, Model::Tokio] {
+        let coalesce = ServeOptions { coalesce: true, nodelay: false, ..plain(model) };
+        servers.push(coalesce.clone());
+        servers.push(ServeOptions { loops: Some(3), ..plain(model) });
+        servers.push(ServeOptions { loops: Some(3), ..coalesce });
     }
     servers
 }
