@@ -1,6 +1,7 @@
 //! From a plan to records on disk: starts the server, lets the crowd run under the run rules, watches, judges, writes.
 
 mod assemble;
+mod bench;
 mod crowd;
 mod error;
 mod execute;
