@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use klatch_platforms::{Chosen, Listed, Wish, list};
+use klatch_platforms::{Chosen, Listed, Wish, crowd_knobs, list, process_knobs};
 use klatch_record::Class;
 use serde_json::json;
 
@@ -62,8 +62,18 @@ impl Platforms {
                 listed.knobs().iter().for_each(|(name, what)| println!("    {name:<21} {what}"));
             }
         }
+        if self.knobs && !self.json {
+            print_common_knobs();
+        }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn print_common_knobs() {
+    println!("the Java crowd (--crowd java --crowd-knob), beside those of every Java platform");
+    crowd_knobs().iter().for_each(|(name, what)| println!("    {name:<21} {what}"));
+    println!("every server (--knob) and crowd (--crowd-knob)");
+    process_knobs().iter().for_each(|(name, what)| println!("    {name:<21} {what}"));
 }
 
 fn row(name: &str, listed: &Listed, state: &str) -> String {

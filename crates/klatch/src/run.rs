@@ -38,6 +38,9 @@ pub(crate) struct Run {
     /// Who talks
     #[arg(long, value_enum, default_value_t = CrowdName::Native)]
     crowd: CrowdName,
+    /// Something to set about the crowd; the last lines of `klatch platforms --knobs` tell what it has
+    #[arg(long = "crowd-knob", value_name = "NAME=VALUE")]
+    crowd_knobs: Vec<Setting>,
     #[command(flatten)]
     workload: WorkloadArgs,
     /// Runs that do not count, first; the server is not restarted between runs
@@ -121,6 +124,7 @@ impl Run {
                 CrowdName::Native => CrowdKind::Native,
                 CrowdName::Java => CrowdKind::Java,
             },
+            crowd_settings: self.crowd_knobs,
             workload: self.workload.workload()?,
             warmups: self.warmup,
             trials: self.trials,
@@ -146,11 +150,7 @@ impl Show<'_> {
     fn tell(&mut self, event: Event<'_>) {
         match event {
             Event::Ready(platform) if !self.json => {
-                let crowd = match self.plan.crowd {
-                    CrowdKind::Native => "native",
-                    CrowdKind::Java => "java",
-                };
-                println!("{}", headline(platform, crowd, &self.plan.workload));
+                println!("{}", headline(platform, &crowd(self.plan), &self.plan.workload));
             }
             Event::Begins(role, number) => {
                 self.progress = Some(Progress::new(klatch_report::role_and_number(role, number)));
@@ -162,6 +162,16 @@ impl Show<'_> {
             Event::Ready(_) => {}
         }
     }
+}
+
+/// Which crowd, and what is set about it: `native (nice=5)`.
+fn crowd(plan: &Plan) -> String {
+    let kind = match plan.crowd {
+        CrowdKind::Native => "native",
+        CrowdKind::Java => "java",
+    };
+    let set: Vec<String> = plan.crowd_settings.iter().map(ToString::to_string).collect();
+    if set.is_empty() { kind.to_owned() } else { format!("{kind} ({})", set.join(", ")) }
 }
 
 fn print_json(record: &Record) {

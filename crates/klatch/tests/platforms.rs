@@ -76,7 +76,10 @@ fn a_platform_of_ones_own_is_one_file() {
     let command = record.platform.command.unwrap();
     assert_eq!(command[command.len() - 2..], ["--sendq", "65536"]);
     let said = run_mine(folder.path(), &["--knob", "turbo"]);
-    assert_eq!((said.status, said.err.trim()), (Some(2), "klatch: mine has no knob turbo; it has sendq"));
+    assert_eq!(
+        (said.status, said.err.trim()),
+        (Some(2), "klatch: mine has no knob turbo; it has sendq, cpus, nice, policy, thp")
+    );
 }
 
 #[test]

@@ -9,9 +9,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::launch;
+
 /// What is in the program.
 pub(crate) static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../platforms");
 const JAVA_KNOBS: &str = include_str!("../../../platforms/runtimes/java.toml");
+const JAVA_CROWD_KNOBS: &str = include_str!("../../../platforms/crowds/java.toml");
 
 /// What the catalog says of a platform.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -184,17 +187,33 @@ fn parse(text: &str, path: &Path) -> Result<Entry, CatalogError> {
     if entry.command.is_empty() {
         return Err(wrong("the command is empty: it needs a program at least".to_owned()));
     }
+    let of_java = if entry.java.is_some() { java_knobs() } else { BTreeMap::new() };
+    if let Some(name) = entry.knobs.keys().find(|&name| launch::names().any(|other| other == name)) {
+        return Err(wrong(format!("knob {name} is one of every process; it needs another name here")));
+    }
+    if let Some(name) = entry.knobs.keys().find(|&name| of_java.contains_key(name)) {
+        return Err(wrong(format!("knob {name} is one of every Java; it needs another name here")));
+    }
     Ok(entry)
 }
 
-/// What can be set about the Java of every Java platform.
+/// What can be set about the Java of every Java platform, and of the Java crowd.
 pub(crate) fn java_knobs() -> BTreeMap<String, Knob> {
+    knobs_of(JAVA_KNOBS)
+}
+
+/// What can be set about the Java crowd itself.
+pub(crate) fn java_crowd_knobs() -> BTreeMap<String, Knob> {
+    knobs_of(JAVA_CROWD_KNOBS)
+}
+
+fn knobs_of(text: &str) -> BTreeMap<String, Knob> {
     #[derive(Deserialize)]
-    struct Runtime {
+    struct File {
         knobs: BTreeMap<String, Knob>,
     }
-    // A test reads the file: a wrong one cannot be built in.
-    toml::from_str::<Runtime>(JAVA_KNOBS).map_or_else(|_| BTreeMap::new(), |runtime| runtime.knobs)
+    // A test reads the files: a wrong one cannot be built in.
+    toml::from_str::<File>(text).map_or_else(|_| BTreeMap::new(), |file| file.knobs)
 }
 
 /// The JSON Schema of an [`Entry`], as pretty-printed JSON that ends with a newline.
@@ -213,7 +232,9 @@ mod tests {
         assert!(
             ["java-threads", "native-epoll", "redis"].iter().all(|name| names.contains(&(*name).to_owned()))
         );
-        assert!(java_knobs().contains_key("heap"));
+        let (of_java, of_crowd) = (java_knobs(), java_crowd_knobs());
+        assert!(of_java.contains_key("heap") && of_crowd.contains_key("yield"));
+        assert!(launch::names().chain(["yield"]).all(|name| !of_java.contains_key(name)));
     }
 
     fn says(text: &str) -> String {
@@ -235,6 +256,9 @@ mod tests {
         assert!(says(&good.replace("'mine'", "'yours'")).contains("the file must be yours.toml"));
         assert!(says(&good.replace("['x']", "[]")).contains("the command is empty"));
         assert!(says(&good.replace("'irc'", "'fax'")).contains("fax"));
+        let own = |name| says(&format!("{good}knobs.{name}.help = 'x'\njava.version_min = 17\n"));
+        assert!(own("nice").contains("knob nice is one of every process; it needs another name here"));
+        assert!(own("heap").contains("knob heap is one of every Java; it needs another name here"));
     }
 
     #[test]

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::catalog::{CatalogError, Entry, Knob, catalog, java_knobs};
+use crate::catalog::{CatalogError, Entry, Knob, catalog, java_crowd_knobs, java_knobs};
 use crate::java::{Java, JavaError};
-use crate::knobs::{KnobError, Setting, arguments};
+use crate::knobs::{KnobError, Setting};
 use crate::own::OwnError;
 use crate::program::{Found, ProgramError, find as find_program};
 use crate::sources::SourceError;
+use crate::tuned::Tuned;
 
 /// What is measured when nobody says: the classic server where there is a Java for it, else the native one.
 const USUAL: [&str; 2] = ["java-threads", "native-epoll"];
@@ -42,9 +43,8 @@ pub struct Chosen {
     pub settings: Vec<Setting>,
     /// Why this one, if Klatch chose.
     pub because: Option<String>,
-    /// Options for the Java.
-    pub java_options: Vec<String>,
-    pub(crate) knobs: Vec<String>,
+    /// What those settings mean.
+    pub tuned: Tuned,
 }
 
 /// Why a platform cannot be measured here.
@@ -135,19 +135,10 @@ fn find(name: &str, wish: &Wish) -> Result<Chosen, PlatformError> {
     let java = java_of(&entry, version, wish.java.as_deref())?;
     let program = entry.program.as_ref().map(find_program).transpose();
     let program = program.map_err(|source| PlatformError::Program { name: base.to_owned(), source })?;
-    let of_java = if java.is_some() { java_knobs() } else { Default::default() };
-    for setting in &wish.settings {
-        if !entry.knobs.contains_key(&setting.name) && !of_java.contains_key(&setting.name) {
-            let known: Vec<&str> = entry.knobs.keys().chain(of_java.keys()).map(String::as_str).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            let (platform, name) = (base.to_owned(), setting.name.clone());
-            return Err(KnobError::Unknown { platform, name, known }.into());
-        }
-    }
+    let tuned = Tuned::of(base, &wish.settings, &entry.knobs, java.is_some())?;
     Ok(Chosen {
         name: java.as_ref().map_or_else(|| base.to_owned(), |java| format!("{base}@{}", java.feature)),
-        java_options: arguments(&wish.settings, &of_java)?,
-        knobs: arguments(&wish.settings, &entry.knobs)?,
+        tuned,
         settings: wish.settings.clone(),
         because: None,
         entry,
@@ -197,13 +188,19 @@ impl Listed {
     /// What can be set about it: names, and a line about each with its values.
     pub fn knobs(&self) -> Vec<(String, String)> {
         let of_java = if self.entry.java.is_some() { java_knobs() } else { Default::default() };
-        let told = |(name, knob): (&String, &Knob)| {
-            let values: Vec<&str> = knob.values.keys().map(String::as_str).collect();
-            let values = if values.is_empty() { String::new() } else { format!(" [{}]", values.join(", ")) };
-            (name.clone(), format!("{}{values}", knob.help))
-        };
         self.entry.knobs.iter().chain(&of_java).map(told).collect()
     }
+}
+
+/// What can be set about the Java crowd alone: names, and a line about each with its values.
+pub fn crowd_knobs() -> Vec<(String, String)> {
+    java_crowd_knobs().iter().map(told).collect()
+}
+
+fn told((name, knob): (&String, &Knob)) -> (String, String) {
+    let values: Vec<&str> = knob.values.keys().map(String::as_str).collect();
+    let values = if values.is_empty() { String::new() } else { format!(" [{}]", values.join(", ")) };
+    (name.clone(), format!("{}{values}", knob.help))
 }
 
 /// All platforms, and how each can run here.
@@ -261,7 +258,8 @@ mod tests {
         let settings = vec!["turbo=on".parse().unwrap()];
         let error = says(&Wish { settings, ..wish("redis") });
         assert!(
-            error == "redis has no knob turbo; it has io-threads" || error.contains("redis needs"),
+            error == "redis has no knob turbo; it has io-threads, cpus, nice, policy, thp"
+                || error.contains("redis needs"),
             "{error}"
         );
     }

@@ -29,8 +29,8 @@ impl Chosen {
             match word.as_str() {
                 "{klatch}" => words.push(klatch_itself()?.display().to_string()),
                 "{jar}" => words.push(klatch_jar()?.display().to_string()),
-                "{java_options}" => words.extend(self.java_options.iter().cloned()),
-                "{knobs}" => words.extend(self.knobs.iter().cloned()),
+                "{java_options}" => words.extend(self.tuned.java_options.iter().cloned()),
+                "{knobs}" => words.extend(self.tuned.arguments.iter().cloned()),
                 word => words.push(self.fill(word, site, &places)),
             }
         }

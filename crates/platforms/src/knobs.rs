@@ -42,6 +42,23 @@ pub enum KnobError {
         /// As given.
         value: String,
     },
+    /// The same knob more than once.
+    #[error("knob {0} is set twice")]
+    Twice(String),
+    /// It cannot be had here.
+    #[error("knob {setting}: {why}")]
+    Refused {
+        /// What was to be set.
+        setting: String,
+        /// Why not, and what to do.
+        why: String,
+    },
+}
+
+impl std::fmt::Display for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}={}", self.name, self.value)
+    }
 }
 
 impl FromStr for Setting {

@@ -14,6 +14,9 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use thiserror::Error;
 
+use crate::knobs::KnobError;
+use crate::launch::Launch;
+
 /// Lines of standard error that are kept for a message.
 const LAST_WORDS_MAX: usize = 8;
 /// How long a process may take to stop when asked to.
@@ -61,17 +64,20 @@ pub enum ProcessError {
         /// Why not.
         source: std::io::Error,
     },
+    /// It cannot be started as it was to be.
+    #[error(transparent)]
+    Knob(#[from] KnobError),
     /// Klatch is being stopped.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl Processes {
-    /// Starts `command` (program and arguments).
+    /// Starts `command` (program and arguments) as `launch` says.
     ///
     /// # Errors
-    /// The program cannot be run, or all is to stop.
-    pub fn start(&self, command: &[String]) -> Result<Process, ProcessError> {
+    /// The program cannot be run, or not so, or all is to stop.
+    pub fn start(&self, command: &[String], launch: &Launch) -> Result<Process, ProcessError> {
         let (program, arguments) = command.split_first().expect("a command has a program");
         let mut running = self.lock();
         if running.interrupted {
@@ -81,8 +87,11 @@ impl Processes {
         builder.args(arguments).process_group(0);
         builder.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         die_with_parent(&mut builder);
-        let mut child =
-            builder.spawn().map_err(|source| ProcessError::Start { program: program.clone(), source })?;
+        launch.apply(&mut builder);
+        let mut child = builder.spawn().map_err(|source| match launch.refused(&source) {
+            Some(refused) => ProcessError::Knob(refused),
+            None => ProcessError::Start { program: program.clone(), source },
+        })?;
         running.groups.push(child.id() as i32);
         drop(running);
         let (output, errors) = (child.stdout.take(), child.stderr.take());
@@ -254,7 +263,7 @@ mod tests {
 
     fn sh(script: &str) -> Process {
         let command = ["sh", "-c", script].map(str::to_owned);
-        Processes::default().start(&command).unwrap()
+        Processes::default().start(&command, &Launch::default()).unwrap()
     }
 
     fn soon() -> Instant {
@@ -287,15 +296,16 @@ mod tests {
     fn an_interrupt_reaches_every_process_and_lets_none_start() {
         let all = Processes::default();
         let command = ["sleep", "1000"].map(str::to_owned);
-        let process = all.start(&command).unwrap();
+        let process = all.start(&command, &Launch::default()).unwrap();
         all.interrupt();
         assert_eq!(process.line(soon()), Line::End);
-        assert!(matches!(all.start(&command), Err(ProcessError::Interrupted)));
+        assert!(matches!(all.start(&command, &Launch::default()), Err(ProcessError::Interrupted)));
     }
 
     #[test]
     fn what_is_not_there_cannot_start() {
-        let error = Processes::default().start(&["/nowhere/server".to_owned()]).err().unwrap().to_string();
+        let command = ["/nowhere/server".to_owned()];
+        let error = Processes::default().start(&command, &Launch::default()).err().unwrap().to_string();
         assert_eq!(error, "cannot start /nowhere/server: No such file or directory (os error 2)");
     }
 }

@@ -93,8 +93,9 @@ impl Server {
             ReadyBy::Accepts => free_port().map_err(no_site)?,
         };
         let command = chosen.prepare(&Site { host: HOST, port, folder: folder.path() })?;
-        let mut process =
-            all.start(&command).map_err(|source| ServerError::Process { name: name.clone(), source })?;
+        let mut process = all
+            .start(&command, &chosen.tuned.launch)
+            .map_err(|source| ServerError::Process { name: name.clone(), source })?;
         let deadline = Instant::now() + patience;
         let ready = match chosen.entry.ready {
             ReadyBy::Line => until_line(&process, deadline),

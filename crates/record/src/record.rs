@@ -115,6 +115,9 @@ pub struct Runtime {
 pub struct CrowdInfo {
     /// `native` or `java`.
     pub kind: String,
+    /// What was set about it.
+    #[serde(default)]
+    pub knobs: BTreeMap<String, String>,
     /// The exact command line.
     pub command: Vec<String>,
     /// What runs it, if it is not native.

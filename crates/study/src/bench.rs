@@ -6,7 +6,7 @@ use klatch_platforms::{Chosen, Java, Processes, Server, Setting, choose};
 use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName};
 
 use crate::assemble::{Header, record};
-use crate::crowd::Crowd;
+use crate::crowd::{Crowd, tuned};
 use crate::error::RunError;
 use crate::plan::{CrowdKind, Plan};
 
@@ -82,6 +82,7 @@ impl<'a> Bench<'a> {
 /// Finds what the plan wants to measure; `None` if that runs already.
 pub(crate) fn chosen(plan: &Plan) -> Result<Option<Chosen>, RunError> {
     plan.workload.check()?;
+    tuned(plan)?;
     let chosen = match plan.target {
         None => Some(choose(&plan.wish)?),
         Some(_) => None,
@@ -122,6 +123,6 @@ fn describe(plan: &Plan, wire: WireName, chosen: Option<&Chosen>, server: Option
         address,
         chosen_because: chosen.and_then(|chosen| chosen.because.clone()),
         command: server.map(|server| server.command.clone()),
-        runtime: chosen.and_then(|chosen| Some(chosen.java.as_ref()?.runtime(&chosen.java_options))),
+        runtime: chosen.and_then(|chosen| Some(chosen.java.as_ref()?.runtime(&chosen.tuned.java_options))),
     }
 }

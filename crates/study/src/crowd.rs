@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use klatch_instruments::{MachineTime, Snapshot};
-use klatch_platforms::{Java, Line, PlatformError, Processes, klatch_itself, klatch_jar};
+use klatch_platforms::{
+    Java, Launch, Line, PlatformError, Processes, Setting, Tuned, klatch_itself, klatch_jar,
+};
 use klatch_record::{CrowdEvent, CrowdInfo, CrowdResult, Pacing, WireName, Workload};
 
 use crate::error::RunError;
@@ -15,6 +17,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(900);
 /// How a crowd is started.
 pub(crate) struct Crowd {
     pub(crate) info: CrowdInfo,
+    launch: Launch,
 }
 
 /// What came of a crowd.
@@ -44,10 +47,13 @@ impl Crowd {
         port: u16,
         java: Option<&Java>,
     ) -> Result<Crowd, PlatformError> {
+        let Tuned { launch, java_options, arguments: own } = tuned(plan)?;
         let (kind, mut command) = match (plan.crowd, java) {
             (CrowdKind::Java, Some(java)) => {
-                let jar = klatch_jar()?.display().to_string();
-                ("java", vec![java.path.display().to_string(), "-jar".to_owned(), jar])
+                let mut command = vec![java.path.display().to_string()];
+                command.extend(java_options.iter().cloned());
+                command.extend(["-jar".to_owned(), klatch_jar()?.display().to_string()]);
+                ("java", command)
             }
             _ => ("native", vec![klatch_itself()?.display().to_string()]),
         };
@@ -60,9 +66,12 @@ impl Crowd {
             command.extend(option("wire", wire.name()));
             command.extend(option("loops", plan.crowd_loops));
         }
+        command.extend(own);
         command.extend(["--json", "--steered"].map(str::to_owned));
-        let runtime = java.filter(|_| kind == "java").map(|java| java.runtime(&[]));
-        Ok(Crowd { info: CrowdInfo { kind: kind.to_owned(), command, runtime } })
+        let runtime = java.filter(|_| kind == "java").map(|java| java.runtime(&java_options));
+        let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
+        let knobs = plan.crowd_settings.iter().map(set).collect();
+        Ok(Crowd { info: CrowdInfo { kind: kind.to_owned(), knobs, command, runtime }, launch })
     }
 
     /// Runs it once against a server whose process is `server_pid`, where it is one of this machine.
@@ -72,7 +81,7 @@ impl Crowd {
         server_pid: Option<u32>,
         mut tell: impl FnMut(&CrowdEvent),
     ) -> Result<Gathered, RunError> {
-        let mut process = all.start(&self.info.command)?;
+        let mut process = all.start(&self.info.command, &self.launch)?;
         let crowd_pid = process.pid();
         let look = || Look {
             server: server_pid.and_then(|pid| Snapshot::of(pid).ok()),
@@ -117,6 +126,14 @@ impl Crowd {
                 .map(|(early, late)| late.steal_share_since(&early)),
         })
     }
+}
+
+/// What the plan sets about its crowd means.
+pub(crate) fn tuned(plan: &Plan) -> Result<Tuned, PlatformError> {
+    Ok(match plan.crowd {
+        CrowdKind::Native => Tuned::of_native_crowd(&plan.crowd_settings)?,
+        CrowdKind::Java => Tuned::of_java_crowd(&plan.crowd_settings)?,
+    })
 }
 
 fn arguments(workload: &Workload, host: &str, port: u16) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use klatch_platforms::Wish;
+use klatch_platforms::{Setting, Wish};
 use klatch_record::{Build, WireName, Workload};
 use thiserror::Error;
 
@@ -17,6 +17,8 @@ pub struct Plan {
     pub target: Option<Target>,
     /// Which crowd.
     pub crowd: CrowdKind,
+    /// What is set about the crowd.
+    pub crowd_settings: Vec<Setting>,
     /// What the crowd does.
     pub workload: Workload,
     /// Runs that do not count, first.

@@ -1,0 +1,117 @@
+//! What is set about server and crowd is in force in all of their threads, is told in the record, and what cannot be had is
+//! refused before anything starts.
+
+mod support;
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use support::{Said, children_of, klatch, run_once};
+
+const SMALL: [&str; 6] = ["--rooms", "2", "--users", "3", "--count", "10"];
+
+fn refused(command: &mut Command, message: &str) {
+    let said = Said::of(command);
+    assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
+    assert!(said.err.contains(message), "{message:?} is not in {said:?}");
+}
+
+/// The nice value of each thread of `pid`, field 19 of its stat, and the CPUs that it may run on.
+fn threads(pid: u32) -> Vec<(String, String)> {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    tasks
+        .map(|task| {
+            let read = |name| std::fs::read_to_string(task.path().join(name)).unwrap();
+            let (stat, status) = (read("stat"), read("status"));
+            let nice = stat.rsplit(')').next().unwrap().split_whitespace().nth(16).unwrap().to_owned();
+            let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:\t")).unwrap();
+            (nice, cpus.to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn server_and_crowd_are_set_apart_in_all_their_threads() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = run_once(out.path(), &["--platform", "native-threads", "--knob", "cpus=first:1"]);
+    command.args(["--knob", "nice=3", "--crowd-knob", "nice=9", "--rooms", "1", "--users", "4"]);
+    command.args(["--count", "1000", "--pause", "1"]);
+    let mut running = command.stdout(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let (server, crowd) = loop {
+        assert!(Instant::now() < deadline, "no server with eight threads and crowd");
+        let children = children_of(running.id());
+        let find = |word| children.iter().find(|(_, line)| line.contains(word)).map(|(pid, _)| *pid);
+        match (find(" serve "), find(" crowd ")) {
+            (Some(server), Some(crowd)) if threads(server).len() > 8 => break (server, crowd),
+            _ => std::thread::yield_now(),
+        }
+    };
+    let (of_server, of_crowd) = (threads(server), threads(crowd));
+    kill_process(Pid::from_raw(running.id() as i32).unwrap(), Signal::INT).unwrap();
+    running.wait().unwrap();
+    let own = threads(std::process::id())[0].1.clone();
+    assert!(of_server.iter().all(|(nice, cpus)| nice == "3" && cpus.parse::<u32>().is_ok()), "{of_server:?}");
+    assert!(of_crowd.iter().all(|(nice, cpus)| nice == "9" && *cpus == own), "{of_crowd:?}");
+}
+
+#[test]
+fn what_is_set_is_in_the_record() {
+    let out = tempfile::tempdir().unwrap();
+    let knobs = ["--knob", "policy=batch", "--crowd-knob", "thp=never", "--crowd-knob", "nice=1"];
+    let said = Said::of(run_once(out.path(), &["--platform", "native-epoll"]).args(SMALL).args(knobs));
+    let record = said.record();
+    assert_eq!(record.platform.knobs, [("policy".to_owned(), "batch".to_owned())].into());
+    let of_crowd = [("nice", "1"), ("thp", "never")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(record.crowd.knobs, of_crowd.into());
+}
+
+#[test]
+fn the_java_crowd_has_knobs_of_its_own_and_of_its_java() {
+    let out = tempfile::tempdir().unwrap();
+    let crowd = ["--crowd", "java", "--crowd-knob", "yield", "--crowd-knob", "heap=64m"];
+    let server = ["--platform", "native-threads", "--knob", "yield"];
+    let record = Said::of(run_once(out.path(), &server).args(SMALL).args(crowd)).record();
+    assert!(record.crowd.command.contains(&"--yield".to_owned()), "{:?}", record.crowd);
+    assert_eq!(record.crowd.runtime.unwrap().options[..2], ["-Xms64m", "-Xmx64m"]);
+    assert!(record.platform.command.unwrap().contains(&"--yield".to_owned()));
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_before_anything_starts() {
+    let out = tempfile::tempdir().unwrap();
+    for (knob, message) in [
+        (["--knob", "cpus=900"], "klatch: knob cpus=900: CPU 900 does not exist; this machine has "),
+        (["--crowd-knob", "cpus=0-900"], "does not exist; this machine has "),
+        (["--crowd-knob", "policy=fast"], "klatch: knob policy=fast: must be other, batch, idle, "),
+        (["--crowd-knob", "heap=1g"], "klatch: the native crowd has no knob heap; it has cpus, "),
+        (["--crowd-knob", "yield"], "klatch: the native crowd has no knob yield; it has cpus, "),
+    ] {
+        refused(run_once(out.path(), &["--platform", "native-epoll"]).args(knob), message);
+    }
+    assert!(std::fs::read_dir(out.path()).unwrap().next().is_none(), "no folder for results");
+}
+
+#[test]
+fn what_takes_permission_is_refused_without_it() {
+    let out = tempfile::tempdir().unwrap();
+    for (side, knob, message) in [
+        ("--knob", "nice=-5", "a nice value below 0, that of klatch, needs permission; run klatch as root"),
+        (
+            "--crowd-knob",
+            "policy=fifo:10",
+            "needs permission; run klatch as root, or allow it with `ulimit -r 10`",
+        ),
+    ] {
+        let mut command = match geteuid().is_root() {
+            true => Command::new("setpriv"),
+            false => klatch(),
+        };
+        if geteuid().is_root() {
+            command.args(["--bounding-set", "-sys_nice", env!("CARGO_BIN_EXE_klatch")]);
+        }
+        command.args(["run", "--platform", "native-epoll", side, knob, "--out"]).arg(out.path());
+        refused(&mut command, message);
+    }
+}

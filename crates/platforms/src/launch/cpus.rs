@@ -1,0 +1,112 @@
+//! The CPUs that a process may run on (`sched_setaffinity(2)`).
+
+use std::io;
+use std::sync::Arc;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::{Measure, Refusal};
+
+pub(super) const HELP: &str =
+    "CPUs that it may run on: 0, 0-3,6, or first:2 (the first two of those allowed here)";
+const ONLINE: &str = "/sys/devices/system/cpu/online";
+
+#[derive(Debug)]
+struct Cpus(CpuSet);
+
+pub(super) fn parse(text: &str) -> Result<Arc<dyn Measure>, String> {
+    let online = std::fs::read_to_string(ONLINE).map_err(|error| format!("cannot read {ONLINE}: {error}"))?;
+    let allowed = sched_getaffinity(None).map_err(|error| format!("cannot ask for its own CPUs: {error}"))?;
+    Ok(Arc::new(Cpus(cpus(text, online.trim(), &allowed)?)))
+}
+
+/// The set that `text` means on a machine with the CPUs `online`, for a process that may run on those `allowed`.
+fn cpus(text: &str, online: &str, allowed: &CpuSet) -> Result<CpuSet, String> {
+    let mut set = CpuSet::new();
+    if let Some(count) = text.strip_prefix("first:") {
+        let allowed: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect();
+        let most = allowed.len();
+        let count = count.parse().ok().filter(|count| (1..=most).contains(count)).ok_or_else(|| {
+            format!("the count after first: must be 1..={most}, the CPUs that this process may run on")
+        })?;
+        allowed[..count].iter().for_each(|&cpu| set.set(cpu));
+        return Ok(set);
+    }
+    let wrong = || "must be CPU numbers and ranges, such as 0 or 0-3,6, or first:2".to_owned();
+    let exists = list(online).ok_or_else(|| format!("{ONLINE} is odd: {online}"))?;
+    for cpu in list(text).ok_or_else(wrong)? {
+        if !exists.contains(&cpu) {
+            return Err(format!("CPU {cpu} does not exist; this machine has {online}"));
+        }
+        set.set(cpu);
+    }
+    Ok(set)
+}
+
+/// The kernel's own notation of CPU lists.
+fn list(text: &str) -> Option<Vec<usize>> {
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+        if first > last || last >= CpuSet::MAX_CPU {
+            return None;
+        }
+        all.extend(first..=last);
+    }
+    Some(all)
+}
+
+impl Measure for Cpus {
+    fn set(&self) -> io::Result<()> {
+        Ok(sched_setaffinity(None, &self.0)?)
+    }
+
+    fn in_force(&self) -> io::Result<bool> {
+        Ok(sched_getaffinity(None)? == self.0)
+    }
+
+    fn advice(&self, refusal: &Refusal) -> String {
+        let cpuset = "the control group (cpuset) that klatch runs in does not give all of these CPUs; \
+                      /proc/self/status tells which it gives, as Cpus_allowed_list";
+        match refusal {
+            Refusal::Error(error) if error.raw_os_error() != Some(nix::libc::EINVAL) => error.to_string(),
+            _ => cpuset.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(text: &str) -> String {
+        let mut allowed = CpuSet::new();
+        [1, 3].iter().for_each(|&cpu| allowed.set(cpu));
+        match cpus(text, "0-3,6", &allowed) {
+            Ok(set) => format!("{:?}", (0..99).filter(|&cpu| set.is_set(cpu)).collect::<Vec<_>>()),
+            Err(why) => why,
+        }
+    }
+
+    #[test]
+    fn lists_ranges_and_counts_are_cpus() {
+        for (text, expected) in
+            [("0", "[0]"), ("0-2,6", "[0, 1, 2, 6]"), ("first:1", "[1]"), ("first:2", "[1, 3]")]
+        {
+            assert_eq!(says(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_set_of_cpus_here_is_told() {
+        assert_eq!(says("7"), "CPU 7 does not exist; this machine has 0-3,6");
+        assert_eq!(says("2-5"), "CPU 4 does not exist; this machine has 0-3,6");
+        for text in ["", "x", "3-1", "0,", "-1", "99999"] {
+            assert!(says(text).starts_with("must be CPU numbers and ranges"), "{text}");
+        }
+        for text in ["first:0", "first:3", "first:x"] {
+            assert!(says(text).starts_with("the count after first: must be 1..=2, "), "{text}");
+        }
+    }
+}

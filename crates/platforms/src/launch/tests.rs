@@ -1,0 +1,100 @@
+//! What is set is in force in a real program and in its threads, as /proc tells.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::process::{Line, Processes};
+
+fn launch(settings: &[&str]) -> Result<Launch, String> {
+    let settings: Vec<Setting> = settings.iter().map(|text| text.parse().unwrap()).collect();
+    Launch::of(&settings).map_err(|error| error.to_string())
+}
+
+/// All lines that `script` prints when it is started so.
+fn prints(settings: &[&str], script: &str) -> String {
+    let command = ["sh", "-c", script].map(str::to_owned);
+    let process = Processes::default().start(&command, &launch(settings).unwrap()).unwrap();
+    let mut text = String::new();
+    while let Line::Text(line) = process.line(Instant::now() + Duration::from_secs(20)) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn cpus_are_those_of_the_program_and_its_children() {
+    let status = "grep Cpus_allowed_list /proc/self/status";
+    let first = prints(&["cpus=first:1"], status);
+    let cpu = first.split_whitespace().last().unwrap();
+    assert_eq!(prints(&[&format!("cpus={cpu}")], &format!("{status}; {status}")), first.repeat(2));
+    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+    let error = launch(&["cpus=1000"]).unwrap_err();
+    assert_eq!(error, format!("knob cpus=1000: CPU 1000 does not exist; this machine has {}", online.trim()));
+}
+
+#[test]
+fn nice_and_policy_are_those_of_the_program() {
+    // Fields 19 and 41 of /proc/PID/stat, past the name that is field 2.
+    let stat = |settings: &[&str]| {
+        let text = prints(settings, "exec cat /proc/self/stat");
+        let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();
+        (fields[16].to_owned(), fields[38].to_owned())
+    };
+    assert_eq!(stat(&["nice=7", "policy=batch"]), ("7".into(), "3".into()));
+    assert_eq!(stat(&["policy=idle", "nice=19"]), ("19".into(), "5".into()));
+    for wrong in ["nice=20", "nice=x", "nice=-21"] {
+        assert!(launch(&[wrong]).unwrap_err().ends_with("must be a whole number of -20..=19"));
+    }
+    for wrong in ["policy=fifo", "policy=fifo:0", "policy=rr:100", "policy=other:1", "policy=deadline"] {
+        assert!(launch(&[wrong]).unwrap_err().contains(": must be other, batch, idle, fifo:1 to fifo:99"));
+    }
+}
+
+#[test]
+fn transparent_huge_pages_can_be_off_for_a_program() {
+    assert_eq!(prints(&["thp=never"], "grep THP_enabled /proc/self/status"), "THP_enabled:\t0\n");
+    assert!(
+        launch(&["thp=always"]).unwrap_err().contains("a process can only have fewer than the system gives")
+    );
+    assert!(launch(&["thp=huge"]).unwrap_err().ends_with("must be never or madvise"));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_no_matter_of_knobs() {
+    let launch = launch(&["nice=1"]).unwrap();
+    let error =
+        Processes::default().start(&["/nowhere/server".to_owned()], &launch).err().unwrap().to_string();
+    assert_eq!(error, "cannot start /nowhere/server: No such file or directory (os error 2)");
+}
+
+/// Something that the kernel refuses or ignores as told.
+#[derive(Debug)]
+struct Refused(Option<i32>);
+
+impl Measure for Refused {
+    fn set(&self) -> io::Result<()> {
+        self.0.map_or(Ok(()), |errno| Err(io::Error::from_raw_os_error(errno)))
+    }
+
+    fn in_force(&self) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    fn advice(&self, refusal: &Refusal) -> String {
+        match refusal {
+            Refusal::Error(error) => error.to_string(),
+            Refusal::Ignored => "ignored".to_owned(),
+        }
+    }
+}
+
+#[test]
+fn which_knob_was_refused_and_why_comes_back_from_the_child() {
+    let mut launch = launch(&["nice=1"]).unwrap();
+    launch.measures.push(("a=1".parse().unwrap(), Arc::new(Refused(Some(nix::libc::ENODEV)))));
+    assert_eq!(launch.rehearse().unwrap_err().to_string(), "knob a=1: No such device (os error 19)");
+    launch.measures[1] = ("b=2".parse().unwrap(), Arc::new(Refused(None)));
+    let error = Processes::default().start(&["true".to_owned()], &launch).err().unwrap();
+    assert_eq!(error.to_string(), "knob b=2: ignored");
+}
