@@ -1,0 +1,26 @@
+//! Estimates, intervals and comparisons: numbers in, numbers out. What is used, why, and what is not claimed:
+//! `docs/method.md`.
+//!
+//! Samples are throughputs, times and costs: numbers above 0 of which a few are at hand. So intervals are Student's t,
+//! and what is compared is a ratio, whose scatter is the same in both directions on a logarithmic scale.
+
+mod bootstrap;
+mod error;
+mod fit;
+mod interval;
+mod outlier;
+mod rank;
+mod ratio;
+mod summary;
+mod t;
+mod trend;
+
+pub use bootstrap::ratio_of_means;
+pub use error::StatsError;
+pub use fit::{LinearFit, linear_fit};
+pub use interval::{Interval, mean_interval};
+pub use outlier::outlier;
+pub use rank::ratio_of_medians;
+pub use ratio::{Design, POWER, Ratio, ratio_of_geometric_means};
+pub use summary::{Summary, median, summary};
+pub use trend::trend;

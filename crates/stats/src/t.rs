@@ -1,0 +1,40 @@
+//! Quantiles, from the crate `statrs`.
+
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use crate::StatsError;
+
+/// The quantile of Student's t distribution at `probability`; `degrees` of freedom are above 0.
+pub(crate) fn t_quantile(probability: f64, degrees: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees).expect("degrees of freedom are above 0").inverse_cdf(probability)
+}
+
+/// How many standard errors an interval reaches to each side.
+pub(crate) fn t_two_sided(confidence: f64, degrees: f64) -> Result<f64, StatsError> {
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(StatsError::Confidence(confidence));
+    }
+    Ok(t_quantile(0.5 + confidence / 2.0, degrees))
+}
+
+/// The probability that a standard normal variable is below `z`.
+pub(crate) fn normal_cdf(z: f64) -> f64 {
+    Normal::standard().cdf(z)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_scipy() {
+        let all: serde_json::Value = serde_json::from_str(include_str!("../fixtures/scipy.json")).unwrap();
+        let cases = all["t"].as_array().unwrap();
+        for case in cases {
+            let number = |name: &str| case[name].as_f64().unwrap();
+            let got = t_quantile(number("probability"), number("degrees"));
+            assert!((got / number("t") - 1.0).abs() < 1e-9, "{got} is not that of {case}");
+        }
+        assert!(cases.len() > 30);
+    }
+}
