@@ -39,6 +39,7 @@ if [ "$purpose" = test ]; then
     need weechat-headless weechat-headless
     need strace strace
     need unshare util-linux
+    need ip iproute2
     # Other people's servers, and what the small servers in other languages run on.
     need redis-server redis-server
     need nats-server nats-server

@@ -10,11 +10,13 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use crate::launch;
+use crate::needs::Needs;
 
 /// What is in the program.
 pub(crate) static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../platforms");
 const JAVA_KNOBS: &str = include_str!("../../../platforms/runtimes/java.toml");
-const JAVA_CROWD_KNOBS: &str = include_str!("../../../platforms/crowds/java.toml");
+const JAVA_CROWD: &str = include_str!("../../../platforms/crowds/java.toml");
+const NATIVE_CROWD: &str = include_str!("../../../platforms/crowds/native.toml");
 
 /// What the catalog says of a platform.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -52,6 +54,9 @@ pub struct Entry {
     /// What can be set about it.
     #[serde(default)]
     pub knobs: BTreeMap<String, Knob>,
+    /// What it needs of the machine.
+    #[serde(default)]
+    pub needs: Needs,
     /// Where the file was found, if not in the program.
     #[serde(skip)]
     pub(crate) beside: Option<PathBuf>,
@@ -199,21 +204,30 @@ fn parse(text: &str, path: &Path) -> Result<Entry, CatalogError> {
 
 /// What can be set about the Java of every Java platform, and of the Java crowd.
 pub(crate) fn java_knobs() -> BTreeMap<String, Knob> {
-    knobs_of(JAVA_KNOBS)
+    common(JAVA_KNOBS).knobs
 }
 
-/// What can be set about the Java crowd itself.
-pub(crate) fn java_crowd_knobs() -> BTreeMap<String, Knob> {
-    knobs_of(JAVA_CROWD_KNOBS)
+/// What the catalog says of the Java crowd.
+pub(crate) fn java_crowd() -> Common {
+    common(JAVA_CROWD)
 }
 
-fn knobs_of(text: &str) -> BTreeMap<String, Knob> {
-    #[derive(Deserialize)]
-    struct File {
-        knobs: BTreeMap<String, Knob>,
-    }
+/// What the catalog says of the native crowd.
+pub(crate) fn native_crowd() -> Common {
+    common(NATIVE_CROWD)
+}
+
+/// What the catalog says of something that is no platform.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Common {
+    pub(crate) knobs: BTreeMap<String, Knob>,
+    pub(crate) needs: Needs,
+}
+
+fn common(text: &str) -> Common {
     // A test reads the files: a wrong one cannot be built in.
-    toml::from_str::<File>(text).map_or_else(|_| BTreeMap::new(), |file| file.knobs)
+    toml::from_str(text).unwrap_or_default()
 }
 
 /// The JSON Schema of an [`Entry`], as pretty-printed JSON that ends with a newline.
@@ -232,8 +246,9 @@ mod tests {
         assert!(
             ["java-threads", "native-epoll", "redis"].iter().all(|name| names.contains(&(*name).to_owned()))
         );
-        let (of_java, of_crowd) = (java_knobs(), java_crowd_knobs());
-        assert!(of_java.contains_key("heap") && of_crowd.contains_key("yield"));
+        let of_java = java_knobs();
+        assert!(of_java.contains_key("heap") && java_crowd().knobs.contains_key("yield"));
+        assert!(java_crowd().needs.threads_per_connection == 2 && native_crowd().needs.memory_mib > 0);
         assert!(launch::names().chain(["yield"]).all(|name| !of_java.contains_key(name)));
     }
 

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::catalog::{CatalogError, Entry, Knob, catalog, java_crowd_knobs, java_knobs};
+use crate::catalog::{CatalogError, Entry, Knob, catalog, java_crowd, java_knobs};
 use crate::java::{Java, JavaError};
 use crate::knobs::{KnobError, Setting};
+use crate::needs::Side;
 use crate::own::OwnError;
 use crate::program::{Found, ProgramError, find as find_program};
 use crate::sources::SourceError;
@@ -45,6 +46,15 @@ pub struct Chosen {
     pub because: Option<String>,
     /// What those settings mean.
     pub tuned: Tuned,
+}
+
+impl Chosen {
+    /// What it needs of the machine as it is set, by `processes` of which the fullest has so many `connections`.
+    pub fn side(&self, processes: u64, connections: u64) -> Side {
+        let needs = self.entry.needs.clone();
+        let needs = if self.java.is_some() { needs.with_heap(&self.settings) } else { needs };
+        Side { who: self.name.clone(), needs, processes, connections }
+    }
 }
 
 /// Why a platform cannot be measured here.
@@ -194,7 +204,7 @@ impl Listed {
 
 /// What can be set about the Java crowd alone: names, and a line about each with its values.
 pub fn crowd_knobs() -> Vec<(String, String)> {
-    java_crowd_knobs().iter().map(told).collect()
+    java_crowd().knobs.iter().map(told).collect()
 }
 
 fn told((name, knob): (&String, &Knob)) -> (String, String) {

@@ -6,6 +6,7 @@ mod command;
 mod java;
 mod knobs;
 mod launch;
+mod needs;
 mod own;
 mod process;
 mod program;
@@ -19,6 +20,7 @@ pub use choose::{Chosen, Listed, PlatformError, Wish, choose, crowd_knobs, list}
 pub use java::{Java, JavaError};
 pub use knobs::{KnobError, Setting};
 pub use launch::{Launch, process_knobs};
+pub use needs::{NeedError, Needs, Side, refuse};
 pub use own::{OwnError, klatch_itself, klatch_jar};
 pub use process::{Line, Process, ProcessError, Processes};
 pub use program::Found;

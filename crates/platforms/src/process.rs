@@ -12,13 +12,16 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
 use crate::knobs::KnobError;
-use crate::launch::Launch;
+use crate::launch::{Launch, before_exec};
 
 /// Lines of standard error that are kept for a message.
 const LAST_WORDS_MAX: usize = 8;
+/// Open files that a process is let have at most.
+const OPEN_FILES_MAX: u64 = 1 << 20;
 /// How long a process may take to stop when asked to.
 const STOP_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -87,6 +90,7 @@ impl Processes {
         builder.args(arguments).process_group(0);
         builder.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         die_with_parent(&mut builder);
+        raise_open_files(&mut builder);
         launch.apply(&mut builder);
         let mut child = builder.spawn().map_err(|source| match launch.refused(&source) {
             Some(refused) => ProcessError::Knob(refused),
@@ -249,12 +253,16 @@ fn rustix_pid(child: &Child) -> Option<rustix::process::Pid> {
 }
 
 /// Asks the kernel to kill the process when Klatch dies, however it dies.
-#[allow(unsafe_code)]
 fn die_with_parent(command: &mut Command) {
-    // SAFETY: between fork and exec only this one system call is made, which allocates nothing and takes no lock.
-    unsafe {
-        command.pre_exec(|| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?));
-    }
+    before_exec(command, || Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?));
+}
+
+/// Lets it open as many files as it may: a connection is one, and not every server asks by itself. Some make a table of so
+/// many, so there is an end to it.
+fn raise_open_files(command: &mut Command) {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    let current = Some(maximum.unwrap_or(OPEN_FILES_MAX).min(OPEN_FILES_MAX));
+    before_exec(command, move || Ok(setrlimit(Resource::Nofile, Rlimit { current, maximum })?));
 }
 
 #[cfg(test)]

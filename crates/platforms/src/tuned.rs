@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::catalog::{Knob, java_crowd_knobs, java_knobs};
+use crate::catalog::{Knob, java_crowd, java_knobs, native_crowd};
 use crate::knobs::{KnobError, Setting, arguments};
 use crate::launch::{self, Launch};
 
@@ -49,7 +49,7 @@ impl Tuned {
     /// # Errors
     /// It has no such knob, or cannot be set so here.
     pub fn of_native_crowd(settings: &[Setting]) -> Result<Tuned, KnobError> {
-        Tuned::of("the native crowd", settings, &BTreeMap::new(), false)
+        Tuned::of("the native crowd", settings, &native_crowd().knobs, false)
     }
 
     /// What `settings` mean for the Java crowd.
@@ -57,7 +57,7 @@ impl Tuned {
     /// # Errors
     /// It has no such knob, or cannot be set so here.
     pub fn of_java_crowd(settings: &[Setting]) -> Result<Tuned, KnobError> {
-        Tuned::of("the Java crowd", settings, &java_crowd_knobs(), true)
+        Tuned::of("the Java crowd", settings, &java_crowd().knobs, true)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use klatch_instruments::environment;
-use klatch_platforms::{Chosen, Java, Processes, Server, Setting, choose};
+use klatch_platforms::{Chosen, Java, NeedError, Processes, Server, Setting, Side, choose, refuse};
 use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName};
 
 use crate::assemble::{Header, record};
@@ -79,7 +79,8 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Finds what the plan wants to measure; `None` if that runs already.
+/// Finds what the plan wants to measure; `None` if that runs already. Whatever can be known to be impossible before anything
+/// starts is refused here.
 pub(crate) fn chosen(plan: &Plan) -> Result<Option<Chosen>, RunError> {
     plan.workload.check()?;
     tuned(plan)?;
@@ -92,8 +93,23 @@ pub(crate) fn chosen(plan: &Plan) -> Result<Option<Chosen>, RunError> {
         Some(wire) if plan.crowd == CrowdKind::Java && wire != WireName::Irc => {
             Err(RunError::CrowdWire { wire: wire.name() })
         }
-        _ => Ok(chosen),
+        _ => {
+            refuse_too_much(plan, chosen.as_ref())?;
+            Ok(chosen)
+        }
     }
+}
+
+/// What this machine cannot carry is better told now than met in the middle of a run.
+fn refuse_too_much(plan: &Plan, chosen: Option<&Chosen>) -> Result<(), NeedError> {
+    let connections = plan.workload.connections();
+    let crowd = match plan.crowd {
+        CrowdKind::Native => Side::of_native_crowd(1, connections),
+        CrowdKind::Java => Side::of_java_crowd(&plan.crowd_settings, 1, connections),
+    };
+    let sides: Vec<Side> =
+        chosen.map(|chosen| chosen.side(1, connections)).into_iter().chain([crowd]).collect();
+    refuse(&sides, connections)
 }
 
 /// The Java crowd runs on the server's Java: it is the test of a Java platform.

@@ -146,9 +146,9 @@ fn decode(code: i32) -> Option<(usize, i32)> {
     Some((number.checked_sub(1)?, code & IGNORED))
 }
 
-/// Has `work` done in the child, right before its program begins.
+/// Has `work` done in the child, right before its program begins. It must only make system calls.
 #[allow(unsafe_code)]
-fn before_exec(command: &mut Command, work: impl Fn() -> io::Result<()> + Send + Sync + 'static) {
+pub(crate) fn before_exec(command: &mut Command, work: impl Fn() -> io::Result<()> + Send + Sync + 'static) {
     // SAFETY: all that is handed over here makes system calls only; it allocates nothing and takes no lock.
     unsafe {
         command.pre_exec(work);

@@ -1,0 +1,79 @@
+//! What the machine cannot carry is refused before anything starts, with the limit and the command that raises it.
+
+mod support;
+
+use std::process::Command;
+
+use support::Said;
+
+/// `klatch run` of so many rooms of 20, started through `wrapper`.
+fn run(wrapper: &[&str], platform: &str, rooms: &str) -> Said {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = Command::new(wrapper[0]);
+    command.args(&wrapper[1..]).arg(env!("CARGO_BIN_EXE_klatch"));
+    command.args([
+        "run",
+        "--platform",
+        platform,
+        "--rooms",
+        rooms,
+        "--count",
+        "1",
+        "--trials",
+        "1",
+        "--warmup",
+        "0",
+    ]);
+    Said::of(command.arg("--json").arg("--out").arg(out.path()))
+}
+
+fn refused(said: &Said, message: &str) {
+    assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
+    assert!(said.err.contains(message), "{message:?} is not in {said:?}");
+}
+
+#[test]
+fn too_few_open_files() {
+    let wrapper = ["prlimit", "--nofile=150:150"];
+    let said = run(&wrapper, "native-epoll", "3");
+    refused(
+        &said,
+        "klatch: native-epoll with 60 connections needs 160 open files, and the hard limit of open files is 150; \
+         raise it with `ulimit -Hn 160`\nthe native crowd with 60 connections needs 160 open files",
+    );
+    assert_eq!(run(&wrapper, "native-epoll", "2").status, Some(0), "what fits runs");
+}
+
+#[test]
+fn a_low_soft_limit_of_open_files_is_raised_for_every_server() {
+    let said = run(&["prlimit", "--nofile=30:1000"], "mosquitto", "3");
+    assert_eq!(said.status, Some(0), "{said:?}");
+}
+
+#[test]
+fn too_few_local_ports() {
+    let script = "ip link set lo up && echo 40000 40049 > /proc/sys/net/ipv4/ip_local_port_range && exec \"$0\" \"$@\"";
+    let wrapper = ["unshare", "--map-root-user", "--net", "sh", "-c", script];
+    let message = "the crowd needs 60 local ports, and the number of ports in net.ipv4.ip_local_port_range \
+                   (40000 to 40049) is 50; raise it with `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`";
+    refused(&run(&wrapper, "native-epoll", "3"), message);
+    assert_eq!(run(&wrapper, "native-epoll", "2").status, Some(0), "what fits runs");
+}
+
+#[test]
+fn too_many_threads() {
+    let said = run(&["env"], "native-threads", "10000");
+    refused(
+        &said,
+        "native-threads with 200000 connections needs 1601000 memory maps, and vm.max_map_count is ",
+    );
+    assert!(said.err.contains("raise it with `sysctl -w vm.max_map_count=1601000`"), "{said:?}");
+}
+
+#[test]
+fn a_heap_larger_than_the_memory() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = support::run_once(out.path(), &["--crowd", "java", "--crowd-knob", "heap=900t"]);
+    let said = Said::of(command.args(["--platform", "native-epoll"]));
+    refused(&said, "native-epoll and the Java crowd needs 943718");
+}

@@ -1,0 +1,184 @@
+//! The limits of this machine and of this process, and what is in use of them.
+
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, geteuid, getrlimit};
+
+const MIB: u64 = 1 << 20;
+
+/// A limit, and how to raise it.
+#[derive(Debug)]
+pub(super) struct Limit {
+    pub(super) name: String,
+    pub(super) value: u64,
+    pub(super) used: u64,
+    /// The command that raises it; `{}` is what is needed in all.
+    pub(super) raise: String,
+}
+
+impl Limit {
+    pub(super) fn tell(&self, who: &str, amount: u64, what: &str) -> String {
+        let Limit { name, value, used, raise } = self;
+        let in_use = if *used > 0 { format!(" with {used} in use") } else { String::new() };
+        let raise = raise.replace("{}", &(amount + used).to_string());
+        format!("{who} needs {amount} {what}, and {name} is {value}{in_use}; raise it with `{raise}`")
+    }
+}
+
+/// All limits that a run can meet. Where the kernel tells none, there is none.
+#[derive(Debug)]
+pub(super) struct Machine {
+    /// Open files of one process.
+    pub(super) files: Vec<Limit>,
+    /// Memory maps of one process.
+    pub(super) maps: Vec<Limit>,
+    /// Threads of all together.
+    pub(super) threads: Vec<Limit>,
+    /// Memory of all together, MiB.
+    pub(super) memory_mib: Vec<Limit>,
+    /// Local ports for connections to one address.
+    pub(super) ports: Vec<Limit>,
+}
+
+impl Machine {
+    pub(super) fn here() -> Machine {
+        let files = getrlimit(Resource::Nofile).maximum.map(|value| Limit {
+            name: "the hard limit of open files".into(),
+            value,
+            used: 0,
+            raise: "ulimit -Hn {}".into(),
+        });
+        Machine {
+            files: files.into_iter().collect(),
+            maps: sysctl("vm.max_map_count", 0).into_iter().collect(),
+            threads: threads(),
+            memory_mib: memory(),
+            ports: ports().into_iter().collect(),
+        }
+    }
+}
+
+fn threads() -> Vec<Limit> {
+    let tasks = tasks();
+    let mut limits: Vec<Limit> =
+        ["kernel.threads-max", "kernel.pid_max"].iter().filter_map(|name| sysctl(name, tasks)).collect();
+    // The kernel does not hold root to it.
+    if !geteuid().is_root()
+        && let Some(value) = getrlimit(Resource::Nproc).current
+    {
+        let name = "the limit of processes and threads of a user".into();
+        limits.push(Limit { name, value, used: tasks_of_user(), raise: "ulimit -u {}".into() });
+    }
+    limits.extend(groups("pids").iter().filter_map(|group| {
+        let file = group.join("pids.max");
+        Some(Limit {
+            value: number(&file)?,
+            used: number(&group.join("pids.current"))?,
+            raise: format!("echo {{}} > {}", file.display()),
+            name: format!("pids.max of the control group {}", group.display()),
+        })
+    }));
+    limits
+}
+
+fn memory() -> Vec<Limit> {
+    let available = field("/proc/meminfo", "MemAvailable:").map(|kib| Limit {
+        name: "the memory available here".into(),
+        value: kib / 1024,
+        used: 0,
+        raise: "free -m   # stop what uses most".into(),
+    });
+    let of_group = |group: &PathBuf| {
+        let (most, now) = match group.join("memory.max").exists() {
+            true => ("memory.max", "memory.current"),
+            false => ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        };
+        let file = group.join(most);
+        // What was read from files is given back when it is needed.
+        let files = field(group.join("memory.stat"), "inactive_file").unwrap_or(0);
+        Some(Limit {
+            name: format!("{most} of the control group {} in MiB", group.display()),
+            value: number(&file)? / MIB,
+            used: number(&group.join(now))?.saturating_sub(files) / MIB,
+            raise: format!("echo {{}}M > {}", file.display()),
+        })
+    };
+    available.into_iter().chain(groups("memory").iter().filter_map(of_group)).collect()
+}
+
+fn ports() -> Option<Limit> {
+    let text = read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let (first, last) = text.trim().split_once(char::is_whitespace)?;
+    let (first, last): (u64, u64) = (first.parse().ok()?, last.trim().parse().ok()?);
+    let name = format!("the number of ports in net.ipv4.ip_local_port_range ({first} to {last})");
+    let raise = "sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"".into();
+    Some(Limit { name, value: (last + 1).saturating_sub(first), used: 0, raise })
+}
+
+fn sysctl(name: &str, used: u64) -> Option<Limit> {
+    let value = number(Path::new(&format!("/proc/sys/{}", name.replace('.', "/"))))?;
+    Some(Limit { name: name.into(), value, used, raise: format!("sysctl -w {name}={{}}") })
+}
+
+/// The control groups with `controller` that this process is in, from its own to the outermost that can be seen.
+fn groups(controller: &str) -> Vec<PathBuf> {
+    let all = read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mut groups = Vec::new();
+    for line in all.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let mount = match controllers {
+            "" => PathBuf::from("/sys/fs/cgroup"),
+            some if some.split(',').any(|one| one == controller) => Path::new("/sys/fs/cgroup").join(some),
+            _ => continue,
+        };
+        let own = mount.join(path.trim_start_matches('/'));
+        groups.extend(own.ancestors().take_while(|group| group.starts_with(&mount)).map(Path::to_owned));
+    }
+    groups
+}
+
+/// Threads on the whole system.
+fn tasks() -> u64 {
+    let load = read_to_string("/proc/loadavg").unwrap_or_default();
+    let tasks = load.split_whitespace().nth(3).and_then(|running| running.split_once('/'));
+    tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
+}
+
+/// Threads of the user of this process.
+fn tasks_of_user() -> u64 {
+    let user = u64::from(geteuid().as_raw());
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let of_user = processes.filter_map(|process| {
+        let status = process.path().join("status");
+        (field(&status, "Uid:")? == user).then(|| field(&status, "Threads:")).flatten()
+    });
+    of_user.sum()
+}
+
+/// The number that follows `name` in a file of names and numbers.
+fn field(file: impl AsRef<Path>, name: &str) -> Option<u64> {
+    let text = read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// `None` also for `max`, which is no limit.
+fn number(file: &Path) -> Option<u64> {
+    read_to_string(file).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_has_limits() {
+        let Machine { files, maps, threads, memory_mib, ports } = Machine::here();
+        assert!(files[0].value > 10 && maps[0].value > 1000 && ports[0].value > 0);
+        assert!(memory_mib[0].value > 10 && threads.iter().any(|limit| limit.name == "kernel.pid_max"));
+        assert!(threads.iter().all(|limit| limit.used > 0 && limit.used < limit.value), "{threads:?}");
+        assert!(tasks_of_user() > 0 && tasks_of_user() <= tasks() + 100);
+    }
+}
