@@ -2,6 +2,7 @@
 .PHONY: run test build lint setup setup-test clean
 
 JAR := java/target/klatch.jar
+JARS := $(JAR) java/target/klatch-netty.jar
 KLATCH := target/release/klatch
 MVN := mvn --batch-mode --quiet --file java/pom.xml
 
@@ -9,11 +10,11 @@ MVN := mvn --batch-mode --quiet --file java/pom.xml
 run: build
 	$(KLATCH) run
 
-build: $(JAR)
+build: $(JARS)
 	cargo build --release --locked --package klatch
 
-# The jar is inside the program, so it is built first.
-$(JAR): $(shell find java -path '*/src/main/*.java' -o -name pom.xml) | setup
+# The jars are inside the program, so they are built first.
+$(JARS) &: $(shell find java -path '*/src/main/*.java' -o -name pom.xml) | setup
 	$(MVN) package -DskipTests
 
 # Everything that CI checks.

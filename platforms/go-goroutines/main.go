@@ -40,6 +40,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "%s: %v; try --help\n", program, err)
 		return 2
 	}
+	runtime.GOMAXPROCS(options.loops)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
 	server, err := listen(options, stderr)

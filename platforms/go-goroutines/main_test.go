@@ -108,6 +108,8 @@ func TestTellsWhatIsWrong(t *testing.T) {
 		{"--listen 127.0.0.1:99999", "port must be 0..=65535, got 99999"},
 		{"--listen 192.0.2.1:6667", "this machine does not have that address; choose one that it has"},
 		{"--sendq 100", `"100" for flag -sendq: must be 4096..=1073741824; try --help`},
+		{"--nodelay no", `"no" for flag -nodelay: must be true or false; try --help`},
+		{"--loops 0", `"0" for flag -loops: must be 1..=1024; try --help`},
 		{"--registration-timeout 0", "must be 1..=86400"},
 		{"--half-open-max many", "must be 1..=1048576"},
 		{"--model threads", "flag provided but not defined: -model; try --help"},

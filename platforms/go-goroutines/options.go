@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strconv"
 	"time"
 )
@@ -18,6 +19,8 @@ Options:
       --listen HOST:PORT              Where to listen; port 0 takes a free one [default: 127.0.0.1:6667]
       --sendq BYTES                   Bytes that may wait for one connection; a reader that is slower is closed
                                       [default: 1048576]
+      --nodelay true|false            TCP_NODELAY on every connection [default: true]
+      --loops THREADS                 Threads that run goroutines at the same time (GOMAXPROCS) [default: one a CPU]
       --registration-timeout SECONDS  How long a connection may take to register [default: 30]
       --half-open-max N               Connections that may be unregistered at the same time [default: 4096]
       --json                          Print the ready line as JSON
@@ -27,6 +30,8 @@ Options:
 type options struct {
 	listen              string
 	sendqBytes          int
+	nodelay             bool
+	loops               int
 	registrationTimeout time.Duration
 	halfOpenMax         int
 	json                bool
@@ -34,7 +39,8 @@ type options struct {
 
 // parseOptions reads the command line. The error is flag.ErrHelp if help is asked for.
 func parseOptions(args []string) (*options, error) {
-	parsed := options{listen: "127.0.0.1:6667", sendqBytes: 1 << 20, halfOpenMax: 4096}
+	parsed := options{listen: "127.0.0.1:6667", sendqBytes: 1 << 20, nodelay: true, halfOpenMax: 4096}
+	parsed.loops = runtime.GOMAXPROCS(0)
 	timeout := 30
 	flags := flag.NewFlagSet(program, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -44,6 +50,14 @@ func parseOptions(args []string) (*options, error) {
 		return checkAddress(value)
 	})
 	flags.Var(&number{&parsed.sendqBytes, 4096, 1 << 30}, "sendq", "")
+	flags.Func("nodelay", "", func(value string) error {
+		parsed.nodelay = value == "true"
+		if !parsed.nodelay && value != "false" {
+			return errors.New("must be true or false")
+		}
+		return nil
+	})
+	flags.Var(&number{&parsed.loops, 1, 1024}, "loops", "")
 	flags.Var(&number{&timeout, 1, 86_400}, "registration-timeout", "")
 	flags.Var(&number{&parsed.halfOpenMax, 1, 1 << 20}, "half-open-max", "")
 	flags.BoolVar(&parsed.json, "json", false, "")

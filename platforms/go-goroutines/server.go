@@ -16,7 +16,7 @@ import (
 const acceptPause = 100 * time.Millisecond
 
 // server accepts connections. The accept backlog is Go's default, which is the most that the kernel allows
-// (net.core.somaxconn), and so is TCP_NODELAY.
+// (net.core.somaxconn).
 type server struct {
 	options  *options
 	listener *net.TCPListener
@@ -94,6 +94,7 @@ func (s *server) welcome(conn *net.TCPConn) {
 		return
 	}
 	s.halfOpen.Add(1)
+	_ = conn.SetNoDelay(s.options.nodelay) // fails only if the connection is broken, which the reader will see
 	host := conn.RemoteAddr().(*net.TCPAddr).IP.String()
 	c := &connection{server: s, conn: conn, queue: newQueue(s.options.sendqBytes)}
 	c.session = s.hall.Enter(host, c)

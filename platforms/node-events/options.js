@@ -12,6 +12,7 @@ Options:
       --listen HOST:PORT              Where to listen; port 0 takes a free one [default: 127.0.0.1:6667]
       --sendq BYTES                   Bytes that may wait for one connection; a reader that is slower is closed
                                       [default: 1048576]
+      --nodelay true|false            TCP_NODELAY on every connection [default: true]
       --registration-timeout SECONDS  How long a connection may take to register [default: 30]
       --half-open-max N               Connections that may be unregistered at the same time [default: 4096]
       --json                          Print the ready line as JSON
@@ -24,13 +25,14 @@ export class Trouble extends Error {}
 const KNOWN = {
   listen: { type: 'string' },
   sendq: { type: 'string' },
+  nodelay: { type: 'string' },
   'registration-timeout': { type: 'string' },
   'half-open-max': { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 };
 
-// Gives { help, json, host, port, sendqBytes, registrationTimeoutMs, halfOpenMax }; throws Trouble.
+// Gives { help, json, host, port, sendqBytes, nodelay, registrationTimeoutMs, halfOpenMax }; throws Trouble.
 export function parseOptions(args) {
   const values = parse(args);
   const { host, port } = address(values.listen ?? '127.0.0.1:6667');
@@ -40,6 +42,7 @@ export function parseOptions(args) {
     host,
     port,
     sendqBytes: number(values, 'sendq', 4096, 1 << 30, 1 << 20),
+    nodelay: truth(values, 'nodelay', true),
     registrationTimeoutMs: 1000 * number(values, 'registration-timeout', 1, 86_400, 30),
     halfOpenMax: number(values, 'half-open-max', 1, 1 << 20, 4096),
   };
@@ -62,6 +65,14 @@ function address(listen) {
     throw new Trouble(`port must be 0..=65535, got ${port}; try --help`);
   }
   return { host: host.replace(/[[\]]/g, ''), port: Number(port) };
+}
+
+function truth(values, name, fallback) {
+  const text = values[name] ?? String(fallback);
+  if (text !== 'true' && text !== 'false') {
+    throw new Trouble(`--${name} must be true or false, got ${text}; try --help`);
+  }
+  return text === 'true';
 }
 
 function number(values, name, least, most, fallback) {

@@ -21,7 +21,7 @@ export function serve(options, log) {
     network: 'Klatch',
     motd: ['Come in and talk.'],
   });
-  const server = net.createServer({ allowHalfOpen: true, noDelay: true });
+  const server = net.createServer({ allowHalfOpen: true, noDelay: options.nodelay });
   let halfOpen = 0; // connections that have not registered
   server.on('connection', (socket) => {
     if (halfOpen >= options.halfOpenMax) {

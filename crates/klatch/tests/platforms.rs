@@ -6,48 +6,27 @@ use std::path::Path;
 use std::process::Command;
 
 use klatch_record::{Class, Status};
-use support::{Said, klatch, run_once};
+use support::{Said, listed, run_once};
 
 const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
 
-/// Not of Debian 12: whoever has it measures it, and CI says that it has not.
-const NOT_OF_DEBIAN: [&str; 1] = ["ergo"];
-
-fn listed() -> Vec<serde_json::Value> {
-    let said = Said::of(klatch().args(["platforms", "--json"]));
-    assert_eq!(said.status, Some(0), "{said:?}");
-    said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
+/// The benchmark's own size, on all of them: an I/O model that loses its way under load is found here.
 #[test]
 fn every_platform_is_valid_under_turns_and_under_rounds() {
-    for platform in listed() {
-        let name = platform["name"].as_str().unwrap();
-        let ways = platform["here"].as_array().unwrap();
-        if ways.is_empty() {
-            let why = &platform["not_here"];
-            assert!(
-                NOT_OF_DEBIAN.contains(&name),
-                "{name} is not here: {why}; scripts/setup.sh test installs all"
+    // Of several Javas the newest: the conformance kit has them all.
+    for way in listed().into_iter().filter_map(|(_, mut ways)| ways.pop()) {
+        for pacing in ["turns", "rounds"] {
+            let out = tempfile::tempdir().unwrap();
+            let mut run = run_once(out.path(), &["--platform", &way, "--pacing", pacing]);
+            let said = Said::of(run.args(["--rooms", "10", "--users", "20", "--count", "100"]));
+            let record = said.record();
+            assert_eq!(
+                (said.status, record.verdict.status),
+                (Some(0), Status::Valid),
+                "{way}, {pacing}: {said:?}"
             );
-            println!("not measured: {name}: {why}");
-        }
-        for way in ways {
-            let way = way["name"].as_str().unwrap();
-            for pacing in ["turns", "rounds"] {
-                let out = tempfile::tempdir().unwrap();
-                let mut run =
-                    run_once(out.path(), &["--platform", way, "--pacing", pacing, "--timeout", "20"]);
-                let said = Said::of(run.args(SMALL));
-                let record = said.record();
-                assert_eq!(
-                    (said.status, record.verdict.status),
-                    (Some(0), Status::Valid),
-                    "{way}, {pacing}: {said:?}"
-                );
-                assert_eq!((record.score.sent, record.score.received), (300, 900), "{way}, {pacing}");
-                assert!(record.usage.server.unwrap().cpu_s > 0.0, "{way}, {pacing}");
-            }
+            assert_eq!((record.score.sent, record.score.received), (20_000, 380_000), "{way}, {pacing}");
+            assert!(record.usage.server.unwrap().cpu_s > 0.0, "{way}, {pacing}");
         }
     }
 }

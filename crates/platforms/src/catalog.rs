@@ -31,8 +31,8 @@ pub struct Entry {
     pub class: Class,
     /// The protocol it speaks.
     pub wire: WireName,
-    /// How it is started, program first. Put in: `{klatch}`, `{jar}`, `{java}`, `{java_options}`, `{program}`, `{host}`,
-    /// `{port}`, `{address}` (host:port), `{folder}` (of its files), `{source}`, `{build}`, `{knobs}`.
+    /// How it is started, program first. Put in: `{klatch}`, `{jar}`, `{netty_jar}`, `{java}`, `{java_options}`, `{program}`,
+    /// `{host}`, `{port}`, `{address}` (host:port), `{folder}` (of its files), `{source}`, `{build}`, `{knobs}`.
     pub command: Vec<String>,
     /// Added to the command when root starts it.
     #[serde(default)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::choose::{Chosen, PlatformError};
-use crate::own::{klatch_itself, klatch_jar};
+use crate::own::{klatch_itself, klatch_jar, netty_jar};
 use crate::sources::{Places, prepare};
 
 /// Where a server is to listen, and where its files are.
@@ -29,6 +29,7 @@ impl Chosen {
             match word.as_str() {
                 "{klatch}" => words.push(klatch_itself()?.display().to_string()),
                 "{jar}" => words.push(klatch_jar()?.display().to_string()),
+                "{netty_jar}" => words.push(netty_jar()?.display().to_string()),
                 "{java_options}" => words.extend(self.tuned.java_options.iter().cloned()),
                 "{knobs}" => words.extend(self.tuned.arguments.iter().cloned()),
                 word => words.push(self.fill(word, site, &places)),

@@ -72,6 +72,7 @@ test('tells what is wrong', { timeout: 120_000 }, async () => {
     [['--listen', '127.0.0.1:99999'], 'port must be 0..=65535, got 99999'],
     [['--listen', '192.0.2.1:6667'], 'this machine does not have that address; choose one that it has'],
     [['--sendq', '100'], '--sendq must be 4096..=1073741824, got 100; try --help'],
+    [['--nodelay', 'no'], '--nodelay must be true or false, got no; try --help'],
     [['--registration-timeout', '0'], '--registration-timeout must be 1..=86400, got 0'],
     [['--half-open-max', 'many'], '--half-open-max must be 1..=1048576, got many'],
     [['--sendq'], "Option '--sendq <value>' argument missing; try --help"],

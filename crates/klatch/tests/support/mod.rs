@@ -49,6 +49,29 @@ impl Said {
     }
 }
 
+/// The ways in which each platform can run here; told, and empty, for one that CI does not have to have.
+pub(crate) fn listed() -> Vec<(serde_json::Value, Vec<String>)> {
+    // Ergo is not in Debian 12, and its Java is too old for virtual threads.
+    const MAY_BE_ABSENT: [&str; 2] = ["ergo", "java-virtual"];
+    let said = Said::of(klatch().args(["platforms", "--json"]));
+    assert_eq!(said.status, Some(0), "{said:?}");
+    let platforms = said.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let name_of = |way: &serde_json::Value| way["name"].as_str().unwrap().to_owned();
+    let with_ways = |platform: serde_json::Value| {
+        let (name, why) = (platform["name"].as_str().unwrap(), &platform["not_here"]);
+        let ways: Vec<String> = platform["here"].as_array().unwrap().iter().map(name_of).collect();
+        if ways.is_empty() {
+            assert!(
+                MAY_BE_ABSENT.contains(&name),
+                "{name} is not here: {why}; scripts/setup.sh test installs all"
+            );
+            println!("not tested: {name}: {why}");
+        }
+        (platform, ways)
+    };
+    platforms.map(with_ways).collect()
+}
+
 /// A native server of ours on a free port, killed when dropped.
 pub(crate) struct NativeServer {
     pub(crate) child: Child,

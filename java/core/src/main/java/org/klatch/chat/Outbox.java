@@ -1,6 +1,6 @@
 package org.klatch.chat;
 
-/** Where the lines for one connection go. Called with locks held: neither method may block. */
+/** Where the lines for one connection go. Called with locks held: no method may block, or call back. */
 public interface Outbox {
   /**
    * Takes a line for the connection.

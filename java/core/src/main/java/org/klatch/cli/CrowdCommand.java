@@ -20,7 +20,7 @@ final class CrowdCommand {
   private static final int ROOM_MAX = 65_535;
   private static final String USAGE =
       """
-      usage: java -jar klatch.jar crowd [OPTIONS]
+      usage: %s crowd [OPTIONS]
 
       Sends rooms x users simulated users at an IRC server; each says count messages, and checks that it
       gets every message of all others in its room once, in order and unaltered. Options take one dash or two:
@@ -34,7 +34,7 @@ final class CrowdCommand {
     boolean steered =
         arguments.flag("steered", "wait for `go` and `quit` on standard input (see protocol.md)");
     if (arguments.flag("help", "print this")) {
-      System.out.print(USAGE + arguments.help());
+      System.out.print(USAGE.formatted(Invocation.command()) + arguments.help());
       System.out.print("\nexit status: 0 valid, 1 invalid, 2 could not run\n");
       return 0;
     }

@@ -3,7 +3,7 @@ package org.klatch.cli;
 import java.util.Arrays;
 import java.util.List;
 
-/** The command line of {@code klatch.jar}. */
+/** The command line of {@code klatch.jar} and {@code klatch-netty.jar}. */
 public final class Main {
   private static final int COULD_NOT_RUN = 2;
 
@@ -11,7 +11,7 @@ public final class Main {
       """
       Klatch: a chat-room benchmark. The classic server and crowd in Java.
 
-      usage: java -jar klatch.jar COMMAND [OPTIONS]
+      usage: %s COMMAND [OPTIONS]
 
         serve      hold rooms for an IRC crowd, or for people with an IRC client
         crowd      send simulated users at a server, and account for every message
@@ -33,7 +33,7 @@ public final class Main {
       return switch (command) {
         case "serve" -> new ServeCommand().run(rest);
         case "crowd" -> new CrowdCommand().run(rest);
-        case "--help", "-help", "-h", "help" -> print(HELP);
+        case "--help", "-help", "-h", "help" -> print(HELP.formatted(Invocation.command()));
         case "--version", "-version", "version" -> print("klatch " + Version.get() + "\n");
         case "" -> throw new Trouble.Usage("no command given: serve or crowd");
         default -> throw new Trouble.Usage("unknown command " + command + ": serve or crowd");
@@ -41,7 +41,7 @@ public final class Main {
     } catch (Trouble.Usage e) {
       boolean known = Arrays.asList("serve", "crowd").contains(command);
       String help = known ? command + " --help" : "--help";
-      return fail(e.getMessage() + " (`java -jar klatch.jar " + help + "` tells more)");
+      return fail(e.getMessage() + " (`" + Invocation.command() + " " + help + "` tells more)");
     } catch (Trouble e) {
       return fail(e.getMessage());
     }

@@ -16,7 +16,7 @@ final class ServeCommand {
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
   private static final String USAGE =
       """
-      usage: java -jar klatch.jar serve [OPTIONS]
+      usage: %s serve [OPTIONS]
 
       Holds rooms on the IRC wire until it is stopped (SIGTERM, SIGINT). Options take one dash or two:
 
@@ -32,7 +32,9 @@ final class ServeCommand {
     boolean nodelay =
         arguments.truth("nodelay", true, "set TCP_NODELAY: send each write without waiting");
     boolean yield = arguments.flag("yield", "yield after each packet received and each batch sent");
-    int loops = arguments.integer("loops", 1, 1024, PROCESSORS, "event loops");
+    int loops =
+        arguments.integer(
+            "loops", 1, 1024, PROCESSORS, "event loops, or carriers of virtual threads");
     boolean coalesce =
         arguments.flag("coalesce", "one write for all deliveries of a loop's turn (class open)");
     int sendq =
@@ -46,7 +48,7 @@ final class ServeCommand {
             "half-open-max", 1, 1 << 20, 4096, "clients that may be there unregistered");
     boolean json = arguments.flag("json", "print the ready line as JSON");
     if (arguments.flag("help", "print this")) {
-      System.out.print(USAGE + arguments.help());
+      System.out.print(USAGE.formatted(Invocation.command()) + arguments.help());
       return 0;
     }
     arguments.finish();

@@ -7,7 +7,7 @@ package org.klatch.server;
  * @param port the port to listen on; 0 for any free one
  * @param nodelay whether TCP_NODELAY is set on every connection
  * @param yield whether threads yield after each packet received and each batch sent
- * @param loops threads that run event loops
+ * @param loops threads that run event loops, or carry virtual threads
  * @param coalesce whether an event loop puts the deliveries of one turn into one write
  * @param sendqBytes bytes that may wait for one connection before it is closed
  * @param registrationTimeoutS seconds that a connection may take to register

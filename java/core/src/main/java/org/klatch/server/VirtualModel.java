@@ -15,7 +15,7 @@ public final class VirtualModel implements Model {
 
   @Override
   public Set<String> knobs() {
-    return Set.of("yield");
+    return Set.of("yield", "loops");
   }
 
   @Override
@@ -25,6 +25,9 @@ public final class VirtualModel implements Model {
 
   @Override
   public Server listen(Options options, Hall hall, Consumer<String> log) throws IOException {
+    // Read when the first virtual thread is made. What Java's own command line says stands.
+    System.getProperties()
+        .putIfAbsent("jdk.virtualThreadScheduler.parallelism", Integer.toString(options.loops()));
     return new ThreadedServer(options, hall, virtualThreads(), log);
   }
 

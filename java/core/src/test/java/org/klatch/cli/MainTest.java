@@ -42,7 +42,7 @@ class MainTest {
           serve -model clay          | unknown model clay; there is: threads, virtual, selector
           serve -model netty         | unknown model netty; there is: threads, virtual, selector; netty is in klatch-netty.jar
           serve -model selector -yield | --yield belongs to the models threads and virtual
-          serve -loops 2             | --loops belongs to the model selector
+          serve -loops 2             | --loops belongs to the models virtual and selector
           serve -coalesce            | --coalesce belongs to the model selector
           serve -model selector -loops 0 | loops must be 1..=1024, got 0
           serve -nodelay no          | nodelay must be true or false, got no

@@ -98,8 +98,14 @@ final class NettyConnection extends ChannelInboundHandlerAdapter implements Half
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    end(cause instanceof IOException ? "Connection reset" : "Internal error");
-    channel.close();
+    // A write that fails tells so while a room is still handing its message to the members: later.
+    channel
+        .eventLoop()
+        .execute(
+            () -> {
+              end(cause instanceof IOException ? "Connection reset" : "Internal error");
+              channel.close();
+            });
   }
 
   @Override
