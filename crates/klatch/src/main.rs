@@ -1,6 +1,7 @@
 //! The command line of Klatch: one file per command.
 
 mod build;
+mod compare;
 mod conformance;
 mod crowd;
 mod platforms;
@@ -24,6 +25,7 @@ struct Klatch {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Run),
+    Compare(compare::Compare),
     Platforms(platforms::Platforms),
     Serve(serve::Serve),
     Crowd(crowd::Crowd),
@@ -37,6 +39,7 @@ const COULD_NOT_RUN: u8 = 2;
 fn main() -> ExitCode {
     let done = match Klatch::parse().command {
         Command::Run(run) => run.execute(),
+        Command::Compare(compare) => compare.execute(),
         Command::Platforms(platforms) => platforms.execute(),
         Command::Serve(serve) => serve.execute(),
         Command::Crowd(crowd) => crowd.execute(),

@@ -1,6 +1,7 @@
 //! The results of Klatch as plain data: what a crowd reports, and the record of a run. Their JSON Schema is committed
 //! as `docs/record.schema.json` and generated from these types.
 
+mod comparison;
 mod crowd_result;
 mod environment;
 mod latency;
@@ -10,6 +11,9 @@ mod usage;
 mod verdict;
 mod workload;
 
+pub use comparison::{
+    COMPARISON_SCHEMA_NAME, Comparison, Estimator, MetricComparison, RatioEstimate, Side, Unit,
+};
 pub use crowd_result::{CrowdEvent, CrowdResult, Failure, FailureKind, Fault, FaultKind, Stranger};
 pub use environment::{Environment, Limits};
 pub use latency::{Latency, LatencyError};

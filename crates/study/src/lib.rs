@@ -2,6 +2,7 @@
 
 mod assemble;
 mod bench;
+mod compare;
 mod crowd;
 mod error;
 mod execute;
@@ -9,6 +10,7 @@ mod folder;
 mod plan;
 mod verdict;
 
+pub use compare::{CompareError, Terms, compare};
 pub use error::RunError;
 pub use execute::{Event, Outcome, execute};
 pub use plan::{CrowdKind, Plan, Target, TargetError};

@@ -1,0 +1,56 @@
+//! Records of real runs, compared by the program.
+
+mod support;
+
+use std::path::Path;
+
+use support::{Said, klatch};
+
+/// Three small runs, whose records are in a folder of their own below `out`.
+fn run(out: &Path) {
+    let workload = ["--platform", "native-epoll", "--rooms", "2", "--users", "4", "--count", "50"];
+    let said = Said::of(klatch().args(["run", "--trials", "3", "--out"]).arg(out).args(workload));
+    assert_eq!(said.status, Some(0), "{said:?}");
+}
+
+fn compare(a: &Path, b: &Path, arguments: &[&str]) -> Said {
+    Said::of(klatch().arg("compare").args([a, b]).args(arguments))
+}
+
+#[test]
+fn two_calls_of_run_are_compared_in_sentences_and_as_json() {
+    let out = tempfile::tempdir().unwrap();
+    let (a, b) = (out.path().join("a"), out.path().join("b"));
+    run(&a);
+    run(&b);
+    let said = compare(&a, &b, &[]);
+    assert_eq!(said.status, Some(0), "{said:?}");
+    assert!(said.out.contains("native-epoll, 3 trials in one start of the server"), "{said:?}");
+    let throughput = said.out.lines().find(|line| line.starts_with("throughput")).unwrap();
+    let says = ["B is ", "no difference can be shown; this data would show one of "];
+    assert!(says.iter().any(|says| throughput.contains(says)), "{throughput}");
+    let said = compare(&a, &b, &["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!((&json["schema"], &json["a"]["trials"]), (&"klatch-comparison/1".into(), &3.into()));
+    assert!(json["metrics"][0]["ratio"]["low"].as_f64().unwrap() > 0.0, "{json}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_told() {
+    let out = tempfile::tempdir().unwrap();
+    std::fs::write(out.path().join("odd.json"), "not JSON").unwrap();
+    let (odd, gone) = (out.path().join("odd.json"), out.path().join("gone"));
+    for (a, b, arguments, message) in [
+        (&gone, &odd, &[] as &[&str], "klatch: cannot read "),
+        (&odd, &odd, &[], "are the same; name two records or folders"),
+        (&odd, &out.path().to_owned(), &[], "odd.json is no record: expected ident"),
+        (&odd, &gone, &["--confidence", "100"], "klatch: confidence must be 50..=99.99 %, got 100"),
+    ] {
+        let said = compare(a, b, arguments);
+        assert_eq!(said.status, Some(2), "{said:?}");
+        assert!(
+            said.err.contains(message) && !said.err.contains("panicked"),
+            "{message:?} is not in {said:?}"
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! A comparison as sentences.
+
+use std::fmt::Write;
+
+use klatch_record::{Comparison, Estimator, MetricComparison, RatioEstimate, Side, Unit};
+use klatch_stats::median;
+
+use crate::number::{grouped, three_digits, time};
+
+/// A metric as people call it, and how its numbers are written.
+type Row = (&'static str, &'static str, fn(f64) -> String);
+
+const ROWS: [Row; 6] = [
+    ("messages_per_s", "throughput", |value| format!("{}/s", grouped(value.round() as u64))),
+    ("cpu_us_per_message", "CPU per message", time),
+    ("server_cpu_us_per_message", "  of the server", time),
+    ("latency_p50_us", "latency p50", time),
+    ("latency_p99_us", "latency p99", time),
+    ("latency_p999_us", "latency p99.9", time),
+];
+
+/// A comparison as text: the two sides, a sentence for each metric, and what to know.
+pub fn comparison(of: &Comparison) -> String {
+    let mut text = String::new();
+    if let Some(cell) = &of.cell {
+        let _ = writeln!(text, "cell {cell}");
+    }
+    for (name, side) in [("A", &of.a), ("B", &of.b)] {
+        let _ = writeln!(text, "{name}  {}", told(side));
+    }
+    let estimate = match of.estimate {
+        Estimator::GeometricMean => "ratio of geometric means",
+        Estimator::Mean => "ratio of means",
+        Estimator::Median => "median ratio",
+    };
+    let unit = match of.unit {
+        Unit::Start => "starts of the server",
+        Unit::Trial => "trials",
+    };
+    let design = match of.pairs {
+        Some(pairs) => format!("{pairs} pairs of {unit}, paired by block"),
+        None => format!("{unit}, not paired: the two were not measured in turn"),
+    };
+    let _ = writeln!(text, "   {estimate}; {design}\n");
+    let _ = writeln!(text, "{:<18}{:>14}{:>14}", "median", "A", "B");
+    for metric in &of.metrics {
+        let _ = writeln!(text, "{}", row(metric, of.confidence));
+    }
+    for note in &of.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text
+}
+
+fn told(side: &Side) -> String {
+    let count = |number: u32, what: &str| {
+        if number == 1 { format!("one {what}") } else { format!("{number} {what}s") }
+    };
+    format!(
+        "{}: {}, {} in {} of the server",
+        side.path,
+        side.platform,
+        count(side.trials, "trial"),
+        count(side.starts, "start")
+    )
+}
+
+fn row(metric: &MetricComparison, confidence: f64) -> String {
+    let named = ROWS.iter().find(|(name, ..)| *name == metric.metric);
+    let (name, show) =
+        named.map_or((metric.metric.as_str(), three_digits as fn(f64) -> String), |row| (row.1, row.2));
+    let middle = |values: &[f64]| median(values).map_or_else(|_| "–".to_owned(), show);
+    let sentence = match (&metric.ratio, &metric.absent) {
+        (Some(ratio), _) => sentence(ratio, confidence),
+        (None, Some(why)) => format!("not compared: {why}"),
+        (None, None) => "not compared".to_owned(),
+    };
+    format!("{name:<18}{:>14}{:>14}  {sentence}", middle(&metric.a), middle(&metric.b))
+}
+
+/// What a ratio says, in words.
+fn sentence(ratio: &RatioEstimate, confidence: f64) -> String {
+    if ratio.shows_difference() {
+        // As many digits as tell the ends apart.
+        let digits = (2 - (ratio.high - ratio.low).log10().ceil() as i32).clamp(2, 6) as usize;
+        let percent = (confidence * 1e4).round() / 1e2;
+        return format!(
+            "B is {:.digits$} × A, {percent} % interval {:.digits$}–{:.digits$}",
+            ratio.estimate, ratio.low, ratio.high
+        );
+    }
+    format!(
+        "no difference can be shown; this data would show one of {} or more",
+        percent(ratio.smallest_difference)
+    )
+}
+
+/// A part as a percentage, two digits.
+pub(crate) fn percent(part: f64) -> String {
+    let percent = part * 100.0;
+    if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATIO: RatioEstimate =
+        RatioEstimate { estimate: 1.324, low: 1.271, high: 1.379, smallest_difference: 0.06 };
+
+    #[test]
+    fn a_difference_is_a_ratio_with_its_interval() {
+        assert_eq!(sentence(&RATIO, 0.95), "B is 1.32 × A, 95 % interval 1.27–1.38");
+        let narrow = RatioEstimate { estimate: 1.0041, low: 1.0032, high: 1.0050, ..RATIO };
+        assert_eq!(sentence(&narrow, 0.999), "B is 1.0041 × A, 99.9 % interval 1.0032–1.0050");
+    }
+
+    #[test]
+    fn what_is_not_shown_comes_with_what_would_be() {
+        let none = RatioEstimate { estimate: 1.01, low: 0.98, high: 1.04, smallest_difference: 0.041 };
+        let says = "no difference can be shown; this data would show one of 4.1 % or more";
+        assert_eq!(sentence(&none, 0.95), says);
+        assert_eq!((percent(0.004), percent(0.256)), ("0.4 %".to_owned(), "26 %".to_owned()));
+    }
+}

@@ -1,0 +1,72 @@
+//! What is compared.
+
+use klatch_record::{Estimator, Latency, MetricComparison, RatioEstimate, Record};
+use klatch_stats::{Design, Ratio, StatsError, ratio_of_geometric_means, ratio_of_means, ratio_of_medians};
+
+use super::Terms;
+use super::starts::OneValue;
+
+/// A number of a record.
+pub(super) struct Metric {
+    /// Its name, with the unit last.
+    pub(super) name: &'static str,
+    /// The number, where the record has it.
+    pub(super) of: fn(&Record) -> Option<f64>,
+}
+
+/// All that are compared.
+pub(super) const METRICS: [Metric; 6] = [
+    Metric { name: "messages_per_s", of: |record| Some(record.score.messages_per_s) },
+    Metric { name: "cpu_us_per_message", of: |record| record.score.cpu_us_per_message },
+    Metric {
+        name: "server_cpu_us_per_message",
+        of: |record| Some(record.usage.server.as_ref()?.cpu_us_per_message),
+    },
+    Metric { name: "latency_p50_us", of: |record| latency(record, |of| of.p50_us) },
+    Metric { name: "latency_p99_us", of: |record| latency(record, |of| of.p99_us) },
+    Metric { name: "latency_p999_us", of: |record| latency(record, |of| of.p999_us) },
+];
+
+/// Resampling is repeatable: the same records give the same interval.
+const SEED: u64 = 1;
+
+fn latency(record: &Record, of: fn(&Latency) -> f64) -> Option<f64> {
+    record.latency.as_ref().map(of)
+}
+
+/// Compares one metric.
+pub(super) fn compared(
+    metric: &Metric,
+    a: &[OneValue<'_>],
+    b: &[OneValue<'_>],
+    design: Design,
+    terms: Terms,
+) -> MetricComparison {
+    let values =
+        |side: &[OneValue<'_>]| side.iter().map(|value| value.of(metric.of)).collect::<Option<Vec<f64>>>();
+    let (ratio, absent, a, b) = match (values(a), values(b)) {
+        (Some(a), Some(b)) => match ratio(&a, &b, design, terms) {
+            Ok(ratio) => (Some(ratio), None, a, b),
+            Err(error) => (None, Some(error.to_string()), a, b),
+        },
+        (a, b) => {
+            let absent = Some("not every record has it".to_owned());
+            (None, absent, a.unwrap_or_default(), b.unwrap_or_default())
+        }
+    };
+    MetricComparison { metric: metric.name.to_owned(), a, b, ratio, absent }
+}
+
+fn ratio(a: &[f64], b: &[f64], design: Design, terms: Terms) -> Result<RatioEstimate, StatsError> {
+    let Ratio { interval, smallest_difference } = match terms.estimate {
+        Estimator::GeometricMean => ratio_of_geometric_means(a, b, design, terms.confidence)?,
+        Estimator::Mean => ratio_of_means(a, b, design, terms.confidence, SEED)?,
+        Estimator::Median => ratio_of_medians(a, b, design, terms.confidence)?,
+    };
+    Ok(RatioEstimate {
+        estimate: interval.estimate,
+        low: interval.low,
+        high: interval.high,
+        smallest_difference,
+    })
+}

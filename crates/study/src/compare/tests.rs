@@ -1,0 +1,213 @@
+//! Folders of records as a run or a study writes them.
+
+use klatch_record::{
+    Build, Checks, CrowdInfo, Environment, Limits, Pacing, Platform, Role, Score, UsageOfBoth, Verdict,
+    WireName, Workload, save,
+};
+use klatch_record::{Class, Comparison, Estimator, Record, SCHEMA_NAME, Status, Unit};
+use tempfile::TempDir;
+
+use super::*;
+
+const TERMS: Terms = Terms { estimate: Estimator::GeometricMean, confidence: 0.95 };
+
+/// A valid trial with this throughput that began in this minute.
+fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
+    Record {
+        schema: SCHEMA_NAME.into(),
+        klatch: Build { version: "0".into(), commit: None },
+        started_at: format!("2026-01-01T00:{minute:02}:00Z"),
+        role: Role::Trial,
+        number,
+        platform: Platform {
+            name: "x".into(),
+            class: Some(Class::Classic),
+            wire: WireName::Irc,
+            knobs: [].into(),
+            version: None,
+            address: "127.0.0.1:1".into(),
+            chosen_because: None,
+            command: None,
+            runtime: None,
+        },
+        crowd: CrowdInfo { kind: "native".into(), knobs: [].into(), command: Vec::new(), runtime: None },
+        workload: Workload {
+            rooms: 10,
+            users: 20,
+            count: 100,
+            size_bytes: 60,
+            start: 1,
+            pacing: Pacing::Turns,
+            pause_s: 0.0,
+        },
+        verdict: Verdict { status: Status::Valid, reasons: Vec::new() },
+        warnings: Vec::new(),
+        score: Score {
+            sent: 20_000,
+            received: 380_000,
+            total: 400_000,
+            elapsed_s: 400_000.0 / messages_per_s,
+            messages_per_s,
+            cpu_us_per_message: None,
+            switches_per_message: None,
+            cores_obtained: None,
+            join_s: 0.1,
+        },
+        latency: None,
+        send_lag: None,
+        checks: Checks {
+            lost: 0,
+            unsaid: 0,
+            repeated: 0,
+            reordered: 0,
+            altered: 0,
+            faults: Vec::new(),
+            strangers: Vec::new(),
+            failure: None,
+        },
+        usage: UsageOfBoth { server: None, crowd: None },
+        environment: Environment {
+            kernel: "6".into(),
+            kernel_build: "#1".into(),
+            distribution: None,
+            cpu_model: None,
+            cpus: 2,
+            memory_bytes: None,
+            load_1min: None,
+            steal_share_since_boot: None,
+            steal_share_in_run: None,
+            limits: Limits {
+                open_files: None,
+                user_processes: None,
+                threads_max: None,
+                pid_max: None,
+                max_map_count: None,
+            },
+        },
+    }
+}
+
+fn put(out: &TempDir, path: &str, record: &Record) {
+    let path = out.path().join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    save(record, &path).unwrap();
+}
+
+/// A study of cells a and b in turn; both drift by a fifth from block to block, and b is 5 % faster.
+fn study() -> TempDir {
+    let out = tempfile::tempdir().unwrap();
+    for block in 1..=5 {
+        let drift = 1.2_f64.powi(block as i32);
+        // One that wanders a little, or there is no scatter.
+        let noise = 1.0 + f64::from(block % 3) / 1_000.0;
+        put(
+            &out,
+            &format!("s/cells/a/block-{block}/trial-1.json"),
+            &record(block, 2 * block, 1_000.0 * drift),
+        );
+        let faster = record(block, 2 * block + 1, 1_050.0 * drift * noise);
+        put(&out, &format!("s/cells/b/block-{block}/trial-1.json"), &faster);
+    }
+    std::fs::write(out.path().join("s/begun.json"), "{\"seed\": 1}").unwrap();
+    out
+}
+
+fn one(out: &TempDir, a: &str, b: &str) -> Comparison {
+    let mut all = compare(&out.path().join(a), &out.path().join(b), TERMS).unwrap();
+    assert_eq!(all.len(), 1);
+    all.remove(0)
+}
+
+fn fails(out: &TempDir, a: &str, b: &str) -> String {
+    compare(&out.path().join(a), &out.path().join(b), TERMS).unwrap_err().to_string()
+}
+
+#[test]
+fn cells_of_one_study_are_paired_by_block_and_drift_drops_out() {
+    let of = one(&study(), "s/cells/a", "s/cells/b");
+    assert_eq!((of.pairs, of.unit, of.a.starts), (Some(5), Unit::Start, 5));
+    let ratio = of.metrics[0].ratio.unwrap();
+    assert!(ratio.shows_difference() && (ratio.estimate - 1.05).abs() < 0.002, "{ratio:?}");
+    assert_eq!(of.metrics[1].absent.as_deref(), Some("not every record has it"));
+    assert_eq!(of.notes, [""; 0]);
+}
+
+#[test]
+fn a_block_without_a_partner_is_left_out() {
+    let out = study();
+    std::fs::remove_dir_all(out.path().join("s/cells/b/block-2")).unwrap();
+    let of = one(&out, "s/cells/a", "s/cells/b");
+    assert_eq!((of.pairs, of.metrics[0].a.len()), (Some(4), 4));
+    assert_eq!(of.notes, ["1 without a partner of the same block are left out"]);
+}
+
+#[test]
+fn what_was_measured_one_after_the_other_is_not_paired() {
+    let out = tempfile::tempdir().unwrap();
+    for number in 1..=4 {
+        let wander = f64::from(number) * 10.0;
+        put(&out, &format!("a/trial-{number}.json"), &record(number, number, 1_000.0 + wander));
+        put(&out, &format!("b/trial-{number}.json"), &record(number, 20 + number, 2_000.0 + wander));
+    }
+    let of = one(&out, "a", "b");
+    assert_eq!((of.pairs, of.unit), (None, Unit::Trial));
+    assert!(of.notes[0].starts_with("one start of the server"), "{:?}", of.notes);
+    assert!((of.metrics[0].ratio.unwrap().estimate - 1.98).abs() < 0.02);
+}
+
+#[test]
+fn of_two_studies_every_common_cell_is_compared() {
+    let (old, new) = (study(), study());
+    put(&new, "s/cells/c/block-1/trial-1.json", &record(1, 1, 1.0));
+    let all = compare(&old.path().join("s"), &new.path().join("s"), TERMS).unwrap();
+    let cells: Vec<_> = all.iter().filter_map(|one| one.cell.as_deref()).collect();
+    assert_eq!(cells, ["a", "b"]);
+}
+
+#[test]
+fn what_else_differs_is_noted_and_what_does_not_count_is_left_out() {
+    let out = study();
+    let mut other = record(6, 50, 1.0);
+    other.verdict = Verdict { status: Status::Invalid, reasons: vec!["3 deliveries lost".into()] };
+    put(&out, "s/cells/b/block-6/trial-1.json", &other);
+    put(&out, "s/cells/b/block-7/warm-up-1.json", &Record { role: Role::WarmUp, ..record(1, 51, 1.0) });
+    for block in 1..=5 {
+        let mut slower = record(block, 2 * block, 1_000.0);
+        slower.workload.rooms = 5;
+        slower.platform.class = Some(Class::Open);
+        put(&out, &format!("c/block-{block}/trial-1.json"), &slower);
+    }
+    let of = one(&out, "c", "s/cells/b");
+    assert!(
+        of.notes[0].contains("block-6/trial-1.json is left out, its score does not count: 3 deliveries lost")
+    );
+    assert!(
+        of.notes[1]
+            .starts_with("workloads differ: A 5 rooms of 20 users, 100 messages of 60 bytes, pacing turns")
+    );
+    assert!(of.notes[2].starts_with("classes differ"), "{:?}", of.notes);
+    assert_eq!((of.b.trials, of.notes.len()), (5, 3));
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let out = study();
+    put(&out, "warm/warm-up-1.json", &Record { role: Role::WarmUp, ..record(1, 1, 1.0) });
+    std::fs::write(out.path().join("odd.json"), "{\"schema\": \"klatch-record/1\"}").unwrap();
+    std::fs::write(out.path().join("other.json"), "{}").unwrap();
+    put(&out, "mixed/a/trial-1.json", &record(1, 1, 1.0));
+    let mut other = record(1, 1, 1.0);
+    other.platform.name = "y".into();
+    put(&out, "mixed/b/trial-1.json", &other);
+    for (b, message) in [
+        ("nothing", "cannot read "),
+        ("s/cells/a", "are the same"),
+        ("warm", "warm holds no valid trial (warm-ups: 1, trials that do not count: 0)"),
+        ("odd.json", "odd.json is no record: missing field"),
+        ("other.json", "other.json is no record: its `schema` is not klatch-record/1"),
+        ("mixed", "mixed holds different runs, x, 10 rooms"),
+    ] {
+        let said = fails(&out, "s/cells/a", b);
+        assert!(said.contains(message), "{message:?} is not in {said:?}");
+    }
+}
