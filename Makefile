@@ -1,8 +1,7 @@
 # `make run` and `make test` do all the set-up they need.
 .PHONY: run test build lint setup setup-test clean
 
-JAR := java/target/klatch.jar
-JARS := $(JAR) java/target/klatch-netty.jar
+JARS := java/target/klatch.jar java/target/klatch-netty.jar
 KLATCH := target/release/klatch
 MVN := mvn --batch-mode --quiet --file java/pom.xml
 
@@ -24,7 +23,7 @@ test: setup-test
 	cargo test --locked --workspace
 	cd platforms/go-goroutines && test -z "$$(gofmt -l .)" && go vet ./... && go test ./...
 	cd platforms/node-events && node --test
-	scripts/irc-clients.sh target/debug/klatch $(JAR)
+	scripts/irc-clients.sh target/debug/klatch java/target
 
 lint:
 	cargo fmt --all --check

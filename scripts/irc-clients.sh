@@ -1,32 +1,44 @@
 #!/bin/sh
-# People's clients against our servers: irssi and WeeChat connect, join, talk, ask, and leave without one complaint; and
-# irssi walks into a room of a running benchmark, whose verdict tells of it.
-# usage: irc-clients.sh KLATCH JAR
+# People's clients against each of our servers: irssi and WeeChat connect, join, talk, ask, and leave without one complaint;
+# and irssi walks into a room of a running benchmark, whose verdict tells of it. All at the same time.
+# usage: irc-clients.sh KLATCH FOLDER-OF-JARS
+# shellcheck disable=SC2317 # the visits are called by name
 set -eu
 
 klatch=$(realpath "$1")
-jar=$(realpath "$2")
-for program in irssi weechat-headless tmux java; do
+jars=$(realpath "$2")
+sources=$(dirname "$(realpath "$0")")/../platforms
+for program in irssi weechat-headless tmux java go node; do
     command -v "$program" >/dev/null || {
         echo "irc-clients.sh needs $program; install it with scripts/setup.sh test" >&2
         exit 2
     }
 done
-folder=$(mktemp -d)
-tmux="tmux -L klatch-$$ -f /dev/null"
-started=
+root=$(mktemp -d)
+visits=
+trap 'for pid in $visits; do kill "$pid" 2>/dev/null || true; done; wait; rm -rf "$root"' EXIT
+trap 'exit 130' INT TERM
 
 clean_up() {
     $tmux kill-server 2>/dev/null || true
     for pid in $started; do kill "$pid" 2>/dev/null || true; done
     for pid in $started; do wait "$pid" 2>/dev/null || true; done
-    rm -rf "$folder"
 }
-trap clean_up EXIT
-trap 'exit 130' INT TERM
+
+at_a_place_of_its_own() { # a name, and what to do there
+    name=$1
+    shift
+    folder=$root/$name
+    mkdir "$folder"
+    tmux="tmux -L klatch-$$-$name -f /dev/null"
+    started=
+    trap clean_up EXIT
+    trap 'exit 130' INT TERM
+    "$@"
+}
 
 fail() {
-    echo "irc-clients.sh: $1" >&2
+    echo "irc-clients.sh: $name: $1" >&2
     [ ! -f "$2" ] || sed 's/^/  | /' "$2" >&2
     exit 1
 }
@@ -40,10 +52,9 @@ until_seen() { # a pattern, and the file in which it must appear within 30 s
     done
 }
 
-start_server() { # a name, and its command line: leaves its port in $port
-    log=$folder/$1.server
-    shift
-    "$@" >"$log" 2>&1 &
+start_server() { # its command line: leaves its port in $port
+    log=$folder/server
+    "$@" --listen 127.0.0.1:0 --json >"$log" 2>&1 &
     started="$started $!"
     until_seen '"event":"ready"' "$log"
     port=$(sed -n 's/.*"port":\([0-9]*\).*/\1/p' "$log")
@@ -146,30 +157,68 @@ weechat_visits() {
     no_complaint "$folder/weechat.shown"
 }
 
-for platform in native-epoll java-threads; do
-    case $platform in
-        native-epoll) start_server $platform "$klatch" serve --model epoll --listen 127.0.0.1:0 --json ;;
-        java-threads) start_server $platform java -jar "$jar" serve --model threads --listen 127.0.0.1:0 --json ;;
-    esac
+visit() { # the command line of a server
+    start_server "$@"
     irssi_visits
-    echo "irssi visited $platform"
     weechat_visits
-    echo "WeeChat visited $platform"
-done
+    echo "irssi and WeeChat visited $name"
+}
 
 # A person in a room under load: the recipe of the README.
-"$klatch" run --platform native-epoll --pacing rate --rate 2 --count 40 --rooms 2 --warmup 0 --trials 1 \
-    --out "$folder/results" >"$folder/run" 2>&1 &
-run=$!
-started="$started $run"
-until_seen 'all joined' "$folder/run"
-port=$(sed -n 's/^platform .* on 127.0.0.1:\([0-9]*\)$/\1/p' "$folder/run")
-start_irssi eve
-irssi_shows 'Come in and talk'
-irssi_says '/join #klatch-1'
-irssi_shows '< *r1u[0-3]*> 000'
-irssi_says 'coffee, anyone?'
-irssi_shows '< *eve> coffee'
-wait "$run" || fail "the run with a stranger was not valid" "$folder/run"
-grep -q 'a stranger, eve, was in room 1 and said 1 messages' "$folder/run" || fail "nobody told of the stranger" "$folder/run"
-echo "irssi visited a running benchmark, and its verdict tells so"
+visit_a_run() {
+    "$klatch" run --platform native-epoll --pacing rate --rate 2 --count 40 --rooms 2 --warmup 0 --trials 1 \
+        --out "$folder/results" >"$folder/run" 2>&1 &
+    run=$!
+    started="$started $run"
+    until_seen 'all joined' "$folder/run"
+    port=$(sed -n 's/^platform .* on 127.0.0.1:\([0-9]*\)$/\1/p' "$folder/run")
+    start_irssi eve
+    irssi_shows 'Come in and talk'
+    irssi_says '/join #klatch-1'
+    irssi_shows '< *r1u[0-3]*> 000'
+    irssi_says 'coffee, anyone?'
+    irssi_shows '< *eve> coffee'
+    wait "$run" || fail "the run with a stranger was not valid" "$folder/run"
+    grep -q 'a stranger, eve, was in room 1 and said 1 messages' "$folder/run" || fail "nobody told of the stranger" "$folder/run"
+    echo "irssi visited a running benchmark, and its verdict tells so"
+}
+
+begin() {
+    (at_a_place_of_its_own "$@") &
+    visits="$visits $!"
+}
+
+java_for_virtual_threads() {
+    for java in java "${JAVA_HOME:-/nowhere}/bin/java" /usr/lib/jvm/*/bin/java "${XDG_CACHE_HOME:-$HOME/.cache}"/klatch/jdks/*/bin/java; do
+        version=$("$java" -XshowSettings:properties -version 2>&1 | sed -n 's/.*java.specification.version = //p') || true
+        case $version in
+            1.* | "" | 17 | 18 | 19 | 20) ;;
+            *) echo "$java" && return ;;
+        esac
+    done
+}
+
+(cd "$sources/go-goroutines" && go build -buildvcs=false -o "$root/go-server" .)
+begin running-benchmark visit_a_run
+begin native-threads visit "$klatch" serve --model threads
+begin native-epoll visit "$klatch" serve --model epoll
+begin native-epoll-coalesce visit "$klatch" serve --model epoll --coalesce
+begin native-uring visit "$klatch" serve --model uring
+begin native-tokio visit "$klatch" serve --model tokio
+begin java-threads visit java -jar "$jars/klatch.jar" serve --model threads
+begin java-selector visit java -jar "$jars/klatch.jar" serve --model selector
+begin java-selector-coalesce visit java -jar "$jars/klatch.jar" serve --model selector --coalesce
+begin java-netty visit java -jar "$jars/klatch-netty.jar" serve --model netty
+begin go-goroutines visit "$root/go-server"
+begin node-events visit node "$sources/node-events/main.js"
+java=$(java_for_virtual_threads)
+if [ -n "$java" ]; then
+    begin java-virtual visit "$java" -jar "$jars/klatch.jar" serve --model virtual
+else
+    echo "not visited: java-virtual, which needs Java 21 or newer"
+fi
+
+failed=0
+for pid in $visits; do wait "$pid" || failed=1; done
+visits=
+exit $failed
