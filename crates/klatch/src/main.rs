@@ -13,6 +13,7 @@ mod workload;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use klatch_platforms::put_back_leftovers;
 
 /// Klatch: a chat-room benchmark for runtimes, servers, kernels and schedulers.
 #[derive(Parser)]
@@ -37,7 +38,12 @@ enum Command {
 const COULD_NOT_RUN: u8 = 2;
 
 fn main() -> ExitCode {
-    let done = match Klatch::parse().command {
+    let command = Klatch::parse().command;
+    // Server and crowd are started by a klatch that has looked already.
+    if !matches!(command, Command::Serve(_) | Command::Crowd(_)) {
+        put_back_leftovers().iter().for_each(|leftover| eprintln!("klatch: {leftover}"));
+    }
+    let done = match command {
         Command::Run(run) => run.execute(),
         Command::Compare(compare) => compare.execute(),
         Command::Platforms(platforms) => platforms.execute(),

@@ -41,6 +41,12 @@ pub(crate) struct Run {
     /// Something to set about the crowd; the last lines of `klatch platforms --knobs` tell what it has
     #[arg(long = "crowd-knob", value_name = "NAME=VALUE")]
     crowd_knobs: Vec<Setting>,
+    /// Something to set about the whole machine and put back afterwards: vm.nr_hugepages=64, thp=always; docs/knobs.md
+    #[arg(long = "sysctl", value_name = "NAME=VALUE", requires = "allow_sysctl")]
+    sysctls: Vec<Setting>,
+    /// Allow --sysctl to change the machine for as long as this takes
+    #[arg(long)]
+    allow_sysctl: bool,
     #[command(flatten)]
     workload: WorkloadArgs,
     /// Runs that do not count, first; the server is not restarted between runs
@@ -125,6 +131,7 @@ impl Run {
                 CrowdName::Java => CrowdKind::Java,
             },
             crowd_settings: self.crowd_knobs,
+            sysctls: self.sysctls,
             workload: self.workload.workload()?,
             warmups: self.warmup,
             trials: self.trials,

@@ -115,3 +115,13 @@ fn what_takes_permission_is_refused_without_it() {
         refused(&mut command, message);
     }
 }
+
+#[test]
+fn large_pages_that_are_not_there_are_refused() {
+    let out = tempfile::tempdir().unwrap();
+    let knobs = ["--knob", "pages=large", "--knob", "heap=900g"];
+    refused(
+        run_once(out.path(), &["--platform", "java-threads"]).args(knobs),
+        "klatch: knob pages=large: the heap needs 921600 MiB of large pages, and ",
+    );
+}

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::large_pages::Pages;
 use crate::launch;
 use crate::needs::Needs;
 
@@ -123,6 +124,9 @@ pub struct Knob {
     /// The arguments that any value means.
     #[serde(default)]
     pub arguments: Vec<String>,
+    /// Values that are in force only with such pages.
+    #[serde(default)]
+    pub pages: BTreeMap<String, Pages>,
 }
 
 /// A file that is no entry of a catalog.

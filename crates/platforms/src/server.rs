@@ -103,14 +103,18 @@ impl Server {
         };
         let (pid, class) = (process.pid(), chosen.entry.class);
         match ready {
-            Waited::Ready(port, said) => Ok(Server {
-                address: (std::net::Ipv4Addr::LOCALHOST, port).into(),
-                pid: said.as_ref().map_or(pid, |ready| ready.pid),
-                class: said.map_or(class, |ready| ready.class),
-                process,
-                _folder: folder,
-                command,
-            }),
+            Waited::Ready(port, said) => {
+                let pid = said.as_ref().map_or(pid, |ready| ready.pid);
+                chosen.tuned.in_force(pid).map_err(PlatformError::from)?;
+                Ok(Server {
+                    address: (std::net::Ipv4Addr::LOCALHOST, port).into(),
+                    pid,
+                    class: said.map_or(class, |ready| ready.class),
+                    process,
+                    _folder: folder,
+                    command,
+                })
+            }
             Waited::Ended if all.interrupted() => {
                 Err(ServerError::Process { name: name.clone(), source: ProcessError::Interrupted })
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::catalog::{Knob, java_crowd, java_knobs, native_crowd};
 use crate::knobs::{KnobError, Setting, arguments};
+use crate::large_pages::{LargePages, wanted};
 use crate::launch::{self, Launch};
 
 /// What settings mean.
@@ -15,6 +16,7 @@ pub struct Tuned {
     pub java_options: Vec<String>,
     /// Arguments for itself.
     pub arguments: Vec<String>,
+    large_pages: Option<LargePages>,
 }
 
 impl Tuned {
@@ -37,11 +39,27 @@ impl Tuned {
                 return Err(KnobError::Twice(name.clone()));
             }
         }
+        let mut large_pages = None;
+        for setting in settings {
+            let knob = own.get(&setting.name).or(of_java.get(&setting.name));
+            if let Some(pages) = knob.and_then(|knob| knob.pages.get(&setting.value)) {
+                large_pages = wanted(setting, *pages, settings)?;
+            }
+        }
         Ok(Tuned {
             java_options: arguments(settings, &of_java)?,
             arguments: arguments(settings, own)?,
             launch: Launch::of(settings)?,
+            large_pages,
         })
+    }
+
+    /// Makes sure that what only a running process can show is in force in it.
+    ///
+    /// # Errors
+    /// It has not the large pages that it should have.
+    pub fn in_force(&self, pid: u32) -> Result<(), KnobError> {
+        self.large_pages.as_ref().map_or(Ok(()), |pages| pages.in_force(pid))
     }
 
     /// What `settings` mean for the native crowd.

@@ -1,5 +1,7 @@
 //! Where a run ran.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +26,9 @@ pub struct Environment {
     pub steal_share_since_boot: Option<f64>,
     /// Share of CPU time during the run that the hypervisor gave to others, 0..=1.
     pub steal_share_in_run: Option<f64>,
+    /// What Klatch set about the machine for the run, and put back afterwards.
+    #[serde(default)]
+    pub sysctls: BTreeMap<String, String>,
     /// The limits in force.
     pub limits: Limits,
 }

@@ -31,7 +31,9 @@ impl<'a> Bench<'a> {
         chosen: Option<&Chosen>,
         all: &'a Processes,
     ) -> Result<Bench<'a>, RunError> {
-        let environment = environment();
+        let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
+        let sysctls = plan.sysctls.iter().map(set).collect();
+        let environment = Environment { sysctls, ..environment() };
         let wire = match (chosen, &plan.target) {
             (Some(chosen), _) => chosen.entry.wire,
             (None, Some(target)) => target.wire,

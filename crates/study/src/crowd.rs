@@ -3,9 +3,7 @@
 use std::time::{Duration, Instant};
 
 use klatch_instruments::{MachineTime, Snapshot};
-use klatch_platforms::{
-    Java, Launch, Line, PlatformError, Processes, Setting, Tuned, klatch_itself, klatch_jar,
-};
+use klatch_platforms::{Java, Line, PlatformError, Processes, Setting, Tuned, klatch_itself, klatch_jar};
 use klatch_record::{CrowdEvent, CrowdInfo, CrowdResult, Pacing, WireName, Workload};
 
 use crate::error::RunError;
@@ -17,7 +15,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(900);
 /// How a crowd is started.
 pub(crate) struct Crowd {
     pub(crate) info: CrowdInfo,
-    launch: Launch,
+    tuned: Tuned,
 }
 
 /// What came of a crowd.
@@ -47,11 +45,11 @@ impl Crowd {
         port: u16,
         java: Option<&Java>,
     ) -> Result<Crowd, PlatformError> {
-        let Tuned { launch, java_options, arguments: own } = tuned(plan)?;
+        let tuned = tuned(plan)?;
         let (kind, mut command) = match (plan.crowd, java) {
             (CrowdKind::Java, Some(java)) => {
                 let mut command = vec![java.path.display().to_string()];
-                command.extend(java_options.iter().cloned());
+                command.extend(tuned.java_options.iter().cloned());
                 command.extend(["-jar".to_owned(), klatch_jar()?.display().to_string()]);
                 ("java", command)
             }
@@ -66,12 +64,12 @@ impl Crowd {
             command.extend(option("wire", wire.name()));
             command.extend(option("loops", plan.crowd_loops));
         }
-        command.extend(own);
+        command.extend(tuned.arguments.iter().cloned());
         command.extend(["--json", "--steered"].map(str::to_owned));
-        let runtime = java.filter(|_| kind == "java").map(|java| java.runtime(&java_options));
+        let runtime = java.filter(|_| kind == "java").map(|java| java.runtime(&tuned.java_options));
         let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
         let knobs = plan.crowd_settings.iter().map(set).collect();
-        Ok(Crowd { info: CrowdInfo { kind: kind.to_owned(), knobs, command, runtime }, launch })
+        Ok(Crowd { info: CrowdInfo { kind: kind.to_owned(), knobs, command, runtime }, tuned })
     }
 
     /// Runs it once against a server whose process is `server_pid`, where it is one of this machine.
@@ -81,7 +79,7 @@ impl Crowd {
         server_pid: Option<u32>,
         mut tell: impl FnMut(&CrowdEvent),
     ) -> Result<Gathered, RunError> {
-        let mut process = all.start(&self.info.command, &self.launch)?;
+        let mut process = all.start(&self.info.command, &self.tuned.launch)?;
         let crowd_pid = process.pid();
         let look = || Look {
             server: server_pid.and_then(|pid| Snapshot::of(pid).ok()),
@@ -99,6 +97,7 @@ impl Crowd {
             tell(&event);
             match event {
                 CrowdEvent::Joined { .. } => {
+                    self.tuned.in_force(crowd_pid).map_err(PlatformError::from)?;
                     before = Some(look());
                     process.say("go");
                 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use klatch_platforms::{JavaError, NeedError, PlatformError, ProcessError, ServerError};
+use klatch_platforms::{JavaError, NeedError, PlatformError, ProcessError, ServerError, SysctlError};
 use klatch_record::{LatencyError, SaveError, WorkloadError};
 use thiserror::Error;
 
@@ -12,6 +12,9 @@ pub enum RunError {
     /// A number is out of range.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// The machine cannot be set so.
+    #[error(transparent)]
+    Sysctl(#[from] SysctlError),
     /// The machine cannot carry it.
     #[error(transparent)]
     Needs(#[from] NeedError),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use klatch_platforms::Processes;
+use klatch_platforms::{Processes, Sysctls};
 use klatch_record::{CrowdEvent, Platform, Record, Role, Status, save};
 
 use crate::bench::{Bench, chosen};
@@ -37,7 +37,15 @@ pub struct Outcome {
 ///
 /// # Errors
 /// See [`RunError`]; nothing is left running.
-pub fn execute(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> Result<Outcome, RunError> {
+pub fn execute(plan: &Plan, all: &Processes, tell: impl FnMut(Event<'_>)) -> Result<Outcome, RunError> {
+    // First: what the machine can carry depends on them.
+    let sysctls = Sysctls::set(&plan.sysctls)?;
+    let outcome = carry_out(plan, all, tell);
+    sysctls.put_back()?;
+    outcome
+}
+
+fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> Result<Outcome, RunError> {
     let chosen = chosen(plan)?;
     let name = chosen.as_ref().map_or("target", |chosen| chosen.name.as_str());
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };

@@ -19,6 +19,8 @@ pub struct Plan {
     pub crowd: CrowdKind,
     /// What is set about the crowd.
     pub crowd_settings: Vec<Setting>,
+    /// What is set about the machine, and put back afterwards.
+    pub sysctls: Vec<Setting>,
     /// What the crowd does.
     pub workload: Workload,
     /// Runs that do not count, first.

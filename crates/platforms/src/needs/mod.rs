@@ -80,10 +80,13 @@ fn compare(sides: &[Side], connections_per_server: u64, machine: &Machine) -> Re
 impl Needs {
     /// With the heap that is set for a Java, which can all become resident.
     pub(crate) fn with_heap(self, settings: &[Setting]) -> Needs {
-        let heap = settings.iter().find(|setting| setting.name == "heap");
-        let heap_mib = heap.and_then(|heap| mib(&heap.value)).unwrap_or(0);
-        Needs { memory_mib: self.memory_mib + heap_mib, ..self }
+        Needs { memory_mib: self.memory_mib + heap_mib(settings).unwrap_or(0), ..self }
     }
+}
+
+/// The heap that is set for a Java.
+pub(crate) fn heap_mib(settings: &[Setting]) -> Option<u64> {
+    mib(&settings.iter().find(|setting| setting.name == "heap")?.value)
 }
 
 /// A size as Java takes it: `512k`, `64m`, `2g`, or bytes.

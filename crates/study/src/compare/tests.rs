@@ -76,6 +76,7 @@ fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             load_1min: None,
             steal_share_since_boot: None,
             steal_share_in_run: None,
+            sysctls: Default::default(),
             limits: Limits {
                 open_files: None,
                 user_processes: None,

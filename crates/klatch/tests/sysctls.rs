@@ -1,0 +1,148 @@
+//! What is set about the machine is put back, however the run ends. Each test has a network namespace of its own, in which it
+//! sets what belongs to that alone.
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use klatch_record::Record;
+use rustix::process::{Pid, Signal, kill_process};
+use support::Said;
+
+const NAME: &str = "net.ipv4.ip_local_port_range";
+const FILE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
+const BEFORE: &str = "40000 41000";
+const RUN: &str =
+    "run --platform native-epoll --rooms 1 --users 3 --trials 1 --warmup 0 --json --allow-sysctl";
+
+/// A shell in a network namespace with loopback; `$KLATCH` and `$OUT` are there for it.
+struct Namespace {
+    shell: Child,
+    lines: BufReader<std::process::ChildStdout>,
+    _out: tempfile::TempDir,
+}
+
+impl Namespace {
+    fn new() -> Namespace {
+        let out = tempfile::tempdir().unwrap();
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--net", "bash"]).env("KLATCH", env!("CARGO_BIN_EXE_klatch"));
+        // The state of those who may not write to /run goes to the cache.
+        command.env("OUT", out.path()).env("XDG_CACHE_HOME", out.path());
+        let mut shell = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(shell.stdout.take().unwrap());
+        let mut namespace = Namespace { shell, lines, _out: out };
+        namespace.does(&format!("ip link set lo up; echo {BEFORE} > {FILE}"));
+        namespace
+    }
+
+    /// What a script prints.
+    fn does(&mut self, script: &str) -> String {
+        use std::io::Write;
+        let input = self.shell.stdin.as_mut().unwrap();
+        writeln!(input, "{script}\necho; echo done-with-it").unwrap();
+        let mut text = String::new();
+        loop {
+            let mut line = String::new();
+            assert!(self.lines.read_line(&mut line).unwrap() > 0, "the shell has ended: {text}");
+            if line == "done-with-it\n" {
+                return text.trim().to_owned();
+            }
+            text.push_str(&line);
+        }
+    }
+
+    fn value(&mut self) -> String {
+        self.does(&format!("cat {FILE}")).replace('\t', " ")
+    }
+
+    /// A run that takes long, once the value is set: the process of its klatch.
+    fn long_run(&mut self) -> Pid {
+        let set = format!("--sysctl '{NAME}=50000 50999'");
+        // The crowd has said that it has joined when there is progress; here the value itself is what is waited for.
+        let pid = self.does(&format!(
+            "$KLATCH {RUN} --out $OUT --count 1000 --pause 1 {set} > $OUT/said 2>&1 & echo $!\n\
+             until grep -q '^50000.50999$' {FILE}; do :; done"
+        ));
+        Pid::from_raw(pid.parse().unwrap()).unwrap()
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let _ = self.shell.kill();
+        let _ = self.shell.wait();
+    }
+}
+
+#[test]
+fn it_is_set_for_the_run_and_put_back() {
+    let mut namespace = Namespace::new();
+    let set = format!("--sysctl '{NAME}=50000 50009'");
+    let text = namespace.does(&format!("$KLATCH {RUN} --out $OUT --count 5 {set}"));
+    let record: Record = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert_eq!(record.environment.sysctls[NAME], "50000 50009");
+    assert_eq!(namespace.value(), BEFORE);
+    // It was in force: so few ports carry no eleven connections.
+    let text = namespace.does(&format!("$KLATCH {RUN} --out $OUT --users 11 {set} 2>&1"));
+    assert!(text.contains("the crowd needs 11 local ports, and the number of ports"), "{text}");
+    assert_eq!(namespace.value(), BEFORE);
+}
+
+#[test]
+fn it_is_put_back_after_ctrl_c() {
+    let mut namespace = Namespace::new();
+    let pid = namespace.long_run();
+    kill_process(pid, Signal::INT).unwrap();
+    let said = namespace.does("wait; cat $OUT/said");
+    assert!(said.contains("klatch: interrupted; "), "{said}");
+    assert_eq!(namespace.value(), BEFORE);
+    assert_eq!(namespace.does("$KLATCH schema 2>&1 > $OUT/schema"), "", "nothing is left over");
+}
+
+#[test]
+fn it_is_put_back_by_the_next_klatch_after_a_kill() {
+    let mut namespace = Namespace::new();
+    let pid = namespace.long_run();
+    let other = namespace.does(&format!("$KLATCH {RUN} --out $OUT --sysctl '{NAME}=51000 51999' 2>&1"));
+    let taken = format!("klatch: another klatch (process {}) has set {NAME}; ", pid.as_raw_nonzero());
+    assert!(other.starts_with(&taken), "{other}");
+    kill_process(pid, Signal::KILL).unwrap();
+    namespace.does("wait");
+    assert_eq!(namespace.value(), "50000 50999", "nobody could put it back");
+    let said = namespace.does("$KLATCH schema 2>&1 > $OUT/schema");
+    let expected = format!(
+        "klatch: a klatch that was killed had set {NAME}=50000 50999; it is {BEFORE} again, as before"
+    );
+    assert_eq!(said.replace('\t', " "), expected);
+    assert_eq!(namespace.value(), BEFORE);
+    assert_eq!(namespace.does("$KLATCH schema 2>&1 > $OUT/schema"), "", "it is told once");
+}
+
+#[test]
+fn what_somebody_changed_since_is_left_to_him() {
+    let mut namespace = Namespace::new();
+    let pid = namespace.long_run();
+    kill_process(pid, Signal::KILL).unwrap();
+    namespace.does(&format!("wait; echo 42000 43000 > {FILE}"));
+    let said = namespace.does("$KLATCH schema 2>&1 > $OUT/schema").replace('\t', " ");
+    assert!(said.ends_with("it is 42000 43000 now, so it is left as it is (it was 40000 41000)"), "{said}");
+    assert_eq!(namespace.value(), "42000 43000");
+}
+
+#[test]
+fn a_value_that_the_kernel_refuses_leaves_all_as_it_was() {
+    let mut namespace = Namespace::new();
+    let set = format!("--sysctl '{NAME}=50000 50999' --sysctl net.ipv4.ip_default_ttl=999");
+    let text = namespace.does(&format!("$KLATCH {RUN} --out $OUT {set} 2>&1"));
+    assert!(text.contains("klatch: net.ipv4.ip_default_ttl: cannot write such a value to "), "{text}");
+    assert_eq!(namespace.value(), BEFORE);
+}
+
+#[test]
+fn nothing_is_set_without_leave() {
+    let said = Said::of(support::klatch().args(["run", "--sysctl", "vm.overcommit_ratio=50"]));
+    assert_eq!(said.status, Some(2));
+    assert!(said.err.contains("--allow-sysctl"), "{said:?}");
+}

@@ -1,0 +1,129 @@
+//! A setting of the machine as the file that it is.
+
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use super::SysctlError;
+
+const FEATURES: &str = "/sys/kernel/debug/sched/features";
+
+/// A setting of the machine.
+#[derive(Debug)]
+pub(super) struct SystemKnob {
+    name: String,
+    file: PathBuf,
+    /// The one of the scheduler's features that it is, if it is one.
+    feature: Option<String>,
+}
+
+impl SystemKnob {
+    /// `thp`, `sched.FEATURE`, `sched.file`, or the name of a sysctl.
+    pub(super) fn of(name: &str) -> Result<SystemKnob, SysctlError> {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+        if !name.chars().all(plain) || name.split('.').any(str::is_empty) {
+            return Err(SysctlError::Name(name.to_owned()));
+        }
+        let of_scheduler = name.strip_prefix("sched.");
+        let feature = of_scheduler.filter(|rest| !rest.contains(|letter: char| letter.is_ascii_lowercase()));
+        let file = match (name, of_scheduler) {
+            ("thp", _) => PathBuf::from("/sys/kernel/mm/transparent_hugepage/enabled"),
+            (_, Some(_)) if feature.is_some() => PathBuf::from(FEATURES),
+            (_, Some(rest)) => Path::new("/sys/kernel/debug/sched").join(rest),
+            _ => Path::new("/proc/sys").join(name.replace('.', "/")),
+        };
+        Ok(SystemKnob { name: name.to_owned(), file, feature: feature.map(str::to_owned) })
+    }
+
+    pub(super) fn read(&self) -> Result<String, SysctlError> {
+        let text = std::fs::read_to_string(&self.file).map_err(|source| self.failed("read", source))?;
+        if let Some(feature) = &self.feature {
+            let off = format!("NO_{feature}");
+            let found = text.split_whitespace().find(|word| *word == feature || *word == off);
+            let found = found.ok_or_else(|| SysctlError::Name(self.name.clone()))?;
+            return Ok(if found == off { "off" } else { "on" }.to_owned());
+        }
+        // Of several values that it could have, the one in brackets.
+        let chosen = text.split_once('[').and_then(|(_, rest)| Some(rest.split_once(']')?.0));
+        Ok(chosen.unwrap_or(text.trim()).to_owned())
+    }
+
+    /// Whether it could be written, without doing it.
+    pub(super) fn writable(&self) -> Result<(), SysctlError> {
+        std::fs::OpenOptions::new()
+            .write(true)
+            .open(&self.file)
+            .map_err(|source| self.failed("write", source))?;
+        Ok(())
+    }
+
+    pub(super) fn write(&self, value: &str) -> Result<(), SysctlError> {
+        let word = match (&self.feature, value) {
+            (Some(feature), "on") => feature.clone(),
+            (Some(feature), "off") => format!("NO_{feature}"),
+            _ => value.to_owned(),
+        };
+        let file = std::fs::OpenOptions::new().write(true).open(&self.file);
+        // The kernel takes a value in one write.
+        file.and_then(|mut file| file.write_all(format!("{word}\n").as_bytes())).map_err(|source| {
+            let wrong_value = matches!(source.kind(), ErrorKind::InvalidInput);
+            self.failed(if wrong_value { "write such a value to" } else { "write" }, source)
+        })
+    }
+
+    fn failed(&self, what: &'static str, source: std::io::Error) -> SysctlError {
+        let (name, file) = (self.name.clone(), self.file.display().to_string());
+        if source.kind() != ErrorKind::NotFound {
+            let hint = match (source.kind(), rustix::process::geteuid().is_root()) {
+                (ErrorKind::PermissionDenied, false) => "; run klatch as root",
+                (ErrorKind::PermissionDenied, true) => "; the kernel forbids it (a container, or lockdown)",
+                _ => "",
+            };
+            return SysctlError::File { name, what, file, source, hint };
+        }
+        let debug = self.file.starts_with("/sys/kernel/debug");
+        let hint = if debug { "; as root, `mount -t debugfs none /sys/kernel/debug`" } else { "" };
+        SysctlError::Missing { name, file, hint }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn knob(name: &str, file: &Path) -> SystemKnob {
+        SystemKnob { file: file.to_owned(), ..SystemKnob::of(name).unwrap() }
+    }
+
+    #[test]
+    fn each_name_has_its_file() {
+        for (name, file) in [
+            ("vm.nr_hugepages", "/proc/sys/vm/nr_hugepages"),
+            ("thp", "/sys/kernel/mm/transparent_hugepage/enabled"),
+            ("sched.base_slice_ns", "/sys/kernel/debug/sched/base_slice_ns"),
+            ("sched.WAKEUP_PREEMPTION", "/sys/kernel/debug/sched/features"),
+        ] {
+            assert_eq!(SystemKnob::of(name).unwrap().file, Path::new(file));
+        }
+    }
+
+    #[test]
+    fn a_feature_is_a_word_among_others_and_a_choice_is_in_brackets() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&file, "PLACE_LAG NO_RUN_TO_PARITY WAKEUP_PREEMPTION\n").unwrap();
+        let read = |name: &str| knob(name, file.path()).read().map_err(|error| error.to_string());
+        assert_eq!(read("sched.WAKEUP_PREEMPTION").unwrap(), "on");
+        assert_eq!(read("sched.RUN_TO_PARITY").unwrap(), "off");
+        assert!(read("sched.PARITY").unwrap_err().starts_with("sched.PARITY is no sysctl"));
+        std::fs::write(&file, "always [madvise] never\n").unwrap();
+        assert_eq!(read("thp").unwrap(), "madvise");
+        for (name, value, written) in [
+            ("sched.WAKEUP_PREEMPTION", "off", "NO_WAKEUP_PREEMPTION\n"),
+            ("sched.WAKEUP_PREEMPTION", "on", "WAKEUP_PREEMPTION\n"),
+            ("vm.nr_hugepages", "64", "64\n"),
+        ] {
+            std::fs::write(&file, "").unwrap();
+            knob(name, file.path()).write(value).unwrap();
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), written);
+        }
+    }
+}
