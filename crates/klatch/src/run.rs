@@ -157,6 +157,9 @@ impl Show<'_> {
     fn tell(&mut self, event: Event<'_>) {
         match event {
             Event::Ready(platform) if !self.json => {
+                if !self.plan.sysctls.is_empty() {
+                    println!("machine   {}; put back afterwards", listed(&self.plan.sysctls));
+                }
                 println!("{}", headline(platform, &crowd(self.plan), &self.plan.workload));
             }
             Event::Begins(role, number) => {
@@ -177,8 +180,14 @@ fn crowd(plan: &Plan) -> String {
         CrowdKind::Native => "native",
         CrowdKind::Java => "java",
     };
-    let set: Vec<String> = plan.crowd_settings.iter().map(ToString::to_string).collect();
-    if set.is_empty() { kind.to_owned() } else { format!("{kind} ({})", set.join(", ")) }
+    match plan.crowd_settings.as_slice() {
+        [] => kind.to_owned(),
+        set => format!("{kind} ({})", listed(set)),
+    }
+}
+
+fn listed(settings: &[Setting]) -> String {
+    settings.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn print_json(record: &Record) {

@@ -27,7 +27,10 @@ impl Namespace {
     fn new() -> Namespace {
         let out = tempfile::tempdir().unwrap();
         let mut command = Command::new("unshare");
-        command.args(["--map-root-user", "--net", "bash"]).env("KLATCH", env!("CARGO_BIN_EXE_klatch"));
+        command
+            .args(["--map-root-user", "--net", "bash"])
+            .env("KLATCH", env!("CARGO_BIN_EXE_klatch"))
+            .env("RUN", RUN);
         // The state of those who may not write to /run goes to the cache.
         command.env("OUT", out.path()).env("XDG_CACHE_HOME", out.path());
         let mut shell = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -84,6 +87,8 @@ fn it_is_set_for_the_run_and_put_back() {
     let record: Record = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(record.environment.sysctls[NAME], "50000 50009");
     assert_eq!(namespace.value(), BEFORE);
+    let shown = namespace.does(&format!("$KLATCH ${{RUN/--json/}} --out $OUT --count 5 {set} | sed -n 1p"));
+    assert_eq!(shown, format!("machine   {NAME}=50000 50009; put back afterwards"));
     // It was in force: so few ports carry no eleven connections.
     let text = namespace.does(&format!("$KLATCH {RUN} --out $OUT --users 11 {set} 2>&1"));
     assert!(text.contains("the crowd needs 11 local ports, and the number of ports"), "{text}");
