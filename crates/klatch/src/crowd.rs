@@ -8,8 +8,8 @@ use klatch_crowd::{Options, Remote, remote_control, run};
 use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Status, WireName};
 use klatch_report::Progress;
 
-use crate::COULD_NOT_RUN;
 use crate::workload::WorkloadArgs;
+use crate::{COULD_NOT_RUN, UNKNOWN};
 
 /// Send the native crowd at a server that runs already.
 #[derive(Args)]
@@ -114,6 +114,7 @@ fn exit_code(result: &CrowdResult, status: Status) -> ExitCode {
     match (&result.failure, status) {
         (Some(failure), _) if failure.kind == FailureKind::Connect => ExitCode::from(COULD_NOT_RUN),
         (_, Status::Invalid) => ExitCode::FAILURE,
+        (_, Status::Unknown) => ExitCode::from(UNKNOWN),
         (_, Status::Valid) => ExitCode::SUCCESS,
     }
 }

@@ -1,6 +1,7 @@
 //! The command line of Klatch: one file per command.
 
 mod build;
+mod calibrate;
 mod compare;
 mod conformance;
 mod crowd;
@@ -27,6 +28,7 @@ struct Klatch {
 enum Command {
     Run(run::Run),
     Compare(compare::Compare),
+    Calibrate(calibrate::Calibrate),
     Platforms(platforms::Platforms),
     Serve(serve::Serve),
     Crowd(crowd::Crowd),
@@ -36,6 +38,8 @@ enum Command {
 
 /// Usage errors and whatever keeps a command from running.
 const COULD_NOT_RUN: u8 = 2;
+/// It cannot be told whether a score counts.
+const UNKNOWN: u8 = 3;
 
 fn main() -> ExitCode {
     let command = Klatch::parse().command;
@@ -46,6 +50,7 @@ fn main() -> ExitCode {
     let done = match command {
         Command::Run(run) => run.execute(),
         Command::Compare(compare) => compare.execute(),
+        Command::Calibrate(calibrate) => calibrate.execute(),
         Command::Platforms(platforms) => platforms.execute(),
         Command::Serve(serve) => serve.execute(),
         Command::Crowd(crowd) => crowd.execute(),

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use klatch_platforms::{Processes, Setting, Wish};
-use klatch_record::{Record, Status};
-use klatch_report::{Progress, headline, one_line, trials};
-use klatch_study::{CrowdKind, Event, Plan, Target, execute};
+use klatch_record::{Record, Role, Status};
+use klatch_report::{Progress, headline, one_line, trials, warnings};
+use klatch_study::{CrowdKind, Event, Plan, Target, execute, guard_series};
 
+use crate::UNKNOWN;
 use crate::build::build;
 use crate::crowd::seconds;
 use crate::platforms::PlatformArgs;
@@ -19,7 +20,7 @@ const INTERRUPTED: u8 = 130;
 
 /// Start a server, send a crowd at it, check every message, print the score and write the record.
 ///
-/// Exit status: 0 valid, 1 invalid, 2 could not run.
+/// Exit status: 0 valid, 1 invalid, 2 could not run, 3 unknown: no fault, and yet the score may not be the server's.
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Run {
@@ -105,10 +106,17 @@ impl Run {
             Err(error) => return Err(error.into()),
         };
         if !json {
-            println!("\n{}\nrecords: {}", trials(&outcome.records), outcome.folder.display());
+            print!("\n{}", trials(&outcome.records));
+            let counted = outcome.records.iter().filter(|record| record.role == Role::Trial);
+            print!("{}", warnings(&guard_series(&counted.collect::<Vec<_>>())));
+            println!("\nrecords: {}", outcome.folder.display());
         }
-        let valid = outcome.records.iter().all(|record| record.verdict.status == Status::Valid);
-        Ok(if valid { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        let some = |status| outcome.records.iter().any(|record| record.verdict.status == status);
+        Ok(match (some(Status::Invalid), some(Status::Unknown)) {
+            (true, _) => ExitCode::FAILURE,
+            (false, true) => ExitCode::from(UNKNOWN),
+            (false, false) => ExitCode::SUCCESS,
+        })
     }
 
     fn plan(self) -> anyhow::Result<Plan> {

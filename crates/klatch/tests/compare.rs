@@ -54,3 +54,18 @@ fn what_cannot_be_compared_is_told() {
         );
     }
 }
+
+#[test]
+fn a_calibration_compares_a_platform_with_itself_in_pairs() {
+    let out = tempfile::tempdir().unwrap();
+    let workload = ["--time", "0.1", "--rooms", "1", "--users", "4", "--count", "50", "--json"];
+    let said = Said::of(klatch().args(["calibrate", "--out"]).arg(out.path()).args(workload));
+    let json: serde_json::Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"));
+    assert_eq!(
+        (said.status, &json["pairs"], &json["a"]["starts"]),
+        (Some(0), &3.into(), &3.into()),
+        "{json}"
+    );
+    let kept = std::fs::read_to_string(out.path().join("latest/calibration.json")).unwrap();
+    assert_eq!(kept.trim(), said.out.trim());
+}

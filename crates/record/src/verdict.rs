@@ -20,6 +20,8 @@ pub enum Status {
     Valid,
     /// The score must not be used.
     Invalid,
+    /// Every message is accounted for, and yet it cannot be told whether the score is the server's.
+    Unknown,
 }
 
 /// Something to know when reading the score; it still counts.
@@ -45,4 +47,14 @@ pub enum WarningKind {
     Steal,
     /// The crowd spoke later than its schedule.
     CrowdLate,
+    /// The crowd's CPU was saturated, and the server's was not.
+    CrowdLimit,
+    /// Throughput and latency contradict each other.
+    LittlesLaw,
+    /// One trial is far off the others.
+    Outlier,
+    /// The trials go up or down.
+    Trend,
+    /// Too few trials for an interval that says much.
+    FewTrials,
 }

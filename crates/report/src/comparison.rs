@@ -1,6 +1,7 @@
 //! A comparison as sentences.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use klatch_record::{Comparison, Estimator, MetricComparison, RatioEstimate, Side, Unit};
 use klatch_stats::median;
@@ -52,6 +53,26 @@ pub fn comparison(of: &Comparison) -> String {
     text
 }
 
+/// A comparison of a platform with itself as text: what it would take to be shown here in that time.
+pub fn calibration(of: &Comparison, elapsed: Duration) -> String {
+    let (pairs, elapsed_s) = (of.pairs.unwrap_or_default(), elapsed.as_secs_f64());
+    let mut text = format!("{} against itself: {pairs} pairs in {elapsed_s:.0} s\n\n", of.a.platform);
+    let _ = writeln!(text, "{:<18}{:>14}  {:<29}shows a difference of", "", "median", "A/A, 95 % interval");
+    for metric in &of.metrics {
+        let (name, show) = named(metric);
+        let middle = median(&metric.a).map_or_else(|_| "–".to_owned(), show);
+        let told = match (&metric.ratio, &metric.absent) {
+            (Some(ratio), _) => {
+                let interval = format!("{:.4}, {:.4}–{:.4}", ratio.estimate, ratio.low, ratio.high);
+                format!("{interval:<29}{} or more", percent(ratio.smallest_difference))
+            }
+            (None, why) => format!("not told: {}", why.as_deref().unwrap_or("absent")),
+        };
+        let _ = writeln!(text, "{name:<18}{middle:>14}  {told}");
+    }
+    text
+}
+
 fn told(side: &Side) -> String {
     let count = |number: u32, what: &str| {
         if number == 1 { format!("one {what}") } else { format!("{number} {what}s") }
@@ -65,10 +86,14 @@ fn told(side: &Side) -> String {
     )
 }
 
+/// What people call a metric, and how its numbers are written.
+fn named(metric: &MetricComparison) -> (&str, fn(f64) -> String) {
+    let row = ROWS.iter().find(|(name, ..)| *name == metric.metric);
+    row.map_or((metric.metric.as_str(), three_digits as fn(f64) -> String), |row| (row.1, row.2))
+}
+
 fn row(metric: &MetricComparison, confidence: f64) -> String {
-    let named = ROWS.iter().find(|(name, ..)| *name == metric.metric);
-    let (name, show) =
-        named.map_or((metric.metric.as_str(), three_digits as fn(f64) -> String), |row| (row.1, row.2));
+    let (name, show) = named(metric);
     let middle = |values: &[f64]| median(values).map_or_else(|_| "–".to_owned(), show);
     let sentence = match (&metric.ratio, &metric.absent) {
         (Some(ratio), _) => sentence(ratio, confidence),

@@ -5,6 +5,6 @@ mod number;
 mod progress;
 mod summary;
 
-pub use comparison::comparison;
+pub use comparison::{calibration, comparison};
 pub use progress::Progress;
-pub use summary::{crowd, headline, one_line, role_and_number, trials};
+pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};

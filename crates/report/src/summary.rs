@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use klatch_record::{
-    Class, CrowdResult, Latency, LatencyError, Pacing, Platform, Record, Role, Status, Usage, Workload,
+    Class, CrowdResult, Latency, LatencyError, Pacing, Platform, Record, Role, Status, Usage, Warning,
+    Workload,
 };
 
 use crate::number::{grouped, megabytes, three_digits, time};
@@ -63,10 +64,11 @@ pub fn one_line(record: &Record) -> String {
     let verdict = match record.verdict.status {
         Status::Valid => "valid",
         Status::Invalid => "invalid",
+        Status::Unknown => "unknown",
     };
     let _ = write!(text, ", {verdict}");
     for reason in &record.verdict.reasons {
-        let _ = write!(text, "\n  invalid: {reason}");
+        let _ = write!(text, "\n  {verdict}: {reason}");
     }
     text
 }
@@ -87,10 +89,12 @@ pub fn trials(records: &[Record]) -> String {
             score(highest)
         );
     }
-    for warning in &middle.warnings {
-        let _ = writeln!(text, "warning: {}; {}", warning.message, warning.advice);
-    }
-    text
+    text + &warnings(&middle.warnings)
+}
+
+/// Warnings with their advice, a line each.
+pub fn warnings(warnings: &[Warning]) -> String {
+    warnings.iter().map(|warning| format!("warning: {}; {}\n", warning.message, warning.advice)).collect()
 }
 
 /// What a crowd found, when it was started by hand.

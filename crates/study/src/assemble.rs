@@ -6,6 +6,7 @@ use klatch_record::{
 };
 
 use crate::crowd::{Gathered, Span};
+use crate::guards::guard_run;
 use crate::plan::Plan;
 use crate::verdict::{judge, warnings};
 
@@ -33,7 +34,7 @@ pub(crate) fn record(
     let latency = Latency::from_counts_ns(&result.latency_ns)?;
     let send_lag = Latency::from_counts_ns(&result.send_lag_ns)?;
     let environment = Environment { steal_share_in_run: steal_share, ..header.environment.clone() };
-    Ok(Record {
+    let mut record = Record {
         schema: SCHEMA_NAME.to_owned(),
         klatch: header.plan.build.clone(),
         started_at: header.started_at,
@@ -59,7 +60,9 @@ pub(crate) fn record(
             strangers: result.strangers,
             failure: result.failure,
         },
-    })
+    };
+    guard_run(&mut record);
+    Ok(record)
 }
 
 fn score(result: &CrowdResult, usage: &UsageOfBoth) -> Score {

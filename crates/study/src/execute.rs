@@ -63,9 +63,9 @@ fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> R
             return Err(error.into());
         }
         tell(Event::Ended(&record, &path));
-        let valid = record.verdict.status == Status::Valid;
+        let invalid = record.verdict.status == Status::Invalid;
         records.push(record);
-        if !valid {
+        if invalid {
             break;
         }
     }

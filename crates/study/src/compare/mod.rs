@@ -15,6 +15,8 @@ use klatch_stats::Design;
 
 pub use self::read::CompareError;
 
+use crate::guards::guard_series;
+
 use self::differ::{described, differences};
 use self::metrics::{METRICS, compared};
 use self::pair::{Pairing, pairing};
@@ -80,6 +82,13 @@ fn compare_records(
         }
     };
     let Pairing { design, a: a_units, b: b_units, left_out } = pairing(a_units, b_units);
+    if design == Design::Unpaired {
+        // Between pairs, drift drops out.
+        for (side, read) in [("A", a), ("B", b)] {
+            let warnings = guard_series(&read.records.iter().collect::<Vec<_>>());
+            notes.extend(warnings.iter().map(|of| format!("{side}: {}; {}", of.message, of.advice)));
+        }
+    }
     if left_out > 0 {
         notes.push(format!("{left_out} without a partner of the same block are left out"));
     }

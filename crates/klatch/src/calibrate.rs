@@ -1,0 +1,106 @@
+//! `klatch calibrate`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use klatch_platforms::{Processes, Setting, Wish};
+use klatch_study::{CrowdKind, Plan, calibrate};
+
+use crate::build::build;
+use crate::crowd::seconds;
+use crate::platforms::PlatformArgs;
+use crate::workload::WorkloadArgs;
+
+/// What a shell expects of a program that Ctrl-C has stopped.
+const INTERRUPTED: u8 = 130;
+
+/// Compare a platform with itself on this machine: its noise, and the smallest difference that can be shown in the time.
+///
+/// Its records, and the comparison as calibration.json, are kept in a folder of their own.
+/// Exit status: 0 calibrated, 2 could not.
+#[derive(Args)]
+pub(crate) struct Calibrate {
+    #[command(flatten)]
+    platforms: PlatformArgs,
+    /// What to measure, by name or NAME@JAVA-VERSION
+    #[arg(long, default_value = "native-epoll")]
+    platform: String,
+    /// Something to set about the platform; `klatch platforms --knobs` lists all
+    #[arg(long = "knob", value_name = "NAME=VALUE")]
+    knobs: Vec<Setting>,
+    #[command(flatten)]
+    workload: WorkloadArgs,
+    /// About how long it may take
+    #[arg(long, default_value_t = 300.0, value_name = "SECONDS")]
+    time: f64,
+    /// Runs that do not count, after each start of the server
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    warmup: u32,
+    /// Folder for the records
+    #[arg(long, default_value = "results", value_name = "DIR")]
+    out: PathBuf,
+    /// Seed of the order within the pairs
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print the comparison as one line of JSON instead
+    #[arg(long)]
+    json: bool,
+}
+
+impl Calibrate {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let (json, time) = (self.json, seconds("time", self.time)?);
+        let plan = self.plan()?;
+        let all = Processes::default();
+        let stopper = all.clone();
+        ctrlc::set_handler(move || stopper.interrupt())?;
+        let done = calibrate(&plan, time, &all, |pair, elapsed| {
+            if !json {
+                eprintln!("pair {pair}, {:.0} of {:.0} s", elapsed.as_secs_f64(), time.as_secs_f64());
+            }
+        });
+        let done = match done {
+            Err(_) if all.interrupted() => {
+                eprintln!(
+                    "klatch: interrupted; server and crowd are stopped, the records of finished runs are kept"
+                );
+                return Ok(ExitCode::from(INTERRUPTED));
+            }
+            done => done?,
+        };
+        let text = serde_json::to_string(&done.comparison)?;
+        std::fs::write(done.folder.join("calibration.json"), &text)?;
+        if json {
+            println!("{text}");
+        } else {
+            println!(
+                "{}records: {}",
+                klatch_report::calibration(&done.comparison, done.elapsed),
+                done.folder.display()
+            );
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn plan(self) -> anyhow::Result<Plan> {
+        anyhow::ensure!(self.warmup <= 1000, "warm-up count must be 0..=1000, got {}", self.warmup);
+        Ok(Plan {
+            wish: Wish { name: Some(self.platform), settings: self.knobs, ..self.platforms.wish() },
+            target: None,
+            crowd: CrowdKind::Native,
+            crowd_settings: Vec::new(),
+            sysctls: Vec::new(),
+            workload: self.workload.workload()?,
+            warmups: self.warmup,
+            trials: 1,
+            out: self.out,
+            ready_timeout: seconds("ready timeout", 60.0)?,
+            timeout: seconds("timeout", 60.0)?,
+            connect_timeout: seconds("connect timeout", 10.0)?,
+            crowd_loops: 1,
+            seed: self.seed,
+            build: build(),
+        })
+    }
+}
