@@ -39,6 +39,11 @@ if [ "$purpose" = test ]; then
     need weechat-headless weechat-headless
     need strace strace
     need unshare util-linux
+    # Other machines in miniature: network namespaces with sshd in them.
+    need ip iproute2
+    need ssh openssh-client
+    need sshd openssh-server
+    need socat socat
     need ip iproute2
     # Other people's servers, and what the small servers in other languages run on.
     need redis-server redis-server

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use klatch_record::{CrowdEvent, CrowdResult, Failure, FailureKind, WireName};
+use klatch_record::{CrowdEvent, CrowdResult, Failure, FailureKind, Gate, WireName};
 
+use crate::at_gate;
 use crate::irc::Irc;
 use crate::links::Links;
 use crate::mqtt::Mqtt;
@@ -107,9 +108,14 @@ fn run_over<W: Wire>(
         let thread = std::thread::Builder::new().name(format!("crowd-{number}"));
         threads.push(thread.spawn(move || room_loop.run())?);
     }
-    let (join_s, failure) = Watch { options, shared: &shared, inbox: inbox.0, tell, loops }.until_done();
+    let to_gate = |gate: &Gate| {
+        at_gate::wait::<W>(options, gate.clone(), addresses.clone(), shared.clone(), inbox.1.clone())
+    };
+    let watch = Watch { options, shared: &shared, inbox: inbox.0, tell, to_gate, loops };
+    let (join_s, failure) = watch.until_done();
     shared.enter(Phase::Stop);
-    let mut result = CrowdResult { join_s, failure, ..CrowdResult::default() };
+    let opened_ns = shared.opened_machine_ns();
+    let mut result = CrowdResult { join_s, failure, opened_ns, ..CrowdResult::default() };
     for thread in threads {
         let tally = thread.join().map_err(|_| std::io::Error::other("an event loop of the crowd died"))?;
         let elapsed_ns = tally.last_ns.saturating_sub(shared.gate_ns());
@@ -130,7 +136,8 @@ fn seat<W: Wire>(options: &Options, rooms: Range<u32>) -> Vec<User<W>> {
     let mut users = Vec::new();
     for room in rooms {
         for user in 0..workload.users {
-            let place = u64::from(room) * u64::from(workload.users) + u64::from(user);
+            // By the room's own number: shards speak as a whole crowd would.
+            let place = u64::from(workload.start + room) * u64::from(workload.users) + u64::from(user);
             let pace = Pace::new(workload, user, jitter(options.seed, place));
             users.push(User::new(Seat { room: workload.start + room, user, users: workload.users }, pace));
         }
@@ -147,15 +154,17 @@ fn jitter(seed: u64, place: u64) -> f64 {
 }
 
 /// Watches the loops from the first connect to the last delivery.
-struct Watch<'a, F> {
+struct Watch<'a, F, G> {
     options: &'a Options,
     shared: &'a Shared,
     inbox: Receiver<Notice>,
     tell: F,
+    /// Sends somebody to the gate.
+    to_gate: G,
     loops: usize,
 }
 
-impl<F: FnMut(&CrowdEvent)> Watch<'_, F> {
+impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Watch<'_, F, G> {
     /// Gives the time it took to join, and why it ended if not well.
     fn until_done(mut self) -> (f64, Option<Failure>) {
         let mut join_s = 0.0;
@@ -175,9 +184,13 @@ impl<F: FnMut(&CrowdEvent)> Watch<'_, F> {
         self.until_all(|notice| matches!(notice, Notice::Joined), |_, (joined, ..)| joined)?;
         *join_s = started.elapsed().as_secs_f64();
         (self.tell)(&CrowdEvent::Joined { join_s: *join_s });
-        if self.options.steered {
+        if let Some(gate) = &self.options.gate {
+            (self.to_gate)(gate).map_err(|error| stopped(format!("cannot wait at the gate: {error}")))?;
+        }
+        if self.options.steered || self.options.gate.is_some() {
             self.until_go()?;
         }
+        (self.tell)(&CrowdEvent::Open);
         self.shared.open_gate();
         self.until_all(
             |notice| matches!(notice, Notice::Complete),
@@ -226,6 +239,10 @@ impl<F: FnMut(&CrowdEvent)> Watch<'_, F> {
             match self.inbox.recv() {
                 Ok(Notice::Go) => return Ok(()),
                 Ok(Notice::Failed(failure)) => return Err(failure),
+                Ok(Notice::Here(here)) => {
+                    let shards = self.options.gate.as_ref().map_or(0, |gate| gate.shards);
+                    (self.tell)(&CrowdEvent::Gate { here, shards });
+                }
                 Ok(_) => {}
                 Err(_) => return Err(died()),
             }
@@ -244,7 +261,10 @@ impl<F: FnMut(&CrowdEvent)> Watch<'_, F> {
 }
 
 fn died() -> Failure {
-    let detail = "the event loops of the crowd ended by themselves".to_owned();
+    stopped("the event loops of the crowd ended by themselves".to_owned())
+}
+
+fn stopped(detail: String) -> Failure {
     Failure { kind: FailureKind::Stopped, room: None, user: None, detail }
 }
 

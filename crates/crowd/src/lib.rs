@@ -2,6 +2,8 @@
 //! accounted for (see [`klatch_record::CrowdResult`]).
 
 mod account;
+mod at_gate;
+mod gate;
 mod gather;
 mod irc;
 mod leave;

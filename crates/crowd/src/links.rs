@@ -40,23 +40,11 @@ impl Links {
 
     /// Connects user number `who`, and watches for what he hears.
     pub(crate) fn connect(&self, who: usize) -> std::io::Result<TcpStream> {
-        let stream = self.connect_any()?;
+        let stream = connect_any(&self.addresses, self.connect_timeout)?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         epoll::add(&self.epoll, &stream, EventData::new_u64(who as u64), EventFlags::IN)?;
         Ok(stream)
-    }
-
-    /// A host name can have several addresses; the error is that of the last.
-    fn connect_any(&self) -> std::io::Result<TcpStream> {
-        let mut last = std::io::Error::other("the host has no address");
-        for address in &self.addresses {
-            match TcpStream::connect_timeout(address, self.connect_timeout) {
-                Ok(stream) => return Ok(stream),
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
     }
 
     /// Watches also (or no longer) for room in the socket's send buffer.
@@ -89,4 +77,16 @@ impl Links {
         }));
         Ok(())
     }
+}
+
+/// A host name can have several addresses; the error is that of the last.
+pub(crate) fn connect_any(addresses: &[SocketAddr], timeout: Duration) -> std::io::Result<TcpStream> {
+    let mut last = std::io::Error::other("the host has no address");
+    for address in addresses {
+        match TcpStream::connect_timeout(address, timeout) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }

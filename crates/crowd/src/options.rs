@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use klatch_record::{WireName, Workload, WorkloadError};
+use klatch_record::{Gate, WireName, Workload, WorkloadError};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
@@ -26,6 +26,10 @@ pub struct Options {
     pub connect_timeout: Duration,
     /// Seed of the jitter under pacing `rate`.
     pub seed: u64,
+    /// Wait at this gate for the other shards.
+    pub gate: Option<Gate>,
+    /// How long to wait there.
+    pub gate_timeout: Duration,
     /// Wait for [`crate::Remote::go`] and [`crate::Remote::quit`].
     pub steered: bool,
 }

@@ -27,12 +27,16 @@ pub(crate) enum Notice {
     Complete,
     /// Something ended it.
     Failed(Failure),
+    /// So many shards are at the gate.
+    Here(u32),
     Go,
     Quit,
 }
 
 pub(crate) struct Shared {
     started: Instant,
+    /// The start on the machine's own clock, ns.
+    started_machine_ns: u64,
     phase: AtomicU8,
     gate_ns: AtomicU64,
     /// Connections that have been made.
@@ -56,6 +60,7 @@ impl Shared {
         };
         Ok(Shared {
             started: Instant::now(),
+            started_machine_ns: machine_ns(),
             phase: AtomicU8::new(Phase::Join as u8),
             gate_ns: AtomicU64::new(0),
             connected: AtomicU64::new(0),
@@ -81,6 +86,11 @@ impl Shared {
         self.gate_ns.load(Ordering::Acquire)
     }
 
+    /// The same on the machine's clock; `None` before.
+    pub(crate) fn opened_machine_ns(&self) -> Option<u64> {
+        Some(self.gate_ns()).filter(|&gate_ns| gate_ns > 0).map(|gate_ns| self.started_machine_ns + gate_ns)
+    }
+
     /// Opens the gate: the clock of the score runs from here.
     pub(crate) fn open_gate(&self) {
         self.gate_ns.store(self.now_ns(), Ordering::Release);
@@ -103,4 +113,10 @@ impl Shared {
         };
         (sum(|post| &post.joined), sum(|post| &post.sent), sum(|post| &post.received))
     }
+}
+
+/// ns on CLOCK_MONOTONIC, which all processes of a machine share.
+fn machine_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }

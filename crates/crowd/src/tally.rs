@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use klatch_record::{CrowdResult, Fault, FaultKind, Stranger};
-
-/// How many faults and strangers are kept as examples; the counts are complete.
-const EXAMPLES_MAX: usize = 20;
+use klatch_record::{CrowdResult, EXAMPLES_MAX, Fault, FaultKind, Stranger};
 
 /// A day: whatever takes longer counts as this.
 const LATENCY_MAX_NS: u64 = 86_400 * 1_000_000_000;

@@ -28,6 +28,16 @@ pub fn environment() -> Environment {
     }
 }
 
+/// The name of this machine, as `uname -n`.
+pub fn host_name() -> String {
+    uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Which clock this machine's CLOCK_MONOTONIC is: the boot that it counts from. `None` if the kernel does not tell.
+pub fn clock_name() -> Option<String> {
+    Some(std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
+}
+
 fn limits() -> Limits {
     Limits {
         open_files: getrlimit(Resource::Nofile).maximum,

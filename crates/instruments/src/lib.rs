@@ -4,6 +4,6 @@ mod environment;
 mod machine_time;
 mod usage;
 
-pub use environment::environment;
+pub use environment::{clock_name, environment, host_name};
 pub use machine_time::MachineTime;
 pub use usage::{Snapshot, WatchError};

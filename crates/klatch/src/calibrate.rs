@@ -1,11 +1,12 @@
 //! `klatch calibrate`.
 
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use klatch_platforms::{Processes, Setting, Wish};
-use klatch_study::{CrowdKind, Plan, calibrate};
+use klatch_study::{CrowdKind, Plan, Remote, calibrate};
 
 use crate::build::build;
 use crate::crowd::seconds;
@@ -92,6 +93,10 @@ impl Calibrate {
             crowd_settings: Vec::new(),
             sysctls: Vec::new(),
             workload: self.workload.workload()?,
+            shards: 1,
+            servers: 1,
+            listen: Ipv4Addr::LOCALHOST.into(),
+            remote: Remote::default(),
             warmups: self.warmup,
             trials: 1,
             out: self.out,

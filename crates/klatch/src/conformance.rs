@@ -1,5 +1,6 @@
 //! `klatch conformance`.
 
+use std::net::Ipv4Addr;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -64,7 +65,12 @@ impl Conformance {
             Wish { name: Some(self.target.clone()), settings: self.knobs.clone(), ..self.platforms.wish() };
         let chosen = choose(&wish)?;
         irc_only(&chosen.name, chosen.entry.wire)?;
-        Ok(Server::start(&chosen, all, seconds("ready timeout", self.ready_timeout)?)?)
+        Ok(Server::start(
+            &chosen,
+            Ipv4Addr::LOCALHOST.into(),
+            all,
+            seconds("ready timeout", self.ready_timeout)?,
+        )?)
     }
 
     fn check(&self, address: &str, subject: &Subject) -> anyhow::Result<ExitCode> {

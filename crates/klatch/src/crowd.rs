@@ -1,13 +1,16 @@
 //! `klatch crowd`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
 use klatch_crowd::{Options, Remote, remote_control, run};
-use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Status, WireName};
+use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Gate, Status, WireName, save};
 use klatch_report::Progress;
+use klatch_study::{OwnWatch, ShardPlan, now, shard_record};
 
+use crate::build::build;
 use crate::workload::WorkloadArgs;
 use crate::{COULD_NOT_RUN, UNKNOWN};
 
@@ -38,6 +41,15 @@ pub(crate) struct Crowd {
     /// Seed of the schedule under pacing `rate`
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Wait, when all have joined, until so many crowds wait at the gate of this name on the server
+    #[arg(long, value_name = "SHARDS[:NAME]", conflicts_with = "steered")]
+    gate: Option<Gate>,
+    /// Give up when the gate is not open after so long
+    #[arg(long, default_value_t = 120.0, value_name = "SECONDS")]
+    gate_timeout: f64,
+    /// Write a record here, which `klatch merge` makes one of with those of other shards
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Print events and the result as JSON, one object a line
     #[arg(long)]
     json: bool,
@@ -57,6 +69,8 @@ impl Crowd {
             timeout: seconds("timeout", self.timeout)?,
             connect_timeout: seconds("connect timeout", self.connect_timeout)?,
             seed: self.seed,
+            gate: self.gate,
+            gate_timeout: seconds("gate timeout", self.gate_timeout)?,
             steered: self.steered,
         };
         let (remote, inbox) = remote_control();
@@ -66,12 +80,32 @@ impl Crowd {
             std::thread::spawn(move || steer(&remote));
         }
         let mut progress = (!self.json).then(|| Progress::new("crowd".to_owned()));
-        let result = run(&options, inbox, |event| match &mut progress {
-            Some(progress) => progress.tell(event),
-            None => print(event),
+        let started_at = now();
+        let mut watch = OwnWatch::new();
+        let result = run(&options, inbox, |event| {
+            watch.tell(event);
+            match &mut progress {
+                Some(progress) => progress.tell(event),
+                None => print(event),
+            }
         })?;
-        let verdict = klatch_study::judge(&result, None);
+        let verdict = klatch_study::judge(&result);
+        let itself = watch.itself(result.sent + result.received);
+        if let Some(out) = &self.out {
+            let plan = ShardPlan {
+                host: options.host,
+                port: options.port,
+                wire: options.wire,
+                workload: options.workload,
+                gate: options.gate,
+                started_at,
+                command: std::env::args().collect(),
+                build: build(),
+            };
+            save(&shard_record(plan, result.clone(), itself.clone())?, out)?;
+        }
         if self.json {
+            print(&CrowdEvent::Itself(itself));
             print(&CrowdEvent::Result(result.clone()));
         } else {
             print!("{}", klatch_report::crowd(&result)?);

@@ -5,10 +5,13 @@ mod calibrate;
 mod compare;
 mod conformance;
 mod crowd;
+mod merge;
+mod plan;
 mod platforms;
 mod run;
 mod schema;
 mod serve;
+mod spread;
 mod workload;
 
 use std::process::ExitCode;
@@ -26,12 +29,14 @@ struct Klatch {
 
 #[derive(Subcommand)]
 enum Command {
-    Run(run::Run),
+    Run(Box<run::Run>),
     Compare(compare::Compare),
     Calibrate(calibrate::Calibrate),
     Platforms(platforms::Platforms),
     Serve(serve::Serve),
     Crowd(crowd::Crowd),
+    Plan(plan::Plan),
+    Merge(merge::Merge),
     Conformance(conformance::Conformance),
     Schema(schema::Schema),
 }
@@ -54,6 +59,8 @@ fn main() -> ExitCode {
         Command::Platforms(platforms) => platforms.execute(),
         Command::Serve(serve) => serve.execute(),
         Command::Crowd(crowd) => crowd.execute(),
+        Command::Plan(plan) => plan.execute(),
+        Command::Merge(merge) => merge.execute(),
         Command::Conformance(conformance) => conformance.execute(),
         Command::Schema(schema) => schema.execute(),
     };

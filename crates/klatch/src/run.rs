@@ -13,6 +13,7 @@ use crate::UNKNOWN;
 use crate::build::build;
 use crate::crowd::seconds;
 use crate::platforms::PlatformArgs;
+use crate::spread::SpreadArgs;
 use crate::workload::WorkloadArgs;
 
 /// What a shell expects of a program that Ctrl-C has stopped.
@@ -71,6 +72,8 @@ pub(crate) struct Run {
     /// Event loops of the native crowd, each with its own rooms
     #[arg(long, default_value_t = 1, value_name = "N")]
     crowd_loops: usize,
+    #[command(flatten)]
+    spread: SpreadArgs,
     /// Seed of the schedule under pacing `rate`
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -141,6 +144,10 @@ impl Run {
             crowd_settings: self.crowd_knobs,
             sysctls: self.sysctls,
             workload: self.workload.workload()?,
+            shards: self.spread.shards()?,
+            servers: self.spread.servers()?,
+            listen: self.spread.listen(),
+            remote: self.spread.remote()?,
             warmups: self.warmup,
             trials: self.trials,
             out: self.out,

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use klatch_record::{FailureKind, Record, Status};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{NativeServer, Said, children_of, klatch, run_once};
+use support::{NativeServer, Said, children_of, klatch, run_once, until_joined};
 
 const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
 
@@ -89,14 +89,6 @@ fn slow_run(out: &std::path::Path, arguments: &[&str]) -> std::process::Child {
     let slow = ["--pacing", "rate", "--rate", "5", "--count", "50", "--rooms", "2", "--users", "4"];
     let mut command = run_once(out, arguments);
     command.args(slow).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// Waits until all users have joined, by the crowd's own word.
-fn until_joined(run: &mut std::process::Child) {
-    use std::io::{BufRead, BufReader};
-    let lines = BufReader::new(run.stderr.as_mut().unwrap()).lines();
-    let joined = lines.map_while(Result::ok).any(|line| line.contains("all joined"));
-    assert!(joined, "the run ended before all had joined");
 }
 
 #[test]

@@ -151,6 +151,21 @@ impl Process {
         }
     }
 
+    /// Hands its lines to `to` from now on, each with `tag`; `None` is their end.
+    pub fn lines_into(&mut self, tag: usize, to: Sender<(usize, Option<String>)>) {
+        let lines = std::mem::replace(&mut self.lines, channel().1);
+        std::thread::spawn(move || {
+            // Whoever does not listen any more needs no line.
+            lines.iter().for_each(|line| drop(to.send((tag, Some(line)))));
+            drop(to.send((tag, None)));
+        });
+    }
+
+    /// Ends its standard input.
+    pub fn say_no_more(&mut self) {
+        self.child.stdin = None;
+    }
+
     /// Writes a line to its standard input. Whoever does not read any more will show it otherwise.
     pub fn say(&mut self, line: &str) {
         if let Some(input) = &mut self.child.stdin {

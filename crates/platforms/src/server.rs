@@ -1,6 +1,6 @@
 //! A server that Klatch started: ready, watched, and stopped when dropped.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use klatch_record::Class;
@@ -13,7 +13,6 @@ use crate::command::Site;
 use crate::process::{Line, Process, ProcessError, Processes, in_words};
 use crate::ready::Ready;
 
-const HOST: &str = "127.0.0.1";
 /// Between two tries whether a server accepts connections.
 const TRY_PERIOD: Duration = Duration::from_millis(10);
 
@@ -80,26 +79,31 @@ pub enum ServerError {
 }
 
 impl Server {
-    /// Starts the platform on a free port of loopback and waits until it accepts connections.
+    /// Starts the platform on a free port of `listen`, an address of this machine, and waits until it accepts connections.
     ///
     /// # Errors
     /// It cannot be built or started, or does not get ready within `patience`; nothing of it is left running.
-    pub fn start(chosen: &Chosen, all: &Processes, patience: Duration) -> Result<Server, ServerError> {
+    pub fn start(
+        chosen: &Chosen,
+        listen: IpAddr,
+        all: &Processes,
+        patience: Duration,
+    ) -> Result<Server, ServerError> {
         let name = &chosen.name;
         let no_site = |source| ServerError::Site { name: name.clone(), source };
         let folder = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(no_site)?;
         let port = match chosen.entry.ready {
             ReadyBy::Line => 0,
-            ReadyBy::Accepts => free_port().map_err(no_site)?,
+            ReadyBy::Accepts => free_port(listen).map_err(no_site)?,
         };
-        let command = chosen.prepare(&Site { host: HOST, port, folder: folder.path() })?;
+        let command = chosen.prepare(&Site { host: &listen.to_string(), port, folder: folder.path() })?;
         let mut process = all
             .start(&command, &chosen.tuned.launch)
             .map_err(|source| ServerError::Process { name: name.clone(), source })?;
         let deadline = Instant::now() + patience;
         let ready = match chosen.entry.ready {
             ReadyBy::Line => until_line(&process, deadline),
-            ReadyBy::Accepts => until_accepted(&process, port, deadline),
+            ReadyBy::Accepts => until_accepted(&process, (listen, port).into(), deadline),
         };
         let (pid, class) = (process.pid(), chosen.entry.class);
         match ready {
@@ -107,7 +111,7 @@ impl Server {
                 let pid = said.as_ref().map_or(pid, |ready| ready.pid);
                 chosen.tuned.in_force(pid).map_err(PlatformError::from)?;
                 Ok(Server {
-                    address: (std::net::Ipv4Addr::LOCALHOST, port).into(),
+                    address: (listen, port).into(),
                     pid,
                     class: said.map_or(class, |ready| ready.class),
                     process,
@@ -159,10 +163,10 @@ fn until_line(process: &Process, deadline: Instant) -> Waited {
 }
 
 /// Such a server tells nothing, so there is no event to wait for.
-fn until_accepted(process: &Process, port: u16, deadline: Instant) -> Waited {
+fn until_accepted(process: &Process, address: SocketAddr, deadline: Instant) -> Waited {
     while Instant::now() < deadline {
-        if TcpStream::connect((HOST, port)).is_ok() {
-            return Waited::Ready(port, None);
+        if TcpStream::connect(address).is_ok() {
+            return Waited::Ready(address.port(), None);
         }
         if process.line(Instant::now() + TRY_PERIOD) == Line::End {
             return Waited::Ended;
@@ -172,8 +176,8 @@ fn until_accepted(process: &Process, port: u16, deadline: Instant) -> Waited {
 }
 
 /// A port that nobody listens on now. Somebody could take it before the server does; then the server says so.
-fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind((HOST, 0))?.local_addr()?.port())
+fn free_port(listen: IpAddr) -> std::io::Result<u16> {
+    Ok(TcpListener::bind((listen, 0))?.local_addr()?.port())
 }
 
 fn or_nothing(words: String) -> String {
@@ -192,10 +196,11 @@ mod tests {
         std::fs::write(catalog.path().join("dummy.toml"), text).unwrap();
         let wish =
             Wish { name: Some("dummy".into()), catalog: Some(catalog.path().into()), ..Wish::default() };
-        Server::start(&choose(&wish).unwrap(), &Processes::default(), patience)
+        Server::start(&choose(&wish).unwrap(), LOOPBACK, &Processes::default(), patience)
             .map_err(|error| error.to_string())
     }
 
+    const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
     const LONG: Duration = Duration::from_secs(20);
 
     #[test]
@@ -236,8 +241,10 @@ mod tests {
         std::fs::write(catalog.path().join("gone.toml"), text).unwrap();
         let wish =
             Wish { name: Some("gone".into()), catalog: Some(catalog.path().into()), ..Wish::default() };
-        let error =
-            Server::start(&choose(&wish).unwrap(), &Processes::default(), LONG).err().unwrap().to_string();
+        let error = Server::start(&choose(&wish).unwrap(), LOOPBACK, &Processes::default(), LONG)
+            .err()
+            .unwrap()
+            .to_string();
         assert_eq!(error, "gone: cannot start /nowhere/server: No such file or directory (os error 2)");
     }
 }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::{Environment, Usage};
+
 /// One line of a crowd's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -12,6 +14,15 @@ pub enum CrowdEvent {
         /// From the first connect to the last join, seconds.
         join_s: f64,
     },
+    /// It waits at a gate.
+    Gate {
+        /// Shards that are here, with this one.
+        here: u32,
+        /// Shards that are to come.
+        shards: u32,
+    },
+    /// The gate opens.
+    Open,
     /// How far it is.
     Progress {
         /// Messages said so far.
@@ -23,9 +34,27 @@ pub enum CrowdEvent {
     },
     /// Last verified delivery, or it gave up.
     Done,
+    /// What it knows of itself, for whoever started it on another machine.
+    Itself(Itself),
     /// The whole result.
     Result(CrowdResult),
 }
+
+/// What a crowd knows of itself and of the machine it runs on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Itself {
+    /// The name of the machine.
+    pub host: String,
+    /// The machine's clock, as in [`crate::Moment`].
+    pub clock: Option<String>,
+    /// What it used from the opening of the gate to the last delivery.
+    pub usage: Option<Usage>,
+    /// The machine.
+    pub environment: Environment,
+}
+
+/// The most faults and strangers that are kept as examples.
+pub const EXAMPLES_MAX: usize = 20;
 
 /// What a crowd found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +63,8 @@ pub struct CrowdResult {
     pub sent: u64,
     /// Deliveries verified, each message once a listener.
     pub received: u64,
+    /// When the gate opened: ns on the machine's CLOCK_MONOTONIC; `null` if it did not open, or is not told.
+    pub opened_ns: Option<u64>,
     /// From the opening of the gate to the last verified delivery, seconds.
     pub elapsed_s: f64,
     /// From the first connect to the last join, seconds.

@@ -1,8 +1,10 @@
 //! Distributions of times, kept as HDR histograms.
 
+use std::collections::BTreeMap;
+
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -37,6 +39,9 @@ pub enum LatencyError {
     /// The histogram cannot be packed.
     #[error("cannot pack the histogram: {0}")]
     Pack(String),
+    /// A packed histogram cannot be read.
+    #[error("cannot unpack a histogram: {0}")]
+    Unpack(String),
 }
 
 impl Latency {
@@ -68,12 +73,38 @@ impl Latency {
             histogram: BASE64.encode(packed),
         }))
     }
+
+    /// The times of all of them together, exactly. `None` where there are none.
+    ///
+    /// # Errors
+    /// A histogram cannot be read.
+    pub fn merge<'a>(all: impl Iterator<Item = &'a Latency>) -> Result<Option<Latency>, LatencyError> {
+        let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
+        for latency in all {
+            for (value, count) in latency.counts_ns()? {
+                *sum.entry(value).or_default() += count;
+            }
+        }
+        Latency::from_counts_ns(&sum.into_iter().collect::<Vec<_>>())
+    }
+
+    /// Pairs (lowest value of a bucket in ns, how often), sorted.
+    fn counts_ns(&self) -> Result<Vec<(u64, u64)>, LatencyError> {
+        let wrong = |why: String| LatencyError::Unpack(why);
+        let packed = BASE64.decode(&self.histogram).map_err(|error| wrong(error.to_string()))?;
+        let read = Deserializer::new().deserialize(&mut packed.as_slice());
+        let histogram: Histogram<u64> = read.map_err(|error| wrong(error.to_string()))?;
+        let pair = |value, count| (histogram.lowest_equivalent(value), count);
+        Ok(histogram
+            .iter_recorded()
+            .map(|bucket| pair(bucket.value_iterated_to(), bucket.count_at_value()))
+            .collect())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hdrhistogram::serialization::Deserializer;
 
     #[test]
     fn percentiles_are_those_of_the_counts() {
@@ -91,6 +122,18 @@ mod tests {
         let packed = BASE64.decode(latency.histogram).unwrap();
         let back: Histogram<u64> = Deserializer::new().deserialize(&mut packed.as_slice()).unwrap();
         assert_eq!((back.len(), back.count_at(1_000), back.count_at(2_000_000_000)), (4, 3, 1));
+    }
+
+    #[test]
+    fn merged_times_are_those_of_all_together() {
+        let (few, many) = ([(1_000, 3), (2_000_000_000, 1)], [(500, 1), (1_000, 4), (86_400_000_000_000, 1)]);
+        let latency = |counts: &[_]| Latency::from_counts_ns(counts).unwrap();
+        let (one, other) = (latency(&few).unwrap(), latency(&many).unwrap());
+        let merged = Latency::merge([&one, &other].into_iter()).unwrap();
+        assert_eq!(merged, latency(&[few.to_vec(), many.to_vec()].concat()));
+        assert_eq!(Latency::merge(std::iter::empty()).unwrap(), None);
+        let broken = Latency { histogram: "!".into(), ..one };
+        assert!(Latency::merge(std::iter::once(&broken)).is_err());
     }
 
     #[test]

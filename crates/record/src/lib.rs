@@ -5,22 +5,29 @@ mod comparison;
 mod crowd_result;
 mod environment;
 mod latency;
+mod merge;
 mod record;
 mod save;
+mod shard;
 mod usage;
 mod verdict;
+mod window;
 mod workload;
 
 pub use comparison::{
     COMPARISON_SCHEMA_NAME, Comparison, Estimator, MetricComparison, RatioEstimate, Side, Unit,
 };
-pub use crowd_result::{CrowdEvent, CrowdResult, Failure, FailureKind, Fault, FaultKind, Stranger};
+pub use crowd_result::{
+    CrowdEvent, CrowdResult, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind, Itself, Stranger,
+};
 pub use environment::{Environment, Limits};
 pub use latency::{Latency, LatencyError};
+pub use merge::{MergeError, merge, merge_files};
 pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };
 pub use save::{SaveError, save};
+pub use shard::{Gate, GateError, Moment, Shard, shard_name};
 pub use usage::Usage;
 pub use verdict::{Status, Verdict, Warning, WarningKind};
 pub use workload::{Pacing, WireName, Workload, WorkloadError};

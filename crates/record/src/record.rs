@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Failure, Fault, Latency, Stranger, Usage, Verdict, Warning, WireName, Workload};
+use crate::{
+    Environment, Failure, Fault, Latency, Shard, Stranger, Usage, Verdict, Warning, WireName, Workload,
+};
 
 /// What [`Record::schema`] says.
 pub const SCHEMA_NAME: &str = "klatch-record/1";
@@ -45,6 +47,9 @@ pub struct Record {
     pub usage: UsageOfBoth,
     /// Where it ran.
     pub environment: Environment,
+    /// The crowds that made it, by their rooms; one, unless it was spread over several.
+    #[serde(default)]
+    pub shards: Vec<Shard>,
 }
 
 /// Which Klatch measured.
@@ -79,14 +84,21 @@ pub struct Platform {
     pub knobs: BTreeMap<String, String>,
     /// Its version, where it tells one.
     pub version: Option<String>,
-    /// Where the server listened.
+    /// Where the server listened; all of them, if there were several.
     pub address: String,
+    /// Server processes, each with rooms of its own.
+    #[serde(default = "one")]
+    pub servers: u32,
     /// Why this one, where Klatch chose.
     pub chosen_because: Option<String>,
-    /// The exact command line; `null` if Klatch did not start it.
+    /// The exact command line (of the first server); `null` if Klatch did not start it.
     pub command: Option<Vec<String>>,
     /// What runs it, where it says so.
     pub runtime: Option<Runtime>,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// The two classes of server.
@@ -133,7 +145,7 @@ pub struct Score {
     pub received: u64,
     /// Both.
     pub total: u64,
-    /// From the opening of the gate to the last verified delivery, seconds.
+    /// From the opening of the gate to the last verified delivery, of all shards together, seconds.
     pub elapsed_s: f64,
     /// The score: total / elapsed, messages/s.
     pub messages_per_s: f64,
@@ -145,6 +157,26 @@ pub struct Score {
     pub cores_obtained: Option<f64>,
     /// From the first connect to the last join, seconds.
     pub join_s: f64,
+}
+
+impl Score {
+    /// The score of so many messages in so much time.
+    pub fn of(sent: u64, received: u64, elapsed_s: f64, join_s: f64, usage: &UsageOfBoth) -> Score {
+        let total = sent + received;
+        let per_elapsed = |amount: f64| if elapsed_s > 0.0 { amount / elapsed_s } else { 0.0 };
+        let sum = |of: fn(&Usage) -> f64| Some(of(usage.server.as_ref()?) + of(usage.crowd.as_ref()?));
+        Score {
+            sent,
+            received,
+            total,
+            elapsed_s,
+            messages_per_s: per_elapsed(total as f64),
+            cpu_us_per_message: sum(|usage| usage.cpu_us_per_message),
+            switches_per_message: sum(|usage| usage.switches_per_message),
+            cores_obtained: sum(|usage| usage.cpu_s).map(per_elapsed),
+            join_s,
+        }
+    }
 }
 
 /// Every message accounted for.

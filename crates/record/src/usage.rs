@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What one process used between the opening of the gate and the last delivery.
+/// What one process (or all of one side) used between the opening of the gate and the last delivery.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// CPU time, seconds (from the process's CPU clock, ns resolution).
@@ -28,4 +28,33 @@ pub struct Usage {
     pub threads: u64,
     /// The largest resident set since its start, bytes.
     pub memory_peak_bytes: u64,
+}
+
+impl Usage {
+    /// What several processes used together, for so many `messages`.
+    pub fn together(all: &[&Usage], messages: u64) -> Usage {
+        // Whole ns, so that it does not matter in which order they are added.
+        let sum_s = |of: fn(&Usage) -> f64| {
+            all.iter().map(|usage| (of(usage) * 1e9).round() as u64).sum::<u64>() as f64 / 1e9
+        };
+        let sum = |of: fn(&Usage) -> u64| all.iter().map(|usage| of(usage)).sum::<u64>();
+        let each = |sum: f64| if messages == 0 { 0.0 } else { sum / messages as f64 };
+        let (cpu_s, user_s, system_s) =
+            (sum_s(|usage| usage.cpu_s), sum_s(|usage| usage.user_s), sum_s(|usage| usage.system_s));
+        let switches_voluntary = sum(|usage| usage.switches_voluntary);
+        let switches_involuntary = sum(|usage| usage.switches_involuntary);
+        Usage {
+            cpu_s,
+            user_s,
+            system_s,
+            cpu_us_per_message: each(cpu_s * 1e6),
+            user_us_per_message: each(user_s * 1e6),
+            system_us_per_message: each(system_s * 1e6),
+            switches_voluntary,
+            switches_involuntary,
+            switches_per_message: each((switches_voluntary + switches_involuntary) as f64),
+            threads: sum(|usage| usage.threads),
+            memory_peak_bytes: sum(|usage| usage.memory_peak_bytes),
+        }
+    }
 }

@@ -57,4 +57,6 @@ pub enum WarningKind {
     Trend,
     /// Too few trials for an interval that says much.
     FewTrials,
+    /// Some shards were active for longer than others.
+    ShardsUneven,
 }

@@ -55,6 +55,14 @@ impl Progress {
             }
             (CrowdEvent::Done | CrowdEvent::Result(_), Some(bar)) => bar.finish_and_clear(),
             (CrowdEvent::Done | CrowdEvent::Result(_), None) => {}
+            (CrowdEvent::Gate { here, shards }, Some(bar)) => {
+                bar.set_message(format!("{}: {here} of {shards} shards at the gate", self.name));
+            }
+            (CrowdEvent::Gate { here, shards }, None) => {
+                eprintln!("{}: {here} of {shards} shards at the gate", self.name);
+            }
+            (CrowdEvent::Open, Some(bar)) => bar.set_message(self.name.clone()),
+            (CrowdEvent::Open, None) | (CrowdEvent::Itself(_), _) => {}
         }
     }
 }

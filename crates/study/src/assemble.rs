@@ -1,55 +1,120 @@
 //! Puts a record together from what was found.
 
 use klatch_record::{
-    Checks, CrowdInfo, CrowdResult, Environment, Latency, LatencyError, Platform, Record, Role, SCHEMA_NAME,
-    Score, Usage, UsageOfBoth,
+    Build, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment, Platform,
+    Record, Role, SCHEMA_NAME, Score, Shard, Status, Usage, UsageOfBoth, Workload, merge,
 };
 
-use crate::crowd::{Gathered, Span};
+use crate::error::RunError;
 use crate::guards::guard_run;
-use crate::plan::Plan;
-use crate::verdict::{judge, warnings};
+use crate::verdict::{judge, of_crowd, of_machine};
 
 /// What is known of a run before it begins.
 pub(crate) struct Header<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) build: &'a Build,
     pub(crate) platform: &'a Platform,
-    pub(crate) crowd: &'a CrowdInfo,
     pub(crate) environment: &'a Environment,
     pub(crate) started_at: String,
     pub(crate) role: Role,
     pub(crate) number: u32,
 }
 
-/// The whole record of a run.
+/// What is known of one crowd of it.
+pub(crate) struct Part<'a> {
+    pub(crate) crowd: &'a CrowdInfo,
+    pub(crate) workload: &'a Workload,
+    pub(crate) address: &'a str,
+    /// The machine it ran on, if it was another one.
+    pub(crate) host: Option<String>,
+    pub(crate) gate: Option<Gate>,
+    pub(crate) clock: Option<String>,
+    pub(crate) result: CrowdResult,
+    /// How it ended, if it ended without a result.
+    pub(crate) died: Option<String>,
+    pub(crate) usage: Option<Usage>,
+    /// The machine it ran on, if it is not that of the record.
+    pub(crate) environment: Option<Environment>,
+}
+
+/// The whole record of a run. `servers_ended` tells how servers ended that did not live to the end.
 pub(crate) fn record(
-    header: Header<'_>,
-    gathered: Gathered,
-    server_ended: Option<&str>,
-) -> Result<Record, LatencyError> {
-    let Gathered { result, server, crowd, steal_share } = gathered;
-    let messages = result.sent + result.received;
-    let usage_of = |span: Option<Span>| span.map(|(before, after)| after.since(&before, messages));
-    let usage = UsageOfBoth { server: usage_of(server), crowd: usage_of(crowd) };
+    header: &Header<'_>,
+    parts: Vec<Part<'_>>,
+    server: Option<Usage>,
+    servers_ended: Vec<String>,
+) -> Result<Record, RunError> {
+    let parts: Result<Vec<_>, _> = parts.into_iter().map(|part| of_part(header, part)).collect();
+    let mut record = match <[Record; 1]>::try_from(parts?) {
+        Ok([record]) => record,
+        Err(records) => merge(records)?,
+    };
+    record.usage.server = server;
+    let Score { sent, received, elapsed_s, join_s, .. } = record.score;
+    record.score = Score::of(sent, received, elapsed_s, join_s, &record.usage);
+    record.platform = header.platform.clone();
+    record.warnings.splice(0..0, of_machine(header.environment));
+    if !servers_ended.is_empty() {
+        record.verdict.status = Status::Invalid;
+        record.verdict.reasons.splice(0..0, servers_ended);
+    }
+    guard_run(&mut record);
+    Ok(record)
+}
+
+/// The record of a crowd that watched itself.
+pub(crate) fn of_itself(header: &Header<'_>, part: Part<'_>) -> Result<Record, LatencyError> {
+    let mut record = of_part(header, part)?;
+    // It is the record's own. What it warns of stays the shard's: the others may be on other machines.
+    record.shards[0].environment = None;
+    guard_run(&mut record);
+    Ok(record)
+}
+
+fn of_part(header: &Header<'_>, part: Part<'_>) -> Result<Record, LatencyError> {
+    let Part { result, usage, .. } = part;
     let latency = Latency::from_counts_ns(&result.latency_ns)?;
     let send_lag = Latency::from_counts_ns(&result.send_lag_ns)?;
-    let environment = Environment { steal_share_in_run: steal_share, ..header.environment.clone() };
-    let mut record = Record {
+    let mut verdict = judge(&result);
+    if let Some(how) = part.died {
+        verdict.reasons.insert(0, how);
+        verdict.status = Status::Invalid;
+    }
+    let mut warnings = of_crowd(&result, latency.as_ref(), send_lag.as_ref());
+    warnings.extend(part.environment.iter().flat_map(of_machine));
+    let opened = part.clock.zip(result.opened_ns).map(|(clock, ns)| Moment { clock, ns });
+    let shard = Shard {
+        start: part.workload.start,
+        rooms: part.workload.rooms,
+        host: part.host,
+        address: part.address.to_owned(),
+        command: part.crowd.command.clone(),
+        gate: part.gate,
+        opened,
+        elapsed_s: result.elapsed_s,
+        total: result.sent + result.received,
+        reasons: verdict.reasons.clone(),
+        warnings: warnings.clone(),
+        usage: usage.clone(),
+        environment: part.environment,
+    };
+    let usage = UsageOfBoth { server: None, crowd: usage };
+    Ok(Record {
         schema: SCHEMA_NAME.to_owned(),
-        klatch: header.plan.build.clone(),
-        started_at: header.started_at,
+        klatch: header.build.clone(),
+        started_at: header.started_at.clone(),
         role: header.role,
         number: header.number,
         platform: header.platform.clone(),
-        crowd: header.crowd.clone(),
-        workload: header.plan.workload.clone(),
-        verdict: judge(&result, server_ended),
-        warnings: warnings(&result, &environment, latency.as_ref(), send_lag.as_ref()),
-        score: score(&result, &usage),
+        crowd: part.crowd.clone(),
+        workload: part.workload.clone(),
+        verdict,
+        warnings,
+        score: Score::of(result.sent, result.received, result.elapsed_s, result.join_s, &usage),
         latency,
         send_lag,
         usage,
-        environment,
+        environment: header.environment.clone(),
+        shards: vec![shard],
         checks: Checks {
             lost: result.lost,
             unsaid: result.unsaid,
@@ -60,24 +125,5 @@ pub(crate) fn record(
             strangers: result.strangers,
             failure: result.failure,
         },
-    };
-    guard_run(&mut record);
-    Ok(record)
-}
-
-fn score(result: &CrowdResult, usage: &UsageOfBoth) -> Score {
-    let total = result.sent + result.received;
-    let per_elapsed = |amount: f64| if result.elapsed_s > 0.0 { amount / result.elapsed_s } else { 0.0 };
-    let sum = |of: fn(&Usage) -> f64| Some(of(usage.server.as_ref()?) + of(usage.crowd.as_ref()?));
-    Score {
-        sent: result.sent,
-        received: result.received,
-        total,
-        elapsed_s: result.elapsed_s,
-        messages_per_s: per_elapsed(total as f64),
-        cpu_us_per_message: sum(|usage| usage.cpu_us_per_message),
-        switches_per_message: sum(|usage| usage.switches_per_message),
-        cores_obtained: sum(|usage| usage.cpu_s).map(per_elapsed),
-        join_s: result.join_s,
-    }
+    })
 }

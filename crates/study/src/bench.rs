@@ -1,14 +1,16 @@
 //! A server that runs and a crowd that can be sent at it, again and again.
 
-use jiff::Timestamp;
-use klatch_instruments::environment;
+use klatch_instruments::{clock_name, environment};
 use klatch_platforms::{Chosen, Java, NeedError, Processes, Server, Setting, Side, choose, refuse};
 use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName};
 
-use crate::assemble::{Header, record};
-use crate::crowd::{Crowd, tuned};
+use crate::assemble::{Header, Part, record};
+use crate::crowd::{Crowd, Post, tuned};
 use crate::error::RunError;
 use crate::plan::{CrowdKind, Plan};
+use crate::shard::now;
+use crate::spread::spread;
+use crate::steer::{self, Found, Gathered};
 
 /// The Java crowd runs on this or newer.
 const CROWD_JAVA_MIN: u32 = 17;
@@ -18,8 +20,8 @@ pub(crate) struct Bench<'a> {
     plan: &'a Plan,
     all: &'a Processes,
     environment: Environment,
-    server: Option<Server>,
-    crowd: Crowd,
+    servers: Vec<Server>,
+    crowds: Vec<Crowd>,
     /// What is measured.
     pub(crate) platform: Platform,
 }
@@ -40,15 +42,27 @@ impl<'a> Bench<'a> {
             (None, None) => unreachable!("either a platform or a target"),
         };
         let crowd_java = crowd_java(plan, chosen)?;
-        let server = chosen.map(|chosen| Server::start(chosen, all, plan.ready_timeout)).transpose()?;
-        let (host, port) = match (&server, &plan.target) {
-            (Some(server), _) => (server.address.ip().to_string(), server.address.port()),
-            (None, Some(target)) => (target.host.clone(), target.port),
-            (None, None) => unreachable!("either a platform or a target"),
-        };
-        let crowd = Crowd::new(plan, wire, &host, port, crowd_java.as_ref())?;
-        let platform = describe(plan, wire, chosen, server.as_ref());
-        Ok(Bench { plan, all, environment, server, crowd, platform })
+        let mut servers = Vec::new();
+        if let Some(chosen) = chosen {
+            for _ in 0..plan.servers {
+                servers.push(Server::start(chosen, plan.listen, all, plan.ready_timeout)?);
+            }
+        }
+        let shares = spread(&plan.workload, shards(plan));
+        let mut crowds = Vec::new();
+        for (number, workload) in shares.iter().enumerate() {
+            let server = servers.get(number * servers.len() / shares.len()).map(|server| server.address);
+            let (host, port) = match (server, &plan.target) {
+                (Some(server), _) => (server.ip().to_string(), server.port()),
+                (None, Some(target)) => (target.host.clone(), target.port),
+                (None, None) => unreachable!("either a platform or a target"),
+            };
+            let post =
+                Post { workload: workload.clone(), server: (&host, port), host: plan.remote.host(number) };
+            crowds.push(Crowd::new(plan, wire, post, crowd_java.as_ref())?);
+        }
+        let platform = describe(plan, wire, chosen, &servers);
+        Ok(Bench { plan, all, environment, servers, crowds, platform })
     }
 
     /// Sends the crowd once.
@@ -58,26 +72,87 @@ impl<'a> Bench<'a> {
         number: u32,
         tell: impl FnMut(&CrowdEvent),
     ) -> Result<Record, RunError> {
-        let started_at = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        let server_pid = self.server.as_ref().map(|server| server.pid);
-        let gathered = self.crowd.run(self.all, server_pid, tell)?;
-        let server_ended = self.server.as_mut().and_then(Server::ended);
-        if let Some(failure) = gathered.result.failure.as_ref().filter(|_| server_ended.is_none())
-            && failure.kind == FailureKind::Connect
-        {
+        let started_at = now();
+        let pids: Vec<u32> = self.servers.iter().map(|server| server.pid).collect();
+        let Gathered { parts, server, steal_share } = steer::run(&self.crowds, self.all, &pids, tell)?;
+        let servers_ended = self.servers_ended();
+        let unreached =
+            |part: &Found| part.result.failure.clone().filter(|failure| failure.kind == FailureKind::Connect);
+        if let Some(failure) = parts.iter().find_map(unreached).filter(|_| servers_ended.is_empty()) {
             let address = self.platform.address.clone();
-            return Err(RunError::NoServer { address, detail: failure.detail.clone() });
+            return Err(RunError::NoServer { address, detail: failure.detail });
         }
+        let environment = Environment { steal_share_in_run: steal_share, ..self.environment.clone() };
         let header = Header {
-            plan: self.plan,
+            build: &self.plan.build,
             platform: &self.platform,
-            crowd: &self.crowd.info,
-            environment: &self.environment,
+            environment: &environment,
             started_at,
             role,
             number,
         };
-        Ok(record(header, gathered, server_ended.as_deref())?)
+        let parts = self.crowds.iter().zip(parts).map(|(crowd, found)| part(crowd, found)).collect();
+        record(&header, parts, server, servers_ended)
+    }
+
+    fn servers_ended(&mut self) -> Vec<String> {
+        let one = self.servers.len() == 1;
+        let ended = self.servers.iter_mut().filter_map(|server| Some((server.ended()?, server.address)));
+        let told = |(how, address)| match one {
+            true => format!("the server died: {how}"),
+            false => format!("the server on {address} died: {how}"),
+        };
+        ended.map(told).collect()
+    }
+}
+
+/// Joins what is known of a crowd with what came of it.
+fn part(crowd: &Crowd, found: Found) -> Part<'_> {
+    // What it tells of itself is of use only from another machine.
+    let there = found.itself.filter(|_| crowd.host.is_some());
+    let clock = match crowd.host {
+        Some(_) => there.as_ref().and_then(|itself| itself.clock.clone()),
+        None => clock_name(),
+    };
+    Part {
+        crowd: &crowd.info,
+        workload: &crowd.workload,
+        address: &crowd.address,
+        host: crowd.host.clone(),
+        gate: None,
+        clock,
+        result: found.result,
+        died: found.died,
+        usage: found.usage,
+        environment: there.map(|itself| itself.environment),
+    }
+}
+
+/// How many crowd processes there are: one for each server and each host at least.
+fn shards(plan: &Plan) -> u32 {
+    let servers = if plan.target.is_none() { plan.servers } else { 1 };
+    plan.shards.max(servers).max(plan.remote.hosts.len() as u32)
+}
+
+/// Refuses what cannot be spread.
+fn check_spread(plan: &Plan) -> Result<(), RunError> {
+    let (shards, rooms) = (shards(plan), plan.workload.rooms);
+    if rooms < shards {
+        return Err(RunError::TooFewRooms { shards, rooms });
+    }
+    let remote = !plan.remote.hosts.is_empty();
+    let wrong = [
+        (plan.servers > 1 && plan.target.is_some(), "several servers need a platform, not a target"),
+        (remote && plan.crowd == CrowdKind::Java, "the Java crowd runs on this machine only, not on hosts"),
+        (remote && !plan.crowd_settings.is_empty(), "crowd knobs are for this machine, not for hosts"),
+        (
+            remote && plan.target.is_none() && plan.listen.is_loopback(),
+            "no other host reaches a server on loopback: name an address of this machine with --host-address",
+        ),
+    ];
+    match wrong.into_iter().find(|(is_so, _)| *is_so) {
+        Some((_, what)) => Err(RunError::Together(what)),
+        None => Ok(()),
     }
 }
 
@@ -85,6 +160,7 @@ impl<'a> Bench<'a> {
 /// starts is refused here.
 pub(crate) fn chosen(plan: &Plan) -> Result<Option<Chosen>, RunError> {
     plan.workload.check()?;
+    check_spread(plan)?;
     tuned(plan)?;
     let chosen = match plan.target {
         None => Some(choose(&plan.wish)?),
@@ -104,14 +180,21 @@ pub(crate) fn chosen(plan: &Plan) -> Result<Option<Chosen>, RunError> {
 
 /// What this machine cannot carry is better told now than met in the middle of a run.
 fn refuse_too_much(plan: &Plan, chosen: Option<&Chosen>) -> Result<(), NeedError> {
-    let connections = plan.workload.connections();
-    let crowd = match plan.crowd {
-        CrowdKind::Native => Side::of_native_crowd(1, connections),
-        CrowdKind::Java => Side::of_java_crowd(&plan.crowd_settings, 1, connections),
-    };
-    let sides: Vec<Side> =
-        chosen.map(|chosen| chosen.side(1, connections)).into_iter().chain([crowd]).collect();
-    refuse(&sides, connections)
+    let of_each =
+        |processes: u32| u64::from(plan.workload.rooms.div_ceil(processes)) * u64::from(plan.workload.users);
+    let mut sides = Vec::new();
+    if let Some(chosen) = chosen {
+        sides.push(chosen.side(u64::from(plan.servers), of_each(plan.servers)));
+    }
+    let here = plan.remote.hosts.is_empty();
+    if here {
+        let (shards, connections) = (u64::from(shards(plan)), of_each(shards(plan)));
+        sides.push(match plan.crowd {
+            CrowdKind::Native => Side::of_native_crowd(shards, connections),
+            CrowdKind::Java => Side::of_java_crowd(&plan.crowd_settings, shards, connections),
+        });
+    }
+    refuse(&sides, if here { of_each(plan.servers) } else { 0 })
 }
 
 /// The Java crowd runs on the server's Java: it is the test of a Java platform.
@@ -125,12 +208,10 @@ fn crowd_java(plan: &Plan, chosen: Option<&Chosen>) -> Result<Option<Java>, RunE
     }
 }
 
-fn describe(plan: &Plan, wire: WireName, chosen: Option<&Chosen>, server: Option<&Server>) -> Platform {
-    let address = match (server, &plan.target) {
-        (Some(server), _) => server.address.to_string(),
-        (None, Some(target)) => target.to_string(),
-        (None, None) => String::new(),
-    };
+fn describe(plan: &Plan, wire: WireName, chosen: Option<&Chosen>, servers: &[Server]) -> Platform {
+    let all: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
+    let address = plan.target.as_ref().map_or_else(|| all.join(", "), ToString::to_string);
+    let server = servers.first();
     let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
     Platform {
         name: chosen.map_or_else(|| format!("{}://{address}", wire.name()), |chosen| chosen.name.clone()),
@@ -139,6 +220,7 @@ fn describe(plan: &Plan, wire: WireName, chosen: Option<&Chosen>, server: Option
         knobs: chosen.map(|chosen| chosen.settings.iter().map(set).collect()).unwrap_or_default(),
         version: chosen.and_then(|chosen| chosen.program.as_ref()).map(|program| program.version.clone()),
         address,
+        servers: servers.len().max(1) as u32,
         chosen_because: chosen.and_then(|chosen| chosen.because.clone()),
         command: server.map(|server| server.command.clone()),
         runtime: chosen.and_then(|chosen| Some(chosen.java.as_ref()?.runtime(&chosen.tuned.java_options))),

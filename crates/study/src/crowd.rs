@@ -1,51 +1,43 @@
-//! One crowd as a process: started, steered, and measured while nothing moves.
+//! The exact command line of a crowd.
 
-use std::time::{Duration, Instant};
+use klatch_platforms::{Java, PlatformError, Setting, Tuned, klatch_itself, klatch_jar};
+use klatch_record::{CrowdInfo, Pacing, WireName, Workload, shard_name};
 
-use klatch_instruments::{MachineTime, Snapshot};
-use klatch_platforms::{Java, Line, PlatformError, Processes, Setting, Tuned, klatch_itself, klatch_jar};
-use klatch_record::{CrowdEvent, CrowdInfo, CrowdResult, Pacing, WireName, Workload};
-
-use crate::error::RunError;
-use crate::plan::{CrowdKind, Plan};
-
-/// A crowd gives up by itself when nothing comes; this is for one that has lost its wits.
-const SILENCE_MAX: Duration = Duration::from_secs(900);
+use crate::plan::{CrowdKind, Plan, Target, address};
 
 /// How a crowd is started.
 pub(crate) struct Crowd {
     pub(crate) info: CrowdInfo,
-    tuned: Tuned,
+    pub(crate) tuned: Tuned,
+    /// Its own rooms.
+    pub(crate) workload: Workload,
+    /// The server it talks to.
+    pub(crate) address: String,
+    /// The other machine it runs on, if it does.
+    pub(crate) host: Option<String>,
+    /// What it is called in messages.
+    pub(crate) name: String,
 }
 
-/// What came of a crowd.
-pub(crate) struct Gathered {
-    pub(crate) result: CrowdResult,
-    pub(crate) server: Option<Span>,
-    pub(crate) crowd: Option<Span>,
-    /// Share of the machine's time that the hypervisor gave to others meanwhile.
-    pub(crate) steal_share: Option<f64>,
-}
-
-/// A process before the gate opened and after the last delivery.
-pub(crate) type Span = (Snapshot, Snapshot);
-
-/// All that is read at one moment.
-struct Look {
-    server: Option<Snapshot>,
-    crowd: Option<Snapshot>,
-    machine: Option<MachineTime>,
+/// A crowd's own part of a plan.
+pub(crate) struct Post<'a> {
+    /// Its rooms.
+    pub(crate) workload: Workload,
+    /// Host and port of its server.
+    pub(crate) server: (&'a str, u16),
+    /// The machine that runs it, if it is not this one.
+    pub(crate) host: Option<&'a str>,
 }
 
 impl Crowd {
     pub(crate) fn new(
         plan: &Plan,
         wire: WireName,
-        host: &str,
-        port: u16,
+        post: Post<'_>,
         java: Option<&Java>,
     ) -> Result<Crowd, PlatformError> {
         let tuned = tuned(plan)?;
+        let (host, port) = post.server;
         let (kind, mut command) = match (plan.crowd, java) {
             (CrowdKind::Java, Some(java)) => {
                 let mut command = vec![java.path.display().to_string()];
@@ -53,10 +45,11 @@ impl Crowd {
                 command.extend(["-jar".to_owned(), klatch_jar()?.display().to_string()]);
                 ("java", command)
             }
+            _ if post.host.is_some() => ("native", vec![plan.remote.program.clone()]),
             _ => ("native", vec![klatch_itself()?.display().to_string()]),
         };
         command.push("crowd".to_owned());
-        command.extend(arguments(&plan.workload, host, port));
+        command.extend(arguments(&post.workload, host, port));
         command.extend(option("timeout", plan.timeout.as_secs_f64()));
         command.extend(option("connect-timeout", plan.connect_timeout.as_secs_f64()));
         command.extend(option("seed", plan.seed));
@@ -69,62 +62,37 @@ impl Crowd {
         let runtime = java.filter(|_| kind == "java").map(|java| java.runtime(&tuned.java_options));
         let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
         let knobs = plan.crowd_settings.iter().map(set).collect();
-        Ok(Crowd { info: CrowdInfo { kind: kind.to_owned(), knobs, command, runtime }, tuned })
-    }
-
-    /// Runs it once against a server whose process is `server_pid`, where it is one of this machine.
-    pub(crate) fn run(
-        &self,
-        all: &Processes,
-        server_pid: Option<u32>,
-        mut tell: impl FnMut(&CrowdEvent),
-    ) -> Result<Gathered, RunError> {
-        let mut process = all.start(&self.info.command, &self.tuned.launch)?;
-        let crowd_pid = process.pid();
-        let look = || Look {
-            server: server_pid.and_then(|pid| Snapshot::of(pid).ok()),
-            crowd: Snapshot::of(crowd_pid).ok(),
-            machine: MachineTime::now(),
-        };
-        let (mut before, mut after, mut result) = (None, None, None);
-        loop {
-            let line = match process.line(Instant::now() + SILENCE_MAX) {
-                Line::Text(line) => line,
-                Line::End => break,
-                Line::Late => return Err(RunError::CrowdSilent { silent_s: SILENCE_MAX.as_secs() }),
-            };
-            let Ok(event) = serde_json::from_str(&line) else { continue };
-            tell(&event);
-            match event {
-                CrowdEvent::Joined { .. } => {
-                    self.tuned.in_force(crowd_pid).map_err(PlatformError::from)?;
-                    before = Some(look());
-                    process.say("go");
-                }
-                CrowdEvent::Done => {
-                    after = Some(look());
-                    process.say("quit");
-                }
-                CrowdEvent::Progress { .. } => {}
-                CrowdEvent::Result(all) => result = Some(all),
-            }
+        if let Some(host) = post.host {
+            command = plan.remote.over_ssh(host, &command);
         }
-        if all.interrupted() {
-            return Err(RunError::Interrupted);
-        }
-        let result = result.ok_or_else(|| RunError::CrowdDied { words: process.last_words_at_end() })?;
-        let (before, after) = (before.as_ref(), after.as_ref());
-        let span = |of: fn(&Look) -> Option<Snapshot>| Some((of(before?)?, of(after?)?));
-        let machine = |of: Option<&Look>| of.and_then(|look| look.machine);
-        Ok(Gathered {
-            result,
-            server: span(|look| look.server),
-            crowd: span(|look| look.crowd),
-            steal_share: machine(before)
-                .zip(machine(after))
-                .map(|(early, late)| late.steal_share_since(&early)),
+        Ok(Crowd {
+            info: CrowdInfo { kind: kind.to_owned(), knobs, command, runtime },
+            tuned,
+            name: shard_name(post.workload.start, post.workload.rooms, post.host),
+            workload: post.workload,
+            address: address(host, port),
+            host: post.host.map(str::to_owned),
         })
     }
+}
+
+/// The command line of each shard of a crowd that nobody steers, for whatever starts it. Each writes the record
+/// `shard-N.json` where it is started.
+pub fn shard_commands(program: &str, target: &Target, shares: &[Workload], gate: &str) -> Vec<Vec<String>> {
+    let command = |(place, share): (usize, &Workload)| {
+        let mut words = vec![program.to_owned(), "crowd".to_owned()];
+        words.extend(arguments(share, &target.host, target.port));
+        words.extend(option("wire", target.wire.name()));
+        words.extend(option("gate", format!("{}:{gate}", shares.len())));
+        words.extend(option("out", shard_file(place)));
+        words
+    };
+    shares.iter().enumerate().map(command).collect()
+}
+
+/// The name of the record of a shard, by its place from 0.
+pub fn shard_file(place: usize) -> String {
+    format!("shard-{}.json", place + 1)
 }
 
 /// What the plan sets about its crowd means.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use klatch_platforms::{JavaError, NeedError, PlatformError, ProcessError, ServerError, SysctlError};
-use klatch_record::{LatencyError, SaveError, WorkloadError};
+use klatch_record::{LatencyError, MergeError, SaveError, WorkloadError};
 use thiserror::Error;
 
 /// Why a plan could not be carried out to its end. Records of finished runs stay.
@@ -36,9 +36,11 @@ pub enum RunError {
     /// The crowd cannot be started.
     #[error("the crowd: {0}")]
     Crowd(#[from] ProcessError),
-    /// The crowd ended without a result.
-    #[error("the crowd ended without a result; it said: {words}")]
+    /// A crowd ended before the gate was open.
+    #[error("the crowd ({name}) ended without a result; it said: {words}")]
     CrowdDied {
+        /// Which.
+        name: String,
         /// Its standard error.
         words: String,
     },
@@ -70,6 +72,22 @@ pub enum RunError {
     /// Latencies that no histogram holds.
     #[error("the crowd's result is odd: {0}")]
     Latency(#[from] LatencyError),
+    /// There is a shard without a room.
+    #[error(
+        "room count must be {shards} or more, as there are {shards} shards (one a server and one a host at least), got {rooms}"
+    )]
+    TooFewRooms {
+        /// Shards.
+        shards: u32,
+        /// Rooms.
+        rooms: u32,
+    },
+    /// What the plan wants does not go together.
+    #[error("{0}")]
+    Together(&'static str),
+    /// Records of shards do not fit together.
+    #[error("cannot merge the records of the shards: {0}")]
+    Merge(#[from] MergeError),
     /// Somebody stopped it.
     #[error("interrupted")]
     Interrupted,

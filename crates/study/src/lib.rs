@@ -9,15 +9,25 @@ mod error;
 mod execute;
 mod folder;
 mod guards;
+mod itself;
 mod plan;
+mod remote;
 #[cfg(test)]
 mod samples;
+mod shard;
+mod spread;
+mod steer;
 mod verdict;
 
 pub use calibrate::{CalibrateError, Calibration, calibrate};
 pub use compare::{CompareError, Terms, compare};
+pub use crowd::{shard_commands, shard_file};
 pub use error::RunError;
 pub use execute::{Event, Outcome, execute};
 pub use guards::guard_series;
+pub use itself::OwnWatch;
 pub use plan::{CrowdKind, Plan, Target, TargetError};
+pub use remote::{Remote, from_shell, in_shell};
+pub use shard::{ShardPlan, now, shard_record};
+pub use spread::spread;
 pub use verdict::judge;

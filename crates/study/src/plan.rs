@@ -1,5 +1,6 @@
 //! What is to be run.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -7,6 +8,8 @@ use std::time::Duration;
 use klatch_platforms::{Setting, Wish};
 use klatch_record::{Build, WireName, Workload};
 use thiserror::Error;
+
+use crate::remote::Remote;
 
 /// What is to be run.
 #[derive(Clone, Debug)]
@@ -23,6 +26,14 @@ pub struct Plan {
     pub sysctls: Vec<Setting>,
     /// What the crowd does.
     pub workload: Workload,
+    /// Crowd processes over which the rooms are spread; there is one for each server and each host at least.
+    pub shards: u32,
+    /// Server processes over which the rooms are spread.
+    pub servers: u32,
+    /// The address on which servers listen.
+    pub listen: IpAddr,
+    /// Other machines for the crowd.
+    pub remote: Remote,
     /// Runs that do not count, first.
     pub warmups: u32,
     /// Runs that count.
@@ -85,13 +96,13 @@ impl FromStr for Target {
 
 impl std::fmt::Display for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let brackets = self.host.contains(':');
-        if brackets {
-            write!(f, "[{}]:{}", self.host, self.port)
-        } else {
-            write!(f, "{}:{}", self.host, self.port)
-        }
+        f.write_str(&address(&self.host, self.port))
     }
+}
+
+/// Host and port as one word; an IPv6 address stands in brackets.
+pub(crate) fn address(host: &str, port: u16) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
 #[cfg(test)]

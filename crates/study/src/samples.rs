@@ -20,6 +20,7 @@ pub(crate) fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             knobs: [].into(),
             version: None,
             address: "127.0.0.1:1".into(),
+            servers: 1,
             chosen_because: None,
             command: None,
             runtime: None,
@@ -79,6 +80,7 @@ pub(crate) fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
                 max_map_count: None,
             },
         },
+        shards: Vec::new(),
     }
 }
 

@@ -9,12 +9,9 @@ const STEAL_SHARE_MAX: f64 = 0.01;
 /// A crowd that speaks later than this (99th percentile, µs) is told of, if it is also a tenth of the latency.
 const LAG_P99_MAX_US: f64 = 1_000.0;
 
-/// Judges a result. `server_ended` is how the server ended, if it did not live to the end.
-pub fn judge(result: &CrowdResult, server_ended: Option<&str>) -> Verdict {
+/// Judges a result.
+pub fn judge(result: &CrowdResult) -> Verdict {
     let mut reasons = Vec::new();
-    if let Some(how) = server_ended {
-        reasons.push(format!("the server died: {how}"));
-    }
     if let Some(failure) = &result.failure {
         reasons.push(failure.to_string());
     }
@@ -42,10 +39,9 @@ fn plural(unit: &str) -> String {
     unit.strip_suffix('y').map_or_else(|| format!("{unit}s"), |stem| format!("{stem}ies"))
 }
 
-/// What to know when reading the score.
-pub(crate) fn warnings(
+/// What to know of a crowd when reading its score.
+pub(crate) fn of_crowd(
     result: &CrowdResult,
-    environment: &Environment,
     latency: Option<&Latency>,
     send_lag: Option<&Latency>,
 ) -> Vec<Warning> {
@@ -58,16 +54,6 @@ pub(crate) fn warnings(
             stranger.nick, stranger.room, stranger.messages
         );
         warn(WarningKind::Stranger, message, "repeat the run without him before you compare its score");
-    }
-    if let Some(load) =
-        environment.load_1min.filter(|load| *load > BUSY_LOAD_PER_CPU * f64::from(environment.cpus))
-    {
-        let message = format!("the load average was {load:.2} on {} CPUs when this began", environment.cpus);
-        warn(WarningKind::MachineBusy, message, "stop other programs, or compare CPU µs per message instead");
-    }
-    if let Some(steal) = environment.steal_share_in_run.filter(|steal| *steal > STEAL_SHARE_MAX) {
-        let message = format!("the hypervisor gave {:.1} % of the CPU time to others", steal * 100.0);
-        warn(WarningKind::Steal, message, "compare CPU µs per message, or use a machine of your own");
     }
     if let (Some(lag), Some(latency)) = (send_lag, latency)
         && lag.p99_us > LAG_P99_MAX_US.max(latency.p99_us / 10.0)
@@ -82,6 +68,24 @@ pub(crate) fn warnings(
     warnings
 }
 
+/// What to know of a machine when reading a score that was reached on it.
+pub(crate) fn of_machine(environment: &Environment) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn =
+        |kind, message, advice: &str| warnings.push(Warning { kind, message, advice: advice.to_owned() });
+    if let Some(load) =
+        environment.load_1min.filter(|load| *load > BUSY_LOAD_PER_CPU * f64::from(environment.cpus))
+    {
+        let message = format!("the load average was {load:.2} on {} CPUs when this began", environment.cpus);
+        warn(WarningKind::MachineBusy, message, "stop other programs, or compare CPU µs per message instead");
+    }
+    if let Some(steal) = environment.steal_share_in_run.filter(|steal| *steal > STEAL_SHARE_MAX) {
+        let message = format!("the hypervisor gave {:.1} % of the CPU time to others", steal * 100.0);
+        warn(WarningKind::Steal, message, "compare CPU µs per message, or use a machine of your own");
+    }
+    warnings
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +93,7 @@ mod tests {
 
     #[test]
     fn no_fault_is_valid() {
-        let verdict = judge(&CrowdResult::default(), None);
+        let verdict = judge(&CrowdResult::default());
         assert_eq!((verdict.status, verdict.reasons.len()), (Status::Valid, 0));
     }
 
@@ -110,12 +114,11 @@ mod tests {
             }),
             ..CrowdResult::default()
         };
-        let verdict = judge(&result, Some("killed by SIGKILL; it said: nothing"));
+        let verdict = judge(&result);
         assert_eq!(verdict.status, Status::Invalid);
         assert_eq!(
             verdict.reasons,
             [
-                "the server died: killed by SIGKILL; it said: nothing",
                 "room 3, user 7: the server closed the connection",
                 "12 deliveries lost; first, lost: room 3, user 7, message 41 of user 2 and 11 after it",
                 "1 message never said",

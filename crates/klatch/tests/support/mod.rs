@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
+pub(crate) mod network;
 pub(crate) mod proxy;
 
 use std::io::{BufRead, BufReader};
@@ -98,6 +99,17 @@ impl Drop for NativeServer {
     }
 }
 
+/// Waits until all users have joined, by the crowd's own word.
+pub(crate) fn until_joined(run: &mut Child) {
+    until_line(run, "all joined");
+}
+
+/// Waits until it says a line with these words on standard error.
+pub(crate) fn until_line(child: &mut Child, words: &str) {
+    let mut lines = BufReader::new(child.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains(words)), "it ended before it said {words:?}");
+}
+
 /// The processes whose parent is `pid`, with their command lines.
 pub(crate) fn children_of(pid: u32) -> Vec<(u32, String)> {
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
@@ -109,4 +121,19 @@ pub(crate) fn children_of(pid: u32) -> Vec<(u32, String)> {
         (parent == pid).then(|| (child, String::from_utf8_lossy(&line).replace('\0', " ")))
     };
     pids.filter_map(child).collect()
+}
+
+/// The process of a crowd with these words in its command line and this test's klatch as program, whoever started it.
+pub(crate) fn crowd_process(words: &str) -> u32 {
+    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let klatch = std::fs::canonicalize(env!("CARGO_BIN_EXE_klatch")).unwrap();
+    let is_it = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        let runs_klatch =
+            std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|program| program == klatch);
+        runs_klatch && line.contains(" crowd ") && line.contains(words)
+    };
+    pids.find(is_it).expect("the crowd runs")
 }

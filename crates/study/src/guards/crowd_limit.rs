@@ -16,7 +16,9 @@ const SERVER_IDLE: f64 = 0.8;
 pub(super) fn guard(record: &Record) -> Option<Warning> {
     let (server, crowd) = (record.usage.server.as_ref()?, record.usage.crowd.as_ref()?);
     let elapsed_s = record.score.elapsed_s;
-    if elapsed_s <= 0.0 {
+    // What a shard on another machine could have had does not follow from this one's CPUs.
+    let elsewhere = record.shards.iter().any(|shard| shard.environment.is_some());
+    if elapsed_s <= 0.0 || elsewhere {
         return None;
     }
     let cpus = f64::from(record.environment.cpus);
@@ -29,15 +31,16 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
     let message = format!(
         "the crowd used {crowd_cpus:.2} of the {crowd_could:.0} CPUs it could, the server {server_cpus:.2}: the score may be the crowd's"
     );
-    let advice = "raise --crowd-loops, or compare the server's CPU µs per message";
+    let advice = "raise --shards or --crowd-loops, or compare the server's CPU µs per message";
     Some(warning(WarningKind::CrowdLimit, message, advice))
 }
 
-/// Event loops of a native crowd, from its command line.
+/// Event loops of a native crowd, from its command line; each shard has as many.
 fn loops(record: &Record) -> Option<f64> {
     let words = &record.crowd.command;
     let place = words.iter().position(|word| word == "--loops")?;
-    words.get(place + 1)?.parse().ok()
+    let loops: f64 = words.get(place + 1)?.parse().ok()?;
+    Some(loops * record.shards.len().max(1) as f64)
 }
 
 #[cfg(test)]

@@ -1,0 +1,52 @@
+//! `klatch plan`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use klatch_record::Gate;
+use klatch_study::{Target, in_shell, shard_commands, shard_file, spread};
+
+use crate::workload::WorkloadArgs;
+
+/// Print the command line of each shard of a crowd, for whatever starts programs on many machines.
+///
+/// Each line is one shard. They wait for each other at a gate on the server, and write a record each; the last line makes
+/// one record of these.
+#[derive(Args)]
+pub(crate) struct Plan {
+    /// The server, as the load machines reach it: irc://, redis://, nats://, mqtt://
+    #[arg(long, value_name = "irc://HOST:PORT")]
+    target: Target,
+    /// Crowd processes, each with rooms of its own
+    #[arg(long, value_name = "N")]
+    shards: u32,
+    /// Name of the gate: another one for each run on the same server
+    #[arg(long, default_value = "start", value_name = "NAME")]
+    gate_name: String,
+    /// Klatch as it is called on the load machines
+    #[arg(long, value_name = "PATH", default_value = "klatch")]
+    host_program: String,
+    #[command(flatten)]
+    workload: WorkloadArgs,
+}
+
+impl Plan {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let workload = self.workload.workload()?;
+        let gate: Gate = format!("{}:{}", self.shards, self.gate_name).parse()?;
+        anyhow::ensure!(
+            self.shards <= workload.rooms,
+            "shard count must be 1..={} (the rooms), got {}",
+            workload.rooms,
+            self.shards
+        );
+        let shares = spread(&workload, self.shards);
+        for command in shard_commands(&self.host_program, &self.target, &shares, &gate.name) {
+            println!("{}", in_shell(&command));
+        }
+        let mut merge = vec![self.host_program, "merge".to_owned()];
+        merge.extend((0..shares.len()).map(shard_file));
+        println!("{}", in_shell(&merge));
+        Ok(ExitCode::SUCCESS)
+    }
+}

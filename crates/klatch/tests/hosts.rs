@@ -1,0 +1,86 @@
+//! Crowds on other machines: network namespaces stand for them, with an sshd in each. Needs root.
+
+mod support;
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use klatch_record::{Record, Status};
+use rustix::process::{Pid, Signal, kill_process};
+use support::network::{Link, Network};
+use support::{Said, crowd_process, until_joined};
+
+fn run(network: &Network, arguments: &[&str]) -> (Said, Record) {
+    let out = tempfile::tempdir().unwrap();
+    let said = Said::of(&mut network.run(out.path(), arguments));
+    let record = said.record();
+    (said, record)
+}
+
+const SMALL: [&str; 6] = ["--rooms", "5", "--users", "4", "--count", "25"];
+
+#[test]
+fn hosts_share_the_rooms_and_make_one_record() {
+    let network = Network::new(None);
+    let (said, record) = run(&network, &SMALL);
+    assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{said:?}");
+    assert_eq!((record.score.sent, record.score.received), (500, 1500));
+    let shards: Vec<_> = record
+        .shards
+        .iter()
+        .map(|shard| (shard.start, shard.rooms, shard.host.as_deref().unwrap()))
+        .collect();
+    assert_eq!(shards, [(1, 2, "a"), (3, 3, "b")]);
+    for shard in &record.shards {
+        assert!(shard.usage.as_ref().unwrap().cpu_s > 0.0 && shard.environment.is_some(), "{shard:?}");
+        assert_eq!(shard.command[0], "ssh");
+        assert!(shard.address.starts_with("10.77.1.1:"), "{shard:?}");
+    }
+    assert!(record.usage.server.unwrap().cpu_s > 0.0 && record.score.cpu_us_per_message.is_some());
+    let (said, record) = run(&network, &[&SMALL[..], &["--shards", "4", "--servers", "2"]].concat());
+    assert_eq!((said.status, record.shards.len(), record.platform.servers), (Some(0), 4, 2), "{said:?}");
+}
+
+#[test]
+fn a_link_that_delays_shows_in_the_latency_and_one_that_loses_loses_no_message() {
+    let link = Link { delay: Duration::from_millis(20), lose_every: 100 };
+    let network = Network::new(Some(link));
+    let rate = ["--pacing", "rate", "--rate", "10"];
+    let (said, record) = run(&network, &[&SMALL[..], &rate].concat());
+    assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{said:?}");
+    assert_eq!((record.score.sent, record.score.received), (500, 1500));
+    let latency = record.latency.unwrap();
+    // To the server and back: TCP delivers what was lost, later.
+    assert!((40_000.0..60_000.0).contains(&latency.p50_us), "p50 was {} µs", latency.p50_us);
+    assert!(latency.max_us > 60_000.0, "the slowest took {} µs", latency.max_us);
+}
+
+#[test]
+fn a_shard_that_dies_on_its_host_is_named() {
+    let network = Network::new(None);
+    let out = tempfile::tempdir().unwrap();
+    let slow = ["--pacing", "rate", "--rate", "5", "--count", "50", "--rooms", "2", "--users", "4"];
+    let mut command = network.run(out.path(), &[&slow[..], &["--size", "61"]].concat());
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until_joined(&mut running);
+    // The size makes it this test's own.
+    let shard = crowd_process("--size 61 --start 2 ");
+    kill_process(Pid::from_raw(shard as i32).unwrap(), Signal::KILL).unwrap();
+    let said = Said::from(running.wait_with_output().unwrap());
+    let record = said.record();
+    assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
+    let told = "the shard of room 2 on b: the crowd ended without a result; it said: ";
+    assert!(record.verdict.reasons[0].starts_with(told), "{record:?}");
+    assert_eq!(record.verdict.reasons.len(), 1, "{record:?}");
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_is_told() {
+    let network = Network::new(None);
+    let out = tempfile::tempdir().unwrap();
+    let said = Said::of(network.run(out.path(), &SMALL).args(["--host-program", "/nowhere/klatch"]));
+    assert_eq!(said.status, Some(2), "{said:?}");
+    assert!(said.err.contains("the crowd (the shard of rooms "), "{said:?}");
+    assert!(said.err.contains("ended without a result; it said: "), "{said:?}");
+    assert!(said.err.contains("/nowhere/klatch"), "{said:?}");
+}

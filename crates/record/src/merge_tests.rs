@@ -1,0 +1,252 @@
+use super::*;
+use crate::{
+    Build, Checks, CrowdInfo, Environment, Failure, Fault, FaultKind, Gate, Limits, Moment, Pacing, Role,
+    SCHEMA_NAME, Stranger, WireName,
+};
+
+pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
+    Shard {
+        start,
+        rooms,
+        host: None,
+        address: "10.0.0.7:6667".into(),
+        command: vec!["klatch".into(), "crowd".into()],
+        gate: None,
+        opened: None,
+        elapsed_s: 10.0,
+        total: 400,
+        reasons: vec![],
+        warnings: vec![],
+        usage: None,
+        environment: None,
+    }
+}
+
+fn environment(kernel: &str) -> Environment {
+    let limits = Limits {
+        open_files: None,
+        user_processes: None,
+        threads_max: None,
+        pid_max: None,
+        max_map_count: None,
+    };
+    Environment {
+        kernel: kernel.into(),
+        kernel_build: String::new(),
+        distribution: None,
+        cpu_model: None,
+        cpus: 2,
+        memory_bytes: None,
+        load_1min: None,
+        steal_share_since_boot: None,
+        steal_share_in_run: None,
+        sysctls: [].into(),
+        limits,
+    }
+}
+
+fn usage(cpu_s: f64) -> Usage {
+    let one = Usage {
+        cpu_s,
+        user_s: cpu_s / 3.0,
+        system_s: cpu_s - cpu_s / 3.0,
+        cpu_us_per_message: 0.0,
+        user_us_per_message: 0.0,
+        system_us_per_message: 0.0,
+        switches_voluntary: 7,
+        switches_involuntary: 3,
+        switches_per_message: 0.0,
+        threads: 4,
+        memory_peak_bytes: 1_000,
+    };
+    Usage::together(&[&one], 400)
+}
+
+/// The record of a shard with rooms `start` to `start + 1`; the number makes it differ from others.
+fn record(start: u32) -> Record {
+    let odd = f64::from(start) / 7.0;
+    let shard = Shard { elapsed_s: 10.0 + odd.round(), usage: Some(usage(odd)), ..shard(start, 2) };
+    let usage = UsageOfBoth { server: None, crowd: Some(usage(odd)) };
+    let pacing = Pacing::Turns;
+    Record {
+        schema: SCHEMA_NAME.into(),
+        klatch: Build { version: "0.1.0".into(), commit: None },
+        started_at: format!("2026-11-21T10:00:{start:02}Z"),
+        role: Role::Trial,
+        number: 1,
+        platform: Platform {
+            name: "irc://10.0.0.7:6667".into(),
+            class: None,
+            wire: WireName::Irc,
+            knobs: [].into(),
+            version: None,
+            address: "10.0.0.7:6667".into(),
+            servers: 1,
+            chosen_because: None,
+            command: None,
+            runtime: None,
+        },
+        crowd: CrowdInfo { kind: "native".into(), knobs: [].into(), command: vec![], runtime: None },
+        workload: Workload { rooms: 2, users: 5, count: 10, size_bytes: 60, start, pacing, pause_s: 0.0 },
+        verdict: Verdict { status: Status::Valid, reasons: vec![] },
+        warnings: vec![],
+        score: Score::of(100, 300, shard.elapsed_s, odd, &usage),
+        latency: Latency::from_counts_ns(&[(u64::from(start) * 1_000, 200), (5_000_000, 100)]).unwrap(),
+        send_lag: None,
+        checks: Checks {
+            lost: 0,
+            unsaid: 0,
+            repeated: 0,
+            reordered: 0,
+            altered: 0,
+            faults: vec![],
+            strangers: vec![],
+            failure: None,
+        },
+        usage,
+        environment: environment("6.1"),
+        shards: vec![shard],
+    }
+}
+
+/// The same with everything that can be wrong with it.
+fn spoilt(start: u32) -> Record {
+    let mut record = record(start);
+    let fault = |sequence| Fault {
+        kind: FaultKind::Lost,
+        room: start,
+        user: Some(1),
+        speaker: Some(2),
+        sequence: Some(sequence),
+        count: 1,
+        detail: None,
+    };
+    record.checks.lost = 15;
+    record.checks.faults = (0..15).rev().map(fault).collect();
+    record.checks.strangers = vec![Stranger { room: start, nick: "eve".into(), messages: 1 }];
+    let (kind, detail) = (FailureKind::Timeout, "nothing came for 60 s".to_owned());
+    record.checks.failure = Some(Failure { kind, room: None, user: None, detail });
+    let advice = "lower the rate".to_owned();
+    let late = Warning { kind: WarningKind::CrowdLate, message: format!("{start} ms late"), advice };
+    record.warnings = vec![late];
+    record.verdict.reasons = vec!["nothing came for 60 s".into(), "15 deliveries lost".into()];
+    record.verdict.status = Status::Invalid;
+    record.shards[0].warnings = record.warnings.clone();
+    record.shards[0].reasons = record.verdict.reasons.clone();
+    record.shards[0].host = Some(format!("host{start}"));
+    record.verdict.reasons.insert(0, "the server died: killed by SIGKILL".into());
+    record
+}
+
+#[test]
+fn sums_are_exact() {
+    let merged = merge(vec![record(3), record(1)]).unwrap();
+    assert_eq!((merged.verdict.status, merged.verdict.reasons.len()), (Status::Valid, 0));
+    assert_eq!((merged.workload.start, merged.workload.rooms), (1, 4));
+    assert_eq!((merged.score.sent, merged.score.received, merged.score.total), (200, 600, 800));
+    assert_eq!((merged.score.elapsed_s, merged.score.messages_per_s), (10.0, 80.0));
+    let latency = merged.latency.unwrap();
+    assert_eq!(latency, {
+        let counts = [(1_000, 200), (5_000_000, 200), (3_000, 200)];
+        Latency::from_counts_ns(&counts).unwrap().unwrap()
+    });
+    let crowd = merged.usage.crowd.unwrap();
+    assert!((crowd.cpu_s - 4.0 / 7.0).abs() < 1e-8 && crowd.threads == 8, "{crowd:?}");
+    assert_eq!(crowd.cpu_us_per_message, crowd.cpu_s * 1e6 / 800.0);
+    assert_eq!(merged.shards.iter().map(|shard| shard.start).collect::<Vec<_>>(), [1, 3]);
+}
+
+#[test]
+fn the_merge_of_merges_is_the_merge_of_all() {
+    let mut gated = [record(1), spoilt(3), record(5), spoilt(7)];
+    gated[3].environment = environment("6.18");
+    gated[1].shards[0].opened = Some(Moment { clock: "a".into(), ns: 5_000_000_000 });
+    gated[2].shards[0].opened = Some(Moment { clock: "a".into(), ns: 7_000_000_000 });
+    for record in &mut gated {
+        record.shards[0].gate = Some(Gate { shards: 4, name: "gate".into() });
+    }
+    let [a, b, c, d] = gated;
+    let all = merge(vec![d.clone(), b.clone(), a.clone(), c.clone()]).unwrap();
+    let pairs = [[&a, &b, &c, &d], [&a, &c, &b, &d], [&d, &a, &c, &b]];
+    for [one, two, three, four] in pairs {
+        let left = merge(vec![one.clone(), two.clone()]).unwrap();
+        let right = merge(vec![three.clone(), four.clone()]).unwrap();
+        assert_eq!(merge(vec![right, left.clone()]).unwrap(), all);
+        let three_of_them = merge(vec![three.clone(), left]).unwrap();
+        assert_eq!(merge(vec![merge(vec![three_of_them]).unwrap(), four.clone()]).unwrap(), all);
+    }
+    assert_eq!(all.checks.lost, 30);
+    assert_eq!(all.checks.faults.len(), EXAMPLES_MAX);
+    assert_eq!(
+        all.verdict.reasons,
+        [
+            "the server died: killed by SIGKILL",
+            "the shard of rooms 3 to 4 on host3: nothing came for 60 s",
+            "the shard of rooms 3 to 4 on host3: 15 deliveries lost",
+            "the shard of rooms 7 to 8 on host7: nothing came for 60 s",
+            "the shard of rooms 7 to 8 on host7: 15 deliveries lost",
+        ]
+    );
+    let messages: Vec<&str> = all.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert_eq!(
+        messages[..2],
+        ["the shard of rooms 3 to 4 on host3: 3 ms late", "the shard of rooms 7 to 8 on host7: 7 ms late"]
+    );
+    assert_eq!(all.shards[3].environment, Some(environment("6.18")));
+}
+
+#[test]
+fn a_shard_that_is_missing_is_told() {
+    let gated = |start| {
+        let mut record = record(start);
+        record.shards[0].gate = Some(Gate { shards: 3, name: "gate".into() });
+        record
+    };
+    let merged = merge(vec![gated(1), gated(5)]).unwrap();
+    assert_eq!(merged.verdict.status, Status::Invalid);
+    let told =
+        "2 of 3 announced shards are here: the shard of rooms 1 to 2, the shard of rooms 5 to 6".to_owned();
+    assert_eq!(merged.verdict.reasons, [told]);
+    let whole = merge(vec![merged, gated(3)]).unwrap();
+    assert_eq!((whole.verdict.status, whole.verdict.reasons.len()), (Status::Valid, 0));
+}
+
+#[test]
+fn a_reason_that_is_only_a_warning_leaves_the_verdict_unknown() {
+    let mut odd = record(1);
+    let (message, advice) = ("Little's law is broken".to_owned(), String::new());
+    odd.verdict = Verdict { status: Status::Unknown, reasons: vec![message.clone()] };
+    odd.warnings = vec![Warning { kind: WarningKind::LittlesLaw, message, advice }];
+    let merged = merge(vec![odd, record(3)]).unwrap();
+    assert_eq!((merged.verdict.status, merged.verdict.reasons.len()), (Status::Unknown, 1));
+    let merged = merge(vec![merged, spoilt(5)]).unwrap();
+    assert_eq!((merged.verdict.status, merged.verdict.reasons.len()), (Status::Invalid, 4));
+}
+
+#[test]
+fn uneven_shards_are_told() {
+    let mut short = record(3);
+    short.shards[0].elapsed_s = 2.0;
+    let merged = merge(vec![record(1), short]).unwrap();
+    assert_eq!(merged.warnings.len(), 1);
+    assert_eq!(merged.warnings[0].kind, WarningKind::ShardsUneven);
+    assert_eq!(merged.warnings[0].message, "all shards were active in 20 % of the time only");
+}
+
+#[test]
+fn what_is_not_of_one_run_is_refused() {
+    let says = |other: Record| merge(vec![record(1), other]).unwrap_err().to_string();
+    let same_rooms =
+        "the shard of rooms 1 to 2 and the shard of rooms 2 to 3 share rooms: is a record named twice?";
+    assert_eq!(says(record(2)), same_rooms);
+    let mut other = record(3);
+    other.number = 2;
+    assert!(says(other).ends_with("the run is \"trial\" 1 in one record and \"trial\" 2 in another"));
+    let mut other = record(3);
+    other.workload.users = 6;
+    assert!(says(other).contains("the workload of a room is {"));
+    let mut other = record(3);
+    other.shards.clear();
+    assert!(says(other).contains("names no shard: it is of an older klatch"));
+    assert_eq!(merge(vec![]).unwrap_err().to_string(), "there is no record to merge");
+}

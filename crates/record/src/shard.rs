@@ -1,0 +1,124 @@
+//! One crowd of those that made a record. The record of a single crowd has one of it.
+
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{Environment, Usage, Warning};
+
+/// A crowd with rooms of its own, which needed nothing from the others but a common start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Shard {
+    /// Its first room.
+    pub start: u32,
+    /// How many rooms it had.
+    pub rooms: u32,
+    /// The machine it ran on; `null` if that is the one that wrote the record.
+    pub host: Option<String>,
+    /// The server it talked to.
+    pub address: String,
+    /// The exact command line.
+    pub command: Vec<String>,
+    /// The gate at which it waited for the others; `null` if it was steered, or alone.
+    pub gate: Option<Gate>,
+    /// When its clock began to run; `null` if the crowd does not tell.
+    pub opened: Option<Moment>,
+    /// From then to its last verified delivery, seconds.
+    pub elapsed_s: f64,
+    /// Messages said and deliveries verified.
+    pub total: u64,
+    /// What makes its part of the score worthless.
+    pub reasons: Vec<String>,
+    /// What to know of its part.
+    pub warnings: Vec<Warning>,
+    /// What it used; `null` if it could not be watched.
+    pub usage: Option<Usage>,
+    /// Where it ran; `null` if that is the record's `environment`.
+    pub environment: Option<Environment>,
+}
+
+/// A gate that opens when so many shards have come to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gate {
+    /// How many shards there are to be.
+    pub shards: u32,
+    /// Its name: two gates on one server have two.
+    pub name: String,
+}
+
+/// Not a gate.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error(
+    "a gate is SHARDS or SHARDS:NAME, with 1..=1000 shards and a name of 1..=32 letters, digits and dashes, got {0}"
+)]
+pub struct GateError(String);
+
+impl FromStr for Gate {
+    type Err = GateError;
+
+    fn from_str(text: &str) -> Result<Gate, GateError> {
+        let (shards, name) = text.split_once(':').unwrap_or((text, "start"));
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        let shards = shards.parse().ok().filter(|shards| (1..=1000).contains(shards));
+        match shards {
+            Some(shards) if (1..=32).contains(&name.len()) && name.chars().all(plain) => {
+                Ok(Gate { shards, name: name.to_owned() })
+            }
+            _ => Err(GateError(text.to_owned())),
+        }
+    }
+}
+
+impl std::fmt::Display for Gate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.shards, self.name)
+    }
+}
+
+/// A moment on a machine's clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Moment {
+    /// Which clock: the boot whose CLOCK_MONOTONIC it is (`/proc/sys/kernel/random/boot_id`).
+    pub clock: String,
+    /// ns on that clock.
+    pub ns: u64,
+}
+
+impl Shard {
+    /// The number of its last room.
+    pub fn last_room(&self) -> u32 {
+        self.start + self.rooms.saturating_sub(1)
+    }
+}
+
+impl std::fmt::Display for Shard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&shard_name(self.start, self.rooms, self.host.as_deref()))
+    }
+}
+
+/// What a shard is called in messages.
+pub fn shard_name(start: u32, rooms: u32, host: Option<&str>) -> String {
+    let rooms = match rooms {
+        0 | 1 => format!("room {start}"),
+        _ => format!("rooms {start} to {}", start + rooms - 1),
+    };
+    host.map_or_else(|| format!("the shard of {rooms}"), |host| format!("the shard of {rooms} on {host}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_has_a_number_and_a_name() {
+        for (text, shown) in [("3", "3:start"), ("12:night-7", "12:night-7")] {
+            assert_eq!(text.parse::<Gate>().unwrap().to_string(), shown);
+        }
+        for wrong in ["", "0", "1001", "x", "3:", "3:a b", "-1", "3:a:b"] {
+            assert_eq!(wrong.parse::<Gate>(), Err(GateError(wrong.to_owned())));
+        }
+    }
+}
