@@ -8,13 +8,11 @@ use clap::Args;
 use klatch_platforms::{Processes, Setting, Wish};
 use klatch_study::{CrowdKind, Plan, Remote, calibrate};
 
+use crate::INTERRUPTED;
 use crate::build::build;
 use crate::crowd::seconds;
 use crate::platforms::PlatformArgs;
 use crate::workload::WorkloadArgs;
-
-/// What a shell expects of a program that Ctrl-C has stopped.
-const INTERRUPTED: u8 = 130;
 
 /// Compare a platform with itself on this machine: its noise, and the smallest difference that can be shown in the time.
 ///

@@ -12,9 +12,6 @@ use klatch_study::Target;
 use crate::crowd::seconds;
 use crate::platforms::PlatformArgs;
 
-/// What a shell expects of a program that Ctrl-C has stopped.
-const INTERRUPTED: u8 = 130;
-
 /// Check that an IRC server does what it must do to be measured: for whoever writes one.
 ///
 /// Exit status: 0 all passed, 1 some failed, 2 could not run. What could not be checked is told, and is no pass.

@@ -12,6 +12,7 @@ mod run;
 mod schema;
 mod serve;
 mod spread;
+mod study;
 mod workload;
 
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ enum Command {
     Compare(compare::Compare),
     Calibrate(calibrate::Calibrate),
     Platforms(platforms::Platforms),
+    Study(study::Study),
     Serve(serve::Serve),
     Crowd(crowd::Crowd),
     Plan(plan::Plan),
@@ -45,6 +47,8 @@ enum Command {
 const COULD_NOT_RUN: u8 = 2;
 /// It cannot be told whether a score counts.
 const UNKNOWN: u8 = 3;
+/// What a shell expects of a program that Ctrl-C has stopped.
+const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let command = Klatch::parse().command;
@@ -57,6 +61,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => compare.execute(),
         Command::Calibrate(calibrate) => calibrate.execute(),
         Command::Platforms(platforms) => platforms.execute(),
+        Command::Study(study) => study.execute(),
         Command::Serve(serve) => serve.execute(),
         Command::Crowd(crowd) => crowd.execute(),
         Command::Plan(plan) => plan.execute(),

@@ -10,14 +10,12 @@ use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_study::{CrowdKind, Event, Plan, Target, execute, guard_series};
 
 use crate::UNKNOWN;
+use crate::INTERRUPTED;
 use crate::build::build;
 use crate::crowd::seconds;
 use crate::platforms::PlatformArgs;
 use crate::spread::SpreadArgs;
 use crate::workload::WorkloadArgs;
-
-/// What a shell expects of a program that Ctrl-C has stopped.
-const INTERRUPTED: u8 = 130;
 
 /// Start a server, send a crowd at it, check every message, print the score and write the record.
 ///

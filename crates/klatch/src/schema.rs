@@ -2,15 +2,34 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-/// Print the JSON Schema of a record.
+/// Print a JSON Schema.
 #[derive(Args)]
-pub(crate) struct Schema {}
+pub(crate) struct Schema {
+    /// Of what
+    #[arg(value_enum, default_value_t = What::Record)]
+    what: What,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum What {
+    /// The record of a run
+    Record,
+    /// A study file
+    Study,
+    /// What came of a study
+    Result,
+}
 
 impl Schema {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        print!("{}", klatch_record::schema());
+        let schema = match self.what {
+            What::Record => klatch_record::schema(),
+            What::Study => klatch_study::study_schema(),
+            What::Result => klatch_record::study_result_schema(),
+        };
+        print!("{schema}");
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -61,6 +61,19 @@ impl std::fmt::Display for Setting {
     }
 }
 
+impl KnobError {
+    /// The knob that is set wrongly, where it has a name.
+    pub fn knob(&self) -> Option<&str> {
+        match self {
+            KnobError::Form(_) => None,
+            KnobError::Unknown { name, .. } | KnobError::Value { name, .. } | KnobError::Twice(name) => {
+                Some(name)
+            }
+            KnobError::Refused { setting, .. } => setting.split('=').next(),
+        }
+    }
+}
+
 impl FromStr for Setting {
     type Err = KnobError;
 

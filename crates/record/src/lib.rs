@@ -9,6 +9,7 @@ mod merge;
 mod record;
 mod save;
 mod shard;
+mod study;
 mod usage;
 mod verdict;
 mod window;
@@ -26,8 +27,11 @@ pub use merge::{MergeError, merge, merge_files};
 pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };
-pub use save::{SaveError, save};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};
+pub use save::{SaveError, save, save_json};
+pub use study::{
+    CellResult, CellStatus, Estimate, STUDY_SCHEMA_NAME, SearchResult, SearchStep, StudyAxis, StudyResult,
+};
 pub use usage::Usage;
 pub use verdict::{Status, Verdict, Warning, WarningKind};
 pub use workload::{Pacing, WireName, Workload, WorkloadError};
@@ -35,6 +39,13 @@ pub use workload::{Pacing, WireName, Workload, WorkloadError};
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.
 pub fn schema() -> String {
     let schema = schemars::schema_for!(Record);
+    let text = serde_json::to_string_pretty(&schema).expect("a schema is plain JSON");
+    text + "\n"
+}
+
+/// The JSON Schema of a [`StudyResult`], as pretty-printed JSON that ends with a newline.
+pub fn study_result_schema() -> String {
+    let schema = schemars::schema_for!(StudyResult);
     let text = serde_json::to_string_pretty(&schema).expect("a schema is plain JSON");
     text + "\n"
 }

@@ -7,9 +7,9 @@ use thiserror::Error;
 
 use crate::Record;
 
-/// A record that could not be written.
+/// A result that could not be written.
 #[derive(Debug, Error)]
-#[error("cannot write the record {path}: {source}", path = path.display())]
+#[error("cannot write {path}: {source}", path = path.display())]
 pub struct SaveError {
     path: PathBuf,
     source: std::io::Error,
@@ -20,7 +20,15 @@ pub struct SaveError {
 /// # Errors
 /// The folder cannot be written to, or the disk is full.
 pub fn save(record: &Record, path: &Path) -> Result<(), SaveError> {
-    let text = serde_json::to_string_pretty(record).expect("a record is plain JSON") + "\n";
+    save_json(record, path)
+}
+
+/// The same with anything that is plain JSON.
+///
+/// # Errors
+/// The folder cannot be written to, or the disk is full.
+pub fn save_json(what: &impl serde::Serialize, path: &Path) -> Result<(), SaveError> {
+    let text = serde_json::to_string_pretty(what).expect("a result is plain JSON") + "\n";
     write_whole(text.as_bytes(), path).map_err(|source| SaveError { path: path.to_owned(), source })
 }
 

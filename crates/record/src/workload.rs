@@ -91,6 +91,19 @@ pub struct WorkloadError {
     got: String,
 }
 
+impl WorkloadError {
+    /// The axis of a study that is out of range.
+    pub fn axis(&self) -> &'static str {
+        match self.what {
+            "room count" => "rooms",
+            "user count" => "users",
+            "message count" => "count",
+            "message size" => "size",
+            other => other,
+        }
+    }
+}
+
 impl Workload {
     /// Messages said when all goes well.
     pub fn sent_expected(&self) -> u64 {

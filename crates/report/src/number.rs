@@ -13,6 +13,16 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// Seconds as `2 h 5 min`, `5 min 10 s` or `9 s`.
+pub fn duration(s: f64) -> String {
+    let s = s.round() as u64;
+    match s {
+        0..60 => format!("{s} s"),
+        60..3600 => format!("{} min {} s", s / 60, s % 60),
+        _ => format!("{} h {} min", s / 3600, s % 3600 / 60),
+    }
+}
+
 /// Microseconds with three digits and the unit that fits.
 pub(crate) fn time(us: f64) -> String {
     match us {

@@ -67,8 +67,11 @@ pub enum RunError {
         source: std::io::Error,
     },
     /// A record cannot be written.
-    #[error("{0}; the record follows on standard output")]
+    #[error("{0}")]
     Save(#[from] SaveError),
+    /// The folder of a study.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Latencies that no histogram holds.
     #[error("the crowd's result is odd: {0}")]
     Latency(#[from] LatencyError),
@@ -91,4 +94,45 @@ pub enum RunError {
     /// Somebody stopped it.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// A study's folder that cannot be gone on with.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// Something in it cannot be read.
+    #[error("cannot read {path}: {cause}", path = path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        cause: String,
+    },
+    /// It was begun with another file.
+    #[error("{path} is not what the study says now; resume it with that file, or begin anew", path = path.display())]
+    Changed {
+        /// The study as it was begun.
+        path: PathBuf,
+    },
+    /// Somebody else is at it.
+    #[error("another klatch is carrying out the study in {folder}", folder = folder.display())]
+    Busy {
+        /// Where.
+        folder: PathBuf,
+    },
+}
+
+impl RunError {
+    /// Whether a study cannot go on after this, as it would with another cell.
+    pub(crate) fn ends_a_study(&self) -> bool {
+        use ProcessError::Interrupted as Stopped;
+        matches!(
+            self,
+            RunError::Save(_)
+                | RunError::Store(_)
+                | RunError::Folder { .. }
+                | RunError::Interrupted
+                | RunError::Crowd(Stopped)
+                | RunError::Server(ServerError::Process { source: Stopped, .. })
+        )
+    }
 }

@@ -1,0 +1,189 @@
+//! `klatch study`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use klatch_platforms::Processes;
+use klatch_record::{CellStatus, Pacing, StudyResult, Workload};
+use klatch_report::{Progress, duration, one_line, role_and_number};
+use klatch_study::{CrowdKind, Machine, Plan, Store, StudyEvent, StudyPlan, load, run_study, shipped};
+
+use crate::INTERRUPTED;
+use crate::build::build;
+use crate::platforms::PlatformArgs;
+
+/// Carry out a study: platforms × workload × knobs under run rules, in random order, every result kept as it comes.
+///
+/// Exit status: 0 every cell has its trials, 1 some cell failed, 2 could not run.
+#[derive(Args)]
+pub(crate) struct Study {
+    /// A study that Klatch brings, or a file; without it, those that Klatch brings are listed
+    #[arg(value_name = "NAME|FILE")]
+    study: Option<String>,
+    /// Print what would be run, and how long it would take
+    #[arg(long, conflicts_with = "resume")]
+    dry_run: bool,
+    /// Go on with an earlier call that did not end: its folder, or the newest of this study
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "")]
+    resume: Option<PathBuf>,
+    /// Only the cells whose name holds this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    #[command(flatten)]
+    platforms: PlatformArgs,
+    /// Seed of the order in which cells are visited
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Folder for the results
+    #[arg(long, default_value = "results", value_name = "DIR")]
+    out: PathBuf,
+    /// Print the result as JSON instead
+    #[arg(long)]
+    json: bool,
+}
+
+impl Study {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let Some(name) = &self.study else {
+            list();
+            return Ok(ExitCode::SUCCESS);
+        };
+        let mut plan = load(name, &self.base(), self.seed)?;
+        if let Some(only) = &self.only {
+            plan.cells.retain(|cell| cell.id.contains(only.as_str()));
+            anyhow::ensure!(!plan.cells.is_empty(), "no cell of {} has {only} in its name", plan.name);
+        }
+        if self.dry_run {
+            print!("{}", outline(&plan));
+            return Ok(ExitCode::SUCCESS);
+        }
+        let store = self.store(&plan)?;
+        plan.seed = store.seed();
+        let all = Processes::default();
+        let stopper = all.clone();
+        ctrlc::set_handler(move || stopper.interrupt())?;
+        if !self.json {
+            print!("{}", outline(&plan));
+        }
+        let mut show = Show { json: self.json, progress: None };
+        match run_study(&plan, &store, &mut Machine { all: &all }, |event| show.tell(event)) {
+            Ok(result) => Ok(self.finish(&result, &store)),
+            Err(_) if all.interrupted() => {
+                let folder = store.folder().display();
+                eprintln!(
+                    "klatch: interrupted; what is finished is kept: klatch study {name} --resume {folder}"
+                );
+                Ok(ExitCode::from(INTERRUPTED))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn store(&self, plan: &StudyPlan) -> anyhow::Result<Store> {
+        let Some(folder) = &self.resume else {
+            return Ok(Store::begin(&self.out, &plan.name, &plan.source, self.seed)?);
+        };
+        let newest = || Store::newest(&self.out, &plan.name);
+        let folder = if folder.as_os_str().is_empty() { newest() } else { Some(folder.clone()) };
+        let folder = folder.with_context(|| {
+            format!("there is no study {} in {}; begin it without --resume", plan.name, self.out.display())
+        })?;
+        Ok(Store::resume(&folder, &plan.source)?)
+    }
+
+    fn finish(&self, result: &StudyResult, store: &Store) -> ExitCode {
+        if self.json {
+            println!("{}", serde_json::to_string(result).expect("a result is plain JSON"));
+        } else {
+            println!("\n{}\nresults: {}", klatch_report::study(result), store.folder().display());
+        }
+        let failed = result.cells.iter().any(|cell| cell.status == CellStatus::Failed);
+        if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    }
+
+    /// What no study file says.
+    fn base(&self) -> Plan {
+        Plan {
+            wish: self.platforms.wish(),
+            target: None,
+            crowd: CrowdKind::Native,
+            crowd_settings: Vec::new(),
+            workload: Workload {
+                rooms: 10,
+                users: 20,
+                count: 100,
+                size_bytes: 60,
+                start: 1,
+                pacing: Pacing::Turns,
+                pause_s: 0.0,
+            },
+            warmups: 0,
+            trials: 1,
+            out: self.out.clone(),
+            ready_timeout: Duration::from_secs(60),
+            timeout: Duration::from_secs(60),
+            connect_timeout: Duration::from_secs(10),
+            crowd_loops: 1,
+            seed: 1,
+            build: build(),
+        }
+    }
+}
+
+fn list() {
+    for study in shipped() {
+        println!("{:<22}{}", study.name, study.question().unwrap_or_default());
+    }
+}
+
+/// The plan in words.
+fn outline(plan: &StudyPlan) -> String {
+    let mut text = format!("{}\n{}\nrules: {}\n", plan.name, plan.question, plan.rules);
+    for cell in &plan.cells {
+        let absent = cell.absent.as_ref().map_or(String::new(), |why| format!("  (not here: {why})"));
+        text += &format!("  {}{absent}\n", cell.id);
+    }
+    let (least, most) = plan.runs();
+    let (least_s, most_s) = plan.estimate_s();
+    let range = |low: String, high: String| if low == high { low } else { format!("{low} to {high}") };
+    text += &match plan.is_search() {
+        true => "a search: as many runs as it takes\n".to_owned(),
+        false => format!(
+            "{} runs, about {}\n",
+            range(least.to_string(), most.to_string()),
+            range(duration(least_s), duration(most_s))
+        ),
+    };
+    text
+}
+
+/// Shows on the terminal what happens.
+struct Show {
+    json: bool,
+    progress: Option<Progress>,
+}
+
+impl Show {
+    fn tell(&mut self, event: StudyEvent<'_>) {
+        match event {
+            StudyEvent::Begins(role, number) => {
+                self.progress = Some(Progress::new(role_and_number(role, number)));
+            }
+            StudyEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.tell(event)),
+            _ if self.json => {}
+            StudyEvent::Visit { cell, block, left } => {
+                let left = left.map_or(String::new(), |left| {
+                    format!(", at least {} left", duration(left.as_secs_f64()))
+                });
+                println!("\n{} (block {block}{left})", cell.id);
+            }
+            StudyEvent::Ready(_) => {}
+            StudyEvent::Ended(record) => println!("  {}", one_line(record)),
+            StudyEvent::Failed(_, cause) => println!("  failed: {cause}"),
+            StudyEvent::Settled(_, verdict) => println!("  {verdict}"),
+        }
+    }
+}

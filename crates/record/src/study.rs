@@ -1,0 +1,125 @@
+//! What came of a study.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Build, Warning};
+
+/// What [`StudyResult::schema`] says.
+pub const STUDY_SCHEMA_NAME: &str = "klatch-study/1";
+
+/// What came of a study: its cells, each estimated from records that stand beside this.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StudyResult {
+    /// Always `klatch-study/1`.
+    pub schema: String,
+    /// Its name, that of its file.
+    pub name: String,
+    /// The question that it answers, in words.
+    pub question: String,
+    /// What measured.
+    pub klatch: Build,
+    /// When it was begun, RFC 3339 in UTC.
+    pub started_at: String,
+    /// When this was written, RFC 3339 in UTC.
+    pub ended_at: String,
+    /// Seed of the order of the cells within a block.
+    pub seed: u64,
+    /// The run rules, in words.
+    pub rules: String,
+    /// What was looked at to see whether the trials are enough.
+    pub metric: String,
+    /// The axes along which its cells differ, with their values in the study's order.
+    pub axes: Vec<StudyAxis>,
+    /// Its cells, in the study's order.
+    pub cells: Vec<CellResult>,
+}
+
+/// Something that a study varies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StudyAxis {
+    /// `platform`, `rooms`, `heap` …; what belongs to the crowd begins with `crowd.`.
+    pub name: String,
+    /// All values, as in the file.
+    pub values: Vec<String>,
+}
+
+/// One combination of the axes, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellResult {
+    /// Its name, and that of its folder below `cells/`.
+    pub id: String,
+    /// Its value on every axis.
+    pub at: BTreeMap<String, String>,
+    /// Whether its estimates can be used.
+    pub status: CellStatus,
+    /// The same in words, with the width reached or the cause.
+    pub verdict: String,
+    /// Trials that the estimates are made of.
+    pub trials: u32,
+    /// Estimates by metric: `messages_per_s`, `cpu_us_per_message`, `latency_p99_us` …
+    pub estimates: BTreeMap<String, Estimate>,
+    /// What failed on the way, also when others succeeded.
+    pub failures: Vec<String>,
+    /// What to know when reading it.
+    pub warnings: Vec<Warning>,
+    /// What a search found, where the study is one.
+    pub search: Option<SearchResult>,
+}
+
+/// Whether a cell's estimates can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CellStatus {
+    /// The interval is as narrow as was asked for.
+    Converged,
+    /// It is not, after as many trials as were allowed.
+    NotConverged,
+    /// A fixed number of runs was asked for, and made.
+    Complete,
+    /// It failed; the verdict names the cause.
+    Failed,
+    /// It cannot run on this machine; the verdict says why.
+    Absent,
+    /// Not finished yet.
+    Open,
+}
+
+/// A number with its interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// Mean of the trials that count.
+    pub mean: f64,
+    /// Lower end of the interval of the mean; `null` where the trials were picked, or are too few.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// The trials that count, in the order in which they ran.
+    pub values: Vec<f64>,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchResult {
+    /// What was varied: `rooms` or `rate`.
+    pub axis: String,
+    /// The highest value that held; `null` if even the first failed.
+    pub found: Option<f64>,
+    /// Why the next one failed; `null` if the search ended at its maximum.
+    pub cause: Option<String>,
+    /// All steps in their order.
+    pub steps: Vec<SearchStep>,
+}
+
+/// One step of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchStep {
+    /// The value tried.
+    pub value: f64,
+    /// Whether it held.
+    pub held: bool,
+    /// What was seen.
+    pub seen: String,
+}

@@ -1,0 +1,67 @@
+//! What came of a study, for a terminal.
+
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use klatch_record::{CellResult, CellStatus, Estimate, StudyResult};
+
+use crate::number::{grouped, three_digits, time};
+
+/// Longest verdict in the table; the result has it whole.
+const VERDICT_MAX: usize = 100;
+
+/// A line for each cell: where it stands on the axes, its estimates, its verdict.
+pub fn study(result: &StudyResult) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    let axes = result.axes.iter().map(|axis| axis.name.as_str());
+    table.set_header(axes.chain(["trials", "messages/s", "", "CPU µs/message", "", "p99", "verdict"]));
+    for cell in &result.cells {
+        let at =
+            result.axes.iter().map(|axis| cell.at.get(&axis.name).map_or("–", String::as_str).to_owned());
+        table.add_row(at.chain(numbers(cell)));
+    }
+    let first = result.axes.len();
+    for column in table.column_iter_mut().skip(first).take(6) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut text = format!("{}\n\n{}\n", result.question, table.trim_fmt());
+    for cell in &result.cells {
+        for failure in &cell.failures {
+            let _ = write!(text, "\n{}: {failure}", cell.id);
+        }
+    }
+    let _ = write!(text, "\nrules: {}\n", result.rules);
+    text
+}
+
+fn numbers(cell: &CellResult) -> Vec<String> {
+    let mut row = vec![cell.trials.to_string()];
+    let of = |name: &str| cell.estimates.get(name);
+    let with = |name: &str, show: fn(f64) -> String| {
+        of(name)
+            .map_or([String::new(), String::new()], |estimate| [show(estimate.mean), half_width(estimate)])
+    };
+    row.extend(with("messages_per_s", |value| grouped(value.round() as u64)));
+    row.extend(with("cpu_us_per_message", three_digits));
+    row.push(of("latency_p99_us").map_or(String::new(), |estimate| time(estimate.mean)));
+    row.push(match cell.status {
+        CellStatus::Failed => "failed, see below".to_owned(),
+        _ => shortened(&cell.verdict),
+    });
+    row
+}
+
+/// Half the interval's width in per cent of the mean.
+fn half_width(estimate: &Estimate) -> String {
+    let Some((low, high)) = estimate.low.zip(estimate.high) else { return String::new() };
+    format!("±{:.1} %", (high - low) / 2.0 / estimate.mean * 100.0)
+}
+
+fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(VERDICT_MAX).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}

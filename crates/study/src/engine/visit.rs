@@ -1,0 +1,63 @@
+//! Who makes the runs: this machine, or a test without time.
+
+use klatch_platforms::Processes;
+use klatch_record::{CrowdEvent, Platform, Record, Role, Status};
+
+use crate::bench::{Bench, chosen};
+use crate::error::RunError;
+use crate::plan::Plan;
+
+/// What happens on a visit.
+pub enum Visiting<'a> {
+    /// The server is ready.
+    Ready(&'a Platform),
+    /// A run begins.
+    Begins(Role, u32),
+    /// The crowd tells.
+    Crowd(&'a CrowdEvent),
+    /// A run has ended.
+    Ended(&'a Record),
+}
+
+/// Makes runs.
+pub trait Executor {
+    /// Starts what the plan names, makes these runs one after the other, and stops it. Ends early after an invalid run.
+    ///
+    /// # Errors
+    /// It cannot be started or watched, or `tell` failed.
+    fn visit(
+        &mut self,
+        plan: &Plan,
+        runs: &[(Role, u32)],
+        tell: &mut dyn FnMut(Visiting<'_>) -> Result<(), RunError>,
+    ) -> Result<(), RunError>;
+}
+
+/// Makes runs for real.
+pub struct Machine<'a> {
+    /// What it starts is here too, so that it can be interrupted.
+    pub all: &'a Processes,
+}
+
+impl Executor for Machine<'_> {
+    fn visit(
+        &mut self,
+        plan: &Plan,
+        runs: &[(Role, u32)],
+        tell: &mut dyn FnMut(Visiting<'_>) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let chosen = chosen(plan)?;
+        let mut bench = Bench::open(plan, chosen.as_ref(), self.all)?;
+        tell(Visiting::Ready(&bench.platform))?;
+        for &(role, number) in runs {
+            tell(Visiting::Begins(role, number))?;
+            // Showing progress cannot fail.
+            let record = bench.run(role, number, |event| tell(Visiting::Crowd(event)).unwrap_or_default())?;
+            tell(Visiting::Ended(&record))?;
+            if record.verdict.status != Status::Valid {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

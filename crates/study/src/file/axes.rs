@@ -1,0 +1,134 @@
+//! From the tables of a study file to axes: names, values, and what each value changes.
+
+use std::ops::Range;
+
+use klatch_platforms::Setting;
+use toml::Spanned;
+
+use super::draft::Change;
+use super::place::{Source, StudyFileError};
+use super::{Axis, PlatformChoice, Scalar, StudyFile, Values};
+use crate::plan::CrowdKind;
+
+/// Something that a study sets or varies.
+pub(crate) struct Dimension {
+    pub(crate) name: String,
+    pub(crate) span: Range<usize>,
+    pub(crate) values: Vec<(String, Change)>,
+}
+
+/// All axes but the platforms, in the order of the file's tables; `cpus_here` is what this machine has.
+pub(crate) fn dimensions(
+    file: &StudyFile,
+    source: &Source<'_>,
+    cpus_here: u32,
+) -> Result<Vec<Dimension>, StudyFileError> {
+    let mut all = Vec::new();
+    let workload = &file.workload;
+    numbers(&mut all, "rooms", &workload.rooms, Change::Rooms);
+    numbers(&mut all, "users", &workload.users, Change::Users);
+    numbers(&mut all, "count", &workload.count, Change::Count);
+    numbers(&mut all, "size", &workload.size, Change::Size);
+    numbers(&mut all, "pacing", &workload.pacing, Change::Pacing);
+    numbers(&mut all, "window", &workload.window, Change::Window);
+    numbers(&mut all, "rate", &workload.rate, Change::Rate);
+    numbers(&mut all, "pause", &workload.pause, Change::Pause);
+    if let Some(cpus) = &file.cpus {
+        all.push(cpus_of(cpus, source, cpus_here)?);
+    }
+    for (name, values) in &file.server {
+        all.push(knob(name, name, values.get_ref(), values.span(), Change::Server));
+    }
+    for (name, values) in &file.crowd {
+        all.push(crowd(name, values, source)?);
+    }
+    for dimension in &all {
+        if dimension.values.is_empty() {
+            let message = format!("{} has no value, so there is nothing to run", dimension.name);
+            return Err(source.wrong(dimension.span.clone(), message));
+        }
+    }
+    Ok(all)
+}
+
+/// The axes of a platform's own knobs.
+pub(crate) fn of_platform(choice: &Spanned<PlatformChoice>) -> Vec<Dimension> {
+    let knobs = choice.get_ref().knobs.iter();
+    knobs.map(|(name, values)| knob(name, name, values, choice.span(), Change::Server)).collect()
+}
+
+fn numbers<T: Copy + std::fmt::Display>(
+    all: &mut Vec<Dimension>,
+    name: &str,
+    values: &Values<T>,
+    change: fn(T) -> Change,
+) {
+    let Some(spanned) = values else { return };
+    let values = spanned.get_ref().0.iter().map(|&value| (value.to_string(), change(value)));
+    all.push(Dimension { name: name.to_owned(), span: spanned.span(), values: values.collect() });
+}
+
+fn knob(
+    axis: &str,
+    name: &str,
+    values: &Axis<Scalar>,
+    span: Range<usize>,
+    change: fn(Setting) -> Change,
+) -> Dimension {
+    let set = |value: &Scalar| Setting { name: name.to_owned(), value: value.0.clone() };
+    let values = values.0.iter().map(|value| (value.0.clone(), change(set(value)))).collect();
+    Dimension { name: axis.to_owned(), span, values }
+}
+
+fn crowd(
+    name: &str,
+    values: &Spanned<Axis<Scalar>>,
+    source: &Source<'_>,
+) -> Result<Dimension, StudyFileError> {
+    let (axis, span) = (format!("crowd.{name}"), values.span());
+    let change: fn(&str) -> Option<Change> = match name {
+        "kind" => |value| match value {
+            "native" => Some(Change::CrowdKind(CrowdKind::Native)),
+            "java" => Some(Change::CrowdKind(CrowdKind::Java)),
+            _ => None,
+        },
+        "loops" => {
+            |value| value.parse().ok().filter(|loops| (1..=256).contains(loops)).map(Change::CrowdLoops)
+        }
+        _ => return Ok(knob(&axis, name, values.get_ref(), span, Change::Crowd)),
+    };
+    let wanted = if name == "kind" { "native or java" } else { "1..=256" };
+    let each = values.get_ref().0.iter().map(|value| {
+        let wrong = || source.wrong(span.clone(), format!("crowd {name} must be {wanted}, got {}", value.0));
+        Ok((value.0.clone(), change(&value.0).ok_or_else(wrong)?))
+    });
+    let values = each.collect::<Result<_, _>>()?;
+    Ok(Dimension { name: axis, span, values })
+}
+
+fn cpus_of(
+    cpus: &Spanned<Axis<Scalar>>,
+    source: &Source<'_>,
+    here: u32,
+) -> Result<Dimension, StudyFileError> {
+    let mut counts: Vec<u32> = Vec::new();
+    for value in &cpus.get_ref().0 {
+        if value.0 == "doubling" {
+            counts.extend(
+                std::iter::successors(Some(1), |count| Some(count * 2)).take_while(|&count| count < here),
+            );
+            counts.push(here);
+            continue;
+        }
+        match value.0.parse() {
+            Ok(count) if (1..=here).contains(&count) => counts.push(count),
+            _ => {
+                let message =
+                    format!("cpus must be 1..={here} on this machine, or doubling; got {}", value.0);
+                return Err(source.wrong(cpus.span(), message));
+            }
+        }
+    }
+    let values = counts.into_iter().map(|count| (count.to_string(), Change::Cpus(count))).collect();
+    Ok(Dimension { name: "cpus".to_owned(), span: cpus.span(), values })
+}

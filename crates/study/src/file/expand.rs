@@ -1,0 +1,186 @@
+//! From a study file to its cells: every combination of every axis, each checked against what it would run on.
+
+use std::collections::BTreeMap;
+
+use klatch_platforms::PlatformError;
+use klatch_record::StudyAxis;
+use toml::Spanned;
+
+use super::axes::{Dimension, dimensions, of_platform};
+use super::draft::Draft;
+use super::place::{Source, StudyFileError};
+use super::{PacingName, PlatformChoice, StudyFile, name_of};
+use crate::bench::chosen;
+use crate::cell::{Cell, StudyPlan};
+use crate::error::RunError;
+use crate::plan::Plan;
+
+/// More cells than this are a slip of the pen.
+const CELLS_MAX: usize = 10_000;
+const PLATFORM: &str = "platform";
+
+/// Expands a study file. `base` holds what no study file says: folders, patience, where to look for platforms.
+///
+/// # Errors
+/// What cannot be run anywhere or is more than this machine has, with its place in the file. A platform that is only
+/// not installed makes its cells absent.
+pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<StudyPlan, StudyFileError> {
+    let file = StudyFile::parse(source)?;
+    if file.question.trim().is_empty() {
+        return Err(source.wrong(0..0, "the question is empty: say in words what the study is to answer"));
+    }
+    if file.platforms.get_ref().is_empty() {
+        return Err(source.wrong(file.platforms.span(), "platforms is empty, so there is nothing to run"));
+    }
+    pacing_has_its_numbers(&file, source)?;
+    let cpus_here = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+    let common = dimensions(&file, source, cpus_here)?;
+    let mut cells: Vec<Cell> = Vec::new();
+    for choice in file.platforms.get_ref() {
+        for (draft, spans) in drafts(base, choice, &common, source)? {
+            let cell = cell(draft, choice, &spans, source)?;
+            if cells.iter().all(|other| other.at != cell.at) {
+                cells.push(cell);
+            }
+        }
+    }
+    let axes = axes(&mut cells, &names(&file, &common));
+    name_cells(&mut cells, &axes);
+    Ok(StudyPlan {
+        name: name_of(source.path),
+        question: file.question,
+        source: source.text.to_owned(),
+        axes,
+        cells,
+        rules: file.rules.rules(source)?,
+        search: file.search.map(Spanned::into_inner),
+        seed,
+        build: base.build.clone(),
+    })
+}
+
+fn pacing_has_its_numbers(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
+    let pacings = file.workload.pacing.as_ref().map_or_else(Vec::new, |pacing| pacing.get_ref().0.clone());
+    if let Some(window) = file.workload.window.as_ref().filter(|_| !pacings.contains(&PacingName::Rounds)) {
+        return Err(source.wrong(window.span(), "window belongs to pacing rounds"));
+    }
+    let knee =
+        file.search.as_ref().is_some_and(|search| matches!(search.get_ref(), super::Search::Knee { .. }));
+    match (&file.workload.rate, pacings.contains(&PacingName::Rate)) {
+        (Some(rate), false) => Err(source.wrong(rate.span(), "rate belongs to pacing rate")),
+        (None, true) if !knee => {
+            let span = file.workload.pacing.as_ref().map_or(0..0, Spanned::span);
+            Err(source.wrong(span, "pacing rate needs a rate: messages a second of each user"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where each axis stands in the file, to name it when a value is wrong.
+type Spans = BTreeMap<String, std::ops::Range<usize>>;
+
+fn drafts(
+    base: &Plan,
+    choice: &Spanned<PlatformChoice>,
+    common: &[Dimension],
+    source: &Source<'_>,
+) -> Result<Vec<(Draft, Spans)>, StudyFileError> {
+    let own = of_platform(choice);
+    let all: Vec<&Dimension> = own.iter().chain(common).collect();
+    let count = all.iter().map(|dimension| dimension.values.len()).try_fold(1usize, usize::checked_mul);
+    if count.is_none_or(|count| count > CELLS_MAX) {
+        return Err(source
+            .wrong(choice.span(), format!("the axes make more than {CELLS_MAX} cells; shorten the lists")));
+    }
+    let mut first = Draft::of(base);
+    first.plan.wish.name = Some(choice.get_ref().name.clone());
+    let label = choice.get_ref().label.clone().unwrap_or_else(|| choice.get_ref().name.clone());
+    first.at.push((PLATFORM.to_owned(), label));
+    let mut drafts = vec![first];
+    for dimension in &all {
+        let with = |draft: &Draft| -> Vec<Draft> {
+            let one = |(value, change): &(String, _)| {
+                let mut draft = draft.clone();
+                draft.change(change);
+                draft.at.push((dimension.name.clone(), value.clone()));
+                draft
+            };
+            dimension.values.iter().map(one).collect()
+        };
+        drafts = drafts.iter().flat_map(with).collect();
+    }
+    let spans: Spans = all.iter().map(|dimension| (dimension.name.clone(), dimension.span.clone())).collect();
+    Ok(drafts.into_iter().map(|draft| (draft.finish(), spans.clone())).collect())
+}
+
+fn cell(
+    draft: Draft,
+    choice: &Spanned<PlatformChoice>,
+    spans: &Spans,
+    source: &Source<'_>,
+) -> Result<Cell, StudyFileError> {
+    let place = |axis: &str| {
+        let of_crowd = || spans.get(&format!("crowd.{axis}"));
+        spans.get(axis).or_else(of_crowd).cloned().unwrap_or_else(|| choice.span())
+    };
+    let absent = match chosen(&draft.plan) {
+        Ok(_) => None,
+        Err(RunError::Workload(error)) => return Err(source.wrong(place(error.axis()), error)),
+        // What is not installed can be installed; what is asked for wrongly never comes.
+        Err(RunError::Platform(
+            error @ (PlatformError::Java { .. }
+            | PlatformError::Program { .. }
+            | PlatformError::Source { .. }),
+        )) => Some(error.to_string()),
+        Err(RunError::Platform(PlatformError::Knob(error))) => {
+            return Err(source.wrong(place(error.knob().unwrap_or_default()), error));
+        }
+        Err(error) => return Err(source.wrong(choice.span(), error)),
+    };
+    Ok(Cell { id: String::new(), at: draft.at.into_iter().collect(), plan: draft.plan, absent })
+}
+
+/// All that can be an axis, in the order of tables: platforms, their own knobs, what is common to all.
+fn names<'a>(file: &'a StudyFile, common: &'a [Dimension]) -> Vec<&'a str> {
+    let own = file.platforms.get_ref().iter().flat_map(|choice| choice.get_ref().knobs.keys());
+    let common = common.iter().map(|dimension| dimension.name.as_str());
+    std::iter::once(PLATFORM).chain(own.map(String::as_str)).chain(common).collect()
+}
+
+/// The axes with more than one value, and the platform; the others are taken out of the cells.
+fn axes(cells: &mut [Cell], names: &[&str]) -> Vec<StudyAxis> {
+    let mut axes: Vec<StudyAxis> = Vec::new();
+    for (name, value) in cells.iter().flat_map(|cell| &cell.at) {
+        match axes.iter_mut().find(|axis| axis.name == *name) {
+            Some(axis) if axis.values.contains(value) => {}
+            Some(axis) => axis.values.push(value.clone()),
+            None => axes.push(StudyAxis { name: name.clone(), values: vec![value.clone()] }),
+        }
+    }
+    // A knob that only some cells have tells them from the others.
+    let everywhere = |name: &str| cells.iter().all(|cell| cell.at.contains_key(name));
+    axes.retain(|axis| axis.name == PLATFORM || axis.values.len() > 1 || !everywhere(&axis.name));
+    axes.sort_by_key(|axis| names.iter().position(|name| *name == axis.name));
+    for cell in cells {
+        cell.at.retain(|name, _| axes.iter().any(|axis| axis.name == *name));
+    }
+    axes
+}
+
+/// Names that are fit for folders.
+fn name_cells(cells: &mut [Cell], axes: &[StudyAxis]) {
+    let mut taken = std::collections::BTreeSet::new();
+    for cell in cells {
+        let word = |axis: &StudyAxis| {
+            let value = cell.at.get(&axis.name)?;
+            Some(if axis.name == PLATFORM { value.clone() } else { format!("{}-{value}", axis.name) })
+        };
+        let name = axes.iter().filter_map(word).collect::<Vec<_>>().join("_");
+        let fit = |letter: char| letter.is_ascii_alphanumeric() || "._@-".contains(letter);
+        let name: String = name.chars().map(|letter| if fit(letter) { letter } else { '-' }).collect();
+        let free = |name: &String| !taken.contains(name);
+        let numbered = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
+        cell.id = numbered.into_iter().find(free).expect("there are more numbers than cells");
+        taken.insert(cell.id.clone());
+    }
+}

@@ -1,0 +1,179 @@
+//! Studies under every rule, with scripted scores instead of runs.
+
+mod support;
+
+use std::path::Path;
+
+use klatch_record::{CellStatus, Role, StudyResult};
+use klatch_study::{RunError, Store, StudyPlan, run_study};
+use support::{Scripted, study};
+
+const TWO_CELLS: &str = "question = 'q'\nplatforms = ['native-epoll']\n[workload]\nrooms = [1, 2]\n";
+
+fn carry_out(plan: &StudyPlan, out: &Path, scripted: &mut Scripted<'_>) -> StudyResult {
+    let store = Store::begin(out, "mine", &plan.source, plan.seed).unwrap();
+    run_study(plan, &store, scripted, |_| {}).unwrap()
+}
+
+fn plan(text: &str) -> (tempfile::TempDir, StudyPlan) {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = study(folder.path(), text).unwrap();
+    (folder, plan)
+}
+
+#[test]
+fn cells_that_converge_stop_early_and_others_go_on_to_the_most() {
+    let (out, plan) = plan(TWO_CELLS);
+    let mut scripted = Scripted::new(|plan, _, number| {
+        // One room is steady; with two rooms every other trial takes twice as long.
+        Ok(if plan.workload.rooms == 1 {
+            100.0 + f64::from(number) / 10.0
+        } else {
+            50.0 * f64::from(1 + number % 2)
+        })
+    });
+    let result = carry_out(&plan, out.path(), &mut scripted);
+    let [one, two] = &result.cells[..] else { panic!("two cells") };
+    assert_eq!((one.status, one.trials, one.id.as_str()), (CellStatus::Converged, 3, "native-epoll_rooms-1"));
+    assert_eq!((two.status, two.trials), (CellStatus::NotConverged, 10));
+    assert!(two.verdict.starts_with("not converged: ±") && two.verdict.ends_with("after 10 trials"));
+    let score = &one.estimates["messages_per_s"];
+    assert_eq!(score.values, [100.1, 100.2, 100.3]);
+    assert!(score.low.unwrap() < 100.2 && score.high.unwrap() > 100.2);
+    // Each visit warms up its own server first.
+    assert_eq!(scripted.made.iter().filter(|run| run.2 == Role::WarmUp).count(), 13);
+}
+
+#[test]
+fn visits_of_all_cells_are_interleaved() {
+    let (out, plan) = plan(TWO_CELLS);
+    let mut scripted = Scripted::new(|_, _, _| Ok(100.0));
+    carry_out(&plan, out.path(), &mut scripted);
+    let trials: Vec<(u32, u32)> =
+        scripted.made.iter().filter(|run| run.2 == Role::Trial).map(|run| (run.3, run.1)).collect();
+    for block in trials.chunks(2) {
+        assert_eq!(block[0].0, block[1].0, "{trials:?}");
+        assert_ne!(block[0].1, block[1].1, "{trials:?}");
+    }
+}
+
+#[test]
+fn a_slow_first_run_is_discarded_under_the_rules_of_1999() {
+    let (out, plan) = plan(&format!("{TWO_CELLS}[rules]\npreset = 'volano-1999'\n"));
+    let mut scripted = Scripted::new(|plan, role, number| {
+        let drift = [1832.0, 1867.0, 1847.0];
+        Ok(match (plan.workload.rooms, role) {
+            (1, Role::WarmUp) => 10.0,
+            // The first visit of the cell is the discarded one, so its trials are of the blocks after it.
+            (1, Role::Trial) => drift[number as usize - 2],
+            _ => 5.0,
+        })
+    });
+    let result = carry_out(&plan, out.path(), &mut scripted);
+    assert_eq!(scripted.made.len(), 8);
+    let score = &result.cells[0].estimates["messages_per_s"];
+    assert_eq!((score.values.as_slice(), score.mean), ([1867.0, 1847.0].as_slice(), 1857.0));
+    assert_eq!((score.low, result.cells[0].status), (None, CellStatus::Complete));
+}
+
+#[test]
+fn drift_is_seen_by_the_rules_of_2005() {
+    let (out, plan) = plan(&format!("{TWO_CELLS}[rules]\npreset = 'websphere-2005'\n"));
+    let mut scripted = Scripted::new(|plan, _, number| {
+        Ok(if plan.workload.rooms == 1 {
+            100.0 - 10.0 / f64::from(number)
+        } else {
+            100.0 * 1.1f64.powi(number as i32)
+        })
+    });
+    let result = carry_out(&plan, out.path(), &mut scripted);
+    assert_eq!((result.cells[0].status, result.cells[0].trials), (CellStatus::Converged, 3));
+    assert_eq!(result.cells[0].estimates["messages_per_s"].values, [95.0, 100.0 - 10.0 / 3.0, 97.5]);
+    assert_eq!(result.cells[1].status, CellStatus::NotConverged);
+}
+
+#[test]
+fn one_start_makes_all_trials_under_the_rules_of_2000() {
+    let (out, plan) = plan(&format!("{TWO_CELLS}[rules]\npreset = 'ibm-2000'\n"));
+    let mut scripted = Scripted::new(|_, _, number| Ok(100.0 + f64::from(number)));
+    let result = carry_out(&plan, out.path(), &mut scripted);
+    assert_eq!(result.cells[1].estimates["messages_per_s"].values, [101.0, 102.0, 103.0, 104.0, 105.0]);
+    assert_eq!(scripted.made.len(), 12);
+}
+
+#[test]
+fn failures_are_told_and_the_study_goes_on() {
+    let (out, plan) = plan(TWO_CELLS);
+    let mut accidents = 0;
+    let mut scripted = Scripted::new(|plan, role, _| match (plan.workload.rooms, role) {
+        (1, Role::Trial) => Err("the server died"),
+        (2, Role::WarmUp) if accidents == 0 => {
+            accidents += 1;
+            Err("no memory")
+        }
+        _ => Ok(100.0),
+    });
+    let result = carry_out(&plan, out.path(), &mut scripted);
+    let [one, two] = &result.cells[..] else { panic!("two cells") };
+    assert_eq!((one.status, one.verdict.as_str()), (CellStatus::Failed, "failed: the server died"));
+    assert_eq!(one.failures.len(), 2);
+    assert_eq!((two.status, two.trials), (CellStatus::Converged, 3));
+    assert_eq!(two.failures, ["the crowd ended without a result; it said: no memory"]);
+}
+
+#[test]
+fn wherever_it_is_cut_short_no_finished_run_is_lost_or_repeated() {
+    let (out, plan) = plan(TWO_CELLS);
+    let script = |plan: &klatch_study::Plan, _: Role, number: u32| {
+        Ok(f64::from(plan.workload.rooms * 1000 + number * (number % 3)))
+    };
+    let undisturbed = carry_out(&plan, out.path(), &mut Scripted::new(script));
+    for runs in 0..40 {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::begin(folder.path(), "mine", &plan.source, plan.seed).unwrap();
+        let mut first = Scripted { runs_left: Some(runs), ..Scripted::new(script) };
+        let Err(error) = run_study(&plan, &store, &mut first, |_| {}) else { break };
+        assert!(matches!(error, RunError::Interrupted));
+        drop(store);
+        let newest = Store::newest(folder.path(), "mine").unwrap();
+        let store = Store::resume(&newest, &plan.source).unwrap();
+        let mut rest = Scripted::new(script);
+        let result = run_study(&plan, &store, &mut rest, |_| {}).unwrap();
+        assert_eq!(result.cells, undisturbed.cells, "cut after {runs} runs");
+        let mut trials: Vec<_> =
+            first.made.iter().chain(&rest.made).filter(|run| run.2 == Role::Trial).collect();
+        let made = trials.len();
+        trials.dedup();
+        trials.sort_by_key(|run| (run.1, run.3));
+        trials.dedup();
+        assert_eq!(trials.len(), made, "cut after {runs} runs");
+    }
+}
+
+#[test]
+fn a_limit_is_found_with_its_cause() {
+    let text = "question = 'q'\nplatforms = ['native-epoll']\n[search]\nkind = 'limit'\nrooms_from = 1\nrooms_max = 100\n[rules]\nwarmups = 0\n";
+    let (out, plan) = plan(text);
+    let mut scripted =
+        Scripted::new(
+            |plan, _, _| if plan.workload.rooms <= 13 { Ok(100.0) } else { Err("no more threads") },
+        );
+    let result = carry_out(&plan, out.path(), &mut scripted);
+    let search = result.cells[0].search.as_ref().unwrap();
+    assert_eq!(search.found, Some(13.0));
+    assert!(
+        search.cause.as_ref().unwrap().starts_with("14: ")
+            && search.cause.as_ref().unwrap().ends_with("no more threads")
+    );
+    let values: Vec<f64> = search.steps.iter().map(|step| step.value).collect();
+    assert_eq!(values, [1.0, 2.0, 4.0, 8.0, 16.0, 12.0, 14.0, 13.0]);
+}
+
+#[test]
+fn another_klatch_is_kept_out_and_another_file_is_refused() {
+    let (out, plan) = plan(TWO_CELLS);
+    let store = Store::begin(out.path(), "mine", &plan.source, 3).unwrap();
+    let again = |source: &str| Store::resume(store.folder(), source).err().unwrap().to_string();
+    assert!(again(&plan.source).starts_with("another klatch is carrying out the study in "));
+    assert!(again("question = 'other'").contains("is not what the study says now"));
+}

@@ -1,0 +1,108 @@
+//! Study files: what they mean, and how wrong ones are refused with line and column.
+
+mod support;
+
+use klatch_record::Pacing;
+use klatch_study::CrowdKind;
+use support::study;
+
+fn says(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let told =
+        study(folder.path(), text).map_or_else(|error| error, |plan| format!("{} cells", plan.cells.len()));
+    told.replace(&format!("{}/", folder.path().display()), "")
+}
+
+const HEAD: &str = "question = 'q'\nplatforms = ['native-epoll']\n";
+
+#[test]
+fn every_combination_is_a_cell() {
+    let text = "question = 'q'
+platforms = ['native-epoll', { name = 'native-threads', label = 'one to one', knobs = { sendq = [100000, 200000] } }]
+[workload]
+rooms = [5, 10]
+pacing = ['turns', 'rounds']
+window = [1, 4]
+count = 50
+[server]
+nodelay = [true, false]
+[crowd]
+kind = 'java'
+";
+    let folder = tempfile::tempdir().unwrap();
+    let plan = study(folder.path(), text).unwrap();
+    // Three platforms × two room counts × (turns, and rounds with two windows) × two nodelays.
+    assert_eq!(plan.cells.len(), 3 * 2 * 3 * 2);
+    let names: Vec<&str> = plan.axes.iter().map(|axis| axis.name.as_str()).collect();
+    assert_eq!(names[0], "platform");
+    assert!(["rooms", "pacing", "window", "nodelay", "sendq"].iter().all(|axis| names.contains(axis)));
+    assert!(!names.contains(&"count") && !names.contains(&"crowd.kind"), "{names:?}");
+    let cell = plan
+        .cells
+        .iter()
+        .find(|cell| cell.id == "one-to-one_sendq-100000_rooms-5_pacing-rounds_window-4_nodelay-off");
+    let cell =
+        cell.unwrap_or_else(|| panic!("{:?}", plan.cells.iter().map(|cell| &cell.id).collect::<Vec<_>>()));
+    assert_eq!((cell.plan.workload.rooms, cell.plan.workload.count), (5, 50));
+    assert_eq!(cell.plan.workload.pacing, Pacing::Rounds { window: 4 });
+    assert_eq!(cell.plan.crowd, CrowdKind::Java);
+    assert!(cell.plan.wish.settings.iter().any(|setting| setting.to_string() == "nodelay=off"));
+}
+
+#[test]
+fn wrong_files_are_refused_with_their_place() {
+    let wrong = [
+        (format!("{HEAD}speed = 3\n"), "mine.toml:3:1: unknown field `speed`"),
+        (
+            format!("{HEAD}[workload]\nrooms = []\n"),
+            "mine.toml:4:9: rooms has no value, so there is nothing to run",
+        ),
+        (format!("{HEAD}[workload]\nrooms = [1, 0]\n"), "mine.toml:4:9: room count must be 1..=10000, got 0"),
+        (format!("{HEAD}[workload]\nrooms = 'many'\n"), "mine.toml:4:9: invalid type: string \"many\""),
+        (format!("{HEAD}[server]\nturbo = 1\n"), "mine.toml:4:9: native-epoll has no knob turbo; it has "),
+        (
+            format!("{HEAD}[crowd]\nkind = 'human'\n"),
+            "mine.toml:4:8: crowd kind must be native or java, got human",
+        ),
+        (format!("{HEAD}[crowd]\nturbo = 1\n"), "mine.toml:4:9: "),
+        (format!("{HEAD}[workload]\nwindow = 2\n"), "mine.toml:4:10: window belongs to pacing rounds"),
+        (format!("{HEAD}[workload]\npacing = 'rate'\n"), "mine.toml:4:10: pacing rate needs a rate"),
+        (format!("{HEAD}cpus = [1, 4096]\n"), "mine.toml:3:8: cpus must be 1..="),
+        (format!("{HEAD}[rules]\npreset = 'fastest'\n"), "mine.toml:4:10: unknown variant `fastest`"),
+        (
+            format!("{HEAD}[rules]\ntrials_min = 8\ntrials_max = 3\n"),
+            "mine.toml:5:14: trials_max must be at least",
+        ),
+        (format!("{HEAD}[rules]\nwithin_percent = 0\n"), "mine.toml:4:18: within_percent must be above 0"),
+        (
+            "question = 'q'\nplatforms = []\n".into(),
+            "mine.toml:2:13: platforms is empty, so there is nothing to run",
+        ),
+        ("question = 'q'\nplatforms = ['x']\n".into(), "mine.toml:2:14: no platform is called x; there are "),
+        ("platforms = ['x']\n".into(), "mine.toml:1:1: missing field `question`"),
+        ("question = 'q\n".into(), "mine.toml:1:"),
+    ];
+    for (text, told) in wrong {
+        let says = says(&text);
+        assert!(says.starts_with(told), "{text}\n  gives {says}\n  not   {told}");
+    }
+}
+
+#[test]
+fn every_study_that_klatch_brings_can_be_read() {
+    let all = klatch_study::shipped();
+    assert!(!all.is_empty());
+    for shipped in all {
+        let plan = klatch_study::load(shipped.name, &support::base(), 1);
+        plan.unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
+fn a_name_that_is_none_is_told_the_known_ones() {
+    let error = klatch_study::load("threads-2001", &support::base(), 1).unwrap_err().to_string();
+    assert!(
+        error.starts_with("no study is called threads-2001, and there is no such file; there are "),
+        "{error}"
+    );
+}
