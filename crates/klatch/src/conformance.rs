@@ -9,6 +9,7 @@ use klatch_platforms::{Processes, Server, Setting, Wish, choose};
 use klatch_record::WireName;
 use klatch_study::Target;
 
+use crate::INTERRUPTED;
 use crate::crowd::seconds;
 use crate::platforms::PlatformArgs;
 

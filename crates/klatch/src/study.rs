@@ -27,8 +27,8 @@ pub(crate) struct Study {
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
     /// Go on with an earlier call that did not end: its folder, or the newest of this study
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "")]
-    resume: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", num_args = 0..=1)]
+    resume: Option<Option<PathBuf>>,
     /// Only the cells whose name holds this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
@@ -87,7 +87,7 @@ impl Study {
             return Ok(Store::begin(&self.out, &plan.name, &plan.source, self.seed)?);
         };
         let newest = || Store::newest(&self.out, &plan.name);
-        let folder = if folder.as_os_str().is_empty() { newest() } else { Some(folder.clone()) };
+        let folder = folder.clone().or_else(newest);
         let folder = folder.with_context(|| {
             format!("there is no study {} in {}; begin it without --resume", plan.name, self.out.display())
         })?;

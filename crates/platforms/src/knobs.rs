@@ -92,6 +92,15 @@ impl Setting {
         if let Some(arguments) = knob.values.get(&self.value) {
             return Ok(arguments.clone());
         }
+        // A switch that has a word for one side only is on the other side when nothing is said.
+        let opposite = match self.value.as_str() {
+            "on" => "off",
+            "off" => "on",
+            _ => "",
+        };
+        if knob.values.contains_key(opposite) {
+            return Ok(Vec::new());
+        }
         if knob.arguments.is_empty() {
             let known: Vec<&str> = knob.values.keys().map(String::as_str).collect();
             let (name, known, value) = (self.name.clone(), known.join(", "), self.value.clone());
@@ -125,6 +134,14 @@ mod tests {
     fn a_value_becomes_arguments() {
         assert_eq!(set("heap=64m").unwrap(), ["-Xms64m", "-Xmx64m"]);
         assert_eq!(set("jit=interpreter").unwrap(), ["-Xint"]);
+        let yields = Knob {
+            help: String::new(),
+            values: [("on".into(), vec!["--yield".into()])].into(),
+            arguments: Vec::new(),
+        };
+        let set =
+            |value: &str| Setting { name: "yield".into(), value: value.into() }.arguments(&yields).unwrap();
+        assert_eq!((set("on"), set("off")), (vec!["--yield".to_owned()], Vec::new()));
         assert_eq!("yield".parse(), Ok(Setting { name: "yield".into(), value: "on".into() }));
     }
 

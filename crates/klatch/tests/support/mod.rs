@@ -136,4 +136,11 @@ pub(crate) fn crowd_process(words: &str) -> u32 {
         runs_klatch && line.contains(" crowd ") && line.contains(words)
     };
     pids.find(is_it).expect("the crowd runs")
+/// Waits until a process that nobody waits for is gone; `None` if it does not go.
+pub(crate) fn gone(pid: u32) -> Option<()> {
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    let Ok(handle) = pidfd_open(Pid::from_raw(pid as i32)?, PidfdFlags::empty()) else { return Some(()) };
+    let mut waiting = [rustix::event::PollFd::new(&handle, rustix::event::PollFlags::IN)];
+    let patience = rustix::event::Timespec { tv_sec: 10, tv_nsec: 0 };
+    rustix::event::poll(&mut waiting, Some(&patience)).ok().filter(|&ready| ready > 0).map(|_| ())
 }

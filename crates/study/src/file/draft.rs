@@ -57,8 +57,7 @@ impl Draft {
             Change::CrowdKind(kind) => self.plan.crowd = *kind,
             Change::CrowdLoops(loops) => self.plan.crowd_loops = *loops,
             Change::Cpus(count) => {
-                let cpus = if *count == 1 { "0".to_owned() } else { format!("0-{}", count - 1) };
-                let setting = Setting { name: "cpus".to_owned(), value: cpus };
+                let setting = Setting { name: "cpus".to_owned(), value: format!("first:{count}") };
                 plan.settings.push(setting.clone());
                 self.plan.crowd_settings.push(setting);
             }

@@ -126,6 +126,7 @@ fn cell(
     let absent = match chosen(&draft.plan) {
         Ok(_) => None,
         Err(RunError::Workload(error)) => return Err(source.wrong(place(error.axis()), error)),
+        Err(error @ RunError::Needs(_)) => return Err(source.wrong(place("rooms"), error)),
         // What is not installed can be installed; what is asked for wrongly never comes.
         Err(RunError::Platform(
             error @ (PlatformError::Java { .. }

@@ -1,0 +1,146 @@
+//! Studies from the outside: planned, carried out, killed, resumed.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use klatch_record::{CellStatus, StudyResult};
+use support::{Said, children_of, klatch};
+
+const SMALL: &str = "question = 'Are two rooms slower than one?'
+platforms = ['native-epoll']
+[workload]
+rooms = [1, 2]
+users = 5
+count = 20
+[rules]
+preset = 'ibm-2000'
+trials_max = 3
+";
+
+fn study(folder: &Path, text: &str, arguments: &[&str]) -> Command {
+    let file = folder.join("small.toml");
+    std::fs::write(&file, text).unwrap();
+    let mut command = klatch();
+    command.arg("study").arg(file).arg("--out").arg(folder.join("results")).args(arguments);
+    command
+}
+
+fn result(said: &Said) -> StudyResult {
+    assert_eq!(said.status, Some(0), "{said:?}");
+    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("no result ({error}): {said:?}"))
+}
+
+#[test]
+fn a_study_is_planned_carried_out_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = Said::of(&mut study(folder.path(), SMALL, &["--dry-run"]));
+    assert!(plan.out.contains("native-epoll_rooms-2") && plan.out.contains("8 runs, about "), "{plan:?}");
+    assert!(!folder.path().join("results").exists());
+    let said = Said::of(&mut study(folder.path(), SMALL, &[]));
+    assert_eq!(said.status, Some(0), "{said:?}");
+    assert!(
+        said.out.contains("Are two rooms slower than one?") && said.out.contains("complete: 3 trials"),
+        "{said:?}"
+    );
+    let one = result(&Said::of(&mut study(folder.path(), SMALL, &["--only", "rooms-1", "--json"])));
+    assert_eq!((one.cells.len(), one.cells[0].trials), (1, 3));
+    assert!(one.cells[0].estimates["messages_per_s"].mean > 0.0);
+}
+
+/// All files of records below a folder, with what is in them.
+fn records(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_symlink() {
+            continue;
+        } else if path.is_dir() {
+            found.extend(records(&path));
+        } else if path.extension().is_some_and(|ending| ending == "json")
+            && path.parent().is_some_and(is_block)
+        {
+            found.insert(path.clone(), std::fs::read_to_string(&path).unwrap());
+        }
+    }
+    found
+}
+
+fn is_block(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("block-"))
+}
+
+#[test]
+fn whenever_it_is_killed_a_study_can_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = SMALL.replace("preset = 'ibm-2000'\ntrials_max = 3", "within_percent = 0.001\ntrials_max = 6");
+    let mut random = fastrand::Rng::with_seed(20261121);
+    let mut kept = BTreeMap::new();
+    for kill in 0..10 {
+        let arguments: &[&str] =
+            if kept.is_empty() && kill == 0 { &["--json"] } else { &["--json", "--resume"] };
+        let mut command = study(folder.path(), &text, arguments);
+        let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // A moment as good as any other; the first waits until there is something to go on with.
+        let begun = || std::fs::read_dir(folder.path().join("results")).is_ok_and(|all| all.count() > 1);
+        while kill == 0 && !begun() && running.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(random.u64(50..700)));
+        let children = children_of(running.id());
+        let ended = running.try_wait().unwrap();
+        assert!(ended.is_none_or(|status| status.success()), "{ended:?}");
+        let _ = running.kill();
+        running.wait().unwrap();
+        for (child, line) in children {
+            support::gone(child).unwrap_or_else(|| panic!("{line} ({child}) was left running"));
+        }
+        let now = records(&folder.path().join("results"));
+        assert!(
+            kept.iter().all(|(path, text)| now.get(path) == Some(text)),
+            "a finished run was lost or repeated"
+        );
+        kept = now;
+    }
+    let whole = result(&Said::of(&mut study(folder.path(), &text, &["--json", "--resume"])));
+    let cells: Vec<_> = whole
+        .cells
+        .iter()
+        .map(|cell| (cell.id.as_str(), cell.status, cell.trials, cell.failures.len()))
+        .collect();
+    let expected = |id| (id, CellStatus::NotConverged, 6, 0);
+    assert_eq!(cells, [expected("native-epoll_rooms-1"), expected("native-epoll_rooms-2")]);
+    let now = records(&folder.path().join("results"));
+    assert!(kept.iter().all(|(path, text)| now.get(path) == Some(text)));
+    let trials =
+        now.keys().filter(|path| path.file_name().is_some_and(|name| name == "trial-1.json")).count();
+    assert_eq!(trials, 12);
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_refused_before_anything_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |text: &str, arguments: &[&str], told: &str| {
+        let said = Said::of(&mut study(folder.path(), text, arguments));
+        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
+        assert!(said.err.contains(told), "{said:?}");
+        assert!(!folder.path().join("results").exists());
+    };
+    refused(&format!("{SMALL}speed = 3\n"), &[], "small.toml:10:1: unknown field `speed`");
+    refused(&SMALL.replace("[1, 2]", "[1, 5000]"), &[], "small.toml:4:9: ");
+    refused(SMALL, &["--only", "redis"], "no cell of small has redis in its name");
+    refused(SMALL, &["--resume"], "there is no study small in ");
+}
+
+#[test]
+fn the_committed_schemas_are_those_of_the_program() {
+    for (what, file) in [("study", "study.schema.json"), ("result", "result.schema.json")] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file);
+        let committed = std::fs::read_to_string(path).unwrap();
+        let said = Said::of(klatch().args(["schema", what]));
+        assert!(said.out == committed, "run: klatch schema {what} > docs/{file}");
+    }
+}
