@@ -9,8 +9,8 @@ use klatch_record::{Record, Role, Status};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_study::{CrowdKind, Event, Plan, Target, execute, guard_series};
 
-use crate::UNKNOWN;
 use crate::INTERRUPTED;
+use crate::UNKNOWN;
 use crate::build::build;
 use crate::crowd::seconds;
 use crate::platforms::PlatformArgs;

@@ -111,6 +111,7 @@ impl Study {
             target: None,
             crowd: CrowdKind::Native,
             crowd_settings: Vec::new(),
+            sysctls: Vec::new(),
             workload: Workload {
                 rooms: 10,
                 users: 20,

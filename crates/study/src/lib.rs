@@ -3,7 +3,6 @@
 mod assemble;
 mod bench;
 mod calibrate;
-mod compare;
 mod cell;
 mod compare;
 mod crowd;
@@ -21,6 +20,8 @@ mod samples;
 mod shard;
 mod spread;
 mod steer;
+#[cfg(test)]
+mod scripted;
 mod series;
 mod study;
 mod verdict;
@@ -36,7 +37,6 @@ pub use remote::{Remote, from_shell, in_shell};
 pub use shard::{ShardPlan, now, shard_record};
 pub use spread::spread;
 pub use cell::{Cell, StudyPlan};
-pub use compare::{CompareError, Terms, compare};
 pub use engine::{Executor, Machine, Store, StudyEvent, Visiting, run_study};
 pub use error::{RunError, StoreError};
 pub use file::{Shipped, StudyFileError, shipped, study_schema};

@@ -4,6 +4,8 @@ mod order;
 mod result;
 mod search;
 mod store;
+#[cfg(test)]
+mod tests;
 mod visit;
 
 use std::time::{Duration, Instant};

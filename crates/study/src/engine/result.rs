@@ -9,6 +9,7 @@ use klatch_stats::mean_interval;
 
 use super::store::{Store, now};
 use crate::cell::{Cell, StudyPlan};
+use crate::guards::guard_series;
 use crate::series::Preset;
 
 /// A number of a record, by name.
@@ -83,6 +84,7 @@ fn warnings(counted: &[&Record]) -> Vec<Warning> {
             warnings.push(warning.clone());
         }
     }
+    warnings.extend(guard_series(counted));
     warnings
 }
 

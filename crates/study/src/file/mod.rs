@@ -7,6 +7,8 @@ mod expand;
 mod place;
 mod rules;
 mod shipped;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::path::Path;

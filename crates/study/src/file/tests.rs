@@ -1,10 +1,8 @@
 //! Study files: what they mean, and how wrong ones are refused with line and column.
 
-mod support;
-
+use crate::CrowdKind;
+use crate::scripted::study;
 use klatch_record::Pacing;
-use klatch_study::CrowdKind;
-use support::study;
 
 fn says(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
@@ -90,17 +88,17 @@ fn wrong_files_are_refused_with_their_place() {
 
 #[test]
 fn every_study_that_klatch_brings_can_be_read() {
-    let all = klatch_study::shipped();
+    let all = crate::shipped();
     assert!(!all.is_empty());
     for shipped in all {
-        let plan = klatch_study::load(shipped.name, &support::base(), 1);
+        let plan = crate::load(shipped.name, &crate::scripted::base(), 1);
         plan.unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
 #[test]
 fn a_name_that_is_none_is_told_the_known_ones() {
-    let error = klatch_study::load("threads-2001", &support::base(), 1).unwrap_err().to_string();
+    let error = crate::load("threads-2001", &crate::scripted::base(), 1).unwrap_err().to_string();
     assert!(
         error.starts_with("no study is called threads-2001, and there is no such file; there are "),
         "{error}"

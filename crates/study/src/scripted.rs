@@ -1,16 +1,14 @@
-//! What the tests of studies share: plans without a machine, and records without a run.
-
-#![allow(dead_code, reason = "each test program uses its own part of this")]
+//! Studies for tests: plans without a machine, and runs by a script.
 
 use std::path::Path;
 use std::time::Duration;
 
 use klatch_platforms::Wish;
-use klatch_record::{
-    Build, Checks, Class, CrowdInfo, Environment, Limits, Pacing, Platform, Record, Role, Score, Status,
-    UsageOfBoth, Verdict, WireName, Workload,
-};
-use klatch_study::{CrowdKind, Executor, Plan, RunError, StudyPlan, Visiting, load};
+use klatch_record::{Build, Pacing, Record, Role, Status, Verdict, Workload};
+
+use crate::engine::{Executor, Visiting};
+use crate::samples::record;
+use crate::{CrowdKind, Plan, RunError, StudyPlan, load};
 
 /// What no study file says.
 pub(crate) fn base() -> Plan {
@@ -20,6 +18,7 @@ pub(crate) fn base() -> Plan {
         target: None,
         crowd: CrowdKind::Native,
         crowd_settings: Vec::new(),
+        sysctls: Vec::new(),
         workload: workload(),
         warmups: 0,
         trials: 1,
@@ -46,77 +45,9 @@ pub(crate) fn study(folder: &Path, text: &str) -> Result<StudyPlan, String> {
 }
 
 /// A valid run with this score.
-pub(crate) fn record(plan: &Plan, role: Role, number: u32, messages_per_s: f64) -> Record {
-    let limits = Limits {
-        open_files: None,
-        user_processes: None,
-        threads_max: None,
-        pid_max: None,
-        max_map_count: None,
-    };
-    Record {
-        schema: "klatch-record/1".into(),
-        klatch: plan.build.clone(),
-        started_at: "2026-11-21T00:00:00Z".into(),
-        role,
-        number,
-        platform: Platform {
-            name: plan.wish.name.clone().unwrap(),
-            class: Some(Class::Classic),
-            wire: WireName::Irc,
-            knobs: Default::default(),
-            version: None,
-            address: "127.0.0.1:1".into(),
-            chosen_because: None,
-            command: None,
-            runtime: None,
-        },
-        crowd: CrowdInfo {
-            kind: "native".into(),
-            knobs: Default::default(),
-            command: Vec::new(),
-            runtime: None,
-        },
-        workload: plan.workload.clone(),
-        verdict: Verdict { status: Status::Valid, reasons: Vec::new() },
-        warnings: Vec::new(),
-        score: Score {
-            sent: 1,
-            received: 1,
-            total: 2,
-            elapsed_s: 1.0,
-            messages_per_s,
-            cpu_us_per_message: Some(1e6 / messages_per_s),
-            switches_per_message: None,
-            cores_obtained: None,
-            join_s: 0.0,
-        },
-        latency: None,
-        send_lag: None,
-        checks: Checks {
-            lost: 0,
-            unsaid: 0,
-            repeated: 0,
-            reordered: 0,
-            altered: 0,
-            faults: Vec::new(),
-            strangers: Vec::new(),
-            failure: None,
-        },
-        usage: UsageOfBoth { server: None, crowd: None },
-        environment: Environment {
-            kernel: String::new(),
-            kernel_build: String::new(),
-            distribution: None,
-            cpu_model: None,
-            cpus: 1,
-            memory_bytes: None,
-            load_1min: None,
-            steal_share_since_boot: None,
-            steal_share_in_run: None,
-            limits,
-        },
-    }
+fn ran(plan: &Plan, role: Role, number: u32, messages_per_s: f64) -> Record {
+    let workload = plan.workload.clone();
+    Record { role, workload, ..record(number, number % 60, messages_per_s) }
 }
 
 /// What a scripted run gives: a score, or why it fails.
@@ -154,9 +85,9 @@ impl Executor for Scripted<'_> {
             }
             self.made.push((plan.wish.name.clone().unwrap(), plan.workload.rooms, role, number));
             match (self.script)(plan, role, number) {
-                Ok(score) => tell(Visiting::Ended(&record(plan, role, number, score)))?,
+                Ok(score) => tell(Visiting::Ended(&ran(plan, role, number, score)))?,
                 Err("the server died") => {
-                    let mut invalid = record(plan, role, number, 1.0);
+                    let mut invalid = ran(plan, role, number, 1.0);
                     invalid.verdict =
                         Verdict { status: Status::Invalid, reasons: vec!["the server died".into()] };
                     tell(Visiting::Ended(&invalid))?;

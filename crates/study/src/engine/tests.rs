@@ -1,12 +1,10 @@
 //! Studies under every rule, with scripted scores instead of runs.
 
-mod support;
-
 use std::path::Path;
 
+use crate::scripted::{Scripted, study};
+use crate::{RunError, Store, StudyPlan, run_study};
 use klatch_record::{CellStatus, Role, StudyResult};
-use klatch_study::{RunError, Store, StudyPlan, run_study};
-use support::{Scripted, study};
 
 const TWO_CELLS: &str = "question = 'q'\nplatforms = ['native-epoll']\n[workload]\nrooms = [1, 2]\n";
 
@@ -124,7 +122,7 @@ fn failures_are_told_and_the_study_goes_on() {
 #[test]
 fn wherever_it_is_cut_short_no_finished_run_is_lost_or_repeated() {
     let (out, plan) = plan(TWO_CELLS);
-    let script = |plan: &klatch_study::Plan, _: Role, number: u32| {
+    let script = |plan: &crate::Plan, _: Role, number: u32| {
         Ok(f64::from(plan.workload.rooms * 1000 + number * (number % 3)))
     };
     let undisturbed = carry_out(&plan, out.path(), &mut Scripted::new(script));
