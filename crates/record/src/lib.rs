@@ -27,8 +27,8 @@ pub use merge::{MergeError, merge, merge_files};
 pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };
-pub use shard::{Gate, GateError, Moment, Shard, shard_name};
 pub use save::{SaveError, save, save_json};
+pub use shard::{Gate, GateError, Moment, Shard, shard_name};
 pub use study::{
     CellResult, CellStatus, Estimate, STUDY_SCHEMA_NAME, SearchResult, SearchStep, StudyAxis, StudyResult,
 };

@@ -17,29 +17,29 @@ mod plan;
 mod remote;
 #[cfg(test)]
 mod samples;
-mod shard;
-mod spread;
-mod steer;
 #[cfg(test)]
 mod scripted;
 mod series;
+mod shard;
+mod spread;
+mod steer;
 mod study;
 mod verdict;
 
 pub use calibrate::{CalibrateError, Calibration, calibrate};
+pub use cell::{Cell, StudyPlan};
 pub use compare::{CompareError, Terms, compare};
 pub use crowd::{shard_commands, shard_file};
+pub use engine::{Executor, Machine, Store, StudyEvent, Visiting, run_study};
+pub use error::{RunError, StoreError};
 pub use execute::{Event, Outcome, execute};
+pub use file::{Shipped, StudyFileError, shipped, study_schema};
 pub use guards::guard_series;
 pub use itself::OwnWatch;
 pub use plan::{CrowdKind, Plan, Target, TargetError};
 pub use remote::{Remote, from_shell, in_shell};
+pub use series::{Enough, Metric, Preset, Rules};
 pub use shard::{ShardPlan, now, shard_record};
 pub use spread::spread;
-pub use cell::{Cell, StudyPlan};
-pub use engine::{Executor, Machine, Store, StudyEvent, Visiting, run_study};
-pub use error::{RunError, StoreError};
-pub use file::{Shipped, StudyFileError, shipped, study_schema};
-pub use series::{Enough, Metric, Preset, Rules};
 pub use study::{StudyError, load};
 pub use verdict::judge;

@@ -20,6 +20,10 @@ pub(crate) fn base() -> Plan {
         crowd_settings: Vec::new(),
         sysctls: Vec::new(),
         workload: workload(),
+        shards: 1,
+        servers: 1,
+        listen: std::net::Ipv4Addr::LOCALHOST.into(),
+        remote: Default::default(),
         warmups: 0,
         trials: 1,
         out: "results".into(),
@@ -93,7 +97,9 @@ impl Executor for Scripted<'_> {
                     tell(Visiting::Ended(&invalid))?;
                     return Ok(());
                 }
-                Err(words) => return Err(RunError::CrowdDied { words: words.into() }),
+                Err(words) => {
+                    return Err(RunError::CrowdDied { name: "1".into(), words: words.into() });
+                }
             }
         }
         Ok(())

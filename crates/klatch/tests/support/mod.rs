@@ -136,6 +136,8 @@ pub(crate) fn crowd_process(words: &str) -> u32 {
         runs_klatch && line.contains(" crowd ") && line.contains(words)
     };
     pids.find(is_it).expect("the crowd runs")
+}
+
 /// Waits until a process that nobody waits for is gone; `None` if it does not go.
 pub(crate) fn gone(pid: u32) -> Option<()> {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};

@@ -37,7 +37,10 @@ pub(crate) fn dimensions(
         all.push(cpus_of(cpus, source, cpus_here)?);
     }
     for (name, values) in &file.server {
-        all.push(knob(name, name, values.get_ref(), values.span(), Change::Server));
+        all.push(match name.as_str() {
+            "processes" => counts(name, "server", name, values, source, Change::Servers)?,
+            _ => knob(name, name, values.get_ref(), values.span(), Change::Server),
+        });
     }
     for (name, values) in &file.crowd {
         all.push(crowd(name, values, source)?);
@@ -85,25 +88,47 @@ fn crowd(
     values: &Spanned<Axis<Scalar>>,
     source: &Source<'_>,
 ) -> Result<Dimension, StudyFileError> {
-    let (axis, span) = (format!("crowd.{name}"), values.span());
-    let change: fn(&str) -> Option<Change> = match name {
-        "kind" => |value| match value {
+    let axis = format!("crowd.{name}");
+    match name {
+        "kind" => each(&axis, values, source, "crowd kind must be native or java", |value| match value {
             "native" => Some(Change::CrowdKind(CrowdKind::Native)),
             "java" => Some(Change::CrowdKind(CrowdKind::Java)),
             _ => None,
-        },
-        "loops" => {
-            |value| value.parse().ok().filter(|loops| (1..=256).contains(loops)).map(Change::CrowdLoops)
-        }
-        _ => return Ok(knob(&axis, name, values.get_ref(), span, Change::Crowd)),
-    };
-    let wanted = if name == "kind" { "native or java" } else { "1..=256" };
-    let each = values.get_ref().0.iter().map(|value| {
-        let wrong = || source.wrong(span.clone(), format!("crowd {name} must be {wanted}, got {}", value.0));
+        }),
+        "loops" => counts(&axis, "crowd", name, values, source, |loops| Change::CrowdLoops(loops as usize)),
+        "shards" => counts(&axis, "crowd", name, values, source, Change::Shards),
+        _ => Ok(knob(&axis, name, values.get_ref(), values.span(), Change::Crowd)),
+    }
+}
+
+/// An axis of processes or loops.
+fn counts(
+    axis: &str,
+    whose: &str,
+    name: &str,
+    values: &Spanned<Axis<Scalar>>,
+    source: &Source<'_>,
+    change: impl Fn(u32) -> Change,
+) -> Result<Dimension, StudyFileError> {
+    let rule = format!("{whose} {name} must be 1..=256");
+    each(axis, values, source, &rule, |value| {
+        value.parse().ok().filter(|count| (1..=256).contains(count)).map(&change)
+    })
+}
+
+fn each(
+    axis: &str,
+    values: &Spanned<Axis<Scalar>>,
+    source: &Source<'_>,
+    rule: &str,
+    change: impl Fn(&str) -> Option<Change>,
+) -> Result<Dimension, StudyFileError> {
+    let one = |value: &Scalar| {
+        let wrong = || source.wrong(values.span(), format!("{rule}, got {}", value.0));
         Ok((value.0.clone(), change(&value.0).ok_or_else(wrong)?))
-    });
-    let values = each.collect::<Result<_, _>>()?;
-    Ok(Dimension { name: axis, span, values })
+    };
+    let made = values.get_ref().0.iter().map(one).collect::<Result<_, _>>()?;
+    Ok(Dimension { name: axis.to_owned(), span: values.span(), values: made })
 }
 
 fn cpus_of(

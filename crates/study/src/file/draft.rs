@@ -32,6 +32,10 @@ pub(crate) enum Change {
     Crowd(Setting),
     CrowdKind(CrowdKind),
     CrowdLoops(usize),
+    /// Server processes over which the rooms are spread.
+    Servers(u32),
+    /// Crowd processes over which the rooms are spread.
+    Shards(u32),
     /// The first so many CPUs, for server and crowd.
     Cpus(u32),
 }
@@ -55,6 +59,8 @@ impl Draft {
             Change::Server(setting) => plan.settings.push(setting.clone()),
             Change::Crowd(setting) => self.plan.crowd_settings.push(setting.clone()),
             Change::CrowdKind(kind) => self.plan.crowd = *kind,
+            Change::Servers(servers) => self.plan.servers = *servers,
+            Change::Shards(shards) => self.plan.shards = *shards,
             Change::CrowdLoops(loops) => self.plan.crowd_loops = *loops,
             Change::Cpus(count) => {
                 let setting = Setting { name: "cpus".to_owned(), value: format!("first:{count}") };
