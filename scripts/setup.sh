@@ -32,6 +32,13 @@ at_least "${java_version:-0}" "$java_min" || packages="$packages openjdk-17-jdk-
 need mvn maven
 need cc gcc
 need git git
+# The instruments' BPF programs, and the library that loads them, which is built from source.
+need clang clang
+need make make
+need pkg-config pkg-config
+for library in libelf:libelf-dev zlib:zlib1g-dev; do
+    pkg-config --exists "${library%%:*}" 2>/dev/null || packages="$packages ${library##*:}"
+done
 if [ "$purpose" = test ]; then
     need shellcheck shellcheck
     need tmux tmux
@@ -57,7 +64,8 @@ fi
 [ -n "$packages" ] || exit 0
 
 if ! command -v apt-get >/dev/null 2>&1; then
-    echo "Klatch needs Rust $rust_min (https://rustup.rs), a JDK $java_min, Maven, a C compiler and git." >&2
+    echo "Klatch needs Rust $rust_min (https://rustup.rs), a JDK $java_min, Maven, a C compiler, git," >&2
+    echo "and for the instruments clang, make, pkg-config and the headers of libelf and zlib." >&2
     echo "On Debian 12 these are the packages:$packages" >&2
     exit 2
 fi

@@ -25,6 +25,7 @@ pub fn environment() -> Environment {
         steal_share_in_run: None,
         sysctls: Default::default(),
         limits: limits(),
+        instruments: Vec::new(),
     }
 }
 

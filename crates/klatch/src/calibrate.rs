@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_platforms::{Processes, Setting, Wish};
+use klatch_record::InstrumentName;
 use klatch_study::{CrowdKind, Plan, Remote, calibrate};
 
 use crate::INTERRUPTED;
@@ -30,6 +31,9 @@ pub(crate) struct Calibrate {
     knobs: Vec<Setting>,
     #[command(flatten)]
     workload: WorkloadArgs,
+    /// Compare runs that these watch with runs that nothing watches: what they cost
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    instruments: Vec<InstrumentName>,
     /// About how long it may take
     #[arg(long, default_value_t = 300.0, value_name = "SECONDS")]
     time: f64,
@@ -49,7 +53,7 @@ pub(crate) struct Calibrate {
 
 impl Calibrate {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let (json, time) = (self.json, seconds("time", self.time)?);
+        let (json, time, watched) = (self.json, seconds("time", self.time)?, !self.instruments.is_empty());
         let plan = self.plan()?;
         let all = Processes::default();
         let stopper = all.clone();
@@ -73,11 +77,11 @@ impl Calibrate {
         if json {
             println!("{text}");
         } else {
-            println!(
-                "{}records: {}",
-                klatch_report::calibration(&done.comparison, done.elapsed),
-                done.folder.display()
-            );
+            let told = match watched {
+                true => klatch_report::comparison(&done.comparison),
+                false => klatch_report::calibration(&done.comparison, done.elapsed),
+            };
+            println!("{told}records: {}", done.folder.display());
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -95,6 +99,7 @@ impl Calibrate {
             servers: 1,
             listen: Ipv4Addr::LOCALHOST.into(),
             remote: Remote::default(),
+            instruments: self.instruments,
             warmups: self.warmup,
             trials: 1,
             out: self.out,

@@ -5,6 +5,7 @@ mod calibrate;
 mod compare;
 mod conformance;
 mod crowd;
+mod instruments;
 mod merge;
 mod plan;
 mod platforms;
@@ -13,6 +14,7 @@ mod schema;
 mod serve;
 mod spread;
 mod study;
+mod trace;
 mod workload;
 
 use std::process::ExitCode;
@@ -35,11 +37,13 @@ enum Command {
     Calibrate(calibrate::Calibrate),
     Platforms(platforms::Platforms),
     Study(study::Study),
+    Instruments(instruments::Instruments),
     Serve(serve::Serve),
     Crowd(crowd::Crowd),
     Plan(plan::Plan),
     Merge(merge::Merge),
     Conformance(conformance::Conformance),
+    Trace(trace::Trace),
     Schema(schema::Schema),
 }
 
@@ -62,11 +66,13 @@ fn main() -> ExitCode {
         Command::Calibrate(calibrate) => calibrate.execute(),
         Command::Platforms(platforms) => platforms.execute(),
         Command::Study(study) => study.execute(),
+        Command::Instruments(instruments) => instruments.execute(),
         Command::Serve(serve) => serve.execute(),
         Command::Crowd(crowd) => crowd.execute(),
         Command::Plan(plan) => plan.execute(),
         Command::Merge(merge) => merge.execute(),
         Command::Conformance(conformance) => conformance.execute(),
+        Command::Trace(trace) => trace.execute(),
         Command::Schema(schema) => schema.execute(),
     };
     done.unwrap_or_else(|error| {

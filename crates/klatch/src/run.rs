@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use klatch_platforms::{Processes, Setting, Wish};
-use klatch_record::{Record, Role, Status};
+use klatch_record::{InstrumentName, Record, Role, Status};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_study::{CrowdKind, Event, Plan, Target, execute, guard_series};
 
@@ -49,6 +49,9 @@ pub(crate) struct Run {
     allow_sysctl: bool,
     #[command(flatten)]
     workload: WorkloadArgs,
+    /// What watches the run; `klatch instruments` lists all and how they work here
+    #[arg(long = "instrument", value_name = "NAME,…", value_delimiter = ',')]
+    instruments: Vec<InstrumentName>,
     /// Runs that do not count, first; the server is not restarted between runs
     #[arg(long, default_value_t = 1, value_name = "N")]
     warmup: u32,
@@ -146,6 +149,7 @@ impl Run {
             servers: self.spread.servers()?,
             listen: self.spread.listen(),
             remote: self.spread.remote()?,
+            instruments: self.instruments,
             warmups: self.warmup,
             trials: self.trials,
             out: self.out,

@@ -125,6 +125,7 @@ impl Study {
             servers: 1,
             listen: std::net::Ipv4Addr::LOCALHOST.into(),
             remote: Default::default(),
+            instruments: Vec::new(),
             warmups: 0,
             trials: 1,
             out: self.out.clone(),

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Availability;
+
 /// The machine at the start of a run. What the kernel does not tell is `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
@@ -31,6 +33,9 @@ pub struct Environment {
     pub sysctls: BTreeMap<String, String>,
     /// The limits in force.
     pub limits: Limits,
+    /// How each instrument can work here.
+    #[serde(default)]
+    pub instruments: Vec<Availability>,
 }
 
 /// Limits that a run can meet.

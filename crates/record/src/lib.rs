@@ -6,6 +6,8 @@ mod crowd_result;
 mod environment;
 mod latency;
 mod merge;
+mod observation;
+pub mod observed;
 mod record;
 mod save;
 mod shard;
@@ -24,6 +26,7 @@ pub use crowd_result::{
 pub use environment::{Environment, Limits};
 pub use latency::{Latency, LatencyError};
 pub use merge::{MergeError, merge, merge_files};
+pub use observation::{Availability, Cost, Found, InstrumentName, InstrumentNameError, Observation, Support};
 pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };

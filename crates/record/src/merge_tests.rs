@@ -42,6 +42,7 @@ fn environment(kernel: &str) -> Environment {
         steal_share_in_run: None,
         sysctls: [].into(),
         limits,
+        instruments: vec![],
     }
 }
 
@@ -104,6 +105,7 @@ fn record(start: u32) -> Record {
             failure: None,
         },
         usage,
+        observations: vec![],
         environment: environment("6.1"),
         shards: vec![shard],
     }

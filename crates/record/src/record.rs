@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Environment, Failure, Fault, Latency, Shard, Stranger, Usage, Verdict, Warning, WireName, Workload,
+    Environment, Failure, Fault, Latency, Observation, Shard, Stranger, Usage, Verdict, Warning, WireName,
+    Workload,
 };
 
 /// What [`Record::schema`] says.
@@ -45,6 +46,9 @@ pub struct Record {
     pub checks: Checks,
     /// What server and crowd used.
     pub usage: UsageOfBoth,
+    /// What the instruments saw that were asked for.
+    #[serde(default)]
+    pub observations: Vec<Observation>,
     /// Where it ran.
     pub environment: Environment,
     /// The crowds that made it, by their rooms; one, unless it was spread over several.

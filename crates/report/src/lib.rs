@@ -2,6 +2,7 @@
 
 mod comparison;
 mod number;
+mod observations;
 mod progress;
 mod study;
 mod summary;

@@ -8,6 +8,7 @@ use klatch_record::{
 };
 
 use crate::number::{grouped, megabytes, three_digits, time};
+use crate::observations::observations;
 
 /// What is measured, by whom, and how.
 pub fn headline(platform: &Platform, crowd: &str, workload: &Workload) -> String {
@@ -110,7 +111,7 @@ pub fn crowd(result: &CrowdResult) -> Result<String, LatencyError> {
 fn full(record: &Record) -> String {
     let score = &record.score;
     let text = volano_lines(score.sent, score.received, score.elapsed_s, score.messages_per_s, score.join_s);
-    text + &percentiles(record.latency.as_ref()) + &usage(record)
+    text + &percentiles(record.latency.as_ref()) + &usage(record) + &observations(&record.observations)
 }
 
 /// The score in VolanoMark's own lines.

@@ -1,8 +1,8 @@
 //! Puts a record together from what was found.
 
 use klatch_record::{
-    Build, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment, Platform,
-    Record, Role, SCHEMA_NAME, Score, Shard, Status, Usage, UsageOfBoth, Workload, merge,
+    Build, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment, Observation,
+    Platform, Record, Role, SCHEMA_NAME, Score, Shard, Status, Usage, UsageOfBoth, Workload, merge,
 };
 
 use crate::error::RunError;
@@ -112,6 +112,7 @@ fn of_part(header: &Header<'_>, part: Part<'_>) -> Result<Record, LatencyError> 
         score: Score::of(result.sent, result.received, result.elapsed_s, result.join_s, &usage),
         latency,
         send_lag,
+        observations: Vec::new(),
         usage,
         environment: header.environment.clone(),
         shards: vec![shard],
@@ -126,4 +127,14 @@ fn of_part(header: &Header<'_>, part: Part<'_>) -> Result<Record, LatencyError> 
             failure: result.failure,
         },
     })
+}
+
+/// The cost of each instrument as a share of what server and crowd used.
+pub(crate) fn with_shares(mut observations: Vec<Observation>, usage: &UsageOfBoth) -> Vec<Observation> {
+    let both = usage.server.as_ref().zip(usage.crowd.as_ref());
+    let cpu_s = both.map(|(server, crowd)| server.cpu_s + crowd.cpu_s).filter(|cpu_s| *cpu_s > 0.0);
+    for cost in observations.iter_mut().filter_map(|one| one.cost.as_mut()) {
+        cost.share_of_cpu = cpu_s.map(|cpu_s| cost.cpu_s / cpu_s);
+    }
+    observations
 }

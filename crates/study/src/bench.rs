@@ -1,10 +1,10 @@
 //! A server that runs and a crowd that can be sent at it, again and again.
 
-use klatch_instruments::{clock_name, environment};
+use klatch_instruments::{Files, Instruments, Kernel, availability, clock_name, environment};
 use klatch_platforms::{Chosen, Java, NeedError, Processes, Server, Setting, Side, choose, refuse};
 use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName};
 
-use crate::assemble::{Header, Part, record};
+use crate::assemble::{Header, Part, record, with_shares};
 use crate::crowd::{Crowd, Post, tuned};
 use crate::error::RunError;
 use crate::plan::{CrowdKind, Plan};
@@ -20,6 +20,7 @@ pub(crate) struct Bench<'a> {
     plan: &'a Plan,
     all: &'a Processes,
     environment: Environment,
+    instruments: Instruments,
     servers: Vec<Server>,
     crowds: Vec<Crowd>,
     /// What is measured.
@@ -35,7 +36,9 @@ impl<'a> Bench<'a> {
     ) -> Result<Bench<'a>, RunError> {
         let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
         let sysctls = plan.sysctls.iter().map(set).collect();
-        let environment = Environment { sysctls, ..environment() };
+        let kernel = Kernel::here();
+        let environment = Environment { sysctls, instruments: availability(&kernel), ..environment() };
+        let instruments = Instruments::new(kernel, &plan.instruments, &environment.instruments);
         let wire = match (chosen, &plan.target) {
             (Some(chosen), _) => chosen.entry.wire,
             (None, Some(target)) => target.wire,
@@ -62,19 +65,21 @@ impl<'a> Bench<'a> {
             crowds.push(Crowd::new(plan, wire, post, crowd_java.as_ref())?);
         }
         let platform = describe(plan, wire, chosen, &servers);
-        Ok(Bench { plan, all, environment, servers, crowds, platform })
+        Ok(Bench { plan, all, environment, instruments, servers, crowds, platform })
     }
 
-    /// Sends the crowd once.
+    /// Sends the crowd once. What instruments write goes into `files`.
     pub(crate) fn run(
         &mut self,
         role: Role,
         number: u32,
+        files: &Files,
         tell: impl FnMut(&CrowdEvent),
     ) -> Result<Record, RunError> {
         let started_at = now();
         let pids: Vec<u32> = self.servers.iter().map(|server| server.pid).collect();
-        let Gathered { parts, server, steal_share } = steer::run(&self.crowds, self.all, &pids, tell)?;
+        let gathered = steer::run(&self.crowds, self.all, &pids, &self.instruments, files, tell)?;
+        let Gathered { parts, server, steal_share, observations } = gathered;
         let servers_ended = self.servers_ended();
         let unreached =
             |part: &Found| part.result.failure.clone().filter(|failure| failure.kind == FailureKind::Connect);
@@ -92,7 +97,9 @@ impl<'a> Bench<'a> {
             number,
         };
         let parts = self.crowds.iter().zip(parts).map(|(crowd, found)| part(crowd, found)).collect();
-        record(&header, parts, server, servers_ended)
+        let mut record = record(&header, parts, server, servers_ended)?;
+        record.observations = with_shares(observations, &record.usage);
+        Ok(record)
     }
 
     fn servers_ended(&mut self) -> Vec<String> {

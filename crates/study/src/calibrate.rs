@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use jiff::Timestamp;
+use klatch_instruments::Files;
 use klatch_platforms::Processes;
 use klatch_record::{Comparison, Estimator, Role, Status, save};
 use thiserror::Error;
@@ -49,7 +50,8 @@ impl From<RunError> for CalibrateError {
 }
 
 /// Measures the plan's platform against itself for about so long: pairs of visits in random order, each with a server of
-/// its own, the plan's warm-ups and one trial. Ends when another pair would not fit, but not before three.
+/// its own, the plan's warm-ups and one trial. Ends when another pair would not fit, but not before three. The plan's
+/// instruments watch side b only, so with them it is what they cost that is measured.
 ///
 /// # Errors
 /// See [`CalibrateError`]; nothing is left running.
@@ -60,6 +62,7 @@ pub fn calibrate(
     mut tell: impl FnMut(u32, Duration),
 ) -> Result<Calibration, CalibrateError> {
     let platform = chosen(plan)?;
+    let unwatched = Plan { instruments: Vec::new(), ..plan.clone() };
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };
     let folder = folder::make(&plan.out, "calibration", Timestamp::now()).map_err(in_out)?;
     let (begun, mut longest, mut rng) = (Instant::now(), Duration::ZERO, Rng::with_seed(plan.seed));
@@ -73,11 +76,13 @@ pub fn calibrate(
         for side in sides {
             let into = folder.join(side).join(format!("block-{pair:03}"));
             std::fs::create_dir_all(&into).map_err(in_out)?;
-            let mut bench = Bench::open(plan, platform.as_ref(), all)?;
+            let of_side = if side == "b" { plan } else { &unwatched };
+            let mut bench = Bench::open(of_side, platform.as_ref(), all)?;
+            let files = Files { folder: into.clone(), stem: "trial-1".to_owned() };
             for number in 1..=plan.warmups {
-                bench.run(Role::WarmUp, number, |_| {})?;
+                bench.run(Role::WarmUp, number, &files, |_| {})?;
             }
-            let record = bench.run(Role::Trial, pair, |_| {})?;
+            let record = bench.run(Role::Trial, pair, &files, |_| {})?;
             save(&record, &into.join("trial-1.json")).map_err(RunError::from)?;
             if record.verdict.status != Status::Valid {
                 return Err(CalibrateError::NotValid(record.verdict.reasons.join("; ")));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use klatch_instruments::Files;
 use klatch_platforms::{Processes, Sysctls};
 use klatch_record::{CrowdEvent, Platform, Record, Role, Status, save};
 
@@ -56,8 +57,9 @@ fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> R
     let roles = (1..=plan.warmups).map(|number| (Role::WarmUp, number));
     for (role, number) in roles.chain((1..=plan.trials).map(|number| (Role::Trial, number))) {
         tell(Event::Begins(role, number));
-        let record = bench.run(role, number, |event| tell(Event::Crowd(event)))?;
-        let path = folder.join(file_name(role, number));
+        let files = Files { folder: folder.clone(), stem: stem(role, number) };
+        let record = bench.run(role, number, &files, |event| tell(Event::Crowd(event)))?;
+        let path = folder.join(files.stem + ".json");
         if let Err(error) = save(&record, &path) {
             tell(Event::Unsaved(&record));
             return Err(error.into());
@@ -72,9 +74,10 @@ fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> R
     Ok(Outcome { records, folder })
 }
 
-fn file_name(role: Role, number: u32) -> String {
+/// The name of a run's record without its ending.
+fn stem(role: Role, number: u32) -> String {
     match role {
-        Role::WarmUp => format!("warm-up-{number}.json"),
-        Role::Trial => format!("trial-{number}.json"),
+        Role::WarmUp => format!("warm-up-{number}"),
+        Role::Trial => format!("trial-{number}"),
     }
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use klatch_platforms::{Setting, Wish};
-use klatch_record::{Build, WireName, Workload};
+use klatch_record::{Build, InstrumentName, WireName, Workload};
 use thiserror::Error;
 
 use crate::remote::Remote;
@@ -34,6 +34,8 @@ pub struct Plan {
     pub listen: IpAddr,
     /// Other machines for the crowd.
     pub remote: Remote,
+    /// What watches.
+    pub instruments: Vec<InstrumentName>,
     /// Runs that do not count, first.
     pub warmups: u32,
     /// Runs that count.

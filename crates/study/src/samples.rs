@@ -61,6 +61,7 @@ pub(crate) fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             failure: None,
         },
         usage: UsageOfBoth { server: None, crowd: None },
+        observations: Vec::new(),
         environment: Environment {
             kernel: "6".into(),
             kernel_build: "#1".into(),
@@ -79,6 +80,7 @@ pub(crate) fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
                 pid_max: None,
                 max_map_count: None,
             },
+            instruments: Vec::new(),
         },
         shards: Vec::new(),
     }

@@ -24,6 +24,7 @@ pub(crate) fn base() -> Plan {
         servers: 1,
         listen: std::net::Ipv4Addr::LOCALHOST.into(),
         remote: Default::default(),
+        instruments: Vec::new(),
         warmups: 0,
         trials: 1,
         out: "results".into(),

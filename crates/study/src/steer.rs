@@ -3,9 +3,9 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use klatch_instruments::{MachineTime, Snapshot};
+use klatch_instruments::{Files, Instruments, MachineTime, Snapshot, Targets, Watch};
 use klatch_platforms::{PlatformError, Process, Processes};
-use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Itself, Usage};
+use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Itself, Observation, Usage};
 
 use crate::crowd::Crowd;
 use crate::error::RunError;
@@ -21,6 +21,8 @@ pub(crate) struct Gathered {
     pub(crate) server: Option<Usage>,
     /// Share of the machine's time that the hypervisor gave to others meanwhile.
     pub(crate) steal_share: Option<f64>,
+    /// What the instruments saw.
+    pub(crate) observations: Vec<Observation>,
 }
 
 /// What came of one crowd.
@@ -66,6 +68,8 @@ pub(crate) fn run(
     crowds: &[Crowd],
     all: &Processes,
     servers: &[u32],
+    instruments: &Instruments,
+    files: &Files,
     mut tell: impl FnMut(&CrowdEvent),
 ) -> Result<Gathered, RunError> {
     let (sender, lines) = channel();
@@ -76,6 +80,7 @@ pub(crate) fn run(
         running.push(Running::new(crowd, process));
     }
     let (mut before, mut after, mut failed) = (None, None, None);
+    let (mut watch, mut observations) = (None, Vec::new());
     while running.iter().any(|one| one.stage < Stage::Ended) {
         let (place, line) = match lines.recv_timeout(SILENCE_MAX) {
             Ok(said) => said,
@@ -102,12 +107,14 @@ pub(crate) fn run(
                 running.iter().filter(|one| one.crowd.host.is_none()).try_for_each(|one| {
                     one.crowd.tuned.in_force(one.process.pid()).map_err(PlatformError::from)
                 })?;
+                watch = Some(instruments.start(&targets(servers, &running), files));
                 before = Some(look(servers, &running));
                 running.iter_mut().for_each(|one| one.process.say("go"));
             }
         }
         if after.is_none() && running.iter().all(|one| one.stage >= Stage::Done) {
             after = Some(look(servers, &running));
+            observations.extend(watch.take().into_iter().flat_map(Watch::finish));
             running.iter_mut().for_each(|one| one.process.say("quit"));
             tell(&CrowdEvent::Done);
         } else if failed.is_some() && running[place].stage == Stage::Done {
@@ -136,7 +143,13 @@ pub(crate) fn run(
     });
     let steal_share =
         looks.and_then(|(before, after)| Some(after.machine?.steal_share_since(&before.machine?)));
-    Ok(Gathered { parts, server, steal_share })
+    Ok(Gathered { parts, server, steal_share, observations })
+}
+
+/// What instruments watch: the processes of this machine.
+fn targets(servers: &[u32], running: &[Running<'_>]) -> Targets {
+    let here = running.iter().filter(|one| one.crowd.host.is_none());
+    Targets { servers: servers.to_vec(), crowds: here.map(|one| one.process.pid()).collect() }
 }
 
 fn look(servers: &[u32], running: &[Running<'_>]) -> Look {

@@ -1,5 +1,6 @@
 //! Who makes the runs: this machine, or a test without time.
 
+use klatch_instruments::Files;
 use klatch_platforms::Processes;
 use klatch_record::{CrowdEvent, Platform, Record, Role, Status};
 
@@ -51,8 +52,11 @@ impl Executor for Machine<'_> {
         tell(Visiting::Ready(&bench.platform))?;
         for &(role, number) in runs {
             tell(Visiting::Begins(role, number))?;
+            // Study files do not ask for instruments, so nothing is written there.
+            let files = Files { folder: plan.out.clone(), stem: format!("run-{number}") };
             // Showing progress cannot fail.
-            let record = bench.run(role, number, |event| tell(Visiting::Crowd(event)).unwrap_or_default())?;
+            let record =
+                bench.run(role, number, &files, |event| tell(Visiting::Crowd(event)).unwrap_or_default())?;
             tell(Visiting::Ended(&record))?;
             if record.verdict.status != Status::Valid {
                 break;

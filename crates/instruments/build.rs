@@ -1,0 +1,48 @@
+//! Compiles the BPF programs that stand beside the instruments. The objects go into the program.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-changed=src");
+    println!("cargo::rerun-if-env-changed=CLANG");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo tells where output goes"));
+    // The headers of the libbpf that is linked.
+    let headers = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys tells where its headers are");
+    for entry in std::fs::read_dir("src").expect("there is a source folder").flatten() {
+        let path = entry.path();
+        let name = entry.file_name().into_string().expect("file names are text");
+        if let Some(name) = name.strip_suffix(".bpf.c") {
+            compile(&path, &headers, &out.join(format!("{name}.bpf.o")));
+        }
+    }
+}
+
+fn compile(source: &Path, headers: &str, object: &Path) {
+    let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
+    let status = Command::new(&clang)
+        .args([
+            "-target",
+            "bpf",
+            "-mcpu=v3",
+            "-g",
+            "-O2",
+            "-Wall",
+            "-Werror",
+            "-Isrc/bpf",
+            "-I",
+            headers,
+            "-c",
+        ])
+        .arg(source)
+        .arg("-o")
+        .arg(object)
+        .status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(status) => panic!("{clang} could not compile {}: {status}", source.display()),
+        Err(error) => {
+            panic!("the instruments need {clang} to be built ({error}); install it: scripts/setup.sh run")
+        }
+    }
+}

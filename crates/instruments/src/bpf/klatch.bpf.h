@@ -1,0 +1,125 @@
+/* What the BPF programs share: the few kernel types they read, the two sides, histograms.
+ *
+ * Types are declared here with the fields that are read and nothing more; the loader moves each access to where the
+ * running kernel has the field (CO-RE). So no header of any kernel is needed.
+ */
+#pragma once
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed int __s32;
+typedef signed long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef __u64 u64;
+typedef __u32 u32;
+#define bool _Bool
+
+/* From the kernel's stable interface, linux/bpf.h. */
+#define BPF_MAP_TYPE_HASH 1
+#define BPF_MAP_TYPE_ARRAY 2
+#define BPF_MAP_TYPE_PERCPU_HASH 5
+#define BPF_MAP_TYPE_PERCPU_ARRAY 6
+#define BPF_MAP_TYPE_STACK_TRACE 7
+#define BPF_MAP_TYPE_RINGBUF 27
+#define BPF_NOEXIST 1
+#define BPF_F_USER_STACK (1ULL << 8)
+#define BPF_RB_NO_WAKEUP 1
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define KERNEL_TYPE __attribute__((preserve_access_index))
+
+struct rq {
+    unsigned int nr_running;
+} KERNEL_TYPE;
+
+struct cfs_rq {
+    struct rq *rq;
+} KERNEL_TYPE;
+
+struct sched_entity {
+    struct cfs_rq *cfs_rq;
+} KERNEL_TYPE;
+
+struct task_struct {
+    unsigned int __state;
+    int pid;
+    int tgid;
+    int prio;
+    struct sched_entity se;
+} KERNEL_TYPE;
+
+/* Threads are found by their number in tables of this size; a number above it shares its place with another. */
+#define PLACES 65536
+#define PLACE(pid) ((u32)(pid) & (PLACES - 1))
+
+enum { OTHERS, SERVER, CROWD, SIDES };
+
+/* At PLACE(tgid): the process in the upper half, its side in the lower. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, PLACES);
+    __type(key, u32);
+    __type(value, u64);
+} sides SEC(".maps");
+
+static __always_inline u32 side_of(u32 tgid)
+{
+    u32 place = PLACE(tgid);
+    u64 *entry = bpf_map_lookup_elem(&sides, &place);
+
+    return entry && *entry >> 32 == tgid ? (u32)*entry : OTHERS;
+}
+
+/* Tasks that can run on the CPU where `task` runs or just ran. */
+static __always_inline u32 queue_length(struct task_struct *task)
+{
+    return task->se.cfs_rq->rq->nr_running;
+}
+
+/* A histogram with four buckets an octave, then what is needed for the mean. */
+#define BUCKETS 128
+
+struct histogram {
+    u64 buckets[BUCKETS];
+    u64 count;
+    u64 sum;
+};
+
+static __always_inline u32 log2_of(u64 value)
+{
+    u32 log = 0;
+
+    if (value >> 32) { value >>= 32; log += 32; }
+    if (value >> 16) { value >>= 16; log += 16; }
+    if (value >> 8) { value >>= 8; log += 8; }
+    if (value >> 4) { value >>= 4; log += 4; }
+    if (value >> 2) { value >>= 2; log += 2; }
+    return log + (value >> 1);
+}
+
+static __always_inline u32 bucket_of(u64 value)
+{
+    u32 log, bucket;
+
+    if (value < 4)
+        return value;
+    log = log2_of(value);
+    bucket = (log - 1) * 4 + ((value >> (log - 2)) & 3);
+    return bucket < BUCKETS ? bucket : BUCKETS - 1;
+}
+
+static __always_inline void take(struct histogram *into, u64 value)
+{
+    into->buckets[bucket_of(value) & (BUCKETS - 1)]++;
+    into->count++;
+    into->sum += value;
+}

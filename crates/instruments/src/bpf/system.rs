@@ -1,0 +1,115 @@
+//! The few calls of the kernel for which no library has a safe form.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use libbpf_sys::{
+    BPF_STATS_RUN_TIME, PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE, PERF_TYPE_TRACEPOINT, bpf_enable_stats,
+    bpf_obj_get_info_by_fd, bpf_prog_info, perf_event_attr,
+};
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+
+/// As long as the returned descriptor is open, the kernel counts what BPF programs cost. `None` if it cannot.
+pub(super) fn count_cost() -> Option<OwnedFd> {
+    // SAFETY: the call takes a number and returns a new descriptor or an error.
+    unsafe { owned(bpf_enable_stats(BPF_STATS_RUN_TIME)) }.ok()
+}
+
+/// What a program used so far, ns, and how often it ran.
+pub(super) fn cost_of(program: BorrowedFd<'_>) -> (u64, u64) {
+    // SAFETY: all zeros is a value of this plain C struct; the kernel writes at most `size` bytes into it.
+    unsafe {
+        let mut info: bpf_prog_info = std::mem::zeroed();
+        let mut size = size_of::<bpf_prog_info>() as u32;
+        match bpf_obj_get_info_by_fd(program.as_raw_fd(), (&raw mut info).cast(), &raw mut size) {
+            0 => (info.run_time_ns, info.run_cnt),
+            _ => (0, 0),
+        }
+    }
+}
+
+/// Kernel memory of a table or program, bytes.
+pub(super) fn memory_of(fd: BorrowedFd<'_>) -> u64 {
+    let about = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", fd.as_raw_fd())).unwrap_or_default();
+    let line = about.lines().find_map(|line| line.strip_prefix("memlock:"));
+    line.and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(0)
+}
+
+/// The CPUs that run.
+pub(crate) fn online_cpus() -> Vec<u32> {
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    };
+    text.trim().split(',').filter_map(range).flatten().collect()
+}
+
+/// An event on `cpu` that comes `frequency_hz` times a second of the CPU's time.
+pub(crate) fn sample_clock(cpu: u32, frequency_hz: u64) -> io::Result<OwnedFd> {
+    let mut attributes = attributes(PERF_TYPE_SOFTWARE, u64::from(PERF_COUNT_SW_CPU_CLOCK));
+    attributes.__bindgen_anon_1.sample_freq = frequency_hz;
+    attributes.set_freq(1);
+    open_event(&attributes, cpu)
+}
+
+/// The kernel's tracepoints as files, mounted nowhere: the mount ends with the descriptor.
+pub(crate) struct Tracefs(OwnedFd);
+
+impl Tracefs {
+    /// Has it from the kernel.
+    pub(crate) fn new() -> io::Result<Tracefs> {
+        let kind = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_create(kind.as_fd())?;
+        Ok(Tracefs(fsmount(kind.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?))
+    }
+
+    /// An event at each passage of a tracepoint, on all CPUs: `syscalls/sys_enter_read`.
+    pub(crate) fn tracepoint(&self, name: &str) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = openat(&self.0, format!("events/{name}/id"), flags, Mode::empty())?;
+        let text = io::read_to_string(std::fs::File::from(file))?;
+        let id = text.trim().parse().map_err(io::Error::other)?;
+        let mut attributes = attributes(PERF_TYPE_TRACEPOINT, id);
+        attributes.__bindgen_anon_1.sample_period = 1;
+        // A program at a tracepoint runs on every CPU, on whichever its event is.
+        open_event(&attributes, 0)
+    }
+}
+
+fn attributes(kind: u32, config: u64) -> perf_event_attr {
+    // SAFETY: all zeros is a value of this plain C struct, and the one that its manual asks for.
+    let mut attributes: perf_event_attr = unsafe { std::mem::zeroed() };
+    attributes.size = size_of::<perf_event_attr>() as u32;
+    attributes.type_ = kind;
+    attributes.config = config;
+    attributes
+}
+
+fn open_event(attributes: &perf_event_attr, cpu: u32) -> io::Result<OwnedFd> {
+    /// `PERF_FLAG_FD_CLOEXEC`.
+    const CLOEXEC: libc::c_ulong = 8;
+    const EVERYBODY: libc::pid_t = -1;
+    const NO_GROUP: libc::c_int = -1;
+    // SAFETY: the kernel reads `attributes`, whose size is in it, and returns a new descriptor or an error.
+    unsafe {
+        let fd = libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw const *attributes,
+            EVERYBODY,
+            cpu as libc::c_int,
+            NO_GROUP,
+            CLOEXEC,
+        );
+        owned(fd as RawFd)
+    }
+}
+
+/// # Safety
+/// `fd` is negative, or a descriptor that nobody else owns.
+unsafe fn owned(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: as asked of the caller.
+    if fd < 0 { Err(io::Error::last_os_error()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }
+}

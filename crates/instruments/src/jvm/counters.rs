@@ -1,0 +1,114 @@
+//! The counters of a Java virtual machine: the file `/tmp/hsperfdata_<user>/<pid>` that HotSpot keeps for `jstat`. To read
+//! it costs the JVM nothing. Its format is that of `jdk.internal.perf` (perfMemory.hpp), version 2.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// How the file begins.
+const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
+const LITTLE_ENDIAN: u8 = 1;
+
+/// The counters at one moment.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Counters {
+    numbers: BTreeMap<String, i64>,
+    texts: BTreeMap<String, String>,
+}
+
+/// Where a process has its counters; `None` if it is no JVM that keeps some.
+pub(super) fn file_of(pid: u32) -> Option<PathBuf> {
+    // The folder is named after the user whom the process belongs to.
+    let folders = std::fs::read_dir("/tmp").ok()?.flatten();
+    let named = folders.filter(|folder| folder.file_name().to_string_lossy().starts_with("hsperfdata_"));
+    named.map(|folder| folder.path().join(pid.to_string())).find(|file| file.is_file())
+}
+
+impl Counters {
+    /// Those in the bytes of a file; `None` if it is something else, or not ready.
+    pub(super) fn parse(bytes: &[u8]) -> Option<Counters> {
+        let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
+        let ready = bytes.get(7) == Some(&1);
+        if bytes.get(..4)? != MAGIC || bytes.get(4) != Some(&LITTLE_ENDIAN) || !ready {
+            return None;
+        }
+        let (mut at, entries) = (word(24)?, word(28)?);
+        let mut counters = Counters::default();
+        for _ in 0..entries {
+            let (length, name_at, vector, data_at) =
+                (word(at)?, word(at + 4)?, word(at + 8)?, word(at + 16)?);
+            let name = text(bytes.get(at + name_at..at + data_at)?);
+            let data = bytes.get(at + data_at..)?;
+            match (bytes.get(at + 12)?, vector) {
+                (b'J', 0) => {
+                    counters.numbers.insert(name, i64::from_le_bytes(*data.first_chunk()?));
+                }
+                (b'B', length) => {
+                    counters.texts.insert(name, text(data.get(..length)?));
+                }
+                _ => {}
+            }
+            at += length.max(1);
+        }
+        Some(counters)
+    }
+
+    /// The counter `name`; 0 where there is none.
+    pub(super) fn number(&self, name: &str) -> u64 {
+        self.numbers.get(name).map_or(0, |number| (*number).max(0) as u64)
+    }
+
+    /// The text `name`.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.texts.get(name).map(String::as_str)
+    }
+
+    /// The sum of all counters whose names begin and end so.
+    pub(super) fn sum(&self, start: &str, end: &str) -> u64 {
+        let is = |name: &str| name.starts_with(start) && name.ends_with(end);
+        self.numbers.iter().filter(|(name, _)| is(name)).map(|(_, number)| (*number).max(0) as u64).sum()
+    }
+
+    /// Ticks as seconds.
+    pub(super) fn seconds(&self, ticks: u64) -> f64 {
+        ticks as f64 / self.number("sun.os.hrt.frequency").max(1) as f64
+    }
+}
+
+/// Up to the first zero byte.
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file with one number and one text.
+    fn file() -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([LITTLE_ENDIAN, 2, 0, 1]);
+        bytes.extend([0; 16]);
+        bytes.extend([32_u32, 2].iter().flat_map(|word| word.to_le_bytes()));
+        for (vector, kind, data) in [(0_u32, b'J', 7_u64.to_le_bytes()), (8, b'B', *b"G1\0\0\0\0\0\0")] {
+            bytes.extend([36_u32, 20, vector].iter().flat_map(|word| word.to_le_bytes()));
+            bytes.extend([kind, 0, 0, 0]);
+            bytes.extend(28_u32.to_le_bytes());
+            bytes.extend(if kind == b'J' { *b"a.count\0" } else { *b"a.name\0\0" });
+            bytes.extend(data);
+        }
+        bytes
+    }
+
+    #[test]
+    fn counters_are_read_and_nothing_else_is() {
+        let counters = Counters::parse(&file()).unwrap();
+        assert_eq!((counters.number("a.count"), counters.text("a.name")), (7, Some("G1")));
+        assert_eq!((counters.sum("a.", "count"), counters.number("b")), (7, 0));
+        for length in 0..file().len() {
+            assert_eq!(Counters::parse(&file()[..length]), None, "cut at {length}");
+        }
+        let not_ready = [&file()[..7], &[0], &file()[8..]].concat();
+        assert_eq!(Counters::parse(&not_ready), None);
+    }
+}

@@ -1,0 +1,64 @@
+/* Where CPU time goes: a sample of both stacks at each tick of a timer. */
+#include "klatch.bpf.h"
+
+#define FRAMES 64
+
+#define STACKS(entries)                           \
+    struct {                                      \
+        __uint(type, BPF_MAP_TYPE_STACK_TRACE);   \
+        __uint(max_entries, entries);             \
+        __uint(key_size, sizeof(u32));            \
+        __uint(value_size, FRAMES * sizeof(u64)); \
+    }
+
+STACKS(16384) kernel_stacks SEC(".maps");
+STACKS(32768) user_stacks SEC(".maps");
+
+struct key {
+    u32 tgid;
+    __s32 kernel; /* a stack, or negative: none, or no place for it */
+    __s32 user;
+    u32 side;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 32768);
+    __type(key, struct key);
+    __type(value, u64);
+} samples SEC(".maps");
+
+/* Samples by side, with those for which `samples` had no place. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, SIDES);
+    __type(key, u32);
+    __type(value, u64);
+} taken SEC(".maps");
+
+SEC("perf_event")
+int sample(void *ctx)
+{
+    u64 id = bpf_get_current_pid_tgid(), one = 1, *count;
+    struct key key = { .tgid = id >> 32 };
+
+    /* The idle task. */
+    if (!(u32)id)
+        return 0;
+    key.side = side_of(key.tgid);
+    count = bpf_map_lookup_elem(&taken, &key.side);
+    if (count)
+        ++*count;
+    key.kernel = bpf_get_stackid(ctx, &kernel_stacks, 0);
+    key.user = bpf_get_stackid(ctx, &user_stacks, BPF_F_USER_STACK);
+    count = bpf_map_lookup_elem(&samples, &key);
+    if (count)
+        __sync_fetch_and_add(count, 1);
+    else if (bpf_map_update_elem(&samples, &key, &one, BPF_NOEXIST)) {
+        /* Another CPU was first, or it is full. */
+        count = bpf_map_lookup_elem(&samples, &key);
+        if (count)
+            __sync_fetch_and_add(count, 1);
+    }
+    return 0;
+}

@@ -1,0 +1,150 @@
+//! What a stack counts for.
+
+use klatch_record::observed::{ProfiledSide, Routine, Shares};
+use std::collections::HashMap;
+
+/// Routines in the record.
+const TOP: usize = 10;
+
+/// How many samples of a side fell where.
+#[derive(Default)]
+pub(super) struct Tally {
+    samples: u64,
+    kernel: u64,
+    scheduler: u64,
+    wake_up: u64,
+    network: u64,
+    locks: u64,
+    copy: u64,
+    selves: HashMap<String, u64>,
+}
+
+impl Tally {
+    /// Takes in `count` samples with the kernel routines `stack`, the innermost first; empty if it was in user mode.
+    pub(super) fn add(&mut self, stack: &[String], count: u64) {
+        self.samples += count;
+        let Some(innermost) = stack.first() else { return };
+        self.kernel += count;
+        *self.selves.entry(innermost.clone()).or_default() += count;
+        let has = |is: fn(&str) -> bool| stack.iter().any(|name| is(name));
+        for (sum, is) in [
+            (&mut self.scheduler, is_scheduler as fn(&str) -> bool),
+            (&mut self.wake_up, is_wake_up),
+            (&mut self.network, is_network),
+            (&mut self.locks, is_lock),
+            (&mut self.copy, is_copy),
+        ] {
+            *sum += if has(is) { count } else { 0 };
+        }
+    }
+
+    /// Samples whose stacks are not known.
+    pub(super) fn add_unknown(&mut self, count: u64) {
+        self.samples += count;
+    }
+
+    /// As shares.
+    pub(super) fn side(self) -> ProfiledSide {
+        let share = |count: u64| if self.samples == 0 { 0.0 } else { count as f64 / self.samples as f64 };
+        let inclusive = Shares {
+            scheduler: share(self.scheduler),
+            wake_up: share(self.wake_up),
+            network: share(self.network),
+            locks: share(self.locks),
+            copy: share(self.copy),
+        };
+        let routine = |(name, samples): (&String, &u64)| Routine {
+            name: name.clone(),
+            samples: *samples,
+            share: share(*samples),
+        };
+        let mut top_self: Vec<Routine> = self.selves.iter().map(routine).collect();
+        top_self.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.name.cmp(&b.name)));
+        top_self.truncate(TOP);
+        ProfiledSide { samples: self.samples, kernel: share(self.kernel), inclusive, top_self }
+    }
+}
+
+/// All that `__schedule` does is below it on the stack.
+fn is_scheduler(name: &str) -> bool {
+    matches!(name, "__schedule" | "schedule_tail" | "schedule_idle")
+}
+
+fn is_wake_up(name: &str) -> bool {
+    matches!(
+        name,
+        "try_to_wake_up" | "ttwu_do_activate" | "wake_up_q" | "sched_ttwu_pending" | "default_wake_function"
+    ) || name.starts_with("__wake_up")
+        || name.starts_with("ep_poll_callback")
+}
+
+fn is_network(name: &str) -> bool {
+    const STARTS: [&str; 14] = [
+        "tcp_",
+        "__tcp_",
+        "ip_",
+        "__ip_",
+        "sock_",
+        "__sock_",
+        "sk_",
+        "__sk_",
+        "net_rx_",
+        "__netif_",
+        "__dev_queue_xmit",
+        "inet_",
+        "__sys_send",
+        "__sys_recv",
+    ];
+    STARTS.iter().any(|start| name.starts_with(start))
+}
+
+fn is_lock(name: &str) -> bool {
+    const STARTS: [&str; 12] = [
+        "_raw_spin_",
+        "_raw_read_",
+        "_raw_write_",
+        "queued_spin_",
+        "queued_read_",
+        "queued_write_",
+        "native_queued_spin_",
+        "__pv_queued_spin_",
+        "mutex_",
+        "__mutex_",
+        "rwsem_",
+        "osq_lock",
+    ];
+    STARTS.iter().any(|start| name.starts_with(start))
+}
+
+fn is_copy(name: &str) -> bool {
+    const PARTS: [&str; 6] =
+        ["copy_from_user", "copy_to_user", "copy_user_", "_copy_to_iter", "_copy_from_iter", "rep_movs"];
+    PARTS.iter().any(|part| name.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stack(names: &str) -> Vec<String> {
+        names.split(';').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_sample_counts_for_all_that_is_on_its_stack() {
+        let mut tally = Tally::default();
+        tally.add(&stack("finish_task_switch;__schedule;schedule;futex_wait"), 30);
+        tally.add(
+            &stack("_raw_spin_unlock_irqrestore;try_to_wake_up;sock_def_readable;tcp_rcv_established"),
+            20,
+        );
+        tally.add(&stack("rep_movs_alternative;_copy_to_iter;tcp_recvmsg"), 10);
+        tally.add(&stack(""), 40);
+        let side = tally.side();
+        assert_eq!((side.samples, side.kernel), (100, 0.6));
+        let Shares { scheduler, wake_up, network, locks, copy } = side.inclusive;
+        assert_eq!((scheduler, wake_up, network, locks, copy), (0.3, 0.2, 0.3, 0.2, 0.1));
+        assert_eq!((side.top_self[0].name.as_str(), side.top_self[0].share), ("finish_task_switch", 0.3));
+        assert_eq!(Tally::default().side(), ProfiledSide::default());
+    }
+}

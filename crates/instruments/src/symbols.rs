@@ -1,0 +1,47 @@
+//! Names of addresses.
+
+use std::collections::HashMap;
+
+use blazesym::Pid;
+use blazesym::symbolize::source::{Kernel, Process, Source};
+use blazesym::symbolize::{Input, Symbolized, Symbolizer};
+
+/// The name of what has none.
+pub(crate) const UNKNOWN: &str = "[unknown]";
+
+/// Looks names up, each once.
+pub(crate) struct Symbols {
+    symbolizer: Symbolizer,
+    kernel: HashMap<u64, String>,
+    /// By process and address.
+    user: HashMap<(u32, u64), String>,
+}
+
+impl Symbols {
+    pub(crate) fn new() -> Symbols {
+        Symbols { symbolizer: Symbolizer::new(), kernel: HashMap::new(), user: HashMap::new() }
+    }
+
+    /// The kernel routine at `address`.
+    pub(crate) fn kernel(&mut self, address: u64) -> &str {
+        let source = Source::Kernel(Kernel::default());
+        let symbolizer = &self.symbolizer;
+        self.kernel.entry(address).or_insert_with(|| name(symbolizer, &source, address))
+    }
+
+    /// The routine at `address` of the process `pid`, which must still be there. Java's are known where the JVM has
+    /// written its perf map.
+    pub(crate) fn user(&mut self, pid: u32, address: u64) -> &str {
+        let symbolizer = &self.symbolizer;
+        self.user
+            .entry((pid, address))
+            .or_insert_with(|| name(symbolizer, &Source::Process(Process::new(Pid::from(pid))), address))
+    }
+}
+
+fn name(symbolizer: &Symbolizer, source: &Source<'_>, address: u64) -> String {
+    match symbolizer.symbolize_single(source, Input::AbsAddr(address)) {
+        Ok(Symbolized::Sym(symbol)) => symbol.name.into_owned(),
+        _ => UNKNOWN.to_owned(),
+    }
+}

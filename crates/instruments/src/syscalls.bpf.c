@@ -1,0 +1,132 @@
+/* System calls by process, and what yields lead to. */
+#include "klatch.bpf.h"
+
+/* What stands at the tracepoints of system calls. */
+struct enter {
+    u64 common;
+    int number;
+};
+
+#define CALLS 512
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, SIDES * CALLS);
+    __type(key, u32);
+    __type(value, u64);
+} calls SEC(".maps");
+
+SEC("tracepoint")
+int count(struct enter *enter)
+{
+    u32 side = side_of(bpf_get_current_pid_tgid() >> 32);
+    u32 key = side * CALLS + ((u32)enter->number & (CALLS - 1));
+    u64 *calls_so_far;
+
+    if (side == OTHERS)
+        return 0;
+    calls_so_far = bpf_map_lookup_elem(&calls, &key);
+    if (calls_so_far)
+        ++*calls_so_far;
+    return 0;
+}
+
+struct yields {
+    u64 all;
+    u64 only;
+    u64 same;
+    u64 higher;
+    u64 lower;
+    u64 itself;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, SIDES);
+    __type(key, u32);
+    __type(value, struct yields);
+} yields SEC(".maps");
+
+/* The yield that is under way on a CPU. */
+struct yielding {
+    u32 pid; /* 0: none */
+    u32 side;
+    u64 length;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct yielding);
+} yielding SEC(".maps");
+
+static __always_inline struct yielding *here(void)
+{
+    u32 zero = 0;
+
+    return bpf_map_lookup_elem(&yielding, &zero);
+}
+
+SEC("tracepoint")
+int yield_begins(void *ctx)
+{
+    u64 id = bpf_get_current_pid_tgid();
+    u32 side = side_of(id >> 32);
+    struct yields *all;
+    struct yielding *now;
+
+    if (side == OTHERS)
+        return 0;
+    all = bpf_map_lookup_elem(&yields, &side);
+    now = here();
+    if (!all || !now)
+        return 0;
+    all->all++;
+    now->pid = id;
+    now->side = side;
+    now->length = queue_length(bpf_get_current_task_btf());
+    return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+    struct yielding *now = here();
+    struct yields *all;
+
+    if (!now || !now->pid || now->pid != prev->pid)
+        return 0;
+    now->pid = 0;
+    all = bpf_map_lookup_elem(&yields, &now->side);
+    if (!all)
+        return 0;
+    /* A lower number is a higher priority. */
+    if (next->prio == prev->prio)
+        all->same++;
+    else if (next->prio < prev->prio)
+        all->higher++;
+    else
+        all->lower++;
+    return 0;
+}
+
+/* No switch came between. */
+SEC("tracepoint")
+int yield_ends(void *ctx)
+{
+    struct yielding *now = here();
+    struct yields *all;
+
+    if (!now || !now->pid || now->pid != (u32)bpf_get_current_pid_tgid())
+        return 0;
+    now->pid = 0;
+    all = bpf_map_lookup_elem(&yields, &now->side);
+    if (!all)
+        return 0;
+    if (now->length > 1)
+        all->itself++;
+    else
+        all->only++;
+    return 0;
+}

@@ -1,0 +1,83 @@
+/* From waking to running; who was woken, moved, and who took the CPU from whom. */
+#include "klatch.bpf.h"
+
+struct woken {
+    u32 pid; /* which thread has this place */
+    u64 ns;  /* when it was woken and did not run yet; 0: it runs, or sleeps */
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, PLACES);
+    __type(key, u32);
+    __type(value, struct woken);
+} woken SEC(".maps");
+
+struct wakeups {
+    struct histogram latency_ns;
+    u64 wakeups;
+    u64 preemptions;
+    u64 migrations;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, SIDES);
+    __type(key, u32);
+    __type(value, struct wakeups);
+} wakeups SEC(".maps");
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(waking, struct task_struct *task)
+{
+    u32 side = side_of(task->tgid), place = PLACE(task->pid);
+    struct wakeups *all;
+    struct woken *entry;
+
+    if (side == OTHERS)
+        return 0;
+    all = bpf_map_lookup_elem(&wakeups, &side);
+    entry = bpf_map_lookup_elem(&woken, &place);
+    if (!all || !entry)
+        return 0;
+    all->wakeups++;
+    entry->pid = task->pid;
+    entry->ns = bpf_ktime_get_ns();
+    return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+    u32 place = PLACE(prev->pid), side;
+    struct woken *entry = bpf_map_lookup_elem(&woken, &place);
+    struct wakeups *all;
+
+    /* One that was woken while it still ran did not wait. */
+    if (entry && entry->pid == prev->pid)
+        entry->ns = 0;
+    side = side_of(next->tgid);
+    if (side == OTHERS)
+        return 0;
+    place = PLACE(next->pid);
+    entry = bpf_map_lookup_elem(&woken, &place);
+    all = bpf_map_lookup_elem(&wakeups, &side);
+    if (!entry || !all || entry->pid != next->pid || !entry->ns)
+        return 0;
+    take(&all->latency_ns, bpf_ktime_get_ns() - entry->ns);
+    entry->ns = 0;
+    if (prev->pid && (preempt || !prev->__state))
+        all->preemptions++;
+    return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(migrated, struct task_struct *task)
+{
+    u32 side = side_of(task->tgid);
+    struct wakeups *all = side == OTHERS ? 0 : bpf_map_lookup_elem(&wakeups, &side);
+
+    if (all)
+        all->migrations++;
+    return 0;
+}

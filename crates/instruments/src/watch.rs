@@ -1,0 +1,129 @@
+//! Several instruments at one run.
+
+use klatch_record::{Availability, InstrumentName, Observation, Support};
+
+use crate::bpf::{Counting, scaled};
+use crate::decision::DecisionCost;
+use crate::instrument::{Files, Instrument, Targets, Watching};
+use crate::jvm::JvmCounters;
+use crate::kernel::Kernel;
+use crate::locks::LockWaits;
+use crate::profile::TimerProfile;
+use crate::runqueue::RunqueueLength;
+use crate::syscalls::SyscallCounts;
+use crate::trace::RawTrace;
+use crate::usage_details::UsageInDetail;
+use crate::wakeups::WakeupLatency;
+
+/// All instruments, in the order in which they are listed and started. At a tracepoint that several of them look at, the
+/// first started sees it first: so `decision` does not count the others' work at the entry and at the switch.
+static ALL: [&dyn Instrument; 9] = [
+    &UsageInDetail,
+    &TimerProfile,
+    &RunqueueLength,
+    &DecisionCost,
+    &WakeupLatency,
+    &LockWaits,
+    &SyscallCounts,
+    &JvmCounters,
+    &RawTrace,
+];
+
+/// What an instrument shows, in a line.
+pub fn shows(name: InstrumentName) -> &'static str {
+    find(name).shows()
+}
+
+/// How each instrument can work on this kernel, found out by trying.
+pub fn availability(kernel: &Kernel) -> Vec<Availability> {
+    let probe = |instrument: &&dyn Instrument| Availability {
+        instrument: instrument.name(),
+        support: instrument.probe(kernel),
+    };
+    ALL.iter().map(probe).collect()
+}
+
+fn find(name: InstrumentName) -> &'static dyn Instrument {
+    *ALL.iter().find(|instrument| instrument.name() == name).expect("every name has its instrument")
+}
+
+/// The instruments that were asked for.
+pub struct Instruments {
+    kernel: Kernel,
+    asked: Vec<(InstrumentName, Support)>,
+}
+
+impl Instruments {
+    /// Those of `names`, of which `here` tells how they can work.
+    pub fn new(kernel: Kernel, names: &[InstrumentName], here: &[Availability]) -> Instruments {
+        let asked = here.iter().filter(|one| names.contains(&one.instrument));
+        Instruments { kernel, asked: asked.map(|one| (one.instrument, one.support.clone())).collect() }
+    }
+
+    /// Begins to watch. What cannot watch is told in the observations: a run goes on without it.
+    pub fn start(&self, targets: &Targets, files: &Files) -> Watch {
+        let mut watch = Watch { files: files.clone(), counting: None, all: Vec::new() };
+        if self.asked.iter().any(|(_, support)| support.works()) {
+            watch.counting = Some(Counting::start());
+        }
+        for (name, support) in &self.asked {
+            let mut one = One { name: *name, support: support.clone(), watching: None, failure: None };
+            if support.works() {
+                match find(*name).start(&self.kernel, targets, files) {
+                    Ok(watching) => one.watching = Some(watching),
+                    Err(error) => one.failure = Some(error.to_string()),
+                }
+            }
+            watch.all.push(one);
+        }
+        watch
+    }
+}
+
+/// Instruments that watch. When it is dropped unread, they stop.
+pub struct Watch {
+    files: Files,
+    counting: Option<Counting>,
+    all: Vec<One>,
+}
+
+struct One {
+    name: InstrumentName,
+    support: Support,
+    watching: Option<Box<dyn Watching>>,
+    failure: Option<String>,
+}
+
+impl Watch {
+    /// Stops all of them; then each tells what it saw. The processes must still be there.
+    pub fn finish(mut self) -> Vec<Observation> {
+        self.all.iter_mut().filter_map(|one| one.watching.as_mut()).for_each(|watching| watching.stop());
+        let factor = self.counting.as_mut().map_or(1.0, Counting::end);
+        let files = self.files;
+        self.all.into_iter().map(|one| one.observation(&files, factor)).collect()
+    }
+}
+
+impl One {
+    fn observation(self, files: &Files, factor: f64) -> Observation {
+        let mut observation = Observation {
+            instrument: self.name,
+            support: self.support,
+            failure: self.failure,
+            cost: None,
+            found: None,
+            files: Vec::new(),
+        };
+        if let Some(mut watching) = self.watching {
+            match watching.read(files) {
+                Ok(seen) => {
+                    observation.cost = seen.cost.map(|cost| scaled(cost, factor));
+                    observation.found = Some(seen.found);
+                    observation.files = seen.files;
+                }
+                Err(error) => observation.failure = Some(error.to_string()),
+            }
+        }
+        observation
+    }
+}

@@ -1,0 +1,132 @@
+//! Instruments that watch processes, against what the tests know by themselves.
+
+mod shared;
+
+use std::io::Read;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use klatch_instruments::Kernel;
+use klatch_record::{Found, InstrumentName};
+use shared::{alone, files, found, me, pin, start, watch, while_spinning};
+
+#[test]
+fn faults_migrations_and_thread_groups_are_counted() {
+    const PAGES: usize = 2_000;
+    const MOVES: u64 = 50;
+    let _alone = alone();
+    let [observation] = watch([InstrumentName::Usage], || {
+        let buffer = vec![1_u8; PAGES * 4096];
+        assert_eq!(std::hint::black_box(&buffer)[PAGES], 1);
+        (0..MOVES).for_each(|number| pin((number % 2) as usize));
+    });
+    let Found::Usage(usage) = found(&observation) else { panic!("{observation:?}") };
+    let server = usage.sides.server.as_ref().unwrap();
+    assert!(server.faults_minor >= PAGES as u64 / 2, "{server:?}");
+    assert!(server.migrations >= Some(MOVES - 1), "{server:?}");
+    let threads: u64 = server.thread_groups.iter().map(|group| group.threads).sum();
+    assert!(threads >= 2 && server.memory_bytes > 1 << 20, "{server:?}");
+    assert_eq!(usage.sides.crowd, None);
+}
+
+#[test]
+fn calls_and_yields_are_counted_to_the_last() {
+    const CALLS: u64 = 3_000;
+    let _alone = alone();
+    let calls = || {
+        pin(0);
+        let mut zero = std::fs::File::open("/dev/zero").unwrap();
+        let mut buffer = [0; 16];
+        for _ in 0..CALLS {
+            zero.read_exact(&mut buffer).unwrap();
+            std::thread::yield_now();
+        }
+    };
+    let [alone_on_it] = watch([InstrumentName::Syscalls], calls);
+    let mut seen = None;
+    while_spinning(1, 0, || seen = Some(watch([InstrumentName::Syscalls], calls)));
+    let [with_another] = seen.unwrap();
+    for (observation, another) in [(alone_on_it, false), (with_another, true)] {
+        let Found::Syscalls(sides) = found(&observation) else { panic!("{observation:?}") };
+        let server = sides.server.as_ref().unwrap();
+        assert_eq!((server.calls["sched_yield"], server.yields.all), (CALLS, CALLS));
+        assert!((CALLS..CALLS + 100).contains(&server.calls["read"]), "{server:?}");
+        let klatch_record::observed::Yields { all, only, same, higher, lower, itself } = server.yields;
+        assert_eq!(only + same + higher + lower + itself, all);
+        // Other programs use that CPU too.
+        let left_it = same + itself + lower + higher;
+        assert!(if another { left_it > CALLS * 9 / 10 } else { only > 0 }, "{:?}", server.yields);
+    }
+}
+
+#[test]
+fn a_planted_contention_is_found_with_its_caller_and_its_length() {
+    let _alone = alone();
+    let (mut waited_s, mut writes) = (0.0, 0);
+    let [observation] = watch([InstrumentName::Locks], || {
+        let file = tempfile::tempfile_in("/dev/shm").unwrap();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // It holds the file's lock for milliseconds, again and again.
+            scope.spawn(|| {
+                let block = vec![1; 16 << 20];
+                while !stop.load(Ordering::Relaxed) {
+                    file.write_all_at(&block, 0).unwrap();
+                }
+            });
+            let end = Instant::now() + Duration::from_secs(2);
+            while Instant::now() < end {
+                let begin = Instant::now();
+                file.write_all_at(b"x", 0).unwrap();
+                waited_s += begin.elapsed().as_secs_f64();
+                writes += 1;
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+    });
+    let Found::Locks(locks) = found(&observation) else { panic!("{observation:?}") };
+    let kind = locks.kinds.iter().find(|kind| kind.kind == "rwsem").expect("the lock of a file is an rwsem");
+    assert!(waited_s > 0.5 && kind.server > 20, "{writes} writes waited {waited_s} s: {locks:?}");
+    // The other waits now and then too; and a writer spins for a while before the kernel counts it as waiting.
+    assert!((0.15..2.0).contains(&(kind.wait_s / waited_s)), "waited {waited_s} s: {locks:?}");
+    assert!(locks.callers.iter().any(|caller| caller.caller.contains("write_iter")), "{:?}", locks.callers);
+}
+
+/// Burns by itself, without calling anything but the clock now and then.
+#[inline(never)]
+fn a_routine_that_burns(seconds: f64) -> u64 {
+    let begin = Instant::now();
+    let mut bits = 1_u64;
+    while begin.elapsed().as_secs_f64() < seconds {
+        let mut left = 1_000_000;
+        while left != 0 {
+            bits = (bits << 7) ^ (bits >> 9) ^ left;
+            left -= 1;
+        }
+    }
+    bits
+}
+
+#[test]
+fn the_profile_names_the_routine_that_burns() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let watch = start(Kernel::here(), &[InstrumentName::Profile], &me(), &files(&folder));
+    let before = klatch_instruments::Snapshot::of(std::process::id()).unwrap();
+    std::hint::black_box(a_routine_that_burns(1.5));
+    let used = klatch_instruments::Snapshot::of(std::process::id()).unwrap().since(&before, 0);
+    let [observation] = watch.finish().try_into().unwrap();
+    let Found::Profile(profile) = found(&observation) else { panic!("{observation:?}") };
+    let server = profile.sides.server.as_ref().unwrap();
+    let sampled_s = server.samples as f64 / profile.frequency_hz as f64;
+    assert!((0.7..1.4).contains(&(sampled_s / used.cpu_s)), "{sampled_s} s of {} s", used.cpu_s);
+    assert!(server.kernel < 0.3, "{server:?}");
+    let text = std::fs::read_to_string(folder.path().join(&observation.files[0])).unwrap();
+    let samples_of = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+    let named =
+        text.lines().filter(|line| line.starts_with("server;") && line.contains("a_routine_that_burns"));
+    let samples: u64 = named.map(samples_of).sum();
+    assert!(samples * 10 > server.samples * 6, "{samples} of {} samples", server.samples);
+    assert_eq!(text.lines().map(samples_of).sum::<u64>(), profile.samples);
+}

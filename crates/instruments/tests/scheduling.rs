@@ -1,0 +1,186 @@
+//! Instruments that watch the scheduler, against what the tests know by themselves.
+
+mod shared;
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use klatch_instruments::{Kernel, TraceFile, TraceKind};
+use klatch_record::{Found, InstrumentName, Support};
+use shared::{alone, files, found, me, pin, ping_pong, start, watch, while_spinning};
+
+#[test]
+fn the_queue_of_a_cpu_is_as_long_as_threads_spin_on_it() {
+    const THREADS: usize = 12;
+    let _alone = alone();
+    let mut seen = None;
+    while_spinning(THREADS, 0, || {
+        // The spinning is what is watched: there is no event to wait for.
+        let pause = || std::thread::sleep(Duration::from_millis(1500));
+        seen = Some(watch([InstrumentName::Runqueue], pause));
+    });
+    let [observation] = seen.unwrap();
+    let Found::Runqueue(runqueue) = found(&observation) else { panic!("{observation:?}") };
+    let of_cpu = &runqueue.cpus[0];
+    // Other programs of the machine come on top.
+    let expected = THREADS as f64;
+    assert!(of_cpu.decisions > 100 && (expected..expected + 4.0).contains(&of_cpu.mean), "{of_cpu:?}");
+    assert!(of_cpu.sd < 4.0 && of_cpu.max >= THREADS as u64, "{of_cpu:?}");
+    let counted: u64 = runqueue.lengths.iter().map(|row| row.decisions).sum();
+    let over_time: u64 = runqueue.over_time.iter().map(|moment| moment.decisions).sum();
+    assert_eq!((counted, over_time), (runqueue.all.decisions, runqueue.all.decisions));
+    let cost = observation.cost.unwrap();
+    assert!(cost.cpu_s > 0.0 && cost.runs > 0 && (1..20_000_000).contains(&cost.memory_bytes), "{cost:?}");
+}
+
+#[test]
+fn the_profile_and_the_timer_agree_on_the_share_of_the_scheduler() {
+    let _alone = alone();
+    let [profile, decision] = watch([InstrumentName::Profile, InstrumentName::Decision], || {
+        // Pairs that wake each other, and work in between as servers do.
+        let end = Instant::now() + Duration::from_secs(3);
+        let pair = || {
+            while Instant::now() < end {
+                ping_pong(20);
+                std::hint::black_box((0..20_000_u64).fold(0, |sum, number| sum ^ number));
+            }
+        };
+        std::thread::scope(|scope| (0..10).for_each(|_| drop(scope.spawn(pair))));
+    });
+    let (Found::Profile(profile), Found::Decision(decision)) = (found(&profile), found(&decision)) else {
+        panic!("{profile:?} {decision:?}")
+    };
+    let cpus = std::thread::available_parallelism().unwrap().get() as f64;
+    let sampled_s =
+        profile.machine.inclusive.scheduler * profile.machine.samples as f64 / profile.frequency_hz as f64;
+    let timed_s = decision.share_of_machine * 3.0 * cpus;
+    assert!(timed_s > 0.05, "a ping-pong keeps the scheduler busy: {timed_s} s");
+    assert!((0.6..1.7).contains(&(sampled_s / timed_s)), "sampled {sampled_s} s, timed {timed_s} s");
+    let (of_decision, of_whole) = (decision.decision.all_ns, decision.whole.all_ns);
+    assert!(of_decision.count > 1_000 && of_whole.p50 > of_decision.p50, "{of_decision:?} {of_whole:?}");
+}
+
+#[test]
+fn wake_ups_are_as_many_as_waits_by_proc() {
+    const ROUNDS: usize = 5_000;
+    let _alone = alone();
+    let mut waits = 0;
+    let [observation] = watch([InstrumentName::Wakeups], || {
+        let own_waits = || {
+            let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+            let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();
+            line.trim().parse::<u64>().unwrap()
+        };
+        let (ping, pong) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
+        let play = move |mut from: std::io::PipeReader, mut to: std::io::PipeWriter, serves: bool| {
+            let before = own_waits();
+            let mut ball = [0];
+            for _ in 0..ROUNDS {
+                if serves {
+                    to.write_all(&ball).unwrap();
+                }
+                from.read_exact(&mut ball).unwrap();
+                if !serves {
+                    to.write_all(&ball).unwrap();
+                }
+            }
+            own_waits() - before
+        };
+        let other = std::thread::spawn(move || play(ping.0, pong.1, false));
+        waits = play(pong.0, ping.1, true) + other.join().unwrap();
+    });
+    let Found::Wakeups(wakeups) = found(&observation) else { panic!("{observation:?}") };
+    let server = wakeups.server.as_ref().unwrap();
+    let (seen, waits) = (server.latency_us.count as f64, waits as f64);
+    assert!(waits > ROUNDS as f64 && (0.98..1.02).contains(&(seen / waits)), "{waits} waits, {server:?}");
+    assert!(server.untimed * 10 < server.wakeups && wakeups.crowd.is_none(), "{server:?}");
+}
+
+#[test]
+fn wake_up_latency_is_what_the_woken_measures_itself() {
+    const ROUNDS: u32 = 150;
+    let _alone = alone();
+    let mut own_us = 0.0;
+    let mut seen = None;
+    // The woken shares a CPU with threads that do not want to leave it: so it waits for milliseconds.
+    while_spinning(4, 0, || {
+        seen = Some(watch([InstrumentName::Wakeups], || {
+            let (mut reader, mut writer) = std::io::pipe().unwrap();
+            let epoch = Instant::now();
+            let sleeper = std::thread::spawn(move || {
+                pin(0);
+                let (mut stamp, mut sum_us) = ([0; 8], 0.0);
+                for _ in 0..ROUNDS {
+                    reader.read_exact(&mut stamp).unwrap();
+                    sum_us += epoch.elapsed().as_secs_f64() * 1e6 - f64::from_ne_bytes(stamp);
+                }
+                sum_us
+            });
+            pin(1);
+            for _ in 0..ROUNDS {
+                // So long that the other is asleep again; sleeping itself, it would be woken too.
+                let asleep = Instant::now() + Duration::from_millis(8);
+                while Instant::now() < asleep {
+                    std::hint::spin_loop();
+                }
+                writer.write_all(&(epoch.elapsed().as_secs_f64() * 1e6).to_ne_bytes()).unwrap();
+            }
+            own_us = sleeper.join().unwrap() / f64::from(ROUNDS);
+        }));
+    });
+    let [observation] = seen.unwrap();
+    let Found::Wakeups(wakeups) = found(&observation) else { panic!("{observation:?}") };
+    let latency = wakeups.server.as_ref().unwrap().latency_us;
+    let sum_us = latency.mean * latency.count as f64;
+    let expected_us = own_us * f64::from(ROUNDS);
+    assert!((0.7..1.4).contains(&(sum_us / expected_us)), "{latency:?}, own mean {own_us} µs");
+}
+
+#[test]
+fn a_trace_holds_what_happened() {
+    const ROUNDS: usize = 1_000;
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let watch = start(Kernel::here(), &[InstrumentName::Trace], &me(), &files(&folder));
+    ping_pong(ROUNDS);
+    let [observation] = watch.finish().try_into().unwrap();
+    let Found::Trace(trace) = found(&observation) else { panic!("{observation:?}") };
+    let file = std::fs::File::open(folder.path().join(&observation.files[0])).unwrap();
+    let read = TraceFile::read(file).unwrap();
+    assert_eq!((read.events.len() as u64, read.lost), (trace.events, Some(trace.lost)));
+    assert_eq!(trace.lost, 0);
+    let mine = |event: &&klatch_instruments::TraceEvent| {
+        event.kind == TraceKind::Waking && event.tgid == std::process::id()
+    };
+    assert!(read.events.iter().filter(mine).count() >= ROUNDS / 2, "{trace:?}");
+    assert!(read.events.is_sorted_by_key(|event| event.ns));
+}
+
+#[test]
+fn a_kernel_that_lacks_something_is_told_and_watched_as_far_as_it_goes() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let names = InstrumentName::ALL;
+    let watch = start(Kernel::without_tracepoints(&["sched_entry_tp"]), &names, &me(), &files(&folder));
+    ping_pong(100);
+    for one in watch.finish() {
+        match one.instrument {
+            InstrumentName::Runqueue => {
+                assert!(matches!(one.support, Support::Fallback { .. }), "{one:?}");
+                let Found::Runqueue(queue) = found(&one) else { panic!("{one:?}") };
+                assert!(queue.all.decisions > 100 && queue.all.mean >= 1.0, "{:?}", queue.all);
+            }
+            InstrumentName::Decision => {
+                let Support::NotAvailable { why, .. } = &one.support else { panic!("{one:?}") };
+                assert_eq!(why, "the kernel has no tracepoint sched_entry_tp");
+                assert!(one.found.is_none() && one.failure.is_none());
+            }
+            _ => assert!(one.failure.is_none() && one.found.is_some(), "{one:?}"),
+        }
+    }
+    for one in start(Kernel::without_btf(), &names, &me(), &files(&folder)).finish() {
+        let without_bpf = matches!(one.instrument, InstrumentName::Usage | InstrumentName::Jvm);
+        assert_eq!(one.support.works(), without_bpf, "{one:?}");
+        assert!(one.failure.is_none(), "{one:?}");
+    }
+}

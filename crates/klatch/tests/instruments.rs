@@ -1,0 +1,116 @@
+//! Instruments at whole runs: as root, as nobody, and when Klatch is killed. They need root, as the instruments do.
+
+mod support;
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+use klatch_record::{InstrumentName, Status, Support};
+use support::{Said, klatch, run_once};
+
+const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
+
+fn all() -> String {
+    InstrumentName::ALL.map(InstrumentName::name).join(",")
+}
+
+#[test]
+fn a_run_with_every_instrument_has_all_observations_within_the_bounds() {
+    let out = tempfile::tempdir().unwrap();
+    let names = all();
+    let arguments = ["--platform", "java-threads", "--instrument", &names];
+    let said = Said::of(run_once(out.path(), &arguments).args(SMALL));
+    let record = said.record();
+    assert_eq!(record.verdict.status, Status::Valid, "{said:?}");
+    assert_eq!(record.environment.instruments.len(), InstrumentName::ALL.len());
+    assert_eq!(record.observations.len(), InstrumentName::ALL.len());
+    for one in &record.observations {
+        assert!(one.found.is_some() && one.failure.is_none(), "this test needs root and BPF: {one:?}");
+        for file in &one.files {
+            assert!(out.path().join("latest").join(file).is_file(), "{file}");
+        }
+    }
+    let memory: u64 = record.observations.iter().filter_map(|one| Some(one.cost?.memory_bytes)).sum();
+    assert!(memory < 200 << 20, "{memory} bytes of tables");
+    let schema: serde_json::Value = serde_json::from_str(&Said::of(klatch().arg("schema")).out).unwrap();
+    jsonschema::validate(&schema, &serde_json::to_value(&record).unwrap()).unwrap();
+    let trace = out.path().join("latest/trial-1.trace");
+    let summary = Said::of(klatch().args(["trace", "summary"]).arg(&trace)).out;
+    assert!(summary.contains("switch") && summary.contains("klatch:"), "{summary}");
+    let exported = out.path().join("trace.json");
+    Said::of(klatch().args(["trace", "export"]).arg(&trace).arg("--perfetto").arg(&exported));
+    let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(exported).unwrap()).unwrap();
+    assert!(json["traceEvents"].as_array().unwrap().len() > 10);
+}
+
+#[test]
+fn without_root_what_works_works_and_the_rest_says_what_to_do() {
+    // The program where everybody can get at it.
+    let place = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o777)).unwrap();
+    let program = place.path().join("klatch");
+    std::fs::copy(env!("CARGO_BIN_EXE_klatch"), &program).unwrap();
+    let nobody = || {
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(&program)
+            .env("HOME", place.path());
+        command
+    };
+    let said = Said::of(nobody().arg("instruments"));
+    assert!(said.out.contains("need root") && said.out.contains("sudo klatch"), "{said:?}");
+    let mut run = nobody();
+    run.args(["run", "--platform", "native-epoll", "--warmup", "0", "--trials", "1", "--json", "--out"]);
+    let record =
+        Said::of(run.arg(place.path().join("out")).args(SMALL).args(["--instrument", &all()])).record();
+    assert_eq!(record.verdict.status, Status::Valid);
+    for one in &record.observations {
+        let needs_none = matches!(one.instrument, InstrumentName::Usage | InstrumentName::Jvm);
+        assert_eq!(one.support.works(), needs_none, "{one:?}");
+        if let Support::NotAvailable { remedy, .. } = &one.support {
+            assert!(!remedy.is_empty());
+        }
+    }
+}
+
+/// The BPF programs that a process holds, by their numbers.
+fn programs_of(pid: u32) -> Vec<u32> {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).unwrap().flatten();
+    let texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+    let number =
+        |text: String| text.lines().find_map(|line| line.strip_prefix("prog_id:")?.trim().parse().ok());
+    texts.filter_map(number).collect()
+}
+
+#[test]
+fn nothing_stays_loaded_when_klatch_is_killed() {
+    let out = tempfile::tempdir().unwrap();
+    let names = all();
+    let slow = ["--pacing", "rate", "--rate", "5", "--count", "100", "--rooms", "2", "--users", "4"];
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    let mut run = run_once(out.path(), &["--platform", "native-epoll", "--instrument", &names])
+        .args(slow)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The crowd tells how far it is when the run goes on, and that is after the instruments have begun.
+    let lines = std::io::BufRead::lines(std::io::BufReader::new(run.stderr.as_mut().unwrap()));
+    assert!(lines.map_while(Result::ok).any(|line| line.contains(" of ")), "the run never went on");
+    let programs = programs_of(run.id());
+    assert!(programs.len() > 10, "this test needs root and BPF: {programs:?}");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // The kernel lets go of programs a moment after the process is gone.
+    let left = || {
+        let there: Vec<u32> = libbpf_rs::query::ProgInfoIter::default().map(|program| program.id).collect();
+        programs.iter().filter(|program| there.contains(program)).count()
+    };
+    let begin = std::time::Instant::now();
+    while left() > 0 {
+        assert!(begin.elapsed().as_secs() < 20, "{} programs are still loaded", left());
+        std::thread::yield_now();
+    }
+    assert_eq!(std::fs::read_to_string("/proc/self/mounts").unwrap(), mounts);
+}

@@ -1,0 +1,203 @@
+//! What instruments saw of a run.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::observed::{Decision, Jvm, Locks, Profile, Runqueue, Syscalls, Trace, UsageDetails, Wakeups};
+
+/// What one instrument saw of a run, and what it cost to look.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Observation {
+    /// Which instrument.
+    pub instrument: InstrumentName,
+    /// How it could work on this kernel.
+    pub support: Support,
+    /// Why it saw nothing although it should have been able to.
+    pub failure: Option<String>,
+    /// Its cost; `null` where it does nothing while the run goes on.
+    pub cost: Option<Cost>,
+    /// What it saw; `null` where it could not work.
+    pub found: Option<Found>,
+    /// Files with more of it, in the folder of the record.
+    pub files: Vec<String>,
+}
+
+/// The instruments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InstrumentName {
+    /// Migrations, faults, thread groups, pressure.
+    Usage,
+    /// Where CPU time goes.
+    Profile,
+    /// Length of the run queue at each scheduling decision.
+    Runqueue,
+    /// Time of a scheduling decision by the length of the queue.
+    Decision,
+    /// From waking to running.
+    Wakeups,
+    /// Waiting for locks of the kernel.
+    Locks,
+    /// System calls, and what yields led to.
+    Syscalls,
+    /// Garbage collection, safepoints, JIT, threads, heap.
+    Jvm,
+    /// The raw record of what the scheduler did.
+    Trace,
+}
+
+impl InstrumentName {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [InstrumentName; 9] = [
+        InstrumentName::Usage,
+        InstrumentName::Profile,
+        InstrumentName::Runqueue,
+        InstrumentName::Decision,
+        InstrumentName::Wakeups,
+        InstrumentName::Locks,
+        InstrumentName::Syscalls,
+        InstrumentName::Jvm,
+        InstrumentName::Trace,
+    ];
+
+    /// As users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            InstrumentName::Usage => "usage",
+            InstrumentName::Profile => "profile",
+            InstrumentName::Runqueue => "runqueue",
+            InstrumentName::Decision => "decision",
+            InstrumentName::Wakeups => "wakeups",
+            InstrumentName::Locks => "locks",
+            InstrumentName::Syscalls => "syscalls",
+            InstrumentName::Jvm => "jvm",
+            InstrumentName::Trace => "trace",
+        }
+    }
+}
+
+impl fmt::Display for InstrumentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Not the name of an instrument.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("instrument must be one of {all}, got {got}", all = InstrumentName::ALL.map(InstrumentName::name).join(", "))]
+pub struct InstrumentNameError {
+    got: String,
+}
+
+impl FromStr for InstrumentName {
+    type Err = InstrumentNameError;
+
+    fn from_str(text: &str) -> Result<InstrumentName, InstrumentNameError> {
+        let named = InstrumentName::ALL.into_iter().find(|name| name.name() == text);
+        named.ok_or_else(|| InstrumentNameError { got: text.to_owned() })
+    }
+}
+
+/// How an instrument can work on a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Support {
+    /// As meant.
+    Usable {
+        /// What it is based on.
+        base: String,
+    },
+    /// Otherwise, with a loss.
+    Fallback {
+        /// What it is based on instead.
+        base: String,
+        /// What is missing, and what is lost by it.
+        why: String,
+        /// What would change it.
+        remedy: String,
+    },
+    /// Not at all.
+    NotAvailable {
+        /// What is missing.
+        why: String,
+        /// What would change it.
+        remedy: String,
+    },
+}
+
+impl Support {
+    /// Whether it can work.
+    pub fn works(&self) -> bool {
+        !matches!(self, Support::NotAvailable { .. })
+    }
+}
+
+/// An instrument and how it can work here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Availability {
+    /// Which instrument.
+    pub instrument: InstrumentName,
+    /// How it can work.
+    #[serde(flatten)]
+    pub support: Support,
+}
+
+/// What it cost to look: a lower bound, by the kernel's own count of what the BPF programs of the instrument used. It counts in
+/// 50 ms of each second, because counting costs too, and the result is scaled up. What
+/// comes on top (the tracepoints themselves, colder caches) only a comparison of runs with and without it shows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cost {
+    /// CPU time of its programs while the run went on, seconds.
+    pub cpu_s: f64,
+    /// How often they ran.
+    pub runs: u64,
+    /// The CPU time as a share of what server and crowd used, 0..=1; `null` unless both were measured.
+    pub share_of_cpu: Option<f64>,
+    /// Kernel memory of its tables, bytes.
+    pub memory_bytes: u64,
+}
+
+/// What an instrument saw, by instrument.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Found {
+    /// See [`UsageDetails`].
+    Usage(UsageDetails),
+    /// See [`Profile`].
+    Profile(Profile),
+    /// See [`Runqueue`].
+    Runqueue(Runqueue),
+    /// See [`Decision`].
+    Decision(Decision),
+    /// See [`Wakeups`].
+    Wakeups(Wakeups),
+    /// See [`Locks`].
+    Locks(Locks),
+    /// See [`Syscalls`].
+    Syscalls(Syscalls),
+    /// See [`Jvm`].
+    Jvm(Jvm),
+    /// See [`Trace`].
+    Trace(Trace),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_instrument_has_one_name_everywhere() {
+        for name in InstrumentName::ALL {
+            assert_eq!(name.name().parse(), Ok(name));
+            assert_eq!(serde_json::to_value(name).unwrap(), name.name());
+        }
+        let error = "strace".parse::<InstrumentName>().unwrap_err().to_string();
+        assert!(
+            error.starts_with("instrument must be one of usage, profile, ") && error.ends_with("got strace")
+        );
+    }
+}

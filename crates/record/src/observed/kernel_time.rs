@@ -1,0 +1,107 @@
+//! Where CPU time went: profile and locks.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Distribution, Sides};
+
+/// Where CPU time went, by samples of the timer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Profile {
+    /// Samples a second on each CPU.
+    pub frequency_hz: u64,
+    /// Samples of all programs, without the idle task.
+    pub samples: u64,
+    /// Samples whose stack found no place; they count as samples, and in no routine.
+    pub stacks_lost: u64,
+    /// The whole machine, without the idle task.
+    pub machine: ProfiledSide,
+    /// Each side.
+    pub sides: Sides<ProfiledSide>,
+}
+
+/// The profile of one side. All shares are of its samples, 0..=1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProfiledSide {
+    /// Samples.
+    pub samples: u64,
+    /// In the kernel.
+    pub kernel: f64,
+    /// Time with a routine on the stack. They overlap: waking is done by the network stack.
+    pub inclusive: Shares,
+    /// The ten kernel routines in which most time was spent by itself. Time with interrupts off is counted where they are
+    /// switched on again.
+    pub top_self: Vec<Routine>,
+}
+
+/// Inclusive shares of the samples, 0..=1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Shares {
+    /// In `__schedule`.
+    pub scheduler: f64,
+    /// Waking others.
+    pub wake_up: f64,
+    /// In the network stack.
+    pub network: f64,
+    /// Taking, waiting for or releasing locks of the kernel.
+    pub locks: f64,
+    /// Copying from and to user memory.
+    pub copy: f64,
+}
+
+/// A kernel routine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Routine {
+    /// Its name.
+    pub name: String,
+    /// Samples in it.
+    pub samples: u64,
+    /// As a share of the side's samples, 0..=1.
+    pub share: f64,
+}
+
+/// Waiting for locks of the kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Locks {
+    /// By kind of lock, of all programs.
+    pub kinds: Vec<LockKind>,
+    /// Who waited longest, at most ten. Counted for one of some waits and scaled up.
+    pub callers: Vec<LockCaller>,
+    /// The caller was looked up for one of so many waits.
+    pub caller_sampled_one_in: u64,
+    /// Waiting time on locks for which a CPU waits (spinning, or halted by a paravirtual lock) as a share of all CPU time of
+    /// the machine meanwhile, 0..=1.
+    pub cpu_waiting_share: f64,
+    /// Waits whose end was not seen.
+    pub untimed: u64,
+}
+
+/// Waits on one kind of lock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LockKind {
+    /// `spinlock`, `rwlock`, `mutex`, `rwsem`, `rtmutex`, `percpu-rwsem` or `other`.
+    pub kind: String,
+    /// Waits of the server's threads.
+    pub server: u64,
+    /// Waits of the crowd's threads.
+    pub crowd: u64,
+    /// Waits of all programs.
+    pub all: u64,
+    /// Waiting time of all programs, seconds.
+    pub wait_s: f64,
+    /// A wait, µs.
+    pub wait_us: Distribution,
+}
+
+/// Waits of one caller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LockCaller {
+    /// The first routine on the stack that is not of a lock's own.
+    pub caller: String,
+    /// The kind of lock.
+    pub kind: String,
+    /// Waits, about.
+    pub waits: u64,
+    /// Waiting time, about, seconds.
+    pub wait_s: f64,
+}

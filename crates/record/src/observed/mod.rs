@@ -1,0 +1,45 @@
+//! What each instrument sees, as plain data.
+
+mod kernel_time;
+mod processes;
+mod scheduling;
+
+pub use kernel_time::{LockCaller, LockKind, Locks, Profile, ProfiledSide, Routine, Shares};
+pub use processes::{
+    Collector, Jvm, JvmSide, Pressure, SideCalls, Syscalls, ThreadGroup, Trace, UsageDetails, UsageSide,
+    Yields,
+};
+pub use scheduling::{
+    CostByLength, CostRow, Decision, LengthCount, LengthMoment, Lengths, LineFit, Runqueue, SideWakeups,
+    Wakeups,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Many values of one kind. Mean and count are exact; the rest is within a bucket of a histogram, at most a quarter of the
+/// value wide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Distribution {
+    /// How many.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Half are below.
+    pub p50: f64,
+    /// 90 of 100 are below.
+    pub p90: f64,
+    /// 99 of 100 are below.
+    pub p99: f64,
+    /// The upper end of the highest bucket that holds one.
+    pub max: f64,
+}
+
+/// The same of both sides. `null` where a side could not be watched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sides<T> {
+    /// The server.
+    pub server: Option<T>,
+    /// The crowd; several crowds together.
+    pub crowd: Option<T>,
+}

@@ -1,0 +1,131 @@
+//! What the scheduler did: queues, decisions, wake-ups.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Distribution, Sides};
+
+/// Length of the run queue at each scheduling decision: tasks that can run on that CPU, with the one that runs, of all
+/// programs of the machine. (Figures 4 and 5 of Bryant and Hartner, *Java technology, threads, and scheduling in Linux*, 2000.)
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Runqueue {
+    /// All CPUs together.
+    pub all: Lengths,
+    /// Each CPU.
+    pub cpus: Vec<Lengths>,
+    /// How many decisions met which length; lengths that never were are left out.
+    pub lengths: Vec<LengthCount>,
+    /// The same over time, in at most 60 parts.
+    pub over_time: Vec<LengthMoment>,
+}
+
+/// Run-queue lengths in short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Lengths {
+    /// Scheduling decisions.
+    pub decisions: u64,
+    /// Mean length, tasks.
+    pub mean: f64,
+    /// Standard deviation, tasks.
+    pub sd: f64,
+    /// The longest, tasks (lengths above 1,023 count as 1,023).
+    pub max: u64,
+}
+
+/// How often a length was met.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LengthCount {
+    /// Tasks in the queue.
+    pub length: u64,
+    /// Decisions that met it.
+    pub decisions: u64,
+}
+
+/// Lengths in one part of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LengthMoment {
+    /// The part's beginning, seconds from when the instrument began.
+    pub at_s: f64,
+    /// Decisions in it.
+    pub decisions: u64,
+    /// Mean length, tasks.
+    pub mean: f64,
+    /// The longest, tasks.
+    pub max: u64,
+}
+
+/// Time of a scheduling decision by the length of the run queue (Figure 6 of the same paper).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Decision {
+    /// From the entry of `__schedule` to the moment when the next task is chosen; only decisions that led to a switch.
+    pub decision: CostByLength,
+    /// The whole of `__schedule` with the switch, as seen by the task that comes in.
+    pub whole: CostByLength,
+    /// One of so many was timed, by chance; counts of decisions are of those.
+    pub timed_one_in: u64,
+    /// Time in all of `__schedule`, scaled up, as a share of all CPU time of the machine meanwhile, 0..=1.
+    pub share_of_machine: f64,
+}
+
+/// A cost and how it grows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CostByLength {
+    /// Of all decisions, ns.
+    pub all_ns: Distribution,
+    /// By length, in groups.
+    pub by_length: Vec<CostRow>,
+    /// A straight line through the medians; `null` with fewer than three lengths that were met 30 times.
+    pub fit: Option<LineFit>,
+}
+
+/// The cost at some lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CostRow {
+    /// The shortest queue of the group.
+    pub length_min: u64,
+    /// The longest.
+    pub length_max: u64,
+    /// Decisions.
+    pub decisions: u64,
+    /// Half of them took less, ns.
+    pub median_ns: f64,
+    /// Their mean, ns.
+    pub mean_ns: f64,
+}
+
+/// A straight line by least squares through the medians of all lengths that were met at least 30 times.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LineFit {
+    /// What one more queued task costs, ns.
+    pub ns_per_task: f64,
+    /// The lower end of its 95 % interval.
+    pub ns_per_task_low: f64,
+    /// The upper end.
+    pub ns_per_task_high: f64,
+    /// The cost with nothing queued, ns.
+    pub ns_at_zero: f64,
+    /// Share of the variation of the medians that the line explains, 0..=1.
+    pub r2: f64,
+    /// Lengths in the fit.
+    pub points: u64,
+}
+
+/// Wake-ups of each side.
+pub type Wakeups = Sides<SideWakeups>;
+
+/// Wake-ups of one side's threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SideWakeups {
+    /// Threads that were woken.
+    pub wakeups: u64,
+    /// The same per second.
+    pub wakeups_per_s: f64,
+    /// From waking to running, µs.
+    pub latency_us: Distribution,
+    /// How often a thread that had just been woken took the CPU from one that could have gone on.
+    pub preemptions: u64,
+    /// How often a thread was moved to another CPU.
+    pub migrations: u64,
+    /// Wake-ups whose latency could not be taken.
+    pub untimed: u64,
+}
