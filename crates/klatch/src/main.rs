@@ -1,5 +1,8 @@
 //! The command line of Klatch: one file per command.
 
+#[macro_use]
+mod output;
+
 mod build;
 mod calibrate;
 mod compare;
@@ -75,8 +78,15 @@ fn main() -> ExitCode {
         Command::Trace(trace) => trace.execute(),
         Command::Schema(schema) => schema.execute(),
     };
-    done.unwrap_or_else(|error| {
+    let status = done.unwrap_or_else(|error| {
         eprintln!("klatch: {error}");
         ExitCode::from(COULD_NOT_RUN)
-    })
+    });
+    match output::end() {
+        Ok(()) => status,
+        Err(error) => {
+            eprintln!("klatch: cannot write to standard output: {error}");
+            ExitCode::from(COULD_NOT_RUN)
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! How far a run is: a bar on a terminal, plain lines elsewhere. All on standard error: results go to standard output.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use klatch_record::CrowdEvent;
@@ -36,7 +36,7 @@ impl Progress {
                 bar.reset();
                 bar.set_message(self.name.clone());
             }
-            (CrowdEvent::Joined { join_s }, None) => eprintln!("{}: all joined in {join_s:.2} s", self.name),
+            (CrowdEvent::Joined { join_s }, None) => self.say(&format!("all joined in {join_s:.2} s")),
             (CrowdEvent::Progress { sent, received, expected }, Some(bar)) => {
                 bar.set_length(*expected);
                 bar.set_position(sent + received);
@@ -45,12 +45,7 @@ impl Progress {
                 let step = (sent + received) * STEPS / (*expected).max(1);
                 if step > self.step && step < STEPS {
                     self.step = step;
-                    eprintln!(
-                        "{}: {} of {} messages",
-                        self.name,
-                        grouped(sent + received),
-                        grouped(*expected)
-                    );
+                    self.say(&format!("{} of {} messages", grouped(sent + received), grouped(*expected)));
                 }
             }
             (CrowdEvent::Done | CrowdEvent::Result(_), Some(bar)) => bar.finish_and_clear(),
@@ -59,10 +54,15 @@ impl Progress {
                 bar.set_message(format!("{}: {here} of {shards} shards at the gate", self.name));
             }
             (CrowdEvent::Gate { here, shards }, None) => {
-                eprintln!("{}: {here} of {shards} shards at the gate", self.name);
+                self.say(&format!("{here} of {shards} shards at the gate"));
             }
             (CrowdEvent::Open, Some(bar)) => bar.set_message(self.name.clone()),
             (CrowdEvent::Open, None) | (CrowdEvent::Itself(_), _) => {}
         }
+    }
+
+    /// A line, if there is still somebody who reads standard error.
+    fn say(&self, what: &str) {
+        let _ = writeln!(std::io::stderr(), "{}: {what}", self.name);
     }
 }

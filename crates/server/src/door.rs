@@ -1,5 +1,6 @@
 //! The door: what every model does with a new connection before it serves it, and what it says when there is no room.
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -50,7 +51,8 @@ impl Door {
     /// Tells the operator, once, why not all who come are served.
     pub(crate) fn tell(&self, what: &str, why: &str) {
         if !self.told.swap(true, Ordering::Relaxed) {
-            eprintln!("klatch: {what}: {why}");
+            // Those who are served are served on, also when nobody reads this.
+            let _ = writeln!(std::io::stderr(), "klatch: {what}: {why}");
         }
     }
 

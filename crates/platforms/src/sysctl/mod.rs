@@ -6,6 +6,8 @@
 mod knob;
 mod state;
 
+use std::io::Write;
+
 use thiserror::Error;
 
 use self::knob::SystemKnob;
@@ -128,7 +130,8 @@ impl Sysctls {
 impl Drop for Sysctls {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.kept.take().map(restore) {
-            eprintln!("klatch: {error}");
+            // A panic would be worse than a standard error that nobody reads.
+            let _ = writeln!(std::io::stderr(), "klatch: {error}");
         }
     }
 }
