@@ -7,6 +7,8 @@ use procfs::ProcError;
 use procfs::process::Process;
 use thiserror::Error;
 
+use crate::gc::gc_s;
+
 /// A process that cannot be watched.
 #[derive(Debug, Error)]
 #[error("cannot watch process {pid}: {why}")]
@@ -25,6 +27,7 @@ pub struct Snapshot {
     switches_involuntary: u64,
     threads: u64,
     memory_peak_bytes: u64,
+    gc_s: Option<f64>,
 }
 
 impl Snapshot {
@@ -67,6 +70,7 @@ impl Snapshot {
             switches_per_message: each((switches_voluntary + switches_involuntary) as f64),
             threads: self.threads,
             memory_peak_bytes: self.memory_peak_bytes,
+            gc_s: self.gc_s.zip(earlier.gc_s).map(|(later, earlier)| (later - earlier).max(0.0)),
         }
     }
 }
@@ -90,6 +94,7 @@ fn read(pid: u32) -> Result<Snapshot, ProcError> {
         switches_involuntary: involuntary,
         threads,
         memory_peak_bytes: process.status()?.vmhwm.unwrap_or(0) * 1024,
+        gc_s: gc_s(pid),
     })
 }
 

@@ -17,7 +17,8 @@ use crate::workload::WorkloadArgs;
 
 /// Compare a platform with itself on this machine: its noise, and the smallest difference that can be shown in the time.
 ///
-/// Its records, and the comparison as calibration.json, are kept in a folder of their own.
+/// Its records, and the comparison as calibration.json, are kept in a folder of their own; what two starts of a server
+/// differ by is kept in ~/.local/state/klatch/calibration.json, and told in the warnings of later runs.
 /// Exit status: 0 calibrated, 2 could not.
 #[derive(Args)]
 pub(crate) struct Calibrate {
@@ -74,6 +75,9 @@ impl Calibrate {
         };
         let text = serde_json::to_string(&done.comparison)?;
         std::fs::write(done.folder.join("calibration.json"), &text)?;
+        if let Some(Err(error)) = &done.kept {
+            eprintln!("klatch: warnings of later runs will not know of this, it cannot be kept: {error}");
+        }
         if json {
             println!("{text}");
         } else {
@@ -82,6 +86,9 @@ impl Calibrate {
                 false => klatch_report::calibration(&done.comparison, done.elapsed),
             };
             println!("{told}records: {}", done.folder.display());
+            if let Some(Ok(path)) = &done.kept {
+                println!("kept for the warnings of later runs: {}", path.display());
+            }
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -59,7 +59,10 @@ fn what_cannot_be_compared_is_told() {
 fn a_calibration_compares_a_platform_with_itself_in_pairs() {
     let out = tempfile::tempdir().unwrap();
     let workload = ["--time", "0.1", "--rooms", "1", "--users", "4", "--count", "50", "--json"];
-    let said = Said::of(klatch().args(["calibrate", "--out"]).arg(out.path()).args(workload));
+    let in_state = |command: &mut std::process::Command| {
+        Said::of(command.env("XDG_STATE_HOME", out.path().join("state")))
+    };
+    let said = in_state(klatch().args(["calibrate", "--out"]).arg(out.path()).args(workload));
     let json: serde_json::Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"));
     assert_eq!(
         (said.status, &json["pairs"], &json["a"]["starts"]),
@@ -68,4 +71,10 @@ fn a_calibration_compares_a_platform_with_itself_in_pairs() {
     );
     let kept = std::fs::read_to_string(out.path().join("latest/calibration.json")).unwrap();
     assert_eq!(kept.trim(), said.out.trim());
+    let once =
+        ["run", "--platform", "native-epoll", "--warmup", "0", "--trials", "1", "--json", "--rooms", "1"];
+    let record = in_state(klatch().args(once).args(["--count", "10", "--out"]).arg(out.path())).record();
+    let noise = record.environment.noise.unwrap();
+    assert_eq!((noise.platform.as_str(), noise.starts), (json["a"]["platform"].as_str().unwrap(), 6));
+    assert!(noise.between_starts["messages_per_s"] > 0.0, "{noise:?}");
 }

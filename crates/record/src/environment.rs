@@ -28,6 +28,12 @@ pub struct Environment {
     pub steal_share_since_boot: Option<f64>,
     /// Share of CPU time during the run that the hypervisor gave to others, 0..=1.
     pub steal_share_in_run: Option<f64>,
+    /// Clock frequency of the fastest CPU, mean over the run, MHz.
+    #[serde(default)]
+    pub cpu_mhz_in_run: Option<f64>,
+    /// What `klatch calibrate` last found on this machine; `null` if it never ran here.
+    #[serde(default)]
+    pub noise: Option<Noise>,
     /// What Klatch set about the machine for the run, and put back afterwards.
     #[serde(default)]
     pub sysctls: BTreeMap<String, String>,
@@ -36,6 +42,19 @@ pub struct Environment {
     /// How each instrument can work here.
     #[serde(default)]
     pub instruments: Vec<Availability>,
+}
+
+/// How far apart two starts of the same server are on a machine: what a platform showed beside itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Noise {
+    /// When it was measured, RFC 3339 in UTC.
+    pub measured_at: String,
+    /// The platform, and what was set about it.
+    pub platform: String,
+    /// Starts of its server, with one trial each.
+    pub starts: u32,
+    /// By metric, the part by which two starts differ at most in 19 of 20 cases: 0.03 is a ratio of 1.03.
+    pub between_starts: BTreeMap<String, f64>,
 }
 
 /// Limits that a run can meet.

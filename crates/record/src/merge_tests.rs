@@ -40,6 +40,8 @@ fn environment(kernel: &str) -> Environment {
         load_1min: None,
         steal_share_since_boot: None,
         steal_share_in_run: None,
+        cpu_mhz_in_run: None,
+        noise: None,
         sysctls: [].into(),
         limits,
         instruments: vec![],
@@ -59,6 +61,7 @@ fn usage(cpu_s: f64) -> Usage {
         switches_per_message: 0.0,
         threads: 4,
         memory_peak_bytes: 1_000,
+        gc_s: Some(cpu_s / 7.0),
     };
     Usage::together(&[&one], 400)
 }

@@ -28,6 +28,10 @@ pub struct Usage {
     pub threads: u64,
     /// The largest resident set since its start, bytes.
     pub memory_peak_bytes: u64,
+    /// Time in which it stood still for garbage collection, seconds, of several processes the sum; `null` unless it is a
+    /// Java virtual machine that tells.
+    #[serde(default)]
+    pub gc_s: Option<f64>,
 }
 
 impl Usage {
@@ -37,6 +41,12 @@ impl Usage {
         let sum_s = |of: fn(&Usage) -> f64| {
             all.iter().map(|usage| (of(usage) * 1e9).round() as u64).sum::<u64>() as f64 / 1e9
         };
+        // Of those that tell.
+        let gc_ns: Option<u64> = all
+            .iter()
+            .filter_map(|usage| usage.gc_s)
+            .map(|gc_s| (gc_s * 1e9).round() as u64)
+            .fold(None, |sum, ns| Some(sum.unwrap_or(0) + ns));
         let sum = |of: fn(&Usage) -> u64| all.iter().map(|usage| of(usage)).sum::<u64>();
         let each = |sum: f64| if messages == 0 { 0.0 } else { sum / messages as f64 };
         let (cpu_s, user_s, system_s) =
@@ -55,6 +65,7 @@ impl Usage {
             switches_per_message: each((switches_voluntary + switches_involuntary) as f64),
             threads: sum(|usage| usage.threads),
             memory_peak_bytes: sum(|usage| usage.memory_peak_bytes),
+            gc_s: gc_ns.map(|ns| ns as f64 / 1e9),
         }
     }
 }

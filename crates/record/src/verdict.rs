@@ -57,6 +57,12 @@ pub enum WarningKind {
     Trend,
     /// Too few trials for an interval that says much.
     FewTrials,
+    /// A Java virtual machine stood still for garbage collection for long.
+    GarbageCollection,
+    /// The CPUs ran faster in some trials than in others.
+    CpuFrequency,
+    /// All trials are of one start of the server, and starts are known to differ.
+    OneStart,
     /// Some shards were active for longer than others.
     ShardsUneven,
 }

@@ -11,10 +11,11 @@ use crate::number::{grouped, three_digits, time};
 /// A metric as people call it, and how its numbers are written.
 type Row = (&'static str, &'static str, fn(f64) -> String);
 
-const ROWS: [Row; 6] = [
+const ROWS: [Row; 7] = [
     ("messages_per_s", "throughput", |value| format!("{}/s", grouped(value.round() as u64))),
     ("cpu_us_per_message", "CPU per message", time),
     ("server_cpu_us_per_message", "  of the server", time),
+    ("server_cpu_per_crowd_cpu", "  per crowd's CPU", three_digits),
     ("latency_p50_us", "latency p50", time),
     ("latency_p99_us", "latency p99", time),
     ("latency_p999_us", "latency p99.9", time),

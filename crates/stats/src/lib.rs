@@ -5,6 +5,7 @@
 //! and what is compared is a ratio, whose scatter is the same in both directions on a logarithmic scale.
 
 mod bootstrap;
+mod chance;
 mod error;
 mod fit;
 mod interval;
@@ -16,6 +17,7 @@ mod t;
 mod trend;
 
 pub use bootstrap::ratio_of_means;
+pub use chance::chance_difference;
 pub use error::StatsError;
 pub use fit::{LinearFit, linear_fit};
 pub use interval::{Interval, mean_interval};

@@ -7,6 +7,7 @@ use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, Record, Role
 use crate::assemble::{Header, Part, record, with_shares};
 use crate::crowd::{Crowd, Post, tuned};
 use crate::error::RunError;
+use crate::noise;
 use crate::plan::{CrowdKind, Plan};
 use crate::shard::now;
 use crate::spread::spread;
@@ -37,7 +38,7 @@ impl<'a> Bench<'a> {
         let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
         let sysctls = plan.sysctls.iter().map(set).collect();
         let kernel = Kernel::here();
-        let environment = Environment { sysctls, instruments: availability(&kernel), ..environment() };
+        let environment = Environment { sysctls, noise: noise::here(), instruments: availability(&kernel), ..environment() };
         let instruments = Instruments::new(kernel, &plan.instruments, &environment.instruments);
         let wire = match (chosen, &plan.target) {
             (Some(chosen), _) => chosen.entry.wire,
@@ -79,7 +80,7 @@ impl<'a> Bench<'a> {
         let started_at = now();
         let pids: Vec<u32> = self.servers.iter().map(|server| server.pid).collect();
         let gathered = steer::run(&self.crowds, self.all, &pids, &self.instruments, files, tell)?;
-        let Gathered { parts, server, steal_share, observations } = gathered;
+        let Gathered { parts, server, steal_share, cpu_mhz, observations } = gathered;
         let servers_ended = self.servers_ended();
         let unreached =
             |part: &Found| part.result.failure.clone().filter(|failure| failure.kind == FailureKind::Connect);
@@ -87,7 +88,11 @@ impl<'a> Bench<'a> {
             let address = self.platform.address.clone();
             return Err(RunError::NoServer { address, detail: failure.detail });
         }
-        let environment = Environment { steal_share_in_run: steal_share, ..self.environment.clone() };
+        let environment = Environment {
+            steal_share_in_run: steal_share,
+            cpu_mhz_in_run: cpu_mhz,
+            ..self.environment.clone()
+        };
         let header = Header {
             build: &self.plan.build,
             platform: &self.platform,

@@ -14,6 +14,7 @@ use crate::bench::{Bench, chosen};
 use crate::compare::{CompareError, Terms, compare};
 use crate::error::RunError;
 use crate::folder;
+use crate::noise;
 use crate::plan::Plan;
 
 /// Fewer pairs are no design.
@@ -27,6 +28,9 @@ pub struct Calibration {
     pub folder: PathBuf,
     /// How long it took.
     pub elapsed: Duration,
+    /// Where it is kept for the warnings of later runs, or why it cannot be; `None` if instruments watched a side, whose
+    /// cost is in it.
+    pub kept: Option<std::io::Result<PathBuf>>,
 }
 
 /// Why a calibration came to nothing. Records of finished runs stay.
@@ -92,5 +96,6 @@ pub fn calibrate(
     }
     let terms = Terms { estimate: Estimator::GeometricMean, confidence: 0.95 };
     let comparison = compare(&folder.join("a"), &folder.join("b"), terms)?.remove(0);
-    Ok(Calibration { comparison, folder, elapsed: begun.elapsed() })
+    let kept = plan.instruments.is_empty().then(|| noise::keep(&noise::noise(&comparison)));
+    Ok(Calibration { comparison, folder, elapsed: begun.elapsed(), kept })
 }

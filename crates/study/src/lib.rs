@@ -13,6 +13,7 @@ mod file;
 mod folder;
 mod guards;
 mod itself;
+mod noise;
 mod plan;
 mod remote;
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Records for tests.
 
 use klatch_record::{
-    Build, Checks, Class, CrowdInfo, Environment, Limits, Pacing, Platform, Record, Role, SCHEMA_NAME, Score,
-    Status, Usage, UsageOfBoth, Verdict, WireName, Workload,
+    Build, Checks, Class, CrowdInfo, Environment, Limits, Noise, Pacing, Platform, Record, Role, SCHEMA_NAME,
+    Score, Status, Usage, UsageOfBoth, Verdict, WireName, Workload,
 };
 
 /// A valid trial with this throughput that began in this minute.
@@ -72,6 +72,8 @@ pub(crate) fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             load_1min: None,
             steal_share_since_boot: None,
             steal_share_in_run: None,
+            cpu_mhz_in_run: None,
+            noise: None,
             sysctls: Default::default(),
             limits: Limits {
                 open_files: None,
@@ -100,5 +102,16 @@ pub(crate) fn usage(cpu_s: f64) -> Usage {
         switches_per_message: 0.0,
         threads: 1,
         memory_peak_bytes: 1,
+        gc_s: None,
+    }
+}
+
+/// Two starts of the server differ by this part at most.
+pub(crate) fn noise(part: f64) -> Noise {
+    Noise {
+        measured_at: "2026-01-01T00:00:00Z".into(),
+        platform: "x".into(),
+        starts: 20,
+        between_starts: [("messages_per_s".to_owned(), part)].into(),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use klatch_instruments::{Files, Instruments, MachineTime, Snapshot, Targets, Watch};
+use klatch_instruments::{CpuFrequency, Files, Instruments, MachineTime, Snapshot, Targets, Watch};
 use klatch_platforms::{PlatformError, Process, Processes};
 use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Itself, Observation, Usage};
 
@@ -23,6 +23,8 @@ pub(crate) struct Gathered {
     pub(crate) steal_share: Option<f64>,
     /// What the instruments saw.
     pub(crate) observations: Vec<Observation>,
+    /// Frequency of the fastest CPU meanwhile.
+    pub(crate) cpu_mhz: Option<f64>,
 }
 
 /// What came of one crowd.
@@ -81,6 +83,7 @@ pub(crate) fn run(
     }
     let (mut before, mut after, mut failed) = (None, None, None);
     let (mut watch, mut observations) = (None, Vec::new());
+    let mut frequency = CpuFrequency::new();
     while running.iter().any(|one| one.stage < Stage::Ended) {
         let (place, line) = match lines.recv_timeout(SILENCE_MAX) {
             Ok(said) => said,
@@ -91,6 +94,7 @@ pub(crate) fn run(
         };
         let progress = running[place].hear(line);
         if progress && before.is_some() {
+            frequency.sample();
             tell(&together(&running));
         }
         if before.is_none() && failed.is_none() {
@@ -115,6 +119,7 @@ pub(crate) fn run(
         if after.is_none() && running.iter().all(|one| one.stage >= Stage::Done) {
             after = Some(look(servers, &running));
             observations.extend(watch.take().into_iter().flat_map(Watch::finish));
+            frequency.sample();
             running.iter_mut().for_each(|one| one.process.say("quit"));
             tell(&CrowdEvent::Done);
         } else if failed.is_some() && running[place].stage == Stage::Done {
@@ -143,7 +148,7 @@ pub(crate) fn run(
     });
     let steal_share =
         looks.and_then(|(before, after)| Some(after.machine?.steal_share_since(&before.machine?)));
-    Ok(Gathered { parts, server, steal_share, observations })
+    Ok(Gathered { parts, server, steal_share, cpu_mhz: frequency.mean_mhz(), observations })
 }
 
 /// What instruments watch: the processes of this machine.

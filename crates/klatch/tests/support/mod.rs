@@ -14,7 +14,10 @@ use klatch_record::Record;
 
 /// The program under test, with its results in `out`.
 pub(crate) fn klatch() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_klatch"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_klatch"));
+    // What the user has calibrated is his.
+    command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    command
 }
 
 /// `klatch run` with one trial and no warm-up, results in `out`, records as JSON.

@@ -15,13 +15,14 @@ pub(super) struct Metric {
 }
 
 /// All that are compared.
-pub(super) const METRICS: [Metric; 6] = [
+pub(super) const METRICS: [Metric; 7] = [
     Metric { name: "messages_per_s", of: |record| Some(record.score.messages_per_s) },
     Metric { name: "cpu_us_per_message", of: |record| record.score.cpu_us_per_message },
     Metric {
         name: "server_cpu_us_per_message",
         of: |record| Some(record.usage.server.as_ref()?.cpu_us_per_message),
     },
+    Metric { name: "server_cpu_per_crowd_cpu", of: server_per_crowd },
     Metric { name: "latency_p50_us", of: |record| latency(record, |of| of.p50_us) },
     Metric { name: "latency_p99_us", of: |record| latency(record, |of| of.p99_us) },
     Metric { name: "latency_p999_us", of: |record| latency(record, |of| of.p999_us) },
@@ -32,6 +33,13 @@ const SEED: u64 = 1;
 
 fn latency(record: &Record, of: fn(&Latency) -> f64) -> Option<f64> {
     record.latency.as_ref().map(of)
+}
+
+/// The crowd is the same program with the same work on both sides of a comparison: what the machine does to the speed of
+/// both, a neighbour on the other hyperthread or a clock that moves, drops out.
+fn server_per_crowd(record: &Record) -> Option<f64> {
+    let (server, crowd) = (record.usage.server.as_ref()?, record.usage.crowd.as_ref()?);
+    (crowd.cpu_s > 0.0).then(|| server.cpu_s / crowd.cpu_s)
 }
 
 /// Compares one metric.

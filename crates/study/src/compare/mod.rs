@@ -10,12 +10,14 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use klatch_record::{COMPARISON_SCHEMA_NAME, Comparison, Estimator, Side, Unit};
+use klatch_record::{
+    COMPARISON_SCHEMA_NAME, Comparison, Estimator, MetricComparison, Noise, Record, Side, Unit, WarningKind,
+};
 use klatch_stats::Design;
 
 pub use self::read::CompareError;
 
-use crate::guards::guard_series;
+use crate::guards::{floor, guard_series};
 
 use self::differ::{described, differences};
 use self::metrics::{METRICS, compared};
@@ -59,6 +61,29 @@ pub fn compare(a: &Path, b: &Path, terms: Terms) -> Result<Vec<Comparison>, Comp
     both.iter().map(one).collect()
 }
 
+/// What to know where one side at least is of one start.
+fn one_start(record: &Record) -> String {
+    let known = record.environment.noise.as_ref().and_then(floor);
+    format!(
+        "one start of the server on one side at least: what differs from start to start is not in the intervals; {}",
+        known.unwrap_or_else(|| "`klatch calibrate` measures how much that is here".to_owned())
+    )
+}
+
+/// A difference between single starts that two starts of the same server can have too.
+fn below_floor(metric: &MetricComparison, noise: &Noise) -> Option<String> {
+    let (ratio, floor) = (metric.ratio?, *noise.between_starts.get(&metric.metric)?);
+    let small = ratio.shows_difference() && ratio.estimate.ln().abs() < floor.ln_1p();
+    small.then(|| {
+        format!(
+            "{}: two starts of {} differ by up to {:.1} % here, so this may be no difference of the platforms",
+            metric.metric,
+            noise.platform,
+            floor * 100.0
+        )
+    })
+}
+
 /// Compares what was read.
 fn compare_records(
     cell: Option<String>,
@@ -73,11 +98,7 @@ fn compare_records(
     let (a_units, b_units) = match unit {
         Unit::Start => (a_starts.clone(), b_starts.clone()),
         Unit::Trial => {
-            notes.push(
-                "one start of the server on one side at least: what differs from start to start is not in the \
-                 intervals; `klatch study` starts the server anew"
-                    .to_owned(),
-            );
+            notes.push(one_start(&a.records[0]));
             (a.one_by_one(), b.one_by_one())
         }
     };
@@ -86,11 +107,17 @@ fn compare_records(
         // Between pairs, drift drops out.
         for (side, read) in [("A", a), ("B", b)] {
             let warnings = guard_series(&read.records.iter().collect::<Vec<_>>());
-            notes.extend(warnings.iter().map(|of| format!("{side}: {}; {}", of.message, of.advice)));
+            let told = warnings.iter().filter(|of| of.kind != WarningKind::OneStart);
+            notes.extend(told.map(|of| format!("{side}: {}; {}", of.message, of.advice)));
         }
     }
     if left_out > 0 {
         notes.push(format!("{left_out} without a partner of the same block are left out"));
+    }
+    let metrics: Vec<MetricComparison> =
+        METRICS.iter().map(|metric| compared(metric, &a_units, &b_units, design, terms)).collect();
+    if let (Unit::Trial, Some(noise)) = (unit, &a.records[0].environment.noise) {
+        notes.extend(metrics.iter().filter_map(|metric| below_floor(metric, noise)));
     }
     let pairs = (design == Design::Paired).then_some(a_units.len() as u32);
     let side = |read: &Read, starts: usize| Side {
@@ -108,7 +135,7 @@ fn compare_records(
         confidence: terms.confidence,
         unit,
         pairs,
-        metrics: METRICS.iter().map(|metric| compared(metric, &a_units, &b_units, design, terms)).collect(),
+        metrics,
         notes,
     })
 }

@@ -4,7 +4,7 @@ use klatch_record::{Class, Comparison, Estimator, Record, Role, Status, Unit, Ve
 use tempfile::TempDir;
 
 use super::*;
-use crate::samples::record;
+use crate::samples::{noise, record};
 
 const TERMS: Terms = Terms { estimate: Estimator::GeometricMean, confidence: 0.95 };
 
@@ -131,4 +131,28 @@ fn what_cannot_be_compared_is_said() {
         let said = fails(&out, "s/cells/a", b);
         assert!(said.contains(message), "{message:?} is not in {said:?}");
     }
+}
+
+#[test]
+fn a_difference_of_single_starts_is_held_to_what_calibration_found() {
+    let out = tempfile::tempdir().unwrap();
+    for number in 1..=4 {
+        let wander = [1.0, -1.0, 2.0, 0.0][number as usize - 1];
+        for (side, minute, score) in [("a", number, 1_000.0), ("b", 20 + number, 1_030.0)] {
+            let mut record = record(number, minute, score + wander);
+            record.environment.noise = Some(noise(0.04));
+            put(&out, &format!("{side}/trial-{number}.json"), &record);
+        }
+    }
+    let of = one(&out, "a", "b");
+    assert!(of.metrics[0].ratio.unwrap().shows_difference());
+    assert!(
+        of.notes[0].ends_with(
+            "two starts of x differ by up to 4.0 % in throughput on this machine (calibrated 2026-01-01)"
+        ),
+        "{:?}",
+        of.notes
+    );
+    let held = "messages_per_s: two starts of x differ by up to 4.0 % here, so this may be no difference of the platforms";
+    assert_eq!(of.notes[1..], [held]);
 }
