@@ -105,7 +105,7 @@ impl Crowd {
             save(&shard_record(plan, result.clone(), itself.clone())?, out)?;
         }
         if self.json {
-            print(&CrowdEvent::Itself(itself));
+            print(&CrowdEvent::Itself(itself.into()));
             print(&CrowdEvent::Result(result.clone()));
         } else {
             print!("{}", klatch_report::crowd(&result)?);

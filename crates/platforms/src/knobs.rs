@@ -138,6 +138,7 @@ mod tests {
             help: String::new(),
             values: [("on".into(), vec!["--yield".into()])].into(),
             arguments: Vec::new(),
+            pages: [].into(),
         };
         let set =
             |value: &str| Setting { name: "yield".into(), value: value.into() }.arguments(&yields).unwrap();

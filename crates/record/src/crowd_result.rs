@@ -36,7 +36,7 @@ pub enum CrowdEvent {
     /// Last verified delivery, or it gave up.
     Done,
     /// What it knows of itself, for whoever started it on another machine.
-    Itself(Itself),
+    Itself(Box<Itself>),
     /// The whole result.
     Result(CrowdResult),
 }

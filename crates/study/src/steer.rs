@@ -200,7 +200,7 @@ impl<'a> Running<'a> {
                 return true;
             }
             Ok(CrowdEvent::Done) => self.stage = Stage::Done,
-            Ok(CrowdEvent::Itself(itself)) => self.itself = Some(itself),
+            Ok(CrowdEvent::Itself(itself)) => self.itself = Some(*itself),
             Ok(CrowdEvent::Result(result)) => (self.stage, self.result) = (Stage::Done, Some(result)),
             Ok(CrowdEvent::Gate { .. } | CrowdEvent::Open) | Err(_) => {}
         }
