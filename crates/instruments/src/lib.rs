@@ -3,12 +3,12 @@
 mod bpf;
 mod decision;
 mod environment;
+mod frequency;
+mod gc;
 mod instrument;
 mod jvm;
 mod kernel;
 mod locks;
-mod frequency;
-mod gc;
 mod machine_time;
 mod profile;
 mod runqueue;
@@ -21,9 +21,9 @@ mod wakeups;
 mod watch;
 
 pub use environment::{clock_name, environment, host_name};
+pub use frequency::CpuFrequency;
 pub use instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
 pub use kernel::Kernel;
-pub use frequency::CpuFrequency;
 pub use machine_time::MachineTime;
 pub use trace::{
     Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError, TraceKind, perfetto, show, summary,

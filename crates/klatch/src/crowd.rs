@@ -106,7 +106,7 @@ impl Crowd {
         }
         if self.json {
             print(&CrowdEvent::Itself(itself.into()));
-            print(&CrowdEvent::Result(result.clone()));
+            print(&CrowdEvent::Result(result.clone().into()));
         } else {
             print!("{}", klatch_report::crowd(&result)?);
             let reasons = verdict.reasons.iter().map(|reason| format!("invalid: {reason}"));

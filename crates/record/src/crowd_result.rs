@@ -38,7 +38,7 @@ pub enum CrowdEvent {
     /// What it knows of itself, for whoever started it on another machine.
     Itself(Box<Itself>),
     /// The whole result.
-    Result(CrowdResult),
+    Result(Box<CrowdResult>),
 }
 
 /// What a crowd knows of itself and of the machine it runs on.

@@ -38,7 +38,12 @@ impl<'a> Bench<'a> {
         let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
         let sysctls = plan.sysctls.iter().map(set).collect();
         let kernel = Kernel::here();
-        let environment = Environment { sysctls, noise: noise::here(), instruments: availability(&kernel), ..environment() };
+        let environment = Environment {
+            sysctls,
+            noise: noise::here(),
+            instruments: availability(&kernel),
+            ..environment()
+        };
         let instruments = Instruments::new(kernel, &plan.instruments, &environment.instruments);
         let wire = match (chosen, &plan.target) {
             (Some(chosen), _) => chosen.entry.wire,

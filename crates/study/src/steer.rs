@@ -201,7 +201,7 @@ impl<'a> Running<'a> {
             }
             Ok(CrowdEvent::Done) => self.stage = Stage::Done,
             Ok(CrowdEvent::Itself(itself)) => self.itself = Some(*itself),
-            Ok(CrowdEvent::Result(result)) => (self.stage, self.result) = (Stage::Done, Some(result)),
+            Ok(CrowdEvent::Result(result)) => (self.stage, self.result) = (Stage::Done, Some(*result)),
             Ok(CrowdEvent::Gate { .. } | CrowdEvent::Open) | Err(_) => {}
         }
         false
