@@ -34,6 +34,9 @@ pub(crate) struct Study {
     only: Option<String>,
     #[command(flatten)]
     platforms: PlatformArgs,
+    /// Allow what the study says under `[sysctls]` to change the machine for as long as a visit takes
+    #[arg(long)]
+    allow_sysctl: bool,
     /// Seed of the order in which cells are visited
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -60,6 +63,11 @@ impl Study {
             print!("{}", outline(&plan));
             return Ok(ExitCode::SUCCESS);
         }
+        anyhow::ensure!(
+            self.allow_sysctl || !plan.sets_sysctls(),
+            "{} sets sysctls of this machine; allow it with --allow-sysctl",
+            plan.name
+        );
         let store = self.store(&plan)?;
         plan.seed = store.seed();
         let all = Processes::default();

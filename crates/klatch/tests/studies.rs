@@ -131,6 +131,8 @@ fn what_cannot_be_carried_out_is_refused_before_anything_starts() {
     };
     refused(&format!("{SMALL}speed = 3\n"), &[], "small.toml:10:1: unknown field `speed`");
     refused(&SMALL.replace("[1, 2]", "[1, 5000]"), &[], "small.toml:4:9: ");
+    let sysctls = format!("{SMALL}[sysctls]\n'vm.swappiness' = [10, 60]\n");
+    refused(&sysctls, &[], "small sets sysctls of this machine; allow it with --allow-sysctl");
     refused(SMALL, &["--only", "redis"], "no cell of small has redis in its name");
     refused(SMALL, &["--resume"], "there is no study small in ");
 }

@@ -50,6 +50,11 @@ impl StudyPlan {
         self.search.is_some()
     }
 
+    /// Whether some cell sets something about the whole machine.
+    pub fn sets_sysctls(&self) -> bool {
+        self.cells.iter().any(|cell| !cell.plan.sysctls.is_empty())
+    }
+
     /// The fewest and the most runs that it needs when nothing fails; a search makes as many as it needs.
     pub fn runs(&self) -> (u32, u32) {
         let cells = self.cells.iter().filter(|cell| cell.absent.is_none()).count() as u32;

@@ -1,7 +1,7 @@
 //! Who makes the runs: this machine, or a test without time.
 
 use klatch_instruments::Files;
-use klatch_platforms::Processes;
+use klatch_platforms::{Processes, Sysctls};
 use klatch_record::{CrowdEvent, Platform, Record, Role, Status};
 
 use crate::bench::{Bench, chosen};
@@ -48,6 +48,8 @@ impl Executor for Machine<'_> {
         tell: &mut dyn FnMut(Visiting<'_>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let chosen = chosen(plan)?;
+        // Each cell may want the machine otherwise; between visits it is as it was.
+        let sysctls = Sysctls::set(&plan.sysctls)?;
         let mut bench = Bench::open(plan, chosen.as_ref(), self.all)?;
         tell(Visiting::Ready(&bench.platform))?;
         for &(role, number) in runs {
@@ -62,6 +64,7 @@ impl Executor for Machine<'_> {
                 break;
             }
         }
-        Ok(())
+        drop(bench);
+        Ok(sysctls.put_back()?)
     }
 }

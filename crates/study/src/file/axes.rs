@@ -45,6 +45,9 @@ pub(crate) fn dimensions(
     for (name, values) in &file.crowd {
         all.push(crowd(name, values, source)?);
     }
+    for (name, values) in &file.sysctls {
+        all.push(knob(name, name, values.get_ref(), values.span(), Change::Sysctl));
+    }
     for dimension in &all {
         if dimension.values.is_empty() {
             let message = format!("{} has no value, so there is nothing to run", dimension.name);

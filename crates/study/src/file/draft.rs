@@ -30,6 +30,7 @@ pub(crate) enum Change {
     Rate(f64),
     Server(Setting),
     Crowd(Setting),
+    Sysctl(Setting),
     CrowdKind(CrowdKind),
     CrowdLoops(usize),
     /// Server processes over which the rooms are spread.
@@ -58,6 +59,7 @@ impl Draft {
             Change::Rate(rate) => self.rate = Some(*rate),
             Change::Server(setting) => plan.settings.push(setting.clone()),
             Change::Crowd(setting) => self.plan.crowd_settings.push(setting.clone()),
+            Change::Sysctl(setting) => self.plan.sysctls.push(setting.clone()),
             Change::CrowdKind(kind) => self.plan.crowd = *kind,
             Change::Servers(servers) => self.plan.servers = *servers,
             Change::Shards(shards) => self.plan.shards = *shards,

@@ -52,6 +52,10 @@ pub(crate) struct StudyFile {
     #[serde(default)]
     #[schemars(with = "KnobsSchema")]
     pub(crate) crowd: Knobs,
+    /// What is set about the whole machine during a visit; only with `--allow-sysctl`.
+    #[serde(default)]
+    #[schemars(with = "KnobsSchema")]
+    pub(crate) sysctls: Knobs,
     /// CPUs that server and crowd share, counted from the first; or `doubling`: 1, 2, 4 … up to all.
     #[schemars(with = "Option<OneOrMany<AnyScalar>>")]
     pub(crate) cpus: Values<Scalar>,

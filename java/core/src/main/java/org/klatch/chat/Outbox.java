@@ -1,6 +1,8 @@
 package org.klatch.chat;
 
-/** Where the lines for one connection go. Called with locks held: no method may block, or call back. */
+/**
+ * Where the lines for one connection go. Called with locks held: no method may block, or call back.
+ */
 public interface Outbox {
   /**
    * Takes a line for the connection.

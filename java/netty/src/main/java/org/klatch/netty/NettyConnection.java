@@ -26,6 +26,7 @@ final class NettyConnection extends ChannelInboundHandlerAdapter implements Half
   private final Session session;
   private final Framing framing = new Framing(2 * Framing.MAX_LINE);
   private boolean registered;
+  private String lost = "Connection closed"; // why, when it is
   private boolean over; // the session is; what comes in is discarded
 
   NettyConnection(SocketChannel channel, Options options, Hall hall, HalfOpen halfOpen) {
@@ -99,18 +100,20 @@ final class NettyConnection extends ChannelInboundHandlerAdapter implements Half
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     // A write that fails tells so while a room is still handing its message to the members: later.
+    // Netty may tell in between that the channel is closed, but not why.
+    lost = cause instanceof IOException ? "Connection reset" : "Internal error";
     channel
         .eventLoop()
         .execute(
             () -> {
-              end(cause instanceof IOException ? "Connection reset" : "Internal error");
+              end(lost);
               channel.close();
             });
   }
 
   @Override
   public void channelInactive(ChannelHandlerContext context) {
-    end("Connection closed");
+    end(lost);
   }
 
   private void overflow() {
