@@ -93,14 +93,14 @@ final class NettyConnection extends ChannelInboundHandlerAdapter implements Half
   @Override
   public void userEventTriggered(ChannelHandlerContext context, Object event) {
     if (event instanceof ChannelInputShutdownEvent) {
-      end("Connection closed");
+      end(lost);
     }
   }
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     // A write that fails tells so while a room is still handing its message to the members: later.
-    // Netty may tell in between that the channel is closed, but not why.
+    // In between Netty tells that the input is shut or the channel closed, but not why.
     lost = cause instanceof IOException ? "Connection reset" : "Internal error";
     channel
         .eventLoop()
