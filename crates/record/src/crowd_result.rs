@@ -8,7 +8,6 @@ use crate::{Environment, Usage};
 /// One line of a crowd's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "the large ones come once a run")]
 pub enum CrowdEvent {
     /// Every user has joined.
     Joined {
