@@ -47,7 +47,6 @@ if [ "$purpose" = test ]; then
     need strace strace
     need unshare util-linux
     # Other machines in miniature: network namespaces with sshd in them.
-    need ip iproute2
     need ssh openssh-client
     need sshd openssh-server
     need socat socat
