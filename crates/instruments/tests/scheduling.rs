@@ -162,7 +162,7 @@ fn a_kernel_that_lacks_something_is_told_and_watched_as_far_as_it_goes() {
     let folder = tempfile::tempdir().unwrap();
     let names = InstrumentName::ALL;
     let watch = start(Kernel::without_tracepoints(&["sched_entry_tp"]), &names, &me(), &files(&folder));
-    ping_pong(100);
+    ping_pong(5_000);
     for one in watch.finish() {
         match one.instrument {
             InstrumentName::Runqueue => {
