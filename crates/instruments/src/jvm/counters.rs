@@ -10,13 +10,13 @@ const LITTLE_ENDIAN: u8 = 1;
 
 /// The counters at one moment.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Counters {
+pub(crate) struct Counters {
     numbers: BTreeMap<String, i64>,
     texts: BTreeMap<String, String>,
 }
 
 /// Where a process has its counters; `None` if it is no JVM that keeps some.
-pub(super) fn file_of(pid: u32) -> Option<PathBuf> {
+pub(crate) fn file_of(pid: u32) -> Option<PathBuf> {
     // The folder is named after the user whom the process belongs to.
     let folders = std::fs::read_dir("/tmp").ok()?.flatten();
     let named = folders.filter(|folder| folder.file_name().to_string_lossy().starts_with("hsperfdata_"));
@@ -25,7 +25,7 @@ pub(super) fn file_of(pid: u32) -> Option<PathBuf> {
 
 impl Counters {
     /// Those in the bytes of a file; `None` if it is something else, or not ready.
-    pub(super) fn parse(bytes: &[u8]) -> Option<Counters> {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Counters> {
         let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
         let ready = bytes.get(7) == Some(&1);
         if bytes.get(..4)? != MAGIC || bytes.get(4) != Some(&LITTLE_ENDIAN) || !ready {
@@ -53,23 +53,23 @@ impl Counters {
     }
 
     /// The counter `name`; 0 where there is none.
-    pub(super) fn number(&self, name: &str) -> u64 {
+    pub(crate) fn number(&self, name: &str) -> u64 {
         self.numbers.get(name).map_or(0, |number| (*number).max(0) as u64)
     }
 
     /// The text `name`.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.texts.get(name).map(String::as_str)
     }
 
     /// The sum of all counters whose names begin and end so.
-    pub(super) fn sum(&self, start: &str, end: &str) -> u64 {
+    pub(crate) fn sum(&self, start: &str, end: &str) -> u64 {
         let is = |name: &str| name.starts_with(start) && name.ends_with(end);
         self.numbers.iter().filter(|(name, _)| is(name)).map(|(_, number)| (*number).max(0) as u64).sum()
     }
 
     /// Ticks as seconds.
-    pub(super) fn seconds(&self, ticks: u64) -> f64 {
+    pub(crate) fn seconds(&self, ticks: u64) -> f64 {
         ticks as f64 / self.number("sun.os.hrt.frequency").max(1) as f64
     }
 }

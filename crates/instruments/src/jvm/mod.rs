@@ -1,6 +1,6 @@
 //! What a Java virtual machine did, by its own counters.
 
-mod counters;
+pub(crate) mod counters;
 mod poll;
 
 use std::path::PathBuf;
