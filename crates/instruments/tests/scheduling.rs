@@ -65,30 +65,7 @@ fn wake_ups_are_as_many_as_waits_by_proc() {
     const ROUNDS: usize = 5_000;
     let _alone = alone();
     let mut waits = 0;
-    let [observation] = watch([InstrumentName::Wakeups], || {
-        let own_waits = || {
-            let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
-            let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();
-            line.trim().parse::<u64>().unwrap()
-        };
-        let (ping, pong) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
-        let play = move |mut from: std::io::PipeReader, mut to: std::io::PipeWriter, serves: bool| {
-            let before = own_waits();
-            let mut ball = [0];
-            for _ in 0..ROUNDS {
-                if serves {
-                    to.write_all(&ball).unwrap();
-                }
-                from.read_exact(&mut ball).unwrap();
-                if !serves {
-                    to.write_all(&ball).unwrap();
-                }
-            }
-            own_waits() - before
-        };
-        let other = std::thread::spawn(move || play(ping.0, pong.1, false));
-        waits = play(pong.0, ping.1, true) + other.join().unwrap();
-    });
+    let [observation] = watch([InstrumentName::Wakeups], || waits = ping_pong(ROUNDS));
     let Found::Wakeups(wakeups) = found(&observation) else { panic!("{observation:?}") };
     let server = wakeups.server.as_ref().unwrap();
     let (seen, waits) = (server.latency_us.count as f64, waits as f64);
@@ -142,7 +119,7 @@ fn a_trace_holds_what_happened() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let watch = start(Kernel::here(), &[InstrumentName::Trace], &me(), &files(&folder));
-    ping_pong(ROUNDS);
+    let waits = ping_pong(ROUNDS);
     let [observation] = watch.finish().try_into().unwrap();
     let Found::Trace(trace) = found(&observation) else { panic!("{observation:?}") };
     let file = std::fs::File::open(folder.path().join(&observation.files[0])).unwrap();
@@ -152,7 +129,9 @@ fn a_trace_holds_what_happened() {
     let mine = |event: &&klatch_instruments::TraceEvent| {
         event.kind == TraceKind::Waking && event.tgid == std::process::id()
     };
-    assert!(read.events.iter().filter(mine).count() >= ROUNDS / 2, "{trace:?}");
+    let wakings = read.events.iter().filter(mine).count() as u64;
+    // A waker may find the other still on its way to sleep: then nobody waited, and the kernel tells it the same.
+    assert!(waits > 0 && wakings >= waits, "{waits} waits, {wakings} wakings: {trace:?}");
     assert!(read.events.is_sorted_by_key(|event| event.ns));
 }
 

@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
+use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -82,15 +82,32 @@ pub(crate) fn while_spinning(count: usize, cpu: usize, work: impl FnOnce()) {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// Two threads that wake each other `rounds` times.
-pub(crate) fn ping_pong(rounds: usize) {
-    let (to, from) = sync_channel::<usize>(0);
-    let (back, home) = sync_channel(0);
-    let echo = std::thread::spawn(move || from.iter().try_for_each(|ball| back.send(ball)));
-    for ball in 0..rounds {
-        to.send(ball).unwrap();
-        home.recv().unwrap();
-    }
-    drop(to);
-    echo.join().unwrap().unwrap();
+/// Two threads that wake each other through pipes, `rounds` times each way.
+///
+/// Returns how often one of them waited, by the kernel's own count: one that finds the ball there already does not.
+pub(crate) fn ping_pong(rounds: usize) -> u64 {
+    let (ping, pong) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
+    let play = move |mut from: PipeReader, mut to: PipeWriter, serves: bool| {
+        let before = own_waits();
+        let mut ball = [0];
+        for _ in 0..rounds {
+            if serves {
+                to.write_all(&ball).unwrap();
+            }
+            from.read_exact(&mut ball).unwrap();
+            if !serves {
+                to.write_all(&ball).unwrap();
+            }
+        }
+        own_waits() - before
+    };
+    let other = std::thread::spawn(move || play(ping.0, pong.1, false));
+    play(pong.0, ping.1, true) + other.join().unwrap()
+}
+
+/// How often the calling thread has waited so far.
+fn own_waits() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();
+    line.trim().parse().unwrap()
 }
