@@ -3,7 +3,7 @@
 mod shared;
 
 use std::io::Write;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
@@ -231,6 +231,20 @@ fn a_reset_is_seen_as_a_quit() {
         drop(bob);
         assert_eq!(ann.hear_until(" QUIT "), ":bob!bob@127.0.0.1 QUIT :Connection reset");
         ann.ping();
+        server.stop();
+    }
+}
+
+#[test]
+fn who_hangs_up_with_the_last_word_still_hears_the_answer() {
+    for options in every_server().into_iter().filter(|options| options.model == Model::Epoll) {
+        let server = Running::start(options);
+        let mut users = ["ann", "bob", "cat"].map(|nick| server.user(nick));
+        users.iter_mut().for_each(|user| user.join("#a"));
+        let [_, _, cat] = &mut users;
+        cat.say("QUIT :bye");
+        cat.socket.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(cat.hear_until("ERROR "), "ERROR :Closing link: (Quit: bye)");
         server.stop();
     }
 }

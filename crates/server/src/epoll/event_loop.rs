@@ -1,6 +1,7 @@
 //! One loop. What a turn of it does: wait; read from those who have said something and do what they ask for, which
 //! writes to others; then look after the connections that need it.
 
+use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,6 +22,9 @@ const LISTENER: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 const BELL: u64 = u64::MAX - 2;
 const EVENTS_MAX: usize = 1024;
+/// Where deliveries are put together, the loop listens again after each such part of the connections that wait: one
+/// connection of few, more of many, so that nobody waits long for being written to.
+const PARTS: usize = 256;
 const BUFFER_BYTES: usize = 64 * 1024;
 
 struct Connection {
@@ -44,6 +48,8 @@ pub(super) struct EventLoop {
     free: Vec<usize>,
     arrived: u64,
     waiting: Waiting,
+    /// Slots to look after.
+    noted: VecDeque<usize>,
     buffer: Box<[u8]>,
 }
 
@@ -70,6 +76,7 @@ impl EventLoop {
             free: Vec::new(),
             arrived: 0,
             waiting: Waiting::new(Duration::from_secs(options.registration_timeout_s.into())),
+            noted: VecDeque::new(),
             buffer: vec![0; BUFFER_BYTES].into(),
         };
         new.watch(&**inbox, BELL)?;
@@ -94,7 +101,7 @@ impl EventLoop {
         let mut letters = Letters::default();
         loop {
             let deadline = self.deadline();
-            let timeout = if self.owner.inbox.may_sleep() {
+            let timeout = if self.noted.is_empty() && self.owner.inbox.may_sleep() {
                 deadline.map(|at| at.saturating_duration_since(Instant::now()))
             } else {
                 Some(Duration::ZERO)
@@ -124,8 +131,9 @@ impl EventLoop {
                     return Ok(());
                 }
                 letters.arrivals.drain(..).for_each(|arrival| self.welcome(arrival));
-                letters.noted.drain(..).for_each(|slot| self.look_after(slot));
+                self.noted.extend(letters.noted.drain(..));
             }
+            self.look_after_some();
         }
     }
 
@@ -229,6 +237,17 @@ impl EventLoop {
         }
     }
 
+    /// Looks after those that were noted, the first first. Where deliveries are put together only after a part of them:
+    /// what is said meanwhile reaches the rest in the same write.
+    fn look_after_some(&mut self) {
+        let some = if self.owner.coalesce { self.noted.len().div_ceil(PARTS) } else { self.noted.len() };
+        for _ in 0..some {
+            if let Some(slot) = self.noted.pop_front() {
+                self.look_after(slot);
+            }
+        }
+    }
+
     /// A connection was noted.
     fn look_after(&mut self, slot: usize) {
         let Some(connection) = &mut self.slots[slot] else {
@@ -262,8 +281,9 @@ impl EventLoop {
         if let Some(connection) = &mut self.slots[slot] {
             connection.closing = true;
             connection.link.end();
-            connection.link.note();
             self.waiting.begin(Ticket { slot, serial: connection.serial }, Instant::now());
+            // At once: nothing is to be read any more, also not the end of what it says.
+            self.look_after(slot);
         }
     }
 

@@ -97,11 +97,6 @@ impl Link {
         Link(Arc::new(Output { socket, slot, owner, state: Mutex::new(state) }))
     }
 
-    /// Has the loop look at this connection before it waits again.
-    pub(super) fn note(&self) {
-        self.0.note(&mut self.0.state());
-    }
-
     /// The connection takes more: writes what waits.
     pub(super) fn flush(&self) {
         let mut state = self.0.state();
