@@ -237,7 +237,7 @@ fn a_reset_is_seen_as_a_quit() {
 
 #[test]
 fn who_hangs_up_with_the_last_word_still_hears_the_answer() {
-    for options in every_server().into_iter().filter(|options| options.model == Model::Epoll) {
+    for options in every_server() {
         let server = Running::start(options);
         let mut users = ["ann", "bob", "cat"].map(|nick| server.user(nick));
         users.iter_mut().for_each(|user| user.join("#a"));

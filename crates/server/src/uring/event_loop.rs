@@ -249,6 +249,10 @@ impl EventLoop {
         let Some(connection) = &mut self.slots[slot] else {
             return;
         };
+        if connection.closing {
+            // Who has hung up may still hear the last lines. They are on their way, or the time for them will be over.
+            return;
+        }
         if !connection.out.overflowed() {
             return self.lose(slot, b"Connection closed");
         }
