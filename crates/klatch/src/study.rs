@@ -156,6 +156,10 @@ fn list() {
 /// The plan in words.
 fn outline(plan: &StudyPlan) -> String {
     let mut text = format!("{}\n{}\nrules: {}\n", plan.name, plan.question, plan.rules);
+    let instruments: Vec<&str> = plan.instruments().iter().map(|name| name.name()).collect();
+    if !instruments.is_empty() {
+        text += &format!("instruments: {}\n", instruments.join(", "));
+    }
     for cell in &plan.cells {
         let absent = cell.absent.as_ref().map_or(String::new(), |why| format!("  (not here: {why})"));
         text += &format!("  {}{absent}\n", cell.id);

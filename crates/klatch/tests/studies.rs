@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use klatch_record::{CellStatus, StudyResult};
+use klatch_record::{CellStatus, InstrumentName, Record, StudyResult};
 use support::{Said, children_of, klatch};
 
 const SMALL: &str = "question = 'Are two rooms slower than one?'
@@ -144,5 +144,26 @@ fn the_committed_schemas_are_those_of_the_program() {
         let committed = std::fs::read_to_string(path).unwrap();
         let said = Said::of(klatch().args(["schema", what]));
         assert!(said.out == committed, "run: klatch schema {what} > docs/{file}");
+    }
+}
+
+#[test]
+fn a_study_names_instruments_and_keeps_what_they_saw() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = SMALL.replace("platforms =", "instruments = ['usage', 'trace']\nplatforms =");
+    let plan = Said::of(&mut study(folder.path(), &text, &["--dry-run"]));
+    assert!(plan.out.contains("instruments: usage, trace"), "{plan:?}");
+    let one = result(&Said::of(&mut study(folder.path(), &text, &["--only", "rooms-1", "--json"])));
+    assert_eq!(one.cells[0].trials, 3);
+    let kept = records(&folder.path().join("results"));
+    let trials: Vec<_> = kept.iter().filter(|(path, _)| path.ends_with("trial-1.json")).collect();
+    assert_eq!(trials.len(), 3, "a trial in each block: {:?}", kept.keys());
+    for (path, text) in trials {
+        let record: Record = serde_json::from_str(text).unwrap();
+        let seen: Vec<_> = record.observations.iter().map(|one| one.instrument).collect();
+        assert_eq!(seen, [InstrumentName::Usage, InstrumentName::Trace]);
+        let files = record.observations.iter().flat_map(|one| &one.files);
+        let there: Vec<_> = files.map(|file| path.with_file_name(file).is_file()).collect();
+        assert_eq!(there, [true], "the trace is beside its record: {record:?}");
     }
 }

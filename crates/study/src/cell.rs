@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::{Build, StudyAxis};
+use klatch_record::{Build, InstrumentName, StudyAxis};
 
 use crate::file::Search;
 use crate::plan::Plan;
@@ -48,6 +48,11 @@ impl StudyPlan {
     /// Whether it looks for a limit, and makes as many runs as that takes.
     pub fn is_search(&self) -> bool {
         self.search.is_some()
+    }
+
+    /// What watches its runs.
+    pub fn instruments(&self) -> &[InstrumentName] {
+        self.cells.first().map_or(&[], |cell| &cell.plan.instruments)
     }
 
     /// Whether some cell sets something about the whole machine.

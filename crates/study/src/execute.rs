@@ -57,7 +57,7 @@ fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> R
     let roles = (1..=plan.warmups).map(|number| (Role::WarmUp, number));
     for (role, number) in roles.chain((1..=plan.trials).map(|number| (Role::Trial, number))) {
         tell(Event::Begins(role, number));
-        let files = Files { folder: folder.clone(), stem: stem(role, number) };
+        let files = Files { folder: folder.clone(), stem: folder::next_stem(&folder, role) };
         let record = bench.run(role, number, &files, |event| tell(Event::Crowd(event)))?;
         let path = folder.join(files.stem + ".json");
         if let Err(error) = save(&record, &path) {
@@ -72,12 +72,4 @@ fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> R
         }
     }
     Ok(Outcome { records, folder })
-}
-
-/// The name of a run's record without its ending.
-fn stem(role: Role, number: u32) -> String {
-    match role {
-        Role::WarmUp => format!("warm-up-{number}"),
-        Role::Trial => format!("trial-{number}"),
-    }
 }

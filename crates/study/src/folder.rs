@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use klatch_record::Role;
 
 /// A record has at most a few hundred kB; this much must fit before anything starts.
 const ROOM_NEEDED_BYTES: usize = 512 * 1024;
@@ -51,6 +52,17 @@ fn link_latest(out: &Path, folder: &Path) -> std::io::Result<()> {
         Err(_) => {}
     }
     std::os::unix::fs::symlink(name, link)
+}
+
+/// The name of the next run's files in this folder, without an ending: nothing that is there is overwritten, also where
+/// a server that starts again after an interruption is warmed up again.
+pub(crate) fn next_stem(folder: &Path, role: Role) -> String {
+    let name = match role {
+        Role::WarmUp => "warm-up",
+        Role::Trial => "trial",
+    };
+    let free = |stem: &String| !folder.join(format!("{stem}.json")).exists();
+    (1..).map(|number| format!("{name}-{number}")).find(free).expect("there are more numbers than files")
 }
 
 #[cfg(test)]

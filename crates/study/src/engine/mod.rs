@@ -19,6 +19,7 @@ use self::order::order;
 use self::store::Block;
 use crate::cell::{Cell, StudyPlan};
 use crate::error::RunError;
+use crate::plan::Plan;
 use crate::series::{Metric, Rules, State, Visit, state};
 
 /// What happens while a study is carried out.
@@ -136,7 +137,8 @@ fn visit(
         runs.extend((there + 1..=rules.trials_per_visit).map(|number| (Role::Trial, first + number)));
     }
     let mut cause = None;
-    let made = executor.visit(&cell.plan, &runs, &mut |event| {
+    let here = Plan { out: store.block(&cell.id, block)?, ..cell.plan.clone() };
+    let made = executor.visit(&here, &runs, &mut |event| {
         match event {
             Visiting::Ready(platform) => tell(StudyEvent::Ready(platform)),
             Visiting::Begins(role, number) => tell(StudyEvent::Begins(role, number)),

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{RunError, StoreError};
-use crate::folder;
+use crate::folder::{self, next_stem};
 
 const STUDY: &str = "study.toml";
 const BEGUN: &str = "begun.json";
@@ -145,15 +145,9 @@ impl Store {
 
     /// Keeps a record of a block.
     pub(crate) fn keep(&self, cell: &str, block: u32, record: &Record) -> Result<(), RunError> {
-        let stem = match record.role {
-            Role::WarmUp => "warm-up",
-            Role::Trial => "trial",
-        };
         let folder = self.block(cell, block)?;
-        // A visit that was cut short warms its second server up again: nothing that is there is overwritten.
-        let path =
-            (1..).map(|number| folder.join(format!("{stem}-{number}.json"))).find(|path| !path.exists());
-        Ok(save(record, &path.expect("there are more numbers than files"))?)
+        let stem = next_stem(&folder, record.role);
+        Ok(save(record, &folder.join(stem + ".json"))?)
     }
 
     /// Keeps why a block of a cell failed.
@@ -167,7 +161,8 @@ impl Store {
         Ok(save_json(result, &self.folder.join(RESULT))?)
     }
 
-    fn block(&self, cell: &str, block: u32) -> Result<PathBuf, RunError> {
+    /// The folder of a block.
+    pub(crate) fn block(&self, cell: &str, block: u32) -> Result<PathBuf, RunError> {
         let folder = self.folder.join("cells").join(cell).join(format!("block-{block:03}"));
         let in_out = |source| RunError::Folder { out: self.folder.clone(), source };
         std::fs::create_dir_all(&folder).map_err(in_out)?;

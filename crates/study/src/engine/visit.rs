@@ -6,6 +6,7 @@ use klatch_record::{CrowdEvent, Platform, Record, Role, Status};
 
 use crate::bench::{Bench, chosen};
 use crate::error::RunError;
+use crate::folder::next_stem;
 use crate::plan::Plan;
 
 /// What happens on a visit.
@@ -23,6 +24,7 @@ pub enum Visiting<'a> {
 /// Makes runs.
 pub trait Executor {
     /// Starts what the plan names, makes these runs one after the other, and stops it. Ends early after an invalid run.
+    /// `out` of the plan is the folder in which each record will be before the next run begins.
     ///
     /// # Errors
     /// It cannot be started or watched, or `tell` failed.
@@ -54,8 +56,7 @@ impl Executor for Machine<'_> {
         tell(Visiting::Ready(&bench.platform))?;
         for &(role, number) in runs {
             tell(Visiting::Begins(role, number))?;
-            // Study files do not ask for instruments, so nothing is written there.
-            let files = Files { folder: plan.out.clone(), stem: format!("run-{number}") };
+            let files = Files { folder: plan.out.clone(), stem: next_stem(&plan.out, role) };
             // Showing progress cannot fail.
             let record =
                 bench.run(role, number, &files, |event| tell(Visiting::Crowd(event)).unwrap_or_default())?;

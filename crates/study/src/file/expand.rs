@@ -33,6 +33,7 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
         return Err(source.wrong(file.platforms.span(), "platforms is empty, so there is nothing to run"));
     }
     pacing_has_its_numbers(&file, source)?;
+    let base = &Plan { instruments: file.instruments.clone(), ..base.clone() };
     let cpus_here = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
     let common = dimensions(&file, source, cpus_here)?;
     let mut cells: Vec<Cell> = Vec::new();

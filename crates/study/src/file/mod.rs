@@ -13,6 +13,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use klatch_record::InstrumentName;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -59,6 +60,9 @@ pub(crate) struct StudyFile {
     /// CPUs that server and crowd share, counted from the first; or `doubling`: 1, 2, 4 … up to all.
     #[schemars(with = "Option<OneOrMany<AnyScalar>>")]
     pub(crate) cpus: Values<Scalar>,
+    /// What watches the runs of every cell, as with `klatch run --instrument`.
+    #[serde(default)]
+    pub(crate) instruments: Vec<InstrumentName>,
     /// What is discarded, how many trials there are, when it is enough.
     #[serde(default)]
     pub(crate) rules: RulesTable,

@@ -50,6 +50,10 @@ kind = 'java'
 #[test]
 fn wrong_files_are_refused_with_their_place() {
     let wrong = [
+        (
+            "question = 'q'\nplatforms = ['native-epoll']\ninstruments = ['stopwatch']\n".to_owned(),
+            "mine.toml:3:16: unknown variant `stopwatch`, expected one of `usage`, `profile`, ",
+        ),
         (format!("{HEAD}speed = 3\n"), "mine.toml:3:1: unknown field `speed`"),
         (
             format!("{HEAD}[workload]\nrooms = []\n"),
