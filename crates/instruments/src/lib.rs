@@ -6,6 +6,8 @@ mod environment;
 mod frequency;
 mod gc;
 mod instrument;
+mod java;
+mod jfr;
 mod jvm;
 mod kernel;
 mod locks;

@@ -29,8 +29,8 @@ impl Symbols {
         self.kernel.entry(address).or_insert_with(|| name(symbolizer, &source, address))
     }
 
-    /// The routine at `address` of the process `pid`, which must still be there. Java's are known where the JVM has
-    /// written its perf map.
+    /// The routine at `address` of the process `pid`, which must still be there. Java's are known where there is a
+    /// perf map.
     pub(crate) fn user(&mut self, pid: u32, address: u64) -> &str {
         let symbolizer = &self.symbolizer;
         self.user

@@ -5,6 +5,7 @@ use klatch_record::{Availability, InstrumentName, Observation, Support};
 use crate::bpf::{Counting, scaled};
 use crate::decision::DecisionCost;
 use crate::instrument::{Files, Instrument, Targets, Watching};
+use crate::jfr::JavaRecorder;
 use crate::jvm::JvmCounters;
 use crate::kernel::Kernel;
 use crate::locks::LockWaits;
@@ -17,7 +18,7 @@ use crate::wakeups::WakeupLatency;
 
 /// All instruments, in the order in which they are listed and started. At a tracepoint that several of them look at, the
 /// first started sees it first: so `decision` does not count the others' work at the entry and at the switch.
-static ALL: [&dyn Instrument; 9] = [
+static ALL: [&dyn Instrument; 10] = [
     &UsageInDetail,
     &TimerProfile,
     &RunqueueLength,
@@ -26,6 +27,7 @@ static ALL: [&dyn Instrument; 9] = [
     &LockWaits,
     &SyscallCounts,
     &JvmCounters,
+    &JavaRecorder,
     &RawTrace,
 ];
 

@@ -1,13 +1,14 @@
-//! The instrument `jvm` against the JVM's own log.
+//! The instruments that ask a JVM, against its own log and against programs that know their waits.
 
 mod shared;
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use klatch_instruments::{Kernel, Targets};
 use klatch_record::{Found, InstrumentName};
-use shared::{files, found, start};
+use shared::{alone, files, found, start};
 
 /// Makes garbage when it is told to, and says when it has.
 const PROGRAM: &str = r#"
@@ -25,23 +26,112 @@ public class Garbage {
 }
 "#;
 
+/// Four threads hold one monitor for 5 ms, twenty times each.
+const HOLDERS: &str = r#"
+public class Holders {
+    static synchronized void hold() throws InterruptedException { Thread.sleep(5); }
+    static void spin() { for (long end = System.nanoTime() + 300_000_000L; System.nanoTime() < end; ) Math.sqrt(end); }
+    public static void main(String[] arguments) throws Exception {
+        var in = new java.io.BufferedReader(new java.io.InputStreamReader(System.in));
+        System.out.println("ready");
+        in.readLine();
+        Thread[] threads = new Thread[4];
+        for (int i = 0; i < threads.length; i++) {
+            threads[i] = new Thread(() -> {
+                try { for (int n = 0; n < 20; n++) hold(); } catch (InterruptedException e) { throw new Error(e); }
+            });
+        }
+        for (Thread thread : threads) thread.start();
+        for (Thread thread : threads) thread.join();
+        for (int i = 0; i < 5; i++) spin();
+        System.out.println("done");
+        in.readLine();
+    }
+}
+"#;
+
+/// A program that says `ready`, waits to go, says `done`, and waits to end.
+struct Java {
+    process: Child,
+    said: Lines<BufReader<ChildStdout>>,
+    control: ChildStdin,
+}
+
+impl Java {
+    fn start(folder: &tempfile::TempDir, name: &str, program: &str, arguments: &[&str]) -> Java {
+        let file = folder.path().join(format!("{name}.java"));
+        std::fs::write(&file, program).unwrap();
+        let mut command = Command::new("java");
+        command.args(arguments).arg(&file).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().expect("this test needs java; install it: scripts/setup.sh test");
+        let said = BufReader::new(process.stdout.take().unwrap()).lines();
+        let control = process.stdin.take().unwrap();
+        let mut java = Java { process, said, control };
+        java.wait_for("ready");
+        java
+    }
+
+    fn wait_for(&mut self, word: &str) {
+        assert_eq!(self.said.next().unwrap().unwrap(), word);
+    }
+
+    fn go(&mut self) {
+        self.control.write_all(b"go\n").unwrap();
+        self.wait_for("done");
+    }
+
+    fn targets(&self) -> Targets {
+        Targets { servers: vec![self.process.id()], crowds: Vec::new() }
+    }
+
+    fn end(self) {
+        let Java { mut process, control, .. } = self;
+        drop(control);
+        assert!(process.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn waits_for_monitors_are_those_of_a_program_that_holds_one() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let mut java = Java::start(&folder, "Holders", HOLDERS, &[]);
+    let watch = start(Kernel::here(), &[InstrumentName::Jfr], &java.targets(), &files(&folder));
+    java.go();
+    let [observation] = watch.finish().try_into().unwrap();
+    java.end();
+    let Found::Jfr(waits) = found(&observation) else { panic!("{observation:?}") };
+    let monitors = &waits.server.as_ref().unwrap().monitors;
+    let first = &monitors.places[0];
+    assert_eq!((first.method.as_str(), first.monitor.as_deref()), ("Holders.hold", Some("java.lang.Class")));
+    // It is held for 4 × 20 × 5 ms, and while it is, the three others wait, but for those that are not there yet or any more.
+    assert!((0.4..1.5).contains(&first.wait_s) && first.count >= 4, "{monitors:?}");
+    assert!(folder.path().join(&observation.files[0]).metadata().unwrap().len() > 0);
+}
+
+#[test]
+fn the_profile_names_java_methods() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let mut java = Java::start(&folder, "Holders", HOLDERS, &[]);
+    let (kernel, targets) = (Kernel::here(), java.targets());
+    let watch = start(kernel, &[InstrumentName::Profile], &targets, &files(&folder));
+    java.go();
+    let [observation] = watch.finish().try_into().unwrap();
+    java.end();
+    assert_eq!(observation.failure, None);
+    let folded = std::fs::read_to_string(folder.path().join(&observation.files[0])).unwrap();
+    assert!(folded.lines().any(|line| line.contains("Holders") && line.contains("spin")), "{folded}");
+    assert!(!Path::new(&format!("/tmp/perf-{}.map", targets.servers[0])).exists());
+}
+
 #[test]
 fn collections_and_pauses_are_those_of_the_log() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("Garbage.java");
-    std::fs::write(&program, PROGRAM).unwrap();
     let log = folder.path().join("gc.log");
-    let mut java = Command::new("java")
-        .args(["-Xmx64m", "-XX:+UseSerialGC", &format!("-Xlog:gc:file={}", log.display())])
-        .arg(&program)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("this test needs java; install it: scripts/setup.sh test");
-    let mut said = BufReader::new(java.stdout.take().unwrap()).lines();
-    let mut control = java.stdin.take().unwrap();
-    let mut wait_for = |word: &str| assert_eq!(said.next().unwrap().unwrap(), word);
-    wait_for("ready");
+    let arguments = ["-Xmx64m", "-XX:+UseSerialGC", &format!("-Xlog:gc:file={}", log.display())];
+    let mut java = Java::start(&folder, "Garbage", PROGRAM, &arguments);
     let pauses = || {
         let text = std::fs::read_to_string(&log).unwrap();
         let pause = |line: &str| {
@@ -50,14 +140,11 @@ fn collections_and_pauses_are_those_of_the_log() {
         text.lines().filter_map(|line| pause(line).flatten()).collect::<Vec<f64>>()
     };
     let before = pauses().len();
-    let targets = Targets { servers: vec![java.id()], crowds: Vec::new() };
-    let watch = start(Kernel::here(), &[InstrumentName::Jvm], &targets, &files(&folder));
-    std::io::Write::write_all(&mut control, b"go\n").unwrap();
-    wait_for("done");
+    let watch = start(Kernel::here(), &[InstrumentName::Jvm], &java.targets(), &files(&folder));
+    java.go();
     let [observation] = watch.finish().try_into().unwrap();
     let logged = &pauses()[before..];
-    drop(control);
-    assert!(java.wait().unwrap().success());
+    java.end();
     let Found::Jvm(jvm) = found(&observation) else { panic!("{observation:?}") };
     let server = jvm.server.as_ref().unwrap();
     let collections: u64 = server.collectors.iter().map(|collector| collector.collections).sum();

@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::observed::{Decision, Jvm, Locks, Profile, Runqueue, Syscalls, Trace, UsageDetails, Wakeups};
+use crate::observed::{
+    Decision, JavaWaits, Jvm, Locks, Profile, Runqueue, Syscalls, Trace, UsageDetails, Wakeups,
+};
 
 /// What one instrument saw of a run, and what it cost to look.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,13 +48,15 @@ pub enum InstrumentName {
     Syscalls,
     /// Garbage collection, safepoints, JIT, threads, heap.
     Jvm,
+    /// Waits inside Java: monitors, pinned virtual threads.
+    Jfr,
     /// The raw record of what the scheduler did.
     Trace,
 }
 
 impl InstrumentName {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [InstrumentName; 9] = [
+    pub const ALL: [InstrumentName; 10] = [
         InstrumentName::Usage,
         InstrumentName::Profile,
         InstrumentName::Runqueue,
@@ -61,6 +65,7 @@ impl InstrumentName {
         InstrumentName::Locks,
         InstrumentName::Syscalls,
         InstrumentName::Jvm,
+        InstrumentName::Jfr,
         InstrumentName::Trace,
     ];
 
@@ -75,6 +80,7 @@ impl InstrumentName {
             InstrumentName::Locks => "locks",
             InstrumentName::Syscalls => "syscalls",
             InstrumentName::Jvm => "jvm",
+            InstrumentName::Jfr => "jfr",
             InstrumentName::Trace => "trace",
         }
     }
@@ -181,6 +187,8 @@ pub enum Found {
     Syscalls(Syscalls),
     /// See [`Jvm`].
     Jvm(Jvm),
+    /// See [`JavaWaits`].
+    Jfr(JavaWaits),
     /// See [`Trace`].
     Trace(Trace),
 }

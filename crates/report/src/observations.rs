@@ -1,6 +1,8 @@
 //! What the instruments saw, a few lines each.
 
-use klatch_record::observed::{LineFit, ProfiledSide, SideCalls, SideWakeups, Sides, UsageSide};
+use klatch_record::observed::{
+    JavaWaitsSide, LineFit, ProfiledSide, SideCalls, SideWakeups, Sides, UsageSide, Waits,
+};
 use klatch_record::{Found, Observation, Support};
 
 use crate::number::{grouped, megabytes, three_digits, time};
@@ -137,6 +139,19 @@ fn found_lines(found: &Found) -> Vec<String> {
                 time(side.jit_s * 1e6),
                 megabytes(side.heap_used_bytes),
                 megabytes(side.heap_committed_bytes)
+            )
+        }),
+        Found::Jfr(Sides { server: None, crowd: None }) => vec!["neither side is Java".to_owned()],
+        Found::Jfr(waits) => sides(waits, |side: &JavaWaitsSide| {
+            let most = side.monitors.places.first();
+            let most = most.map_or(String::new(), |place| format!(", most in {}", place.method));
+            let of =
+                |waits: &Waits| format!("{} of {} in all", grouped(waits.count), time(waits.wait_s * 1e6));
+            let over = time(side.threshold_us as f64);
+            format!(
+                "waits over {over}: for monitors {}{most}; pinned {}",
+                of(&side.monitors),
+                of(&side.pinned)
             )
         }),
         Found::Trace(trace) => {

@@ -11,6 +11,7 @@ use libbpf_rs::{MapCore, MapFlags};
 
 use crate::bpf::{Bpf, CROWD, SERVER, numbers, object, online_cpus, said, sample_clock};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
+use crate::java::PerfMap;
 use crate::kernel::Kernel;
 use crate::symbols::Symbols;
 use shares::Tally;
@@ -130,6 +131,9 @@ impl Watching for Watch {
 impl Watch {
     fn samples(&self) -> Result<Vec<Alike>, InstrumentError> {
         let mut symbols = Symbols::new();
+        let pids = || self.targets.servers.iter().chain(&self.targets.crowds);
+        // They are read when the first name is looked up, so they stay until the last.
+        let _perf_maps: Vec<PerfMap> = pids().filter_map(|pid| PerfMap::write(*pid)).collect();
         let table = self.bpf.map("samples")?;
         let mut all = Vec::new();
         for key in table.keys() {

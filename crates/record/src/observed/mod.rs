@@ -1,14 +1,13 @@
 //! What each instrument sees, as plain data.
 
+mod java;
 mod kernel_time;
 mod processes;
 mod scheduling;
 
+pub use java::{Collector, JavaWaits, JavaWaitsSide, Jvm, JvmSide, WaitPlace, Waits};
 pub use kernel_time::{LockCaller, LockKind, Locks, Profile, ProfiledSide, Routine, Shares};
-pub use processes::{
-    Collector, Jvm, JvmSide, Pressure, SideCalls, Syscalls, ThreadGroup, Trace, UsageDetails, UsageSide,
-    Yields,
-};
+pub use processes::{Pressure, SideCalls, Syscalls, ThreadGroup, Trace, UsageDetails, UsageSide, Yields};
 pub use scheduling::{
     CostByLength, CostRow, Decision, LengthCount, LengthMoment, Lengths, LineFit, Runqueue, SideWakeups,
     Wakeups,

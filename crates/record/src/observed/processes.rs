@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Distribution, Sides};
+use super::Sides;
 
 /// What the record's `usage` does not tell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,49 +85,6 @@ pub struct Yields {
     pub lower: u64,
     /// The yielding task went on although another could have run.
     pub itself: u64,
-}
-
-/// The Java virtual machines of each side. `null` where a side is not Java, or its JVM keeps no counters.
-pub type Jvm = Sides<JvmSide>;
-
-/// What a Java virtual machine did, by its own counters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct JvmSide {
-    /// Its garbage collectors.
-    pub collectors: Vec<Collector>,
-    /// Time in garbage collection as a share of the time watched, 0..=1 (for a concurrent collector the time of its pauses
-    /// and of its cycles, as it counts them itself).
-    pub gc_share: f64,
-    /// How often all threads were stopped.
-    pub safepoints: u64,
-    /// How long they were stopped in all, seconds, without the time that it took to stop them.
-    pub safepoint_s: f64,
-    /// Pauses for garbage collection one by one, ms; `null` where there was none. Of two pauses of one collector within 10 ms
-    /// only the later is in it.
-    pub gc_pause_ms: Option<Distribution>,
-    /// Time of the JIT compilers, seconds, all compiler threads together.
-    pub jit_s: f64,
-    /// Methods compiled.
-    pub jit_methods: u64,
-    /// Live threads at the end; virtual threads are not counted.
-    pub threads: u64,
-    /// Most live threads since its start.
-    pub threads_peak: u64,
-    /// Heap in use at the end, bytes, with garbage.
-    pub heap_used_bytes: u64,
-    /// Heap committed at the end, bytes.
-    pub heap_committed_bytes: u64,
-}
-
-/// A garbage collector of a JVM.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Collector {
-    /// What the JVM calls it.
-    pub name: String,
-    /// How often it collected.
-    pub collections: u64,
-    /// How long it took in all, seconds.
-    pub time_s: f64,
 }
 
 /// A raw trace was written.

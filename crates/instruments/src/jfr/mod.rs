@@ -1,0 +1,118 @@
+//! Waits inside Java, which the kernel sees as futexes only: by the recorder that every HotSpot has (JFR).
+
+mod events;
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use klatch_record::observed::{JavaWaitsSide, Sides};
+use klatch_record::{Found, InstrumentName, Support};
+
+use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
+use crate::java::{is_jvm, say, tool};
+use crate::kernel::Kernel;
+
+/// What is recorded. The threshold is in it too.
+const SETTINGS: &str = include_str!("klatch.jfc");
+/// Shorter waits are as many as messages, and to write them all down would be what is measured.
+const THRESHOLD_US: u64 = 100;
+/// The name of the recording, and how much of it is kept: the newest.
+const NAME: &str = "name=klatch";
+const SIZE: &str = "maxsize=64m";
+
+/// The instrument.
+pub(crate) struct JavaRecorder;
+
+impl Instrument for JavaRecorder {
+    fn name(&self) -> InstrumentName {
+        InstrumentName::Jfr
+    }
+
+    fn shows(&self) -> &'static str {
+        "waits inside Java: monitors, pinned virtual threads"
+    }
+
+    fn probe(&self, _: &Kernel) -> Support {
+        Support::Usable { base: "the recorder inside the JVM, asked by jcmd of a JDK".to_owned() }
+    }
+
+    fn start(&self, _: &Kernel, targets: &Targets, _: &Files) -> Result<Box<dyn Watching>, InstrumentError> {
+        let mut settings = tempfile::Builder::new().suffix(".jfc").tempfile().map_err(failed)?;
+        settings.write_all(SETTINGS.as_bytes()).map_err(failed)?;
+        let settings = format!("settings={}", settings.path().display());
+        let begin = |pids: &[u32]| -> Result<Vec<u32>, InstrumentError> {
+            let jvms: Vec<u32> = pids.iter().copied().filter(|pid| is_jvm(*pid)).collect();
+            for pid in &jvms {
+                say(&tool(*pid, "jcmd")?, &[&pid.to_string(), "JFR.start", NAME, &settings, SIZE])?;
+            }
+            Ok(jvms)
+        };
+        Ok(Box::new(Watch { servers: begin(&targets.servers)?, crowds: begin(&targets.crowds)? }))
+    }
+}
+
+/// The JVMs that record.
+struct Watch {
+    servers: Vec<u32>,
+    crowds: Vec<u32>,
+}
+
+impl Watching for Watch {
+    /// Between the end of the run and the reading nothing waits any more, and to end a recording costs CPU time that other
+    /// instruments would see.
+    fn stop(&mut self) {}
+
+    fn read(&mut self, files: &Files) -> Result<Seen, InstrumentError> {
+        let mut names = Vec::new();
+        let found = Sides {
+            server: side("server", &self.servers, files, &mut names)?,
+            crowd: side("crowd", &self.crowds, files, &mut names)?,
+        };
+        Ok(Seen { found: Found::Jfr(found), cost: None, files: names })
+    }
+}
+
+/// Ends the recordings of a side and reads them. The files stay: JDK Mission Control opens them.
+fn side(
+    name: &str,
+    pids: &[u32],
+    files: &Files,
+    names: &mut Vec<String>,
+) -> Result<Option<JavaWaitsSide>, InstrumentError> {
+    if pids.is_empty() {
+        return Ok(None);
+    }
+    let mut waits = events::Tally::default();
+    for (number, pid) in (1..).zip(pids) {
+        let (file, path) = match number {
+            1 => files.named(&format!("{name}.jfr")),
+            _ => files.named(&format!("{name}-{number}.jfr")),
+        };
+        // It is the JVM that writes, and its working folder may be another.
+        let path: PathBuf = std::path::absolute(path).map_err(failed)?;
+        let written = format!("filename={}", path.display());
+        say(&tool(*pid, "jcmd")?, &[&pid.to_string(), "JFR.stop", NAME, &written])?;
+        let jfr = tool(*pid, "jfr")?;
+        let asked = ["print", "--json", "--stack-depth", "1", "--events", events::NAMES];
+        let json = say(&jfr, &[asked.as_slice(), &[&path.display().to_string()]].concat())?;
+        waits.add(&json)?;
+        names.push(file);
+    }
+    Ok(Some(JavaWaitsSide { threshold_us: THRESHOLD_US, ..waits.side() }))
+}
+
+fn failed(error: std::io::Error) -> InstrumentError {
+    InstrumentError(format!("the Java recorder: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_have_the_threshold_that_is_told_and_the_events_that_are_read() {
+        let threshold = format!("<setting name=\"threshold\">{THRESHOLD_US} us</setting>");
+        assert_eq!(SETTINGS.matches(&threshold).count(), events::NAMES.split(',').count());
+        assert!(events::NAMES.split(',').all(|name| SETTINGS.contains(&format!("<event name=\"{name}\">"))));
+    }
+}

@@ -1,0 +1,89 @@
+//! What Java virtual machines tell.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Distribution, Sides};
+
+/// The Java virtual machines of each side. `null` where a side is not Java, or its JVM keeps no counters.
+pub type Jvm = Sides<JvmSide>;
+
+/// What a Java virtual machine did, by its own counters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JvmSide {
+    /// Its garbage collectors.
+    pub collectors: Vec<Collector>,
+    /// Time in garbage collection as a share of the time watched, 0..=1 (for a concurrent collector the time of its pauses
+    /// and of its cycles, as it counts them itself).
+    pub gc_share: f64,
+    /// How often all threads were stopped.
+    pub safepoints: u64,
+    /// How long they were stopped in all, seconds, without the time that it took to stop them.
+    pub safepoint_s: f64,
+    /// Pauses for garbage collection one by one, ms; `null` where there was none. Of two pauses of one collector within 10 ms
+    /// only the later is in it.
+    pub gc_pause_ms: Option<Distribution>,
+    /// Time of the JIT compilers, seconds, all compiler threads together.
+    pub jit_s: f64,
+    /// Methods compiled.
+    pub jit_methods: u64,
+    /// Live threads at the end; virtual threads are not counted.
+    pub threads: u64,
+    /// Most live threads since its start.
+    pub threads_peak: u64,
+    /// Heap in use at the end, bytes, with garbage.
+    pub heap_used_bytes: u64,
+    /// Heap committed at the end, bytes.
+    pub heap_committed_bytes: u64,
+}
+
+/// A garbage collector of a JVM.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Collector {
+    /// What the JVM calls it.
+    pub name: String,
+    /// How often it collected.
+    pub collections: u64,
+    /// How long it took in all, seconds.
+    pub time_s: f64,
+}
+
+/// Waits inside Java, by the recorder of each side's JVMs (JFR). `null` where a side is not Java.
+pub type JavaWaits = Sides<JavaWaitsSide>;
+
+/// Waits inside the Java of one side.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JavaWaitsSide {
+    /// Shorter waits are not recorded, µs.
+    pub threshold_us: u64,
+    /// For monitors (`synchronized`) that another thread held.
+    pub monitors: Waits,
+    /// Of virtual threads that kept their carrier; there are such threads from Java 21 on.
+    pub pinned: Waits,
+}
+
+/// Waits of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Waits {
+    /// How many.
+    pub count: u64,
+    /// All together, seconds.
+    pub wait_s: f64,
+    /// The longest, ms.
+    pub max_ms: f64,
+    /// Where in the program, the ten with the longest waits first.
+    pub places: Vec<WaitPlace>,
+}
+
+/// Waits at one place of a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitPlace {
+    /// Class and method, as `org.klatch.chat.Hall.join`.
+    pub method: String,
+    /// Class of the monitor; `null` for other waits.
+    pub monitor: Option<String>,
+    /// How many.
+    pub count: u64,
+    /// All together, seconds.
+    pub wait_s: f64,
+}
