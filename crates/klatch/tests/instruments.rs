@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use klatch_record::{InstrumentName, Status, Support};
+use rustix::process::{Pid, Signal, kill_process};
 use support::{Said, klatch, run_once};
 
 const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
@@ -66,7 +67,8 @@ fn without_root_what_works_works_and_the_rest_says_what_to_do() {
         Said::of(run.arg(place.path().join("out")).args(SMALL).args(["--instrument", &all()])).record();
     assert_eq!(record.verdict.status, Status::Valid);
     for one in &record.observations {
-        let needs_none = matches!(one.instrument, InstrumentName::Usage | InstrumentName::Jvm);
+        let needs_none =
+            matches!(one.instrument, InstrumentName::Usage | InstrumentName::Jvm | InstrumentName::Jfr);
         assert_eq!(one.support.works(), needs_none, "{one:?}");
         if let Support::NotAvailable { remedy, .. } = &one.support {
             assert!(!remedy.is_empty());
@@ -84,7 +86,11 @@ fn programs_of(pid: u32) -> Vec<u32> {
 }
 
 #[test]
-fn nothing_stays_loaded_when_klatch_is_killed() {
+fn nothing_stays_loaded_when_klatch_is_killed_or_interrupted() {
+    [Signal::KILL, Signal::INT].into_iter().for_each(nothing_stays_loaded_after);
+}
+
+fn nothing_stays_loaded_after(signal: Signal) {
     let out = tempfile::tempdir().unwrap();
     let names = all();
     let slow = ["--pacing", "rate", "--rate", "5", "--count", "100", "--rooms", "2", "--users", "4"];
@@ -100,7 +106,7 @@ fn nothing_stays_loaded_when_klatch_is_killed() {
     assert!(lines.map_while(Result::ok).any(|line| line.contains(" of ")), "the run never went on");
     let programs = programs_of(run.id());
     assert!(programs.len() > 10, "this test needs root and BPF: {programs:?}");
-    run.kill().unwrap();
+    kill_process(Pid::from_child(&run), signal).unwrap();
     run.wait().unwrap();
     // The kernel lets go of programs a moment after the process is gone.
     let left = || {

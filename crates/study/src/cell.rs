@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use klatch_record::{Build, InstrumentName, StudyAxis};
 
 use crate::file::Search;
-use crate::plan::Plan;
+use crate::plan::{CrowdKind, Plan};
 use crate::series::Rules;
 
 /// A study that can be carried out.
@@ -68,16 +68,22 @@ impl StudyPlan {
         (least * runs, most * runs)
     }
 
-    /// About how long that takes, seconds: from the number of messages alone, at a speed that most servers reach.
+    /// About how long that takes, seconds: from the number of messages and the crowd, at a speed that most servers reach.
     pub fn estimate_s(&self) -> (f64, f64) {
         /// A JVM that starts; others are faster.
         const START_S: f64 = 2.0;
         /// Server and crowd, `turns`, on the machine that docs/results.md tells of.
         const MESSAGE_S: f64 = 12e-6;
+        /// The same with two Java threads a user.
+        const JAVA_MESSAGE_S: f64 = 30e-6;
         let visit_s = |cell: &Cell| {
             let workload = &cell.plan.workload;
             let messages = (workload.sent_expected() + workload.received_expected()) as f64;
-            START_S + f64::from(self.rules.runs_per_visit()) * messages * MESSAGE_S
+            let message_s = match cell.plan.crowd {
+                CrowdKind::Native => MESSAGE_S,
+                CrowdKind::Java => JAVA_MESSAGE_S,
+            };
+            START_S + f64::from(self.rules.runs_per_visit()) * messages * message_s
         };
         let once_s: f64 = self.cells.iter().filter(|cell| cell.absent.is_none()).map(visit_s).sum();
         let (least, most) = self.rules.visits();
