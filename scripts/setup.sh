@@ -45,6 +45,8 @@ if [ "$purpose" = test ]; then
     need irssi irssi
     need weechat-headless weechat-headless
     need strace strace
+    # Reports are looked at in it.
+    need chromium chromium
     need unshare util-linux
     # Other machines in miniature: network namespaces with sshd in them.
     need ssh openssh-client

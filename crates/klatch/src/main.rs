@@ -12,6 +12,7 @@ mod instruments;
 mod merge;
 mod plan;
 mod platforms;
+mod report;
 mod run;
 mod schema;
 mod serve;
@@ -40,6 +41,7 @@ enum Command {
     Calibrate(calibrate::Calibrate),
     Platforms(platforms::Platforms),
     Study(study::Study),
+    Report(report::Report),
     Instruments(instruments::Instruments),
     Serve(serve::Serve),
     Crowd(crowd::Crowd),
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         Command::Calibrate(calibrate) => calibrate.execute(),
         Command::Platforms(platforms) => platforms.execute(),
         Command::Study(study) => study.execute(),
+        Command::Report(report) => report.execute(),
         Command::Instruments(instruments) => instruments.execute(),
         Command::Serve(serve) => serve.execute(),
         Command::Crowd(crowd) => crowd.execute(),

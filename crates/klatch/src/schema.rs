@@ -20,6 +20,8 @@ enum What {
     Study,
     /// What came of a study
     Result,
+    /// A report as JSON
+    Report,
 }
 
 impl Schema {
@@ -28,6 +30,7 @@ impl Schema {
             What::Record => klatch_record::schema(),
             What::Study => klatch_study::study_schema(),
             What::Result => klatch_record::study_result_schema(),
+            What::Report => klatch_report::report_schema(),
         };
         print!("{schema}");
         Ok(ExitCode::SUCCESS)

@@ -108,6 +108,15 @@ impl Study {
         } else {
             println!("\n{}\nresults: {}", klatch_report::study(result), store.folder().display());
         }
+        // The results are there whatever becomes of the report.
+        match crate::report::beside(store.folder()) {
+            Ok(path) if !self.json => println!("report: {}", path.display()),
+            Ok(_) => {}
+            Err(error) => eprintln!(
+                "klatch: no report could be made: {error}; try klatch report {}",
+                store.folder().display()
+            ),
+        }
         let failed = result.cells.iter().any(|cell| cell.status == CellStatus::Failed);
         if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     }

@@ -139,7 +139,9 @@ fn what_cannot_be_carried_out_is_refused_before_anything_starts() {
 
 #[test]
 fn the_committed_schemas_are_those_of_the_program() {
-    for (what, file) in [("study", "study.schema.json"), ("result", "result.schema.json")] {
+    for (what, file) in
+        [("study", "study.schema.json"), ("result", "result.schema.json"), ("report", "report.schema.json")]
+    {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file);
         let committed = std::fs::read_to_string(path).unwrap();
         let said = Said::of(klatch().args(["schema", what]));

@@ -89,7 +89,10 @@ impl Latency {
     }
 
     /// Pairs (lowest value of a bucket in ns, how often), sorted.
-    fn counts_ns(&self) -> Result<Vec<(u64, u64)>, LatencyError> {
+    ///
+    /// # Errors
+    /// The histogram cannot be read.
+    pub fn counts_ns(&self) -> Result<Vec<(u64, u64)>, LatencyError> {
         let wrong = |why: String| LatencyError::Unpack(why);
         let packed = BASE64.decode(&self.histogram).map_err(|error| wrong(error.to_string()))?;
         let read = Deserializer::new().deserialize(&mut packed.as_slice());

@@ -8,6 +8,7 @@ mod latency;
 mod merge;
 mod observation;
 pub mod observed;
+mod reading;
 mod record;
 mod save;
 mod shard;
@@ -27,6 +28,7 @@ pub use environment::{Environment, Limits, Noise};
 pub use latency::{Latency, LatencyError};
 pub use merge::{MergeError, merge, merge_files};
 pub use observation::{Availability, Cost, Found, InstrumentName, InstrumentNameError, Observation, Support};
+pub use reading::{READINGS, Reading};
 pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };

@@ -30,6 +30,19 @@ pub fn comparison(of: &Comparison) -> String {
     for (name, side) in [("A", &of.a), ("B", &of.b)] {
         let _ = writeln!(text, "{name}  {}", told(side));
     }
+    let _ = writeln!(text, "   {}\n", method(of));
+    let _ = writeln!(text, "{:<18}{:>14}{:>14}", "median", "A", "B");
+    for metric in &of.metrics {
+        let _ = writeln!(text, "{}", row(metric, of.confidence));
+    }
+    for note in &of.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    text
+}
+
+/// How it was compared, in words.
+pub(crate) fn method(of: &Comparison) -> String {
     let estimate = match of.estimate {
         Estimator::GeometricMean => "ratio of geometric means",
         Estimator::Mean => "ratio of means",
@@ -43,15 +56,7 @@ pub fn comparison(of: &Comparison) -> String {
         Some(pairs) => format!("{pairs} pairs of {unit}, paired by block"),
         None => format!("{unit}, not paired: the two were not measured in turn"),
     };
-    let _ = writeln!(text, "   {estimate}; {design}\n");
-    let _ = writeln!(text, "{:<18}{:>14}{:>14}", "median", "A", "B");
-    for metric in &of.metrics {
-        let _ = writeln!(text, "{}", row(metric, of.confidence));
-    }
-    for note in &of.notes {
-        let _ = writeln!(text, "note: {note}");
-    }
-    text
+    format!("{estimate}; {design}")
 }
 
 /// A comparison of a platform with itself as text: what it would take to be shown here in that time.
@@ -88,7 +93,7 @@ fn told(side: &Side) -> String {
 }
 
 /// What people call a metric, and how its numbers are written.
-fn named(metric: &MetricComparison) -> (&str, fn(f64) -> String) {
+pub(crate) fn named(metric: &MetricComparison) -> (&str, fn(f64) -> String) {
     let row = ROWS.iter().find(|(name, ..)| *name == metric.metric);
     row.map_or((metric.metric.as_str(), three_digits as fn(f64) -> String), |row| (row.1, row.2))
 }
@@ -105,7 +110,7 @@ fn row(metric: &MetricComparison, confidence: f64) -> String {
 }
 
 /// What a ratio says, in words.
-fn sentence(ratio: &RatioEstimate, confidence: f64) -> String {
+pub(crate) fn sentence(ratio: &RatioEstimate, confidence: f64) -> String {
     if ratio.shows_difference() {
         // As many digits as tell the ends apart.
         let digits = (2 - (ratio.high - ratio.low).log10().ceil() as i32).clamp(2, 6) as usize;

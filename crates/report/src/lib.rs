@@ -1,14 +1,27 @@
 //! Records as something to read.
 
+mod build;
 mod comparison;
+mod model;
 mod number;
 mod observations;
 mod progress;
+mod read;
 mod study;
+mod study_of_runs;
 mod summary;
+mod write;
 
+pub use build::{report, report_of_two};
 pub use comparison::{calibration, comparison};
+pub use model::{
+    Axis, CellRow, Chart, ChartKind, Command, Fact, Flame, Footnote, Frame, Frequency, InstrumentRow, Mark,
+    Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow, Scale, Section, Standing,
+    Told, Verdict, report_schema,
+};
 pub use number::duration;
 pub use progress::Progress;
+pub use read::{ReadError, Run, Source, read};
 pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
+pub use write::{HtmlError, csv, html, json, markdown};

@@ -37,6 +37,16 @@ pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{} MB", three_digits(bytes as f64 / 1e6))
 }
 
+/// Bytes in GB (10^9).
+pub(crate) fn gigabytes(bytes: u64) -> String {
+    format!("{:.1} GB", bytes as f64 / 1e9)
+}
+
+/// A number without digits that tell nothing.
+pub(crate) fn plain(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:.2}") }
+}
+
 /// Three significant digits, without an exponent.
 pub(crate) fn three_digits(value: f64) -> String {
     match value.abs() {

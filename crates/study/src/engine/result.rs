@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use klatch_record::{
-    CellResult, CellStatus, Estimate, Latency, Record, STUDY_SCHEMA_NAME, StudyResult, Usage, Warning,
+    CellResult, CellStatus, Estimate, READINGS, Reading, Record, STUDY_SCHEMA_NAME, StudyResult, Warning,
 };
 use klatch_stats::mean_interval;
 
@@ -11,36 +11,6 @@ use super::store::{Store, now};
 use crate::cell::{Cell, StudyPlan};
 use crate::guards::guard_series;
 use crate::series::Preset;
-
-/// A number of a record, by name.
-type Reading = (&'static str, fn(&Record) -> Option<f64>);
-
-/// Every number that is estimated.
-const READINGS: [Reading; 15] = [
-    ("messages_per_s", |record| Some(record.score.messages_per_s)),
-    ("cpu_us_per_message", |record| record.score.cpu_us_per_message),
-    ("switches_per_message", |record| record.score.switches_per_message),
-    ("cores_obtained", |record| record.score.cores_obtained),
-    ("join_s", |record| Some(record.score.join_s)),
-    ("server_cpu_us_per_message", |record| server(record, |usage| usage.cpu_us_per_message)),
-    ("server_system_us_per_message", |record| server(record, |usage| usage.system_us_per_message)),
-    ("server_switches_per_message", |record| server(record, |usage| usage.switches_per_message)),
-    ("server_memory_peak_bytes", |record| server(record, |usage| usage.memory_peak_bytes as f64)),
-    ("crowd_cpu_us_per_message", |record| Some(record.usage.crowd.as_ref()?.cpu_us_per_message)),
-    ("latency_p50_us", |record| latency(record, |of| of.p50_us)),
-    ("latency_p90_us", |record| latency(record, |of| of.p90_us)),
-    ("latency_p99_us", |record| latency(record, |of| of.p99_us)),
-    ("latency_p999_us", |record| latency(record, |of| of.p999_us)),
-    ("latency_max_us", |record| latency(record, |of| of.max_us)),
-];
-
-fn server(record: &Record, of: fn(&Usage) -> f64) -> Option<f64> {
-    record.usage.server.as_ref().map(of)
-}
-
-fn latency(record: &Record, of: fn(&Latency) -> f64) -> Option<f64> {
-    record.latency.as_ref().map(of)
-}
 
 /// What came of a cell, of whose trials these count.
 pub(super) fn cell(
@@ -53,7 +23,7 @@ pub(super) fn cell(
 ) -> CellResult {
     // The best two of three are picked: no interval can be told from them.
     let picked = plan.rules.preset == Preset::Volano1999;
-    let estimate = |(name, of): &Reading| {
+    let estimate = |Reading { name, of }: &Reading| {
         let values: Vec<f64> = counted.iter().filter_map(|record| of(record)).collect();
         if values.is_empty() || values.len() < counted.len() {
             return None;

@@ -1,0 +1,252 @@
+"use strict";
+// Draws a chart of the report with Observable Plot. All colours are variables of the style sheet, so that they follow it.
+(() => {
+  const { number, short, tooltip } = window.Klatch;
+  const COLOURS = 8;
+  const DASHES = [null, "6 3", "2 3"];
+  const NARROW = 560;
+  // Of bars whose colour is used a second time.
+  const PALE = 0.5;
+
+  const seriesOf = (chart) => [...new Set(chart.points.map((point) => point.series))];
+  const colour = (place) => `var(--s${place % COLOURS})`;
+  const dash = (place) => DASHES[Math.floor(place / COLOURS) % DASHES.length];
+
+  const measure = (() => {
+    const context = document.createElement("canvas").getContext("2d");
+    context.font = "12px system-ui, 'Noto Sans', 'DejaVu Sans', sans-serif";
+    return (text) => context.measureText(text).width;
+  })();
+
+  // Breaks a label into lines of at most so many px, also within words.
+  function wrapped(text, width) {
+    const lines = [""];
+    for (const part of text.split(/(?<=[ ,:/_-])/)) {
+      for (let rest = part; rest; ) {
+        const line = lines[lines.length - 1];
+        if (measure(line + rest) <= width) {
+          lines[lines.length - 1] += rest;
+          rest = "";
+        } else if (line) {
+          lines.push("");
+        } else {
+          let fits = rest.length;
+          while (fits > 1 && measure(rest.slice(0, fits)) > width) fits -= 1;
+          lines[lines.length - 1] = rest.slice(0, fits);
+          rest = rest.slice(fits);
+          if (rest) lines.push("");
+        }
+      }
+    }
+    return lines.map((line) => line.trim()).join("\n");
+  }
+
+  const tip = (chart, points, options) =>
+    Plot.tip(points, Plot.pointer({ ...options, title: (point) => tooltip(chart, point), fill: "var(--paper)",
+      stroke: "var(--line)", lineWidth: 26, textPadding: 10, maxRadius: 60 }));
+
+  // What bars and stacked bars share: names at the left where they fit, above the bars where they do not.
+  function rows(chart, width, names) {
+    const longest = Math.max(0, ...names.map(measure));
+    const above = longest > width * 0.34;
+    const room = above ? width - 24 : width * 0.34;
+    const text = new Map(names.map((name) => [name, wrapped(name, room)]));
+    const lines = Math.max(1, ...[...text.values()].map((label) => label.split("\n").length));
+    const height = above ? 30 + lines * 15 : Math.max(28, lines * 15 + 8);
+    const labels = Plot.text(names, above
+      ? { y: (name) => name, frameAnchor: "left", text: (name) => text.get(name), textAnchor: "start",
+          lineAnchor: "top", dy: -height / 2 + 2, fill: "var(--ink)" }
+      : { y: (name) => name, frameAnchor: "left", text: (name) => text.get(name), textAnchor: "end", dx: -10,
+          fill: "var(--ink)" });
+    return {
+      labels,
+      bar: above ? { insetTop: lines * 15 + 6, insetBottom: 6 } : { insetTop: 4, insetBottom: 4 },
+      shift: above ? (lines * 15) / 2 : 0,
+      options: { marginLeft: above ? 1 : Math.ceil(Math.min(longest, room)) + 14,
+        height: names.length * height + 50, y: { domain: names, axis: null, padding: 0 } },
+    };
+  }
+
+  function bars(chart, width) {
+    const names = chart.points.map((point) => point.x);
+    const { labels, bar, shift, options } = rows(chart, width, names);
+    const good = chart.points.filter((point) => point.y !== null);
+    const bad = chart.points.filter((point) => point.y === null);
+    const largest = Math.max(0, ...good.map((point) => point.y));
+    const most = Math.min(Math.max(largest, ...good.map((point) => point.high ?? 0)), largest * 2) || 1;
+    const end = (point) => Math.min(point.high ?? point.y, most);
+    const several = seriesOf(chart);
+    const fill = several.length > 1 && several[0] ? (point) => colour(several.indexOf(point.series)) : "var(--s0)";
+    const value = (point) => number(point.y);
+    return { ...options, marginRight: 16 + Math.max(0, ...good.map((point) => measure(value(point)))), marginBottom: 40,
+      x: { label: `${label(chart.y)} →`, grid: true, domain: [0, most], ticks: width < NARROW ? 4 : 7, labelAnchor: "right" },
+      marks: [
+        Plot.barX(good, { x: "y", y: "x", fill, fillOpacity: 0.85, ...bar }),
+        Plot.ruleY(good.filter((point) => point.low !== null), { x1: (point) => Math.max(0, point.low), x2: end,
+          y: "x", dy: shift, stroke: "var(--ink)", strokeWidth: 1.5, marker: "tick" }),
+        Plot.text(good, { x: end, y: "x", dy: shift, text: value, textAnchor: "start", dx: 8, fill: "var(--ink)" }),
+        Plot.text(bad, { frameAnchor: "left", y: "x", dy: shift, dx: 4, textAnchor: "start", fill: "var(--bad)",
+          text: (point) => `✕ ${short(point.note ?? "no value", Math.max(12, Math.floor((width - options.marginLeft) / 8) - 18))}` }),
+        Plot.ruleX([0], { stroke: "var(--quiet)" }),
+        labels,
+        tip(chart, chart.points, { x: (point) => point.y ?? 0, y: "x" }),
+      ] };
+  }
+
+  function stacked(chart, width) {
+    const names = [...new Set(chart.points.map((point) => point.x))];
+    const { labels, bar, options } = rows(chart, width, names);
+    const all = seriesOf(chart);
+    return { ...options, marginRight: 20, marginBottom: 40,
+      color: { domain: all, range: all.map((_, place) => colour(place)) },
+      x: { label: `${label(chart.y)} →`, grid: true, ticks: width < NARROW ? 4 : 7, labelAnchor: "right" },
+      marks: [
+        Plot.barX(chart.points, Plot.stackX({ x: "y", y: "x", fill: "series", order: all, stroke: "var(--paper)",
+          fillOpacity: (point) => (all.indexOf(point.series) >= COLOURS ? PALE : 0.9), ...bar })),
+        Plot.tip(chart.points, Plot.pointerX(Plot.stackX({ x: "y", y: "x", z: "series", order: all,
+          title: (point) => tooltip(chart, point), fill: "var(--paper)", stroke: "var(--line)", lineWidth: 26 }))),
+        Plot.ruleX([0], { stroke: "var(--quiet)" }),
+        labels,
+      ] };
+  }
+
+  const label = (axis) => (axis.unit ? `${axis.label} (${axis.unit})` : axis.label);
+
+  // Percentiles by their distance from 100 %: 90, 99 and 99.9 are one step apart. What is beyond the last is the maximum.
+  const NINES = 4.6;
+  const nines = (percentile) => Math.min(NINES, -Math.log10(1 - Math.min(percentile, 99.9999) / 100));
+
+  function across(chart, width) {
+    const axis = { label: `${label(chart.x)} →`, labelAnchor: "right", labelArrow: "none" };
+    if (chart.x.scale === "percentile") {
+      const ticks = [0, 50, 90, 99, 99.9, 99.99, 100];
+      return { of: (point) => nines(point.x), axis: { ...axis, domain: [0, NINES], ticks: ticks.map(nines),
+        tickFormat: (at) => { const tick = ticks.find((one) => nines(one) === at); return tick === 100 ? "max" : `${tick}`; } } };
+    }
+    const values = [...new Set(chart.points.map((point) => point.x))].sort((a, b) => a - b);
+    const few = values.length <= Math.max(3, Math.floor(width / 90));
+    const scale = chart.x.scale === "log" ? { type: "log" } : {};
+    return { of: (point) => point.x, axis: { ...axis, ...scale, nice: !few,
+      ...(few ? { ticks: values } : { ticks: Math.max(3, Math.floor(width / 110)) }), tickFormat: number } };
+  }
+
+  // The range of y, with a margin that keeps what is drawn inside.
+  function upwards(chart) {
+    const values = chart.points.flatMap((point) => [point.y, point.low, point.high]).filter((value) => value !== null);
+    const marked = chart.marks.flatMap((mark) => mark.line.map(([, y]) => y)).filter((value) => value !== null);
+    const axis = { label: `↑ ${label(chart.y)}`, grid: true, tickFormat: number, labelArrow: "none" };
+    if (chart.y.scale === "log") {
+      const above = values.filter((value) => value > 0);
+      const most = Math.max(...above, 0.002);
+      const least = Math.max(Math.min(...above, most / 2), most / 1e7);
+      return { ...axis, type: "log", domain: [least / 1.2, most * 1.2], ticks: 5, clamp: true };
+    }
+    const all = [...values, ...marked];
+    // A wide interval must not press all else to the ground: it is cut at twice the largest value, and the tooltip has it.
+    const largest = Math.max(0, ...chart.points.map((point) => point.y ?? 0), ...marked);
+    const most = Math.min(Math.max(0, ...all), largest * 2 || 1);
+    const least = Math.min(...all);
+    // Dots around a mean would all be at the top of a chart that begins at 0.
+    const from = chart.kind === "dots" && least > most / 2 ? least - (most - least) * 0.15 : 0;
+    return { ...axis, domain: [from, most + (most - from) * 0.06 || 1], ticks: 6 };
+  }
+
+  function references(chart, x, y) {
+    const lines = chart.marks.map((mark) => {
+      const [[x1, y1], [x2, y2]] = mark.line;
+      const style = { stroke: "var(--quiet)", strokeDasharray: "4 4" };
+      if (y1 === null) return Plot.ruleX([x1], style);
+      if (x1 === null) return Plot.ruleY([y1], style);
+      return Plot.line([[x1, y1], [x2, y2]], { ...style, clip: true });
+    });
+    return lines;
+  }
+
+  function lines(chart, width) {
+    const all = seriesOf(chart);
+    const x = across(chart, width);
+    const y = upwards(chart);
+    const good = chart.points.filter((point) => point.y !== null);
+    const bad = chart.points.filter((point) => point.y === null);
+    const inside = (value) => Math.min(Math.max(value, y.domain[0]), y.domain[1]);
+    const marks = [];
+    for (const [at, series] of all.entries()) {
+      const points = good.filter((point) => point.series === series);
+      const ranged = points.filter((point) => point.low !== null);
+      const stroke = colour(at);
+      const style = { x: x.of, y: "y", stroke, strokeWidth: 2, strokeDasharray: dash(at) ?? undefined };
+      if (chart.kind === "lines") {
+        marks.push(Plot.areaY(ranged, { x: x.of, y1: (point) => inside(point.low), y2: (point) => inside(point.high), fill: stroke, fillOpacity: 0.13 }));
+        marks.push(Plot.lineY(points, { ...style, curve: chart.x.scale === "percentile" ? "monotone-x" : "linear" }));
+      }
+      marks.push(Plot.ruleX(ranged, { x: x.of, y1: (point) => inside(point.low), y2: (point) => inside(point.high), stroke, strokeOpacity: 0.7 }));
+      if (chart.kind === "dots" || points.length <= 60) {
+        const r = chart.kind === "dots" ? 4 : 3;
+        marks.push(Plot.dot(points, { x: x.of, y: "y", r, fill: stroke, stroke: "var(--paper)", strokeWidth: 1 }));
+      }
+    }
+    const bottom = y.domain[0];
+    return { height: width < NARROW ? 280 : 360, marginLeft: 62, marginRight: 24, marginTop: 28, marginBottom: 44, x: x.axis, y,
+      marks: [
+        ...references(chart),
+        ...marks,
+        ...all.map((series, at) => Plot.text(bad.filter((point) => point.series === series), { x: x.of, y: () => bottom, dy: -9 - 13 * (at % 12), text: () => "✕", fill: colour(at), fontWeight: 700, fontSize: 14 })),
+        Plot.ruleY([bottom], { stroke: "var(--quiet)" }),
+        tip(chart, chart.points, { x: x.of, y: (point) => point.y ?? bottom }),
+      ] };
+  }
+
+  function columns(chart, width) {
+    const all = seriesOf(chart);
+    const places = [...new Set(chart.points.map((point) => point.x))].sort((a, b) => a - b);
+    const step = Math.min(...places.slice(1).map((place, at) => place - places[at]), places.length > 1 ? Infinity : 1);
+    return { height: 40 + all.length * (all.length > 1 ? 150 : 260), marginLeft: 62, marginRight: 24, marginTop: 28, marginBottom: 44,
+      fy: { domain: all, axis: null, padding: 0.22 },
+      x: { label: `${label(chart.x)} →`, labelArrow: "none", tickFormat: number },
+      y: { label: `↑ ${label(chart.y)}`, grid: true, ticks: all.length > 1 ? 3 : 6, labelArrow: "none" },
+      marks: [
+        Plot.rectY(chart.points, { x1: "x", x2: (point) => point.x + step, y: "y", fy: "series", insetLeft: 0.5, insetRight: 0.5,
+          fill: (point) => colour(all.indexOf(point.series)) }),
+        Plot.ruleY([0], { stroke: "var(--quiet)" }),
+        tip(chart, chart.points, { x: (point) => point.x + step / 2, y: "y", fy: "series" }),
+      ] };
+  }
+
+  // Words as on an axis of numbers do not occur in lines, and numbers not in bars: the report sees to it.
+  const KINDS = { bars, stacked, lines, dots: lines, columns };
+
+  function draw(chart, width) {
+    const options = KINDS[chart.kind](chart, width);
+    const svg = Plot.plot({ width, style: { background: "none", color: "var(--ink)", fontSize: "12px", overflow: "visible" }, ...options });
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", `${chart.title}. Its numbers are in the table below.`);
+    return svg;
+  }
+
+  // One series needs no legend, and bars have their names beside them.
+  function legend(chart) {
+    const all = seriesOf(chart).filter((series) => series);
+    const items = all.length > 1 || chart.marks.length ? all : [];
+    const entries = items.map((series, place) => {
+      const item = document.createElement("span");
+      const swatch = document.createElement("i");
+      const block = chart.kind !== "lines";
+      swatch.className = block ? "block" : "";
+      swatch.style[block ? "background" : "borderTopColor"] = colour(place);
+      if (block && chart.kind === "stacked" && place >= COLOURS) swatch.style.opacity = PALE;
+      if (!block && dash(place)) swatch.style.borderTopStyle = "dashed";
+      item.append(swatch, series);
+      return item;
+    });
+    const marks = chart.marks.map((mark) => {
+      const item = document.createElement("span");
+      const swatch = document.createElement("i");
+      swatch.style.borderTop = "2px dashed var(--quiet)";
+      item.append(swatch, mark.label);
+      return item;
+    });
+    return [...entries, ...marks];
+  }
+
+  Object.assign(window.Klatch, { draw, legend, measure });
+})();

@@ -1,0 +1,87 @@
+"use strict";
+// A flame graph by d3's partition layout, the outermost routine on top. Click or Enter zooms, Escape shows all again.
+(() => {
+  const ROW = 18;
+  const NAMESPACE = "http://www.w3.org/2000/svg";
+  const LETTER = 6.4;
+
+  function flame(data, container, tell) {
+    const root = d3.partition()(d3.hierarchy(data.root, (frame) => frame.calls)
+      .sum(() => 0).each((node) => { node.value = node.data.samples; })
+      .sort((a, b) => b.value - a.value));
+    let zoomed = root;
+    let here = root;
+    const nodes = root.descendants();
+    const depth = d3.max(nodes, (node) => node.depth) + 1;
+
+    const told = (node) => {
+      const share = (node.value / root.value) * 100;
+      return `${node.data.name}: ${node.value.toLocaleString("en")} samples, ${share.toFixed(1)} % of all`;
+    };
+
+    function element(name, attributes) {
+      const made = document.createElementNS(NAMESPACE, name);
+      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+      return made;
+    }
+
+    function draw() {
+      const width = Math.max(280, container.clientWidth - 2);
+      const scale = width / (zoomed.x1 - zoomed.x0);
+      const svg = element("svg", { width, height: depth * ROW, viewBox: `0 0 ${width} ${depth * ROW}`, tabindex: 0, role: "application",
+        "aria-label": `${data.title}. Arrow keys move, Enter looks closer, Escape shows all.` });
+      for (const node of nodes) {
+        const left = Math.max(0, (node.x0 - zoomed.x0) * scale);
+        const right = Math.min(width, (node.x1 - zoomed.x0) * scale);
+        if (right - left < 0.7) continue;
+        const top = node.depth * ROW;
+        const kernel = node.data.name.endsWith("_[k]");
+        const rect = element("rect", { x: left, y: top, width: right - left, height: ROW - 1,
+          fill: kernel ? "var(--flame-kernel)" : "var(--flame-user)" });
+        if (node === here && node !== root) rect.setAttribute("class", "here");
+        const title = element("title", {});
+        title.textContent = told(node);
+        rect.append(title);
+        rect.addEventListener("click", () => zoom(node));
+        rect.addEventListener("pointerenter", () => { tell.textContent = told(node); });
+        svg.append(rect);
+        const letters = Math.floor((right - left - 6) / LETTER);
+        if (letters >= 3) {
+          const name = node.data.name;
+          const text = element("text", { x: left + 4, y: top + ROW - 5 });
+          text.textContent = name.length > letters ? `${name.slice(0, letters - 1)}…` : name;
+          svg.append(text);
+        }
+      }
+      svg.addEventListener("keydown", key);
+      const focused = container.contains(document.activeElement);
+      container.replaceChildren(svg);
+      if (focused) svg.focus();
+    }
+
+    function zoom(node) {
+      zoomed = node;
+      here = node;
+      tell.textContent = told(node);
+      draw();
+    }
+
+    function key(event) {
+      const beside = (by) => here.parent?.children[here.parent.children.indexOf(here) + by];
+      const moves = { ArrowDown: () => here.children?.[0], ArrowUp: () => here.parent, ArrowRight: () => beside(1), ArrowLeft: () => beside(-1) };
+      if (event.key === "Enter") zoom(here);
+      else if (event.key === "Escape") zoom(root);
+      else if (moves[event.key]) {
+        here = moves[event.key]() ?? here;
+        tell.textContent = told(here);
+        draw();
+      } else return;
+      event.preventDefault();
+    }
+
+    draw();
+    return { draw, all: () => zoom(root) };
+  }
+
+  window.Klatch.flame = flame;
+})();

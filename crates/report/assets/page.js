@@ -1,0 +1,46 @@
+"use strict";
+// Fills the figures of the page, again whenever their width changes.
+(() => {
+  const { draw, legend, flame, download, svg, chartCsv, flameCsv } = window.Klatch;
+  const report = JSON.parse(document.getElementById("report").textContent);
+  const charts = new Map(report.sections.flatMap((section) => section.charts).map((chart) => [chart.id, chart]));
+  const flames = new Map(report.sections.flatMap((section) => section.flames).map((one) => [one.id, one]));
+
+  function whenWidthChanges(container, redraw) {
+    let drawn = 0;
+    new ResizeObserver(() => {
+      const width = Math.floor(container.clientWidth);
+      if (width > 0 && width !== drawn) {
+        drawn = width;
+        // Not within the observation: what is drawn changes sizes too.
+        requestAnimationFrame(() => redraw(width));
+      }
+    }).observe(container);
+  }
+
+  function saving(figure, name, csv) {
+    for (const button of figure.querySelectorAll("button[data-save]")) {
+      button.addEventListener("click", () => (button.dataset.save === "csv"
+        ? download(`${name}.csv`, "text/csv", csv())
+        : download(`${name}.svg`, "image/svg+xml", svg(figure.querySelector(".plot svg")))));
+    }
+  }
+
+  for (const figure of document.querySelectorAll("figure[data-chart]")) {
+    const chart = charts.get(figure.dataset.chart);
+    const container = figure.querySelector(".plot");
+    if (chart.kind !== "bars") figure.querySelector(".legend").append(...legend(chart));
+    whenWidthChanges(container, (width) => container.replaceChildren(draw(chart, width)));
+    saving(figure, chart.id, () => chartCsv(chart));
+  }
+
+  for (const figure of document.querySelectorAll("figure[data-flame]")) {
+    const one = flames.get(figure.dataset.flame);
+    const container = figure.querySelector(".plot");
+    const shown = flame(one, container, figure.querySelector(".at"));
+    whenWidthChanges(container, () => shown.draw());
+    figure.querySelector("[data-zoom]").addEventListener("click", () => shown.all());
+    saving(figure, one.id, () => flameCsv(one));
+  }
+  document.documentElement.dataset.drawn = "all";
+})();

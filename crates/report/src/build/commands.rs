@@ -1,0 +1,83 @@
+//! What to type to repeat it.
+
+use klatch_record::{Pacing, Record};
+
+use super::subject::Subject;
+use crate::model::Command;
+use crate::read::Source;
+
+/// More cells than these are not told one by one: the records have all.
+const CELLS_MAX: usize = 40;
+
+/// The command of the whole, and the exact command lines of server and crowd of each cell.
+pub(super) fn of(subject: &Subject, sources: &[Source]) -> Vec<Command> {
+    let mut commands = Vec::new();
+    let mut add = |what: String, words: &[String]| {
+        let line = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+        commands.push(Command { what, line });
+    };
+    for source in sources {
+        if let Some(result) = &source.result {
+            let file = source.path.join("study.toml").display().to_string();
+            let words = ["klatch", "study", &file, "--seed", &result.seed.to_string()].map(str::to_owned);
+            add(format!("all of {}", result.name), &words);
+        }
+    }
+    let studied = sources.iter().any(|source| source.result.is_some());
+    for (place, cell) in subject.cells().take(CELLS_MAX) {
+        let Some(record) = subject.runs_of(place).last().map(|run| &run.record) else { continue };
+        let label = &subject.grid.labels[place];
+        if !studied {
+            add(format!("{label}: again"), &run_again(record, cell.trials));
+        }
+        if let Some(server) = &record.platform.command {
+            add(format!("{label}: server, as it was started"), server);
+        }
+        add(format!("{label}: crowd, as it was started"), &record.crowd.command);
+    }
+    commands
+}
+
+/// `klatch run` with what a record says.
+fn run_again(record: &Record, trials: u32) -> Vec<String> {
+    let Record { platform, crowd, workload, environment, .. } = record;
+    let mut words = vec!["klatch".to_owned(), "run".to_owned()];
+    let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
+    match platform.command {
+        Some(_) => option("platform", platform.name.clone()),
+        None => option("target", format!("{}://{}", platform.wire.name(), platform.address)),
+    }
+    platform.knobs.iter().for_each(|(name, value)| option("knob", format!("{name}={value}")));
+    option("crowd", crowd.kind.clone());
+    crowd.knobs.iter().for_each(|(name, value)| option("crowd-knob", format!("{name}={value}")));
+    option("rooms", workload.rooms.to_string());
+    option("users", workload.users.to_string());
+    option("count", workload.count.to_string());
+    option("size", workload.size_bytes.to_string());
+    match workload.pacing {
+        Pacing::Turns => option("pacing", "turns".to_owned()),
+        Pacing::Flood => option("pacing", "flood".to_owned()),
+        Pacing::Rounds { window } => {
+            option("pacing", "rounds".to_owned());
+            option("window", window.to_string());
+        }
+        Pacing::Rate { per_user_per_s } => {
+            option("pacing", "rate".to_owned());
+            option("rate", per_user_per_s.to_string());
+        }
+    }
+    if workload.pause_s > 0.0 {
+        option("pause", workload.pause_s.to_string());
+    }
+    environment.sysctls.iter().for_each(|(name, value)| option("sysctl", format!("{name}={value}")));
+    option("trials", trials.max(1).to_string());
+    if !environment.sysctls.is_empty() {
+        words.push("--allow-sysctl".to_owned());
+    }
+    words
+}
+
+/// A word as a shell takes it; one that no shell can take as it is.
+fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
+}

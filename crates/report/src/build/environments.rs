@@ -1,0 +1,136 @@
+//! Where it ran: environments side by side, with what differs.
+
+use std::collections::BTreeMap;
+
+use klatch_record::Record;
+
+use super::subject::Subject;
+use crate::model::Fact;
+use crate::number::gigabytes;
+
+/// Something of an environment that is the same in all its runs.
+type Told = (&'static str, fn(&Record) -> String);
+
+const TOLD: [Told; 14] = [
+    ("machine", |record| or_unknown(record.environment.cpu_model.as_deref())),
+    ("CPUs", |record| record.environment.cpus.to_string()),
+    ("memory", |record| record.environment.memory_bytes.map_or_else(unknown, gigabytes)),
+    ("kernel", |record| record.environment.kernel.clone()),
+    ("kernel build", |record| record.environment.kernel_build.clone()),
+    ("distribution", |record| or_unknown(record.environment.distribution.as_deref())),
+    ("sysctls set", |record| listed(&record.environment.sysctls)),
+    ("open files", |record| limit(record.environment.limits.open_files)),
+    ("processes of a user", |record| limit(record.environment.limits.user_processes)),
+    ("threads-max", |record| limit(record.environment.limits.threads_max)),
+    ("pid_max", |record| limit(record.environment.limits.pid_max)),
+    ("max_map_count", |record| limit(record.environment.limits.max_map_count)),
+    ("crowd", |record| record.crowd.kind.clone()),
+    ("Klatch", |record| {
+        let commit = record.klatch.commit.as_ref().map_or(String::new(), |commit| format!(" ({commit})"));
+        format!("{}{commit}", record.klatch.version)
+    }),
+];
+
+/// The environments' names, what is known of each, and the name of each run's.
+pub(super) fn table(subject: &Subject) -> (Vec<String>, Vec<Fact>, Vec<String>) {
+    let told = |record: &Record| TOLD.map(|(_, of)| of(record));
+    let mut kinds: Vec<[String; TOLD.len()]> = Vec::new();
+    let mut of_run = Vec::new();
+    for run in &subject.runs {
+        let here = told(&run.record);
+        let place = kinds.iter().position(|kind| *kind == here).unwrap_or_else(|| {
+            kinds.push(here);
+            kinds.len() - 1
+        });
+        of_run.push(name(place));
+    }
+    let fact = |(place, (name, _)): (usize, &Told)| {
+        let values: Vec<String> = kinds.iter().map(|kind| kind[place].clone()).collect();
+        let differs = values.iter().any(|value| *value != values[0]);
+        Fact { name: (*name).to_owned(), values, differs }
+    };
+    let mut facts: Vec<Fact> = TOLD.iter().enumerate().map(fact).collect();
+    facts.extend(runtimes(subject, &of_run, kinds.len()));
+    facts.extend(load(subject, &of_run, kinds.len()));
+    facts.retain(|fact| fact.values.iter().any(|value| !value.is_empty()));
+    ((0..kinds.len()).map(name).collect(), facts, of_run)
+}
+
+/// What the platforms run on, by environment.
+fn runtimes(subject: &Subject, of_run: &[String], count: usize) -> Vec<Fact> {
+    let mut versions: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
+    for (run, environment) in subject.runs.iter().zip(of_run) {
+        let platform = &run.record.platform;
+        let version = platform.runtime.as_ref().map(|runtime| &runtime.version).or(platform.version.as_ref());
+        let Some(version) = version else { continue };
+        let place = (0..count).position(|place| name(place) == *environment).unwrap_or(0);
+        let known = &mut versions.entry(&platform.name).or_insert_with(|| vec![Vec::new(); count])[place];
+        if !known.contains(version) {
+            known.push(version.clone());
+        }
+    }
+    let fact = |(platform, values): (&str, Vec<Vec<String>>)| {
+        let values: Vec<String> = values.iter().map(|versions| versions.join(", ")).collect();
+        let named = || values.iter().filter(|value| !value.is_empty());
+        let differs = named().any(|value| Some(value) != named().next());
+        Fact { name: platform.to_owned(), values, differs }
+    };
+    versions.into_iter().map(fact).collect()
+}
+
+/// How busy the machine was: the range over the runs, which may differ from run to run.
+fn load(subject: &Subject, of_run: &[String], count: usize) -> Vec<Fact> {
+    let range = |what: &str, of: fn(&Record) -> Option<f64>, show: fn(f64) -> String| {
+        let values = (0..count).map(|place| {
+            let here = subject.runs.iter().zip(of_run).filter(|(_, of)| **of == name(place));
+            let all: Vec<f64> = here.filter_map(|(run, _)| of(&run.record)).collect();
+            let least = all.iter().copied().reduce(f64::min);
+            let most = all.iter().copied().reduce(f64::max);
+            least
+                .zip(most)
+                .map_or_else(String::new, |(least, most)| format!("{}–{}", show(least), show(most)))
+        });
+        Fact { name: what.to_owned(), values: values.collect(), differs: false }
+    };
+    let percent = |part: f64| format!("{:.1} %", part * 100.0);
+    vec![
+        range(
+            "load average before a run",
+            |record| record.environment.load_1min,
+            |load| format!("{load:.2}"),
+        ),
+        range(
+            "CPU time given to others by the hypervisor",
+            |record| record.environment.steal_share_in_run,
+            percent,
+        ),
+        range("CPU frequency, MHz", |record| record.environment.cpu_mhz_in_run, |mhz| format!("{mhz:.0}")),
+    ]
+}
+
+/// `A`, `B` … `Z`, `27` …
+fn name(place: usize) -> String {
+    match u8::try_from(place) {
+        Ok(place @ 0..26) => char::from(b'A' + place).to_string(),
+        _ => (place + 1).to_string(),
+    }
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+fn or_unknown(text: Option<&str>) -> String {
+    text.map_or_else(unknown, str::to_owned)
+}
+
+fn limit(limit: Option<u64>) -> String {
+    limit.map_or_else(unknown, |limit| match limit {
+        u64::MAX => "unlimited".to_owned(),
+        limit => crate::number::grouped(limit),
+    })
+}
+
+fn listed(set: &BTreeMap<String, String>) -> String {
+    set.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(", ")
+}

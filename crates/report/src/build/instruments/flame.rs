@@ -1,0 +1,121 @@
+//! Flame graphs, from the folded stacks that stand beside records.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use klatch_record::{Found, Record, Role, Status};
+
+use super::chosen;
+use crate::build::subject::Subject;
+use crate::model::{Flame, Frame, Frequency};
+use crate::read::Run;
+
+/// A frame with a smaller part of all samples cannot be seen.
+const PART_MIN: f64 = 0.001;
+/// Deeper stacks than these are cut, so that what is made of a file cannot grow without bound.
+const DEPTH_MAX: usize = 120;
+/// Routines in the table.
+const ROUTINES: usize = 40;
+
+/// A flame graph of the last trial of each cell that has stacks.
+pub(super) fn graphs(subject: &Subject) -> Vec<Flame> {
+    let cells = chosen(subject, |place| stacks(subject, place).is_some());
+    let graph = |place: usize| {
+        let (run, file) = stacks(subject, place)?;
+        let folder = run.file.parent().unwrap_or(Path::new("."));
+        let text = std::fs::read_to_string(folder.join(file)).ok()?;
+        let label = &subject.grid.labels[place];
+        let (root, routines) = folded(&text);
+        (root.samples > 0).then(|| Flame {
+            id: format!("flame-{}", place + 1),
+            title: format!("Flame graph: {label}"),
+            caption: format!(
+                "CPU time of all programs by call stack, {} of {}; routines of the kernel end in _[k].",
+                crate::summary::role_and_number(run.record.role, run.record.number),
+                label
+            ),
+            root,
+            routines,
+        })
+    };
+    cells.into_iter().filter_map(graph).collect()
+}
+
+/// The last trial of a cell with folded stacks, and their file.
+fn stacks(subject: &Subject, cell: usize) -> Option<(&Run, &String)> {
+    let counts = |record: &Record| record.role == Role::Trial && record.verdict.status == Status::Valid;
+    let of_run = |run| {
+        let run: &Run = run;
+        let profile = |found: &Option<Found>| matches!(found, Some(Found::Profile(_)));
+        let one = run.record.observations.iter().find(|one| profile(&one.found))?;
+        // A record tells names only: nothing outside of its folder is read.
+        let plain =
+            |file: &&String| Path::new(file.as_str()).components().count() == 1 && !file.contains("..");
+        Some((run, one.files.iter().filter(plain).find(|file| file.ends_with("folded"))?))
+    };
+    subject.runs_of(cell).filter(|run| counts(&run.record)).filter_map(of_run).last()
+}
+
+/// Stacks `outermost;…;innermost count`, a line each, as a tree and as routines.
+fn folded(text: &str) -> (Frame, Vec<Frequency>) {
+    let mut root = Tree::default();
+    let mut routines: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for line in text.lines() {
+        let Some((stack, count)) = line.rsplit_once(' ') else { continue };
+        let Ok(count) = count.parse::<u64>() else { continue };
+        let names: Vec<&str> = stack.split(';').take(DEPTH_MAX).collect();
+        root.add(&names, count);
+        for name in names.iter().collect::<BTreeSet<_>>() {
+            routines.entry(name).or_default().1 += count;
+        }
+        if let Some(last) = names.last() {
+            routines.entry(last).or_default().0 += count;
+        }
+    }
+    let mut routines: Vec<Frequency> = routines
+        .into_iter()
+        .map(|(name, (own, inclusive))| Frequency { name: name.to_owned(), own, inclusive })
+        .collect();
+    routines.sort_by_key(|one| std::cmp::Reverse((one.own, one.inclusive)));
+    routines.truncate(ROUTINES);
+    let least = ((root.samples as f64 * PART_MIN).ceil() as u64).max(1);
+    (root.frame("all", least), routines)
+}
+
+#[derive(Default)]
+struct Tree<'a> {
+    samples: u64,
+    calls: BTreeMap<&'a str, Tree<'a>>,
+}
+
+impl<'a> Tree<'a> {
+    fn add(&mut self, names: &[&'a str], count: u64) {
+        self.samples += count;
+        if let [first, rest @ ..] = names {
+            self.calls.entry(first).or_default().add(rest, count);
+        }
+    }
+
+    fn frame(&self, name: &str, least: u64) -> Frame {
+        let seen = self.calls.iter().filter(|(_, tree)| tree.samples >= least);
+        let mut calls: Vec<Frame> = seen.map(|(name, tree)| tree.frame(name, least)).collect();
+        calls.sort_by_key(|frame| std::cmp::Reverse(frame.samples));
+        Frame { name: name.to_owned(), samples: self.samples, calls }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_become_a_tree_whose_sums_are_those_of_the_lines() {
+        let (root, routines) =
+            folded("server;main;read 30\nserver;main;write;copy 60\ncrowd;main 10\nno count\n");
+        assert_eq!((root.samples, root.calls[0].name.as_str(), root.calls[0].samples), (100, "server", 90));
+        let main = &root.calls[0].calls[0];
+        assert_eq!((main.calls[0].name.as_str(), main.calls[0].calls[0].samples), ("write", 60));
+        let of_main = routines.iter().find(|one| one.name == "main").unwrap();
+        assert_eq!((of_main.own, of_main.inclusive), (10, 100));
+    }
+}

@@ -1,0 +1,32 @@
+//! What garbage collection took.
+
+use klatch_record::Found;
+use klatch_record::observed::Jvm;
+
+use super::by_cell::{About, chart, mean};
+use super::found;
+use crate::build::subject::Subject;
+use crate::model::{Axis, Chart};
+
+fn jvm(found: &Found) -> Option<&Jvm> {
+    match found {
+        Found::Jvm(jvm) => Some(jvm),
+        _ => None,
+    }
+}
+
+pub(super) fn collection(subject: &Subject) -> Option<Chart> {
+    let about = About {
+        id: "gc-share",
+        title: "Time in garbage collection",
+        caption: "Share of the time watched, by the JVM's own counters; mean over the trials.",
+        y: Axis::linear("of the time", "%"),
+    };
+    chart(subject, about, |cell| {
+        let all = found(subject, cell, jvm);
+        let server = mean(all.iter().filter_map(|one| Some(one.server.as_ref()?.gc_share * 100.0)));
+        let crowd = mean(all.iter().filter_map(|one| Some(one.crowd.as_ref()?.gc_share * 100.0)));
+        let named = |name: &str, value: Option<f64>| value.map(|value| (name.to_owned(), value));
+        (named("server", server).into_iter().chain(named("crowd", crowd)).collect(), all.len() as u64)
+    })
+}

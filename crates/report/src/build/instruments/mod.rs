@@ -1,0 +1,81 @@
+//! Why: what the instruments saw, cell by cell.
+
+mod by_cell;
+mod decision;
+mod flame;
+mod jvm;
+mod locks;
+mod profile;
+mod runqueue;
+mod wakeups;
+
+use std::collections::BTreeMap;
+
+use klatch_record::{Found, Observation, Support};
+
+use super::subject::Subject;
+use crate::model::{Chart, Flame, InstrumentRow};
+
+pub(super) const LEAD: &str = "Of the trials that were watched, put together for each cell. Shares with a routine on the stack \
+    overlap: the network stack wakes. What looking cost is in the table of instruments.";
+
+/// More cells than these are not drawn beside each other.
+const CELLS_MAX: usize = 6;
+
+/// All charts for which there are observations.
+pub(super) fn charts(subject: &Subject) -> (Vec<Chart>, Vec<Flame>) {
+    let charts = [
+        profile::shares,
+        profile::top_ten,
+        runqueue::lengths,
+        runqueue::over_time,
+        decision::cost,
+        wakeups::latency,
+        locks::callers,
+        jvm::collection,
+    ];
+    let charts = charts.iter().filter_map(|chart| chart(subject)).collect();
+    (charts, flame::graphs(subject))
+}
+
+/// What one instrument saw in the trials of a cell.
+fn found<'a, T>(subject: &'a Subject, cell: usize, of: fn(&'a Found) -> Option<&'a T>) -> Vec<&'a T> {
+    let observations = subject.trials_of(cell).flat_map(|record| &record.observations);
+    observations.filter_map(|one| of(one.found.as_ref()?)).collect()
+}
+
+/// The cells with observations, at most [`CELLS_MAX`], evenly taken from all of them.
+fn chosen(subject: &Subject, has: impl Fn(usize) -> bool) -> Vec<usize> {
+    let all: Vec<usize> = subject.cells().map(|(place, _)| place).filter(|place| has(*place)).collect();
+    let step = all.len().div_ceil(CELLS_MAX).max(1);
+    let mut chosen: Vec<usize> = all.iter().rev().step_by(step).copied().collect();
+    chosen.reverse();
+    chosen
+}
+
+/// A row for each instrument that was asked for.
+pub(super) fn rows(subject: &Subject) -> Vec<InstrumentRow> {
+    let mut seen: BTreeMap<_, Vec<&Observation>> = BTreeMap::new();
+    for one in subject.runs.iter().flat_map(|run| &run.record.observations) {
+        seen.entry(one.instrument).or_default().push(one);
+    }
+    let row = |(name, all): (klatch_record::InstrumentName, Vec<&Observation>)| {
+        let shares: Vec<f64> = all.iter().filter_map(|one| one.cost?.share_of_cpu).collect();
+        let mean = (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64);
+        let failure =
+            all.iter().find_map(|one| one.failure.as_ref()).map(|why| format!("saw nothing: {why}"));
+        let state = match &all[0].support {
+            Support::Usable { base } => format!("by {base}"),
+            Support::Fallback { base, why, .. } => format!("by {base}: {why}"),
+            Support::NotAvailable { why, .. } => format!("not available: {why}"),
+        };
+        InstrumentRow {
+            name: name.to_string(),
+            state: failure.unwrap_or(state),
+            runs: all.iter().filter(|one| one.found.is_some()).count() as u32,
+            share_of_cpu: mean,
+            memory_bytes: all.iter().filter_map(|one| Some(one.cost?.memory_bytes)).max(),
+        }
+    };
+    seen.into_iter().map(row).collect()
+}

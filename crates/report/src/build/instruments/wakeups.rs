@@ -1,0 +1,41 @@
+//! From waking to running.
+
+use klatch_record::Found;
+use klatch_record::observed::{SideWakeups, Wakeups};
+
+use super::by_cell::{About, chart, mean};
+use super::found;
+use crate::build::subject::Subject;
+use crate::model::{Axis, Chart};
+
+fn wakeups(found: &Found) -> Option<&Wakeups> {
+    match found {
+        Found::Wakeups(wakeups) => Some(wakeups),
+        _ => None,
+    }
+}
+
+pub(super) fn latency(subject: &Subject) -> Option<Chart> {
+    let about = About {
+        id: "wakeup-latency",
+        title: "Wake-up latency",
+        caption: "Time from waking to running, of the threads of server and crowd; mean over the trials.",
+        y: Axis::linear("from waking to running", "µs"),
+    };
+    type Percentile = (&'static str, fn(&SideWakeups) -> f64);
+    const PERCENTILES: [Percentile; 2] =
+        [("p50", |side| side.latency_us.p50), ("p99", |side| side.latency_us.p99)];
+    chart(subject, about, |cell| {
+        let all = found(subject, cell, wakeups);
+        let server: Vec<&SideWakeups> = all.iter().filter_map(|one| one.server.as_ref()).collect();
+        let crowd: Vec<&SideWakeups> = all.iter().filter_map(|one| one.crowd.as_ref()).collect();
+        let mut numbers = Vec::new();
+        for (side, of_side) in [("server", server), ("crowd", crowd)] {
+            for (name, of) in PERCENTILES {
+                let value = mean(of_side.iter().map(|one| of(one)));
+                numbers.extend(value.map(|value| (format!("{side} {name}"), value)));
+            }
+        }
+        (numbers, all.len() as u64)
+    })
+}

@@ -1,0 +1,84 @@
+//! Latency by percentile, from the histograms of all trials of a cell together.
+
+use klatch_record::{Latency, Record};
+
+use super::subject::Subject;
+use crate::model::{Axis, Chart, ChartKind, Place, Point, Scale};
+
+/// More lines than these cannot be told apart.
+const SERIES_MAX: usize = 12;
+
+/// The percentiles that are drawn.
+const PERCENTILES: [f64; 16] =
+    [0.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.8, 99.9, 99.95, 99.98, 99.99, 100.0];
+
+pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
+    let cells: Vec<usize> = chosen(subject);
+    let with_latency = subject.cells().filter(|(place, _)| has(subject, *place)).count();
+    let mut points = Vec::new();
+    for place in &cells {
+        let trials: Vec<&Record> = subject.trials_of(*place).collect();
+        let all = trials.iter().filter_map(|record| record.latency.as_ref());
+        points.extend(of_cell(&subject.grid.labels[*place], all, trials.len()));
+    }
+    let left_out = with_latency.saturating_sub(cells.len());
+    let left_out = match left_out {
+        0 => String::new(),
+        _ => format!(" {} of {with_latency} cells are drawn: those at the far end of the axis.", cells.len()),
+    };
+    if points.is_empty() {
+        return Vec::new();
+    }
+    vec![Chart {
+        id: "latency-percentiles".to_owned(),
+        title: "Delivery latency by percentile".to_owned(),
+        caption: format!(
+            "From the moment a message was meant to be sent to when the listener had read it; all trials of a cell \
+             together. 90, 99 and 99.9 % are equally far apart.{left_out}"
+        ),
+        kind: ChartKind::Lines,
+        x: Axis::linear("percentile", "%").on(Scale::Percentile),
+        y: Axis::linear("Latency", "ms").on(Scale::Log),
+        points,
+        marks: Vec::new(),
+    }]
+}
+
+fn has(subject: &Subject, place: usize) -> bool {
+    subject.trials_of(place).any(|record| record.latency.is_some())
+}
+
+/// All cells, if they are few; else of each series the one at the far end of the axis.
+fn chosen(subject: &Subject) -> Vec<usize> {
+    let all: Vec<usize> =
+        subject.cells().map(|(place, _)| place).filter(|place| has(subject, *place)).collect();
+    if all.len() <= SERIES_MAX {
+        return all;
+    }
+    let Some(across) = &subject.grid.across else { return all[..SERIES_MAX].to_vec() };
+    let far = |series: &&str| {
+        let here = all.iter().copied().filter(|place| subject.grid.series[*place] == *series);
+        here.max_by(|a, b| across.values[*a].unwrap_or(0.0).total_cmp(&across.values[*b].unwrap_or(0.0)))
+    };
+    subject.grid.all_series().iter().filter_map(far).take(SERIES_MAX).collect()
+}
+
+fn of_cell<'a>(label: &str, all: impl Iterator<Item = &'a Latency>, trials: usize) -> Vec<Point> {
+    let mut counts: Vec<(u64, u64)> = all.filter_map(|latency| latency.counts_ns().ok()).flatten().collect();
+    counts.sort_unstable();
+    let total: u64 = counts.iter().map(|(_, count)| count).sum();
+    let mut points = Vec::new();
+    let (mut seen, mut at) = (0, 0);
+    for percentile in PERCENTILES {
+        // The value below which so many are; there are no finer ones than the count allows.
+        let wanted = ((percentile / 100.0 * total as f64).ceil() as u64).clamp(1, total.max(1));
+        while at < counts.len() && seen + counts[at].1 < wanted {
+            seen += counts[at].1;
+            at += 1;
+        }
+        let Some((ns, _)) = counts.get(at) else { break };
+        let point = Point::plain(label, Place::At(percentile), *ns as f64 / 1e6);
+        points.push(Point { n: Some(trials as u64), ..point });
+    }
+    points
+}

@@ -1,0 +1,64 @@
+//! Metrics as people call them.
+
+use klatch_record::Estimate;
+
+/// A metric of the cells' estimates, and how it is shown.
+#[derive(Clone, Copy)]
+pub(super) struct Metric {
+    /// Its name in results.
+    pub(super) name: &'static str,
+    /// What people call it.
+    pub(super) title: &'static str,
+    /// The unit it is shown in.
+    pub(super) unit: &'static str,
+    /// What its numbers are multiplied with for that.
+    pub(super) scale: f64,
+    /// Whether more is better.
+    pub(super) more_is_better: bool,
+}
+
+const fn metric(name: &'static str, title: &'static str, unit: &'static str, scale: f64) -> Metric {
+    Metric { name, title, unit, scale, more_is_better: false }
+}
+
+pub(super) const THROUGHPUT: Metric =
+    Metric { more_is_better: true, ..metric("messages_per_s", "Throughput", "messages/s", 1.0) };
+pub(super) const CPU: Metric = metric("cpu_us_per_message", "CPU time per message", "µs", 1.0);
+pub(super) const P99: Metric = metric("latency_p99_us", "Latency, 99th percentile", "ms", 1e-3);
+
+/// What is beside the score.
+pub(super) const RESOURCES: [Metric; 4] = [
+    metric("server_cpu_us_per_message", "CPU time of the server per message", "µs", 1.0),
+    metric("switches_per_message", "Context switches per message", "", 1.0),
+    metric("server_memory_peak_bytes", "Peak memory of the server", "MB", 1e-6),
+    metric("join_s", "Time until all had joined", "s", 1.0),
+];
+
+/// The metric that a study looks at.
+pub(super) fn looked_at(name: &str) -> Metric {
+    if name == CPU.name { CPU } else { THROUGHPUT }
+}
+
+impl Metric {
+    /// A number with its unit.
+    pub(super) fn show(&self, value: f64) -> String {
+        format!("{} {}", self.number(value), self.unit).trim_end().to_owned()
+    }
+
+    fn number(&self, value: f64) -> String {
+        let shown = value * self.scale;
+        if shown.abs() >= 1000.0 {
+            crate::number::grouped(shown.round() as u64)
+        } else {
+            crate::number::three_digits(shown)
+        }
+    }
+
+    /// An estimate with its interval: `37,750 messages/s (36,900–38,600)`.
+    pub(super) fn told(&self, estimate: &Estimate) -> String {
+        let interval = estimate.low.zip(estimate.high).map_or(String::new(), |(low, high)| {
+            format!(" ({}–{})", self.number(low.max(0.0)), self.number(high))
+        });
+        self.show(estimate.mean) + &interval
+    }
+}

@@ -1,0 +1,33 @@
+//! Every run.
+
+use klatch_record::Status;
+
+use super::subject::Subject;
+use crate::model::RunRow;
+use crate::summary::role_and_number;
+
+/// A row for each run; `environments` names that of each.
+pub(super) fn rows(subject: &Subject, environments: &[String]) -> Vec<RunRow> {
+    let row = |(order, (run, cell)): (usize, (&crate::read::Run, &Option<usize>))| {
+        let record = &run.record;
+        let verdict = match record.verdict.status {
+            Status::Valid => "valid",
+            Status::Invalid => "invalid",
+            Status::Unknown => "unknown",
+        };
+        RunRow {
+            order: order as u32 + 1,
+            cell: cell.map_or_else(String::new, |cell| subject.grid.labels[cell].clone()),
+            name: role_and_number(record.role, record.number),
+            started_at: record.started_at.clone(),
+            messages_per_s: record.score.messages_per_s,
+            cpu_us_per_message: record.score.cpu_us_per_message,
+            latency_p99_us: record.latency.as_ref().map(|latency| latency.p99_us),
+            verdict: verdict.to_owned(),
+            reasons: record.verdict.reasons.clone(),
+            environment: environments[order].clone(),
+            record: run.file.display().to_string(),
+        }
+    };
+    subject.runs.iter().zip(&subject.cell_of).enumerate().map(row).collect()
+}

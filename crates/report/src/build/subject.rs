@@ -1,0 +1,119 @@
+//! What a report is about: cells, and the runs that belong to each.
+
+use klatch_record::{CellResult, Class, Record, Role, Status, StudyAxis, StudyResult};
+
+use super::grid::Grid;
+use crate::read::{Run, Source};
+use crate::study_of_runs::study_of_runs;
+
+/// Cells, runs, and where each is.
+pub(super) struct Subject {
+    /// What came of the cells.
+    pub(super) result: StudyResult,
+    /// All runs in the order in which they began.
+    pub(super) runs: Vec<Run>,
+    /// The cell of each run, by its place in the result.
+    pub(super) cell_of: Vec<Option<usize>>,
+    /// How the cells are spread.
+    pub(super) grid: Grid,
+}
+
+/// The axis of two studies side by side.
+const SIDE: &str = "side";
+
+impl Subject {
+    pub(super) fn of(source: &Source) -> Subject {
+        let (result, of_run) = match &source.result {
+            Some(result) => {
+                let cell = |run: &Run| run.cell.clone().unwrap_or_default();
+                (result.clone(), source.runs.iter().map(cell).collect())
+            }
+            None => study_of_runs(source),
+        };
+        Subject::with(result, source.runs.clone(), &of_run)
+    }
+
+    /// Two side by side: every cell is once in A and once in B.
+    pub(super) fn of_two(a: &Source, b: &Source) -> Subject {
+        let (a, b) = (Subject::of(a), Subject::of(b));
+        let mut result = a.result.clone();
+        let (mut runs, mut cells) = (Vec::new(), Vec::new());
+        result.cells.clear();
+        for (name, side) in [("A", a), ("B", b)] {
+            for axis in &side.result.axes {
+                match result.axes.iter_mut().find(|other| other.name == axis.name) {
+                    Some(known) => {
+                        let new = axis.values.iter().filter(|value| !known.values.contains(value));
+                        let new: Vec<String> = new.cloned().collect();
+                        known.values.extend(new);
+                    }
+                    None => result.axes.push(axis.clone()),
+                }
+            }
+            let prefixed = |id: &str| format!("{name}: {id}");
+            let of_run = side
+                .cell_of
+                .iter()
+                .map(|cell| cell.map_or_else(String::new, |cell| prefixed(&side.result.cells[cell].id)));
+            cells.extend(of_run);
+            for mut cell in side.result.cells {
+                cell.id = prefixed(&cell.id);
+                cell.at.insert(SIDE.to_owned(), name.to_owned());
+                result.cells.push(cell);
+            }
+            runs.extend(side.runs);
+            if side.result.name != result.name {
+                result.name = format!("{} and {}", result.name, side.result.name);
+            }
+            if side.result.rules != result.rules {
+                result.rules = format!("A: {}. B: {}", result.rules, side.result.rules);
+            }
+        }
+        result.axes.push(StudyAxis { name: SIDE.to_owned(), values: vec!["A".to_owned(), "B".to_owned()] });
+        Subject::with(result, runs, &cells)
+    }
+
+    fn with(result: StudyResult, runs: Vec<Run>, of_run: &[String]) -> Subject {
+        let place = |id: &String| result.cells.iter().position(|cell| cell.id == *id);
+        let mut placed: Vec<(Run, Option<usize>)> = runs.into_iter().zip(of_run.iter().map(place)).collect();
+        placed.sort_by(|a, b| a.0.record.started_at.cmp(&b.0.record.started_at));
+        let (runs, cell_of) = placed.into_iter().unzip();
+        let grid = Grid::of(&result);
+        Subject { result, runs, cell_of, grid }
+    }
+
+    pub(super) fn cells(&self) -> impl Iterator<Item = (usize, &CellResult)> {
+        self.result.cells.iter().enumerate()
+    }
+
+    /// The runs of a cell.
+    pub(super) fn runs_of(&self, cell: usize) -> impl Iterator<Item = &Run> {
+        self.runs.iter().zip(&self.cell_of).filter(move |(_, of)| **of == Some(cell)).map(|(run, _)| run)
+    }
+
+    /// The trials of a cell whose score counts.
+    pub(super) fn trials_of(&self, cell: usize) -> impl Iterator<Item = &Record> {
+        let good = |record: &&Record| record.role == Role::Trial && record.verdict.status == Status::Valid;
+        self.runs_of(cell).map(|run| &run.record).filter(good)
+    }
+
+    /// How the server of a cell writes.
+    pub(super) fn class_of(&self, cell: usize) -> Option<Class> {
+        self.runs_of(cell).find_map(|run| run.record.platform.class)
+    }
+
+    /// Whether servers of both classes are in it.
+    pub(super) fn is_mixed(&self) -> bool {
+        let has = |class| (0..self.result.cells.len()).any(|cell| self.class_of(cell) == Some(class));
+        has(Class::Classic) && has(Class::Open)
+    }
+}
+
+/// What a class is called.
+pub(super) fn class_name(class: Option<Class>) -> &'static str {
+    match class {
+        Some(Class::Classic) => "classic",
+        Some(Class::Open) => "open",
+        None => "",
+    }
+}

@@ -1,0 +1,198 @@
+//! Runs that belong to no finished study, put together as if they were one: what is alike is a cell.
+
+use std::collections::BTreeMap;
+
+use klatch_record::{
+    CellResult, CellStatus, Estimate, Pacing, READINGS, Record, Role, STUDY_SCHEMA_NAME, Status, StudyAxis,
+    StudyResult, Warning,
+};
+use klatch_stats::mean_interval;
+
+use crate::read::{Run, Source};
+
+/// The confidence of intervals where no run rules say another.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
+/// What came of these runs, and the cell of each.
+pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
+    let places: Vec<BTreeMap<String, String>> = source.runs.iter().map(place).collect();
+    let axes = axes(&places);
+    let id = |at: &BTreeMap<String, String>| {
+        let parts: Vec<&str> = axes.iter().map(|axis| at[&axis.name].as_str()).collect();
+        parts.join(", ")
+    };
+    let of_run: Vec<String> = places.iter().map(id).collect();
+    let mut ids: Vec<String> = Vec::new();
+    of_run.iter().for_each(|id| {
+        if !ids.contains(id) {
+            ids.push(id.clone())
+        }
+    });
+    let cells = ids.iter().map(|id| {
+        let first = of_run.iter().position(|of| of == id).expect("it is one of them");
+        let at = axes.iter().map(|axis| (axis.name.clone(), places[first][&axis.name].clone())).collect();
+        let runs = source.runs.iter().zip(&of_run).filter(|(_, of)| *of == id).map(|(run, _)| run);
+        cell(id, at, &runs.collect::<Vec<_>>(), source)
+    });
+    let unfinished = source.study_file.as_deref();
+    let mut cells: Vec<CellResult> = cells.collect();
+    for (of, cause) in &source.failures {
+        if !cells.iter().any(|cell| cell.id == *of) {
+            let at = axes.iter().map(|axis| (axis.name.clone(), of.clone())).collect();
+            cells.push(CellResult { failures: vec![cause.clone()], ..cell(of, at, &[], source) });
+        }
+    }
+    let name = match (unfinished, source.runs.first()) {
+        (Some(_), _) => source.path.file_name().map_or("a study", |name| name.to_str().unwrap_or("a study")),
+        (None, Some(run)) => &run.record.platform.name,
+        (None, None) => "nothing",
+    };
+    let question = unfinished.and_then(|file| file.parse::<toml::Table>().ok());
+    let question = question.and_then(|file| Some(file.get("question")?.as_str()?.to_owned()));
+    let first = source.runs.first().map(|run| &run.record);
+    let result = StudyResult {
+        schema: STUDY_SCHEMA_NAME.to_owned(),
+        name: name.to_owned(),
+        question: question.unwrap_or_default(),
+        klatch: first.map_or_else(unknown, |record| record.klatch.clone()),
+        started_at: first.map_or_else(String::new, |record| record.started_at.clone()),
+        ended_at: source.runs.last().map_or_else(String::new, |run| run.record.started_at.clone()),
+        seed: 0,
+        rules: match unfinished {
+            Some(_) => "not finished; klatch study --resume goes on".to_owned(),
+            None => "runs as they were started by hand; all valid trials count".to_owned(),
+        },
+        metric: "messages_per_s".to_owned(),
+        axes,
+        cells,
+    };
+    (result, of_run)
+}
+
+fn unknown() -> klatch_record::Build {
+    klatch_record::Build { version: env!("CARGO_PKG_VERSION").to_owned(), commit: None }
+}
+
+/// Where a run is on every axis that there can be.
+fn place(run: &Run) -> BTreeMap<String, String> {
+    let Record { platform, crowd, workload, environment, .. } = &run.record;
+    if let Some(cell) = &run.cell {
+        return [("cell".to_owned(), cell.clone())].into();
+    }
+    let set = |knobs: &BTreeMap<String, String>| {
+        knobs.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    };
+    let pacing = match workload.pacing {
+        Pacing::Turns => "turns".to_owned(),
+        Pacing::Flood => "flood".to_owned(),
+        Pacing::Rounds { window } => format!("rounds {window}"),
+        Pacing::Rate { per_user_per_s } => format!("rate {per_user_per_s}"),
+    };
+    let all = [
+        ("platform", platform.name.clone()),
+        ("knobs", set(&platform.knobs)),
+        ("crowd", crowd.kind.clone()),
+        ("crowd.knobs", set(&crowd.knobs)),
+        ("rooms", workload.rooms.to_string()),
+        ("users", workload.users.to_string()),
+        ("count", workload.count.to_string()),
+        ("size", workload.size_bytes.to_string()),
+        ("pacing", pacing),
+        ("processes", platform.servers.to_string()),
+        ("cpus", environment.cpus.to_string()),
+        ("kernel", environment.kernel.clone()),
+    ];
+    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The order of axes.
+const ORDER: [&str; 13] = [
+    "cell",
+    "platform",
+    "knobs",
+    "crowd",
+    "crowd.knobs",
+    "rooms",
+    "users",
+    "count",
+    "size",
+    "pacing",
+    "processes",
+    "cpus",
+    "kernel",
+];
+
+/// The platform, and whatever else differs.
+fn axes(places: &[BTreeMap<String, String>]) -> Vec<StudyAxis> {
+    let axis = |name: &&str| {
+        let mut values: Vec<String> = Vec::new();
+        for value in places.iter().map(|place| place.get(*name).cloned().unwrap_or_default()) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        let told = values.iter().any(|value| !value.is_empty());
+        let wanted = told && (values.len() > 1 || *name == "platform" || *name == "cell");
+        wanted.then(|| StudyAxis { name: (*name).to_owned(), values })
+    };
+    let mut axes: Vec<StudyAxis> = ORDER.iter().filter_map(axis).collect();
+    // Numbers in their order, whatever was run first.
+    for axis in &mut axes {
+        if axis.values.iter().all(|value| value.parse::<f64>().is_ok()) {
+            axis.values.sort_by(|a, b| a.parse::<f64>().unwrap_or(0.0).total_cmp(&b.parse().unwrap_or(0.0)));
+        }
+    }
+    axes
+}
+
+fn cell(id: &str, at: BTreeMap<String, String>, runs: &[&Run], source: &Source) -> CellResult {
+    let trials = runs.iter().map(|run| &run.record).filter(|record| record.role == Role::Trial);
+    let (counted, spoilt): (Vec<&Record>, Vec<&Record>) =
+        trials.partition(|record| record.verdict.status == Status::Valid);
+    let mut failures: Vec<String> = spoilt.iter().map(|record| record.verdict.reasons.join("; ")).collect();
+    failures.extend(source.failures.iter().filter(|(cell, _)| cell == id).map(|(_, cause)| cause.clone()));
+    let status = match (counted.is_empty(), source.study_file.is_some()) {
+        (_, true) => CellStatus::Open,
+        (true, false) => CellStatus::Failed,
+        (false, false) => CellStatus::Complete,
+    };
+    let trials = counted.len() as u32;
+    let verdict = match status {
+        CellStatus::Open => format!("not finished: {trials} valid trials so far"),
+        CellStatus::Failed => "no valid trial".to_owned(),
+        _ => format!("complete: {trials} valid trial{}", if trials == 1 { "" } else { "s" }),
+    };
+    CellResult {
+        id: id.to_owned(),
+        at,
+        status,
+        verdict,
+        trials,
+        estimates: estimates(&counted),
+        failures,
+        warnings: warnings(&counted),
+        search: None,
+    }
+}
+
+fn estimates(counted: &[&Record]) -> BTreeMap<String, Estimate> {
+    let estimate = |reading: &klatch_record::Reading| {
+        let values: Option<Vec<f64>> = counted.iter().map(|record| (reading.of)(record)).collect();
+        let values = values.filter(|values| !values.is_empty())?;
+        let interval = mean_interval(&values, CONFIDENCE).ok();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let (low, high) = (interval.map(|interval| interval.low), interval.map(|interval| interval.high));
+        Some((reading.name.to_owned(), Estimate { mean, low, high, values }))
+    };
+    READINGS.iter().filter_map(estimate).collect()
+}
+
+fn warnings(counted: &[&Record]) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = Vec::new();
+    for warning in counted.iter().flat_map(|record| &record.warnings) {
+        if warnings.iter().all(|other| other.kind != warning.kind) {
+            warnings.push(warning.clone());
+        }
+    }
+    warnings
+}

@@ -1,0 +1,97 @@
+//! A report as one HTML file that needs nothing else: templates in `templates/`, styles and scripts in `assets/`, the
+//! plotting library in `vendor/`.
+//!
+//! What others wrote (names, error messages) can be in any field of a report. The templates escape it, the data for the charts
+//! cannot end the element it is in, and the page's own policy lets run only the scripts whose sums it names, and nothing
+//! fetch anything.
+
+use askama::Template;
+use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use super::show;
+use crate::model::{Chart, Report};
+
+/// A template that cannot be filled in.
+#[derive(Debug, Error)]
+#[error("cannot write the report as HTML: {0}")]
+pub struct HtmlError(#[from] askama::Error);
+
+/// The scripts in the order in which they run.
+const SCRIPTS: [&str; 7] = [
+    include_str!("../../vendor/d3.min.js"),
+    include_str!("../../vendor/plot.umd.min.js"),
+    include_str!("../../assets/text.js"),
+    include_str!("../../assets/chart.js"),
+    include_str!("../../assets/save.js"),
+    include_str!("../../assets/flame.js"),
+    include_str!("../../assets/page.js"),
+];
+
+/// The look of all pages.
+pub(crate) const STYLE: &str = include_str!("../../assets/page.css");
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    report: &'a Report,
+    policy: String,
+    style: &'static str,
+    scripts: &'static [&'static str],
+    data: String,
+}
+
+/// The report as an HTML page.
+///
+/// # Errors
+/// None that is known: a template that cannot be filled in.
+pub fn html(report: &Report) -> Result<String, HtmlError> {
+    let page = Page { report, policy: policy(&SCRIPTS), style: STYLE, scripts: &SCRIPTS, data: data(report) };
+    Ok(page.render()?)
+}
+
+/// A content security policy that lets only these scripts run, and nothing be fetched.
+pub(crate) fn policy(scripts: &[&str]) -> String {
+    let sum = |script: &&str| format!("'sha256-{}'", BASE64.encode(Sha256::digest(script.as_bytes())));
+    let sums: Vec<String> = scripts.iter().map(sum).collect();
+    format!(
+        "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
+        sums.join(" ")
+    )
+}
+
+/// The report as JSON within a script element: without a character that HTML knows.
+fn data(report: &Report) -> String {
+    let json = serde_json::to_string(report).expect("a report is plain JSON");
+    json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+/// Whether the points of a chart have intervals, which then are columns of its table.
+fn has_intervals(chart: &Chart) -> bool {
+    chart.points.iter().any(|point| point.low.is_some())
+}
+
+fn has_notes(chart: &Chart) -> bool {
+    chart.points.iter().any(|point| point.note.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vendored_files_are_those_that_are_told() {
+        let told = include_str!("../../vendor/README.md");
+        for file in &SCRIPTS[..2] {
+            let sum: String =
+                Sha256::digest(file.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+            assert!(told.contains(&sum), "vendor/README.md does not tell {sum}");
+        }
+    }
+
+    #[test]
+    fn no_script_can_end_its_element() {
+        assert!(SCRIPTS.iter().all(|script| !script.contains("</script") && !script.contains("<!--")));
+    }
+}

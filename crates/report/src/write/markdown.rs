@@ -1,0 +1,145 @@
+//! A report as Markdown, for a mail or an issue: no charts, all else.
+
+use klatch_record::Estimate;
+
+use crate::model::{CellRow, Report};
+use crate::number::{grouped, three_digits, time};
+
+/// Cells in the table at most; the other formats have all.
+const CELLS_MAX: usize = 200;
+
+/// The report as GitHub's Markdown.
+pub fn markdown(report: &Report) -> String {
+    let mut text = format!("# {}\n\n", plain(&report.title));
+    let mut line = |line: String| text += &(line + "\n");
+    if !report.question.is_empty() {
+        line(format!("*{}*\n", plain(&report.question)));
+    }
+    line(format!("**{}**\n", plain(&report.answer)));
+    line(format!("Verdict: {}.\n", plain(&report.verdict.text)));
+    for warning in &report.warnings {
+        let of = match warning.cells.len() {
+            all if all == report.cells.len() => "all cells".to_owned(),
+            few @ ..4 if few > 0 => warning.cells.join("; "),
+            many => format!("{many} of {} cells", report.cells.len()),
+        };
+        line(format!("* warning: {}; {} ({})", plain(&warning.message), plain(&warning.advice), plain(&of)));
+    }
+    for table in &report.ratios {
+        line(format!("\n## B compared with A{}\n", plain(&heading(&table.cell))));
+        line("| metric | A, median | B, median | |".to_owned());
+        line("|---|---:|---:|---|".to_owned());
+        for row in &table.rows {
+            let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), three_digits);
+            line(format!(
+                "| {} | {} | {} | {} |",
+                plain(&row.name),
+                number(row.a),
+                number(row.b),
+                plain(&row.says)
+            ));
+        }
+        table.notes.iter().for_each(|note| line(format!("\n* {}", plain(note))));
+    }
+    line("\n## Results\n".to_owned());
+    line("| | class | messages/s | CPU µs/message | p99 of the latency | trials | verdict |".to_owned());
+    line("|---|---|---:|---:|---:|---:|---|".to_owned());
+    report.cells.iter().take(CELLS_MAX).for_each(|cell| line(row(cell)));
+    line("\nThe mean of the trials and half the width of its interval.".to_owned());
+    for footnote in &report.footnotes {
+        line(format!("\n[{}] {}: {}", footnote.number, plain(&footnote.cell), plain(&footnote.text)));
+    }
+    line("\n## Run rules\n".to_owned());
+    report.rules.iter().for_each(|rule| line(plain(rule)));
+    let valid = report.runs.iter().filter(|run| run.verdict == "valid").count();
+    line(format!("\n{} runs, {valid} of them valid.", report.runs.len()));
+    environment(report, &mut line);
+    line("\n## To repeat it\n".to_owned());
+    for command in &report.commands {
+        // Four blanks make it code, whatever is in it.
+        line(format!("{}:\n\n    {}\n", plain(&command.what), command.line.replace(['\n', '\r'], " ")));
+    }
+    text
+}
+
+fn environment(report: &Report, line: &mut impl FnMut(String)) {
+    line("\n## Environment\n".to_owned());
+    line(format!("| | {} | |", report.environments.join(" | ")));
+    line(format!("|---|{}---|", "---|".repeat(report.environments.len())));
+    for fact in &report.facts {
+        let values: Vec<String> = fact.values.iter().map(|value| plain(value)).collect();
+        line(format!(
+            "| {} | {} | {} |",
+            plain(&fact.name),
+            values.join(" | "),
+            if fact.differs { "differs" } else { "" }
+        ));
+    }
+    for one in &report.instruments {
+        let share = one.share_of_cpu.map_or_else(String::new, |share| {
+            format!(", at least {} of CPU time", crate::comparison::percent(share))
+        });
+        line(format!("\nInstrument `{}`: {}{share}.", one.name, plain(&one.state)));
+    }
+}
+
+fn row(cell: &CellRow) -> String {
+    let with = |name: &str, show: fn(f64) -> String| {
+        let told = |estimate: &Estimate| format!("{}{}", show(estimate.mean), half_width(estimate));
+        cell.estimates.get(name).map_or_else(|| "–".to_owned(), told)
+    };
+    let notes: String = cell.footnotes.iter().map(|number| format!(" [{number}]")).collect();
+    // What a failure said is in its footnote.
+    let verdict = match cell.footnotes.is_empty() {
+        true => plain(&cell.verdict),
+        false => serde_json::to_value(cell.status)
+            .map_or_else(|_| String::new(), |status| plain(status.as_str().unwrap_or(""))),
+    };
+    format!(
+        "| {} | {} | {} | {} | {} | {} | {verdict}{notes} |",
+        plain(&cell.label),
+        cell.class,
+        with("messages_per_s", |value| grouped(value.round() as u64)),
+        with("cpu_us_per_message", three_digits),
+        with("latency_p99_us", time),
+        cell.trials,
+    )
+}
+
+fn half_width(estimate: &Estimate) -> String {
+    let Some((low, high)) = estimate.low.zip(estimate.high) else { return String::new() };
+    format!(" ±{:.1} %", (high - low) / 2.0 / estimate.mean * 100.0)
+}
+
+fn heading(cell: &str) -> String {
+    if cell.is_empty() { String::new() } else { format!(": {cell}") }
+}
+
+/// Text that Markdown and the HTML in it take as text.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' | '\r' | '\t' => plain.push(' '),
+            '<' => plain.push_str("&lt;"),
+            '&' => plain.push_str("&amp;"),
+            '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '#' | '!' => {
+                plain.push('\\');
+                plain.push(letter);
+            }
+            letter => plain.push(letter),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_wrote_stays_text() {
+        let text = plain("a|b <script>x</script> [x](http://y) `c`\nd");
+        assert_eq!(text, "a\\|b &lt;script>x&lt;/script> \\[x\\](http://y) \\`c\\` d");
+    }
+}

@@ -1,0 +1,17 @@
+//! A report in each format.
+
+mod csv;
+mod html;
+mod markdown;
+mod show;
+
+pub use csv::csv;
+pub use html::{HtmlError, html};
+pub use markdown::markdown;
+
+use crate::model::Report;
+
+/// A report as pretty-printed JSON that ends with a newline.
+pub fn json(report: &Report) -> String {
+    serde_json::to_string_pretty(report).expect("a report is plain JSON") + "\n"
+}

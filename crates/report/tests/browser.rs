@@ -1,0 +1,212 @@
+//! Reports as somebody sees and uses them, in headless Chromium.
+
+mod support;
+
+use klatch_record::Class;
+use klatch_report::{Source, html, report};
+use support::chromium::Chromium;
+use support::{add, add_failed, study, warn, watch};
+
+const STACKS: &str = "server;java;main;read;tcp_recvmsg_[k] 300\nserver;java;main;write;tcp_sendmsg_[k] 500\n\
+    crowd;klatch;loop;epoll_wait_[k] 150\nothers;sshd 50\n";
+
+/// Lines over rooms, bars of routines, a flame graph.
+fn watched(folder: &std::path::Path) -> Source {
+    let mut study = study("sweep", "How does throughput fall?");
+    for rooms in ["5", "10", "25"] {
+        for platform in ["java-threads", "native-epoll"] {
+            let by = rooms.parse::<f64>().unwrap() + if platform == "native-epoll" { 40.0 } else { 0.0 };
+            let trials = [90_000.0 - by * 1_000.0, 91_500.0 - by * 1_000.0, 89_300.0 - by * 1_000.0];
+            add(&mut study, &[("platform", platform), ("rooms", rooms)], Class::Classic, &trials);
+        }
+    }
+    watch(&mut study, folder, STACKS);
+    study
+}
+
+/// Text that runs over, lies on other text, or makes the page wider than the screen.
+const LAYOUT_FAULTS: &str = "(() => {
+    const faults = [];
+    const page = document.documentElement;
+    if (page.scrollWidth > page.clientWidth + 1) faults.push(`the page is ${page.scrollWidth} px wide`);
+    for (const svg of document.querySelectorAll('.chart .plot svg')) {
+        const name = svg.closest('figure').id;
+        const texts = [...svg.querySelectorAll('text')].filter((text) => !text.closest('[aria-label=tip]'));
+        const boxes = texts.map((text) => ({ text: text.textContent, ...text.getBoundingClientRect().toJSON() }))
+            .filter((box) => box.width > 0);
+        for (const [at, a] of boxes.entries()) {
+            if (a.left < -1 || a.right > page.clientWidth + 1) faults.push(`${name}: cut: ${a.text}`);
+            for (const b of boxes.slice(at + 1)) {
+                const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+                const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+                if (across > 1 && down > 3) faults.push(`${name}: ${a.text} lies on ${b.text}`);
+            }
+        }
+    }
+    return faults.join('\\n');
+})()";
+
+fn looks_right(browser: &mut Chromium, study: &Source) {
+    let page = html(&report(study)).unwrap();
+    assert!(page.len() < 1_500_000, "{} bytes", page.len());
+    for (width, dark) in [(1440, false), (400, true)] {
+        browser.open(&page, width, dark);
+        assert_eq!(browser.evaluate(LAYOUT_FAULTS), "", "{} at {width} px", study.path.display());
+    }
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+}
+
+#[test]
+fn a_report_is_read_opened_zoomed_and_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = watched(folder.path());
+    let mut browser = Chromium::start();
+    looks_right(&mut browser, &study);
+
+    let opened = browser.evaluate(
+        "(() => { const table = document.querySelector('#chart-messages_per_s details');
+            table.querySelector('summary').click();
+            return table.open && table.querySelectorAll('tbody tr').length; })()",
+    );
+    assert_eq!(opened, 6);
+
+    // What is saved is what the records say.
+    let (name, text) = browser.saved("#chart-messages_per_s [data-save=csv]");
+    assert_eq!(name, "messages_per_s.csv");
+    let result = study.result.as_ref().unwrap();
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), result.cells.len());
+    for row in &rows {
+        let cell =
+            result.cells.iter().find(|cell| cell.at["platform"] == row[0] && cell.at["rooms"] == row[1]);
+        let estimate = &cell.expect("every row is a cell").estimates["messages_per_s"];
+        let numbers: Vec<f64> = (2..5).map(|column| row[column].parse().unwrap()).collect();
+        assert_eq!(numbers, [estimate.mean, estimate.low.unwrap(), estimate.high.unwrap()]);
+        assert_eq!(&row[5], "3");
+    }
+    let (name, text) = browser.saved("#chart-latency-percentiles [data-save=svg]");
+    assert!(
+        name == "latency-percentiles.svg" && text.starts_with("<svg") && !text.contains("var(--"),
+        "{text}"
+    );
+
+    // The flame graph looks closer by a click and by keys, and shows all again.
+    let flame = "document.querySelector('figure.flame')";
+    let seen = format!("[...{flame}.querySelectorAll('text')].map((text) => text.textContent).join(' ')");
+    let before = browser.evaluate(&seen);
+    assert!(before.as_str().unwrap().contains("crowd"), "{before}");
+    let click = format!(
+        "[...{flame}.querySelectorAll('rect')].find((rect) => rect.textContent.startsWith('server:'))
+            .dispatchEvent(new MouseEvent('click', {{ bubbles: true }}))"
+    );
+    browser.evaluate(&click);
+    let zoomed = browser.evaluate(&seen);
+    assert!(
+        zoomed.as_str().unwrap().contains("tcp_sendmsg") && !zoomed.as_str().unwrap().contains("crowd"),
+        "{zoomed}"
+    );
+    let says = browser.evaluate(&format!("{flame}.querySelector('.at').textContent"));
+    assert_eq!(says, "server: 800 samples, 80.0 % of all");
+    browser.evaluate(&format!("{flame}.querySelector('svg').focus()"));
+    browser.press("Escape");
+    assert_eq!(browser.evaluate(&seen), before);
+    browser.press("ArrowDown");
+    browser.press("ArrowRight");
+    browser.press("Enter");
+    let crowd = browser.evaluate(&format!("{flame}.querySelector('.at').textContent"));
+    assert_eq!(crowd, "crowd: 150 samples, 15.0 % of all");
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+}
+
+#[test]
+fn a_pointer_over_a_chart_shows_value_interval_and_n() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut browser = Chromium::start();
+    browser.open(&html(&report(&watched(folder.path()))).unwrap(), 1440, false);
+    let tip = browser.evaluate(
+        "(() => { const svg = document.querySelector('#chart-messages_per_s .plot svg');
+            const dot = svg.querySelector('circle').getBoundingClientRect();
+            const at = { bubbles: true, pointerType: 'mouse', clientX: dot.left + 2, clientY: dot.top + 2 };
+            svg.dispatchEvent(new PointerEvent('pointerenter', at));
+            svg.dispatchEvent(new PointerEvent('pointermove', at));
+            return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
+                done(svg.querySelector('[aria-label=tip]').textContent)))); })()",
+    );
+    let tip = tip.as_str().unwrap();
+    for part in ["java-threads", "rooms: 5", "85,267 messages/s", "interval", "n = 3"] {
+        assert!(tip.contains(part), "{tip:?} does not tell {part}");
+    }
+}
+
+#[test]
+fn twelve_platforms_forty_points_long_failures_and_nothing_at_all_look_right() {
+    let mut browser = Chromium::start();
+    let mut platforms =
+        study("platforms", "Which of twelve platforms with names of some length carries the chat best?");
+    for number in 1..=12 {
+        let name = format!(
+            "java-threads@{number}.0.15+6-Debian-1deb12u1 interpreted, heap {number}6m, on-CPUs-0-to-{number}"
+        );
+        let class = if number % 3 == 0 { Class::Open } else { Class::Classic };
+        let trials =
+            [10_000.0 * f64::from(number), 10_400.0 * f64::from(number), 9_900.0 * f64::from(number)];
+        add(&mut platforms, &[("platform", &name)], class, &trials);
+    }
+    let failure = "room 17, user 3: connection reset by peer, and a word-without-any-blank-".repeat(28);
+    assert!(failure.len() > 2_000);
+    add_failed(&mut platforms, &[("platform", "failing")], &failure);
+    warn(&mut platforms, "the hypervisor gave 3.0 % of the CPU time to others");
+    looks_right(&mut browser, &platforms);
+
+    let mut sweep = study("sweep", "How does it fall?");
+    for rooms in 1..=40 {
+        for platform in ["a-platform-with-a-long-name", "another-platform-with-a-longer-name"] {
+            let rooms = (rooms * 5).to_string();
+            let at = [("platform", platform), ("rooms", rooms.as_str())];
+            match rooms.as_str() {
+                "200" => add_failed(&mut sweep, &at, &failure),
+                _ => add(&mut sweep, &at, Class::Classic, &[50_000.0, 51_000.0, 49_500.0]),
+            }
+        }
+    }
+    looks_right(&mut browser, &sweep);
+    looks_right(&mut browser, &study("empty", ""));
+    let mut failed = study("failed", "Does anything work?");
+    add_failed(&mut failed, &[("platform", "failing")], &failure);
+    looks_right(&mut browser, &failed);
+    assert_eq!(browser.evaluate("document.querySelector('.badge').textContent"), "no result");
+}
+
+#[test]
+fn what_others_wrote_stays_text() {
+    let evil =
+        "</script><script>window.caught=1</script><img src=x onerror=window.caught=1>\"'`${window.caught=1}";
+    let folder = tempfile::tempdir().unwrap();
+    let mut study = study(evil, evil);
+    for cpus in ["1", "2"] {
+        add(&mut study, &[("platform", evil), ("cpus", cpus)], Class::Classic, &[50_000.0, 51_000.0]);
+    }
+    study.path = "study".into();
+    for (number, run) in study.runs.iter_mut().enumerate() {
+        run.file = format!("block-{number}/trial-1.json").into();
+        run.record.platform.command = Some(vec![evil.into()]);
+        run.record.environment.distribution = Some(evil.into());
+        run.record.verdict.reasons = vec![evil.into()];
+    }
+    add_failed(&mut study, &[("platform", evil), ("cpus", "4")], evil);
+    warn(&mut study, evil);
+    watch(&mut study, folder.path(), &format!("server;{} 60\n{evil} 40\n", evil.replace(';', "_")));
+    let mut browser = Chromium::start();
+    browser.open(&html(&report(&study)).unwrap(), 1440, false);
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+    let caught =
+        "document.querySelectorAll('img, script:not(:where(body > script))').length + (window.caught ?? 0)";
+    assert_eq!(browser.evaluate(caught), 0);
+    assert_eq!(browser.evaluate("document.querySelector('h1').textContent"), evil);
+    // The page would not run it even if it were there.
+    let added =
+        "(() => { const script = document.createElement('script'); script.textContent = 'window.caught = 1';
+        document.body.append(script); return window.caught ?? 0; })()";
+    assert_eq!(browser.evaluate(added), 0);
+}
