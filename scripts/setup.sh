@@ -47,6 +47,9 @@ if [ "$purpose" = test ]; then
     need strace strace
     # Reports are looked at in it.
     need chromium chromium
+    # The lab: an emulated machine with a kernel that has sched_ext.
+    need qemu-system-x86_64 qemu-system-x86
+    need gcov gcc
     need unshare util-linux
     # Other machines in miniature: network namespaces with sshd in them.
     need ssh openssh-client

@@ -26,6 +26,7 @@ pub fn environment() -> Environment {
         cpu_mhz_in_run: None,
         noise: None,
         sysctls: Default::default(),
+        scheduler: None,
         limits: limits(),
         instruments: Vec::new(),
     }

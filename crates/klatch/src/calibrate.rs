@@ -101,6 +101,7 @@ impl Calibrate {
             crowd: CrowdKind::Native,
             crowd_settings: Vec::new(),
             sysctls: Vec::new(),
+            scheduler: None,
             workload: self.workload.workload()?,
             shards: 1,
             servers: 1,

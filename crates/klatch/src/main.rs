@@ -9,11 +9,14 @@ mod compare;
 mod conformance;
 mod crowd;
 mod instruments;
+mod lab;
 mod merge;
 mod plan;
 mod platforms;
+mod probe;
 mod report;
 mod run;
+mod sched;
 mod schema;
 mod serve;
 mod spread;
@@ -49,6 +52,9 @@ enum Command {
     Merge(merge::Merge),
     Conformance(conformance::Conformance),
     Trace(trace::Trace),
+    Sched(sched::Sched),
+    Lab(lab::Lab),
+    Probe(probe::Probe),
     Schema(schema::Schema),
 }
 
@@ -79,6 +85,9 @@ fn main() -> ExitCode {
         Command::Merge(merge) => merge.execute(),
         Command::Conformance(conformance) => conformance.execute(),
         Command::Trace(trace) => trace.execute(),
+        Command::Sched(sched) => sched.execute(),
+        Command::Lab(lab) => lab.execute(),
+        Command::Probe(probe) => probe.execute(),
         Command::Schema(schema) => schema.execute(),
     };
     let status = done.unwrap_or_else(|error| {

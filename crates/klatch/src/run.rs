@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use klatch_platforms::{Processes, Setting, Wish};
 use klatch_record::{InstrumentName, Record, Role, Status};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
+use klatch_schedulers::Wish as Wished;
 use klatch_study::{CrowdKind, Event, Plan, Target, execute, guard_series};
 
 use crate::INTERRUPTED;
@@ -47,6 +48,9 @@ pub(crate) struct Run {
     /// Allow --sysctl to change the machine for as long as this takes
     #[arg(long)]
     allow_sysctl: bool,
+    /// A scheduler of history to load for as long as this takes (sched_ext): goodness, o1:yield=2; `klatch sched list`
+    #[arg(long, value_name = "NAME[:KNOB=VALUE,…]")]
+    scheduler: Option<Wished>,
     #[command(flatten)]
     workload: WorkloadArgs,
     /// What watches the run; `klatch instruments` lists all and how they work here
@@ -144,6 +148,7 @@ impl Run {
             },
             crowd_settings: self.crowd_knobs,
             sysctls: self.sysctls,
+            scheduler: self.scheduler,
             workload: self.workload.workload()?,
             shards: self.spread.shards()?,
             servers: self.spread.servers()?,

@@ -129,6 +129,7 @@ impl Study {
             crowd: CrowdKind::Native,
             crowd_settings: Vec::new(),
             sysctls: Vec::new(),
+            scheduler: None,
             workload: Workload {
                 rooms: 10,
                 users: 20,

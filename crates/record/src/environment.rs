@@ -37,11 +37,25 @@ pub struct Environment {
     /// What Klatch set about the machine for the run, and put back afterwards.
     #[serde(default)]
     pub sysctls: BTreeMap<String, String>,
+    /// The sched_ext scheduler that was loaded for the run; `null`: the kernel's own.
+    #[serde(default)]
+    pub scheduler: Option<SchedulerInForce>,
     /// The limits in force.
     pub limits: Limits,
     /// How each instrument can work here.
     #[serde(default)]
     pub instruments: Vec<Availability>,
+}
+
+/// A sched_ext scheduler that Klatch loaded for a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SchedulerInForce {
+    /// Its name and what was set about it: `goodness:version=24`.
+    pub name: String,
+    /// Why it was not in force any more at the end, if so: the run was under the kernel's own then.
+    pub lost: Option<String>,
+    /// What it counted since it was loaded, by name; `klatch sched list NAME` tells what the names mean.
+    pub counts: BTreeMap<String, u64>,
 }
 
 /// How far apart two starts of the same server are on a machine: what a platform showed beside itself.

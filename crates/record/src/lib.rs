@@ -24,7 +24,7 @@ pub use comparison::{
 pub use crowd_result::{
     CrowdEvent, CrowdResult, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind, Itself, Stranger,
 };
-pub use environment::{Environment, Limits, Noise};
+pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use latency::{Latency, LatencyError};
 pub use merge::{MergeError, merge, merge_files};
 pub use observation::{Availability, Cost, Found, InstrumentName, InstrumentNameError, Observation, Support};

@@ -43,6 +43,7 @@ fn environment(kernel: &str) -> Environment {
         cpu_mhz_in_run: None,
         noise: None,
         sysctls: [].into(),
+        scheduler: None,
         limits,
         instruments: vec![],
     }

@@ -4,6 +4,8 @@ use klatch_instruments::{Files, Instruments, Kernel, availability, clock_name, e
 use klatch_platforms::{Chosen, Java, NeedError, Processes, Server, Setting, Side, choose, refuse};
 use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName};
 
+use klatch_schedulers::SchedulerError;
+
 use crate::assemble::{Header, Part, record, with_shares};
 use crate::crowd::{Crowd, Post, tuned};
 use crate::error::RunError;
@@ -178,6 +180,9 @@ fn check_spread(plan: &Plan) -> Result<(), RunError> {
 pub(crate) fn chosen(plan: &Plan) -> Result<Option<Chosen>, RunError> {
     plan.workload.check()?;
     check_spread(plan)?;
+    if plan.scheduler.is_some() && klatch_schedulers::state().is_none() {
+        return Err(SchedulerError::NoSchedExt.into());
+    }
     tuned(plan)?;
     let chosen = match plan.target {
         None => Some(choose(&plan.wish)?),

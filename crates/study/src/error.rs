@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use klatch_platforms::{JavaError, NeedError, PlatformError, ProcessError, ServerError, SysctlError};
 use klatch_record::{LatencyError, MergeError, SaveError, WorkloadError};
+use klatch_schedulers::SchedulerError;
 use thiserror::Error;
 
 /// Why a plan could not be carried out to its end. Records of finished runs stay.
@@ -12,6 +13,9 @@ pub enum RunError {
     /// A number is out of range.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// The scheduler cannot be loaded.
+    #[error(transparent)]
+    Scheduler(#[from] SchedulerError),
     /// The machine cannot be set so.
     #[error(transparent)]
     Sysctl(#[from] SysctlError),

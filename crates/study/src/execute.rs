@@ -11,6 +11,7 @@ use crate::bench::{Bench, chosen};
 use crate::error::RunError;
 use crate::folder;
 use crate::plan::Plan;
+use crate::scheduler::Scheduler;
 
 /// What happens while a plan is carried out.
 pub enum Event<'a> {
@@ -51,6 +52,7 @@ fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> R
     let name = chosen.as_ref().map_or("target", |chosen| chosen.name.as_str());
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };
     let folder = folder::make(&plan.out, name, Timestamp::now()).map_err(in_out)?;
+    let scheduler = Scheduler::load(plan.scheduler.as_ref())?;
     let mut bench = Bench::open(plan, chosen.as_ref(), all)?;
     tell(Event::Ready(&bench.platform));
     let mut records = Vec::new();
@@ -58,7 +60,8 @@ fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> R
     for (role, number) in roles.chain((1..=plan.trials).map(|number| (Role::Trial, number))) {
         tell(Event::Begins(role, number));
         let files = Files { folder: folder.clone(), stem: folder::next_stem(&folder, role) };
-        let record = bench.run(role, number, &files, |event| tell(Event::Crowd(event)))?;
+        let mut record = bench.run(role, number, &files, |event| tell(Event::Crowd(event)))?;
+        scheduler.witness(&mut record);
         let path = folder.join(files.stem + ".json");
         if let Err(error) = save(&record, &path) {
             tell(Event::Unsaved(&record));

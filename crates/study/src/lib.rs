@@ -18,6 +18,7 @@ mod plan;
 mod remote;
 #[cfg(test)]
 mod samples;
+mod scheduler;
 #[cfg(test)]
 mod scripted;
 mod series;

@@ -24,6 +24,8 @@ pub struct Plan {
     pub crowd_settings: Vec<Setting>,
     /// What is set about the machine, and put back afterwards.
     pub sysctls: Vec<Setting>,
+    /// The scheduler that is loaded for the time of a visit; without one it is the kernel's own.
+    pub scheduler: Option<klatch_schedulers::Wish>,
     /// What the crowd does.
     pub workload: Workload,
     /// Crowd processes over which the rooms are spread; there is one for each server and each host at least.

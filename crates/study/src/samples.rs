@@ -75,6 +75,7 @@ pub(crate) fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             cpu_mhz_in_run: None,
             noise: None,
             sysctls: Default::default(),
+            scheduler: None,
             limits: Limits {
                 open_files: None,
                 user_processes: None,

@@ -19,6 +19,7 @@ pub(crate) fn base() -> Plan {
         crowd: CrowdKind::Native,
         crowd_settings: Vec::new(),
         sysctls: Vec::new(),
+        scheduler: None,
         workload: workload(),
         shards: 1,
         servers: 1,

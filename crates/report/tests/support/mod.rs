@@ -192,6 +192,7 @@ fn record(at: &[(&str, &str)], number: u32, minute: usize, messages_per_s: f64) 
             cpu_mhz_in_run: None,
             noise: None,
             sysctls: BTreeMap::new(),
+            scheduler: None,
             limits: Limits {
                 open_files: Some(1_048_576),
                 user_processes: None,

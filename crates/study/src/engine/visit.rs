@@ -8,6 +8,7 @@ use crate::bench::{Bench, chosen};
 use crate::error::RunError;
 use crate::folder::next_stem;
 use crate::plan::Plan;
+use crate::scheduler::Scheduler;
 
 /// What happens on a visit.
 pub enum Visiting<'a> {
@@ -52,14 +53,16 @@ impl Executor for Machine<'_> {
         let chosen = chosen(plan)?;
         // Each cell may want the machine otherwise; between visits it is as it was.
         let sysctls = Sysctls::set(&plan.sysctls)?;
+        let scheduler = Scheduler::load(plan.scheduler.as_ref())?;
         let mut bench = Bench::open(plan, chosen.as_ref(), self.all)?;
         tell(Visiting::Ready(&bench.platform))?;
         for &(role, number) in runs {
             tell(Visiting::Begins(role, number))?;
             let files = Files { folder: plan.out.clone(), stem: next_stem(&plan.out, role) };
             // Showing progress cannot fail.
-            let record =
+            let mut record =
                 bench.run(role, number, &files, |event| tell(Visiting::Crowd(event)).unwrap_or_default())?;
+            scheduler.witness(&mut record);
             tell(Visiting::Ended(&record))?;
             if record.verdict.status != Status::Valid {
                 break;

@@ -3,12 +3,16 @@
 use std::ops::Range;
 
 use klatch_platforms::Setting;
+use klatch_schedulers::Wish;
 use toml::Spanned;
 
 use super::draft::Change;
 use super::place::{Source, StudyFileError};
 use super::{Axis, PlatformChoice, Scalar, StudyFile, Values};
 use crate::plan::CrowdKind;
+
+/// The scheduler that the kernel has itself.
+const KERNELS_OWN: &str = "kernel";
 
 /// Something that a study sets or varies.
 pub(crate) struct Dimension {
@@ -47,6 +51,9 @@ pub(crate) fn dimensions(
     }
     for (name, values) in &file.sysctls {
         all.push(knob(name, name, values.get_ref(), values.span(), Change::Sysctl));
+    }
+    if let Some(schedulers) = &file.schedulers {
+        all.push(schedulers_of(schedulers, source)?);
     }
     for dimension in &all {
         if dimension.values.is_empty() {
@@ -159,4 +166,19 @@ fn cpus_of(
     }
     let values = counts.into_iter().map(|count| (count.to_string(), Change::Cpus(count))).collect();
     Ok(Dimension { name: "cpus".to_owned(), span: cpus.span(), values })
+}
+
+fn schedulers_of(
+    schedulers: &Spanned<Axis<Scalar>>,
+    source: &Source<'_>,
+) -> Result<Dimension, StudyFileError> {
+    let one = |value: &Scalar| match value.0.as_str() {
+        KERNELS_OWN => Ok((value.0.clone(), Change::Scheduler(None))),
+        name => match name.parse::<Wish>() {
+            Ok(wish) => Ok((value.0.clone(), Change::Scheduler(Some(wish)))),
+            Err(error) => Err(source.wrong(schedulers.span(), error)),
+        },
+    };
+    let values = schedulers.get_ref().0.iter().map(one).collect::<Result<_, _>>()?;
+    Ok(Dimension { name: "scheduler".to_owned(), span: schedulers.span(), values })
 }

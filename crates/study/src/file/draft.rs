@@ -2,6 +2,7 @@
 
 use klatch_platforms::Setting;
 use klatch_record::{Pacing, Workload};
+use klatch_schedulers::Wish;
 
 use super::PacingName;
 use crate::plan::{CrowdKind, Plan};
@@ -31,6 +32,7 @@ pub(crate) enum Change {
     Server(Setting),
     Crowd(Setting),
     Sysctl(Setting),
+    Scheduler(Option<Wish>),
     CrowdKind(CrowdKind),
     CrowdLoops(usize),
     /// Server processes over which the rooms are spread.
@@ -60,6 +62,7 @@ impl Draft {
             Change::Server(setting) => plan.settings.push(setting.clone()),
             Change::Crowd(setting) => self.plan.crowd_settings.push(setting.clone()),
             Change::Sysctl(setting) => self.plan.sysctls.push(setting.clone()),
+            Change::Scheduler(wish) => self.plan.scheduler.clone_from(wish),
             Change::CrowdKind(kind) => self.plan.crowd = *kind,
             Change::Servers(servers) => self.plan.servers = *servers,
             Change::Shards(shards) => self.plan.shards = *shards,

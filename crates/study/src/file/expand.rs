@@ -128,6 +128,7 @@ fn cell(
         Ok(_) => None,
         Err(RunError::Workload(error)) => return Err(source.wrong(place(error.axis()), error)),
         Err(error @ RunError::Needs(_)) => return Err(source.wrong(place("rooms"), error)),
+        Err(RunError::Scheduler(error)) => Some(error.to_string()),
         // What is not installed can be installed; what is asked for wrongly never comes.
         Err(RunError::Platform(
             error @ (PlatformError::Java { .. }

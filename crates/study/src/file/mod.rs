@@ -57,6 +57,9 @@ pub(crate) struct StudyFile {
     #[serde(default)]
     #[schemars(with = "KnobsSchema")]
     pub(crate) sysctls: Knobs,
+    /// Schedulers of history, loaded for the time of a visit: `goodness`, `o1:yield=2`; `kernel` is the kernel's own.
+    #[schemars(with = "Option<OneOrMany<String>>")]
+    pub(crate) schedulers: Values<Scalar>,
     /// CPUs that server and crowd share, counted from the first; or `doubling`: 1, 2, 4 … up to all.
     #[schemars(with = "Option<OneOrMany<AnyScalar>>")]
     pub(crate) cpus: Values<Scalar>,

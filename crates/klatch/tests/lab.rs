@@ -1,0 +1,87 @@
+//! The schedulers of history: here, where the kernel has no sched_ext, and in the lab.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use support::{Said, klatch};
+
+/// One scheduler, one length, so that it takes no longer than it must.
+const SMALL: &str = "question = 'Does it boot?'\nschedulers = ['o1']\n\
+                     command = 'probe yield --tasks 20 --rounds 50'\nshow = ['decisions', 'length', 'cost']\n";
+
+fn lab(arguments: &[&str]) -> Command {
+    let mut command = klatch();
+    command.arg("lab").args(arguments);
+    command
+}
+
+fn refused(command: &mut Command, words: &[&str]) {
+    let said = Said::of(command);
+    assert_eq!(said.status, Some(2), "{said:?}");
+    for word in words {
+        assert!(said.err.contains(word), "no word of {word}: {said:?}");
+    }
+}
+
+#[test]
+fn a_boot_brings_back_what_the_scheduler_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = folder.path().join("small.toml");
+    std::fs::write(&study, SMALL).unwrap();
+    let said = Said::of(lab(&["run", "--out"]).arg(folder.path()).arg(&study));
+    assert_eq!(said.status, Some(0), "the lab needs qemu-system-x86 (scripts/setup.sh test): {said:?}");
+    let outcome = folder.path().join("lab-small-1/linux-6.18_1-cpus_o1_seed-1/outcome.json");
+    let outcome: serde_json::Value = serde_json::from_slice(&std::fs::read(outcome).unwrap()).unwrap();
+    assert_eq!(outcome["scheduler"]["lost"], serde_json::Value::Null);
+    let yields = outcome["scheduler"]["observed"]["stats"].as_array().unwrap();
+    let yields = yields.iter().find(|stat| stat["name"] == "yields").unwrap()["value"].as_u64().unwrap();
+    assert!(yields >= 1_000, "{outcome}");
+}
+
+#[test]
+fn without_sched_ext_the_lab_is_named() {
+    if Path::new("/sys/kernel/sched_ext").exists() {
+        panic!("this kernel has sched_ext, and what this tests is a kernel without");
+    }
+    let named = ["no sched_ext", "klatch lab"];
+    refused(klatch().args(["sched", "status"]), &named);
+    refused(klatch().args(["sched", "stats"]), &named);
+    refused(klatch().args(["sched", "run", "o1", "--", "true"]), &named);
+    refused(klatch().args(["run", "--platform", "native-epoll", "--scheduler", "goodness"]), &named);
+}
+
+#[test]
+fn what_there_is_not_is_told() {
+    refused(klatch().args(["sched", "run", "cfs", "--", "true"]), &["no scheduler cfs", "multiqueue"]);
+    refused(
+        klatch().args(["sched", "run", "o1", "--knob", "yield=4", "--", "true"]),
+        &["must be 1..=3, got 4"],
+    );
+    refused(&mut lab(&["exec", "--kernel", "2.3", "--", "--version"]), &["no kernel 2.3", "6.18"]);
+    refused(&mut lab(&["run", "coffee"]), &["no study coffee", "goodness-cost"]);
+    let said = Said::of(&mut lab(&["run", "goodness-cost", "--dry-run"]));
+    assert!(said.out.contains("fifo") && said.out.contains("multiqueue"), "{said:?}");
+}
+
+#[test]
+fn what_the_lab_lacks_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("klatch");
+    std::fs::create_dir(&cache).unwrap();
+    // A proxy that is not there is as good as no network.
+    let no_network = |command: &mut Command| {
+        command.env("http_proxy", "http://127.0.0.1:9").env("XDG_CACHE_HOME", folder.path());
+    };
+    let mut exec = lab(&["exec", "--", "--version"]);
+    no_network(&mut exec);
+    refused(&mut exec, &["cannot fetch the kernel 6.18", "deb.debian.org", "snapshot.debian.org"]);
+    std::fs::write(cache.join("vmlinuz-6.18.15+deb13-cloud-amd64"), "tea").unwrap();
+    refused(&mut exec, &["SHA-256", "it was not used", "vmlinuz-6.18.15"]);
+    refused(lab(&["exec", "--", "--version"]).env("PATH", "/nowhere"), &["apt-get install qemu-system-x86"]);
+    refused(
+        &mut lab(&["run", "goodness-cost", "--out", "/proc/klatch"]),
+        &["cannot keep results in /proc/klatch"],
+    );
+}

@@ -1,0 +1,92 @@
+//! Why nothing came out of the lab.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why nothing came out of the lab.
+#[derive(Debug, Error)]
+pub enum LabError {
+    /// No emulator.
+    #[error("the lab needs {program}, which is not on the search path; on Debian: apt-get install {package}")]
+    NoProgram {
+        /// What is missing.
+        program: &'static str,
+        /// What brings it.
+        package: &'static str,
+    },
+    /// There is no such kernel.
+    #[error("there is no kernel {name} in the lab; there are {names}")]
+    NoKernel {
+        /// As it was asked for.
+        name: String,
+        /// All of them.
+        names: String,
+    },
+    /// The kernel cannot be had.
+    #[error("cannot fetch the kernel {version}: {why}; once fetched it is kept in {cache}, and {cache} can be copied from another machine", cache = cache.display())]
+    Fetch {
+        /// Which kernel.
+        version: &'static str,
+        /// What each address said.
+        why: String,
+        /// Where it is kept.
+        cache: PathBuf,
+    },
+    /// Not the bytes that are pinned.
+    #[error("{what} has the SHA-256 {got}, and not {expected} as is pinned; it was not used. Remove {path} if it is there, and try again", path = path.display())]
+    Checksum {
+        /// What was checked.
+        what: String,
+        /// The file, or where it would be.
+        path: PathBuf,
+        /// As it should be.
+        expected: &'static str,
+        /// As it is.
+        got: String,
+    },
+    /// The package is not as Debian's are.
+    #[error("the package of the kernel {version} cannot be unpacked: {why}")]
+    Package {
+        /// Which kernel.
+        version: &'static str,
+        /// Why not.
+        why: String,
+    },
+    /// A file.
+    #[error("cannot {what} {path}: {source}", path = path.display())]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// With which file.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// The libraries of a program cannot be told.
+    #[error("cannot tell which libraries {program} needs: {why}", program = program.display())]
+    Libraries {
+        /// Which program.
+        program: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// The machine did not come to an end by itself.
+    #[error(
+        "the emulated machine did not end within {limit_s} s and was stopped; its console said last: {console}"
+    )]
+    TooLong {
+        /// So long it may take.
+        limit_s: u64,
+        /// Its last lines.
+        console: String,
+    },
+    /// The machine ended before its work was done.
+    #[error("the emulated machine ended without an answer ({status}); its console said last: {console}")]
+    NoAnswer {
+        /// How the emulator ended.
+        status: String,
+        /// Its last lines.
+        console: String,
+    },
+}

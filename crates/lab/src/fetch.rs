@@ -1,0 +1,106 @@
+//! Fetches a kernel once, checks it, and keeps it.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::LabError;
+use crate::kernels::Kernel;
+
+/// Where kernels are kept: `$XDG_CACHE_HOME/klatch`, or `~/.cache/klatch`.
+pub fn cache_folder() -> PathBuf {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = || set("HOME").unwrap_or_else(|| PathBuf::from("/root")).join(".cache");
+    set("XDG_CACHE_HOME").unwrap_or_else(home).join("klatch")
+}
+
+/// The kernel as a file, fetched if it is not there yet; checked either way. `tell` hears what takes time.
+///
+/// # Errors
+/// See [`LabError`].
+pub fn kernel_file(kernel: &'static Kernel, tell: impl Fn(&str)) -> Result<PathBuf, LabError> {
+    let folder = cache_folder();
+    let path = folder.join(format!("vmlinuz-{}", kernel.version));
+    match std::fs::read(&path) {
+        Ok(bytes) => {
+            check(&bytes, kernel.kernel_sha256, &path.display().to_string(), &path)?;
+            return Ok(path);
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(source) => return Err(LabError::File { what: "read", path, source }),
+    }
+    tell(&format!(
+        "fetching the kernel {} ({} MB), once; it is kept in {}",
+        kernel.version,
+        kernel.package_bytes / 1_000_000,
+        folder.display()
+    ));
+    let package = package(kernel, &folder)?;
+    check(&package, kernel.package_sha256, &format!("the package of the kernel {}", kernel.version), &path)?;
+    let bytes = unpack(&package)
+        .map_err(|why| LabError::Package { version: kernel.version, why: why.to_string() })?;
+    check(&bytes, kernel.kernel_sha256, "the kernel in the package", &path)?;
+    keep(&folder, &path, &bytes)?;
+    Ok(path)
+}
+
+fn check(bytes: &[u8], expected: &'static str, what: &str, path: &Path) -> Result<(), LabError> {
+    let got: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    if got == expected {
+        return Ok(());
+    }
+    Err(LabError::Checksum { what: what.to_owned(), path: path.to_owned(), expected, got })
+}
+
+fn package(kernel: &'static Kernel, folder: &Path) -> Result<Vec<u8>, LabError> {
+    let mut why = Vec::new();
+    for url in kernel.urls() {
+        match fetch(&url, kernel.package_bytes) {
+            Ok(bytes) => return Ok(bytes),
+            Err(error) => why.push(format!("{url}: {error}")),
+        }
+    }
+    Err(LabError::Fetch { version: kernel.version, why: why.join("; "), cache: folder.to_owned() })
+}
+
+/// What is at the address; one byte too many tells a wrong file as well as all of it would.
+fn fetch(url: &str, bytes: u64) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let mut answer = ureq::get(url).call()?;
+    let mut package = Vec::new();
+    answer.body_mut().as_reader().take(bytes + 1).read_to_end(&mut package)?;
+    Ok(package)
+}
+
+/// The kernel in a Debian package: an `ar` archive of compressed `tar` archives.
+fn unpack(package: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut parts = ar::Archive::new(package);
+    while let Some(part) = parts.next_entry() {
+        let part = part?;
+        if part.header().identifier() != b"data.tar.xz" {
+            continue;
+        }
+        let mut files = tar::Archive::new(liblzma::read::XzDecoder::new_multi_decoder(part));
+        for file in files.entries()? {
+            let mut file = file?;
+            let name = file.path()?.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.starts_with("vmlinuz") {
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes)?;
+                return Ok(bytes);
+            }
+        }
+    }
+    Err(std::io::Error::other("there is no vmlinuz in it"))
+}
+
+/// Whole or not there.
+fn keep(folder: &Path, path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    let failed = |source| LabError::File { what: "keep the kernel as", path: path.to_owned(), source };
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+}

@@ -1,0 +1,20 @@
+//! The lab: a pinned kernel in an emulated machine whose clock counts instructions, and what runs in it.
+
+mod boot;
+mod cpio;
+mod error;
+mod fetch;
+mod guest;
+mod image;
+mod kernels;
+mod probe;
+mod study;
+
+pub use boot::{Boot, Job, START_US, boot, shell};
+pub use error::LabError;
+pub use fetch::{cache_folder, kernel_file};
+pub use guest::{Answer, guest};
+pub use image::Image;
+pub use kernels::Kernel;
+pub use probe::{Probe, ProbeError, ProbeResult};
+pub use study::{Configuration, Outcome, Study, StudyError, configurations, shipped, summary};

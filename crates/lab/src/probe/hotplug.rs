@@ -1,0 +1,51 @@
+//! CPUs that go and come while threads yield.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use super::{ProbeError, threads};
+
+pub(super) fn run(tasks: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
+    let switches = switches();
+    if switches.is_empty() {
+        return Err(ProbeError::NoHotplug("there is no /sys/devices/system/cpu/cpu1/online".to_owned()));
+    }
+    let (stop, steps) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let work = (0..tasks).map(|_| {
+        let (stop, steps) = (Arc::clone(&stop), Arc::clone(&steps));
+        move || {
+            while !stop.load(Ordering::Relaxed) {
+                thread::yield_now();
+                steps.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    let began = Instant::now();
+    let done = thread::scope(|scope| {
+        let done = threads(scope, work.collect(), &mut Vec::new()).and_then(|()| toggle(&switches, rounds));
+        stop.store(true, Ordering::Relaxed);
+        done
+    });
+    done.map(|()| (steps.load(Ordering::Relaxed), began.elapsed().as_nanos() as u64))
+}
+
+/// The files that let a CPU go, of all CPUs that can.
+fn switches() -> Vec<PathBuf> {
+    let file = |cpu: u32| PathBuf::from(format!("/sys/devices/system/cpu/cpu{cpu}/online"));
+    (1..1024).map(file).filter(|file| file.exists()).collect()
+}
+
+fn toggle(switches: &[PathBuf], rounds: u32) -> Result<(), ProbeError> {
+    for _ in 0..rounds {
+        for word in ["0", "1"] {
+            for switch in switches {
+                let told = |error| ProbeError::NoHotplug(format!("{}: {error}", switch.display()));
+                std::fs::write(switch, word).map_err(told)?;
+            }
+        }
+    }
+    Ok(())
+}

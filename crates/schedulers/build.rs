@@ -1,0 +1,32 @@
+//! Compiles the schedulers' BPF programs. The objects go into the program.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-changed=src");
+    println!("cargo::rerun-if-env-changed=CLANG");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo tells where output goes"));
+    // The headers of the libbpf that is linked.
+    let headers = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys tells where its headers are");
+    for folder in std::fs::read_dir("src").expect("there is a source folder").flatten() {
+        let name = folder.file_name().into_string().expect("folder names are text");
+        let source = folder.path().join(format!("{name}.bpf.c"));
+        if source.exists() {
+            compile(&source, &headers, &out.join(format!("{name}.bpf.o")));
+        }
+    }
+}
+
+fn compile(source: &Path, headers: &str, object: &Path) {
+    let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
+    let flags =
+        ["-target", "bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Werror", "-Isrc/bpf", "-I", headers, "-c"];
+    match Command::new(&clang).args(flags).arg(source).arg("-o").arg(object).status() {
+        Ok(status) if status.success() => {}
+        Ok(status) => panic!("{clang} could not compile {}: {status}", source.display()),
+        Err(error) => {
+            panic!("the schedulers need {clang} to be built ({error}); install it: scripts/setup.sh run")
+        }
+    }
+}

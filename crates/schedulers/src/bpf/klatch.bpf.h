@@ -1,0 +1,145 @@
+/* What the schedulers share: knobs and statistics that describe themselves, the cost of decisions, how it ended. */
+#pragma once
+
+#include "scx.bpf.h"
+#include "words.h"
+
+#define CPUS_MAX 64
+#define LENGTHS 1024
+
+/* What can be set, in order; set before the object is loaded, constant for the verifier from then on. */
+struct knob {
+    char name[16];
+    char what[112];
+    u64 value, min, max;
+};
+#define KNOBS const volatile struct knob knobs[] SEC(".rodata.knobs")
+
+/* Names and meanings of the statistics, in the order of the scheduler's own enum. */
+struct stat_text {
+    char name[24];
+    char what[104];
+};
+#define STATS const volatile struct stat_text stat_texts[] SEC(".rodata.stats") __attribute__((used))
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 32);
+    __type(key, u32);
+    __type(value, u64);
+} klatch_stats SEC(".maps");
+
+static __always_inline void count(u32 which)
+{
+    u64 *stat = bpf_map_lookup_elem(&klatch_stats, &which);
+
+    if (stat)
+        (*stat)++;
+}
+
+/* What decisions cost, by the number of tasks that waited. */
+struct cost {
+    u64 decisions;
+    u64 ns;
+    u64 ns_min;
+    u64 ns_max;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, LENGTHS);
+    __type(key, u32);
+    __type(value, struct cost);
+} klatch_costs SEC(".maps");
+
+static __always_inline void decided(u64 began_ns, u64 length)
+{
+    u64 ns = bpf_ktime_get_ns() - began_ns;
+    u32 row = length < LENGTHS ? length : LENGTHS - 1;
+    struct cost *cost = bpf_map_lookup_elem(&klatch_costs, &row);
+
+    if (!cost)
+        return;
+    if (!cost->decisions || ns < cost->ns_min)
+        cost->ns_min = ns;
+    if (ns > cost->ns_max)
+        cost->ns_max = ns;
+    cost->ns += ns;
+    cost->decisions++;
+}
+
+/* How it ended. */
+struct ending {
+    s64 kind;
+    s64 code;
+    char reason[128];
+    char message[512];
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, struct ending);
+} klatch_ending SEC(".maps");
+
+SEC("struct_ops/exit")
+void BPF_PROG(klatch_exit, struct scx_exit_info *info)
+{
+    u32 zero = 0;
+    struct ending *ending = bpf_map_lookup_elem(&klatch_ending, &zero);
+
+    if (!ending)
+        return;
+    ending->code = info->exit_code;
+    bpf_probe_read_kernel_str(ending->reason, sizeof(ending->reason), info->reason);
+    bpf_probe_read_kernel_str(ending->message, sizeof(ending->message), info->msg);
+    ending->kind = info->kind;
+}
+
+/* Without these two the kernel would throw a scheduler out when a CPU comes or goes. */
+SEC("struct_ops/cpu_online")
+void BPF_PROG(klatch_cpu_online, s32 cpu)
+{
+}
+
+SEC("struct_ops/cpu_offline")
+void BPF_PROG(klatch_cpu_offline, s32 cpu)
+{
+}
+
+/* Whether a task that waits may be taken to `cpu`. Who asks for what is not allowed is thrown out. */
+static __always_inline bool may_run(struct task_struct *p, s32 cpu)
+{
+    if (scx_bpf_task_cpu(p) == cpu)
+        return true;
+    return !p->migration_disabled && bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
+}
+
+static __always_inline bool is_runnable(struct task_struct *p)
+{
+    return p->scx.flags & SCX_TASK_QUEUED;
+}
+
+static __always_inline void set_slice(struct task_struct *p, u64 ns)
+{
+    if (bpf_ksym_exists(scx_bpf_task_set_slice))
+        scx_bpf_task_set_slice(p, ns);
+    else
+        p->scx.slice = ns;
+}
+
+static __always_inline s32 nice_of(struct task_struct *p)
+{
+    return p->static_prio - 120;
+}
+
+#define SCHEDULER(...)                                 \
+    SEC(".struct_ops.link")                            \
+    struct sched_ext_ops scheduler = {                 \
+        .exit = (void *)klatch_exit,                   \
+        .cpu_online = (void *)klatch_cpu_online,       \
+        .cpu_offline = (void *)klatch_cpu_offline,     \
+        .timeout_ms = 30000,                           \
+        __VA_ARGS__                                    \
+    }

@@ -1,0 +1,67 @@
+//! The hand-worked cases of the policies, as ordinary C and as BPF in the kernel.
+
+use std::path::Path;
+use std::process::Command;
+
+use libbpf_rs::{ObjectBuilder, ProgramInput};
+
+/// The policies that have one; `fifo` has none, and `head` has that of `goodness`.
+const POLICIES: [&str; 3] = ["goodness", "multiqueue", "o1"];
+
+/// Compiles the cases of a policy; what the compiler is short of is told.
+fn compile(compiler: &str, flags: &[&str], policy: &str, to: &Path) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/{policy}/cases.c"));
+    let made =
+        Command::new(compiler).args(flags).args(["-Wall", "-Werror", "-o"]).arg(to).arg(&source).output();
+    let made = made.unwrap_or_else(|error| panic!("{compiler}: {error}; install it: scripts/setup.sh test"));
+    assert!(made.status.success(), "{policy}: {}", String::from_utf8_lossy(&made.stderr));
+}
+
+#[test]
+fn the_cases_hold_in_user_space() {
+    for policy in POLICIES {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("cases");
+        compile("cc", &["-O1"], policy, &program);
+        let done = Command::new(&program).output().unwrap();
+        assert!(done.status.success(), "{policy}/cases.c: {}", String::from_utf8_lossy(&done.stdout));
+    }
+}
+
+/// The verifier takes them as it takes the schedulers, and the kernel's compiler makes of them what it makes of those.
+#[test]
+fn the_same_cases_hold_in_the_kernel() {
+    for policy in POLICIES {
+        let folder = tempfile::tempdir().unwrap();
+        let object = folder.path().join("cases.o");
+        compile("clang", &["-target", "bpf", "-mcpu=v3", "-g", "-O2", "-c"], policy, &object);
+        let object = ObjectBuilder::default().open_file(&object).unwrap().load().unwrap_or_else(|error| {
+            panic!("{policy}: {error:#}; BPF programs need root and a kernel 5.14 or newer")
+        });
+        let cases = object.progs_mut().find(|program| program.name() == "cases").unwrap();
+        let done = cases.test_run(ProgramInput::default()).unwrap();
+        assert_eq!(done.return_value, 0, "this line of {policy}/cases.c does not hold");
+    }
+}
+
+/// Every line and every branch of every policy, by gcc's own count.
+#[test]
+fn the_cases_take_every_branch() {
+    for policy in POLICIES {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("cases");
+        compile("gcc", &["-O0", "--coverage", "-DEACH_ONCE"], policy, &program);
+        assert!(Command::new(&program).status().unwrap().success());
+        let counted = Command::new("gcov").args(["-b", "cases.gcda"]).current_dir(folder.path()).output();
+        let counted =
+            counted.unwrap_or_else(|error| panic!("gcov: {error}; install gcc: scripts/setup.sh test"));
+        let told = String::from_utf8_lossy(&counted.stdout).into_owned();
+        let of_policy = told.split("File '").find(|part| part.contains(&format!("{policy}/policy.h")));
+        let of_policy =
+            of_policy.unwrap_or_else(|| panic!("gcov tells nothing of {policy}/policy.h: {told}"));
+        println!("{of_policy}");
+        for counted in ["Lines executed:100.00%", "Taken at least once:100.00%"] {
+            assert!(of_policy.contains(counted), "{of_policy}");
+        }
+    }
+}
