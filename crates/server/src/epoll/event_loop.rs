@@ -25,6 +25,10 @@ const EVENTS_MAX: usize = 1024;
 /// Where deliveries are put together, the loop listens again after each such part of the connections that wait: one
 /// connection of few, more of many, so that nobody waits long for being written to.
 const PARTS: usize = 256;
+/// Of so many that wait the one with the most to be written comes first: it is the least likely to get more.
+const CANDIDATES: usize = 16;
+/// Every so many writes the one that waits longest comes first, so that all have their turn.
+const TURN_OF_THE_FIRST: u32 = 4;
 const BUFFER_BYTES: usize = 64 * 1024;
 
 struct Connection {
@@ -50,6 +54,8 @@ pub(super) struct EventLoop {
     waiting: Waiting,
     /// Slots to look after.
     noted: VecDeque<usize>,
+    /// Connections looked after.
+    looks: u32,
     buffer: Box<[u8]>,
 }
 
@@ -77,6 +83,7 @@ impl EventLoop {
             arrived: 0,
             waiting: Waiting::new(Duration::from_secs(options.registration_timeout_s.into())),
             noted: VecDeque::new(),
+            looks: 0,
             buffer: vec![0; BUFFER_BYTES].into(),
         };
         new.watch(&**inbox, BELL)?;
@@ -242,10 +249,21 @@ impl EventLoop {
     fn look_after_some(&mut self) {
         let some = if self.owner.coalesce { self.noted.len().div_ceil(PARTS) } else { self.noted.len() };
         for _ in 0..some {
-            if let Some(slot) = self.noted.pop_front() {
+            if let Some(slot) = self.next_noted() {
                 self.look_after(slot);
             }
         }
+    }
+
+    fn next_noted(&mut self) -> Option<usize> {
+        self.looks = self.looks.wrapping_add(1);
+        if self.owner.coalesce && !self.looks.is_multiple_of(TURN_OF_THE_FIRST) && !self.noted.is_empty() {
+            let waiting =
+                |place: &usize| self.slots[self.noted[*place]].as_ref().map_or(0, |one| one.link.waiting());
+            let most = (0..self.noted.len().min(CANDIDATES)).rev().max_by_key(waiting);
+            self.noted.swap(0, most.unwrap_or(0));
+        }
+        self.noted.pop_front()
     }
 
     /// A connection was noted.

@@ -97,6 +97,11 @@ impl Link {
         Link(Arc::new(Output { socket, slot, owner, state: Mutex::new(state) }))
     }
 
+    /// Bytes that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.0.state().queue.len()
+    }
+
     /// The connection takes more: writes what waits.
     pub(super) fn flush(&self) {
         let mut state = self.0.state();

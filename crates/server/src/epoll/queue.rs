@@ -1,6 +1,7 @@
 //! What waits to be written to one connection: lines that are written one by one (class `classic`), or bytes that are
 //! written together (class `open`).
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -8,6 +9,13 @@ use rustix::io::Errno;
 
 /// A buffer that grew beyond this is given back when it has become empty.
 const KEEP_BYTES: usize = 64 * 1024;
+/// So many empty buffers are kept.
+const SPARES_MAX: usize = 256;
+
+thread_local! {
+    /// Empty buffers: something waits for few connections at a time, so a hundred thousand need no buffer each.
+    static SPARES: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
 
 pub(super) enum Queue {
     Classic {
@@ -48,7 +56,12 @@ impl Queue {
                 *bytes += line.len();
                 lines.push_back(Arc::clone(line));
             }
-            Queue::Open { buffer, .. } => buffer.extend_from_slice(line),
+            Queue::Open { buffer, .. } => {
+                if buffer.capacity() == 0 {
+                    *buffer = SPARES.with_borrow_mut(Vec::pop).unwrap_or_default();
+                }
+                buffer.extend_from_slice(line);
+            }
         }
     }
 
@@ -108,9 +121,8 @@ impl Queue {
             Queue::Open { buffer, written } => {
                 *written += write_some(&buffer[*written..], &mut write)?;
                 if *written == buffer.len() {
-                    buffer.clear();
-                    buffer.shrink_to(KEEP_BYTES);
                     *written = 0;
+                    spare(std::mem::take(buffer));
                 } else if *written > buffer.len() / 2 {
                     // Moves few bytes: about as much has been written as is moved. A line that is partly written
                     // stays whole, so that its end is known.
@@ -123,6 +135,17 @@ impl Queue {
         }
         Ok(())
     }
+}
+
+/// Keeps an empty buffer for whoever needs one next.
+fn spare(mut buffer: Vec<u8>) {
+    buffer.clear();
+    buffer.shrink_to(KEEP_BYTES);
+    SPARES.with_borrow_mut(|spares| {
+        if spares.len() < SPARES_MAX {
+            spares.push(buffer);
+        }
+    });
 }
 
 /// One write. A connection that takes nothing now is no error.
