@@ -8,6 +8,7 @@ mod calibrate;
 mod compare;
 mod conformance;
 mod crowd;
+mod floor;
 mod instruments;
 mod lab;
 mod merge;
@@ -45,6 +46,7 @@ enum Command {
     Platforms(platforms::Platforms),
     Study(study::Study),
     Report(report::Report),
+    Floor(floor::Floor),
     Instruments(instruments::Instruments),
     Serve(serve::Serve),
     Crowd(crowd::Crowd),
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
         Command::Platforms(platforms) => platforms.execute(),
         Command::Study(study) => study.execute(),
         Command::Report(report) => report.execute(),
+        Command::Floor(floor) => floor.execute(),
         Command::Instruments(instruments) => instruments.execute(),
         Command::Serve(serve) => serve.execute(),
         Command::Crowd(crowd) => crowd.execute(),

@@ -1,6 +1,6 @@
 //! `klatch study`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl Study {
             list();
             return Ok(ExitCode::SUCCESS);
         };
-        let mut plan = load(name, &self.base(), self.seed)?;
+        let mut plan = load(name, &base(&self.platforms, &self.out), self.seed)?;
         if let Some(only) = &self.only {
             plan.cells.retain(|cell| cell.id.contains(only.as_str()));
             anyhow::ensure!(!plan.cells.is_empty(), "no cell of {} has {only} in its name", plan.name);
@@ -120,40 +120,40 @@ impl Study {
         let failed = result.cells.iter().any(|cell| cell.status == CellStatus::Failed);
         if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     }
+}
 
-    /// What no study file says.
-    fn base(&self) -> Plan {
-        Plan {
-            wish: self.platforms.wish(),
-            target: None,
-            crowd: CrowdKind::Native,
-            crowd_settings: Vec::new(),
-            sysctls: Vec::new(),
-            scheduler: None,
-            workload: Workload {
-                rooms: 10,
-                users: 20,
-                count: 100,
-                size_bytes: 60,
-                start: 1,
-                pacing: Pacing::Turns,
-                pause_s: 0.0,
-            },
-            shards: 1,
-            servers: 1,
-            listen: std::net::Ipv4Addr::LOCALHOST.into(),
-            remote: Default::default(),
-            instruments: Vec::new(),
-            warmups: 0,
-            trials: 1,
-            out: self.out.clone(),
-            ready_timeout: Duration::from_secs(60),
-            timeout: Duration::from_secs(60),
-            connect_timeout: Duration::from_secs(10),
-            crowd_loops: 1,
-            seed: 1,
-            build: build(),
-        }
+/// What no study file says.
+pub(crate) fn base(platforms: &PlatformArgs, out: &Path) -> Plan {
+    Plan {
+        wish: platforms.wish(),
+        target: None,
+        crowd: CrowdKind::Native,
+        crowd_settings: Vec::new(),
+        sysctls: Vec::new(),
+        scheduler: None,
+        workload: Workload {
+            rooms: 10,
+            users: 20,
+            count: 100,
+            size_bytes: 60,
+            start: 1,
+            pacing: Pacing::Turns,
+            pause_s: 0.0,
+        },
+        shards: 1,
+        servers: 1,
+        listen: std::net::Ipv4Addr::LOCALHOST.into(),
+        remote: Default::default(),
+        instruments: Vec::new(),
+        warmups: 0,
+        trials: 1,
+        out: out.to_owned(),
+        ready_timeout: Duration::from_secs(60),
+        timeout: Duration::from_secs(60),
+        connect_timeout: Duration::from_secs(10),
+        crowd_loops: 1,
+        seed: 1,
+        build: build(),
     }
 }
 

@@ -4,6 +4,7 @@
 mod comparison;
 mod crowd_result;
 mod environment;
+mod floor;
 mod latency;
 mod merge;
 mod observation;
@@ -25,6 +26,7 @@ pub use crowd_result::{
     CrowdEvent, CrowdResult, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind, Itself, Stranger,
 };
 pub use environment::{Environment, Limits, Noise, SchedulerInForce};
+pub use floor::{FLOOR_SCHEMA_NAME, FloorResult, FloorRow, LoopbackCost};
 pub use latency::{Latency, LatencyError};
 pub use merge::{MergeError, merge, merge_files};
 pub use observation::{Availability, Cost, Found, InstrumentName, InstrumentNameError, Observation, Support};
@@ -39,7 +41,7 @@ pub use study::{
 };
 pub use usage::Usage;
 pub use verdict::{Status, Verdict, Warning, WarningKind};
-pub use workload::{Pacing, WireName, Workload, WorkloadError};
+pub use workload::{CONNECTIONS_PER_SOURCE, Pacing, WireName, Workload, WorkloadError};
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.
 pub fn schema() -> String {

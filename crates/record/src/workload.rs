@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+/// So many users of a crowd on the server's own machine come from one address; the next so many from the next one.
+pub const CONNECTIONS_PER_SOURCE: u32 = 10_000;
+
 /// Rooms, users, messages, and when they are said. Definition: `docs/benchmark.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {

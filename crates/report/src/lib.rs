@@ -2,6 +2,7 @@
 
 mod build;
 mod comparison;
+mod floor;
 mod model;
 mod number;
 mod observations;
@@ -14,6 +15,7 @@ mod write;
 
 pub use build::{report, report_of_two};
 pub use comparison::{calibration, comparison};
+pub use floor::floor;
 pub use model::{
     Axis, CellRow, Chart, ChartKind, Command, Fact, Flame, Footnote, Frame, Frequency, InstrumentRow, Mark,
     Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow, Scale, Section, Standing,

@@ -1,0 +1,92 @@
+//! `klatch floor`.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+use klatch_platforms::Processes;
+use klatch_record::FloorResult;
+use klatch_report::one_line;
+use klatch_study::{Machine, Store, StudyEvent, floor, load};
+
+use crate::INTERRUPTED;
+use crate::platforms::PlatformArgs;
+use crate::study::base;
+
+/// How near servers and the crowd are to what this machine's loopback itself takes for a message, and to each other.
+///
+/// Carries out the study `floor`, server and crowd on a CPU of their own, with a probe of the loopback before each start,
+/// and appends the result as one line of JSON to the history. Exit status: 0 measured, 2 could not.
+#[derive(Args)]
+pub(crate) struct Floor {
+    /// Starts of each server; fewer than two give no intervals
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    blocks: u32,
+    /// Only the cells whose name holds one of these
+    #[arg(long, value_name = "TEXT,…", value_delimiter = ',')]
+    only: Vec<String>,
+    #[command(flatten)]
+    platforms: PlatformArgs,
+    /// Seed of the order in which servers are visited
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Folder for the records
+    #[arg(long, default_value = "results", value_name = "DIR")]
+    out: PathBuf,
+    /// File that the result is appended to
+    #[arg(long, default_value = "bench/history/floor.jsonl", value_name = "FILE")]
+    history: PathBuf,
+    /// Print the result as one line of JSON instead
+    #[arg(long)]
+    json: bool,
+}
+
+impl Floor {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let mut plan = load("floor", &base(&self.platforms, &self.out), self.seed)?;
+        if !self.only.is_empty() {
+            plan.cells.retain(|cell| self.only.iter().any(|only| cell.id.contains(only.as_str())));
+            anyhow::ensure!(
+                !plan.cells.is_empty(),
+                "no cell has one of {} in its name",
+                self.only.join(", ")
+            );
+        }
+        let store = Store::begin(&self.out, &plan.name, &plan.source, self.seed)?;
+        let all = Processes::default();
+        let stopper = all.clone();
+        ctrlc::set_handler(move || stopper.interrupt())?;
+        let done = floor(&plan, self.blocks, &store, Machine { all: &all }, |event| match event {
+            StudyEvent::Visit { cell, block, .. } if !self.json => println!("{} (block {block})", cell.id),
+            StudyEvent::Ended(record) if !self.json => println!("  {}", one_line(record)),
+            StudyEvent::Failed(_, cause) => eprintln!("klatch: {cause}"),
+            _ => {}
+        });
+        if all.interrupted() {
+            eprintln!("klatch: interrupted; the records of finished runs are kept");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        let result = done?;
+        append(&result, &self.history)?;
+        if self.json {
+            println!("{}", serde_json::to_string(&result)?);
+        } else {
+            print!("\n{}", klatch_report::floor(&result));
+            println!("\nrecords: {}\nhistory: {}", store.folder().display(), self.history.display());
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Adds a line to the history.
+fn append(result: &FloorResult, history: &Path) -> anyhow::Result<()> {
+    let line = serde_json::to_string(result)? + "\n";
+    let append = || {
+        history.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        OpenOptions::new().create(true).append(true).open(history)?.write_all(line.as_bytes())
+    };
+    append().with_context(|| format!("cannot append to {}", history.display()))
+}

@@ -1,0 +1,110 @@
+//! How near servers and the crowd are to what the machine itself takes for a message.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Build, Class, RatioEstimate};
+
+/// What [`FloorResult::schema`] says.
+pub const FLOOR_SCHEMA_NAME: &str = "klatch-floor/1";
+
+/// One sitting of `klatch floor`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FloorResult {
+    /// Always `klatch-floor/1`.
+    pub schema: String,
+    /// When it began, RFC 3339 in UTC.
+    pub started_at: String,
+    /// Which Klatch this is.
+    pub klatch: Build,
+    /// Kernel release, as `uname -r`.
+    pub kernel: String,
+    /// CPU model.
+    pub cpu_model: Option<String>,
+    /// CPUs of the machine.
+    pub cpus: u32,
+    /// Users of a room.
+    pub users: u32,
+    /// What the loopback took: medians of the probes before each start of a server.
+    pub floor: LoopbackCost,
+    /// Every server, under every pacing.
+    pub rows: Vec<FloorRow>,
+}
+
+/// CPU time of single calls over loopback, µs, each on the CPU of its side.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoopbackCost {
+    /// A system call that does nothing.
+    pub null_call_us: f64,
+    /// The crowd sends one line to the server.
+    pub said_send_us: f64,
+    /// The server receives it.
+    pub said_receive_us: f64,
+    /// The server sends one delivery.
+    pub delivery_send_us: f64,
+    /// The crowd receives it.
+    pub delivery_receive_us: f64,
+    /// Deliveries that are sent together below: those of one round.
+    pub batch_lines: u32,
+    /// The server sends so many in one call.
+    pub batch_send_us: f64,
+    /// The crowd receives them in one call.
+    pub batch_receive_us: f64,
+}
+
+/// One server under one pacing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FloorRow {
+    /// The platform.
+    pub platform: String,
+    /// How it writes.
+    pub class: Option<Class>,
+    /// `turns` or `rounds`.
+    pub pacing: String,
+    /// CPU time of the server per message, µs, by block.
+    pub server_us: Vec<f64>,
+    /// CPU time of the crowd per message, µs, by block.
+    pub crowd_us: Vec<f64>,
+    /// The server's over the floor's part of the server.
+    pub server_to_floor: Option<RatioEstimate>,
+    /// The crowd's over the floor's part of the crowd.
+    pub crowd_to_floor: Option<RatioEstimate>,
+    /// The server's over that of each of somebody else's servers.
+    pub to_peers: BTreeMap<String, RatioEstimate>,
+}
+
+impl LoopbackCost {
+    /// The least that a message costs server and crowd, µs, in rooms of so many `users`: each message is received by the
+    /// server once and sent to all others, one by one or, where they go `together`, a round of deliveries in a call.
+    pub fn per_message_us(&self, users: u32, together: bool) -> (f64, f64) {
+        let (users, others) = (f64::from(users), f64::from(users - 1));
+        let (send_us, receive_us) = match together {
+            // Other sizes of rooms make other batches; most of what a line adds to a call is the copying of its bytes.
+            true => (self.batch_send_us, self.batch_receive_us),
+            false => (others * self.delivery_send_us, others * self.delivery_receive_us),
+        };
+        ((self.said_receive_us + send_us) / users, (self.said_send_us + receive_us) / users)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_costs_one_call_in_and_one_out_for_each_listener_or_for_all() {
+        let cost = LoopbackCost {
+            null_call_us: 0.1,
+            said_send_us: 4.0,
+            said_receive_us: 1.0,
+            delivery_send_us: 5.0,
+            delivery_receive_us: 2.0,
+            batch_lines: 19,
+            batch_send_us: 9.0,
+            batch_receive_us: 3.0,
+        };
+        assert_eq!(cost.per_message_us(20, false), ((1.0 + 95.0) / 20.0, (4.0 + 38.0) / 20.0));
+        assert_eq!(cost.per_message_us(20, true), (10.0 / 20.0, 7.0 / 20.0));
+    }
+}

@@ -1,0 +1,76 @@
+//! How near to the machine's own cost: a table for a terminal, and for a page.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use klatch_record::{Class, FloorResult, FloorRow, RatioEstimate};
+use klatch_stats::median;
+
+use crate::number::three_digits;
+
+/// What the loopback takes, and a line for each server under each pacing.
+pub fn floor(result: &FloorResult) -> String {
+    let cost = &result.floor;
+    let mut text = format!(
+        "loopback, CPU µs a call: null call {:.2}; a line said {} + {} (send + receive); a delivery {} + {}; {} deliveries \
+         {} + {}\n",
+        cost.null_call_us,
+        three_digits(cost.said_send_us),
+        three_digits(cost.said_receive_us),
+        three_digits(cost.delivery_send_us),
+        three_digits(cost.delivery_receive_us),
+        cost.batch_lines,
+        three_digits(cost.batch_send_us),
+        three_digits(cost.batch_receive_us),
+    );
+    for (pacing, together) in [("turns", false), ("rounds", true)] {
+        let rows: Vec<&FloorRow> = result.rows.iter().filter(|row| row.pacing == pacing).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let (server_us, crowd_us) = cost.per_message_us(result.users, together);
+        let how = if together { "a round of deliveries in a call" } else { "a call for each delivery" };
+        let _ = writeln!(
+            text,
+            "\n{pacing}: the least, {how}: server {}, crowd {} µs a message\n{}",
+            three_digits(server_us),
+            three_digits(crowd_us),
+            table(&rows)
+        );
+    }
+    text
+}
+
+fn table(rows: &[&FloorRow]) -> String {
+    let peers: BTreeSet<&str> = rows.iter().flat_map(|row| row.to_peers.keys().map(String::as_str)).collect();
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    let head =
+        ["platform", "class", "server µs", "to the floor", "crowd µs", "to the floor"].map(str::to_owned);
+    table.set_header(head.into_iter().chain(peers.iter().map(|peer| format!("to {peer}"))));
+    for row in rows {
+        let class = match row.class {
+            Some(Class::Classic) => "classic",
+            Some(Class::Open) => "open",
+            None => "",
+        };
+        let middle = |values: &[f64]| median(values).map_or(String::new(), three_digits);
+        let own = [
+            row.platform.clone(),
+            class.to_owned(),
+            middle(&row.server_us),
+            ratio(row.server_to_floor.as_ref()),
+            middle(&row.crowd_us),
+            ratio(row.crowd_to_floor.as_ref()),
+        ];
+        table.add_row(own.into_iter().chain(peers.iter().map(|&peer| ratio(row.to_peers.get(peer)))));
+    }
+    table.column_iter_mut().skip(2).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    table.trim_fmt()
+}
+
+/// `1.21 (1.10–1.33)`.
+fn ratio(of: Option<&RatioEstimate>) -> String {
+    of.map_or(String::new(), |ratio| format!("{:.2} ({:.2}–{:.2})", ratio.estimate, ratio.low, ratio.high))
+}

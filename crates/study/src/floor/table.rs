@@ -1,0 +1,107 @@
+//! Samples → rows with ratios.
+
+use std::collections::BTreeMap;
+
+use klatch_record::{FloorRow, LoopbackCost, RatioEstimate};
+use klatch_stats::{Design, median, ratio_of_geometric_means};
+
+use super::Sample;
+
+const CONFIDENCE: f64 = 0.95;
+
+/// A row for each platform and pacing, in the order in which they first appear by pacing, cheapest server first.
+pub(super) fn rows(samples: &[Sample]) -> Vec<FloorRow> {
+    let mut cells: BTreeMap<(&str, &str), Vec<&Sample>> = BTreeMap::new();
+    for sample in samples {
+        cells.entry((sample.pacing, &sample.platform)).or_default().push(sample);
+    }
+    let mut rows: Vec<FloorRow> = cells.values().map(|cell| row(cell, &cells)).collect();
+    let middle = |row: &FloorRow| median(&row.server_us).unwrap_or(f64::MAX);
+    rows.sort_by(|a, b| b.pacing.cmp(&a.pacing).then(middle(a).total_cmp(&middle(b))));
+    rows
+}
+
+fn row(cell: &[&Sample], cells: &BTreeMap<(&str, &str), Vec<&Sample>>) -> FloorRow {
+    let of = |cell: &[&Sample], value: fn(&Sample) -> f64| -> Vec<f64> {
+        cell.iter().map(|sample| value(sample)).collect()
+    };
+    let (server_us, crowd_us) = (of(cell, |sample| sample.server_us), of(cell, |sample| sample.crowd_us));
+    let own = cell[0];
+    let peers = cells.iter().filter(|((pacing, platform), other)| {
+        *pacing == own.pacing && other[0].peer && *platform != own.platform
+    });
+    let to_peers = peers.filter_map(|((_, peer), other)| {
+        Some(((*peer).to_owned(), ratio(&of(other, |sample| sample.server_us), &server_us)?))
+    });
+    FloorRow {
+        platform: own.platform.clone(),
+        class: own.class,
+        pacing: own.pacing.to_owned(),
+        server_to_floor: ratio(&of(cell, |sample| sample.floor_us.0), &server_us),
+        crowd_to_floor: ratio(&of(cell, |sample| sample.floor_us.1), &crowd_us),
+        to_peers: to_peers.collect(),
+        server_us,
+        crowd_us,
+    }
+}
+
+/// B over A, by blocks where both have all; `None` from a single one.
+fn ratio(a: &[f64], b: &[f64]) -> Option<RatioEstimate> {
+    let design = if a.len() == b.len() { Design::Paired } else { Design::Unpaired };
+    let ratio = ratio_of_geometric_means(a, b, design, CONFIDENCE).ok()?;
+    let klatch_stats::Interval { estimate, low, high, .. } = ratio.interval;
+    Some(RatioEstimate { estimate, low, high, smallest_difference: ratio.smallest_difference })
+}
+
+/// The median of each call over all probes.
+pub(super) fn median_cost(probes: &[LoopbackCost]) -> LoopbackCost {
+    let of = |value: fn(&LoopbackCost) -> f64| {
+        median(&probes.iter().map(value).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    LoopbackCost {
+        null_call_us: of(|cost| cost.null_call_us),
+        said_send_us: of(|cost| cost.said_send_us),
+        said_receive_us: of(|cost| cost.said_receive_us),
+        delivery_send_us: of(|cost| cost.delivery_send_us),
+        delivery_receive_us: of(|cost| cost.delivery_receive_us),
+        batch_lines: probes.first().map_or(0, |cost| cost.batch_lines),
+        batch_send_us: of(|cost| cost.batch_send_us),
+        batch_receive_us: of(|cost| cost.batch_receive_us),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(platform: &str, peer: bool, server_us: f64) -> Sample {
+        let platform = platform.to_owned();
+        Sample {
+            platform,
+            class: None,
+            peer,
+            pacing: "turns",
+            server_us,
+            crowd_us: 4.0,
+            floor_us: (5.0, 2.0),
+        }
+    }
+
+    #[test]
+    fn ratios_are_to_the_floor_and_to_other_peoples_servers_of_the_same_pacing() {
+        let samples = [
+            sample("mine", false, 6.0),
+            sample("redis", true, 12.0),
+            sample("redis", true, 11.9),
+            sample("mine", false, 6.1),
+            Sample { pacing: "rounds", ..sample("redis", true, 1.0) },
+        ];
+        let rows = rows(&samples);
+        let names: Vec<_> = rows.iter().map(|row| (row.pacing.as_str(), row.platform.as_str())).collect();
+        assert_eq!(names, [("turns", "mine"), ("turns", "redis"), ("rounds", "redis")]);
+        let near = |ratio: &RatioEstimate, expected: f64| (ratio.estimate / expected - 1.0).abs() < 0.01;
+        assert!(near(&rows[0].server_to_floor.unwrap(), 1.21), "{:?}", rows[0]);
+        assert!(near(&rows[0].to_peers["redis"], 6.05 / 11.95), "{:?}", rows[0]);
+        assert!(rows[1].to_peers.is_empty() && rows[2].server_to_floor.is_none());
+    }
+}
