@@ -1,5 +1,5 @@
 # `make run` and `make test` do all the set-up they need.
-.PHONY: run test build lint setup setup-test clean
+.PHONY: run bench test build lint setup setup-test clean
 
 JARS := java/target/klatch.jar java/target/klatch-netty.jar
 KLATCH := target/release/klatch
@@ -8,6 +8,10 @@ MVN := mvn --batch-mode --quiet --file java/pom.xml
 # Build all, and run the benchmark as it is by default. More: target/release/klatch --help
 run: build
 	$(KLATCH) run
+
+# How near servers and crowd are to what the machine itself takes; appended to bench/history. Ten minutes on an idle machine.
+bench: build setup-test
+	$(KLATCH) floor
 
 build: $(JARS)
 	cargo build --release --locked --package klatch
@@ -21,6 +25,7 @@ test: setup-test
 	$(MVN) verify
 	$(MAKE) lint
 	cargo test --locked --workspace
+	scripts/instructions.sh
 	cd platforms/go-goroutines && test -z "$$(gofmt -l .)" && go vet ./... && go test ./...
 	cd platforms/node-events && node --test
 	scripts/irc-clients.sh target/debug/klatch java/target

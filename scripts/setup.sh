@@ -50,6 +50,7 @@ if [ "$purpose" = test ]; then
     # The lab: an emulated machine with a kernel that has sched_ext.
     need qemu-system-x86_64 qemu-system-x86
     need gcov gcc
+    need valgrind valgrind
     need unshare util-linux
     # Other machines in miniature: network namespaces with sshd in them.
     need ssh openssh-client

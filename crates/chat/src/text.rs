@@ -41,14 +41,15 @@ impl Header {
         if !(SIZE_MIN..=SIZE_MAX).contains(&text.len()) {
             return None;
         }
+        let spaces = [4, 13, 26, 35].iter().all(|&at| text[at] == b' ');
         let header = Header {
-            user: take_hex(&text[0..5])? as u32,
-            sequence: take_hex(&text[5..14])? as u32,
-            time_ns: take_hex(&text[14..27])?,
+            user: take_4(&text[0..4])?,
+            sequence: take_8(&text[5..13])?,
+            time_ns: u64::from(take_8(&text[14..22])?) << 16 | u64::from(take_4(&text[22..26])?),
         };
         let check = header.check(room);
-        let same = take_hex(&text[27..36])? == u64::from(check) && text[36..] == *filler(check, text.len());
-        same.then_some(header)
+        let same = take_8(&text[27..35])? == check && text[36..] == *filler(check, text.len());
+        (spaces && same).then_some(header)
     }
 
     fn check(&self, room: u32) -> u32 {
@@ -69,19 +70,26 @@ fn push_hex(out: &mut Vec<u8>, value: u64, digits: u32) {
     out.push(b' ');
 }
 
-/// The number in lower-case hex digits that one space ends.
-fn take_hex(field: &[u8]) -> Option<u64> {
-    let (&end, digits) = field.split_last()?;
-    let mut value = 0;
-    for &digit in digits {
-        let nibble = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            _ => return None,
-        };
-        value = value << 4 | u64::from(nibble);
-    }
-    (end == b' ').then_some(value)
+/// The number in four lower-case hex digits.
+fn take_4(digits: &[u8]) -> Option<u32> {
+    let mut eight = *b"00000000";
+    eight[4..].copy_from_slice(digits);
+    take_8(&eight)
+}
+
+/// The number in eight lower-case hex digits, all of them at a time: it is read once a delivery.
+fn take_8(digits: &[u8]) -> Option<u32> {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let digits = u64::from_be_bytes(digits.try_into().ok()?);
+    // Letters have the bit 0x40, and their low bits count from 1.
+    let values = (digits & (0x0f * EACH)) + ((digits & (0x40 * EACH)) >> 6) * 9;
+    // What is no such digit does not come out as it went in.
+    let above_9 = ((values + 6 * EACH) >> 4) & EACH;
+    let same = values + u64::from(b'0') * EACH + above_9 * u64::from(b'a' - b'0' - 10) == digits;
+    let pairs = (values | values >> 4) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs | pairs >> 8) & 0x0000_ffff_0000_ffff;
+    let small = values & (0xf0 * EACH) == 0;
+    (same && small).then_some((fours | fours >> 16) as u32)
 }
 
 /// The finaliser of SplitMix64: every bit of `z` reaches every bit of the result.
@@ -102,4 +110,25 @@ const fn pattern() -> [u8; OFFSETS + SIZE_MAX] {
         i += 1;
     }
     pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_digits_are_read_as_one_by_one() {
+        let mut digits = *b"00000000";
+        for place in 0..8 {
+            for byte in 0..=255_u8 {
+                digits[place] = byte;
+                let lower = byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+                let text = std::str::from_utf8(&digits).ok().filter(|_| lower);
+                let expected = text.map(|text| u32::from_str_radix(text, 16).unwrap());
+                assert_eq!(take_8(&digits), expected, "{byte} at {place}");
+            }
+            digits[place] = b"9a3f07be"[place];
+        }
+        assert_eq!((take_8(&digits), take_4(b"c0de")), (Some(0x9a3f_07be), Some(0xc0de)));
+    }
 }

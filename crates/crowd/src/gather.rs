@@ -1,12 +1,11 @@
 //! A whole crowd: starts the event loops, opens the gate, watches, and puts the results together.
 
-use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use klatch_record::{CrowdEvent, CrowdResult, Failure, FailureKind, Gate, WireName};
+use klatch_record::{CrowdEvent, CrowdResult, Failure, FailureKind, Gate, WireName, Workload};
 
 use crate::at_gate;
 use crate::irc::Irc;
@@ -16,9 +15,8 @@ use crate::nats::Nats;
 use crate::options::{CrowdError, Options};
 use crate::pace::Pace;
 use crate::redis::Redis;
-use crate::room_loop::{RoomLoop, State};
+use crate::room_loop::RoomLoop;
 use crate::shared::{Notice, Phase, Shared};
-use crate::tally::Tally;
 use crate::user::User;
 use crate::wire::{Seat, Wire};
 
@@ -90,21 +88,9 @@ fn run_over<W: Wire>(
     for number in 0..loops {
         let links = Links::new(addresses.clone(), options.connect_timeout, &shared.posts[number].wake)?;
         let rooms = share_of(options.workload.rooms, number, loops);
-        let room_loop = RoomLoop::<W> {
-            number,
-            shared: shared.clone(),
-            notices: inbox.1.clone(),
-            links,
-            workload: options.workload.clone(),
-            users: seat(options, rooms),
-            tally: Tally::new(),
-            timers: BinaryHeap::new(),
-            ready: Vec::new(),
-            buffer: Vec::new(),
-            connected: 0,
-            joined: 0,
-            state: State::Running,
-        };
+        let users = seat(&options.workload, options.seed, rooms);
+        let (shared, notices) = (shared.clone(), inbox.1.clone());
+        let room_loop = RoomLoop::<W>::new(number, shared, notices, links, options.workload.clone(), users);
         let thread = std::thread::Builder::new().name(format!("crowd-{number}"));
         threads.push(thread.spawn(move || room_loop.run())?);
     }
@@ -131,14 +117,13 @@ fn share_of(rooms: u32, number: usize, loops: usize) -> Range<u32> {
     cut(number)..cut(number + 1)
 }
 
-fn seat<W: Wire>(options: &Options, rooms: Range<u32>) -> Vec<User<W>> {
-    let workload = &options.workload;
+pub(crate) fn seat<W: Wire>(workload: &Workload, seed: u64, rooms: Range<u32>) -> Vec<User<W>> {
     let mut users = Vec::new();
     for room in rooms {
         for user in 0..workload.users {
             // By the room's own number: shards speak as a whole crowd would.
             let place = u64::from(workload.start + room) * u64::from(workload.users) + u64::from(user);
-            let pace = Pace::new(workload, user, jitter(options.seed, place));
+            let pace = Pace::new(workload, user, jitter(seed, place));
             users.push(User::new(Seat { room: workload.start + room, user, users: workload.users }, pace));
         }
     }

@@ -4,29 +4,46 @@ use klatch_chat::write;
 
 use crate::wire::{News, Seat, Speaker, Wire, decimal, line, split};
 
+/// Digits of the largest user number.
+const DIGITS_MAX: usize = 4;
+
 /// One user on an IRC server.
 pub(crate) struct Irc {
     seat: Seat,
-    channel: Box<[u8]>,
-    /// What the nicks of this room begin with: `r12u`.
-    nick_stem: Box<[u8]>,
+    /// What a message to the room begins with: `PRIVMSG #klatch-12 :`.
+    said_head: Box<[u8]>,
+    /// What a line of a member of the room begins with: `:r12u`.
+    line_head: Box<[u8]>,
 }
 
 impl Irc {
+    fn channel(&self) -> &[u8] {
+        &self.said_head[b"PRIVMSG ".len()..self.said_head.len() - b" :".len()]
+    }
+
+    /// `:r12u7!user@host PRIVMSG #klatch-12 :text`, a member's message as every server writes it, which comes in millions.
+    fn delivery<'a>(&self, line: &'a [u8]) -> Option<News<'a>> {
+        let rest = line.strip_prefix(&*self.line_head)?;
+        let end = rest.iter().take(DIGITS_MAX + 1).position(|&byte| byte == b'!')?;
+        let user = number(&rest[..end]).filter(|&user| user < self.seat.users)?;
+        let (_, rest) = split(&rest[end..], b' ')?;
+        Some(News::Said(Speaker::Member(user), rest.strip_prefix(&*self.said_head)?))
+    }
+
     fn speaker<'a>(&self, nick: &'a [u8]) -> Speaker<'a> {
-        let digits = nick.strip_prefix(&*self.nick_stem);
+        let digits = nick.strip_prefix(&self.line_head[1..]);
         match digits.and_then(number).filter(|&user| user < self.seat.users) {
             Some(user) => Speaker::Member(user),
             None => Speaker::Stranger(nick),
         }
     }
 
-    /// `:nick!user@host PRIVMSG #channel :text`, the one line that comes in millions.
+    /// `:nick!user@host PRIVMSG #channel :text` in whatever form.
     fn said<'a>(&self, prefix: &'a [u8], params: &'a [u8]) -> News<'a> {
         let Some((to, text)) = split(params, b' ') else { return News::Nothing };
         let text = text.strip_prefix(b":").unwrap_or(text);
         match to {
-            to if *to == *self.channel => News::Said(self.speaker(nick_of(prefix)), text),
+            to if to == self.channel() => News::Said(self.speaker(nick_of(prefix)), text),
             // What belongs into another room: its text shows that.
             [b'#', ..] => News::Said(Speaker::Untold, text),
             _ => News::Nothing,
@@ -42,7 +59,7 @@ impl Irc {
     fn numeric<'a>(&self, code: &[u8], line: &'a [u8], params: &'a [u8], out: &mut Vec<u8>) -> News<'a> {
         match code {
             b"001" => {
-                write::join(out, &self.channel);
+                write::join(out, self.channel());
                 News::Nothing
             }
             b"353" => {
@@ -62,9 +79,9 @@ impl Irc {
 
 impl Wire for Irc {
     fn new(seat: Seat) -> Irc {
-        let channel = format!("#klatch-{}", seat.room).into_bytes().into();
-        let nick_stem = format!("r{}u", seat.room).into_bytes().into();
-        Irc { seat, channel, nick_stem }
+        let said_head = format!("PRIVMSG #klatch-{} :", seat.room).into_bytes().into();
+        let line_head = format!(":r{}u", seat.room).into_bytes().into();
+        Irc { seat, said_head, line_head }
     }
 
     fn hello(&self, out: &mut Vec<u8>) {
@@ -74,9 +91,7 @@ impl Wire for Irc {
     }
 
     fn say(&self, out: &mut Vec<u8>, _: usize, text: impl FnOnce(&mut Vec<u8>)) {
-        out.extend_from_slice(b"PRIVMSG ");
-        out.extend_from_slice(&self.channel);
-        out.extend_from_slice(b" :");
+        out.extend_from_slice(&self.said_head);
         text(out);
         out.extend_from_slice(b"\r\n");
     }
@@ -87,7 +102,7 @@ impl Wire for Irc {
 
     fn hear<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Option<(usize, News<'a>)> {
         let (line, taken) = line(input)?;
-        Some((taken, self.line(line, out)))
+        Some((taken, self.delivery(line).unwrap_or_else(|| self.line(line, out))))
     }
 }
 

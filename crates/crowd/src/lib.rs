@@ -13,6 +13,7 @@ mod nats;
 mod options;
 mod pace;
 mod redis;
+mod rehearsal;
 mod room_loop;
 mod shared;
 mod tally;
@@ -21,3 +22,4 @@ mod wire;
 
 pub use gather::{Inbox, Remote, remote_control, run};
 pub use options::{CrowdError, Options};
+pub use rehearsal::rehearse;

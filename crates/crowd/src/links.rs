@@ -1,12 +1,18 @@
 //! The connections of one event loop, watched by epoll.
 
 use std::mem::MaybeUninit;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
+use klatch_record::CONNECTIONS_PER_SOURCE;
+use nix::sys::socket::{setsockopt, sockopt::IpBindAddressNoPort};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
+
+use crate::wire::Seat;
 
 /// Stands for the loop's own wake-up among the users' numbers.
 pub(crate) const WAKE: u64 = u64::MAX;
@@ -38,9 +44,14 @@ impl Links {
         Ok(Links { epoll, addresses, connect_timeout })
     }
 
-    /// Connects user number `who`, and watches for what he hears.
-    pub(crate) fn connect(&self, who: usize) -> std::io::Result<TcpStream> {
-        let stream = connect_any(&self.addresses, self.connect_timeout)?;
+    /// Connects user number `who`, who has this seat, and watches for what he hears.
+    pub(crate) fn connect(&self, who: usize, seat: Seat) -> std::io::Result<TcpStream> {
+        let stream = match self.addresses[..] {
+            [SocketAddr::V4(address)] if address.ip().is_loopback() => {
+                connect_from(source(seat), address, self.connect_timeout)?
+            }
+            _ => connect_any(&self.addresses, self.connect_timeout)?,
+        };
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         epoll::add(&self.epoll, &stream, EventData::new_u64(who as u64), EventFlags::IN)?;
@@ -79,6 +90,31 @@ impl Links {
     }
 }
 
+/// Where a user of this machine connects from: 127.0.0.1, 127.0.0.2 … Every address has its own local ports, of which
+/// only half is found quickly: the kernel looks at all of one parity before it takes one of the other.
+fn source(seat: Seat) -> Ipv4Addr {
+    let place = u64::from(seat.room) * u64::from(seat.users) + u64::from(seat.user);
+    let further = place / u64::from(CONNECTIONS_PER_SOURCE);
+    // Room and user numbers are far from filling 127.0.0.0/8.
+    Ipv4Addr::from_bits(Ipv4Addr::LOCALHOST.to_bits() + further as u32)
+}
+
+fn connect_from(source: Ipv4Addr, address: SocketAddrV4, timeout: Duration) -> std::io::Result<TcpStream> {
+    let socket =
+        rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    if source != Ipv4Addr::LOCALHOST {
+        // The port is chosen when the other end is known, so that it is shared by connections to other servers.
+        setsockopt(&socket, IpBindAddressNoPort, &true)?;
+        rustix::net::bind(&socket, &SocketAddrV4::new(source, 0))?;
+    }
+    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(timeout))?;
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) => Ok(socket.into()),
+        Err(Errno::INPROGRESS) => Err(std::io::ErrorKind::TimedOut.into()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
 /// A host name can have several addresses; the error is that of the last.
 pub(crate) fn connect_any(addresses: &[SocketAddr], timeout: Duration) -> std::io::Result<TcpStream> {
     let mut last = std::io::Error::other("the host has no address");
@@ -89,4 +125,26 @@ pub(crate) fn connect_any(addresses: &[SocketAddr], timeout: Duration) -> std::i
         }
     }
     Err(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn users_of_this_machine_come_from_several_addresses() {
+        let seat = |room, user| Seat { room, user, users: 20 };
+        let told = |room, user| source(seat(room, user)).to_string();
+        assert_eq!([told(1, 0), told(499, 19), told(500, 0)], ["127.0.0.1", "127.0.0.1", "127.0.0.2"]);
+        assert_eq!(told(10_000, 19), "127.0.0.21");
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let SocketAddr::V4(address) = listener.local_addr().unwrap() else { unreachable!() };
+        for seat in [seat(1, 0), seat(600, 0)] {
+            let stream = connect_from(source(seat), address, Duration::from_secs(5)).unwrap();
+            assert_eq!(stream.local_addr().unwrap().ip(), source(seat));
+            assert_eq!(listener.accept().unwrap().1, stream.local_addr().unwrap());
+        }
+    }
 }

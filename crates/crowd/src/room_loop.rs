@@ -50,6 +50,31 @@ pub(crate) enum State {
 }
 
 impl<W: Wire> RoomLoop<W> {
+    pub(crate) fn new(
+        number: usize,
+        shared: Arc<Shared>,
+        notices: Sender<Notice>,
+        links: Links,
+        workload: Workload,
+        users: Vec<User<W>>,
+    ) -> RoomLoop<W> {
+        RoomLoop {
+            number,
+            shared,
+            notices,
+            links,
+            workload,
+            users,
+            tally: Tally::new(),
+            timers: BinaryHeap::new(),
+            ready: Vec::new(),
+            buffer: Vec::new(),
+            connected: 0,
+            joined: 0,
+            state: State::Running,
+        }
+    }
+
     /// Runs until the crowd stops, and gives what was found.
     pub(crate) fn run(mut self) -> Tally {
         self.buffer.resize(READ_BYTES, 0);
@@ -108,7 +133,7 @@ impl<W: Wire> RoomLoop<W> {
     fn connect_some(&mut self) {
         while self.connected < self.users.len() && self.connected - self.joined < JOINING_MAX {
             let who = self.connected;
-            match self.links.connect(who) {
+            match self.links.connect(who, self.users[who].seat) {
                 Ok(stream) => {
                     self.shared.connected.fetch_add(1, Ordering::Relaxed);
                     let user = &mut self.users[who];
@@ -136,15 +161,8 @@ impl<W: Wire> RoomLoop<W> {
             Ok(Some([])) => {
                 self.fail(Some(who), FailureKind::Disconnect, "the server closed the connection".into())
             }
-            Ok(Some(mut input)) => {
-                let mut answer = std::mem::take(&mut self.users[who].out);
-                while let Some((taken, news)) = self.users[who].wire.hear(input, &mut answer) {
-                    self.take_in(who, news, now_ns);
-                    input = &input[taken..];
-                }
-                self.users[who].out = answer;
-                self.users[who].keep(input);
-                self.speak(who, now_ns);
+            Ok(Some(input)) => {
+                self.hear(who, input, now_ns);
                 if self.shared.gate_ns() == 0 {
                     self.connect_some();
                 }
@@ -154,6 +172,18 @@ impl<W: Wire> RoomLoop<W> {
             }
         }
         self.buffer = buffer;
+    }
+
+    /// Takes in what was said to a user, and lets him answer.
+    pub(crate) fn hear(&mut self, who: usize, mut input: &[u8], now_ns: u64) {
+        let mut answer = std::mem::take(&mut self.users[who].out);
+        while let Some((taken, news)) = self.users[who].wire.hear(input, &mut answer) {
+            self.take_in(who, news, now_ns);
+            input = &input[taken..];
+        }
+        self.users[who].out = answer;
+        self.users[who].keep(input);
+        self.speak(who, now_ns);
     }
 
     fn take_in(&mut self, who: usize, news: News<'_>, now_ns: u64) {
@@ -221,7 +251,7 @@ impl<W: Wire> RoomLoop<W> {
     }
 
     /// Lets a user say what it may say now.
-    fn speak(&mut self, who: usize, now_ns: u64) {
+    pub(crate) fn speak(&mut self, who: usize, now_ns: u64) {
         let gate_ns = self.shared.gate_ns();
         let size = self.workload.size_bytes as usize;
         let scheduled = matches!(self.workload.pacing, Pacing::Rate { .. });

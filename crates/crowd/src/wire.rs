@@ -67,6 +67,9 @@ pub(crate) fn line(input: &[u8]) -> Option<(&[u8], usize)> {
 
 /// A decimal number of at most nine digits.
 pub(crate) fn decimal(digits: &[u8]) -> Option<usize> {
-    let digits = std::str::from_utf8(digits).ok().filter(|digits| (1..10).contains(&digits.len()))?;
-    digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| digits.parse().ok())?
+    let next = |number: usize, digit: &u8| {
+        let value = usize::from(digit.wrapping_sub(b'0'));
+        (value < 10).then_some(number * 10 + value)
+    };
+    (1..10).contains(&digits.len()).then(|| digits.iter().try_fold(0, next))?
 }

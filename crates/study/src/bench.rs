@@ -2,7 +2,9 @@
 
 use klatch_instruments::{Files, Instruments, Kernel, availability, clock_name, environment};
 use klatch_platforms::{Chosen, Java, NeedError, Processes, Server, Setting, Side, choose, refuse};
-use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName};
+use klatch_record::{
+    CONNECTIONS_PER_SOURCE, CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName,
+};
 
 use klatch_schedulers::SchedulerError;
 
@@ -216,7 +218,14 @@ fn refuse_too_much(plan: &Plan, chosen: Option<&Chosen>) -> Result<(), NeedError
             CrowdKind::Java => Side::of_java_crowd(&plan.crowd_settings, shards, connections),
         });
     }
-    refuse(&sides, if here { of_each(plan.servers) } else { 0 })
+    // The native crowd takes another of loopback's addresses when one has this many.
+    let per_address = match plan.crowd {
+        CrowdKind::Native if plan.target.is_none() && plan.listen.is_loopback() => {
+            u64::from(CONNECTIONS_PER_SOURCE)
+        }
+        _ => u64::MAX,
+    };
+    refuse(&sides, if here { of_each(plan.servers).min(per_address) } else { 0 })
 }
 
 /// The Java crowd runs on the server's Java: it is the test of a Java platform.

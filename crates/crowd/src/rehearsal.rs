@@ -1,0 +1,63 @@
+//! A room without any I/O: all that the crowd's own code does for a message, again and again, for counting instructions.
+
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use klatch_record::{Pacing, Workload};
+
+use crate::gather::seat;
+use crate::irc::Irc;
+use crate::links::Links;
+use crate::room_loop::RoomLoop;
+use crate::shared::Shared;
+
+/// Lets a room of 20 users say so many messages each under `rounds`, every user hearing those of a round together, and
+/// gives the number of messages that were verified.
+///
+/// # Errors
+/// The kernel gave no epoll or eventfd, which are made and not used.
+pub fn rehearse(count: u32) -> std::io::Result<u64> {
+    let workload = Workload {
+        rooms: 1,
+        users: 20,
+        count,
+        size_bytes: 60,
+        start: 1,
+        pacing: Pacing::Rounds { window: 1 },
+        pause_s: 0.0,
+    };
+    let shared = Arc::new(Shared::new(1)?);
+    let links = Links::new(Vec::new(), Duration::ZERO, &shared.posts[0].wake)?;
+    let (notices, _inbox) = channel();
+    let users = seat(&workload, 1, 0..1);
+    let mut room = RoomLoop::<Irc>::new(0, shared.clone(), notices, links, workload, users);
+    shared.open_gate();
+    let all = room.users.len();
+    (0..all).for_each(|who| room.speak(who, shared.now_ns()));
+    for _ in 0..count {
+        let lines: Vec<Vec<u8>> =
+            (0..all).map(|who| delivered(who, &std::mem::take(&mut room.users[who].out))).collect();
+        for who in 0..all {
+            let others = lines.iter().enumerate().filter(|(speaker, _)| *speaker != who);
+            let heard = others.map(|(_, line)| &line[..]).collect::<Vec<_>>().concat();
+            room.hear(who, &heard, shared.now_ns());
+        }
+    }
+    Ok(room.tally.received)
+}
+
+/// A line as a server passes it on.
+fn delivered(speaker: usize, line: &[u8]) -> Vec<u8> {
+    [format!(":r1u{speaker}!r1u{speaker}@127.0.0.1 ").as_bytes(), line].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_is_heard_by_all_others() {
+        assert_eq!(rehearse(3).unwrap(), 20 * 19 * 3);
+    }
+}
