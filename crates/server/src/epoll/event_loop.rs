@@ -257,13 +257,14 @@ impl EventLoop {
 
     fn next_noted(&mut self) -> Option<usize> {
         self.looks = self.looks.wrapping_add(1);
-        if self.owner.coalesce && !self.looks.is_multiple_of(TURN_OF_THE_FIRST) && !self.noted.is_empty() {
-            let waiting =
-                |place: &usize| self.slots[self.noted[*place]].as_ref().map_or(0, |one| one.link.waiting());
-            let most = (0..self.noted.len().min(CANDIDATES)).rev().max_by_key(waiting);
-            self.noted.swap(0, most.unwrap_or(0));
+        if !self.owner.coalesce || self.looks.is_multiple_of(TURN_OF_THE_FIRST) {
+            return self.noted.pop_front();
         }
-        self.noted.pop_front()
+        let waiting =
+            |place: &usize| self.slots[self.noted[*place]].as_ref().map_or(0, |one| one.link.waiting());
+        let most = (0..self.noted.len().min(CANDIDATES)).rev().max_by_key(waiting);
+        // The others keep their order, so that the first has its turn.
+        self.noted.remove(most?)
     }
 
     /// A connection was noted.
