@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Counts the instructions of one message in the chat core and in the crowd, by valgrind's callgrind, and compares them with
-# bench/instructions.txt: over 3 % more fails. `scripts/instructions.sh write` puts the counts of this compiler there.
+# bench/instructions.txt: over 3 % more fails (over 10 % with a compiler that is not there). `scripts/instructions.sh write` puts the counts of this compiler there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,12 +35,15 @@ for program in chat_room crowd_room; do
         mv "$baseline.new" "$baseline"
     fi
     known=$(sed -n "s/^$program $compiler //p" "$baseline")
-    echo "$program, rustc $compiler: $count tenths of an instruction a message, baseline ${known:-none}"
+    allowed=3
     if [ -z "$known" ]; then
-        echo "$baseline has no counts of rustc $compiler: write them with $0 write, on the commit before the change" >&2
-        status=1
-    elif [ $((100 * count)) -gt $((103 * known)) ]; then
-        echo "$program needs over 3 % more instructions than $baseline says; if it must be so, $0 write, and say why" >&2
+        # Compilers differ by some per cent.
+        known=$(sed -n "s/^$program [^ ]* //p" "$baseline" | tail -n 1)
+        allowed=10
+    fi
+    echo "$program, rustc $compiler: $count tenths of an instruction a message, $known (+$allowed %) are allowed"
+    if [ $((100 * count)) -gt $(((100 + allowed) * known)) ]; then
+        echo "$program needs over $allowed % more instructions than $baseline says; if it must be so: $0 write, and say why" >&2
         status=1
     fi
 done
