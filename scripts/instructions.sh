@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Counts the instructions of one message in the chat core and in the crowd, by valgrind's callgrind, and compares them with
-# bench/instructions.txt: over 3 % more fails (over 10 % with a compiler that is not there). `scripts/instructions.sh write` puts the counts of this compiler there.
+# bench/instructions.txt: over 3 % more fails, and over 10 % with a compiler that is not there. `scripts/instructions.sh
+# write` puts the counts of this compiler there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
