@@ -12,6 +12,7 @@ mod floor;
 mod instruments;
 mod lab;
 mod merge;
+mod open;
 mod plan;
 mod platforms;
 mod probe;
@@ -46,6 +47,7 @@ enum Command {
     Platforms(platforms::Platforms),
     Study(study::Study),
     Report(report::Report),
+    Open(open::Open),
     Floor(floor::Floor),
     Instruments(instruments::Instruments),
     Serve(serve::Serve),
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
         Command::Platforms(platforms) => platforms.execute(),
         Command::Study(study) => study.execute(),
         Command::Report(report) => report.execute(),
+        Command::Open(open) => open.execute(),
         Command::Floor(floor) => floor.execute(),
         Command::Instruments(instruments) => instruments.execute(),
         Command::Serve(serve) => serve.execute(),

@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use klatch_platforms::Processes;
 use klatch_record::{CellStatus, Pacing, StudyResult, Workload};
-use klatch_report::{Progress, duration, one_line, role_and_number};
+use klatch_report::{Live, Progress, duration, one_line, role_and_number};
 use klatch_study::{CrowdKind, Machine, Plan, Store, StudyEvent, StudyPlan, load, run_study, shipped};
 
 use crate::INTERRUPTED;
@@ -43,15 +43,18 @@ pub(crate) struct Study {
     /// Folder for the results
     #[arg(long, default_value = "results", value_name = "DIR")]
     out: PathBuf,
-    /// Print the result as JSON instead
-    #[arg(long)]
+    /// Print the result as JSON instead; without a study, the list
+    #[arg(long, conflicts_with = "dry_run")]
     json: bool,
+    /// Show on the whole terminal where it stands: cell, speed, trials with their interval, time left
+    #[arg(long, conflicts_with_all = ["json", "dry_run"])]
+    live: bool,
 }
 
 impl Study {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let Some(name) = &self.study else {
-            list();
+            list(self.json);
             return Ok(ExitCode::SUCCESS);
         };
         let mut plan = load(name, &base(&self.platforms, &self.out), self.seed)?;
@@ -68,16 +71,20 @@ impl Study {
             "{} sets sysctls of this machine; allow it with --allow-sysctl",
             plan.name
         );
+        let live = self.live.then(|| Live::start(&plan.name, plan.cells.iter().map(|cell| cell.id.clone())));
+        let mut show = Show { json: self.json, progress: None, live: live.transpose()? };
         let store = self.store(&plan)?;
         plan.seed = store.seed();
         let all = Processes::default();
         let stopper = all.clone();
         ctrlc::set_handler(move || stopper.interrupt())?;
-        if !self.json {
+        if !self.json && !self.live {
             print!("{}", outline(&plan));
         }
-        let mut show = Show { json: self.json, progress: None };
-        match run_study(&plan, &store, &mut Machine { all: &all }, |event| show.tell(event)) {
+        let done = run_study(&plan, &store, &mut Machine { all: &all }, |event| show.tell(event));
+        // The terminal is given back before anything is printed.
+        drop(show);
+        match done {
             Ok(result) => Ok(self.finish(&result, &store)),
             Err(_) if all.interrupted() => {
                 let folder = store.folder().display();
@@ -157,8 +164,13 @@ pub(crate) fn base(platforms: &PlatformArgs, out: &Path) -> Plan {
     }
 }
 
-fn list() {
+fn list(json: bool) {
     for study in shipped() {
+        if json {
+            let entry = serde_json::json!({ "name": study.name, "question": study.question() });
+            println!("{entry}");
+            continue;
+        }
         println!("{:<22}{}", study.name, study.question().unwrap_or_default());
     }
 }
@@ -192,10 +204,14 @@ fn outline(plan: &StudyPlan) -> String {
 struct Show {
     json: bool,
     progress: Option<Progress>,
+    live: Option<Live>,
 }
 
 impl Show {
     fn tell(&mut self, event: StudyEvent<'_>) {
+        if let Some(live) = &mut self.live {
+            return tell_live(live, event);
+        }
         match event {
             StudyEvent::Begins(role, number) => {
                 self.progress = Some(Progress::new(role_and_number(role, number)));
@@ -213,5 +229,17 @@ impl Show {
             StudyEvent::Failed(_, cause) => println!("  failed: {cause}"),
             StudyEvent::Settled(_, verdict) => println!("  {verdict}"),
         }
+    }
+}
+
+fn tell_live(live: &mut Live, event: StudyEvent<'_>) {
+    match event {
+        StudyEvent::Visit { cell, block, left } => live.visit(&cell.id, block, left),
+        StudyEvent::Ready(_) => {}
+        StudyEvent::Begins(role, number) => live.begins(role, number),
+        StudyEvent::Crowd(event) => live.crowd(event),
+        StudyEvent::Ended(record) => live.ended(record),
+        StudyEvent::Failed(cell, cause) => live.says(&cell.id, &format!("failed: {cause}")),
+        StudyEvent::Settled(cell, verdict) => live.says(&cell.id, verdict),
     }
 }

@@ -7,6 +7,7 @@ use klatch_record::{Comparison, Estimator, MetricComparison, RatioEstimate, Side
 use klatch_stats::median;
 
 use crate::number::{grouped, three_digits, time};
+use crate::strokes::strip;
 
 /// A metric as people call it, and how its numbers are written.
 type Row = (&'static str, &'static str, fn(f64) -> String);
@@ -33,7 +34,7 @@ pub fn comparison(of: &Comparison) -> String {
     let _ = writeln!(text, "   {}\n", method(of));
     let _ = writeln!(text, "{:<18}{:>14}{:>14}", "median", "A", "B");
     for metric in &of.metrics {
-        let _ = writeln!(text, "{}", row(metric, of.confidence));
+        let _ = writeln!(text, "{}", row(metric, of.confidence, reach(of)));
     }
     for note in &of.notes {
         let _ = writeln!(text, "note: {note}");
@@ -98,7 +99,13 @@ pub(crate) fn named(metric: &MetricComparison) -> (&str, fn(f64) -> String) {
     row.map_or((metric.metric.as_str(), three_digits as fn(f64) -> String), |row| (row.1, row.2))
 }
 
-fn row(metric: &MetricComparison, confidence: f64) -> String {
+/// How far strips reach: to the farthest interval, but not beyond twice or half, and not less than a tenth.
+fn reach(of: &Comparison) -> f64 {
+    let ends = of.metrics.iter().filter_map(|metric| metric.ratio).flat_map(|ratio| [ratio.low, ratio.high]);
+    ends.map(|end| end.ln().abs().exp()).fold(1.1, f64::max).min(2.0)
+}
+
+fn row(metric: &MetricComparison, confidence: f64, reach: f64) -> String {
     let (name, show) = named(metric);
     let middle = |values: &[f64]| median(values).map_or_else(|_| "–".to_owned(), show);
     let sentence = match (&metric.ratio, &metric.absent) {
@@ -106,7 +113,8 @@ fn row(metric: &MetricComparison, confidence: f64) -> String {
         (None, Some(why)) => format!("not compared: {why}"),
         (None, None) => "not compared".to_owned(),
     };
-    format!("{name:<18}{:>14}{:>14}  {sentence}", middle(&metric.a), middle(&metric.b))
+    let strip = metric.ratio.map_or_else(String::new, |of| strip(of.estimate, of.low, of.high, reach));
+    format!("{name:<18}{:>14}{:>14}  {strip:<17}  {sentence}", middle(&metric.a), middle(&metric.b))
 }
 
 /// What a ratio says, in words.

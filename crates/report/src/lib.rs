@@ -3,11 +3,13 @@
 mod build;
 mod comparison;
 mod floor;
+mod live;
 mod model;
 mod number;
 mod observations;
 mod progress;
 mod read;
+mod strokes;
 mod study;
 mod study_of_runs;
 mod summary;
@@ -16,6 +18,7 @@ mod write;
 pub use build::{report, report_of_two};
 pub use comparison::{calibration, comparison};
 pub use floor::floor;
+pub use live::Live;
 pub use model::{
     Axis, CellRow, Chart, ChartKind, Command, Fact, Flame, Footnote, Frame, Frequency, InstrumentRow, Mark,
     Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow, Scale, Section, Standing,
@@ -26,4 +29,4 @@ pub use progress::Progress;
 pub use read::{ReadError, Run, Source, read};
 pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
-pub use write::{HtmlError, csv, html, json, markdown};
+pub use write::{Entry, HtmlError, csv, html, index, json, markdown};

@@ -6,20 +6,40 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use klatch_record::{CellResult, CellStatus, Estimate, StudyResult};
 
 use crate::number::{grouped, three_digits, time};
+use crate::strokes::{bar, spark};
 
 /// Longest verdict in the table; the result has it whole.
 const VERDICT_MAX: usize = 100;
 
-/// A line for each cell: where it stands on the axes, its estimates, its verdict.
+/// Letters of a bar.
+const BAR: usize = 12;
+
+/// A line for each cell: where it stands on the axes, its estimates, a bar and a sparkline of what the
+/// study looks at, its verdict.
 pub fn study(result: &StudyResult) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     let axes = result.axes.iter().map(|axis| axis.name.as_str());
-    table.set_header(axes.chain(["trials", "messages/s", "", "CPU µs/message", "", "p99", "verdict"]));
+    table.set_header(axes.chain([
+        "trials",
+        "messages/s",
+        "",
+        "CPU µs/message",
+        "",
+        "p99",
+        "",
+        "in turn",
+        "verdict",
+    ]));
+    let largest =
+        result.cells.iter().filter_map(|cell| looked_at(result, cell)).map(|of| of.mean).fold(0.0, f64::max);
     for cell in &result.cells {
+        let strokes = looked_at(result, cell).map_or([String::new(), String::new()], |estimate| {
+            [bar(estimate.mean, largest, BAR), spark(&estimate.values)]
+        });
         let at =
             result.axes.iter().map(|axis| cell.at.get(&axis.name).map_or("–", String::as_str).to_owned());
-        table.add_row(at.chain(numbers(cell)));
+        table.add_row(at.chain(numbers(cell)).chain(strokes).chain([verdict(cell)]));
     }
     let first = result.axes.len();
     for column in table.column_iter_mut().skip(first).take(6) {
@@ -45,11 +65,19 @@ fn numbers(cell: &CellResult) -> Vec<String> {
     row.extend(with("messages_per_s", |value| grouped(value.round() as u64)));
     row.extend(with("cpu_us_per_message", three_digits));
     row.push(of("latency_p99_us").map_or(String::new(), |estimate| time(estimate.mean)));
-    row.push(match cell.status {
+    row
+}
+
+fn verdict(cell: &CellResult) -> String {
+    match cell.status {
         CellStatus::Failed => "failed, see below".to_owned(),
         _ => shortened(&cell.verdict),
-    });
-    row
+    }
+}
+
+/// What the study looks at, of a cell.
+fn looked_at<'a>(result: &StudyResult, cell: &'a CellResult) -> Option<&'a Estimate> {
+    cell.estimates.get(&result.metric)
 }
 
 /// Half the interval's width in per cent of the mean.

@@ -28,20 +28,30 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
             ids.push(id.clone())
         }
     });
-    let cells = ids.iter().map(|id| {
-        let first = of_run.iter().position(|of| of == id).expect("it is one of them");
-        let at = axes.iter().map(|axis| (axis.name.clone(), places[first][&axis.name].clone())).collect();
-        let runs = source.runs.iter().zip(&of_run).filter(|(_, of)| *of == id).map(|(run, _)| run);
-        cell(id, at, &runs.collect::<Vec<_>>(), source)
-    });
-    let unfinished = source.study_file.as_deref();
-    let mut cells: Vec<CellResult> = cells.collect();
-    for (of, cause) in &source.failures {
-        if !cells.iter().any(|cell| cell.id == *of) {
-            let at = axes.iter().map(|axis| (axis.name.clone(), of.clone())).collect();
-            cells.push(CellResult { failures: vec![cause.clone()], ..cell(of, at, &[], source) });
+    // A visit that failed belongs to the cell of the other runs in its folder, or is all that there is of one.
+    let cell_of = |folder: &String| {
+        let run = source.runs.iter().position(|run| run.cell.as_ref() == Some(folder));
+        run.map_or_else(|| folder.clone(), |run| of_run[run].clone())
+    };
+    let failures: Vec<(String, &String)> =
+        source.failures.iter().map(|(folder, cause)| (cell_of(folder), cause)).collect();
+    for (id, _) in &failures {
+        if !ids.contains(id) {
+            ids.push(id.clone());
         }
     }
+    let unfinished = source.study_file.as_deref();
+    let cell = |id: &String| {
+        let first = of_run.iter().position(|of| of == id);
+        let at = axes.iter().map(|axis| {
+            let value = first.map_or_else(|| id.clone(), |first| places[first][&axis.name].clone());
+            (axis.name.clone(), value)
+        });
+        let runs = source.runs.iter().zip(&of_run).filter(|(_, of)| *of == id).map(|(run, _)| &run.record);
+        let failures = failures.iter().filter(|(of, _)| of == id).map(|(_, cause)| (*cause).clone());
+        cell(id, at.collect(), runs.collect(), failures.collect(), unfinished.is_some())
+    };
+    let cells: Vec<CellResult> = ids.iter().map(cell).collect();
     let name = match (unfinished, source.runs.first()) {
         (Some(_), _) => source.path.file_name().map_or("a study", |name| name.to_str().unwrap_or("a study")),
         (None, Some(run)) => &run.record.platform.name,
@@ -76,9 +86,6 @@ fn unknown() -> klatch_record::Build {
 /// Where a run is on every axis that there can be.
 fn place(run: &Run) -> BTreeMap<String, String> {
     let Record { platform, crowd, workload, environment, .. } = &run.record;
-    if let Some(cell) = &run.cell {
-        return [("cell".to_owned(), cell.clone())].into();
-    }
     let set = |knobs: &BTreeMap<String, String>| {
         knobs.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     };
@@ -106,8 +113,7 @@ fn place(run: &Run) -> BTreeMap<String, String> {
 }
 
 /// The order of axes.
-const ORDER: [&str; 13] = [
-    "cell",
+const ORDER: [&str; 12] = [
     "platform",
     "knobs",
     "crowd",
@@ -132,7 +138,7 @@ fn axes(places: &[BTreeMap<String, String>]) -> Vec<StudyAxis> {
             }
         }
         let told = values.iter().any(|value| !value.is_empty());
-        let wanted = told && (values.len() > 1 || *name == "platform" || *name == "cell");
+        let wanted = told && (values.len() > 1 || *name == "platform");
         wanted.then(|| StudyAxis { name: (*name).to_owned(), values })
     };
     let mut axes: Vec<StudyAxis> = ORDER.iter().filter_map(axis).collect();
@@ -145,13 +151,18 @@ fn axes(places: &[BTreeMap<String, String>]) -> Vec<StudyAxis> {
     axes
 }
 
-fn cell(id: &str, at: BTreeMap<String, String>, runs: &[&Run], source: &Source) -> CellResult {
-    let trials = runs.iter().map(|run| &run.record).filter(|record| record.role == Role::Trial);
+fn cell(
+    id: &str,
+    at: BTreeMap<String, String>,
+    runs: Vec<&Record>,
+    mut failures: Vec<String>,
+    unfinished: bool,
+) -> CellResult {
+    let trials = runs.into_iter().filter(|record| record.role == Role::Trial);
     let (counted, spoilt): (Vec<&Record>, Vec<&Record>) =
         trials.partition(|record| record.verdict.status == Status::Valid);
-    let mut failures: Vec<String> = spoilt.iter().map(|record| record.verdict.reasons.join("; ")).collect();
-    failures.extend(source.failures.iter().filter(|(cell, _)| cell == id).map(|(_, cause)| cause.clone()));
-    let status = match (counted.is_empty(), source.study_file.is_some()) {
+    failures.extend(spoilt.iter().map(|record| record.verdict.reasons.join("; ")));
+    let status = match (counted.is_empty(), unfinished) {
         (_, true) => CellStatus::Open,
         (true, false) => CellStatus::Failed,
         (false, false) => CellStatus::Complete,

@@ -9,6 +9,7 @@ use klatch_record::{
 
 use crate::number::{grouped, megabytes, three_digits, time};
 use crate::observations::observations;
+use crate::strokes::spark;
 
 /// What is measured, by whom, and how.
 pub fn headline(platform: &Platform, crowd: &str, workload: &Workload) -> String {
@@ -77,6 +78,7 @@ pub fn one_line(record: &Record) -> String {
 /// The trials of one call: the middle one in full, and how far the others were from it.
 pub fn trials(records: &[Record]) -> String {
     let mut trials: Vec<&Record> = records.iter().filter(|record| record.role == Role::Trial).collect();
+    let in_turn: Vec<f64> = trials.iter().map(|record| record.score.messages_per_s).collect();
     trials.sort_by(|a, b| a.score.messages_per_s.total_cmp(&b.score.messages_per_s));
     let Some(middle) = trials.get(trials.len() / 2) else { return String::new() };
     let mut text = full(middle);
@@ -84,10 +86,11 @@ pub fn trials(records: &[Record]) -> String {
         let score = |record: &Record| grouped(record.score.messages_per_s.round() as u64);
         let _ = writeln!(
             text,
-            "\nThis was the middle one of {} trials; their throughput was {} to {} messages/s.",
+            "\nThis was the middle one of {} trials; their throughput was {} to {} messages/s, in turn {}.",
             trials.len(),
             score(lowest),
-            score(highest)
+            score(highest),
+            spark(&in_turn)
         );
     }
     text + &warnings(&middle.warnings)

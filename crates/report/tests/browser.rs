@@ -3,7 +3,7 @@
 mod support;
 
 use klatch_record::Class;
-use klatch_report::{Source, html, report};
+use klatch_report::{Entry, Source, html, index, report};
 use support::chromium::Chromium;
 use support::{add, add_failed, study, warn, watch};
 
@@ -176,6 +176,21 @@ fn twelve_platforms_forty_points_long_failures_and_nothing_at_all_look_right() {
     add_failed(&mut failed, &[("platform", "failing")], &failure);
     looks_right(&mut browser, &failed);
     assert_eq!(browser.evaluate("document.querySelector('.badge').textContent"), "no result");
+}
+
+#[test]
+fn the_index_is_searched_and_stays_text() {
+    let evil = "<img src=x onerror=window.caught=1>";
+    let entry = Entry::of("2026-01-01-x", &study("threads", evil));
+    assert!(entry.holds("THREADS 2026-01") && !entry.holds("threads rooms"));
+    let mut browser = Chromium::start();
+    for width in [1440, 400] {
+        browser.open(&index(std::slice::from_ref(&entry), evil, evil, Some(evil)).unwrap(), width, false);
+        assert_eq!(browser.evaluate(LAYOUT_FAULTS), "", "at {width} px");
+    }
+    assert_eq!(browser.evaluate("document.querySelector('[name=words]').value"), evil);
+    assert_eq!(browser.evaluate("document.querySelectorAll('img').length + (window.caught ?? 0)"), 0);
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
 }
 
 #[test]

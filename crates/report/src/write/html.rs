@@ -54,7 +54,10 @@ pub fn html(report: &Report) -> Result<String, HtmlError> {
 /// A content security policy that lets only these scripts run, and nothing be fetched.
 pub(crate) fn policy(scripts: &[&str]) -> String {
     let sum = |script: &&str| format!("'sha256-{}'", BASE64.encode(Sha256::digest(script.as_bytes())));
-    let sums: Vec<String> = scripts.iter().map(sum).collect();
+    let sums: Vec<String> = match scripts {
+        [] => vec!["'none'".to_owned()],
+        scripts => scripts.iter().map(sum).collect(),
+    };
     format!(
         "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
         sums.join(" ")

@@ -2,11 +2,13 @@
 
 mod csv;
 mod html;
+mod index;
 mod markdown;
 mod show;
 
 pub use csv::csv;
 pub use html::{HtmlError, html};
+pub use index::{Entry, index};
 pub use markdown::markdown;
 
 use crate::model::Report;

@@ -1,0 +1,302 @@
+//! A study while it is carried out, on the whole terminal.
+
+use std::io::{IsTerminal, Stdout, stdout};
+use std::time::{Duration, Instant};
+
+use klatch_record::{CrowdEvent, Record, Role, Status};
+use klatch_stats::mean_interval;
+use ratatui::Frame;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen};
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Gauge, Paragraph, Row, Sparkline, Table};
+
+use crate::number::{duration, grouped, three_digits, time};
+use crate::strokes::spark;
+use crate::study_of_runs::CONFIDENCE;
+use crate::summary::role_and_number;
+
+/// Over so long messages/s are counted.
+const NOW: Duration = Duration::from_secs(2);
+
+/// The view. The terminal is as it was when this is dropped.
+pub struct Live {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    state: State,
+}
+
+/// What is seen.
+struct State {
+    name: String,
+    began: Instant,
+    cells: Vec<CellState>,
+    current: usize,
+    block: u32,
+    left: Option<Duration>,
+    run: String,
+    done: u64,
+    expected: u64,
+    /// Messages so far at moments of the current run.
+    moments: Vec<(Instant, u64)>,
+    /// Messages/s at each moment.
+    rates: Vec<u64>,
+    last: Option<String>,
+}
+
+struct CellState {
+    id: String,
+    values: Vec<f64>,
+    says: String,
+}
+
+impl Live {
+    /// The view of a study with these cells.
+    ///
+    /// # Errors
+    /// Standard output is no terminal.
+    pub fn start(name: &str, cells: impl Iterator<Item = String>) -> std::io::Result<Live> {
+        if !stdout().is_terminal() {
+            return Err(std::io::Error::other("--live needs a terminal; leave it out"));
+        }
+        let mut out = stdout();
+        execute!(out, EnterAlternateScreen)?;
+        let terminal = Terminal::new(CrosstermBackend::new(out))?;
+        let mut live = Live { terminal, state: State::new(name, cells) };
+        live.draw();
+        Ok(live)
+    }
+
+    /// A server is started for a cell.
+    pub fn visit(&mut self, cell: &str, block: u32, left: Option<Duration>) {
+        self.state.visit(cell, block, left);
+        self.draw();
+    }
+
+    /// A run begins.
+    pub fn begins(&mut self, role: Role, number: u32) {
+        self.state.begins(role, number);
+        self.draw();
+    }
+
+    /// The crowd tells.
+    pub fn crowd(&mut self, event: &CrowdEvent) {
+        self.state.crowd(event, Instant::now());
+        self.draw();
+    }
+
+    /// A run has ended.
+    pub fn ended(&mut self, record: &Record) {
+        self.state.ended(record);
+        self.draw();
+    }
+
+    /// A cell has failed, or needs no more.
+    pub fn says(&mut self, cell: &str, what: &str) {
+        self.state.says(cell, what);
+        self.draw();
+    }
+
+    /// A terminal that cannot be drawn on ends no study.
+    fn draw(&mut self) {
+        let state = &self.state;
+        let _ = self.terminal.draw(|frame| state.draw(frame));
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = execute!(self.terminal.backend_mut(), LeaveAlternateScreen);
+        let _ = self.terminal.show_cursor();
+    }
+}
+
+impl State {
+    fn new(name: &str, cells: impl Iterator<Item = String>) -> State {
+        let cell = |id| CellState { id, values: Vec::new(), says: String::new() };
+        State {
+            name: name.to_owned(),
+            began: Instant::now(),
+            cells: cells.map(cell).collect(),
+            current: 0,
+            block: 0,
+            left: None,
+            run: String::new(),
+            done: 0,
+            expected: 1,
+            moments: Vec::new(),
+            rates: Vec::new(),
+            last: None,
+        }
+    }
+
+    fn visit(&mut self, cell: &str, block: u32, left: Option<Duration>) {
+        self.current = self.cells.iter().position(|known| known.id == cell).unwrap_or(0);
+        (self.block, self.left) = (block, left);
+        "starting the server".clone_into(&mut self.run);
+    }
+
+    fn begins(&mut self, role: Role, number: u32) {
+        self.run = role_and_number(role, number);
+        (self.done, self.expected) = (0, 1);
+        self.moments.clear();
+        self.rates.clear();
+    }
+
+    fn crowd(&mut self, event: &CrowdEvent, now: Instant) {
+        let CrowdEvent::Progress { sent, received, expected } = event else { return };
+        (self.done, self.expected) = (sent + received, (*expected).max(1));
+        self.moments.push((now, self.done));
+        self.moments.retain(|(at, _)| now.duration_since(*at) <= NOW);
+        if let Some(rate) = self.rate() {
+            self.rates.push(rate as u64);
+        }
+    }
+
+    /// Messages/s over the last two seconds.
+    fn rate(&self) -> Option<f64> {
+        let ((from, first), (to, last)) = (self.moments.first()?, self.moments.last()?);
+        let elapsed_s = to.duration_since(*from).as_secs_f64();
+        (elapsed_s > 0.0).then(|| (last - first) as f64 / elapsed_s)
+    }
+
+    fn ended(&mut self, record: &Record) {
+        let cpu = |usage: &Option<klatch_record::Usage>| {
+            usage.as_ref().map_or_else(|| "–".to_owned(), |usage| three_digits(usage.cpu_us_per_message))
+        };
+        let p99 = record.latency.as_ref().map_or_else(|| "–".to_owned(), |latency| time(latency.p99_us));
+        self.last = Some(format!(
+            "{} messages/s, p99 {p99}, CPU µs per message {} server, {} crowd",
+            grouped(record.score.messages_per_s.round() as u64),
+            cpu(&record.usage.server),
+            cpu(&record.usage.crowd)
+        ));
+        if record.role == Role::Trial
+            && record.verdict.status == Status::Valid
+            && let Some(cell) = self.cells.get_mut(self.current)
+        {
+            cell.values.push(record.score.messages_per_s);
+        }
+    }
+
+    fn says(&mut self, cell: &str, what: &str) {
+        if let Some(cell) = self.cells.iter_mut().find(|known| known.id == cell) {
+            what.clone_into(&mut cell.says);
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>) {
+        let parts = Layout::vertical([
+            Constraint::Length(2),
+            Constraint::Length(3),
+            Constraint::Length(4),
+            Constraint::Length(2),
+            Constraint::Min(3),
+        ]);
+        let [head, gauge, rates, last, cells] = parts.areas(frame.area());
+        let elapsed = duration(self.began.elapsed().as_secs_f64());
+        let left = self
+            .left
+            .map_or_else(String::new, |left| format!(", at least {} left", duration(left.as_secs_f64())));
+        let current = self.cells.get(self.current).map_or("", |cell| cell.id.as_str());
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        let lines = vec![
+            Line::styled(format!("{}: {current}", self.name), bold),
+            Line::raw(format!(
+                "block {}, {elapsed} so far{left}; Ctrl-C stops, --resume goes on",
+                self.block
+            )),
+        ];
+        frame.render_widget(Paragraph::new(lines), head);
+        let share = (self.done as f64 / self.expected as f64).clamp(0.0, 1.0);
+        frame.render_widget(
+            Gauge::default().block(Block::bordered().title(self.run.as_str())).ratio(share),
+            gauge,
+        );
+        let now = self.rate().map_or_else(|| "–".to_owned(), |rate| grouped(rate as u64));
+        let block = Block::new().title(format!("now {now} messages/s"));
+        frame.render_widget(Sparkline::default().block(block).data(&self.rates), rates);
+        let last_run = self.last.as_deref().unwrap_or("–");
+        frame.render_widget(Paragraph::new(format!("last run: {last_run}")), last);
+        frame.render_widget(self.table(cells.height), cells);
+    }
+
+    /// The cells around the current one, as many as there is room for.
+    fn table(&self, height: u16) -> Table<'_> {
+        let room = usize::from(height.saturating_sub(1)).max(1);
+        let first = self.current.saturating_sub(room / 2).min(self.cells.len().saturating_sub(room));
+        let row = |(place, cell): (usize, &CellState)| {
+            let interval = mean_interval(&cell.values, CONFIDENCE).ok();
+            let mean = cell.values.iter().sum::<f64>() / cell.values.len().max(1) as f64;
+            let mean = if cell.values.is_empty() { String::new() } else { grouped(mean.round() as u64) };
+            let width =
+                interval.map_or_else(String::new, |of| format!("±{:.1} %", of.relative_half_width() * 100.0));
+            let mark = if place == self.current { "▸" } else { " " };
+            Row::new([
+                mark.to_owned(),
+                cell.id.clone(),
+                cell.values.len().to_string(),
+                mean,
+                width,
+                spark(&cell.values),
+                cell.says.clone(),
+            ])
+        };
+        let widths = [
+            Constraint::Length(1),
+            Constraint::Max(36),
+            Constraint::Length(6),
+            Constraint::Length(11),
+            Constraint::Length(9),
+            Constraint::Length(10),
+            Constraint::Min(10),
+        ];
+        let head = Row::new(["", "cell", "trials", "messages/s", "", "in turn", "verdict"]);
+        Table::new(self.cells.iter().enumerate().skip(first).take(room).map(row), widths)
+            .header(head.style(Style::new().add_modifier(Modifier::DIM)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+
+    #[test]
+    fn the_view_tells_the_cell_the_speed_and_the_interval() {
+        let mut state = State::new("threads", ["rooms-5", "rooms-10"].map(str::to_owned).into_iter());
+        state.visit("rooms-10", 2, Some(Duration::from_secs(125)));
+        state.begins(Role::Trial, 2);
+        let began = Instant::now();
+        for tick in 0..4 {
+            let event = CrowdEvent::Progress { sent: 0, received: tick * 25_000, expected: 100_000 };
+            state.crowd(&event, began + Duration::from_millis(500 * tick));
+        }
+        state.cells[1].values = vec![50_000.0, 51_000.0, 49_000.0];
+        state.says("rooms-5", "failed: the server died");
+        let mut terminal = Terminal::new(TestBackend::new(110, 16)).unwrap();
+        terminal.draw(|frame| state.draw(frame)).unwrap();
+        let seen = terminal.backend().to_string();
+        for part in
+            ["threads: rooms-10", "at least 2 min 5 s left", "trial 2", "75%", "now 50,000 messages/s"]
+        {
+            assert!(seen.contains(part), "no {part}: {seen}");
+        }
+        for part in ["▸ rooms-10", "50,000", "±5.0 %", "▅█▁", "failed: the server died"] {
+            assert!(seen.contains(part), "no {part}: {seen}");
+        }
+    }
+
+    #[test]
+    fn more_cells_than_lines_are_shown_around_the_current_one() {
+        let mut state = State::new("wide", (0..200).map(|number| format!("cell-{number}")));
+        state.visit("cell-120", 1, None);
+        let mut terminal = Terminal::new(TestBackend::new(60, 20)).unwrap();
+        terminal.draw(|frame| state.draw(frame)).unwrap();
+        assert!(terminal.backend().to_string().contains("▸ cell-120"));
+    }
+}
