@@ -158,7 +158,8 @@ fn a_kernel_that_lacks_something_is_told_and_watched_as_far_as_it_goes() {
         }
     }
     for one in start(Kernel::without_btf(), &names, &me(), &files(&folder)).finish() {
-        let without_bpf = matches!(one.instrument, InstrumentName::Usage | InstrumentName::Jvm);
+        let without_bpf =
+            matches!(one.instrument, InstrumentName::Usage | InstrumentName::Jvm | InstrumentName::Jfr);
         assert_eq!(one.support.works(), without_bpf, "{one:?}");
         assert!(one.failure.is_none(), "{one:?}");
     }

@@ -245,14 +245,15 @@ impl State {
                 cell.says.clone(),
             ])
         };
+        let longest = self.cells.iter().map(|cell| cell.id.chars().count()).max().unwrap_or(0);
         let widths = [
             Constraint::Length(1),
-            Constraint::Max(36),
+            Constraint::Length(longest.min(36) as u16),
             Constraint::Length(6),
             Constraint::Length(11),
             Constraint::Length(9),
             Constraint::Length(10),
-            Constraint::Min(10),
+            Constraint::Fill(1),
         ];
         let head = Row::new(["", "cell", "trials", "messages/s", "", "in turn", "verdict"]);
         Table::new(self.cells.iter().enumerate().skip(first).take(room).map(row), widths)
@@ -297,6 +298,7 @@ mod tests {
         state.visit("cell-120", 1, None);
         let mut terminal = Terminal::new(TestBackend::new(60, 20)).unwrap();
         terminal.draw(|frame| state.draw(frame)).unwrap();
-        assert!(terminal.backend().to_string().contains("▸ cell-120"));
+        let seen = terminal.backend().to_string();
+        assert!(seen.contains("▸ cell-120"), "{seen}");
     }
 }
