@@ -23,6 +23,7 @@ pub fn environment() -> Environment {
         load_1min: LoadAverage::current().ok().map(|load| f64::from(load.one)),
         steal_share_since_boot: MachineTime::now().map(|time| time.steal_share()),
         steal_share_in_run: None,
+        others_share_in_run: None,
         cpu_mhz_in_run: None,
         noise: None,
         sysctls: Default::default(),

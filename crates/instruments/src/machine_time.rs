@@ -7,6 +7,8 @@ use procfs::{CurrentSI, KernelStats};
 pub struct MachineTime {
     all: u64,
     steal: u64,
+    /// Of processes and of the kernel on their behalf.
+    busy: u64,
 }
 
 impl MachineTime {
@@ -22,7 +24,7 @@ impl MachineTime {
             + total.irq.unwrap_or(0)
             + total.softirq.unwrap_or(0)
             + steal;
-        Some(MachineTime { all, steal })
+        Some(MachineTime { all, steal, busy: total.user + total.nice + total.system })
     }
 
     /// Share of the time that the hypervisor gave to others since boot, 0..=1.
@@ -33,6 +35,13 @@ impl MachineTime {
     /// The same since `earlier`.
     pub fn steal_share_since(&self, earlier: &MachineTime) -> f64 {
         share(self.steal.saturating_sub(earlier.steal), self.all.saturating_sub(earlier.all))
+    }
+
+    /// Share of the time since `earlier` that was used by others than those who used `cpu_s` seconds, 0..=1.
+    pub fn others_share_since(&self, earlier: &MachineTime, cpu_s: f64) -> f64 {
+        let ticks = (cpu_s * procfs::ticks_per_second() as f64) as u64;
+        let busy = self.busy.saturating_sub(earlier.busy);
+        share(busy.saturating_sub(ticks), self.all.saturating_sub(earlier.all))
     }
 }
 
@@ -46,10 +55,14 @@ mod tests {
 
     #[test]
     fn shares_are_of_the_time_between() {
-        let (early, late) = (MachineTime { all: 1_000, steal: 100 }, MachineTime { all: 1_200, steal: 150 });
+        let early = MachineTime { all: 1_000, steal: 100, busy: 300 };
+        let late = MachineTime { all: 1_200, steal: 150, busy: 400 };
         assert_eq!(late.steal_share_since(&early), 0.25);
         assert_eq!(early.steal_share(), 0.1);
         assert_eq!(early.steal_share_since(&early), 0.0);
+        let of_ours = 60.0 / procfs::ticks_per_second() as f64;
+        assert_eq!(late.others_share_since(&early, of_ours), 0.2);
+        assert_eq!(late.others_share_since(&early, 10.0 * of_ours), 0.0);
     }
 
     #[test]

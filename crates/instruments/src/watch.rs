@@ -9,7 +9,7 @@ use crate::jfr::JavaRecorder;
 use crate::jvm::JvmCounters;
 use crate::kernel::Kernel;
 use crate::locks::LockWaits;
-use crate::profile::TimerProfile;
+use crate::profile::{CACHE_MISSES, CPU_TIME, INSTRUCTIONS};
 use crate::runqueue::RunqueueLength;
 use crate::syscalls::SyscallCounts;
 use crate::trace::RawTrace;
@@ -18,9 +18,11 @@ use crate::wakeups::WakeupLatency;
 
 /// All instruments, in the order in which they are listed and started. At a tracepoint that several of them look at, the
 /// first started sees it first: so `decision` does not count the others' work at the entry and at the switch.
-static ALL: [&dyn Instrument; 10] = [
+static ALL: [&dyn Instrument; 12] = [
     &UsageInDetail,
-    &TimerProfile,
+    &CPU_TIME,
+    &INSTRUCTIONS,
+    &CACHE_MISSES,
     &RunqueueLength,
     &DecisionCost,
     &WakeupLatency,

@@ -51,8 +51,8 @@ fn the_profile_and_the_timer_agree_on_the_share_of_the_scheduler() {
         panic!("{profile:?} {decision:?}")
     };
     let cpus = std::thread::available_parallelism().unwrap().get() as f64;
-    let sampled_s =
-        profile.machine.inclusive.scheduler * profile.machine.samples as f64 / profile.frequency_hz as f64;
+    let sampled_s = profile.machine.inclusive.scheduler * profile.machine.samples as f64
+        / profile.frequency_hz.unwrap() as f64;
     let timed_s = decision.share_of_machine * 3.0 * cpus;
     assert!(timed_s > 0.05, "a ping-pong keeps the scheduler busy: {timed_s} s");
     assert!((0.6..1.7).contains(&(sampled_s / timed_s)), "sampled {sampled_s} s, timed {timed_s} s");
@@ -153,6 +153,10 @@ fn a_kernel_that_lacks_something_is_told_and_watched_as_far_as_it_goes() {
                 let Support::NotAvailable { why, .. } = &one.support else { panic!("{one:?}") };
                 assert_eq!(why, "the kernel has no tracepoint sched_entry_tp");
                 assert!(one.found.is_none() && one.failure.is_none());
+            }
+            // Some CPUs show no counters.
+            InstrumentName::Instructions | InstrumentName::CacheMisses => {
+                assert!(one.failure.is_none() && one.found.is_some() == one.support.works(), "{one:?}");
             }
             _ => assert!(one.failure.is_none() && one.found.is_some(), "{one:?}"),
         }

@@ -26,6 +26,12 @@ fn a_run_with_every_instrument_has_all_observations_within_the_bounds() {
     assert_eq!(record.environment.instruments.len(), InstrumentName::ALL.len());
     assert_eq!(record.observations.len(), InstrumentName::ALL.len());
     for one in &record.observations {
+        // Some CPUs show no counters: then that is said, and nothing stands in.
+        let counter = matches!(one.instrument, InstrumentName::Instructions | InstrumentName::CacheMisses);
+        if let (true, Support::NotAvailable { why, .. }) = (counter, &one.support) {
+            assert!(why.contains("no counter") && one.found.is_none(), "{one:?}");
+            continue;
+        }
         assert!(one.found.is_some() && one.failure.is_none(), "this test needs root and BPF: {one:?}");
         for file in &one.files {
             assert!(out.path().join("latest").join(file).is_file(), "{file}");

@@ -28,6 +28,10 @@ pub struct Environment {
     pub steal_share_since_boot: Option<f64>,
     /// Share of CPU time during the run that the hypervisor gave to others, 0..=1.
     pub steal_share_in_run: Option<f64>,
+    /// Share of CPU time during the run that neither servers nor crowds used, nor the hypervisor took, nor nobody, 0..=1: of
+    /// other programs, and of Klatch itself. `null` where the server is not one that Klatch started.
+    #[serde(default)]
+    pub others_share_in_run: Option<f64>,
     /// Clock frequency of the fastest CPU, mean over the run, MHz.
     #[serde(default)]
     pub cpu_mhz_in_run: Option<f64>,

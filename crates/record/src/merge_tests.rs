@@ -40,6 +40,7 @@ fn environment(kernel: &str) -> Environment {
         load_1min: None,
         steal_share_since_boot: None,
         steal_share_in_run: None,
+        others_share_in_run: None,
         cpu_mhz_in_run: None,
         noise: None,
         sysctls: [].into(),

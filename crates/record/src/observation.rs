@@ -36,6 +36,10 @@ pub enum InstrumentName {
     Usage,
     /// Where CPU time goes.
     Profile,
+    /// Where instructions are executed, by the CPU's own counter.
+    Instructions,
+    /// Where the caches miss, by the CPU's own counter.
+    CacheMisses,
     /// Length of the run queue at each scheduling decision.
     Runqueue,
     /// Time of a scheduling decision by the length of the queue.
@@ -56,9 +60,11 @@ pub enum InstrumentName {
 
 impl InstrumentName {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [InstrumentName; 10] = [
+    pub const ALL: [InstrumentName; 12] = [
         InstrumentName::Usage,
         InstrumentName::Profile,
+        InstrumentName::Instructions,
+        InstrumentName::CacheMisses,
         InstrumentName::Runqueue,
         InstrumentName::Decision,
         InstrumentName::Wakeups,
@@ -74,6 +80,8 @@ impl InstrumentName {
         match self {
             InstrumentName::Usage => "usage",
             InstrumentName::Profile => "profile",
+            InstrumentName::Instructions => "instructions",
+            InstrumentName::CacheMisses => "cache_misses",
             InstrumentName::Runqueue => "runqueue",
             InstrumentName::Decision => "decision",
             InstrumentName::Wakeups => "wakeups",
@@ -175,6 +183,10 @@ pub enum Found {
     Usage(UsageDetails),
     /// See [`Profile`].
     Profile(Profile),
+    /// See [`Profile`].
+    Instructions(Profile),
+    /// See [`Profile`].
+    CacheMisses(Profile),
     /// See [`Runqueue`].
     Runqueue(Runqueue),
     /// See [`Decision`].

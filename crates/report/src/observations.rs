@@ -47,7 +47,7 @@ fn found_lines(found: &Found) -> Vec<String> {
             }
             lines
         }
-        Found::Profile(profile) => {
+        Found::Profile(profile) | Found::Instructions(profile) | Found::CacheMisses(profile) => {
             let mut lines = vec![format!("machine  {}", profiled(&profile.machine))];
             lines.extend(sides(&profile.sides, profiled));
             let top = profile.machine.top_self.iter().take(5);

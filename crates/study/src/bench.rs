@@ -3,7 +3,8 @@
 use klatch_instruments::{Files, Instruments, Kernel, availability, clock_name, environment};
 use klatch_platforms::{Chosen, Java, NeedError, Processes, Server, Setting, Side, choose, refuse};
 use klatch_record::{
-    CONNECTIONS_PER_SOURCE, CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName,
+    CONNECTIONS_PER_SOURCE, CrowdEvent, Environment, FailureKind, InstrumentName, Platform, Record, Role,
+    WireName,
 };
 
 use klatch_schedulers::SchedulerError;
@@ -78,6 +79,11 @@ impl<'a> Bench<'a> {
         Ok(Bench { plan, all, environment, instruments, servers, crowds, platform })
     }
 
+    /// From the next run on, these watch.
+    pub(crate) fn watch(&mut self, names: &[InstrumentName]) {
+        self.instruments = Instruments::new(Kernel::here(), names, &self.environment.instruments);
+    }
+
     /// Sends the crowd once. What instruments write goes into `files`.
     pub(crate) fn run(
         &mut self,
@@ -89,7 +95,7 @@ impl<'a> Bench<'a> {
         let started_at = now();
         let pids: Vec<u32> = self.servers.iter().map(|server| server.pid).collect();
         let gathered = steer::run(&self.crowds, self.all, &pids, &self.instruments, files, tell)?;
-        let Gathered { parts, server, steal_share, cpu_mhz, observations } = gathered;
+        let Gathered { parts, server, steal_share, others_share, cpu_mhz, observations } = gathered;
         let servers_ended = self.servers_ended();
         let unreached =
             |part: &Found| part.result.failure.clone().filter(|failure| failure.kind == FailureKind::Connect);
@@ -99,6 +105,7 @@ impl<'a> Bench<'a> {
         }
         let environment = Environment {
             steal_share_in_run: steal_share,
+            others_share_in_run: others_share,
             cpu_mhz_in_run: cpu_mhz,
             ..self.environment.clone()
         };

@@ -1,12 +1,12 @@
 //! A against A: what this machine shows where there is nothing to show.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use jiff::Timestamp;
 use klatch_instruments::Files;
-use klatch_platforms::Processes;
+use klatch_platforms::{Chosen, Processes};
 use klatch_record::{Comparison, Estimator, Role, Status, save};
 use thiserror::Error;
 
@@ -53,9 +53,12 @@ impl From<RunError> for CalibrateError {
     }
 }
 
-/// Measures the plan's platform against itself for about so long: pairs of visits in random order, each with a server of
-/// its own, the plan's warm-ups and one trial. Ends when another pair would not fit, but not before three. The plan's
-/// instruments watch side b only, so with them it is what they cost that is measured.
+/// Measures the plan's platform against itself for about so long, in pairs. Ends when another pair would not fit, but not
+/// before three.
+///
+/// Without instruments a pair is two starts of the server in random order, each with the plan's warm-ups and one trial: so
+/// what starts differ by is in the noise. With instruments, which watch side b only, it is their cost that is
+/// measured: a pair is four trials of one start, a b b a or b a a b, so neither starts nor a steady drift are in it.
 ///
 /// # Errors
 /// See [`CalibrateError`]; nothing is left running.
@@ -66,7 +69,6 @@ pub fn calibrate(
     mut tell: impl FnMut(u32, Duration),
 ) -> Result<Calibration, CalibrateError> {
     let platform = chosen(plan)?;
-    let unwatched = Plan { instruments: Vec::new(), ..plan.clone() };
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };
     let folder = folder::make(&plan.out, "calibration", Timestamp::now()).map_err(in_out)?;
     let (begun, mut longest, mut rng) = (Instant::now(), Duration::ZERO, Rng::with_seed(plan.seed));
@@ -76,21 +78,14 @@ pub fn calibrate(
         }
         tell(pair, begun.elapsed());
         let pair_begun = Instant::now();
-        let sides = if rng.bool() { ["a", "b"] } else { ["b", "a"] };
-        for side in sides {
-            let into = folder.join(side).join(format!("block-{pair:03}"));
-            std::fs::create_dir_all(&into).map_err(in_out)?;
-            let of_side = if side == "b" { plan } else { &unwatched };
-            let mut bench = Bench::open(of_side, platform.as_ref(), all)?;
-            let files = Files { folder: into.clone(), stem: "trial-1".to_owned() };
-            for number in 1..=plan.warmups {
-                bench.run(Role::WarmUp, number, &files, |_| {})?;
-            }
-            let record = bench.run(Role::Trial, pair, &files, |_| {})?;
-            save(&record, &into.join("trial-1.json")).map_err(RunError::from)?;
-            if record.verdict.status != Status::Valid {
-                return Err(CalibrateError::NotValid(record.verdict.reasons.join("; ")));
-            }
+        let visits: &[&[char]] = match (plan.instruments.is_empty(), rng.bool()) {
+            (true, true) => &[&['a'], &['b']],
+            (true, false) => &[&['b'], &['a']],
+            (false, true) => &[&['a', 'b', 'b', 'a']],
+            (false, false) => &[&['b', 'a', 'a', 'b']],
+        };
+        for trials in visits {
+            visit(plan, platform.as_ref(), all, &folder, pair, trials)?;
         }
         longest = longest.max(pair_begun.elapsed());
     }
@@ -98,4 +93,38 @@ pub fn calibrate(
     let comparison = compare(&folder.join("a"), &folder.join("b"), terms)?.remove(0);
     let kept = plan.instruments.is_empty().then(|| noise::keep(&noise::noise(&comparison)));
     Ok(Calibration { comparison, folder, elapsed: begun.elapsed(), kept })
+}
+
+/// One start of the server: the plan's warm-ups, then a trial for each of `sides`. The instruments watch those of `b`.
+fn visit(
+    plan: &Plan,
+    platform: Option<&Chosen>,
+    all: &Processes,
+    folder: &Path,
+    pair: u32,
+    sides: &[char],
+) -> Result<(), CalibrateError> {
+    let mut bench = Bench::open(plan, platform, all)?;
+    bench.watch(&[]);
+    let of_warmups = Files { folder: folder.to_owned(), stem: "warmup".to_owned() };
+    for number in 1..=plan.warmups {
+        bench.run(Role::WarmUp, number, &of_warmups, |_| {})?;
+    }
+    let per_side = sides.len().div_ceil(2) as u32;
+    for (place, side) in sides.iter().enumerate() {
+        let into = folder.join(side.to_string()).join(format!("block-{pair:03}"));
+        std::fs::create_dir_all(&into).map_err(|source| RunError::Folder { out: into.clone(), source })?;
+        let earlier = sides[..place].iter().filter(|other| *other == side).count() as u32;
+        let stem = format!("trial-{}", earlier + 1);
+        bench.watch(if *side == 'b' { &plan.instruments } else { &[] });
+        let files = Files { folder: into.clone(), stem: stem.clone() };
+        // Of all pairs, so that those of a pair have the same.
+        let number = (pair - 1) * per_side + earlier + 1;
+        let record = bench.run(Role::Trial, number, &files, |_| {})?;
+        save(&record, &into.join(format!("{stem}.json"))).map_err(RunError::from)?;
+        if record.verdict.status != Status::Valid {
+            return Err(CalibrateError::NotValid(record.verdict.reasons.join("; ")));
+        }
+    }
+    Ok(())
 }

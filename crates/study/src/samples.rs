@@ -72,6 +72,7 @@ pub(crate) fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             load_1min: None,
             steal_share_since_boot: None,
             steal_share_in_run: None,
+            others_share_in_run: None,
             cpu_mhz_in_run: None,
             noise: None,
             sysctls: Default::default(),

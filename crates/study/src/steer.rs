@@ -21,6 +21,8 @@ pub(crate) struct Gathered {
     pub(crate) server: Option<Usage>,
     /// Share of the machine's time that the hypervisor gave to others meanwhile.
     pub(crate) steal_share: Option<f64>,
+    /// Share of the machine's time that other programs used meanwhile.
+    pub(crate) others_share: Option<f64>,
     /// What the instruments saw.
     pub(crate) observations: Vec<Observation>,
     /// Frequency of the fastest CPU meanwhile.
@@ -146,9 +148,15 @@ pub(crate) fn run(
         let each = each.filter(|each| !each.is_empty())?;
         Some(Usage::together(&each.iter().collect::<Vec<_>>(), messages))
     });
-    let steal_share =
-        looks.and_then(|(before, after)| Some(after.machine?.steal_share_since(&before.machine?)));
-    Ok(Gathered { parts, server, steal_share, cpu_mhz: frequency.mean_mhz(), observations })
+    let machine = looks.and_then(|(before, after)| before.machine.zip(after.machine));
+    let steal_share = machine.map(|(before, after)| after.steal_share_since(&before));
+    let here = running.iter().zip(&parts).filter(|(one, _)| one.crowd.host.is_none());
+    let crowds_s: f64 = here.filter_map(|(_, part)| part.usage.as_ref()).map(|usage| usage.cpu_s).sum();
+    let others_share = machine
+        .zip(server.as_ref())
+        .map(|((before, after), server)| after.others_share_since(&before, server.cpu_s + crowds_s));
+    let cpu_mhz = frequency.mean_mhz();
+    Ok(Gathered { parts, server, steal_share, others_share, cpu_mhz, observations })
 }
 
 /// What instruments watch: the processes of this machine.

@@ -2,7 +2,9 @@
 
 use klatch_record::{CrowdResult, Environment, Latency, Status, Verdict, Warning, WarningKind};
 
-/// Load per CPU at the start above which the machine is called busy.
+/// Share of CPU time of other programs above which the machine is called busy.
+const OTHERS_SHARE_MAX: f64 = 0.05;
+/// The same where that share is not known: load per CPU at the start.
 const BUSY_LOAD_PER_CPU: f64 = 0.5;
 /// Share of CPU time given to others above which steal is told.
 const STEAL_SHARE_MAX: f64 = 0.01;
@@ -73,10 +75,16 @@ pub(crate) fn of_machine(environment: &Environment) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn =
         |kind, message, advice: &str| warnings.push(Warning { kind, message, advice: advice.to_owned() });
-    if let Some(load) =
-        environment.load_1min.filter(|load| *load > BUSY_LOAD_PER_CPU * f64::from(environment.cpus))
-    {
-        let message = format!("the load average was {load:.2} on {} CPUs when this began", environment.cpus);
+    // The load average holds what the run before this one left, so it is asked only where there is nothing better.
+    let busy = match (environment.others_share_in_run, environment.load_1min) {
+        (Some(share), _) => (share > OTHERS_SHARE_MAX)
+            .then(|| format!("other programs used {:.1} % of the CPU time", share * 100.0)),
+        (None, Some(load)) if load > BUSY_LOAD_PER_CPU * f64::from(environment.cpus) => {
+            Some(format!("the load average was {load:.2} on {} CPUs when this began", environment.cpus))
+        }
+        _ => None,
+    };
+    if let Some(message) = busy {
         warn(WarningKind::MachineBusy, message, "stop other programs, or compare CPU µs per message instead");
     }
     if let Some(steal) = environment.steal_share_in_run.filter(|steal| *steal > STEAL_SHARE_MAX) {
@@ -89,7 +97,21 @@ pub(crate) fn of_machine(environment: &Environment) -> Vec<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::record as sample;
     use klatch_record::{Failure, FailureKind, Fault, FaultKind};
+
+    #[test]
+    fn a_machine_is_busy_by_what_others_used_and_only_without_that_by_its_load() {
+        let of = |others_share_in_run, load_1min| {
+            let warnings =
+                of_machine(&Environment { others_share_in_run, load_1min, ..sample(1, 0, 1.0).environment });
+            warnings.into_iter().next().map(|warning| warning.message)
+        };
+        assert_eq!(of(Some(0.12), None).as_deref(), Some("other programs used 12.0 % of the CPU time"));
+        assert_eq!(of(Some(0.01), Some(61.0)), None);
+        let by_load = of(None, Some(61.0)).unwrap();
+        assert!(by_load.starts_with("the load average was 61.00 on "), "{by_load}");
+    }
 
     #[test]
     fn no_fault_is_valid() {

@@ -13,7 +13,7 @@ use libbpf_rs::{Link, Map, MapCore, MapFlags, Object, ObjectBuilder, ProgramMut}
 
 pub(crate) use counting::{Counting, scaled};
 pub(crate) use histogram::Histogram;
-pub(crate) use system::{Tracefs, online_cpus, sample_clock};
+pub(crate) use system::{Clock, Tracefs, online_cpus};
 
 use crate::instrument::{InstrumentError, Targets};
 use crate::kernel::Kernel;

@@ -5,8 +5,9 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use libbpf_sys::{
-    BPF_STATS_RUN_TIME, PERF_COUNT_SW_CPU_CLOCK, PERF_TYPE_SOFTWARE, PERF_TYPE_TRACEPOINT, bpf_enable_stats,
-    bpf_obj_get_info_by_fd, bpf_prog_info, perf_event_attr,
+    BPF_STATS_RUN_TIME, PERF_COUNT_HW_CACHE_MISSES, PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_SW_CPU_CLOCK,
+    PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE, PERF_TYPE_TRACEPOINT, bpf_enable_stats, bpf_obj_get_info_by_fd,
+    bpf_prog_info, perf_event_attr,
 };
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
@@ -47,12 +48,51 @@ pub(crate) fn online_cpus() -> Vec<u32> {
     text.trim().split(',').filter_map(range).flatten().collect()
 }
 
-/// An event on `cpu` that comes `frequency_hz` times a second of the CPU's time.
-pub(crate) fn sample_clock(cpu: u32, frequency_hz: u64) -> io::Result<OwnedFd> {
-    let mut attributes = attributes(PERF_TYPE_SOFTWARE, u64::from(PERF_COUNT_SW_CPU_CLOCK));
-    attributes.__bindgen_anon_1.sample_freq = frequency_hz;
-    attributes.set_freq(1);
-    open_event(&attributes, cpu)
+/// When a sample is taken on a CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Clock {
+    /// So many times a second of the CPU's time.
+    TimeHz(u64),
+    /// Every so many instructions, by the CPU's counter.
+    Instructions(u64),
+    /// Every so many misses of the last cache, by the CPU's counter.
+    CacheMisses(u64),
+    /// Every so many page faults: a counter that every kernel has, for tests.
+    #[cfg(test)]
+    PageFaults(u64),
+}
+
+impl Clock {
+    /// How many samples a second, if it is time.
+    pub(crate) fn frequency_hz(self) -> Option<u64> {
+        if let Clock::TimeHz(frequency_hz) = self { Some(frequency_hz) } else { None }
+    }
+
+    /// How many events between two samples, if it is a counter.
+    pub(crate) fn events_per_sample(self) -> Option<u64> {
+        match self {
+            Clock::TimeHz(_) => None,
+            Clock::Instructions(every) | Clock::CacheMisses(every) => Some(every),
+            #[cfg(test)]
+            Clock::PageFaults(every) => Some(every),
+        }
+    }
+
+    /// The event of this clock on `cpu`, for whatever runs there.
+    pub(crate) fn open(self, cpu: u32) -> io::Result<OwnedFd> {
+        let (kind, config, every) = match self {
+            Clock::TimeHz(every) => (PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, every),
+            Clock::Instructions(every) => (PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, every),
+            Clock::CacheMisses(every) => (PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, every),
+            #[cfg(test)]
+            Clock::PageFaults(every) => (PERF_TYPE_SOFTWARE, libbpf_sys::PERF_COUNT_SW_PAGE_FAULTS, every),
+        };
+        let mut attributes = attributes(kind, u64::from(config));
+        attributes.__bindgen_anon_1.sample_period = every;
+        // The same field is a frequency then.
+        attributes.set_freq(u64::from(matches!(self, Clock::TimeHz(_))));
+        open_event(&attributes, cpu)
+    }
 }
 
 /// The kernel's tracepoints as files, mounted nowhere: the mount ends with the descriptor.

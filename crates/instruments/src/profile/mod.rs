@@ -1,49 +1,79 @@
-//! Where CPU time goes: a timer's samples of both stacks.
+//! Where CPU time goes, instructions are executed, caches miss: samples of both stacks at each tick of a clock.
 
 mod shares;
-
-use std::collections::BTreeMap;
-use std::io::Write;
+mod stacks;
 
 use klatch_record::observed::{Profile, Sides};
 use klatch_record::{Found, InstrumentName, Support};
-use libbpf_rs::{MapCore, MapFlags};
 
-use crate::bpf::{Bpf, CROWD, SERVER, numbers, object, online_cpus, said, sample_clock};
+use crate::bpf::{Bpf, CROWD, Clock, SERVER, object, online_cpus};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
-use crate::java::PerfMap;
 use crate::kernel::Kernel;
-use crate::symbols::Symbols;
 use shares::Tally;
+use stacks::{samples, write_folded};
 
 const CODE: &[u8] = object!("profile");
 
-/// Not a divisor of what timers of programs use, so that samples do not fall into step with them.
-const FREQUENCY_HZ: u64 = 499;
+/// An instrument that takes samples.
+#[derive(Clone, Copy)]
+pub(crate) struct Profiler {
+    name: InstrumentName,
+    shows: &'static str,
+    base: &'static str,
+    clock: Clock,
+    found: fn(Profile) -> Found,
+    /// How the file of the folded stacks ends.
+    ending: &'static str,
+}
 
-/// The instrument.
-pub(crate) struct TimerProfile;
+/// By time. 499 is not a divisor of what timers of programs use, so that samples do not fall into step with them; the same
+/// holds for the other two, which are primes that give some hundred samples a second on a busy CPU.
+pub(crate) static CPU_TIME: Profiler = Profiler {
+    name: InstrumentName::Profile,
+    shows: "where CPU time goes: kernel routines, shares, stacks",
+    base: "BPF at a timer of 499 Hz on each CPU (cpu-clock)",
+    clock: Clock::TimeHz(499),
+    found: Found::Profile,
+    ending: "folded",
+};
 
-impl Instrument for TimerProfile {
+/// By instructions.
+pub(crate) static INSTRUCTIONS: Profiler = Profiler {
+    name: InstrumentName::Instructions,
+    shows: "where instructions are executed, by the CPU's counter",
+    base: "BPF every 4,000,037 instructions of a CPU, by its counter",
+    clock: Clock::Instructions(4_000_037),
+    found: Found::Instructions,
+    ending: "instructions.folded",
+};
+
+/// By cache misses.
+pub(crate) static CACHE_MISSES: Profiler = Profiler {
+    name: InstrumentName::CacheMisses,
+    shows: "where the last cache misses, by the CPU's counter",
+    base: "BPF every 20,011 cache misses of a CPU, by its counter",
+    clock: Clock::CacheMisses(20_011),
+    found: Found::CacheMisses,
+    ending: "cache-misses.folded",
+};
+
+impl Instrument for Profiler {
     fn name(&self) -> InstrumentName {
-        InstrumentName::Profile
+        self.name
     }
 
     fn shows(&self) -> &'static str {
-        "where CPU time goes: kernel routines, shares, stacks"
+        self.shows
     }
 
     fn probe(&self, kernel: &Kernel) -> Support {
         if let Some(lack) = kernel.lacks(&[]) {
             return lack;
         }
-        match Bpf::probe(CODE, kernel, &[], "BPF at a timer of 499 Hz on each CPU (cpu-clock)") {
-            Support::Usable { base } => match sample_clock(0, FREQUENCY_HZ) {
+        match Bpf::probe(CODE, kernel, &[], self.base) {
+            Support::Usable { base } => match self.clock.open(0) {
                 Ok(_) => Support::Usable { base },
-                Err(error) => Support::NotAvailable {
-                    why: format!("no timer event can be opened ({error})"),
-                    remedy: "run as root, or: sysctl kernel.perf_event_paranoid=-1".to_owned(),
-                },
+                Err(error) => self.not_opened(&error),
             },
             support => support,
         }
@@ -58,26 +88,36 @@ impl Instrument for TimerProfile {
         let mut bpf = Bpf::load(CODE, kernel, &[])?;
         bpf.watch(targets)?;
         for cpu in online_cpus() {
-            let failed = |error| InstrumentError(format!("the timer event on CPU {cpu}: {error}"));
-            bpf.attach_event("sample", sample_clock(cpu, FREQUENCY_HZ).map_err(failed)?)?;
+            let failed = |error| InstrumentError(format!("{:?} on CPU {cpu}: {error}", self.name.name()));
+            bpf.attach_event("sample", self.clock.open(cpu).map_err(failed)?)?;
         }
-        Ok(Box::new(Watch { bpf, targets: targets.clone() }))
+        Ok(Box::new(Watch { profiler: *self, bpf, targets: targets.clone() }))
+    }
+}
+
+impl Profiler {
+    /// A clock that does not start. Time never stands in for a counter: what it shows is another thing.
+    fn not_opened(&self, error: &std::io::Error) -> Support {
+        let counter = matches!(self.clock, Clock::Instructions(_) | Clock::CacheMisses(_));
+        let absent = matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV));
+        let (why, remedy) = match counter && absent {
+            true => (
+                format!("the CPU shows no counter for it ({error})"),
+                "measure on a machine, not a guest; or give the guest one (QEMU with KVM: -cpu host,pmu=on)",
+            ),
+            false => (
+                format!("its event cannot be opened ({error})"),
+                "run as root, or: sysctl kernel.perf_event_paranoid=-1",
+            ),
+        };
+        Support::NotAvailable { why, remedy: remedy.to_owned() }
     }
 }
 
 struct Watch {
+    profiler: Profiler,
     bpf: Bpf,
     targets: Targets,
-}
-
-/// Samples that are alike.
-struct Alike {
-    tgid: u32,
-    side: u64,
-    /// The innermost routine first; `None` if its place was taken.
-    kernel: Option<Vec<String>>,
-    user: Option<Vec<String>>,
-    count: u64,
 }
 
 impl Watching for Watch {
@@ -86,7 +126,7 @@ impl Watching for Watch {
     }
 
     fn read(&mut self, files: &Files) -> Result<Seen, InstrumentError> {
-        let all = self.samples()?;
+        let all = samples(&self.bpf, &self.targets)?;
         let mut stored = 0;
         let mut stacks_lost = 0;
         let (mut machine, mut server, mut crowd) = (Tally::default(), Tally::default(), Tally::default());
@@ -111,11 +151,12 @@ impl Watching for Watch {
         for side in 0..=CROWD {
             samples += self.bpf.numbers("taken", side as u32)?[0];
         }
-        let (name, path) = files.named("folded");
+        let (name, path) = files.named(self.profiler.ending);
         let failed = |error| InstrumentError(format!("cannot write {}: {error}", path.display()));
         write_folded(&all, std::fs::File::create(&path).map_err(failed)?).map_err(failed)?;
         let found = Profile {
-            frequency_hz: FREQUENCY_HZ,
+            frequency_hz: self.profiler.clock.frequency_hz(),
+            events_per_sample: self.profiler.clock.events_per_sample(),
             samples,
             stacks_lost: stacks_lost + samples.saturating_sub(stored),
             machine: machine.side(),
@@ -124,86 +165,49 @@ impl Watching for Watch {
                 crowd: (!self.targets.crowds.is_empty()).then(|| crowd.side()),
             },
         };
-        Ok(Seen { found: Found::Profile(found), cost: Some(self.bpf.cost()), files: vec![name] })
+        Ok(Seen { found: (self.profiler.found)(found), cost: Some(self.bpf.cost()), files: vec![name] })
     }
 }
 
-impl Watch {
-    fn samples(&self) -> Result<Vec<Alike>, InstrumentError> {
-        let mut symbols = Symbols::new();
-        let pids = || self.targets.servers.iter().chain(&self.targets.crowds);
-        // They are read when the first name is looked up, so they stay until the last.
-        let _perf_maps: Vec<PerfMap> = pids().filter_map(|pid| PerfMap::write(*pid)).collect();
-        let table = self.bpf.map("samples")?;
-        let mut all = Vec::new();
-        for key in table.keys() {
-            let field = |number: usize| {
-                u32::from_ne_bytes(key[4 * number..4 * number + 4].try_into().expect("four bytes"))
-            };
-            let (tgid, side) = (field(0), u64::from(field(3)));
-            let kernel = self.frames("kernel_stacks", field(1) as i32)?;
-            let user = self.frames("user_stacks", field(2) as i32)?;
-            let count =
-                table.lookup(&key, MapFlags::ANY).map_err(said)?.map_or(0, |count| numbers(&count)[0]);
-            let kernel =
-                kernel.map(|frames| frames.iter().map(|at| symbols.kernel(*at).to_owned()).collect());
-            let ours = side == SERVER || side == CROWD;
-            let user = user.map(|frames| match ours {
-                true => frames.iter().map(|at| symbols.user(tgid, *at).to_owned()).collect(),
-                // Somebody else's program is not looked into.
-                false => Vec::new(),
-            });
-            all.push(Alike { tgid, side, kernel, user, count });
-        }
-        Ok(all)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::Files;
+
+    /// Counters of instructions are not on every machine; that of page faults is, and is sampled in the same way.
+    #[test]
+    fn a_sample_is_taken_each_time_the_counter_has_counted_so_far() {
+        const PAGES: usize = 20_000;
+        const EVERY: u64 = 10;
+        let profiler = Profiler { clock: Clock::PageFaults(EVERY), ..INSTRUCTIONS };
+        let kernel = Kernel::here();
+        let support = profiler.probe(&kernel);
+        assert!(support.works(), "this test needs root, or CAP_BPF and CAP_PERFMON: {support:?}");
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files { folder: folder.path().to_owned(), stem: "one".to_owned() };
+        let targets = Targets { servers: vec![std::process::id()], crowds: Vec::new() };
+        let mut watch = profiler.start(&kernel, &targets, &files).unwrap();
+        // Small pages, each written for the first time.
+        nix::sys::prctl::set_thp_disable(true).unwrap();
+        let mut pages = vec![0_u8; PAGES * 4096];
+        pages.chunks_mut(4096).for_each(|page| page[0] = 1);
+        std::hint::black_box(&pages);
+        watch.stop();
+        let seen = watch.read(&files).unwrap();
+        let Found::Instructions(profile) = seen.found else { panic!("another finding") };
+        assert_eq!((profile.frequency_hz, profile.events_per_sample), (None, Some(EVERY)));
+        let (samples, expected) = (profile.sides.server.unwrap().samples, PAGES as u64 / EVERY);
+        assert!((expected..expected * 2).contains(&samples), "{samples} samples of {PAGES} page faults");
+        assert_eq!(seen.files, ["one.instructions.folded"]);
     }
 
-    /// The addresses of a stack; none where there was no stack of this kind; `None` if its place was taken.
-    fn frames(&self, table: &str, id: i32) -> Result<Option<Vec<u64>>, InstrumentError> {
-        const NO_STACK: i32 = -libc::EFAULT;
-        match id {
-            NO_STACK => Ok(Some(Vec::new())),
-            id if id < 0 => Ok(None),
-            id => {
-                let found = self.bpf.map(table)?.lookup(&id.to_ne_bytes(), MapFlags::ANY).map_err(said)?;
-                let frames = numbers(&found.unwrap_or_default());
-                Ok(Some(frames.into_iter().take_while(|address| *address != 0).collect()))
-            }
-        }
+    #[test]
+    fn a_cpu_without_the_counter_says_so_and_time_does_not_stand_in() {
+        let absent = std::io::Error::from_raw_os_error(libc::ENOENT);
+        let Support::NotAvailable { why, remedy } = CACHE_MISSES.not_opened(&absent) else { panic!() };
+        assert!(why.starts_with("the CPU shows no counter for it") && remedy.contains("pmu=on"));
+        let forbidden = std::io::Error::from_raw_os_error(libc::EACCES);
+        let Support::NotAvailable { remedy, .. } = INSTRUCTIONS.not_opened(&forbidden) else { panic!() };
+        assert!(remedy.contains("perf_event_paranoid"));
     }
-}
-
-/// One line for each stack, as flame graphs are made of: `side;process;outermost;…;innermost count`, kernel routines with
-/// `_[k]` at their end.
-fn write_folded(all: &[Alike], file: std::fs::File) -> std::io::Result<()> {
-    let mut names = BTreeMap::new();
-    let mut file = std::io::BufWriter::new(file);
-    for alike in all {
-        let side = match alike.side {
-            SERVER => "server",
-            CROWD => "crowd",
-            _ => "others",
-        };
-        let process = names.entry(alike.tgid).or_insert_with(|| {
-            let name = std::fs::read_to_string(format!("/proc/{}/comm", alike.tgid)).unwrap_or_default();
-            if name.is_empty() {
-                format!("process {}", alike.tgid)
-            } else {
-                name.trim().replace([' ', ';'], "_")
-            }
-        });
-        write!(file, "{side};{process}")?;
-        match &alike.user {
-            Some(user) => {
-                user.iter().rev().try_for_each(|name| write!(file, ";{}", name.replace([' ', ';'], "_")))?
-            }
-            None => write!(file, ";[stack_lost]")?,
-        }
-        match &alike.kernel {
-            Some(kernel) => kernel.iter().rev().try_for_each(|name| write!(file, ";{name}_[k]"))?,
-            None => write!(file, ";[stack_lost]_[k]")?,
-        }
-        writeln!(file, " {}", alike.count)?;
-    }
-    file.flush()
 }

@@ -5,11 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{Distribution, Sides};
 
-/// Where CPU time went, by samples of the timer.
+/// Where CPU time went, by samples of a timer; or where instructions or cache misses were, by samples of the CPU's counter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Profile {
-    /// Samples a second on each CPU.
-    pub frequency_hz: u64,
+    /// Samples a second on each CPU; `null` if a counter gave them.
+    pub frequency_hz: Option<u64>,
+    /// Events of the counter between two samples; `null` if a timer gave them.
+    #[serde(default)]
+    pub events_per_sample: Option<u64>,
     /// Samples of all programs, without the idle task.
     pub samples: u64,
     /// Samples whose stack found no place; they count as samples, and in no routine.

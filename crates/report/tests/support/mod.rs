@@ -189,6 +189,7 @@ fn record(at: &[(&str, &str)], number: u32, minute: usize, messages_per_s: f64) 
             load_1min: Some(0.25),
             steal_share_since_boot: None,
             steal_share_in_run: Some(0.01),
+            others_share_in_run: None,
             cpu_mhz_in_run: None,
             noise: None,
             sysctls: BTreeMap::new(),
@@ -239,7 +240,14 @@ pub(crate) fn watch(study: &mut Source, folder: &Path, stacks: &str) {
             top_self: vec![routine("finish_task_switch", 130), routine("tcp_sendmsg_locked", 90)],
         };
         let sides = Sides { server: Some(machine.clone()), crowd: None };
-        let profile = Profile { frequency_hz: 499, samples: 1000, stacks_lost: 0, machine, sides };
+        let profile = Profile {
+            frequency_hz: Some(499),
+            events_per_sample: None,
+            samples: 1000,
+            stacks_lost: 0,
+            machine,
+            sides,
+        };
         let lengths = Lengths { decisions: 1000, mean: 3.0, sd: 2.0, max: 40 };
         let runqueue = Runqueue {
             all: lengths,

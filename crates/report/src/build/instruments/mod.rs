@@ -26,7 +26,9 @@ const CELLS_MAX: usize = 6;
 pub(super) fn charts(subject: &Subject) -> (Vec<Chart>, Vec<Flame>) {
     let charts = [
         profile::shares,
-        profile::top_ten,
+        profile::most_time,
+        profile::most_instructions,
+        profile::most_cache_misses,
         runqueue::lengths,
         runqueue::over_time,
         decision::cost,

@@ -1,5 +1,5 @@
 //! Where CPU time went: shares of kernel and scheduler (Bryant and Hartner 2000, Figures 4, 10, 13) and the ten kernel routines
-//! with the most of it (Figures 2, 3, 9, 12).
+//! with the most of it (Figures 2, 3, 9, 12); the same by instructions and cache misses, where the CPU has counters.
 
 use std::collections::BTreeMap;
 
@@ -50,10 +50,49 @@ pub(super) fn shares(subject: &Subject) -> Option<Chart> {
 }
 
 /// The ten kernel routines in which most time was spent by themselves.
-pub(super) fn top_ten(subject: &Subject) -> Option<Chart> {
+pub(super) fn most_time(subject: &Subject) -> Option<Chart> {
+    let about = About {
+        id: "kernel-routines",
+        title: "Ten kernel routines with the most CPU time by themselves",
+        caption: "Share of the samples of the whole machine. A routine that is not among the ten of a run counts as 0 there. \
+                  Time with interrupts off is counted where they are switched on again.",
+        y: Axis::linear("of CPU time", "%"),
+    };
+    top_ten(subject, about, profile)
+}
+
+/// The ten with the most instructions.
+pub(super) fn most_instructions(subject: &Subject) -> Option<Chart> {
+    let about = About {
+        id: "kernel-routines-instructions",
+        title: "Ten kernel routines with the most instructions by themselves",
+        caption: "Share of the samples of the whole machine, taken by the CPU's counter of instructions.",
+        y: Axis::linear("of instructions", "%"),
+    };
+    top_ten(subject, about, |found| match found {
+        Found::Instructions(profile) => Some(profile),
+        _ => None,
+    })
+}
+
+/// The ten in which the last cache missed most.
+pub(super) fn most_cache_misses(subject: &Subject) -> Option<Chart> {
+    let about = About {
+        id: "kernel-routines-misses",
+        title: "Ten kernel routines with the most cache misses by themselves",
+        caption: "Share of the samples of the whole machine, taken by the CPU's counter of misses of the last cache.",
+        y: Axis::linear("of cache misses", "%"),
+    };
+    top_ten(subject, about, |found| match found {
+        Found::CacheMisses(profile) => Some(profile),
+        _ => None,
+    })
+}
+
+fn top_ten(subject: &Subject, about: About, of: fn(&Found) -> Option<&Profile>) -> Option<Chart> {
     let cells: Vec<_> = subject
         .cells()
-        .map(|(place, _)| (place, found(subject, place, profile)))
+        .map(|(place, _)| (place, found(subject, place, of)))
         .filter(|(_, all)| !all.is_empty())
         .collect();
     let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
@@ -81,14 +120,12 @@ pub(super) fn top_ten(subject: &Subject) -> Option<Chart> {
         }
     }
     (!points.is_empty()).then(|| Chart {
-        id: "kernel-routines".to_owned(),
-        title: "Ten kernel routines with the most CPU time by themselves".to_owned(),
-        caption: "Share of the samples of the whole machine. A routine that is not among the ten of a run counts as 0 there. \
-                  Time with interrupts off is counted where they are switched on again."
-            .to_owned(),
+        id: about.id.to_owned(),
+        title: about.title.to_owned(),
+        caption: about.caption.to_owned(),
         kind: ChartKind::Stacked,
         x: Axis::words(""),
-        y: Axis::linear("of CPU time", "%"),
+        y: about.y,
         points,
         marks: Vec::new(),
     })
