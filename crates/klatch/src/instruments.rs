@@ -31,8 +31,8 @@ impl Instruments {
                     (format!("not available: {why}"), vec![format!("to change it: {remedy}")])
                 }
             };
-            println!("{:<10}{:<64}{state}", one.instrument.name(), shows(one.instrument));
-            lines.iter().for_each(|line| println!("{:<10}{line}", ""));
+            println!("{:<14}{:<64}{state}", one.instrument.name(), shows(one.instrument));
+            lines.iter().for_each(|line| println!("{:<14}{line}", ""));
         }
         Ok(ExitCode::SUCCESS)
     }

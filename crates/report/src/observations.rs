@@ -10,7 +10,7 @@ use crate::number::{grouped, megabytes, three_digits, time};
 /// All observations of a run; empty without any.
 pub(crate) fn observations(all: &[Observation]) -> String {
     all.iter()
-        .map(|one| format!("\n{:<10}{}\n", one.instrument.name(), lines(one).join("\n          ")))
+        .map(|one| format!("\n{:<14}{}\n", one.instrument.name(), lines(one).join("\n              ")))
         .collect()
 }
 
@@ -237,9 +237,9 @@ mod tests {
         let absent = Support::NotAvailable { why: "no root".to_owned(), remedy: "sudo".to_owned() };
         assert_eq!(
             observations(&[seen, observation(absent, None)]),
-            "\nrunqueue  mean 32.2, sd 19.8, max 414 tasks at 1,000 decisions\n          \
+            "\nrunqueue      mean 32.2, sd 19.8, max 414 tasks at 1,000 decisions\n              \
              cost at least 500 ms (1.0 % of CPU time), 2.00 MB of kernel memory\n\
-             \nrunqueue  not available: no root\n          to change it: sudo\n"
+             \nrunqueue      not available: no root\n              to change it: sudo\n"
         );
     }
 }

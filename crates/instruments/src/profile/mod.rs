@@ -102,7 +102,7 @@ impl Profiler {
         let absent = matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV));
         let (why, remedy) = match counter && absent {
             true => (
-                format!("the CPU shows no counter for it ({error})"),
+                "the CPU shows no counter for it".to_owned(),
                 "measure on a machine, not a guest; or give the guest one (QEMU with KVM: -cpu host,pmu=on)",
             ),
             false => (
