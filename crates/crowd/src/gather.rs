@@ -180,7 +180,8 @@ impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Watch<'_, F, G>
         self.until_all(
             |notice| matches!(notice, Notice::Complete),
             |watch, (_, sent, received)| {
-                (watch.tell)(&CrowdEvent::Progress { sent, received, expected });
+                let latency_ns = watch.shared.take_fresh().into_iter().collect();
+                (watch.tell)(&CrowdEvent::Progress { sent, received, expected, latency_ns });
                 sent + received
             },
         )

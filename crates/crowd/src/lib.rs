@@ -17,6 +17,7 @@ mod rehearsal;
 mod room_loop;
 mod shared;
 mod tally;
+mod timeline;
 mod user;
 mod wire;
 

@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, PoisonError};
 
 use klatch_chat::text::Header;
 use klatch_record::{Failure, FailureKind, Fault, FaultKind, Pacing, Workload};
@@ -14,6 +14,7 @@ use crate::links::{Links, Ready, WAKE};
 use crate::pace::Turn;
 use crate::shared::{Notice, Phase, Shared};
 use crate::tally::Tally;
+use crate::timeline::add_to;
 use crate::user::{Flushed, OUT_MAX, User};
 use crate::wire::{News, Seat, Speaker, Wire};
 
@@ -234,9 +235,9 @@ impl<W: Wire> RoomLoop<W> {
             return;
         }
         match listener.account.hear(header.user, header.sequence) {
-            Heard::New => self.tally.delivery(now_ns, header.time_ns),
+            Heard::New => self.tally.delivery(self.shared.gate_ns(), now_ns, header.time_ns),
             Heard::Late => {
-                self.tally.delivery(now_ns, header.time_ns);
+                self.tally.delivery(self.shared.gate_ns(), now_ns, header.time_ns);
                 self.tally.fault(fault(FaultKind::Reordered, speaker, sequence, None));
             }
             Heard::Again => {
@@ -322,10 +323,13 @@ impl<W: Wire> RoomLoop<W> {
         let _ = self.notices.send(notice);
     }
 
-    fn post(&self) {
+    fn post(&mut self) {
         let post = &self.shared.posts[self.number];
         post.joined.store(self.joined as u64, Ordering::Relaxed);
         post.sent.store(self.tally.sent, Ordering::Relaxed);
         post.received.store(self.tally.received, Ordering::Relaxed);
+        if let Some(fresh) = self.tally.take_fresh() {
+            add_to(&mut post.fresh.lock().unwrap_or_else(PoisonError::into_inner), fresh);
+        }
     }
 }

@@ -3,11 +3,14 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use klatch_record::Failure;
 use nix::time::{ClockId, clock_gettime};
 use rustix::event::{EventfdFlags, eventfd};
+
+use crate::timeline::{Counts, add_to};
 
 /// What the loops are to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -50,6 +53,8 @@ pub(crate) struct Post {
     pub(crate) joined: AtomicU64,
     pub(crate) sent: AtomicU64,
     pub(crate) received: AtomicU64,
+    /// Latencies that nobody has fetched; written once an interval.
+    pub(crate) fresh: Mutex<Counts>,
     pub(crate) wake: OwnedFd,
 }
 
@@ -57,7 +62,8 @@ impl Shared {
     pub(crate) fn new(loops: usize) -> std::io::Result<Shared> {
         let post = |_| {
             let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
-            Ok(Post { joined: AtomicU64::new(0), sent: AtomicU64::new(0), received: AtomicU64::new(0), wake })
+            let zero = || AtomicU64::new(0);
+            Ok(Post { joined: zero(), sent: zero(), received: zero(), fresh: Mutex::default(), wake })
         };
         Ok(Shared {
             started: Instant::now(),
@@ -113,6 +119,15 @@ impl Shared {
             self.posts.iter().map(|post| of(post).load(Ordering::Relaxed)).sum()
         };
         (sum(|post| &post.joined), sum(|post| &post.sent), sum(|post| &post.received))
+    }
+
+    /// Latencies of all loops that were not fetched before.
+    pub(crate) fn take_fresh(&self) -> Counts {
+        let mut all = Counts::new();
+        for post in &self.posts {
+            add_to(&mut all, std::mem::take(&mut *post.fresh.lock().unwrap_or_else(PoisonError::into_inner)));
+        }
+        all
     }
 }
 

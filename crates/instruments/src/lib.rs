@@ -30,5 +30,5 @@ pub use machine_time::MachineTime;
 pub use trace::{
     Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError, TraceKind, perfetto, show, summary,
 };
-pub use usage::{Snapshot, WatchError};
+pub use usage::{Snapshot, WatchError, cpu_time_ns};
 pub use watch::{Instruments, Watch, availability, shows};

@@ -38,12 +38,8 @@ impl Snapshot {
     /// The process is gone, or belongs to somebody else.
     pub fn of(pid: u32) -> Result<Snapshot, WatchError> {
         let failed = |why: String| WatchError { pid, why };
-        let clock =
-            clock_getcpuclockid(Pid::from_raw(pid as i32)).map_err(|error| failed(error.to_string()))?;
-        let cpu = clock_gettime(clock).map_err(|error| failed(error.to_string()))?;
-        let mut snapshot = read(pid).map_err(|error| failed(error.to_string()))?;
-        snapshot.cpu_ns = cpu.tv_sec() as u64 * 1_000_000_000 + cpu.tv_nsec() as u64;
-        Ok(snapshot)
+        let cpu_ns = cpu_time_ns(pid).map_err(|error| failed(error.to_string()))?;
+        Ok(Snapshot { cpu_ns, ..read(pid).map_err(|error| failed(error.to_string()))? })
     }
 
     /// What was used since `earlier`, for so many `messages`.
@@ -73,6 +69,15 @@ impl Snapshot {
             gc_s: self.gc_s.zip(earlier.gc_s).map(|(later, earlier)| (later - earlier).max(0.0)),
         }
     }
+}
+
+/// CPU time of process `pid` so far, ns; cheap, however many threads it has.
+///
+/// # Errors
+/// The process is gone.
+pub fn cpu_time_ns(pid: u32) -> nix::Result<u64> {
+    let cpu = clock_gettime(clock_getcpuclockid(Pid::from_raw(pid as i32))?)?;
+    Ok(cpu.tv_sec() as u64 * 1_000_000_000 + cpu.tv_nsec() as u64)
 }
 
 fn read(pid: u32) -> Result<Snapshot, ProcError> {

@@ -7,16 +7,17 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use klatch_record::Estimator;
-use klatch_report::{Source, csv, html, json, markdown, read, report_of_two};
+use klatch_report::{Source, csv, floor_history, html, json, markdown, read, read_floor, report_of_two};
 use klatch_study::{Terms, compare};
 
 /// Make a report of a study or of runs: the answer, charts with their numbers, run rules, environments, commands.
 ///
-/// Two folders are laid side by side, with ratios and their intervals; single records become one report.
+/// Two folders are laid side by side, with ratios and their intervals; single records become one report, and so does a
+/// history of klatch floor.
 /// Exit status: 0 written, 2 could not.
 #[derive(Args)]
 pub(crate) struct Report {
-    /// The folder of a study or of runs, two of them, or records
+    /// The folder of a study or of runs, two of them, records, or a history of klatch floor (.jsonl)
     #[arg(required = true, value_name = "DIR|RECORD")]
     paths: Vec<PathBuf>,
     /// How it is written
@@ -54,6 +55,15 @@ impl Report {
     }
 
     fn report(&self) -> anyhow::Result<klatch_report::Report> {
+        if let [history] = self.paths.as_slice()
+            && let Some(sittings) = read_floor(history)?
+        {
+            anyhow::ensure!(
+                matches!(self.format, Format::Html | Format::Json),
+                "a history of klatch floor is charts, which need --format html or json"
+            );
+            return Ok(floor_history(history, &sittings));
+        }
         match self.paths.as_slice() {
             [a, b] if a.is_dir() && b.is_dir() => two(a, b),
             paths => {

@@ -16,6 +16,10 @@ fn servers_stand_beside_the_floor_and_beside_each_other_and_the_history_grows() 
     assert_eq!(said.status, Some(0), "{said:?}");
     assert!(said.out.contains("rounds: the least, a round of deliveries in a call"), "{said:?}");
     let text = std::fs::read_to_string(&history).unwrap();
+    let said = Said::of(klatch().arg("report").arg(&history).args(["--format", "json"]));
+    assert!(said.status == Some(0) && said.out.contains("rounds-server-to-floor"), "{said:?}");
+    let said = Said::of(klatch().arg("report").arg(&history).args(["--format", "csv"]));
+    assert!(said.status == Some(2) && said.err.contains("--format html or json"), "{said:?}");
     let result: FloorResult = serde_json::from_str(text.trim_end()).unwrap();
     let row = |name: &str| {
         result.rows.iter().find(|row| row.platform == name).unwrap_or_else(|| panic!("{said:?}"))

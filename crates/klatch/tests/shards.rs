@@ -18,6 +18,8 @@ fn run(arguments: &[&str]) -> Record {
     assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{said:?}");
     assert_eq!((record.score.sent, record.score.received), (300, 900), "{said:?}");
     assert_eq!(record.latency.as_ref().unwrap().count, 900);
+    let over_time = record.over_time.as_ref().unwrap();
+    assert_eq!(over_time.intervals.iter().map(|interval| interval.deliveries).sum::<u64>(), 900);
     assert_eq!((record.workload.start, record.workload.rooms), (1, 3));
     record
 }

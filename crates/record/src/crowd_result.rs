@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, Usage};
+use crate::{Environment, IntervalCounts, Usage};
 
 /// One line of a crowd's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,18 @@ pub enum CrowdEvent {
         received: u64,
         /// Sent + received at the end.
         expected: u64,
+        /// Latencies of deliveries that came lately and were not told before, in the form of [`IntervalCounts`]: those of the
+        /// intervals that have ended.
+        #[serde(default)]
+        latency_ns: Vec<(u64, u64)>,
+    },
+    /// How many CPUs server and crowd have had lately; `null` for a side on another machine. No crowd prints it: whoever
+    /// steers the crowds adds it for whoever watches.
+    Cpus {
+        /// The server.
+        server: Option<f64>,
+        /// The crowd.
+        crowd: Option<f64>,
     },
     /// Last verified delivery, or it gave up.
     Done,
@@ -73,6 +85,9 @@ pub struct CrowdResult {
     pub latency_ns: Vec<(u64, u64)>,
     /// Pacing `rate`: how late a message was handed to the socket, in the same form.
     pub send_lag_ns: Vec<(u64, u64)>,
+    /// Delivery latencies by the interval in which they came; `null` if not told.
+    #[serde(default)]
+    pub over_time: Option<IntervalCounts>,
     /// Deliveries that never came of messages that were said.
     pub lost: u64,
     /// Messages that were never said.

@@ -93,16 +93,21 @@ impl Latency {
     /// # Errors
     /// The histogram cannot be read.
     pub fn counts_ns(&self) -> Result<Vec<(u64, u64)>, LatencyError> {
-        let wrong = |why: String| LatencyError::Unpack(why);
-        let packed = BASE64.decode(&self.histogram).map_err(|error| wrong(error.to_string()))?;
-        let read = Deserializer::new().deserialize(&mut packed.as_slice());
-        let histogram: Histogram<u64> = read.map_err(|error| wrong(error.to_string()))?;
-        let pair = |value, count| (histogram.lowest_equivalent(value), count);
-        Ok(histogram
-            .iter_recorded()
-            .map(|bucket| pair(bucket.value_iterated_to(), bucket.count_at_value()))
-            .collect())
+        unpacked(&self.histogram)
     }
+}
+
+/// The same of a packed histogram.
+pub(crate) fn unpacked(histogram: &str) -> Result<Vec<(u64, u64)>, LatencyError> {
+    let wrong = |why: String| LatencyError::Unpack(why);
+    let packed = BASE64.decode(histogram).map_err(|error| wrong(error.to_string()))?;
+    let read = Deserializer::new().deserialize(&mut packed.as_slice());
+    let histogram: Histogram<u64> = read.map_err(|error| wrong(error.to_string()))?;
+    let pair = |value, count| (histogram.lowest_equivalent(value), count);
+    Ok(histogram
+        .iter_recorded()
+        .map(|bucket| pair(bucket.value_iterated_to(), bucket.count_at_value()))
+        .collect())
 }
 
 #[cfg(test)]

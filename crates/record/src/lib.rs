@@ -14,6 +14,7 @@ mod record;
 mod save;
 mod shard;
 mod study;
+mod timeline;
 mod usage;
 mod verdict;
 mod window;
@@ -39,6 +40,7 @@ pub use shard::{Gate, GateError, Moment, Shard, shard_name};
 pub use study::{
     CellResult, CellStatus, Estimate, STUDY_SCHEMA_NAME, SearchResult, SearchStep, StudyAxis, StudyResult,
 };
+pub use timeline::{Interval, IntervalCounts, Timeline};
 pub use usage::Usage;
 pub use verdict::{Status, Verdict, Warning, WarningKind};
 pub use workload::{CONNECTIONS_PER_SOURCE, Pacing, WireName, Workload, WorkloadError};

@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::window::Window;
 use crate::{
-    Checks, EXAMPLES_MAX, FailureKind, Latency, LatencyError, Platform, Record, Score, Shard, Status, Usage,
-    UsageOfBoth, Verdict, Warning, WarningKind, Workload,
+    Checks, EXAMPLES_MAX, FailureKind, Latency, LatencyError, Platform, Record, Score, Shard, Status,
+    Timeline, Usage, UsageOfBoth, Verdict, Warning, WarningKind, Workload,
 };
 
 /// Below this share of common time the score is told to be a lower bound.
@@ -82,6 +82,7 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
     own_warnings.sort_by(|one, other| one.message.cmp(&other.message));
     let latency = Latency::merge(records.iter().filter_map(|record| record.latency.as_ref()))?;
     let send_lag = Latency::merge(records.iter().filter_map(|record| record.send_lag.as_ref()))?;
+    let over_time = Timeline::merge(records.iter().map(|record| record.over_time.as_ref()))?;
     let sum = |of: fn(&Score) -> u64| records.iter().map(|record| of(&record.score)).sum();
     let (sent, received) = (sum(|score| score.sent), sum(|score| score.received));
     let usage_of = |of: fn(&UsageOfBoth) -> &Option<Usage>| {
@@ -103,6 +104,7 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
         score: Score::of(sent, received, Window::of(&shards).whole_s, join_s, &usage),
         latency,
         send_lag,
+        over_time,
         checks,
         usage,
         shards,

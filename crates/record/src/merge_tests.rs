@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    Build, Checks, CrowdInfo, Environment, Failure, Fault, FaultKind, Gate, Limits, Moment, Pacing, Role,
-    SCHEMA_NAME, Stranger, WireName,
+    Build, Checks, CrowdInfo, Environment, Failure, Fault, FaultKind, Gate, IntervalCounts, Limits, Moment,
+    Pacing, Role, SCHEMA_NAME, Stranger, WireName,
 };
 
 pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
@@ -68,6 +68,13 @@ fn usage(cpu_s: f64) -> Usage {
     Usage::together(&[&one], 400)
 }
 
+/// All 300 deliveries, in intervals whose width depends on the number.
+fn over_time(start: u32) -> Timeline {
+    let interval_ms = 25 << (start % 3);
+    let latency_ns = vec![vec![(1_024, 200)], vec![], vec![(u64::from(start) << 20, 99), (1 << 22, 1)]];
+    Timeline::of(&IntervalCounts { interval_ms, latency_ns }).unwrap()
+}
+
 /// The record of a shard with rooms `start` to `start + 1`; the number makes it differ from others.
 fn record(start: u32) -> Record {
     let odd = f64::from(start) / 7.0;
@@ -99,6 +106,7 @@ fn record(start: u32) -> Record {
         score: Score::of(100, 300, shard.elapsed_s, odd, &usage),
         latency: Latency::from_counts_ns(&[(u64::from(start) * 1_000, 200), (5_000_000, 100)]).unwrap(),
         send_lag: None,
+        over_time: Some(over_time(start)),
         checks: Checks {
             lost: 0,
             unsaid: 0,
@@ -157,6 +165,9 @@ fn sums_are_exact() {
         let counts = [(1_000, 200), (5_000_000, 200), (3_000, 200)];
         Latency::from_counts_ns(&counts).unwrap().unwrap()
     });
+    let over_time = merged.over_time.unwrap();
+    let deliveries: Vec<u64> = over_time.intervals.iter().map(|interval| interval.deliveries).collect();
+    assert_eq!((over_time.interval_ms, &deliveries[..]), (50, &[400, 100, 100][..]));
     let crowd = merged.usage.crowd.unwrap();
     assert!((crowd.cpu_s - 4.0 / 7.0).abs() < 1e-8 && crowd.threads == 8, "{crowd:?}");
     assert_eq!(crowd.cpu_us_per_message, crowd.cpu_s * 1e6 / 800.0);
@@ -183,6 +194,8 @@ fn the_merge_of_merges_is_the_merge_of_all() {
         assert_eq!(merge(vec![merge(vec![three_of_them]).unwrap(), four.clone()]).unwrap(), all);
     }
     assert_eq!(all.checks.lost, 30);
+    let over_time = all.over_time.unwrap();
+    assert_eq!(over_time.intervals.iter().map(|interval| interval.deliveries).sum::<u64>(), 1_200);
     assert_eq!(all.checks.faults.len(), EXAMPLES_MAX);
     assert_eq!(
         all.verdict.reasons,

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Environment, Failure, Fault, Latency, Observation, Shard, Stranger, Usage, Verdict, Warning, WireName,
-    Workload,
+    Environment, Failure, Fault, Latency, Observation, Shard, Stranger, Timeline, Usage, Verdict, Warning,
+    WireName, Workload,
 };
 
 /// What [`Record::schema`] says.
@@ -42,6 +42,9 @@ pub struct Record {
     pub latency: Option<Latency>,
     /// How late the crowd spoke; only under pacing `rate`.
     pub send_lag: Option<Latency>,
+    /// Deliveries over the time of the run; `null` where the crowd did not tell.
+    #[serde(default)]
+    pub over_time: Option<Timeline>,
     /// Every message accounted for.
     pub checks: Checks,
     /// What server and crowd used.

@@ -3,6 +3,9 @@
 (() => {
   const { draw, legend, flame, download, svg, chartCsv, flameCsv } = window.Klatch;
   const report = JSON.parse(document.getElementById("report").textContent);
+  // What a point has not is left out of the page.
+  const whole = (point) => ({ low: null, high: null, n: null, note: null, ...point });
+  for (const chart of report.sections.flatMap((section) => section.charts)) chart.points = chart.points.map(whole);
   const charts = new Map(report.sections.flatMap((section) => section.charts).map((chart) => [chart.id, chart]));
   const flames = new Map(report.sections.flatMap((section) => section.flames).map((one) => [one.id, one]));
 

@@ -15,7 +15,7 @@ mod study_of_runs;
 mod summary;
 mod write;
 
-pub use build::{report, report_of_two};
+pub use build::{floor_history, report, report_of_two};
 pub use comparison::{calibration, comparison};
 pub use floor::floor;
 pub use live::Live;
@@ -26,7 +26,7 @@ pub use model::{
 };
 pub use number::duration;
 pub use progress::Progress;
-pub use read::{ReadError, Run, Source, read};
+pub use read::{ReadError, Run, Source, read, read_floor};
 pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
 pub use write::{Entry, HtmlError, csv, html, index, json, markdown};

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Stdout, stdout};
 use std::time::{Duration, Instant};
 
-use klatch_record::{CrowdEvent, Record, Role, Status};
+use klatch_record::{CrowdEvent, Latency, Record, Role, Status};
 use klatch_stats::mean_interval;
 use ratatui::Frame;
 use ratatui::Terminal;
@@ -40,11 +40,22 @@ struct State {
     run: String,
     done: u64,
     expected: u64,
-    /// Messages so far at moments of the current run.
-    moments: Vec<(Instant, u64)>,
+    /// Of the last two seconds of the current run.
+    moments: Vec<Moment>,
+    /// CPUs that server and crowd have.
+    cpus: [Option<f64>; 2],
     /// Messages/s at each moment.
     rates: Vec<u64>,
     last: Option<String>,
+}
+
+/// What the crowd told at a moment.
+struct Moment {
+    at: Instant,
+    /// Messages so far.
+    messages: u64,
+    /// Latencies of deliveries since it told before: ns, and how often.
+    latency_ns: Vec<(u64, u64)>,
 }
 
 struct CellState {
@@ -128,6 +139,7 @@ impl State {
             done: 0,
             expected: 1,
             moments: Vec::new(),
+            cpus: [None; 2],
             rates: Vec::new(),
             last: None,
         }
@@ -143,31 +155,57 @@ impl State {
         self.run = role_and_number(role, number);
         (self.done, self.expected) = (0, 1);
         self.moments.clear();
+        self.cpus = [None; 2];
         self.rates.clear();
     }
 
     fn crowd(&mut self, event: &CrowdEvent, now: Instant) {
-        let CrowdEvent::Progress { sent, received, expected } = event else { return };
-        (self.done, self.expected) = (sent + received, (*expected).max(1));
-        self.moments.push((now, self.done));
-        self.moments.retain(|(at, _)| now.duration_since(*at) <= NOW);
-        if let Some(rate) = self.rate() {
-            self.rates.push(rate as u64);
+        match event {
+            CrowdEvent::Progress { sent, received, expected, latency_ns } => {
+                (self.done, self.expected) = (sent + received, (*expected).max(1));
+                let latency_ns = latency_ns.clone();
+                self.moments.push(Moment { at: now, messages: self.done, latency_ns });
+                self.moments.retain(|moment| now.duration_since(moment.at) <= NOW);
+                if let Some(rate) = self.rate() {
+                    self.rates.push(rate as u64);
+                }
+            }
+            CrowdEvent::Cpus { server, crowd } => self.cpus = [*server, *crowd],
+            _ => {}
         }
     }
 
     /// Messages/s over the last two seconds.
     fn rate(&self) -> Option<f64> {
-        let ((from, first), (to, last)) = (self.moments.first()?, self.moments.last()?);
-        let elapsed_s = to.duration_since(*from).as_secs_f64();
-        (elapsed_s > 0.0).then(|| (last - first) as f64 / elapsed_s)
+        let (first, last) = (self.moments.first()?, self.moments.last()?);
+        let elapsed_s = last.at.duration_since(first.at).as_secs_f64();
+        (elapsed_s > 0.0).then(|| (last.messages - first.messages) as f64 / elapsed_s)
+    }
+
+    /// Messages/s and CPUs over the last two seconds.
+    fn speed(&self) -> String {
+        let rate = self.rate().map_or_else(absent, |rate| grouped(rate as u64));
+        let [server, crowd] = self.cpus.map(|cpus| cpus.map_or_else(absent, |cpus| format!("{cpus:.2}")));
+        format!("now {rate} messages/s · CPUs {server} server, {crowd} crowd")
+    }
+
+    /// Latency over the last two seconds.
+    fn latency(&self) -> String {
+        let counts: Vec<_> = self.moments.iter().flat_map(|moment| &moment.latency_ns).copied().collect();
+        // A crowd that tells of a time that no histogram holds is seen to by the verdict.
+        let latency = Latency::from_counts_ns(&counts).ok().flatten();
+        let told = |latency: Latency| {
+            let [p50, p99, max] = [latency.p50_us, latency.p99_us, latency.max_us].map(time);
+            format!("p50 {p50}, p99 {p99}, max {max}")
+        };
+        format!("latency now {}", latency.map_or_else(absent, told))
     }
 
     fn ended(&mut self, record: &Record) {
         let cpu = |usage: &Option<klatch_record::Usage>| {
-            usage.as_ref().map_or_else(|| "–".to_owned(), |usage| three_digits(usage.cpu_us_per_message))
+            usage.as_ref().map_or_else(absent, |usage| three_digits(usage.cpu_us_per_message))
         };
-        let p99 = record.latency.as_ref().map_or_else(|| "–".to_owned(), |latency| time(latency.p99_us));
+        let p99 = record.latency.as_ref().map_or_else(absent, |latency| time(latency.p99_us));
         self.last = Some(format!(
             "{} messages/s, p99 {p99}, CPU µs per message {} server, {} crowd",
             grouped(record.score.messages_per_s.round() as u64),
@@ -193,7 +231,7 @@ impl State {
             Constraint::Length(2),
             Constraint::Length(3),
             Constraint::Length(4),
-            Constraint::Length(2),
+            Constraint::Length(3),
             Constraint::Min(3),
         ]);
         let [head, gauge, rates, last, cells] = parts.areas(frame.area());
@@ -216,11 +254,10 @@ impl State {
             Gauge::default().block(Block::bordered().title(self.run.as_str())).ratio(share),
             gauge,
         );
-        let now = self.rate().map_or_else(|| "–".to_owned(), |rate| grouped(rate as u64));
-        let block = Block::new().title(format!("now {now} messages/s"));
+        let block = Block::new().title(self.speed());
         frame.render_widget(Sparkline::default().block(block).data(&self.rates), rates);
-        let last_run = self.last.as_deref().unwrap_or("–");
-        frame.render_widget(Paragraph::new(format!("last run: {last_run}")), last);
+        let last_run = format!("last run: {}", self.last.clone().unwrap_or_else(absent));
+        frame.render_widget(Paragraph::new(vec![Line::raw(self.latency()), Line::raw(last_run)]), last);
         frame.render_widget(self.table(cells.height), cells);
     }
 
@@ -261,6 +298,11 @@ impl State {
     }
 }
 
+/// What stands where nothing is known.
+fn absent() -> String {
+    "–".to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use ratatui::backend::TestBackend;
@@ -274,9 +316,12 @@ mod tests {
         state.begins(Role::Trial, 2);
         let began = Instant::now();
         for tick in 0..4 {
-            let event = CrowdEvent::Progress { sent: 0, received: tick * 25_000, expected: 100_000 };
+            let latency_ns = vec![(1 << 20, 98), ((1 << 20) * (tick + 1), 2)];
+            let event =
+                CrowdEvent::Progress { sent: 0, received: tick * 25_000, expected: 100_000, latency_ns };
             state.crowd(&event, began + Duration::from_millis(500 * tick));
         }
+        state.crowd(&CrowdEvent::Cpus { server: Some(1.525), crowd: None }, began);
         state.cells[1].values = vec![50_000.0, 51_000.0, 49_000.0];
         state.says("rooms-5", "failed: the server died");
         let mut terminal = Terminal::new(TestBackend::new(110, 16)).unwrap();
@@ -285,6 +330,9 @@ mod tests {
         for part in
             ["threads: rooms-10", "at least 2 min 5 s left", "trial 2", "75%", "now 50,000 messages/s"]
         {
+            assert!(seen.contains(part), "no {part}: {seen}");
+        }
+        for part in ["CPUs 1.52 server, – crowd", "latency now p50 1.05 ms, p99 2.10 ms, max 4.20 ms"] {
             assert!(seen.contains(part), "no {part}: {seen}");
         }
         for part in ["▸ rooms-10", "50,000", "±5.0 %", "▅█▁", "failed: the server died"] {

@@ -37,11 +37,11 @@ impl Progress {
                 bar.set_message(self.name.clone());
             }
             (CrowdEvent::Joined { join_s }, None) => self.say(&format!("all joined in {join_s:.2} s")),
-            (CrowdEvent::Progress { sent, received, expected }, Some(bar)) => {
+            (CrowdEvent::Progress { sent, received, expected, .. }, Some(bar)) => {
                 bar.set_length(*expected);
                 bar.set_position(sent + received);
             }
-            (CrowdEvent::Progress { sent, received, expected }, None) => {
+            (CrowdEvent::Progress { sent, received, expected, .. }, None) => {
                 let step = (sent + received) * STEPS / (*expected).max(1);
                 if step > self.step && step < STEPS {
                     self.step = step;
@@ -57,7 +57,7 @@ impl Progress {
                 self.say(&format!("{here} of {shards} shards at the gate"));
             }
             (CrowdEvent::Open, Some(bar)) => bar.set_message(self.name.clone()),
-            (CrowdEvent::Open, None) | (CrowdEvent::Itself(_), _) => {}
+            (CrowdEvent::Open, None) | (CrowdEvent::Cpus { .. } | CrowdEvent::Itself(_), _) => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use klatch_record::{Record, SCHEMA_NAME, STUDY_SCHEMA_NAME, StudyResult};
+use klatch_record::{FLOOR_SCHEMA_NAME, FloorResult, Record, SCHEMA_NAME, STUDY_SCHEMA_NAME, StudyResult};
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
@@ -84,6 +84,29 @@ pub fn read(path: &Path) -> Result<Source, ReadError> {
     }
     source.runs.sort_by(|a, b| (&a.record.started_at, &a.file).cmp(&(&b.record.started_at, &b.file)));
     Ok(source)
+}
+
+/// Reads a history of `klatch floor`; `None` if a file is something else.
+///
+/// # Errors
+/// It is not there, or a line of it is no result.
+pub fn read_floor(path: &Path) -> Result<Option<Vec<FloorResult>>, ReadError> {
+    if path.extension().is_none_or(|extension| extension != "jsonl") {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| ReadError::Missing { path: path.to_owned(), source })?;
+    let sitting = |line: &str| {
+        let result: FloorResult = parsed(path, line)?;
+        match result.schema == FLOOR_SCHEMA_NAME {
+            true => Ok(result),
+            false => {
+                let cause = format!("the `schema` of a line is not {FLOOR_SCHEMA_NAME}");
+                Err(ReadError::Other { path: path.to_owned(), cause })
+            }
+        }
+    };
+    text.lines().map(sitting).collect::<Result<_, _>>().map(Some)
 }
 
 /// All results in a folder and the folders below; links are not followed, as `latest` is one.

@@ -5,12 +5,12 @@ mod support;
 use klatch_record::Class;
 use klatch_report::{Entry, Source, html, index, report};
 use support::chromium::Chromium;
-use support::{add, add_failed, study, warn, watch};
+use support::{add, add_failed, study, time, warn, watch};
 
 const STACKS: &str = "server;java;main;read;tcp_recvmsg_[k] 300\nserver;java;main;write;tcp_sendmsg_[k] 500\n\
     crowd;klatch;loop;epoll_wait_[k] 150\nothers;sshd 50\n";
 
-/// Lines over rooms, bars of routines, a flame graph.
+/// Lines over rooms, the time of runs with a stall, bars of routines, a flame graph.
 fn watched(folder: &std::path::Path) -> Source {
     let mut study = study("sweep", "How does throughput fall?");
     for rooms in ["5", "10", "25"] {
@@ -20,6 +20,7 @@ fn watched(folder: &std::path::Path) -> Source {
             add(&mut study, &[("platform", platform), ("rooms", rooms)], Class::Classic, &trials);
         }
     }
+    time(&mut study);
     watch(&mut study, folder, STACKS);
     study
 }
@@ -90,6 +91,20 @@ fn a_report_is_read_opened_zoomed_and_saved() {
         name == "latency-percentiles.svg" && text.starts_with("<svg") && !text.contains("var(--"),
         "{text}"
     );
+
+    // A stall is named beside the chart of the run that had it, and its delivery is told in the numbers.
+    let stalled = browser.evaluate(
+        "[...document.querySelectorAll('figure[id^=chart-latency-over-time]')].filter((figure) =>
+            figure.querySelector('.legend').textContent.includes('stall: nothing came from 2.50 to 3.50 s'))
+            .map((figure) => figure.querySelector('h3').textContent).join()",
+    );
+    assert_eq!(stalled, "Latency over the time of a run: native-epoll, 25 rooms");
+    let (_, text) = browser.saved("#chart-latency-over-time-3 [data-save=csv]");
+    let told: Vec<&str> = text.lines().filter(|line| line.contains("stall")).collect();
+    assert_eq!(told, ["max,3.625,1074.79,,,850,stall: nothing came from 2.50 to 3.50 s"]);
+    let (_, text) = browser.saved("#chart-deliveries-over-time [data-save=csv]");
+    let silent = text.lines().filter(|line| line.contains("25 rooms") && line.ends_with(",0,,,0,"));
+    assert_eq!(silent.count(), 4, "{text}");
 
     // The flame graph looks closer by a click and by keys, and shows all again.
     let flame = "document.querySelector('figure.flame')";

@@ -2,7 +2,7 @@
 
 use klatch_record::{
     Build, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment, Observation,
-    Platform, Record, Role, SCHEMA_NAME, Score, Shard, Status, Usage, UsageOfBoth, Workload, merge,
+    Platform, Record, Role, SCHEMA_NAME, Score, Shard, Status, Timeline, Usage, UsageOfBoth, Workload, merge,
 };
 
 use crate::error::RunError;
@@ -74,6 +74,7 @@ fn of_part(header: &Header<'_>, part: Part<'_>) -> Result<Record, LatencyError> 
     let Part { result, usage, .. } = part;
     let latency = Latency::from_counts_ns(&result.latency_ns)?;
     let send_lag = Latency::from_counts_ns(&result.send_lag_ns)?;
+    let over_time = result.over_time.as_ref().map(Timeline::of).transpose()?;
     let mut verdict = judge(&result);
     if let Some(how) = part.died {
         verdict.reasons.insert(0, how);
@@ -112,6 +113,7 @@ fn of_part(header: &Header<'_>, part: Part<'_>) -> Result<Record, LatencyError> 
         score: Score::of(result.sent, result.received, result.elapsed_s, result.join_s, &usage),
         latency,
         send_lag,
+        over_time,
         observations: Vec::new(),
         usage,
         environment: header.environment.clone(),

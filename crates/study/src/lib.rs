@@ -16,6 +16,7 @@ mod guards;
 mod itself;
 mod noise;
 mod plan;
+mod pulse;
 mod remote;
 #[cfg(test)]
 mod samples;

@@ -50,6 +50,7 @@ pub(crate) fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
         },
         latency: None,
         send_lag: None,
+        over_time: None,
         checks: Checks {
             lost: 0,
             unsaid: 0,

@@ -9,6 +9,7 @@ use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Itself, Observation, U
 
 use crate::crowd::Crowd;
 use crate::error::RunError;
+use crate::pulse::Pulse;
 
 /// A crowd gives up by itself when nothing comes; this is for one that has lost its wits.
 const SILENCE_MAX: Duration = Duration::from_secs(900);
@@ -56,6 +57,8 @@ struct Running<'a> {
     join_s: f64,
     /// Sent, received, and expected in all.
     progress: [u64; 3],
+    /// Latencies that came with the last progress.
+    latency_ns: Vec<(u64, u64)>,
     itself: Option<Itself>,
     result: Option<CrowdResult>,
 }
@@ -86,6 +89,7 @@ pub(crate) fn run(
     let (mut before, mut after, mut failed) = (None, None, None);
     let (mut watch, mut observations) = (None, Vec::new());
     let mut frequency = CpuFrequency::new();
+    let mut pulse = None;
     while running.iter().any(|one| one.stage < Stage::Ended) {
         let (place, line) = match lines.recv_timeout(SILENCE_MAX) {
             Ok(said) => said,
@@ -97,7 +101,10 @@ pub(crate) fn run(
         let progress = running[place].hear(line);
         if progress && before.is_some() {
             frequency.sample();
-            tell(&together(&running));
+            tell(&together(&mut running));
+            if let Some(cpus) = pulse.as_mut().and_then(Pulse::cpus) {
+                tell(&cpus);
+            }
         }
         if before.is_none() && failed.is_none() {
             if running[place].stage >= Stage::Done {
@@ -115,6 +122,7 @@ pub(crate) fn run(
                 })?;
                 watch = Some(instruments.start(&targets(servers, &running), files));
                 before = Some(look(servers, &running));
+                pulse = Some(Pulse::new(targets(servers, &running)));
                 running.iter_mut().for_each(|one| one.process.say("go"));
             }
         }
@@ -174,9 +182,11 @@ fn look(servers: &[u32], running: &[Running<'_>]) -> Look {
     }
 }
 
-fn together(running: &[Running<'_>]) -> CrowdEvent {
+/// The progress of all, with the latencies that have not been told.
+fn together(running: &mut [Running<'_>]) -> CrowdEvent {
+    let latency_ns = running.iter_mut().flat_map(|one| std::mem::take(&mut one.latency_ns)).collect();
     let sum = |what: usize| running.iter().map(|one| one.progress[what]).sum();
-    CrowdEvent::Progress { sent: sum(0), received: sum(1), expected: sum(2) }
+    CrowdEvent::Progress { sent: sum(0), received: sum(1), expected: sum(2), latency_ns }
 }
 
 impl<'a> Running<'a> {
@@ -188,6 +198,7 @@ impl<'a> Running<'a> {
             stage: Stage::Joining,
             join_s: 0.0,
             progress: [0, 0, expected],
+            latency_ns: Vec::new(),
             itself: None,
             result: None,
         }
@@ -203,14 +214,15 @@ impl<'a> Running<'a> {
             Ok(CrowdEvent::Joined { join_s }) => {
                 (self.stage, self.join_s) = (Stage::Joined, join_s);
             }
-            Ok(CrowdEvent::Progress { sent, received, expected }) => {
+            Ok(CrowdEvent::Progress { sent, received, expected, latency_ns }) => {
                 self.progress = [sent, received, expected];
+                self.latency_ns = latency_ns;
                 return true;
             }
             Ok(CrowdEvent::Done) => self.stage = Stage::Done,
             Ok(CrowdEvent::Itself(itself)) => self.itself = Some(*itself),
             Ok(CrowdEvent::Result(result)) => (self.stage, self.result) = (Stage::Done, Some(*result)),
-            Ok(CrowdEvent::Gate { .. } | CrowdEvent::Open) | Err(_) => {}
+            Ok(CrowdEvent::Gate { .. } | CrowdEvent::Cpus { .. } | CrowdEvent::Open) | Err(_) => {}
         }
         false
     }

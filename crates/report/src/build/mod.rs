@@ -3,15 +3,18 @@
 mod answer;
 mod commands;
 mod environments;
+mod floor;
 mod grid;
 mod instruments;
 mod latency;
 mod metrics;
+mod over_time;
 mod ratios;
 mod runs;
 mod scaling;
 mod scores;
 mod search;
+mod stalls;
 mod subject;
 mod trials;
 mod verdict;
@@ -22,6 +25,8 @@ use crate::model::{Chart, Flame, REPORT_SCHEMA_NAME, Report, Section};
 use crate::read::Source;
 
 use subject::Subject;
+
+pub use floor::floor_history;
 
 /// The report of one study, or of runs.
 pub fn report(source: &Source) -> Report {
@@ -79,7 +84,8 @@ fn sections(subject: &Subject) -> Vec<Section> {
     add("score", "Throughput and cost", None, scores::charts(subject), Vec::new());
     add("scalability", "Scalability", None, scale, Vec::new());
     add("search", "Where it breaks", None, search::charts(subject), Vec::new());
-    add("latency", "Latency", None, latency::charts(subject), Vec::new());
+    let latency = [latency::charts(subject), over_time::charts(subject)].concat();
+    add("latency", "Latency", None, latency, Vec::new());
     add("trials", "Trials in their order", None, trials::charts(subject), Vec::new());
     add("resources", "Resources", None, scores::resources(subject), Vec::new());
     let (charts, flames) = instruments::charts(subject);

@@ -97,6 +97,15 @@ impl Subject {
         self.runs_of(cell).map(|run| &run.record).filter(good)
     }
 
+    /// At most so many of the cells that have something, evenly taken from all of them.
+    pub(super) fn evenly(&self, most: usize, has: impl Fn(usize) -> bool) -> Vec<usize> {
+        let all: Vec<usize> = (0..self.result.cells.len()).filter(|place| has(*place)).collect();
+        let step = all.len().div_ceil(most).max(1);
+        let mut chosen: Vec<usize> = all.iter().rev().step_by(step).copied().collect();
+        chosen.reverse();
+        chosen
+    }
+
     /// How the server of a cell writes.
     pub(super) fn class_of(&self, cell: usize) -> Option<Class> {
         self.runs_of(cell).find_map(|run| run.record.platform.class)

@@ -77,12 +77,16 @@ pub struct Point {
     /// Its value; `null` where there is none, and `note` says why.
     pub y: Option<f64>,
     /// Lower end of the interval of the value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Upper end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
     /// How many values it is made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
     /// What to know of it: why it failed, what it is made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use klatch_record::observed::{
-    CostByLength, CostRow, Decision, Distribution, LengthCount, LengthMoment, Lengths, LineFit, Profile,
-    ProfiledSide, Routine, Runqueue, Shares, Sides,
+    CostByLength, CostRow, Decision, Distribution, JavaWaitsSide, LengthCount, LengthMoment, Lengths,
+    LineFit, Profile, ProfiledSide, Routine, Runqueue, Shares, Sides, WaitPlace, Waits,
 };
 use klatch_record::{
     Build, CellResult, CellStatus, Checks, Class, Cost, CrowdInfo, Environment, Estimate, Found,
-    InstrumentName, Latency, Limits, Observation, Pacing, Platform, READINGS, Record, Role, SCHEMA_NAME,
-    STUDY_SCHEMA_NAME, Score, Status, StudyAxis, StudyResult, Support, Usage, UsageOfBoth, Verdict, Warning,
-    WarningKind, WireName, Workload,
+    InstrumentName, IntervalCounts, Latency, Limits, Observation, Pacing, Platform, READINGS, Record, Role,
+    SCHEMA_NAME, STUDY_SCHEMA_NAME, Score, Status, StudyAxis, StudyResult, Support, Timeline, Usage,
+    UsageOfBoth, Verdict, Warning, WarningKind, WireName, Workload,
 };
 use klatch_report::{Run, Source};
 use klatch_stats::mean_interval;
@@ -167,6 +167,7 @@ fn record(at: &[(&str, &str)], number: u32, minute: usize, messages_per_s: f64) 
         score,
         latency: latency.expect("these times fit"),
         send_lag: None,
+        over_time: None,
         checks: Checks {
             lost: 0,
             unsaid: 0,
@@ -221,6 +222,22 @@ fn usage(cpu_s: f64) -> Usage {
         threads: 400,
         memory_peak_bytes: 120_000_000,
         gc_s: None,
+    }
+}
+
+/// Gives every record the time of its run: 40 intervals of 250 ms, of which in the last trial four are silent.
+pub(crate) fn time(study: &mut Source) {
+    let trials = study.runs.len();
+    for (place, run) in study.runs.iter_mut().enumerate() {
+        let stalls = place + 1 == trials;
+        let latency_ns = (0..40_u64).map(|at| match at {
+            10..14 if stalls => Vec::new(),
+            14 if stalls => vec![(2_000_000, 800), (1_073_741_824, 50)],
+            at => vec![(2_000_000, 900), (4_000_000, 90), (6_000_000 + (at % 4) * 1_000_000, 10)],
+        });
+        let counts = IntervalCounts { interval_ms: 250, latency_ns: latency_ns.collect() };
+        run.record.score.elapsed_s = 9.9;
+        run.record.over_time = Some(Timeline::of(&counts).expect("these times fit"));
     }
 }
 
@@ -280,11 +297,23 @@ pub(crate) fn watch(study: &mut Source, folder: &Path, stacks: &str) {
         let cost = CostByLength { all_ns, by_length, fit };
         let decision =
             Decision { decision: cost.clone(), whole: cost, timed_one_in: 8, share_of_machine: 0.1 };
+        let place = |method: &str, monitor: Option<&str>, wait_s| {
+            let (method, monitor) = (method.to_owned(), monitor.map(str::to_owned));
+            WaitPlace { method, monitor, count: 10, wait_s }
+        };
+        let waits = |place| Waits { count: 10, wait_s: 0.5, max_ms: 90.0, places: vec![place] };
+        let server = JavaWaitsSide {
+            threshold_us: 100,
+            monitors: waits(place("org.klatch.server.SendQueue.add", Some("org.klatch.chat.Room"), 0.4)),
+            pinned: waits(place("java.lang.VirtualThread.park", None, 0.1)),
+        };
+        let java = Sides { server: Some(server), crowd: None };
         let files = vec!["trial-1.folded".to_owned()];
         run.record.observations = vec![
             seen(InstrumentName::Profile, Found::Profile(profile), files),
             seen(InstrumentName::Runqueue, Found::Runqueue(runqueue), Vec::new()),
             seen(InstrumentName::Decision, Found::Decision(decision), Vec::new()),
+            seen(InstrumentName::Jfr, Found::Jfr(java), Vec::new()),
         ];
     }
 }

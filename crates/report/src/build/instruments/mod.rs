@@ -3,10 +3,12 @@
 mod by_cell;
 mod decision;
 mod flame;
+mod jfr;
 mod jvm;
 mod locks;
 mod profile;
 mod runqueue;
+mod top;
 mod wakeups;
 
 use std::collections::BTreeMap;
@@ -35,6 +37,7 @@ pub(super) fn charts(subject: &Subject) -> (Vec<Chart>, Vec<Flame>) {
         wakeups::latency,
         locks::callers,
         jvm::collection,
+        jfr::waits,
     ];
     let charts = charts.iter().filter_map(|chart| chart(subject)).collect();
     (charts, flame::graphs(subject))
@@ -46,13 +49,9 @@ fn found<'a, T>(subject: &'a Subject, cell: usize, of: fn(&'a Found) -> Option<&
     observations.filter_map(|one| of(one.found.as_ref()?)).collect()
 }
 
-/// The cells with observations, at most [`CELLS_MAX`], evenly taken from all of them.
+/// The cells with observations that are drawn.
 fn chosen(subject: &Subject, has: impl Fn(usize) -> bool) -> Vec<usize> {
-    let all: Vec<usize> = subject.cells().map(|(place, _)| place).filter(|place| has(*place)).collect();
-    let step = all.len().div_ceil(CELLS_MAX).max(1);
-    let mut chosen: Vec<usize> = all.iter().rev().step_by(step).copied().collect();
-    chosen.reverse();
-    chosen
+    subject.evenly(CELLS_MAX, has)
 }
 
 /// A row for each instrument that was asked for.

@@ -8,8 +8,9 @@ use klatch_record::observed::{Profile, ProfiledSide};
 
 use super::by_cell::{About, chart, mean};
 use super::found;
+use super::top::{self, Bar};
 use crate::build::subject::Subject;
-use crate::model::{Axis, Chart, ChartKind, Place, Point};
+use crate::model::{Axis, Chart};
 
 /// Routines in the chart.
 const TOP: usize = 10;
@@ -90,43 +91,15 @@ pub(super) fn most_cache_misses(subject: &Subject) -> Option<Chart> {
 }
 
 fn top_ten(subject: &Subject, about: About, of: fn(&Found) -> Option<&Profile>) -> Option<Chart> {
-    let cells: Vec<_> = subject
-        .cells()
-        .map(|(place, _)| (place, found(subject, place, of)))
-        .filter(|(_, all)| !all.is_empty())
-        .collect();
-    let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
-    let routines = |all: &[&Profile]| {
+    let bar = |(place, _): (usize, &klatch_record::CellResult)| {
+        let all = found(subject, place, of);
         let whole: u64 = all.iter().map(|one| one.machine.samples).sum();
-        let mut shares: BTreeMap<String, f64> = BTreeMap::new();
+        let mut amounts: BTreeMap<String, f64> = BTreeMap::new();
         for routine in all.iter().flat_map(|one| &one.machine.top_self) {
-            *shares.entry(routine.name.clone()).or_default() +=
+            *amounts.entry(routine.name.clone()).or_default() +=
                 routine.samples as f64 * 100.0 / whole.max(1) as f64;
         }
-        shares
+        Bar { label: subject.grid.labels[place].clone(), amounts, n: all.len() as u64 }
     };
-    let by_cell: Vec<_> = cells.iter().map(|(place, all)| (*place, routines(all), all.len())).collect();
-    for (name, share) in by_cell.iter().flat_map(|(_, shares, _)| shares) {
-        *sums.entry(name).or_default() += share;
-    }
-    let mut top: Vec<(&str, f64)> = sums.into_iter().collect();
-    top.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let mut points = Vec::new();
-    for (place, shares, n) in &by_cell {
-        for (name, _) in top.iter().take(TOP) {
-            let place = Place::Named(subject.grid.labels[*place].clone());
-            let share = shares.get(*name).copied().unwrap_or(0.0);
-            points.push(Point { n: Some(*n as u64), ..Point::plain(name, place, share) });
-        }
-    }
-    (!points.is_empty()).then(|| Chart {
-        id: about.id.to_owned(),
-        title: about.title.to_owned(),
-        caption: about.caption.to_owned(),
-        kind: ChartKind::Stacked,
-        x: Axis::words(""),
-        y: about.y,
-        points,
-        marks: Vec::new(),
-    })
+    top::chart(about, TOP, &subject.cells().map(bar).collect::<Vec<_>>())
 }

@@ -10,6 +10,7 @@ import org.klatch.crowd.Faults;
 import org.klatch.crowd.Histogram;
 import org.klatch.crowd.Result;
 import org.klatch.crowd.Stranger;
+import org.klatch.crowd.Timeline;
 
 /** One JSON object a line, as docs/protocol.md has them. */
 final class JsonPrinter implements Printer {
@@ -25,13 +26,14 @@ final class JsonPrinter implements Printer {
   }
 
   @Override
-  public void progress(long sent, long received, long expected) {
+  public void progress(long sent, long received, long expected, Histogram latencyNs) {
     print(
         new Json()
             .put("event", "progress")
             .put("sent", sent)
             .put("received", received)
-            .put("expected", expected));
+            .put("expected", expected)
+            .putAll("latency_ns", buckets(latencyNs), pair -> pair));
   }
 
   @Override
@@ -50,7 +52,8 @@ final class JsonPrinter implements Printer {
             .put("elapsed_s", result.elapsedS())
             .put("join_s", result.joinS())
             .putAll("latency_ns", buckets(result.latencyNs()), pair -> pair)
-            .putAll("send_lag_ns", buckets(result.sendLagNs()), pair -> pair);
+            .putAll("send_lag_ns", buckets(result.sendLagNs()), pair -> pair)
+            .put("over_time", timeline(result.overTime()));
     for (Fault.Kind kind : Fault.Kind.values()) {
       json.put(lower(kind), faults.count(kind));
     }
@@ -91,6 +94,12 @@ final class JsonPrinter implements Printer {
     List<List<Long>> buckets = new ArrayList<>();
     histogram.forEach((value, count) -> buckets.add(List.of(value, count)));
     return buckets;
+  }
+
+  private static Json timeline(Timeline timeline) {
+    return new Json()
+        .put("interval_ms", timeline.intervalMs())
+        .putAll("latency_ns", timeline.intervals(), JsonPrinter::buckets);
   }
 
   private static String lower(Enum<?> kind) {

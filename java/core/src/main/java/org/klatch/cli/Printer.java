@@ -1,12 +1,13 @@
 package org.klatch.cli;
 
+import org.klatch.crowd.Histogram;
 import org.klatch.crowd.Result;
 
 /** How a crowd's events and result look. */
 interface Printer {
   void joined(double joinS);
 
-  void progress(long sent, long received, long expected);
+  void progress(long sent, long received, long expected, Histogram latencyNs);
 
   void done();
 

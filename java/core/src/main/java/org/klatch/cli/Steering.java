@@ -9,6 +9,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.klatch.crowd.Control;
 import org.klatch.crowd.Crowd;
+import org.klatch.crowd.Histogram;
 
 /**
  * Steers a crowd by the lines on standard input, if asked to, and stops it on SIGINT and SIGTERM.
@@ -53,8 +54,8 @@ final class Steering implements Control {
   }
 
   @Override
-  public void progress(long sent, long received, long expected) {
-    printer.progress(sent, received, expected);
+  public void progress(long sent, long received, long expected, Histogram latencyNs) {
+    printer.progress(sent, received, expected, latencyNs);
   }
 
   @Override

@@ -23,7 +23,7 @@ final class TextPrinter implements Printer {
   }
 
   @Override
-  public void progress(long sent, long received, long expected) {}
+  public void progress(long sent, long received, long expected, Histogram latencyNs) {}
 
   @Override
   public void done() {}

@@ -8,8 +8,11 @@ public interface Control {
   /** Waits for leave to open the gate; returns why the crowd is to stop instead, or null. */
   String awaitGo() throws InterruptedException;
 
-  /** Messages said and deliveries verified so far, and the sum of both at the end. */
-  void progress(long sent, long received, long expected);
+  /**
+   * Messages said and deliveries verified so far, the sum of both at the end, and the latencies of
+   * the deliveries since this was called before.
+   */
+  void progress(long sent, long received, long expected, Histogram latencyNs);
 
   /** The last verified delivery has come, or the crowd gave up; all threads are still there. */
   void done();

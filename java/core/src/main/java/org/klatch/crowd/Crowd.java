@@ -10,6 +10,9 @@ public final class Crowd {
   /** How many users join at a time: a small listen backlog would make more wait for seconds. */
   private static final int JOINING_MAX = 64;
 
+  /** Timelines that users share: enough that two threads rarely want the same one. */
+  private static final int TIMELINES = 8;
+
   private static final long TICK_MS = 500;
   private static final long QUIT_GRACE_NS = 5_000_000_000L;
   private static final long FAILED_GRACE_NS = 500_000_000L;
@@ -19,16 +22,21 @@ public final class Crowd {
   private final Gate gate = new Gate();
   private final Roll roll = new Roll();
   private final List<User> users = new ArrayList<>(); // room by room
+  private final List<Timeline> timelines = new ArrayList<>();
   private double joinS;
 
   /** Makes a crowd that does nothing before {@link #run}. */
   public Crowd(Options options, Control control) {
     this.options = options;
     this.control = control;
+    for (int i = 0; i < TIMELINES; i++) {
+      timelines.add(new Timeline());
+    }
     for (int room = 0; room < options.rooms(); room++) {
       for (int user = 0; user < options.users(); user++) {
         Seat seat = new Seat(options.start() + room, user, options.users());
-        users.add(new User(seat, options, gate, roll));
+        Timeline timeline = timelines.get(users.size() % TIMELINES);
+        users.add(new User(seat, options, gate, roll, timeline));
       }
     }
   }
@@ -45,7 +53,7 @@ public final class Crowd {
       }
     }
     leave();
-    return new Settlement(options, gate, users).result(joinS, roll.failure());
+    return new Settlement(options, gate, users, timelines).result(joinS, roll.failure());
   }
 
   /** Makes the crowd give up, from any thread; it still settles its accounts. */
@@ -102,7 +110,9 @@ public final class Crowd {
         sent += user.said.get();
         received += user.received.get();
       }
-      control.progress(sent, received, expected);
+      Histogram fresh = Timeline.histogram();
+      timelines.forEach(timeline -> timeline.moveFreshTo(fresh));
+      control.progress(sent, received, expected, fresh);
       if (patience.endsWith(sent + received)) {
         roll.failed(timeout());
       }

@@ -1,17 +1,27 @@
 package org.klatch.crowd;
 
 /**
- * Counts of values to three significant digits, whatever their size: 1,024 buckets for each power
- * of two.
+ * Counts of values, whatever their size, in as many buckets for each power of two as it is made
+ * with: 1,024 hold three significant digits.
  *
  * <p>Belongs to one thread while it records. Memory is taken in small pages, where values fall.
  */
 public final class Histogram {
-  private static final int SUB_BITS = 10;
+  private static final int THREE_DIGITS = 10;
   private static final int PAGE_BITS = 7;
-  private static final int PAGES = ((64 - SUB_BITS) << SUB_BITS) >> PAGE_BITS;
 
-  private final long[][] pages = new long[PAGES][];
+  private final int subBits;
+  private final long[][] pages;
+
+  Histogram() {
+    this(THREE_DIGITS);
+  }
+
+  /** One with two to the power of {@code subBits} buckets for each power of two. */
+  Histogram(int subBits) {
+    this.subBits = subBits;
+    pages = new long[(64 << subBits) >> PAGE_BITS][];
+  }
 
   /** What is called for each bucket that is not empty. */
   public interface Visitor {
@@ -57,7 +67,7 @@ public final class Histogram {
 
   /** Shows every bucket that is not empty, lowest first. */
   public void forEach(Visitor visitor) {
-    for (int p = 0; p < PAGES; p++) {
+    for (int p = 0; p < pages.length; p++) {
       long[] page = pages[p];
       if (page == null) {
         continue;
@@ -71,8 +81,8 @@ public final class Histogram {
   }
 
   private void add(long value, long count) {
-    int shift = Math.max(0, 64 - Long.numberOfLeadingZeros(value) - SUB_BITS - 1);
-    int index = (shift << SUB_BITS) + (int) (value >>> shift);
+    int shift = Math.max(0, 64 - Long.numberOfLeadingZeros(value) - subBits - 1);
+    int index = (shift << subBits) + (int) (value >>> shift);
     long[] page = pages[index >> PAGE_BITS];
     if (page == null) {
       page = pages[index >> PAGE_BITS] = new long[1 << PAGE_BITS];
@@ -80,8 +90,8 @@ public final class Histogram {
     page[index & ((1 << PAGE_BITS) - 1)] += count;
   }
 
-  private static long lowest(int index) {
-    int shift = Math.max(0, (index >> SUB_BITS) - 1);
-    return (long) (index - (shift << SUB_BITS)) << shift;
+  private long lowest(int index) {
+    int shift = Math.max(0, (index >> subBits) - 1);
+    return (long) (index - (shift << subBits)) << shift;
   }
 }

@@ -121,6 +121,7 @@ final class Receiver {
       return;
     }
     user.latency.record(nowNs - text.timeNs());
+    user.timeline.record(nowNs - user.gate.openedNs(), nowNs - text.timeNs());
     user.lastDeliveryNs.lazySet(nowNs);
     received++;
     user.received.lazySet(received);

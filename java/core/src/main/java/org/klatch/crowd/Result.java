@@ -11,6 +11,7 @@ import java.util.List;
  * @param joinS from the first connect to the last join, seconds
  * @param latencyNs delivery latencies, ns
  * @param sendLagNs how late messages were handed to the socket, ns; pacing {@code rate} only
+ * @param overTime latencies by the interval in which deliveries came
  * @param faults what is wrong with the deliveries
  * @param strangers who else was in the rooms, at most 20
  * @param failure why the crowd gave up, or null
@@ -22,6 +23,7 @@ public record Result(
     double joinS,
     Histogram latencyNs,
     Histogram sendLagNs,
+    Timeline overTime,
     Faults faults,
     List<Stranger> strangers,
     Failure failure) {

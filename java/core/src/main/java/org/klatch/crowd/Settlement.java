@@ -8,11 +8,13 @@ final class Settlement {
   private final Options options;
   private final Gate gate;
   private final List<User> users;
+  private final List<Timeline> timelines;
 
-  Settlement(Options options, Gate gate, List<User> users) {
+  Settlement(Options options, Gate gate, List<User> users, List<Timeline> timelines) {
     this.options = options;
     this.gate = gate;
     this.users = users;
+    this.timelines = timelines;
   }
 
   Result result(double joinS, Failure failure) {
@@ -28,6 +30,8 @@ final class Settlement {
       latency.add(user.latency);
       lag.add(user.lag);
     }
+    Timeline overTime = new Timeline();
+    timelines.forEach(overTime::add);
     Faults faults = new Faults();
     List<Stranger> strangers = new ArrayList<>();
     for (int from = 0; from < users.size(); from += options.users()) {
@@ -36,7 +40,8 @@ final class Settlement {
       addStrangers(room, strangers);
     }
     double elapsedS = (lastNs - gate.openedNs()) / 1e9;
-    return new Result(sent, received, elapsedS, joinS, latency, lag, faults, strangers, failure);
+    return new Result(
+        sent, received, elapsedS, joinS, latency, lag, overTime, faults, strangers, failure);
   }
 
   private void addFaults(List<User> room, Faults faults) {

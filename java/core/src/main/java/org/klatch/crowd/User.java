@@ -15,6 +15,7 @@ final class User {
   final Account account;
   final Histogram latency = new Histogram();
   final Histogram lag = new Histogram();
+  final Timeline timeline;
   final Strangers strangers;
 
   /** Messages said. Written by the sender only. */
@@ -34,11 +35,12 @@ final class User {
   private final Thread senderThread;
   private volatile boolean leaving;
 
-  User(Seat seat, Options options, Gate gate, Roll roll) {
+  User(Seat seat, Options options, Gate gate, Roll roll, Timeline timeline) {
     this.seat = seat;
     this.options = options;
     this.gate = gate;
     this.roll = roll;
+    this.timeline = timeline;
     account = new Account(seat.room, seat.user, seat.users);
     strangers = new Strangers(seat.room);
     Pace pace = options.pacing().paceOf(seat.user, options);

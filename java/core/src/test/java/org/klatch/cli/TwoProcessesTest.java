@@ -111,12 +111,23 @@ class TwoProcessesTest {
       assertEquals("joined", event(lines.get(0)));
       assertEquals("progress", event(lines.get(1)));
       assertEquals(360, JSON.readTree(lines.get(1)).get("expected").asInt());
+      long told = total(JSON.readTree(lines.get(1)).get("latency_ns"));
+      assertTrue(told >= JSON.readTree(lines.get(1)).get("received").asLong() && told <= 240);
       assertEquals("done", event(lines.get(lines.size() - 2)));
       JsonNode result = JSON.readTree(lines.get(lines.size() - 1));
       assertEquals("result", result.get("event").asText());
       assertEquals(120, result.get("sent").asInt());
       assertEquals(240, result.get("received").asInt());
       assertEquals(240, total(result.get("latency_ns")));
+      JsonNode overTime = result.get("over_time");
+      long deliveries = 0;
+      for (JsonNode interval : overTime.get("latency_ns")) {
+        deliveries += total(interval);
+      }
+      assertEquals(240, deliveries);
+      long intervals = overTime.get("latency_ns").size();
+      double lastBegins = (intervals - 1) * overTime.get("interval_ms").asLong() / 1e3;
+      assertTrue(lastBegins > 0.9 && lastBegins <= result.get("elapsed_s").asDouble());
       assertEquals(120, total(result.get("send_lag_ns")));
       assertTrue(result.get("elapsed_s").asDouble() > 0.9, "20 messages at 20 a second");
       for (String count : Set.of("lost", "unsaid", "repeated", "reordered", "altered")) {

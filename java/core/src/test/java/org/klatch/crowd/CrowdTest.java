@@ -94,6 +94,9 @@ class CrowdTest {
     assertEquals(options.expectedSent(), result.sent());
     assertEquals(options.expectedReceived(), result.received());
     assertEquals(options.expectedReceived(), result.latencyNs().total());
+    assertEquals(
+        options.expectedReceived(),
+        result.overTime().intervals().stream().mapToLong(Histogram::total).sum());
     assertEquals(options.pacing() == Pacing.RATE ? result.sent() : 0, result.sendLagNs().total());
     assertTrue(result.elapsedS() > 0 && result.joinS() > 0 && result.score() > 0);
     assertEquals(List.of("joined", "go", "done", "quit"), control.events);

@@ -19,7 +19,7 @@ final class TestControl implements Control {
   }
 
   @Override
-  public void progress(long sent, long received, long expected) {}
+  public void progress(long sent, long received, long expected, Histogram latencyNs) {}
 
   @Override
   public void done() {

@@ -1,0 +1,339 @@
+//! A history of `klatch floor`: how near servers and crowd came to what the machine itself takes, sitting by sitting.
+
+use std::path::Path;
+
+use klatch_record::{FloorResult, FloorRow, RatioEstimate};
+
+use super::subject::class_name;
+use crate::model::{
+    Axis, Chart, ChartKind, Command, Fact, Place, Point, REPORT_SCHEMA_NAME, Report, Section, Standing,
+    Verdict,
+};
+use crate::number::three_digits;
+
+/// Fewer starts of each server make intervals that say little.
+const STARTS_MIN: usize = 3;
+/// Sittings whose machine is told, the last ones.
+const SITTINGS_MAX: usize = 6;
+
+/// Which ratio a chart shows, and of whom it says that it is over.
+type Ratio = fn(&FloorRow) -> Option<(RatioEstimate, String)>;
+
+/// A chart of ratios.
+struct About {
+    id: &'static str,
+    title: &'static str,
+    caption: &'static str,
+    of: Ratio,
+}
+
+const CHARTS: [About; 3] = [
+    About {
+        id: "server-to-floor",
+        title: "CPU time of the server per message, over the loopback's part",
+        caption: "1 is what sending and receiving alone take.",
+        of: |row| Some((row.server_to_floor?, String::new())),
+    },
+    About {
+        id: "server-to-peer",
+        title: "CPU time of the server per message, over that of the best of somebody else's servers",
+        caption: "Below 1 it is cheaper than all of them.",
+        of: best_peer,
+    },
+    About {
+        id: "crowd-to-floor",
+        title: "CPU time of the crowd per message, over the loopback's part",
+        caption: "By the server that it talked to. 1 is what sending and receiving alone take.",
+        of: |row| Some((row.crowd_to_floor?, String::new())),
+    },
+];
+
+/// The report of the sittings in a history, in their order.
+pub fn floor_history(path: &Path, sittings: &[FloorResult]) -> Report {
+    let last = sittings.last();
+    let starts = last.iter().flat_map(|last| &last.rows).map(|row| row.server_us.len()).min().unwrap_or(0);
+    let standing = match starts {
+        0 => Standing::Nothing,
+        few if few < STARTS_MIN => Standing::Wide,
+        _ => Standing::Valid,
+    };
+    let shown = &sittings[sittings.len().saturating_sub(SITTINGS_MAX)..];
+    Report {
+        schema: REPORT_SCHEMA_NAME.to_owned(),
+        title: "floor".to_owned(),
+        question: "How near do servers and the crowd come to what this machine's loopback itself takes?".to_owned(),
+        answer: answer(sittings),
+        verdict: Verdict {
+            standing,
+            text: match sittings.len() {
+                1 => format!("one sitting, with {starts} starts of each server"),
+                several => format!("{several} sittings, the last with {starts} starts of each server"),
+            },
+        },
+        warnings: Vec::new(),
+        cells: Vec::new(),
+        axes: Vec::new(),
+        ratios: Vec::new(),
+        sections: ["turns", "rounds"].iter().filter_map(|pacing| section(pacing, sittings)).collect(),
+        rules: vec![
+            "Every server is started as often as the sitting has blocks, in random order, server and crowd on a CPU of \
+             their own, with a probe of the loopback before each start; ratios are of geometric means, paired by block, \
+             with 95 % intervals."
+                .to_owned(),
+        ],
+        runs: Vec::new(),
+        environments: shown.iter().map(|sitting| sitting.started_at.replace('T', " ")).collect(),
+        facts: facts(shown),
+        commands: vec![Command {
+            what: "another sitting, which is added to the history".to_owned(),
+            line: format!("klatch floor --blocks {} --history {}", starts.max(STARTS_MIN), path.display()),
+        }],
+        instruments: Vec::new(),
+        footnotes: Vec::new(),
+        sources: vec![path.display().to_string()],
+        klatch: last.map(|last| last.klatch.clone()),
+        started_at: sittings.first().map(|sitting| sitting.started_at.clone()),
+        ended_at: last.map(|last| last.started_at.clone()),
+    }
+}
+
+/// Over the cheapest of somebody else's servers; `None` of those servers themselves.
+fn best_peer(row: &FloorRow) -> Option<(RatioEstimate, String)> {
+    let best = row.to_peers.iter().max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+    best.map(|(peer, ratio)| (*ratio, format!("the best is {peer}")))
+}
+
+/// Rows under a pacing; those of `ours` only if asked for.
+fn rows<'a>(sitting: &'a FloorResult, pacing: &str, ours: bool) -> Vec<&'a FloorRow> {
+    let here = sitting.rows.iter().filter(|row| row.pacing == pacing).collect::<Vec<_>>();
+    let peer = |row: &FloorRow| here.iter().any(|other| other.to_peers.contains_key(&row.platform));
+    here.iter().copied().filter(|row| !ours || !peer(row)).collect()
+}
+
+fn answer(sittings: &[FloorResult]) -> String {
+    let Some(last) = sittings.last() else { return "No answer: the history is empty.".to_owned() };
+    let best = |pacing: &str| {
+        let with = rows(last, pacing, true).into_iter().filter_map(|row| Some((row, row.server_to_floor?)));
+        let (row, ratio) = with.min_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))?;
+        let peer = best_peer(row).map_or_else(String::new, |(ratio, which)| {
+            format!(" and {} as much as somebody else's server ({which})", told(&ratio))
+        });
+        Some(format!(
+            "Under {pacing} {} takes {} as much CPU time as the loopback's part{peer}.",
+            row.platform,
+            told(&ratio)
+        ))
+    };
+    let parts: Vec<String> = ["turns", "rounds"].iter().filter_map(|pacing| best(pacing)).collect();
+    if parts.is_empty() { "No answer: nothing was started twice.".to_owned() } else { parts.join(" ") }
+}
+
+fn told(ratio: &RatioEstimate) -> String {
+    format!("{:.2} × ({:.2}–{:.2})", ratio.estimate, ratio.low, ratio.high)
+}
+
+/// The ratios under a pacing: of the last sitting as bars, and as lines over all of them if they are several.
+fn section(pacing: &str, sittings: &[FloorResult]) -> Option<Section> {
+    let last = sittings.last()?;
+    let mut charts: Vec<Chart> =
+        CHARTS.iter().filter_map(|about| bars(about, last, &rows(last, pacing, false))).collect();
+    if sittings.len() > 1 {
+        charts.extend(CHARTS.iter().filter_map(|about| lines(about, sittings, pacing)));
+    }
+    charts.iter_mut().for_each(|chart| chart.id = format!("{pacing}-{}", chart.id));
+    let (server_us, crowd_us) = last.floor.per_message_us(last.users, pacing == "rounds");
+    (!charts.is_empty()).then(|| Section {
+        id: pacing.to_owned(),
+        title: format!("Under {pacing}"),
+        lead: Some(format!(
+            "The loopback's part of a message in rooms of {}, in the last sitting: {} µs for the server, {} µs for the \
+             crowd.",
+            last.users,
+            three_digits(server_us),
+            three_digits(crowd_us)
+        )),
+        charts,
+        flames: Vec::new(),
+    })
+}
+
+fn bars(about: &About, last: &FloorResult, rows: &[&FloorRow]) -> Option<Chart> {
+    let mut points: Vec<Point> = rows
+        .iter()
+        .filter_map(|row| {
+            let class = row.class.map_or(String::new(), |class| format!(" ({})", class_name(Some(class))));
+            point(about, row, "", Place::Named(format!("{}{class}", row.platform)))
+        })
+        .collect();
+    points.sort_by(|a, b| a.y.unwrap_or(0.0).total_cmp(&b.y.unwrap_or(0.0)));
+    (!points.is_empty()).then(|| Chart {
+        id: about.id.to_owned(),
+        title: about.title.to_owned(),
+        caption: format!("{} The sitting of {}.", about.caption, date(last)),
+        kind: ChartKind::Bars,
+        x: Axis::words(""),
+        y: Axis::linear("Ratio", ""),
+        points,
+        marks: Vec::new(),
+    })
+}
+
+fn lines(about: &About, sittings: &[FloorResult], pacing: &str) -> Option<Chart> {
+    let mut points = Vec::new();
+    for (number, sitting) in (1_u32..).zip(sittings) {
+        for row in rows(sitting, pacing, true) {
+            let of = point(about, row, &row.platform, Place::At(f64::from(number)));
+            let commit = sitting.klatch.commit.as_deref().unwrap_or("no commit");
+            let say = |note: Option<String>| {
+                let said = note.map_or_else(String::new, |note| format!("; {note}"));
+                Some(format!("{}, {commit}{said}", date(sitting)))
+            };
+            points.extend(of.map(|point| Point { note: say(point.note.clone()), ..point }));
+        }
+    }
+    points.sort_by(|a, b| a.series.cmp(&b.series));
+    (!points.is_empty()).then(|| Chart {
+        id: format!("{}-over-sittings", about.id),
+        title: format!("{}: over the sittings", about.title),
+        caption: format!("{} Date and commit of each sitting are in the table.", about.caption),
+        kind: ChartKind::Lines,
+        x: Axis::linear("sitting", ""),
+        y: Axis::linear("Ratio", ""),
+        points,
+        marks: Vec::new(),
+    })
+}
+
+fn point(about: &About, row: &FloorRow, series: &str, place: Place) -> Option<Point> {
+    let (ratio, note) = (about.of)(row)?;
+    Some(Point {
+        low: Some(ratio.low),
+        high: Some(ratio.high),
+        n: Some(row.server_us.len() as u64),
+        note: (!note.is_empty()).then_some(note),
+        ..Point::plain(series, place, ratio.estimate)
+    })
+}
+
+fn date(sitting: &FloorResult) -> &str {
+    sitting.started_at.split('T').next().unwrap_or_default()
+}
+
+/// Something about a sitting, and how it is told.
+type Part = (&'static str, fn(&FloorResult) -> String);
+
+/// What is known of the machine in each sitting.
+fn facts(sittings: &[FloorResult]) -> Vec<Fact> {
+    let parts: [Part; 7] = [
+        ("Klatch", |sitting| {
+            format!("{} {}", sitting.klatch.version, sitting.klatch.commit.clone().unwrap_or_default())
+        }),
+        ("kernel", |sitting| sitting.kernel.clone()),
+        ("CPU", |sitting| sitting.cpu_model.clone().unwrap_or_else(|| "unknown".to_owned())),
+        ("CPUs", |sitting| sitting.cpus.to_string()),
+        ("a call that does nothing", |sitting| us(sitting.floor.null_call_us)),
+        ("a delivery sent", |sitting| us(sitting.floor.delivery_send_us)),
+        ("a delivery received", |sitting| us(sitting.floor.delivery_receive_us)),
+    ];
+    let fact = |(name, of): Part| {
+        let values: Vec<String> = sittings.iter().map(of).collect();
+        Fact { name: name.to_owned(), differs: values.iter().any(|value| *value != values[0]), values }
+    };
+    parts.into_iter().map(fact).collect()
+}
+
+fn us(us: f64) -> String {
+    format!("{us:.2} µs")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use klatch_record::{Build, Class, FLOOR_SCHEMA_NAME, LoopbackCost};
+
+    use super::*;
+
+    fn ratio(estimate: f64) -> RatioEstimate {
+        RatioEstimate { estimate, low: estimate - 0.1, high: estimate + 0.1, smallest_difference: 0.1 }
+    }
+
+    fn row(platform: &str, to_floor: f64, peers: &[(&str, f64)]) -> FloorRow {
+        FloorRow {
+            platform: platform.into(),
+            class: Some(Class::Classic),
+            pacing: "turns".into(),
+            server_us: vec![5.0; 3],
+            crowd_us: vec![3.0; 3],
+            server_to_floor: Some(ratio(to_floor)),
+            crowd_to_floor: Some(ratio(1.0)),
+            to_peers: peers
+                .iter()
+                .map(|(peer, of)| ((*peer).to_owned(), ratio(*of)))
+                .collect::<BTreeMap<_, _>>(),
+        }
+    }
+
+    fn sitting(day: u32, to_floor: f64) -> FloorResult {
+        FloorResult {
+            schema: FLOOR_SCHEMA_NAME.into(),
+            started_at: format!("2026-11-{day}T10:00:00Z"),
+            klatch: Build { version: "0.1.0".into(), commit: Some(format!("c{day}")) },
+            kernel: "6.18".into(),
+            cpu_model: None,
+            cpus: 2,
+            users: 20,
+            floor: LoopbackCost {
+                null_call_us: 0.1,
+                said_send_us: 4.0,
+                said_receive_us: 1.0,
+                delivery_send_us: 5.0,
+                delivery_receive_us: 2.0,
+                batch_lines: 19,
+                batch_send_us: 9.0,
+                batch_receive_us: 3.0,
+            },
+            rows: vec![
+                row("native-epoll", to_floor, &[("redis", 0.8), ("nats", 0.4)]),
+                row("redis", 1.6, &[("nats", 0.5)]),
+                row("nats", 3.0, &[("redis", 2.0)]),
+            ],
+        }
+    }
+
+    #[test]
+    fn ratios_are_bars_of_the_last_sitting_and_lines_over_all_of_them() {
+        let report = floor_history(Path::new("floor.jsonl"), &[sitting(20, 1.4), sitting(22, 1.2)]);
+        assert_eq!(
+            report.answer,
+            "Under turns native-epoll takes 1.20 × (1.10–1.30) as much CPU time as the loopback's part and 0.80 × \
+             (0.70–0.90) as much as somebody else's server (the best is redis)."
+        );
+        let chart =
+            |id: &str| report.charts().find(|chart| chart.id == id).unwrap_or_else(|| panic!("no {id}"));
+        let bars: Vec<_> = chart("turns-server-to-floor")
+            .points
+            .iter()
+            .map(|point| (point.x.to_string(), point.y))
+            .collect();
+        let wanted = [("native-epoll (classic)", 1.2), ("redis (classic)", 1.6), ("nats (classic)", 3.0)];
+        assert_eq!(bars, wanted.map(|(name, y)| (name.to_owned(), Some(y))));
+        let lines = &chart("turns-server-to-peer-over-sittings").points;
+        assert_eq!(
+            lines.iter().map(|point| (&point.x, point.y)).collect::<Vec<_>>(),
+            [(&Place::At(1.0), Some(0.8)), (&Place::At(2.0), Some(0.8))]
+        );
+        assert_eq!(lines[1].note.as_deref(), Some("2026-11-22, c22; the best is redis"));
+        assert!(
+            report.facts.iter().all(|fact| fact.values.len() == 2 && fact.differs == (fact.name == "Klatch"))
+        );
+    }
+
+    #[test]
+    fn a_single_sitting_has_no_lines_and_an_empty_history_no_answer() {
+        let one = floor_history(Path::new("floor.jsonl"), &[sitting(22, 1.2)]);
+        assert!(one.charts().count() == 3 && one.charts().all(|chart| chart.kind == ChartKind::Bars));
+        let none = floor_history(Path::new("floor.jsonl"), &[]);
+        assert_eq!((none.charts().count(), none.answer.as_str()), (0, "No answer: the history is empty."));
+    }
+}

@@ -1,0 +1,156 @@
+//! Deliveries and their latency while a trial ran, with its stalls.
+
+use klatch_record::{Interval, Record, Role, Status, Timeline};
+
+use super::stalls::{Stall, stalls};
+use super::subject::Subject;
+use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point, Scale};
+use crate::number::three_digits;
+
+/// More cells than these are not drawn.
+const CELLS_MAX: usize = 4;
+/// More stalls than these, the longest, are not named.
+const STALLS_MAX: usize = 3;
+/// The last interval ends with the run: of less than this share of its width no rate is told.
+const LAST_SHARE_MIN: f64 = 0.5;
+
+/// A percentile of an interval, by name.
+type Percentile = (&'static str, fn(&Interval) -> Option<f64>);
+
+const PERCENTILES: [Percentile; 3] = [
+    ("p50", |interval| interval.p50_us),
+    ("p99", |interval| interval.p99_us),
+    ("max", |interval| interval.max_us),
+];
+
+/// A trial that is drawn for its cell.
+struct Drawn<'a> {
+    label: &'a str,
+    record: &'a Record,
+    timeline: &'a Timeline,
+    stalls: Vec<Stall>,
+    /// Which trial it is, and of how many.
+    says: String,
+}
+
+pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
+    let cells = subject.evenly(CELLS_MAX, |place| !told(subject, place).is_empty());
+    let drawn: Vec<Drawn<'_>> = cells.iter().filter_map(|place| Drawn::of(subject, *place)).collect();
+    let with = subject.cells().filter(|(place, _)| !told(subject, *place).is_empty()).count();
+    let left_out = match with > drawn.len() {
+        true => format!(" {} of {with} cells are drawn.", drawn.len()),
+        false => String::new(),
+    };
+    if drawn.is_empty() {
+        return Vec::new();
+    }
+    let mut charts = vec![throughput(&drawn, &left_out)];
+    charts.extend(drawn.iter().enumerate().map(|(place, one)| latency(place + 1, one)));
+    charts
+}
+
+/// Trials with a timeline: those whose score counts, or all if there is none.
+fn told(subject: &Subject, cell: usize) -> Vec<(&Record, &Timeline)> {
+    let trials = subject.runs_of(cell).map(|run| &run.record).filter(|record| record.role == Role::Trial);
+    let told: Vec<_> = trials.filter_map(|record| Some((record, record.over_time.as_ref()?))).collect();
+    let good = |(record, _): &(&Record, &Timeline)| record.verdict.status == Status::Valid;
+    if told.iter().any(good) { told.into_iter().filter(good).collect() } else { told }
+}
+
+impl<'a> Drawn<'a> {
+    /// The trial of a cell with the longest stall; the last one if there was none.
+    fn of(subject: &'a Subject, cell: usize) -> Option<Drawn<'a>> {
+        let told = told(subject, cell);
+        let trials = told.len();
+        let longest = |stalls: &[Stall]| stalls.iter().map(Stall::length_s).fold(0.0, f64::max);
+        let seen = told.into_iter().map(|(record, timeline)| (record, timeline, stalls(timeline)));
+        let (record, timeline, stalls) = seen.max_by(|a, b| longest(&a.2).total_cmp(&longest(&b.2)))?;
+        let place = subject.runs.iter().position(|run| std::ptr::eq(&run.record, record))?;
+        let which = match (trials, stalls.is_empty()) {
+            (1, _) => "Of the only trial".to_owned(),
+            (_, true) => format!("Of run {}, the last of {trials} trials", place + 1),
+            (_, false) => format!("Of run {}, that of {trials} trials with the longest stall", place + 1),
+        };
+        let says = format!("{which}; in intervals of {} ms.", timeline.interval_ms);
+        Some(Drawn { label: &subject.grid.labels[cell], record, timeline, stalls, says })
+    }
+
+    /// Middle and width of each interval, seconds; the last one ends with the run.
+    fn spans(&self) -> impl Iterator<Item = (f64, f64)> {
+        let width_s = self.timeline.interval_ms as f64 / 1e3;
+        let end_s = self.record.score.elapsed_s;
+        (0..self.timeline.intervals.len()).map(move |place| {
+            let from_s = place as f64 * width_s;
+            let span_s = (end_s - from_s).clamp(0.0, width_s);
+            (from_s + span_s / 2.0, span_s)
+        })
+    }
+}
+
+fn throughput(drawn: &[Drawn<'_>], left_out: &str) -> Chart {
+    let mut points = Vec::new();
+    for one in drawn {
+        let width_s = one.timeline.interval_ms as f64 / 1e3;
+        for (interval, (middle_s, span_s)) in one.timeline.intervals.iter().zip(one.spans()) {
+            if span_s >= width_s * LAST_SHARE_MIN {
+                let rate = interval.deliveries as f64 / span_s;
+                let point = Point::plain(one.label, Place::At(rounded(middle_s)), rate.round());
+                points.push(Point { n: Some(interval.deliveries), ..point });
+            }
+        }
+    }
+    Chart {
+        id: "deliveries-over-time".to_owned(),
+        title: "Deliveries over the time of a run".to_owned(),
+        caption: format!(
+            "From the opening of the gate to the last delivery; n is the number of deliveries. The trial of \
+             each cell is that of the charts of latency below.{left_out}"
+        ),
+        kind: ChartKind::Lines,
+        x: Axis::linear("time", "s"),
+        y: Axis::linear("Deliveries", "deliveries/s"),
+        points,
+        marks: Vec::new(),
+    }
+}
+
+fn latency(number: usize, one: &Drawn<'_>) -> Chart {
+    let mut points = Vec::new();
+    for (name, of) in PERCENTILES {
+        for (place, (interval, (middle_s, _))) in one.timeline.intervals.iter().zip(one.spans()).enumerate() {
+            let Some(us) = of(interval) else { continue };
+            let stall = one.stalls.iter().find(|stall| name == "max" && stall.ends_at == place);
+            let point = Point::plain(name, Place::At(rounded(middle_s)), rounded(us / 1e3));
+            let note = stall.map(|stall| format!("stall: {}", stall.says()));
+            points.push(Point { n: Some(interval.deliveries), note, ..point });
+        }
+    }
+    let mut longest: Vec<&Stall> = one.stalls.iter().collect();
+    longest.sort_by(|a, b| b.length_s().total_cmp(&a.length_s()));
+    let named = &longest[..longest.len().min(STALLS_MAX)];
+    let stalls = match one.stalls.len() {
+        0 => " None of the trials stalled.".to_owned(),
+        1 => " It stalled once.".to_owned(),
+        few @ ..=STALLS_MAX => format!(" It stalled {few} times."),
+        many => format!(" It stalled {many} times; the {STALLS_MAX} longest are named."),
+    };
+    let mark = |stall: &&Stall| {
+        let at = Some(stall.middle_s());
+        Mark { label: format!("stall: {}", stall.says()), line: [(at, None), (at, None)] }
+    };
+    Chart {
+        id: format!("latency-over-time-{number}"),
+        title: format!("Latency over the time of a run: {}", one.label),
+        caption: format!("{}{stalls}", one.says),
+        kind: ChartKind::Lines,
+        x: Axis::linear("time", "s"),
+        y: Axis::linear("Latency", "ms").on(Scale::Log),
+        points,
+        marks: named.iter().map(mark).collect(),
+    }
+}
+
+/// A number with the digits that count: thousands of points are in the page twice.
+fn rounded(value: f64) -> f64 {
+    three_digits(value * 1e3).parse::<f64>().map_or(value, |shown| shown / 1e3)
+}
