@@ -2,14 +2,19 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
     Answer, Boot, Configuration, Image, Job, Kernel, LabError, Outcome, START_US, Study, boot,
-    configurations, guest, kernel_file, shell, shipped, summary,
+    configurations, guest, java_runtime, kernel_file, shell, shipped, summary,
 };
+use klatch_platforms::Java;
+
+/// The oldest Java that runs `klatch.jar`.
+const JAVA_MIN: u32 = 17;
 
 /// The schedulers of history in an emulated machine whose clock counts instructions.
 #[derive(Args)]
@@ -52,6 +57,12 @@ struct Run {
     /// Most that a boot may take, of this machine's time
     #[arg(long, default_value_t = 900, value_name = "SECONDS")]
     limit: u64,
+    /// Boots at a time; numbers are the same whatever else runs [default: CPUs here, at most 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    jobs: Option<u16>,
+    /// For studies that need Java: the java program of a JDK [default: of JAVA_HOME, PATH, /usr/lib/jvm]
+    #[arg(long, value_name = "PATH")]
+    java: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -77,6 +88,9 @@ struct Exec {
     /// Most that it may take, of this machine's time
     #[arg(long, default_value_t = 900, value_name = "SECONDS")]
     limit: u64,
+    /// Bring a Java runtime, made of this java program's JDK
+    #[arg(long, value_name = "PATH")]
+    java: Option<PathBuf>,
     /// A command of klatch and its arguments, without `klatch`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -93,6 +107,15 @@ impl Lab {
     }
 }
 
+/// This program and its libraries, and Java.
+fn image(java: Option<&Path>) -> Result<Image, LabError> {
+    let mut image = Image::of_this_program()?;
+    if let Some(java) = java {
+        image.folder("/java", &java_runtime(java, |what| eprintln!("{what}"))?)?;
+    }
+    Ok(image)
+}
+
 fn kernel(name: &str) -> Result<PathBuf, LabError> {
     let known = || Kernel::all().iter().map(|kernel| kernel.name).collect::<Vec<_>>().join(", ");
     let found = Kernel::find(name);
@@ -101,21 +124,21 @@ fn kernel(name: &str) -> Result<PathBuf, LabError> {
 }
 
 impl Machine {
-    fn boot<'a>(&self, kernel: &'a Path, image: Image, command: Vec<String>, limit: u64) -> Boot<'a> {
+    fn boot<'a>(&self, kernel: &'a Path, image: Image, commands: Vec<Vec<String>>, limit: u64) -> Boot<'a> {
         Boot {
             kernel,
             image,
             cpus: self.cpus,
             memory_mb: self.memory,
             seed: self.seed,
-            job: Job { command, start_us: START_US },
+            job: Job { commands, start_us: START_US },
             limit: Duration::from_secs(limit),
         }
     }
 
     fn shell(self) -> anyhow::Result<ExitCode> {
         let kernel = kernel(&self.kernel)?;
-        let mut image = Image::of_this_program()?;
+        let mut image = image(None)?;
         let on_path = std::env::var_os("PATH").unwrap_or_default();
         let busybox =
             std::env::split_paths(&on_path).map(|folder| folder.join("busybox")).find(|file| file.exists());
@@ -133,11 +156,12 @@ impl Machine {
 impl Exec {
     fn execute(self) -> anyhow::Result<ExitCode> {
         let kernel = kernel(&self.machine.kernel)?;
-        let image = Image::of_this_program()?;
-        let answer = boot(&self.machine.boot(&kernel, image, self.command, self.limit))?;
-        print!("{}", answer.stdout);
-        eprintln!("{}", answer.stderr.trim_end());
-        Ok(ExitCode::from(answer.status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1)))
+        let image = image(self.java.as_deref())?;
+        let answer = boot(&self.machine.boot(&kernel, image, vec![self.command], self.limit))?;
+        let step = answer.steps.first().context("the machine ran nothing")?;
+        print!("{}", step.stdout);
+        eprintln!("{}", step.stderr.trim_end());
+        Ok(ExitCode::from(step.status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1)))
     }
 }
 
@@ -157,47 +181,93 @@ impl Run {
         }
         println!("{}\n{}\n{} boots", study.name, study.question, all.len() * if self.twice { 2 } else { 1 });
         if self.dry_run {
-            all.iter().for_each(|one| println!("  {}: klatch {}", one.id, one.job().command.join(" ")));
+            let jobs =
+                all.iter().flat_map(|one| one.job().commands.into_iter().map(|command| (&one.id, command)));
+            jobs.for_each(|(id, command)| println!("  {id}: klatch {}", command.join(" ")));
             return Ok(ExitCode::SUCCESS);
         }
-        let image = Image::of_this_program()?;
+        let java = study.java.then(|| Java::find(self.java.as_deref(), JAVA_MIN)).transpose()?;
+        let image = image(java.as_ref().map(|java| java.path.as_path()))?;
         let folder = self.folder(&study.name)?;
-        let mut outcomes = Vec::new();
-        let mut differ = false;
-        for one in all {
-            let answer = self.once(&study, &one, &image)?;
-            if self.twice && self.once(&study, &one, &image)? != answer {
-                differ = true;
-                eprintln!("klatch: {} gave other numbers the second time", one.id);
-            }
-            let outcome = Outcome::read(one, &answer);
-            keep(&folder, &outcome, &answer)?;
-            match &outcome.failure {
-                Some(why) => println!("  {}: failed: {why}", outcome.configuration.id),
-                None => println!("  {}", outcome.configuration.id),
-            }
-            outcomes.push(outcome);
-        }
+        // Fetched before the first boot, not by several boots at once.
+        all.iter().try_for_each(|one| kernel(&one.kernel).map(|_| ()))?;
+        let outcomes = self.at_a_time(&all, |one| self.outcome(&study, one, &image, &folder))?;
         println!("\n{}", summary(&study, &outcomes));
-        if self.twice && !differ {
+        let failed = outcomes.iter().any(|outcome| outcome.failure.is_some());
+        if self.twice && !failed {
             println!("the second boots gave the same, to the last digit");
         }
         println!("results: {}", folder.display());
-        let failed = differ || outcomes.iter().any(|outcome| outcome.failure.is_some());
         Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 
-    fn once(&self, study: &Study, one: &Configuration, image: &Image) -> anyhow::Result<Answer> {
-        let kernel = kernel(&one.kernel)?;
-        Ok(boot(&Boot {
-            kernel: &kernel,
+    /// Does something with every configuration, some at a time; in their order. After an error no other is begun.
+    fn at_a_time(
+        &self,
+        all: &[Configuration],
+        work: impl Fn(&Configuration) -> anyhow::Result<Outcome> + Sync,
+    ) -> anyhow::Result<Vec<Outcome>> {
+        let here = || std::thread::available_parallelism().map_or(1, usize::from).min(4);
+        let waiting = Mutex::new(all.iter().enumerate());
+        let done = Mutex::new(Vec::new());
+        let take = || waiting.lock().ok()?.next();
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.map_or_else(here, usize::from) {
+                scope.spawn(|| {
+                    while let Some((number, one)) = take() {
+                        let outcome = work(one);
+                        if outcome.is_err() {
+                            while take().is_some() {}
+                        }
+                        if let Ok(mut done) = done.lock() {
+                            done.push((number, outcome));
+                        }
+                    }
+                });
+            }
+        });
+        let mut done = done.into_inner().unwrap_or_default();
+        done.sort_by_key(|(number, _)| *number);
+        done.into_iter().map(|(_, outcome)| outcome).collect()
+    }
+
+    /// Boots it, and keeps what came of it.
+    fn outcome(
+        &self,
+        study: &Study,
+        one: &Configuration,
+        image: &Image,
+        folder: &Path,
+    ) -> anyhow::Result<Outcome> {
+        let machine = Boot {
+            kernel: &kernel(&one.kernel)?,
             image: image.clone(),
             cpus: one.cpus,
             memory_mb: study.memory_mb,
             seed: one.seed,
             job: one.job(),
             limit: Duration::from_secs(self.limit),
-        })?)
+        };
+        let answer = match boot(&machine) {
+            Err(error) if !error.of_the_machine() => return Err(error.into()),
+            answer => answer,
+        };
+        let mut outcome = match &answer {
+            Ok(answer) => Outcome::read(one.clone(), answer),
+            Err(why) => Outcome::without_answer(one.clone(), why.to_string()),
+        };
+        if let Ok(answer) = &answer
+            && self.twice
+            && boot(&machine)? != *answer
+        {
+            outcome.failure = Some("a second boot gave other numbers".to_owned());
+        }
+        keep(folder, &outcome, answer.ok().as_ref())?;
+        match &outcome.failure {
+            Some(why) => println!("  {}: failed: {why}", one.id),
+            None => println!("  {}", one.id),
+        }
+        Ok(outcome)
     }
 
     /// A new folder, tried before anything is booted.
@@ -217,10 +287,10 @@ impl Run {
 }
 
 /// Keeps what came back: the outcome, and the files that the command wrote.
-fn keep(folder: &Path, outcome: &Outcome, answer: &Answer) -> anyhow::Result<()> {
+fn keep(folder: &Path, outcome: &Outcome, answer: Option<&Answer>) -> anyhow::Result<()> {
     let folder = folder.join(&outcome.configuration.id);
     let told = || format!("cannot keep results in {}", folder.display());
-    for (name, text) in &answer.files {
+    for (name, text) in answer.into_iter().flat_map(|answer| &answer.files) {
         let path = folder.join(name);
         std::fs::create_dir_all(path.parent().unwrap_or(&folder)).with_context(told)?;
         std::fs::write(path, text).with_context(told)?;

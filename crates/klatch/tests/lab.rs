@@ -7,9 +7,10 @@ use std::process::Command;
 
 use support::{Said, klatch};
 
-/// One scheduler, one length, so that it takes no longer than it must.
-const SMALL: &str = "question = 'Does it boot?'\nschedulers = ['o1']\n\
-                     command = 'probe yield --tasks 20 --rounds 50'\nshow = ['decisions', 'length', 'cost']\n";
+/// One scheduler, little chat, one length, so that it takes no longer than it must.
+const SMALL: &str = "question = 'Does it boot?'\nschedulers = ['o1']\nshow = ['decisions', 'length', 'cost']\n\
+    command = ['run --platform native-threads --rooms 1 --users 5 --count 2 --warmup 0 --trials 1', \
+               'probe yield --tasks 20 --rounds 50']\n";
 
 fn lab(arguments: &[&str]) -> Command {
     let mut command = klatch();
@@ -26,18 +27,21 @@ fn refused(command: &mut Command, words: &[&str]) {
 }
 
 #[test]
-fn a_boot_brings_back_what_the_scheduler_counted() {
+fn two_boots_bring_back_the_same_to_the_last_digit_of_chat_and_scheduler() {
     let folder = tempfile::tempdir().unwrap();
     let study = folder.path().join("small.toml");
     std::fs::write(&study, SMALL).unwrap();
-    let said = Said::of(lab(&["run", "--out"]).arg(folder.path()).arg(&study));
+    let said = Said::of(lab(&["run", "--twice", "--out"]).arg(folder.path()).arg(&study));
     assert_eq!(said.status, Some(0), "the lab needs qemu-system-x86 (scripts/setup.sh test): {said:?}");
+    assert!(said.out.contains("the second boots gave the same, to the last digit"), "{said:?}");
     let outcome = folder.path().join("lab-small-1/linux-6.18_1-cpus_o1_seed-1/outcome.json");
     let outcome: serde_json::Value = serde_json::from_slice(&std::fs::read(outcome).unwrap()).unwrap();
     assert_eq!(outcome["scheduler"]["lost"], serde_json::Value::Null);
     let yields = outcome["scheduler"]["observed"]["stats"].as_array().unwrap();
     let yields = yields.iter().find(|stat| stat["name"] == "yields").unwrap()["value"].as_u64().unwrap();
     assert!(yields >= 1_000, "{outcome}");
+    let record = &outcome["results"][1];
+    assert_eq!(record["score"]["total"], 5 * 2 * 5, "what 5 users said and heard: {outcome}");
 }
 
 #[test]

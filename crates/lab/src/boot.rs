@@ -24,9 +24,9 @@ const QEMU: &str = "qemu-system-x86_64";
 /// What the emulated machine does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// A command of klatch and its arguments, without `klatch`; nothing for a shell.
-    pub command: Vec<String>,
-    /// When it begins, µs of the machine's own time; it idles before. So boot work has ended, and what that took makes no
+    /// Commands of klatch and their arguments, without `klatch`, one after another until one fails; none for a shell.
+    pub commands: Vec<Vec<String>>,
+    /// When the first begins, µs of the machine's own time; it idles before. So boot work has ended, and what that took makes no
     /// difference, but a seed does.
     pub start_us: u64,
 }
@@ -82,7 +82,7 @@ pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
     }
 }
 
-/// Boots it with its console on this terminal, in real time. `boot.job.command` is for the shell to run, or nothing.
+/// Boots it with its console on this terminal, in real time. `boot.job.commands` is empty.
 ///
 /// # Errors
 /// See [`LabError`].

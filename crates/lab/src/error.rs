@@ -1,6 +1,7 @@
 //! Why nothing came out of the lab.
 
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -63,11 +64,33 @@ pub enum LabError {
         /// Why it failed.
         source: std::io::Error,
     },
+    /// No room for a file.
+    #[error("cannot {what} {path}: the disk is full; free some of it, or name a folder on another: TMPDIR for the image of a machine (200 MB), XDG_CACHE_HOME for kernels and Java (150 MB)", path = path.display())]
+    Full {
+        /// What was tried.
+        what: &'static str,
+        /// With which file.
+        path: PathBuf,
+    },
     /// The libraries of a program cannot be told.
     #[error("cannot tell which libraries {program} needs: {why}", program = program.display())]
     Libraries {
         /// Which program.
         program: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// A Java without its tools.
+    #[error("there is no jlink beside {java}: a JDK has it, a JRE has not (Debian: apt-get install openjdk-17-jdk-headless); name another Java with --java PATH", java = java.display())]
+    NoJlink {
+        /// The `java` program.
+        java: PathBuf,
+    },
+    /// No runtime for the machine.
+    #[error("cannot make a small runtime of {java}: {why}", java = java.display())]
+    Jlink {
+        /// The `java` program.
+        java: PathBuf,
         /// Why not.
         why: String,
     },
@@ -89,4 +112,20 @@ pub enum LabError {
         /// Its last lines.
         console: String,
     },
+}
+
+impl LabError {
+    /// A file, and why it failed.
+    pub(crate) fn file(what: &'static str, path: &Path, source: std::io::Error) -> LabError {
+        let path = path.to_owned();
+        match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => LabError::Full { what, path },
+            _ => LabError::File { what, path, source },
+        }
+    }
+
+    /// Whether the emulated machine, and what ran in it, is to blame: then others may still do well.
+    pub fn of_the_machine(&self) -> bool {
+        matches!(self, LabError::TooLong { .. } | LabError::NoAnswer { .. })
+    }
 }

@@ -97,7 +97,7 @@ fn unpack(package: &[u8]) -> std::io::Result<Vec<u8>> {
 
 /// Whole or not there.
 fn keep(folder: &Path, path: &Path, bytes: &[u8]) -> Result<(), LabError> {
-    let failed = |source| LabError::File { what: "keep the kernel as", path: path.to_owned(), source };
+    let failed = |source| LabError::file("keep the kernel as", path, source);
     std::fs::create_dir_all(folder).map_err(failed)?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;

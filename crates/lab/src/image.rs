@@ -1,16 +1,18 @@
 //! What the emulated machine finds at boot: this very program, the libraries that it is linked with, and what a job brings.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cpio::Archive;
+use crate::elf::loaded;
 use crate::error::LabError;
 
 /// The dynamic linker of x86-64, by the ABI's own name for it.
-const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
+pub(crate) const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
 
 /// Files of an emulated machine.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +34,7 @@ impl Image {
     /// Its libraries cannot be told.
     pub fn of_this_program() -> Result<Image, LabError> {
         let own = Path::new("/proc/self/exe");
-        let program = std::fs::read_link(own).map_err(|source| file("find", own, source))?;
+        let program = std::fs::read_link(own).map_err(|source| LabError::file("find", own, source))?;
         let mut image = Image::default();
         image.program("/klatch", &program)?;
         Ok(image)
@@ -43,9 +45,11 @@ impl Image {
     /// # Errors
     /// Its libraries cannot be told.
     pub fn program(&mut self, at: &str, program: &Path) -> Result<(), LabError> {
-        for library in libraries(program)? {
-            self.files.insert(library.display().to_string(), Content::Copy(library));
+        let libraries = libraries(program)?;
+        if let Some(name) = libraries.missing.first() {
+            return Err(missing(program, name));
         }
+        self.files.extend(libraries.found.into_iter().map(copy));
         self.files.insert(at.to_owned(), Content::Copy(program.to_owned()));
         Ok(())
     }
@@ -53,20 +57,22 @@ impl Image {
     /// A whole folder, with the libraries that its programs need from elsewhere.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// It cannot be read, or libraries cannot be told.
     pub fn folder(&mut self, at: &str, from: &Path) -> Result<(), LabError> {
-        let entries = std::fs::read_dir(from).map_err(|source| file("read", from, source))?;
-        for entry in entries {
-            let entry = entry.map_err(|source| file("read", from, source))?;
-            let path = entry.path();
-            let at = format!("{at}/{}", entry.file_name().to_string_lossy());
-            if path.is_dir() {
-                self.folder(&at, &path)?;
-            } else if path.extension().is_some_and(|end| end == "so") || at.contains("/bin/") {
-                self.program(&at, &path)?;
-            } else {
-                self.files.insert(at, Content::Copy(path));
+        let from = from.canonicalize().map_err(|source| LabError::file("read", from, source))?;
+        let mut all = Vec::new();
+        walk(&from, &mut all)?;
+        let own: BTreeSet<_> = all.iter().filter_map(|path| path.file_name()).collect();
+        for path in &all {
+            let libraries = libraries(path)?;
+            // Java loads some libraries itself before others ask for them.
+            if let Some(name) = libraries.missing.iter().find(|name| !own.contains(OsStr::new(name))) {
+                return Err(missing(path, name));
             }
+            let elsewhere = libraries.found.into_iter().filter(|library| !library.starts_with(&from));
+            self.files.extend(elsewhere.map(copy));
+            let inside = path.strip_prefix(&from).unwrap_or(path);
+            self.files.insert(format!("{at}/{}", inside.display()), Content::Copy(path.clone()));
         }
         Ok(())
     }
@@ -86,7 +92,7 @@ impl Image {
     /// # Errors
     /// A file cannot be read, or the archive not be written.
     pub(crate) fn write(&self, to: &Path) -> Result<(), LabError> {
-        let failed = |source| file("write the image", to, source);
+        let failed = |source| LabError::file("write the image", to, source);
         let mut archive = Archive::new(BufWriter::new(File::create(to).map_err(failed)?));
         for folder in self.folders() {
             archive.folder(&folder).map_err(failed)?;
@@ -94,8 +100,8 @@ impl Image {
         for (at, content) in &self.files {
             match content {
                 Content::Copy(from) => {
-                    let bytes = std::fs::read(from).map_err(|source| file("read", from, source))?;
-                    archive.program(at, &bytes)
+                    let bytes = std::fs::read(from).map_err(|source| LabError::file("read", from, source))?;
+                    archive.program(at, &loaded(bytes))
                 }
                 Content::Bytes(bytes) => archive.program(at, bytes),
                 Content::Link(to) => archive.link(at, to),
@@ -119,41 +125,77 @@ impl Image {
     }
 }
 
+/// What a program is linked with.
+#[derive(Default)]
+struct Libraries {
+    found: Vec<PathBuf>,
+    missing: Vec<String>,
+}
+
 /// What the dynamic linker would load for this program, and the linker itself.
-fn libraries(program: &Path) -> Result<Vec<PathBuf>, LabError> {
+fn libraries(program: &Path) -> Result<Libraries, LabError> {
     let wrong = |why: String| LabError::Libraries { program: program.to_owned(), why };
-    let linker = |what: &str| {
-        let output = Command::new(LINKER).arg(what).arg(program).output();
+    let ask = |linker: &mut Command| {
+        let output = linker.arg(program).output();
         output.map_err(|error| wrong(format!("{LINKER}: {error}")))
     };
     // What is linked statically, or is no program, needs none.
-    if !matches!(linker("--verify")?.status.code(), Some(0 | 2)) {
-        return Ok(Vec::new());
+    if !matches!(ask(Command::new(LINKER).arg("--verify"))?.status.code(), Some(0 | 2)) {
+        return Ok(Libraries::default());
     }
-    let output = linker("--list")?;
+    // As ldd asks: what is missing is told, and is no error. `--list` stops there.
+    let output = ask(Command::new(LINKER).env("LD_TRACE_LOADED_OBJECTS", "1"))?;
     if !output.status.success() {
         return Err(wrong(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }
     let said = String::from_utf8_lossy(&output.stdout);
-    let mut all = vec![PathBuf::from(LINKER)];
+    let mut libraries = Libraries { found: vec![PathBuf::from(LINKER)], missing: Vec::new() };
     for line in said.lines() {
-        let Some((_, path)) = line.split_once("=> ") else { continue };
-        let path = path.split(" (").next().unwrap_or_default();
-        if path == "not found" {
-            return Err(wrong(format!("there is no {line}", line = line.trim())));
+        let Some((name, path)) = line.split_once("=> ") else { continue };
+        match path.split(" (").next().unwrap_or_default() {
+            "not found" => libraries.missing.push(name.trim().to_owned()),
+            path => libraries.found.push(PathBuf::from(path)),
         }
-        all.push(PathBuf::from(path));
     }
-    Ok(all)
+    Ok(libraries)
 }
 
-fn file(what: &'static str, path: &Path, source: std::io::Error) -> LabError {
-    LabError::File { what, path: path.to_owned(), source }
+/// All files below a folder.
+fn walk(folder: &Path, all: &mut Vec<PathBuf>) -> Result<(), LabError> {
+    let failed = |source| LabError::file("read", folder, source);
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            walk(&path, all)?;
+        } else {
+            all.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn copy(library: PathBuf) -> (String, Content) {
+    (library.display().to_string(), Content::Copy(library))
+}
+
+fn missing(program: &Path, library: &str) -> LabError {
+    LabError::Libraries { program: program.to_owned(), why: format!("there is no {library}") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_disk_is_told() {
+        let mut image = Image::default();
+        image.bytes("/a", vec![0; 100_000]);
+        let told = image.write(Path::new("/dev/full")).unwrap_err().to_string();
+        assert!(
+            told.starts_with("cannot write the image /dev/full: the disk is full") && told.contains("TMPDIR"),
+            "{told}"
+        );
+    }
 
     #[test]
     fn a_program_comes_with_its_libraries_and_their_folders() {

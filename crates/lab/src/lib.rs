@@ -2,10 +2,12 @@
 
 mod boot;
 mod cpio;
+mod elf;
 mod error;
 mod fetch;
 mod guest;
 mod image;
+mod java;
 mod kernels;
 mod probe;
 mod study;
@@ -13,8 +15,9 @@ mod study;
 pub use boot::{Boot, Job, START_US, boot, shell};
 pub use error::LabError;
 pub use fetch::{cache_folder, kernel_file};
-pub use guest::{Answer, guest};
+pub use guest::{Answer, Step, guest};
 pub use image::Image;
+pub use java::java_runtime;
 pub use kernels::Kernel;
 pub use probe::{Probe, ProbeError, ProbeResult};
 pub use study::{Configuration, Outcome, Study, StudyError, configurations, shipped, summary};

@@ -21,16 +21,25 @@ const OUT: &str = "/out";
 /// What the emulated machine answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Exit status of the command; `None` if a signal ended it.
+    /// The commands that ran; none after one that failed.
+    pub steps: Vec<Step>,
+    /// Text files that they left in `/out`, by their path there.
+    pub files: BTreeMap<String, String>,
+    /// How long the machine had run when the last command ended, µs of its own time.
+    pub uptime_us: u64,
+}
+
+/// What one command did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The command, without `klatch`.
+    pub command: Vec<String>,
+    /// Exit status; `None` if a signal ended it.
     pub status: Option<i32>,
     /// Its standard output.
     pub stdout: String,
     /// Its standard error.
     pub stderr: String,
-    /// Text files that it left in `/out`, by their path there.
-    pub files: BTreeMap<String, String>,
-    /// How long the machine had run when the command ended, µs of its own time.
-    pub uptime_us: u64,
 }
 
 /// Does what the first program of the machine does; it does not come back.
@@ -51,26 +60,37 @@ pub fn guest() -> io::Result<()> {
 fn work() -> io::Result<()> {
     system::prepare()?;
     let job: Job = serde_json::from_slice(&std::fs::read("/job.json")?)?;
-    if job.command.is_empty() {
+    if job.commands.is_empty() {
         let mut shell = Command::new("/bin/sh");
         shell.env("PATH", "/bin:/").current_dir(OUT);
         shell.status()?;
         return Ok(());
     }
     system::sleep_until(job.start_us);
-    let mut command = Command::new("/klatch");
-    command.args(&job.command).current_dir(OUT).stdin(Stdio::null()).env("PATH", "/bin:/java/bin:/");
-    let output = command.output()?;
-    let answer = Answer {
-        status: output.status.code(),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        files: files(Path::new(OUT), "")?,
-        uptime_us: system::uptime_us(),
-    };
+    let mut steps = Vec::new();
+    for command in job.commands {
+        steps.push(step(command)?);
+        if steps.last().is_some_and(|step| step.status != Some(0)) {
+            break;
+        }
+    }
+    let uptime_us = system::uptime_us();
+    let answer = Answer { steps, files: files(Path::new(OUT), "")?, uptime_us };
     let mut port = OpenOptions::new().write(true).open(system::port()?)?;
     port.write_all(&serde_json::to_vec(&answer)?)?;
     port.write_all(END.as_bytes())
+}
+
+fn step(command: Vec<String>) -> io::Result<Step> {
+    let mut klatch = Command::new("/klatch");
+    klatch.args(&command).current_dir(OUT).stdin(Stdio::null()).env("PATH", "/bin:/java/bin:/");
+    let output = klatch.output()?;
+    Ok(Step {
+        command,
+        status: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
 }
 
 /// All that is text below a folder.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -29,16 +29,23 @@ pub struct Study {
     /// Seeds: each shifts the start by a moment, and so makes an error bar.
     #[serde(default = "one")]
     pub seeds: Vec<u32>,
-    /// A command of klatch; `{name}` stands for a value of `[vary]`, `{seed}` for the seed.
-    pub command: String,
+    /// A command of klatch, or several, one after another; `{name}` stands for a value of `[vary]`, `{seed}` for the seed.
+    #[serde(rename = "command", deserialize_with = "one_or_several")]
+    pub commands: Vec<String>,
     /// What varies.
     #[serde(default)]
     pub vary: BTreeMap<String, Vec<Value>>,
+    /// Whether a command needs Java.
+    #[serde(default)]
+    pub java: bool,
     /// Memory of the machine, MB.
     #[serde(default = "memory")]
     pub memory_mb: u32,
     /// What the table shows, see [`crate::Outcome::value`].
     pub show: Vec<String>,
+    /// Whether the lengths of the queue are told as a distribution.
+    #[serde(default)]
+    pub distribution: bool,
     /// Whether a line is laid through the costs of decisions by length of the queue.
     #[serde(default)]
     pub fit: bool,
@@ -61,6 +68,19 @@ impl std::fmt::Display for Value {
             Value::Word(word) => word.fmt(f),
         }
     }
+}
+
+fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a command of klatch or a list of them is expected")]
+    enum Commands {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Commands::deserialize(from)? {
+        Commands::One(command) => vec![command],
+        Commands::Several(commands) => commands,
+    })
 }
 
 fn first_kernel() -> Vec<String> {
@@ -110,9 +130,10 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         ("goodness-cost", include_str!("../../../../studies/lab/goodness-cost.toml")),
         ("runqueue-history", include_str!("../../../../studies/lab/runqueue-history.toml")),
         ("schedulers", include_str!("../../../../studies/lab/schedulers.toml")),
+        ("classic", include_str!("../../../../studies/lab/classic.toml")),
         ("yield-policy", include_str!("../../../../studies/lab/yield-policy.toml")),
         ("survive", include_str!("../../../../studies/lab/survive.toml")),
-        ("survive-hotplug", include_str!("../../../../studies/lab/survive-hotplug.toml")),
+        ("survive-smp", include_str!("../../../../studies/lab/survive-smp.toml")),
     ]
 }
 
@@ -158,9 +179,7 @@ impl Study {
         if let Some(cpus) = self.cpus.iter().find(|cpus| !(1..=64).contains(*cpus)) {
             return Err(format!("cpus must be 1..=64, got {cpus}"));
         }
-        if let Some((name, _)) =
-            self.vary.iter().find(|(name, _)| !self.command.contains(&format!("{{{name}}}")))
-        {
+        if let Some(name) = self.vary.keys().find(|name| !self.uses(name)) {
             return Err(format!("{name} varies, and the command has no {{{name}}}"));
         }
         let empty = [
@@ -168,12 +187,18 @@ impl Study {
             (self.kernels.is_empty(), "kernels"),
             (self.cpus.is_empty(), "cpus"),
             (self.seeds.is_empty(), "seeds"),
+            (self.commands.is_empty(), "command"),
             (self.vary.values().any(Vec::is_empty), "vary"),
         ];
         match empty.iter().find(|(is_empty, _)| *is_empty) {
             Some((_, what)) => Err(format!("{what} has no value, so there is nothing to run")),
             None => Ok(()),
         }
+    }
+
+    fn uses(&self, name: &str) -> bool {
+        let place = format!("{{{name}}}");
+        self.commands.iter().any(|command| command.contains(&place))
     }
 }
 
@@ -198,13 +223,24 @@ mod tests {
         let all = configurations(&Study::parse("small", SMALL).unwrap());
         assert_eq!(all.len(), 8);
         assert_eq!(all[0].id, "linux-6.18_1-cpus_fifo_tasks-5_seed-1");
-        assert_eq!(all[7].command, ["probe", "yield", "--tasks", "10"]);
+        assert_eq!(all[7].commands, [["probe", "yield", "--tasks", "10"]]);
         let job = all[7].job();
         assert_eq!(
-            job.command.join(" "),
+            job.commands[0].join(" "),
             "sched run o1 --out scheduler.json --knob yield=2 --knob warm_us=0 -- /klatch probe yield --tasks 10"
         );
         assert_ne!(job.start_us, all[6].job().start_us);
+    }
+
+    #[test]
+    fn several_commands_are_one_boot_and_each_finds_the_scheduler_anew() {
+        let several =
+            SMALL.replace("'probe yield --tasks {tasks}'", "['probe forks', 'probe yield --tasks {tasks}']");
+        let jobs = configurations(&Study::parse("small", &several).unwrap());
+        assert_eq!(jobs.len(), 8);
+        let commands: Vec<String> = jobs[0].job().commands.iter().map(|command| command.join(" ")).collect();
+        let under = "sched run fifo --out scheduler.json -- /klatch probe";
+        assert_eq!(commands, [format!("{under} forks"), format!("{under} yield --tasks 5")]);
     }
 
     #[test]

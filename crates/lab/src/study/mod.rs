@@ -27,8 +27,8 @@ pub struct Configuration {
     pub varied: Vec<(String, String)>,
     /// Seed.
     pub seed: u32,
-    /// What is run under the scheduler: a command of klatch.
-    pub command: Vec<String>,
+    /// What is run under the scheduler, one after another: commands of klatch.
+    pub commands: Vec<Vec<String>>,
 }
 
 /// The kernel's own scheduler.
@@ -74,10 +74,12 @@ fn configuration(
     varied: &[(String, String)],
     seed: u32,
 ) -> Configuration {
-    let fill = |command: &str| {
+    let fill = |command: &String| {
         let seed = ("seed".to_owned(), seed.to_string());
         let all = varied.iter().chain([&seed]);
-        all.fold(command.to_owned(), |command, (name, value)| command.replace(&format!("{{{name}}}"), value))
+        let filled = all
+            .fold(command.clone(), |command, (name, value)| command.replace(&format!("{{{name}}}"), value));
+        filled.split_whitespace().map(str::to_owned).collect()
     };
     let mut id = vec![format!("linux-{kernel}"), format!("{cpus}-cpus"), scheduler.replace([':', ','], "-")];
     id.extend(varied.iter().map(|(name, value)| format!("{name}-{}", value.replace([' ', '/'], "-"))));
@@ -89,24 +91,29 @@ fn configuration(
         scheduler: scheduler.to_owned(),
         varied: varied.to_vec(),
         seed,
-        command: fill(&study.command).split_whitespace().map(str::to_owned).collect(),
+        commands: study.commands.iter().map(fill).collect(),
     }
 }
 
 impl Configuration {
-    /// What the emulated machine does for it.
+    /// What the emulated machine does for it. Each command finds the scheduler freshly loaded.
     pub fn job(&self) -> Job {
-        let mut command = Vec::new();
+        let commands = self.commands.iter().map(|command| self.under_scheduler(command)).collect();
+        // Boots take less; a seed shifts all that comes after.
+        Job { commands, start_us: START_US + u64::from(self.seed) * 1_733 }
+    }
+
+    fn under_scheduler(&self, command: &[String]) -> Vec<String> {
+        let mut whole = Vec::new();
         if self.scheduler != KERNELS_OWN {
             let (name, knobs) = self.scheduler.split_once(':').unwrap_or((&self.scheduler, ""));
-            command.extend(["sched", "run", name, "--out", SCHEDULER_FILE].map(str::to_owned));
+            whole.extend(["sched", "run", name, "--out", SCHEDULER_FILE].map(str::to_owned));
             for knob in knobs.split(',').filter(|knob| !knob.is_empty()) {
-                command.extend(["--knob".to_owned(), knob.to_owned()]);
+                whole.extend(["--knob".to_owned(), knob.to_owned()]);
             }
-            command.extend(["--", "/klatch"].map(str::to_owned));
+            whole.extend(["--", "/klatch"].map(str::to_owned));
         }
-        command.extend(self.command.iter().cloned());
-        // Boots take less; a seed shifts all that comes after.
-        Job { command, start_us: START_US + u64::from(self.seed) * 1_733 }
+        whole.extend_from_slice(command);
+        whole
     }
 }
