@@ -44,6 +44,19 @@ fn two_boots_bring_back_the_same_to_the_last_digit_of_chat_and_scheduler() {
     assert_eq!(record["score"]["total"], 5 * 2 * 5, "what 5 users said and heard: {outcome}");
 }
 
+/// Kernels differ in the functions that they give to schedulers, and in what these are called with.
+#[test]
+fn the_newer_kernel_has_all_that_schedulers_ask_for() {
+    // These two ask for all of it between them.
+    for scheduler in ["multiqueue", "o1"] {
+        let run = ["exec", "--kernel", "7.2", "--", "sched", "run", scheduler];
+        let ping_pong = ["--", "/klatch", "probe", "ping-pong", "--tasks", "5", "--rounds", "20"];
+        let said = Said::of(lab(&run).args(ping_pong));
+        assert_eq!(said.status, Some(0), "{scheduler}: {said:?}");
+        assert!(said.out.contains("\"steps\":200"), "{scheduler}: {said:?}");
+    }
+}
+
 #[test]
 fn without_sched_ext_the_lab_is_named() {
     if Path::new("/sys/kernel/sched_ext").exists() {

@@ -29,14 +29,16 @@ static ALL: [Kernel; 2] = [
         package_sha256: "5a507681ea8c978d02265a7fec2f02c9588fb48b54b7f71edc1059e86007f3ec",
         kernel_sha256: "fb44deb1b865c78a7157fc6da7e9da7be5e253e056d229b54ba90d13d6df525f",
     },
+    // That of unstable, as the build of 7.2.12 for Debian 13 (backports) describes scx_bpf_create_dsq and others with the argument
+    // that the verifier itself gives them, and no program can call those.
     Kernel {
         name: "7.2",
-        version: "7.2.12+deb13-cloud-amd64",
-        package: "pool/main/l/linux-signed-amd64/linux-binary-7.2.12%2Bdeb13-cloud-amd64_7.2.12-1~bpo13%2B1_amd64.deb",
+        version: "7.2.13+deb14-cloud-amd64",
+        package: "pool/main/l/linux-signed-amd64/linux-binary-7.2.13%2Bdeb14-cloud-amd64_7.2.13-1_amd64.deb",
         snapshot: "20261122T000000Z",
-        package_bytes: 13_389_360,
-        package_sha256: "aa6720823145e351d3c817c95fe58d89995a2bcba4978ad2418c36a1c272f795",
-        kernel_sha256: "4823b07f21f64c616c78f26634434d4ddf0a9b6bc5db119e149ff35c79718efd",
+        package_bytes: 13_717_736,
+        package_sha256: "03e41f1c34c16583462f029e81944a85ebcdb78098c258dedfa1cfdd680a27f8",
+        kernel_sha256: "a1423b5059ed5c2ea8b0391f4cce75572382016d4d431454d92de37b86fe8e72",
     },
 ];
 

@@ -62,6 +62,18 @@ pub enum SchedulerError {
         /// The last lines of what was said on the way there, each on a line of its own.
         words: String,
     },
+    /// The kernel's type information is not what programs are built for.
+    #[error(
+        "the scheduler {name} cannot be loaded: this kernel's type information (BTF) gives functions of sched_ext other \
+         arguments than programs call them with. Some builds of Linux 7.0 and newer do so by mistake: try another \
+         build of the kernel{words}"
+    )]
+    Misdescribed {
+        /// Its name.
+        name: &'static str,
+        /// The last lines of what was said on the way there, each on a line of its own.
+        words: String,
+    },
     /// It was thrown out as soon as it was there.
     #[error("the kernel threw the scheduler {name} out at once: {why}")]
     ThrownOut {

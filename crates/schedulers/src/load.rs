@@ -37,7 +37,12 @@ impl Loaded {
         words::listen();
         let refused = |source: libbpf_rs::Error| match source.kind() {
             ErrorKind::PermissionDenied => SchedulerError::NotRoot,
-            _ => SchedulerError::Refused { name: scheduler.name, source, words: words::last() },
+            _ => match words::last() {
+                words if words.contains("incompatible with vmlinux") => {
+                    SchedulerError::Misdescribed { name: scheduler.name, words }
+                }
+                words => SchedulerError::Refused { name: scheduler.name, source, words },
+            },
         };
         let mut open = ObjectBuilder::default().open_memory(scheduler.code).map_err(refused)?;
         for mut map in open.maps_mut() {

@@ -108,6 +108,63 @@ void BPF_PROG(klatch_cpu_offline, s32 cpu)
 {
 }
 
+/* What is kept of each task: `task_of` finds it, NULL for a task that is new; `task_made` makes it. `parent_of` is that of the
+ * task which forks, if one does. */
+#define TASKS(kept)                                                                             \
+    struct {                                                                                    \
+        __uint(type, BPF_MAP_TYPE_TASK_STORAGE);                                                \
+        __uint(map_flags, BPF_F_NO_PREALLOC);                                                   \
+        __type(key, int);                                                                       \
+        __type(value, kept);                                                                    \
+    } tasks SEC(".maps");                                                                       \
+                                                                                                \
+    static __always_inline kept *task_of(struct task_struct *p)                                 \
+    {                                                                                           \
+        return bpf_task_storage_get(&tasks, p, 0, 0);                                           \
+    }                                                                                           \
+                                                                                                \
+    static __always_inline kept *task_made(struct task_struct *p)                               \
+    {                                                                                           \
+        return bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);              \
+    }                                                                                           \
+                                                                                                \
+    static __always_inline kept *parent_of(const struct scx_init_task_args *args)               \
+    {                                                                                           \
+        return args->fork ? bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0) : NULL; \
+    }
+
+/* What is kept of each CPU: `cpu_of` finds it, NULL for none or one too many. */
+#define CPUS(kept)                                                                              \
+    struct {                                                                                    \
+        __uint(type, BPF_MAP_TYPE_ARRAY);                                                       \
+        __uint(max_entries, CPUS_MAX);                                                          \
+        __type(key, u32);                                                                       \
+        __type(value, kept);                                                                    \
+    } cpus SEC(".maps");                                                                        \
+                                                                                                \
+    static __always_inline kept *cpu_of(s32 cpu)                                                \
+    {                                                                                           \
+        u32 key = cpu;                                                                          \
+                                                                                                \
+        return bpf_map_lookup_elem(&cpus, &key);                                                \
+    }
+
+/* Tells an idle CPU where `p` may run to look at the queues. Whether there is one. */
+static __always_inline bool tell_idle(struct task_struct *p)
+{
+    s32 idle = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
+
+    if (idle >= 0)
+        scx_bpf_kick_cpu(idle, OF_KERNEL(scx_kick_flags, SCX_KICK_IDLE));
+    return idle >= 0;
+}
+
+/* Makes a CPU decide at once. */
+static __always_inline void preempt(s32 cpu)
+{
+    scx_bpf_kick_cpu(cpu, OF_KERNEL(scx_kick_flags, SCX_KICK_PREEMPT));
+}
+
 /* Whether a task that waits may be taken to `cpu`. Who asks for what is not allowed is thrown out. */
 static __always_inline bool may_run(struct task_struct *p, s32 cpu)
 {
@@ -127,6 +184,14 @@ static __always_inline void set_slice(struct task_struct *p, u64 ns)
         scx_bpf_task_set_slice(p, ns);
     else
         p->scx.slice = ns;
+}
+
+/* The task that runs here has this much left, as it has shared with a child; when that is nothing, there is a decision. */
+static __always_inline void cut_current(u64 ns)
+{
+    set_slice(bpf_get_current_task_btf(), ns);
+    if (!ns)
+        preempt(bpf_get_smp_processor_id());
 }
 
 static __always_inline s32 nice_of(struct task_struct *p)

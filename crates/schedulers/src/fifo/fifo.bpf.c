@@ -25,12 +25,8 @@ s32 BPF_PROG(fifo_select_cpu, struct task_struct *p, s32 last, u64 flags)
 SEC("struct_ops/enqueue")
 void BPF_PROG(fifo_enqueue, struct task_struct *p, u64 flags)
 {
-    s32 idle;
-
     scx_bpf_dsq_insert(p, QUEUE, knobs[SLICE_MS].value * MS, flags);
-    idle = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
-    if (idle >= 0)
-        scx_bpf_kick_cpu(idle, OF_KERNEL(scx_kick_flags, SCX_KICK_IDLE));
+    tell_idle(p);
 }
 
 SEC("struct_ops/dispatch")

@@ -14,14 +14,17 @@
  * - The lock of the one queue is held for each step of the walk, not throughout: CPUs do not wait for each other as long.
  * - Real-time tasks are the kernel's own business, and were in this queue.
  * - The idle CPU that is told of a woken task is any one, not the one that was idle longest. */
-#include "klatch.bpf.h"
-#include "../goodness/policy.h"
+#include "../goodness/tasks.bpf.h"
 
-#define QUEUE 0
-
-#ifndef NAMED
+#ifndef NAMED /* or ../head has done this its own way */
 #define NAMED "klatch_goodness"
-#define TAKE_FIRST 0 /* the first that may run is taken, without a walk: see ../head */
+#define TAKE_FIRST 0
+#define QUEUE 0
+#define queue_of(task) QUEUE
+#define waiting() scx_bpf_dsq_nr_queued(QUEUE)
+#define waits_aside(cpu) false
+#define bring_back()
+#define create_queues() scx_bpf_create_dsq(QUEUE, -1)
 #endif
 
 enum { VERSION, CACHE_FLUSH_US };
@@ -44,55 +47,18 @@ STATS = {
     { "too_late", "times that the task chosen was gone; the first of the queue was taken" },
 };
 
-struct {
-    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, int);
-    __type(value, struct goodness_task);
-} tasks SEC(".maps");
-
 /* What a CPU does. */
 struct cpu {
     s32 best; /* of the walk under way; here and not in a local, or the verifier tells every number apart */
-    u32 busy;
-    struct goodness_task current;
+    struct running now;
 };
 
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, CPUS_MAX);
-    __type(key, u32);
-    __type(value, struct cpu);
-} cpus SEC(".maps");
-
-static u64 epoch;
-
-static __always_inline struct goodness_task *task_of(struct task_struct *p)
-{
-    return bpf_task_storage_get(&tasks, p, 0, 0);
-}
-
-static __always_inline struct cpu *cpu_of(s32 cpu)
-{
-    u32 key = cpu;
-
-    return bpf_map_lookup_elem(&cpus, &key);
-}
-
-/* Charges what was used since the last look. */
-static __always_inline void charge(struct goodness_task *task)
-{
-    u64 now = bpf_ktime_get_ns(), used = now - task->started_ns;
-
-    catch_up(task, epoch, version());
-    task->counter_ns = used < task->counter_ns ? task->counter_ns - used : 0;
-    task->started_ns = now;
-}
+CPUS(struct cpu);
 
 /* Tells a CPU that there is somebody new: an idle one, or one where he is better than who runs. */
 static __always_inline void reschedule_idle(struct task_struct *p, struct goodness_task *task)
 {
-    s32 home = scx_bpf_task_cpu(p), idle, i;
+    s32 home = scx_bpf_task_cpu(p), i;
     struct cpu *cpu = cpu_of(home);
 
     if (scx_bpf_test_and_clear_cpu_idle(home)) {
@@ -101,25 +67,22 @@ static __always_inline void reschedule_idle(struct task_struct *p, struct goodne
     }
     if (!cpu)
         return;
-    if (version() == LINUX_2_3 && cpu->busy
-        && is_worth_waiting(task->slice_avg_ns, cpu->current.slice_avg_ns, knobs[CACHE_FLUSH_US].value * 1000)
+    if (version() == LINUX_2_3 && cpu->now.busy
+        && is_worth_waiting(task->slice_avg_ns, cpu->now.task.slice_avg_ns, knobs[CACHE_FLUSH_US].value * 1000)
         && scx_bpf_nr_cpu_ids() > 1)
         return;
-    idle = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
-    if (idle >= 0) {
-        scx_bpf_kick_cpu(idle, OF_KERNEL(scx_kick_flags, SCX_KICK_IDLE));
+    if (tell_idle(p))
         return;
-    }
-    if (cpu->busy && preempts(task, &cpu->current, home, version())) {
+    if (cpu->now.busy && preempts(task, &cpu->now.task, home, version())) {
         count(PREEMPTIONS);
-        scx_bpf_kick_cpu(home, OF_KERNEL(scx_kick_flags, SCX_KICK_PREEMPT));
+        preempt(home);
         return;
     }
     bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
         cpu = cpu_of(i);
-        if (cpu && cpu->busy && i != home && may_run(p, i) && preempts(task, &cpu->current, i, version())) {
+        if (cpu && cpu->now.busy && i != home && may_run(p, i) && preempts(task, &cpu->now.task, i, version())) {
             count(PREEMPTIONS);
-            scx_bpf_kick_cpu(i, OF_KERNEL(scx_kick_flags, SCX_KICK_PREEMPT));
+            preempt(i);
             return;
         }
     }
@@ -135,32 +98,16 @@ s32 BPF_PROG(goodness_select_cpu, struct task_struct *p, s32 last, u64 flags)
     return last;
 }
 
-static __always_inline enum reason reason_of(const struct goodness_task *task, u64 flags)
-{
-    if (flags & OF_KERNEL(scx_enq_flags, SCX_ENQ_WAKEUP))
-        return WOKEN;
-    if (task->yielded)
-        return YIELDED;
-    return task->counter_ns ? PREEMPTED : EXPIRED;
-}
-
 SEC("struct_ops/enqueue")
 void BPF_PROG(goodness_enqueue, struct task_struct *p, u64 flags)
 {
     struct goodness_task *task = task_of(p);
-    enum reason reason;
 
     if (!task)
         return;
-    catch_up(task, epoch, version());
-    reason = reason_of(task, flags);
-    /* The flag was for the decision that has been made. */
-    task->yielded = 0;
-    task->mm = (u64)p->mm;
-    task->nice = nice_of(p);
-    if (joins(reason) == HEAD)
+    if (joins(comes(task, p, flags, version())) == HEAD)
         flags |= OF_KERNEL(scx_enq_flags, SCX_ENQ_HEAD);
-    scx_bpf_dsq_insert(p, QUEUE, TICK_NS, flags);
+    scx_bpf_dsq_insert(p, queue_of(task), TICK_NS, flags);
     if (task->sync)
         task->sync = 0;
     else
@@ -212,7 +159,7 @@ SEC("struct_ops/dispatch")
 void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
 {
     u64 began = bpf_ktime_get_ns(), mm = 0;
-    s32 length = scx_bpf_dsq_nr_queued(QUEUE);
+    s32 length = waiting();
     struct goodness_task *task = NULL;
     struct cpu *here = cpu_of(cpu);
     bool yielded = false, stays = prev && is_runnable(prev);
@@ -225,7 +172,7 @@ void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
         task = task_of(prev);
         if (!task)
             return;
-        charge(task);
+        charge(task, version());
         mm = task->mm;
         yielded = task->yielded;
         here->best = goodness_of_previous(task, cpu, version());
@@ -234,11 +181,14 @@ void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
     }
     if (walk(here, cpu, mm))
         goto out;
+    if (here->best < 0 && waits_aside(cpu))
+        here->best = 0;
     if (must_recalculate(here->best)) {
         count(RECALCULATIONS);
         if (!length && yielded)
             count(RECALCULATIONS_BY_YIELD);
-        __sync_fetch_and_add(&epoch, 1);
+        turn_epoch();
+        bring_back();
         here->best = NOBODY;
         if (task) {
             catch_up(task, epoch, version());
@@ -249,8 +199,7 @@ void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
     }
     if (task) {
         count(KEPT);
-        task->yielded = 0;
-        set_slice(prev, task->counter_ns ? task->counter_ns : 1);
+        goes_on(task, prev);
     }
 out:
     decided(began, length);
@@ -265,10 +214,7 @@ void BPF_PROG(goodness_running, struct task_struct *p)
 
     if (!task || !here)
         return;
-    task->cpu = cpu;
-    task->started_ns = bpf_ktime_get_ns();
-    here->current = *task;
-    here->busy = 1;
+    starts(&here->now, task, cpu);
 }
 
 SEC("struct_ops/stopping")
@@ -279,9 +225,7 @@ void BPF_PROG(goodness_stopping, struct task_struct *p, bool runnable)
 
     if (!task || !here)
         return;
-    task->slice_avg_ns = new_average(task->slice_avg_ns, bpf_ktime_get_ns() - here->current.started_ns);
-    charge(task);
-    here->busy = 0;
+    stops(&here->now, task, version());
 }
 
 SEC("struct_ops/yield")
@@ -292,43 +236,24 @@ bool BPF_PROG(goodness_yield, struct task_struct *from, struct task_struct *to)
     count(YIELDS);
     if (!task)
         return false;
-    if (!yields(scx_bpf_dsq_nr_queued(QUEUE), version())) {
+    if (!yields(waiting(), version())) {
         count(YIELDS_IGNORED);
         return false;
     }
-    charge(task);
-    task->yielded = 1;
-    set_slice(from, 0);
+    yields_now(task, from, version());
     return true;
 }
 
 SEC("struct_ops.s/init_task")
 s32 BPF_PROG(goodness_init_task, struct task_struct *p, struct scx_init_task_args *args)
 {
-    struct goodness_task *task, *parent = NULL;
-
-    task = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-    if (!task)
-        return -12; /* -ENOMEM */
-    task->nice = nice_of(p);
-    task->mm = (u64)p->mm;
-    task->cpu = -1;
-    task->epoch = epoch;
-    if (args->fork)
-        parent = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
-    if (parent && parent != task) {
-        charge(parent);
-        task->counter_ns = childs_share(&parent->counter_ns);
-    } else {
-        task->counter_ns = fresh_ns(task->nice, version());
-    }
-    return 0;
+    return begins(p, args, version());
 }
 
 SEC("struct_ops.s/init")
 s32 BPF_PROG(goodness_init)
 {
-    return scx_bpf_create_dsq(QUEUE, -1);
+    return create_queues();
 }
 
 SCHEDULER(.select_cpu = (void *)goodness_select_cpu, .enqueue = (void *)goodness_enqueue,

@@ -11,7 +11,7 @@
  * - A queue's lock cannot be tried for. A steal fails here when the task is gone, as it did when the lock was taken.
  * - Of several idle CPUs any one is told, not the one that was idle longest.
  * - The common queue for real-time tasks is missing: these are the kernel's own business. */
-#include "klatch.bpf.h"
+#include "../goodness/tasks.bpf.h"
 #include "../multiqueue/policy.h"
 
 enum { STEALS_TRIED };
@@ -31,51 +31,15 @@ STATS = {
     { "preemptions", "times that a woken task took a CPU from another" },
 };
 
-struct {
-    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, int);
-    __type(value, struct goodness_task);
-} tasks SEC(".maps");
-
 /* A CPU and its queue, whose number is the CPU's. */
 struct cpu {
     struct mq_cache told;
     struct mq_walk walk; /* the one under way */
-    u32 busy;
+    struct running now;
     s32 least, at; /* of a search under way; here and not in locals, or the verifier tells every number apart */
-    struct goodness_task current;
 };
 
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, CPUS_MAX);
-    __type(key, u32);
-    __type(value, struct cpu);
-} cpus SEC(".maps");
-
-static u64 epoch;
-
-static __always_inline struct goodness_task *task_of(struct task_struct *p)
-{
-    return bpf_task_storage_get(&tasks, p, 0, 0);
-}
-
-static __always_inline struct cpu *cpu_of(s32 cpu)
-{
-    u32 key = cpu;
-
-    return bpf_map_lookup_elem(&cpus, &key);
-}
-
-static __always_inline void charge(struct goodness_task *task)
-{
-    u64 now = bpf_ktime_get_ns(), used = now - task->started_ns;
-
-    catch_up(task, epoch, LINUX_2_4);
-    task->counter_ns = used < task->counter_ns ? task->counter_ns - used : 0;
-    task->started_ns = now;
-}
+CPUS(struct cpu);
 
 /* Where a woken task goes: its own CPU if that is idle, another idle one, or the one that minds least. */
 SEC("struct_ops/select_cpu")
@@ -97,10 +61,10 @@ s32 BPF_PROG(multiqueue_select_cpu, struct task_struct *p, s32 last, u64 flags)
         struct cpu *cpu = cpu_of(i);
         s32 minds;
 
-        if (!cpu || !cpu->busy || !may_run(p, i))
+        if (!cpu || !cpu->now.busy || !may_run(p, i))
             continue;
-        minds = resistance(na_goodness(&cpu->current), i == last);
-        if (minds < scratch->least && preempts(task, &cpu->current, i, LINUX_2_4)) {
+        minds = resistance(na_goodness(&cpu->now.task), i == last);
+        if (minds < scratch->least && preempts(task, &cpu->now.task, i, LINUX_2_4)) {
             scratch->least = minds;
             scratch->at = i;
             task->sync = 1; /* take that CPU, see enqueue */
@@ -112,19 +76,14 @@ s32 BPF_PROG(multiqueue_select_cpu, struct task_struct *p, s32 last, u64 flags)
 SEC("struct_ops/enqueue")
 void BPF_PROG(multiqueue_enqueue, struct task_struct *p, u64 flags)
 {
-    bool woken = flags & OF_KERNEL(scx_enq_flags, SCX_ENQ_WAKEUP);
-    s32 home = scx_bpf_task_cpu(p), idle;
+    s32 home = scx_bpf_task_cpu(p);
     struct goodness_task *task = task_of(p);
     struct cpu *cpu = cpu_of(home);
     enum reason reason;
 
     if (!task || !cpu)
         return;
-    catch_up(task, epoch, LINUX_2_4);
-    reason = woken ? WOKEN : task->yielded ? YIELDED : task->counter_ns ? PREEMPTED : EXPIRED;
-    task->yielded = 0;
-    task->mm = (u64)p->mm;
-    task->nice = nice_of(p);
+    reason = comes(task, p, flags, LINUX_2_4);
     if (joins(reason) == HEAD)
         flags |= OF_KERNEL(scx_enq_flags, SCX_ENQ_HEAD);
     scx_bpf_dsq_insert(p, home, TICK_NS, flags);
@@ -132,11 +91,9 @@ void BPF_PROG(multiqueue_enqueue, struct task_struct *p, u64 flags)
     if (task->sync) {
         task->sync = 0;
         count(PREEMPTIONS);
-        scx_bpf_kick_cpu(home, OF_KERNEL(scx_kick_flags, SCX_KICK_PREEMPT));
-    } else if (!woken) {
-        idle = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
-        if (idle >= 0)
-            scx_bpf_kick_cpu(idle, OF_KERNEL(scx_kick_flags, SCX_KICK_IDLE));
+        preempt(home);
+    } else if (reason != WOKEN) {
+        tell_idle(p);
     }
 }
 
@@ -261,7 +218,7 @@ void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
         task = task_of(prev);
         if (!task)
             return;
-        charge(task);
+        charge(task, LINUX_2_4);
         mm = task->mm;
         worth = local_goodness(task, mm);
     }
@@ -270,7 +227,7 @@ void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
         goto out;
     if (must_recalculate(here->walk.best.worth)) {
         count(RECALCULATIONS);
-        __sync_fetch_and_add(&epoch, 1);
+        turn_epoch();
         if (task) {
             catch_up(task, epoch, LINUX_2_4);
             worth = local_goodness(task, mm);
@@ -280,8 +237,7 @@ void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
     }
     if (task) {
         count(KEPT);
-        task->yielded = 0;
-        set_slice(prev, task->counter_ns ? task->counter_ns : 1);
+        goes_on(task, prev);
     } else if (!scx_bpf_dsq_move_to_local(cpu)) {
         take_any(cpu);
     }
@@ -298,10 +254,7 @@ void BPF_PROG(multiqueue_running, struct task_struct *p)
 
     if (!task || !here)
         return;
-    task->cpu = cpu;
-    task->started_ns = bpf_ktime_get_ns();
-    here->current = *task;
-    here->busy = 1;
+    starts(&here->now, task, cpu);
 }
 
 SEC("struct_ops/stopping")
@@ -312,8 +265,7 @@ void BPF_PROG(multiqueue_stopping, struct task_struct *p, bool runnable)
 
     if (!task || !here)
         return;
-    charge(task);
-    here->busy = 0;
+    stops(&here->now, task, LINUX_2_4);
 }
 
 SEC("struct_ops/yield")
@@ -336,33 +288,14 @@ bool BPF_PROG(multiqueue_yield, struct task_struct *from, struct task_struct *to
         count(YIELDS_IGNORED);
         return false;
     }
-    charge(task);
-    task->yielded = 1;
-    set_slice(from, 0);
+    yields_now(task, from, LINUX_2_4);
     return true;
 }
 
 SEC("struct_ops.s/init_task")
 s32 BPF_PROG(multiqueue_init_task, struct task_struct *p, struct scx_init_task_args *args)
 {
-    struct goodness_task *task, *parent = NULL;
-
-    task = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-    if (!task)
-        return -12; /* -ENOMEM */
-    task->nice = nice_of(p);
-    task->mm = (u64)p->mm;
-    task->cpu = -1;
-    task->epoch = epoch;
-    if (args->fork)
-        parent = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
-    if (parent && parent != task) {
-        charge(parent);
-        task->counter_ns = childs_share(&parent->counter_ns);
-    } else {
-        task->counter_ns = fresh_ns(task->nice, LINUX_2_4);
-    }
-    return 0;
+    return begins(p, args, LINUX_2_4);
 }
 
 SEC("struct_ops.s/init")

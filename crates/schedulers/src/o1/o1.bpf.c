@@ -24,13 +24,14 @@ KNOBS = {
 };
 
 enum {
-    DECISIONS, SWAPS, KEPT, YIELDS, YIELD_ONLY, YIELD_SAME, YIELD_HIGHER, YIELD_LOWER,
+    DECISIONS, SWAPS, KEPT, SWITCHES, YIELDS, YIELD_ONLY, YIELD_SAME, YIELD_HIGHER, YIELD_LOWER,
     EXPIRED_STAYED, PREEMPTIONS, PULLED_IDLE, PULLED_BUSY, WARM, TOO_LATE,
 };
 STATS = {
     { "decisions", "times that a task was looked for" },
     { "swaps", "times that the active and the expired array changed places" },
     { "kept", "decisions for the task that ran before" },
+    { "switches", "times that another task began to run than the one that ran before" },
     { "yields", "calls of sched_yield" },
     { "yield_only", "those after which the task itself ran on, as nobody else could be taken" },
     { "yield_same", "those after which a task of the same priority ran" },
@@ -44,12 +45,7 @@ STATS = {
     { "too_late", "lists that were found empty" },
 };
 
-struct {
-    __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-    __uint(map_flags, BPF_F_NO_PREALLOC);
-    __type(key, int);
-    __type(value, struct o1_task);
-} tasks SEC(".maps");
+TASKS(struct o1_task);
 
 struct array {
     u64 bits; /* of the lists that hold somebody */
@@ -63,28 +59,12 @@ struct cpu {
     s32 pulled, most, from; /* of a balance under way; here, or the verifier tells every number apart */
     s32 busy;
     s32 priority; /* of the task that runs */
+    s32 pid;      /* the same, or the last one */
     u64 expired_since_ns;
     u64 balanced_ns;
 };
 
-struct {
-    __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, CPUS_MAX);
-    __type(key, u32);
-    __type(value, struct cpu);
-} cpus SEC(".maps");
-
-static __always_inline struct o1_task *task_of(struct task_struct *p)
-{
-    return bpf_task_storage_get(&tasks, p, 0, 0);
-}
-
-static __always_inline struct cpu *cpu_of(s32 cpu)
-{
-    u32 key = cpu;
-
-    return bpf_map_lookup_elem(&cpus, &key);
-}
+CPUS(struct cpu);
 
 static __always_inline u64 list_of(s32 cpu, u32 array, s32 priority)
 {
@@ -155,7 +135,7 @@ s32 BPF_PROG(o1_select_cpu, struct task_struct *p, s32 last, u64 flags)
 SEC("struct_ops/enqueue")
 void BPF_PROG(o1_enqueue, struct task_struct *p, u64 flags)
 {
-    s32 home = scx_bpf_task_cpu(p), idle;
+    s32 home = scx_bpf_task_cpu(p);
     struct o1_task *task = task_of(p);
     struct cpu *cpu = cpu_of(home);
     enum reason reason = WOKEN;
@@ -190,13 +170,9 @@ void BPF_PROG(o1_enqueue, struct task_struct *p, u64 flags)
     join(task, cpu, home);
     if (reason == WOKEN && cpu->busy && task->priority < cpu->priority) {
         count(PREEMPTIONS);
-        scx_bpf_kick_cpu(home, OF_KERNEL(scx_kick_flags, SCX_KICK_PREEMPT));
-        return;
-    }
-    if (cpu->busy || reason != WOKEN) {
-        idle = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
-        if (idle >= 0)
-            scx_bpf_kick_cpu(idle, OF_KERNEL(scx_kick_flags, SCX_KICK_IDLE));
+        preempt(home);
+    } else if (cpu->busy || reason != WOKEN) {
+        tell_idle(p);
     }
 }
 
@@ -370,6 +346,9 @@ void BPF_PROG(o1_running, struct task_struct *p)
     task->started_ns = bpf_ktime_get_ns();
     here->priority = task->priority;
     here->busy = 1;
+    if (here->pid != p->pid)
+        count(SWITCHES);
+    here->pid = p->pid;
 }
 
 SEC("struct_ops/stopping")
@@ -411,19 +390,17 @@ bool BPF_PROG(o1_yield, struct task_struct *from, struct task_struct *to)
 SEC("struct_ops.s/init_task")
 s32 BPF_PROG(o1_init_task, struct task_struct *p, struct scx_init_task_args *args)
 {
-    struct o1_task *task, *parent = NULL;
+    struct o1_task *task = task_made(p), *parent = parent_of(args);
 
-    task = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
     if (!task)
         return -12; /* -ENOMEM */
     task->nice = nice_of(p);
     task->queued_on = -1;
-    if (args->fork)
-        parent = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0);
-    if (parent && parent != task) {
+    if (parent) {
         task->sleep_ns = parent->sleep_ns / 100 * 95;
         task->slice_ns = (parent->slice_ns + 1) / 2;
         parent->slice_ns /= 2;
+        cut_current(parent->slice_ns);
     }
     if (!task->slice_ns)
         task->slice_ns = full_slice_ns(task->nice);
