@@ -27,6 +27,8 @@ enum Name {
     PingPong,
     /// Processes that start and end
     Forks,
+    /// Threads that work, and take one lock: they try, yield, and block when that does not help
+    Locks,
     /// CPUs that go and come while threads yield (root)
     Hotplug,
 }
@@ -38,6 +40,7 @@ impl Probe {
             Name::Yield => Work::Yield { tasks, rounds },
             Name::PingPong => Work::PingPong { pairs: tasks, rounds },
             Name::Forks => Work::Forks { tasks, rounds },
+            Name::Locks => Work::Locks { tasks, rounds },
             Name::Hotplug => Work::Hotplug { tasks, rounds },
         };
         println!("{}", serde_json::to_string(&work.run()?)?);

@@ -2,6 +2,7 @@
 
 mod forks;
 mod hotplug;
+mod locks;
 mod ping_pong;
 mod yields;
 
@@ -34,6 +35,13 @@ pub enum Probe {
         /// So often.
         rounds: u32,
     },
+    /// Threads that work, and take one lock: they yield when it is taken, and block when that does not help.
+    Locks {
+        /// Threads.
+        tasks: u32,
+        /// How often each takes the lock.
+        rounds: u32,
+    },
     /// CPUs that go and come while threads yield.
     Hotplug {
         /// Threads.
@@ -52,7 +60,7 @@ pub struct ProbeResult {
     pub tasks: u32,
     /// Steps of each.
     pub rounds: u32,
-    /// Steps of all: yields, bytes, processes.
+    /// Steps of all: yields, bytes, processes, times that the lock was taken.
     pub steps: u64,
     /// How long it took, ns.
     pub elapsed_ns: u64,
@@ -94,6 +102,7 @@ impl Probe {
             Probe::Yield { tasks, rounds } => ("yield", tasks, rounds),
             Probe::PingPong { pairs, rounds } => ("ping-pong", pairs, rounds),
             Probe::Forks { tasks, rounds } => ("forks", tasks, rounds),
+            Probe::Locks { tasks, rounds } => ("locks", tasks, rounds),
             Probe::Hotplug { tasks, rounds } => ("hotplug", tasks, rounds),
         };
         within("tasks", tasks, 10_000)?;
@@ -102,6 +111,7 @@ impl Probe {
             Probe::Yield { .. } => yields::run(tasks, rounds),
             Probe::PingPong { .. } => ping_pong::run(tasks, rounds),
             Probe::Forks { .. } => forks::run(tasks, rounds),
+            Probe::Locks { .. } => locks::run(tasks, rounds),
             Probe::Hotplug { .. } => hotplug::run(tasks, rounds),
         }?;
         Ok(ProbeResult { probe: name.to_owned(), tasks, rounds, steps, elapsed_ns })
@@ -141,6 +151,7 @@ mod tests {
         assert_eq!(steps(Probe::Yield { tasks: 5, rounds: 40 }), 200);
         assert_eq!(steps(Probe::PingPong { pairs: 3, rounds: 20 }), 120);
         assert_eq!(steps(Probe::Forks { tasks: 4, rounds: 3 }), 12);
+        assert_eq!(steps(Probe::Locks { tasks: 4, rounds: 3 }), 12);
         let told = Probe::Yield { tasks: 0, rounds: 1 }.run().unwrap_err().to_string();
         assert_eq!(told, "tasks must be 1..=10000, got 0");
     }

@@ -128,6 +128,7 @@ pub enum StudyError {
 pub fn shipped() -> &'static [(&'static str, &'static str)] {
     &[
         ("goodness-cost", include_str!("../../../../studies/lab/goodness-cost.toml")),
+        ("goodness-cpus", include_str!("../../../../studies/lab/goodness-cpus.toml")),
         ("runqueue-history", include_str!("../../../../studies/lab/runqueue-history.toml")),
         ("schedulers", include_str!("../../../../studies/lab/schedulers.toml")),
         ("classic", include_str!("../../../../studies/lab/classic.toml")),

@@ -42,8 +42,9 @@ impl Outcome {
         Outcome { configuration, failure: Some(why), scheduler: None, results: Vec::new(), uptime_us: 0 }
     }
 
-    /// A number by its name: `cost` (ns for a decision, on average), `length` (tasks that waited then; `length_sd` its standard
-    /// deviation), a statistic of the scheduler, a field of what the command printed, or a place in a record: `/score/messages_per_s`.
+    /// A number by its name: `cost` (ns for a decision, on average), `cost_min` (the same of the cheapest at each length: with
+    /// several CPUs no other's turn is in it), `length` (tasks that waited then; `length_sd` its standard deviation), a
+    /// statistic of the scheduler, a field of what the command printed, or a place in a record: `/score/messages_per_s`.
     pub fn value(&self, name: &str) -> Option<f64> {
         let observed = self.scheduler.as_ref().map(|report| &report.observed);
         let costs = || observed.into_iter().flat_map(|observed| &observed.costs);
@@ -53,6 +54,9 @@ impl Outcome {
         };
         match name {
             "cost" => Some(costs().map(|row| row.ns).sum::<u64>() as f64 / decisions()),
+            "cost_min" => {
+                Some(costs().map(|row| row.ns_min as f64 * row.decisions as f64).sum::<f64>() / decisions())
+            }
             "length" => Some(mean(&|length| length)),
             "length_sd" => {
                 let center = mean(&|length| length);
