@@ -71,10 +71,11 @@ fn folders() -> [PathBuf; 2] {
 
 /// Writes the state down, if no other living Klatch has set the same.
 pub(super) fn keep(state: State) -> Result<Kept, SysctlError> {
-    for (other, _) in files().iter().filter_map(|path| open(path)).filter(|(_, file)| lock(file).is_err()) {
-        if let Some(name) =
-            state.values.iter().map(|value| &value.name).find(|name| other.has(name, &state.network))
-        {
+    for (other, file) in files().iter().filter_map(|path| open(path)) {
+        let mut names = state.values.iter().map(|value| &value.name);
+        let taken = names.find(|name| other.has(name, &state.network));
+        // Only what concerns this Klatch is locked, be it for a moment: another one that looks just then takes it for alive.
+        if let Some(name) = taken.filter(|_| lock(&file).is_err()) {
             return Err(SysctlError::Taken { name: name.clone(), pid: other.pid });
         }
     }
@@ -104,10 +105,16 @@ pub(super) fn abandoned() -> Vec<Kept> {
     let here = State::now(Vec::new());
     let mut all = Vec::new();
     for path in files() {
-        let Some((state, file)) = open(&path).filter(|(_, file)| lock(file).is_ok()) else { continue };
-        if state.boot != here.boot {
+        let Some((state, file)) = open(&path) else { continue };
+        let stale = state.boot != here.boot;
+        let of_here = state.values.iter().all(|value| state.has(&value.name, &here.network));
+        // As above: what is of another network namespace is not touched.
+        if !(stale || of_here) || lock(&file).is_err() {
+            continue;
+        }
+        if stale {
             let _ = std::fs::remove_file(&path);
-        } else if state.values.iter().all(|value| state.has(&value.name, &here.network)) {
+        } else {
             all.push(Kept { state, path, _locked: file });
         }
     }
