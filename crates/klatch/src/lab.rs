@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -12,6 +13,8 @@ use klatch_lab::{
     configurations, guest, java_runtime, kernel_file, shell, shipped, summary,
 };
 use klatch_platforms::Java;
+
+use crate::INTERRUPTED;
 
 /// The oldest Java that runs `klatch.jar`.
 const JAVA_MIN: u32 = 17;
@@ -98,13 +101,28 @@ struct Exec {
 
 impl Lab {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        match self.action {
+        let done = match self.action {
             Action::Run(run) => run.execute(),
             Action::Exec(exec) => exec.execute(),
             Action::Shell(machine) => machine.shell(),
             Action::Guest => guest().map(|()| ExitCode::SUCCESS).map_err(anyhow::Error::from),
+        };
+        match done {
+            Err(error) if matches!(error.downcast_ref(), Some(LabError::Interrupted)) => {
+                eprintln!("klatch: {error}");
+                Ok(ExitCode::from(INTERRUPTED))
+            }
+            done => done,
         }
     }
+}
+
+/// Becomes true at Ctrl-C. What a machine leaves in `TMPDIR` is large, so from here on nothing ends without a word.
+fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&interrupted);
+    ctrlc::set_handler(move || told.store(true, Ordering::Relaxed))?;
+    Ok(interrupted)
 }
 
 /// This program and its libraries, and Java.
@@ -124,15 +142,16 @@ fn kernel(name: &str) -> Result<PathBuf, LabError> {
 }
 
 impl Machine {
-    fn boot<'a>(&self, kernel: &'a Path, image: Image, commands: Vec<Vec<String>>, limit: u64) -> Boot<'a> {
+    fn boot<'a>(&self, kernel: &'a Path, image: Image, interrupted: &'a AtomicBool) -> Boot<'a> {
         Boot {
             kernel,
             image,
             cpus: self.cpus,
             memory_mb: self.memory,
             seed: self.seed,
-            job: Job { commands, start_us: START_US },
-            limit: Duration::from_secs(limit),
+            job: Job { commands: Vec::new(), start_us: START_US },
+            limit: Duration::MAX,
+            interrupted,
         }
     }
 
@@ -148,7 +167,8 @@ impl Machine {
             image.link(&format!("/bin/{name}"), "busybox");
         }
         eprintln!("klatch is /klatch in there; `exit` ends the machine");
-        shell(&self.boot(&kernel, image, Vec::new(), 0))?;
+        let interrupted = interrupted()?;
+        shell(&self.boot(&kernel, image, &interrupted))?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -156,8 +176,11 @@ impl Machine {
 impl Exec {
     fn execute(self) -> anyhow::Result<ExitCode> {
         let kernel = kernel(&self.machine.kernel)?;
-        let image = image(self.java.as_deref())?;
-        let answer = boot(&self.machine.boot(&kernel, image, vec![self.command], self.limit))?;
+        let interrupted = interrupted()?;
+        let mut machine = self.machine.boot(&kernel, image(self.java.as_deref())?, &interrupted);
+        machine.job.commands = vec![self.command];
+        machine.limit = Duration::from_secs(self.limit);
+        let answer = boot(&machine)?;
         let step = answer.steps.first().context("the machine ran nothing")?;
         print!("{}", step.stdout);
         eprintln!("{}", step.stderr.trim_end());
@@ -187,11 +210,27 @@ impl Run {
             return Ok(ExitCode::SUCCESS);
         }
         let java = study.java.then(|| Java::find(self.java.as_deref(), JAVA_MIN)).transpose()?;
-        let image = image(java.as_ref().map(|java| java.path.as_path()))?;
-        let folder = self.folder(&study.name)?;
         // Fetched before the first boot, not by several boots at once.
         all.iter().try_for_each(|one| kernel(&one.kernel).map(|_| ()))?;
-        let outcomes = self.at_a_time(&all, |one| self.outcome(&study, one, &image, &folder))?;
+        let interrupted = interrupted()?;
+        let image = image(java.as_ref().map(|java| java.path.as_path()))?;
+        let folder = self.folder(&study.name)?;
+        let work = |one: &Configuration| {
+            let kernel = kernel(&one.kernel)?;
+            let machine = Boot {
+                kernel: &kernel,
+                image: image.clone(),
+                cpus: one.cpus,
+                memory_mb: study.memory_mb,
+                seed: one.seed,
+                job: one.job(),
+                limit: Duration::from_secs(self.limit),
+                interrupted: &interrupted,
+            };
+            self.outcome(one, &machine, &folder)
+        };
+        let kept = |_: &anyhow::Error| eprintln!("klatch: what is finished is kept in {}", folder.display());
+        let outcomes = self.at_a_time(&all, work).inspect_err(kept)?;
         println!("\n{}", summary(&study, &outcomes));
         let failed = outcomes.iter().any(|outcome| outcome.failure.is_some());
         if self.twice && !failed {
@@ -232,23 +271,8 @@ impl Run {
     }
 
     /// Boots it, and keeps what came of it.
-    fn outcome(
-        &self,
-        study: &Study,
-        one: &Configuration,
-        image: &Image,
-        folder: &Path,
-    ) -> anyhow::Result<Outcome> {
-        let machine = Boot {
-            kernel: &kernel(&one.kernel)?,
-            image: image.clone(),
-            cpus: one.cpus,
-            memory_mb: study.memory_mb,
-            seed: one.seed,
-            job: one.job(),
-            limit: Duration::from_secs(self.limit),
-        };
-        let answer = match boot(&machine) {
+    fn outcome(&self, one: &Configuration, machine: &Boot<'_>, folder: &Path) -> anyhow::Result<Outcome> {
+        let answer = match boot(machine) {
             Err(error) if !error.of_the_machine() => return Err(error.into()),
             answer => answer,
         };
@@ -258,7 +282,7 @@ impl Run {
         };
         if let Ok(answer) = &answer
             && self.twice
-            && boot(&machine)? != *answer
+            && boot(machine)? != *answer
         {
             outcome.failure = Some("a second boot gave other numbers".to_owned());
         }
@@ -272,14 +296,13 @@ impl Run {
 
     /// A new folder, tried before anything is booted.
     fn folder(&self, study: &str) -> anyhow::Result<PathBuf> {
-        let told = || format!("cannot keep results in {}", self.out.display());
-        std::fs::create_dir_all(&self.out).with_context(told)?;
+        std::fs::create_dir_all(&self.out).map_err(cannot_keep(&self.out))?;
         for number in 1.. {
             let folder = self.out.join(format!("lab-{study}-{number}"));
             match std::fs::create_dir(&folder) {
                 Ok(()) => return Ok(folder),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error).with_context(told),
+                Err(error) => return Err(cannot_keep(&self.out)(error)),
             }
         }
         unreachable!("numbers do not end")
@@ -289,12 +312,17 @@ impl Run {
 /// Keeps what came back: the outcome, and the files that the command wrote.
 fn keep(folder: &Path, outcome: &Outcome, answer: Option<&Answer>) -> anyhow::Result<()> {
     let folder = folder.join(&outcome.configuration.id);
-    let told = || format!("cannot keep results in {}", folder.display());
-    for (name, text) in answer.into_iter().flat_map(|answer| &answer.files) {
+    let write = |name: &str, text: &str| {
         let path = folder.join(name);
-        std::fs::create_dir_all(path.parent().unwrap_or(&folder)).with_context(told)?;
-        std::fs::write(path, text).with_context(told)?;
-    }
-    std::fs::create_dir_all(&folder).with_context(told)?;
-    std::fs::write(folder.join("outcome.json"), serde_json::to_string_pretty(outcome)?).with_context(told)
+        std::fs::create_dir_all(path.parent().unwrap_or(&folder))?;
+        std::fs::write(path, text)
+    };
+    let outcome = serde_json::to_string_pretty(outcome)?;
+    let files = answer.into_iter().flat_map(|answer| &answer.files).map(|(name, text)| (name.as_str(), text));
+    let mut all = files.chain([("outcome.json", &outcome)]);
+    all.try_for_each(|(name, text)| write(name, text)).map_err(cannot_keep(&folder))
+}
+
+fn cannot_keep(folder: &Path) -> impl Fn(std::io::Error) -> anyhow::Error {
+    move |error| anyhow::anyhow!("cannot keep results in {}: {error}", folder.display())
 }

@@ -3,7 +3,11 @@
 mod support;
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use support::{Said, klatch};
 
@@ -47,14 +51,36 @@ fn two_boots_bring_back_the_same_to_the_last_digit_of_chat_and_scheduler() {
 /// Kernels differ in the functions that they give to schedulers, and in what these are called with.
 #[test]
 fn the_newer_kernel_has_all_that_schedulers_ask_for() {
-    // These two ask for all of it between them.
-    for scheduler in ["multiqueue", "o1"] {
-        let run = ["exec", "--kernel", "7.2", "--", "sched", "run", scheduler];
-        let ping_pong = ["--", "/klatch", "probe", "ping-pong", "--tasks", "5", "--rounds", "20"];
-        let said = Said::of(lab(&run).args(ping_pong));
+    // These two ask for all of it between them; and what waits for a CPU that goes is not left behind.
+    let ping_pong = ["probe", "ping-pong", "--tasks", "5", "--rounds", "20"];
+    let hotplug = ["probe", "hotplug", "--tasks", "5", "--rounds", "1"];
+    for (scheduler, cpus, probe) in [("multiqueue", "1", ping_pong), ("o1", "2", hotplug)] {
+        let run =
+            ["exec", "--kernel", "7.2", "--cpus", cpus, "--", "sched", "run", scheduler, "--", "/klatch"];
+        let said = Said::of(lab(&run).args(probe));
         assert_eq!(said.status, Some(0), "{scheduler}: {said:?}");
-        assert!(said.out.contains("\"steps\":200"), "{scheduler}: {said:?}");
+        assert!(said.out.contains("\"elapsed_ns\""), "{scheduler}: {said:?}");
     }
+}
+
+#[test]
+fn a_lab_that_is_stopped_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let left = || std::fs::read_dir(folder.path()).unwrap().count();
+    let started =
+        |command: &mut Command| command.env("TMPDIR", folder.path()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut klatch =
+        started(&mut lab(&["exec", "--", "probe", "yield", "--tasks", "2", "--rounds", "100000000"]));
+    let console =
+        || std::fs::read_dir(folder.path()).unwrap().flatten().any(|one| one.path().join("console").exists());
+    while !console() {
+        assert_eq!(klatch.try_wait().unwrap(), None, "the lab needs qemu-system-x86 (scripts/setup.sh test)");
+        sleep(Duration::from_millis(20));
+    }
+    kill_process(Pid::from_child(&klatch), Signal::TERM).unwrap();
+    let said = klatch.wait_with_output().unwrap();
+    assert_eq!(said.status.code(), Some(130), "{said:?}");
+    assert_eq!(left(), 0, "files are left in TMPDIR");
 }
 
 #[test]

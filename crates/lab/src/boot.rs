@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -48,6 +49,8 @@ pub struct Boot<'a> {
     pub job: Job,
     /// So long it may take, of this machine's time.
     pub limit: Duration,
+    /// Becomes true when it shall end at once.
+    pub interrupted: &'a AtomicBool,
 }
 
 /// Boots it, waits until it has ended, and returns what it answered.
@@ -70,7 +73,7 @@ pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
         path: folder.path().to_owned(),
         source,
     })?);
-    let status = wait(&mut Stopped(spawn(&mut command)?), boot.limit)?;
+    let status = wait(&mut Stopped(spawn(&mut command)?), boot)?;
     let told = std::fs::read_to_string(&answer).unwrap_or_default();
     let words = || last_lines(&console) + &last_lines(&folder.path().join("errors"));
     match (told.strip_suffix(END), status) {
@@ -90,12 +93,7 @@ pub fn shell(boot: &Boot<'_>) -> Result<(), LabError> {
     let folder = scratch()?;
     let mut command = command(boot, folder.path())?;
     command.args(["-serial", "mon:stdio"]);
-    let mut machine = Stopped(spawn(&mut command)?);
-    machine.0.wait().map(|_| ()).map_err(|source| LabError::File {
-        what: "wait for",
-        path: QEMU.into(),
-        source,
-    })
+    wait(&mut Stopped(spawn(&mut command)?), boot).map(|_| ())
 }
 
 fn scratch() -> Result<TempDir, LabError> {
@@ -144,13 +142,15 @@ impl Drop for Stopped {
 }
 
 /// How it ended; `None` if it did not within the limit.
-fn wait(machine: &mut Stopped, limit: Duration) -> Result<Option<String>, LabError> {
+fn wait(machine: &mut Stopped, boot: &Boot<'_>) -> Result<Option<String>, LabError> {
     let began = Instant::now();
     loop {
         let ended = machine.0.try_wait();
         match ended.map_err(|source| LabError::File { what: "wait for", path: QEMU.into(), source })? {
+            // What stopped us may have stopped it, too.
+            _ if boot.interrupted.load(Ordering::Relaxed) => return Err(LabError::Interrupted),
             Some(status) => return Ok(Some(status.to_string())),
-            None if began.elapsed() > limit => return Ok(None),
+            None if began.elapsed() > boot.limit => return Ok(None),
             // A child's end comes with no descriptor to wait on together with a limit.
             None => sleep(Duration::from_millis(20)),
         }

@@ -94,6 +94,9 @@ pub enum LabError {
         /// Why not.
         why: String,
     },
+    /// Somebody did not want to wait.
+    #[error("interrupted; the emulated machine is stopped")]
+    Interrupted,
     /// The machine did not come to an end by itself.
     #[error(
         "the emulated machine did not end within {limit_s} s and was stopped; its console said last: {console}"

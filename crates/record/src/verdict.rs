@@ -65,4 +65,6 @@ pub enum WarningKind {
     OneStart,
     /// Some shards were active for longer than others.
     ShardsUneven,
+    /// The CPU time is of another span than the messages, as the run was short.
+    TooShort,
 }

@@ -97,14 +97,9 @@ void BPF_PROG(klatch_exit, struct scx_exit_info *info)
     ending->kind = info->kind;
 }
 
-/* Without these two the kernel would throw a scheduler out when a CPU comes or goes. */
+/* Without this and `cpu_offline` the kernel would throw a scheduler out when a CPU comes or goes. */
 SEC("struct_ops/cpu_online")
 void BPF_PROG(klatch_cpu_online, s32 cpu)
-{
-}
-
-SEC("struct_ops/cpu_offline")
-void BPF_PROG(klatch_cpu_offline, s32 cpu)
 {
 }
 
@@ -165,6 +160,25 @@ static __always_inline void preempt(s32 cpu)
     scx_bpf_kick_cpu(cpu, OF_KERNEL(scx_kick_flags, SCX_KICK_PREEMPT));
 }
 
+/* For a CPU that goes the kernel asks no scheduler any more, and waits until all its tasks have run or left: so those among
+ * `queue` are given back to the kernel. Those of other CPUs, too, if the queue is for this one `alone`: each goes to its own. */
+static __always_inline void give_back(s32 cpu, u64 queue, bool alone)
+{
+    struct bpf_iter_scx_dsq it;
+    struct task_struct *p;
+
+    bpf_iter_scx_dsq_new(&it, queue, 0);
+    while ((p = bpf_iter_scx_dsq_next(&it))) {
+        s32 home = scx_bpf_task_cpu(p);
+
+        if (home == cpu || alone) {
+            scx_bpf_dsq_move(&it, p, SCX_DSQ_LOCAL_ON | home, 0);
+            scx_bpf_kick_cpu(home, OF_KERNEL(scx_kick_flags, SCX_KICK_PREEMPT));
+        }
+    }
+    bpf_iter_scx_dsq_destroy(&it);
+}
+
 /* Whether a task that waits may be taken to `cpu`. Who asks for what is not allowed is thrown out. */
 static __always_inline bool may_run(struct task_struct *p, s32 cpu)
 {
@@ -204,7 +218,6 @@ static __always_inline s32 nice_of(struct task_struct *p)
     struct sched_ext_ops scheduler = {                 \
         .exit = (void *)klatch_exit,                   \
         .cpu_online = (void *)klatch_cpu_online,       \
-        .cpu_offline = (void *)klatch_cpu_offline,     \
         .timeout_ms = 30000,                           \
         __VA_ARGS__                                    \
     }

@@ -101,6 +101,8 @@ enum scx_ent_flags { SCX_TASK_QUEUED = 1 };
 #define OF_KERNEL(type, value) bpf_core_enum_value(enum type, value)
 
 #define SCX_DSQ_LOCAL 0x8000000000000002ULL
+/* With a CPU's number: the one of that CPU. */
+#define SCX_DSQ_LOCAL_ON 0xC000000000000000ULL
 
 struct bpf_iter_scx_dsq {
     u64 opaque[6];

@@ -49,6 +49,12 @@ bool BPF_PROG(fifo_yield, struct task_struct *from, struct task_struct *to)
     return false;
 }
 
+SEC("struct_ops/cpu_offline")
+void BPF_PROG(fifo_cpu_offline, s32 cpu)
+{
+    give_back(cpu, QUEUE, false);
+}
+
 SEC("struct_ops.s/init")
 s32 BPF_PROG(fifo_init)
 {
@@ -56,5 +62,5 @@ s32 BPF_PROG(fifo_init)
 }
 
 SCHEDULER(.select_cpu = (void *)fifo_select_cpu, .enqueue = (void *)fifo_enqueue,
-          .dispatch = (void *)fifo_dispatch, .yield = (void *)fifo_yield, .init = (void *)fifo_init,
-          .name = "klatch_fifo");
+          .dispatch = (void *)fifo_dispatch, .yield = (void *)fifo_yield, .cpu_offline = (void *)fifo_cpu_offline,
+          .init = (void *)fifo_init, .name = "klatch_fifo");

@@ -50,6 +50,12 @@ static __always_inline void bring_back(void)
     bpf_iter_scx_dsq_destroy(&it);
 }
 
+static __always_inline void give_back_all(s32 cpu)
+{
+    give_back(cpu, QUEUE, false);
+    give_back(cpu, ASIDE, false);
+}
+
 static __always_inline s32 create_queues(void)
 {
     s32 error = scx_bpf_create_dsq(QUEUE, -1);

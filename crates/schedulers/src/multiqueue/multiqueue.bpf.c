@@ -298,6 +298,12 @@ s32 BPF_PROG(multiqueue_init_task, struct task_struct *p, struct scx_init_task_a
     return begins(p, args, LINUX_2_4);
 }
 
+SEC("struct_ops/cpu_offline")
+void BPF_PROG(multiqueue_cpu_offline, s32 cpu)
+{
+    give_back(cpu, cpu, true);
+}
+
 SEC("struct_ops.s/init")
 s32 BPF_PROG(multiqueue_init)
 {
@@ -319,4 +325,5 @@ s32 BPF_PROG(multiqueue_init)
 SCHEDULER(.select_cpu = (void *)multiqueue_select_cpu, .enqueue = (void *)multiqueue_enqueue,
           .dispatch = (void *)multiqueue_dispatch, .running = (void *)multiqueue_running,
           .stopping = (void *)multiqueue_stopping, .yield = (void *)multiqueue_yield,
-          .init_task = (void *)multiqueue_init_task, .init = (void *)multiqueue_init, .name = "klatch_multiqueue");
+          .cpu_offline = (void *)multiqueue_cpu_offline, .init_task = (void *)multiqueue_init_task,
+          .init = (void *)multiqueue_init, .name = "klatch_multiqueue");

@@ -408,6 +408,15 @@ s32 BPF_PROG(o1_init_task, struct task_struct *p, struct scx_init_task_args *arg
     return 0;
 }
 
+SEC("struct_ops/cpu_offline")
+void BPF_PROG(o1_cpu_offline, s32 cpu)
+{
+    s32 i;
+
+    bpf_for(i, 0, 2 * PRIORITIES)
+        give_back(cpu, list_of(cpu, i >= PRIORITIES, (u32)i % PRIORITIES), true);
+}
+
 SEC("struct_ops.s/init")
 s32 BPF_PROG(o1_init)
 {
@@ -427,5 +436,5 @@ s32 BPF_PROG(o1_init)
 
 SCHEDULER(.select_cpu = (void *)o1_select_cpu, .enqueue = (void *)o1_enqueue, .dispatch = (void *)o1_dispatch,
           .running = (void *)o1_running, .stopping = (void *)o1_stopping, .quiescent = (void *)o1_quiescent,
-          .yield = (void *)o1_yield, .init_task = (void *)o1_init_task, .init = (void *)o1_init,
-          .name = "klatch_o1");
+          .yield = (void *)o1_yield, .cpu_offline = (void *)o1_cpu_offline, .init_task = (void *)o1_init_task,
+          .init = (void *)o1_init, .name = "klatch_o1");

@@ -8,6 +8,7 @@ mod gc;
 mod littles_law;
 mod one_start;
 mod outlier;
+mod too_short;
 mod trend;
 
 use klatch_record::{Record, Status, Warning, WarningKind};
@@ -18,6 +19,7 @@ pub(crate) use one_start::floor;
 pub(crate) fn guard_run(record: &mut Record) {
     record.warnings.extend(crowd_limit::guard(record));
     record.warnings.extend(gc::guard(record));
+    record.warnings.extend(too_short::guard(record));
     if let Some(warning) = littles_law::guard(record) {
         if record.verdict.status == Status::Valid {
             record.verdict.status = Status::Unknown;
