@@ -118,7 +118,7 @@ fn share_of(rooms: u32, number: usize, loops: usize) -> Range<u32> {
 }
 
 pub(crate) fn seat<W: Wire>(workload: &Workload, seed: u64, rooms: Range<u32>) -> Vec<User<W>> {
-    let mut users = Vec::new();
+    let mut users = Vec::with_capacity(rooms.len() * workload.users as usize);
     for room in rooms {
         for user in 0..workload.users {
             // By the room's own number: shards speak as a whole crowd would.

@@ -1,5 +1,7 @@
 //! IRC, as `docs/protocol.md` describes it.
 
+use std::ops::Deref;
+
 use klatch_chat::write;
 
 use crate::wire::{News, Seat, Speaker, Wire, decimal, line, split};
@@ -11,9 +13,31 @@ const DIGITS_MAX: usize = 4;
 pub(crate) struct Irc {
     seat: Seat,
     /// What a message to the room begins with: `PRIVMSG #klatch-12 :`.
-    said_head: Box<[u8]>,
+    said_head: Head<{ b"PRIVMSG #klatch-65535 :".len() }>,
     /// What a line of a member of the room begins with: `:r12u`.
-    line_head: Box<[u8]>,
+    line_head: Head<{ b":r65535u".len() }>,
+}
+
+/// A few bytes that stand in the user itself: a hundred thousand users need no memory besides.
+struct Head<const MAX: usize> {
+    bytes: [u8; MAX],
+    length: u8,
+}
+
+impl<const MAX: usize> Head<MAX> {
+    fn new(text: &str) -> Head<MAX> {
+        let mut bytes = [0; MAX];
+        bytes[..text.len()].copy_from_slice(text.as_bytes());
+        Head { bytes, length: text.len() as u8 }
+    }
+}
+
+impl<const MAX: usize> Deref for Head<MAX> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
 }
 
 impl Irc {
@@ -79,8 +103,8 @@ impl Irc {
 
 impl Wire for Irc {
     fn new(seat: Seat) -> Irc {
-        let said_head = format!("PRIVMSG #klatch-{} :", seat.room).into_bytes().into();
-        let line_head = format!(":r{}u", seat.room).into_bytes().into();
+        let said_head = Head::new(&format!("PRIVMSG #klatch-{} :", seat.room));
+        let line_head = Head::new(&format!(":r{}u", seat.room));
         Irc { seat, said_head, line_head }
     }
 

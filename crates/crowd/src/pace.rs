@@ -2,19 +2,16 @@
 
 use klatch_record::{Pacing, Workload};
 
-/// The pace of one user: from its own counters and the clock alone it knows whether to speak.
+/// The pace of one user: from its own counters and the clock alone it knows whether to speak. What is the same for all
+/// users is in the workload.
 pub(crate) struct Pace {
-    pacing: Pacing,
     user: u32,
-    users: u32,
-    count: u32,
-    pause_ns: u64,
+    /// Messages said.
+    pub(crate) sent: u32,
     /// When the first message is due under `rate`, ns after the gate.
     phase_ns: u64,
     /// No message before this moment (`pause`).
     rest_until_ns: u64,
-    /// Messages said.
-    pub(crate) sent: u32,
 }
 
 /// What a user does now.
@@ -35,27 +32,25 @@ impl Pace {
             Pacing::Rate { per_user_per_s } => (jitter * 1e9 / per_user_per_s) as u64,
             _ => 0,
         };
-        Pace {
-            pacing: workload.pacing,
-            user,
-            users: workload.users,
-            count: workload.count,
-            pause_ns: (workload.pause_s * 1e9) as u64,
-            phase_ns,
-            rest_until_ns: 0,
-            sent: 0,
-        }
+        Pace { user, sent: 0, phase_ns, rest_until_ns: 0 }
     }
 
     /// What to do at `now_ns`, the gate having opened at `gate_ns`, after `received` messages of which all the others'
     /// first `rounds` are part.
-    pub(crate) fn turn(&self, now_ns: u64, gate_ns: u64, received: u64, rounds: u32) -> Turn {
-        if self.sent == self.count {
+    pub(crate) fn turn(
+        &self,
+        workload: &Workload,
+        now_ns: u64,
+        gate_ns: u64,
+        received: u64,
+        rounds: u32,
+    ) -> Turn {
+        if self.sent == workload.count {
             return Turn::Listen;
         }
-        let (ready, due_ns) = match self.pacing {
+        let (ready, due_ns) = match workload.pacing {
             Pacing::Turns => {
-                let turn = (u64::from(self.sent) + received) % u64::from(self.users);
+                let turn = (u64::from(self.sent) + received) % u64::from(workload.users);
                 (turn == u64::from(self.user), now_ns)
             }
             Pacing::Rounds { window } => (self.sent < rounds.saturating_add(window), now_ns),
@@ -74,9 +69,11 @@ impl Pace {
     }
 
     /// Notes that a message was said.
-    pub(crate) fn said(&mut self, now_ns: u64) {
+    pub(crate) fn said(&mut self, workload: &Workload, now_ns: u64) {
         self.sent += 1;
-        self.rest_until_ns = if self.pause_ns == 0 { 0 } else { now_ns + self.pause_ns };
+        if workload.pause_s > 0.0 {
+            self.rest_until_ns = now_ns + (workload.pause_s * 1e9) as u64;
+        }
     }
 }
 
@@ -95,38 +92,41 @@ mod tests {
         for said in 0..6_u64 {
             for (user, pace) in room.iter().enumerate() {
                 let received = said - u64::from(pace.sent);
-                let speaks = pace.turn(7, 0, received, 0) == Turn::Speak(7);
+                let speaks = pace.turn(&work, 7, 0, received, 0) == Turn::Speak(7);
                 assert_eq!(speaks, user as u64 == said % 3, "message {said}, user {user}");
             }
-            room[said as usize % 3].said(7);
+            room[said as usize % 3].said(&work, 7);
         }
-        assert_eq!(room[0].turn(7, 0, 4, 0), Turn::Listen, "all is said");
+        assert_eq!(room[0].turn(&work, 7, 0, 4, 0), Turn::Listen, "all is said");
     }
 
     #[test]
     fn rounds_keep_the_window() {
-        let mut pace = Pace::new(&workload(Pacing::Rounds { window: 1 }, 0.0), 1, 0.0);
-        assert_eq!(pace.turn(5, 0, 0, 0), Turn::Speak(5));
-        pace.said(5);
-        assert_eq!(pace.turn(6, 0, 1, 0), Turn::Listen);
-        assert_eq!(pace.turn(7, 0, 2, 1), Turn::Speak(7));
+        let work = workload(Pacing::Rounds { window: 1 }, 0.0);
+        let mut pace = Pace::new(&work, 1, 0.0);
+        assert_eq!(pace.turn(&work, 5, 0, 0, 0), Turn::Speak(5));
+        pace.said(&work, 5);
+        assert_eq!(pace.turn(&work, 6, 0, 1, 0), Turn::Listen);
+        assert_eq!(pace.turn(&work, 7, 0, 2, 1), Turn::Speak(7));
     }
 
     #[test]
     fn a_schedule_does_not_move_when_the_user_is_late() {
-        let mut pace = Pace::new(&workload(Pacing::Rate { per_user_per_s: 10.0 }, 0.0), 0, 0.5);
+        let work = workload(Pacing::Rate { per_user_per_s: 10.0 }, 0.0);
+        let mut pace = Pace::new(&work, 0, 0.5);
         let gate = 1_000_000_000;
-        assert_eq!(pace.turn(gate, gate, 0, 0), Turn::Until(gate + 50_000_000));
-        assert_eq!(pace.turn(gate + 900_000_000, gate, 0, 0), Turn::Speak(gate + 50_000_000));
-        pace.said(gate + 900_000_000);
-        assert_eq!(pace.turn(gate + 900_000_000, gate, 0, 0), Turn::Speak(gate + 150_000_000));
+        assert_eq!(pace.turn(&work, gate, gate, 0, 0), Turn::Until(gate + 50_000_000));
+        assert_eq!(pace.turn(&work, gate + 900_000_000, gate, 0, 0), Turn::Speak(gate + 50_000_000));
+        pace.said(&work, gate + 900_000_000);
+        assert_eq!(pace.turn(&work, gate + 900_000_000, gate, 0, 0), Turn::Speak(gate + 150_000_000));
     }
 
     #[test]
     fn a_pause_holds_the_next_message_back() {
-        let mut pace = Pace::new(&workload(Pacing::Flood, 2.0), 0, 0.0);
-        pace.said(1_000);
-        assert_eq!(pace.turn(2_000, 0, 0, 0), Turn::Until(2_000_001_000));
-        assert_eq!(pace.turn(2_000_001_000, 0, 0, 0), Turn::Speak(2_000_001_000));
+        let work = workload(Pacing::Flood, 2.0);
+        let mut pace = Pace::new(&work, 0, 0.0);
+        pace.said(&work, 1_000);
+        assert_eq!(pace.turn(&work, 2_000, 0, 0, 0), Turn::Until(2_000_001_000));
+        assert_eq!(pace.turn(&work, 2_000_001_000, 0, 0, 0), Turn::Speak(2_000_001_000));
     }
 }

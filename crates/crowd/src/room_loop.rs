@@ -34,6 +34,8 @@ pub(crate) struct RoomLoop<W> {
     pub(crate) timers: BinaryHeap<Reverse<(u64, usize)>>,
     pub(crate) ready: Vec<Ready>,
     pub(crate) buffer: Vec<u8>,
+    /// The memory of the last output that is sent, for whoever speaks next: so a user who is silent needs none.
+    spare: Vec<u8>,
     /// Users that have been connected, and those of them that have joined.
     pub(crate) connected: usize,
     pub(crate) joined: usize,
@@ -70,6 +72,7 @@ impl<W: Wire> RoomLoop<W> {
             timers: BinaryHeap::new(),
             ready: Vec::new(),
             buffer: Vec::new(),
+            spare: Vec::new(),
             connected: 0,
             joined: 0,
             state: State::Running,
@@ -258,11 +261,20 @@ impl<W: Wire> RoomLoop<W> {
         let scheduled = matches!(self.workload.pacing, Pacing::Rate { .. });
         let user = &mut self.users[who];
         while gate_ns != 0 && self.state == State::Running && user.out.len() < OUT_MAX {
-            match user.pace.turn(now_ns, gate_ns, user.account.received, user.account.rounds()) {
+            match user.pace.turn(
+                &self.workload,
+                now_ns,
+                gate_ns,
+                user.account.received,
+                user.account.rounds(),
+            ) {
                 Turn::Speak(meant_ns) => {
+                    if user.out.capacity() == 0 {
+                        user.out = std::mem::take(&mut self.spare);
+                    }
                     let header = Header { user: user.seat.user, sequence: user.pace.sent, time_ns: meant_ns };
                     user.wire.say(&mut user.out, size, |out| header.write(user.seat.room, size, out));
-                    user.pace.said(now_ns);
+                    user.pace.said(&self.workload, now_ns);
                     self.tally.sent += 1;
                     if scheduled {
                         self.tally.lag(now_ns - meant_ns);
@@ -287,6 +299,9 @@ impl<W: Wire> RoomLoop<W> {
             return;
         }
         let flushed = user.flush();
+        if user.out.is_empty() {
+            self.spare = std::mem::take(&mut user.out);
+        }
         let watching = user.output_watched;
         let wanted = matches!(flushed, Ok(Flushed::Partly));
         let watched = match &user.stream {

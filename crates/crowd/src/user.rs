@@ -24,7 +24,7 @@ pub(crate) struct User<W> {
     pub(crate) timer_ns: u64,
     /// Whether epoll watches for room in the send buffer.
     pub(crate) output_watched: bool,
-    /// Bytes to be sent.
+    /// Bytes to be sent; without memory while there are none.
     pub(crate) out: Vec<u8>,
     /// The beginning of a line whose rest has not come.
     partial: Vec<u8>,

@@ -23,6 +23,12 @@ pub trait Outbox: Clone {
     /// Takes one line, CR LF included. Never blocks, never fails, never calls back into the hall: when it cannot take
     /// the line, it remembers that, and its shell closes the session later.
     fn send(&self, line: &Arc<[u8]>);
+
+    /// Takes one line that delivers a message. A server of class `classic` writes it by itself; what is no delivery
+    /// (answers, who came and went) may be put together.
+    fn deliver(&self, line: &Arc<[u8]>) {
+        self.send(line);
+    }
 }
 
 /// What a server says about itself.

@@ -27,11 +27,11 @@ pub(crate) struct Member<O> {
 }
 
 impl<O: Outbox> Room<O> {
-    /// The fan-out: one line to all members but one.
-    pub(crate) fn tell_others(&self, id: u64, line: &Arc<[u8]>) {
+    /// The fan-out: one message to all members but one.
+    pub(crate) fn deliver_to_others(&self, id: u64, line: &Arc<[u8]>) {
         for member in &lock(&self.state).members {
             if member.id != id {
-                member.outbox.send(line);
+                member.outbox.deliver(line);
             }
         }
     }

@@ -46,7 +46,7 @@ impl<O: Outbox> Client<O> {
             return false;
         };
         let line = compose(&mut self.scratch, &self.prefix, verb, &room.name, text);
-        room.tell_others(self.id, &line);
+        room.deliver_to_others(self.id, &line);
         true
     }
 
@@ -59,7 +59,7 @@ impl<O: Outbox> Client<O> {
         };
         let profile = user.profile().clone();
         let line = compose(&mut self.scratch, &self.prefix, verb, &profile.nick, text);
-        user.outbox.send(&line);
+        user.outbox.deliver(&line);
         if verb == b"PRIVMSG" && !profile.away.is_empty() {
             self.reply("301", &[&profile.nick], &profile.away);
         }

@@ -17,7 +17,7 @@ const GATHER_BYTES: usize = 64 * 1024;
 /// What all links of a loop share.
 pub(super) struct Owner {
     pub(super) coalesce: bool,
-    /// Lines are written when they come, and not when the loop looks after the connection.
+    /// Deliveries are written when they come, and not when the loop looks after the connection.
     pub(super) at_once: bool,
     pub(super) sendq_bytes: usize,
     pub(super) inbox: Arc<Inbox>,
@@ -65,28 +65,29 @@ impl Outbox for Link {
     fn send(&self, line: &Arc<[u8]>) {
         let output = &*self.0;
         let mut state = output.state();
+        if state.condition == Condition::Fine {
+            state.queue.push_answer(line);
+            output.wait(&mut state);
+        }
+    }
+
+    fn deliver(&self, line: &Arc<[u8]>) {
+        let output = &*self.0;
+        let mut state = output.state();
         if state.condition != Condition::Fine {
             return;
         }
+        let waited = state.queue.len() > 0;
         if !output.owner.at_once {
             state.queue.push(line);
         } else if state.queue.take(line, |bytes| output.write(bytes)).is_err() {
             state.condition = Condition::Broken;
             return output.note(&mut state);
         }
-        let waiting = state.queue.len();
-        if waiting == 0 {
-            return;
+        if state.queue.len() > 0 {
+            state.jammed |= output.owner.at_once && !waited;
+            output.wait(&mut state);
         }
-        state.jammed |= output.owner.at_once;
-        let limit = output.owner.sendq_bytes;
-        if waiting > limit || waiting > GATHER_BYTES && !state.jammed {
-            output.flush(&mut state);
-            if state.queue.len() > limit {
-                state.condition = Condition::Overflowed;
-            }
-        }
-        output.note(&mut state);
     }
 }
 
@@ -151,6 +152,18 @@ impl Output {
     /// Nobody panics with this lock held.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something waits: its loop is to write it, unless that is so much that it has to be written now.
+    fn wait(&self, state: &mut State) {
+        let (waiting, limit) = (state.queue.len(), self.owner.sendq_bytes);
+        if waiting > limit || waiting > GATHER_BYTES && !state.jammed {
+            self.flush(state);
+            if state.queue.len() > limit {
+                state.condition = Condition::Overflowed;
+            }
+        }
+        self.note(state);
     }
 
     fn note(&self, state: &mut State) {

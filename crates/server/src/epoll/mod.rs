@@ -1,7 +1,7 @@
 //! Event loops over level-triggered epoll. Each loop is one thread and owns its connections: it reads them, does what
 //! they ask for, and writes to them. A line for a connection of another loop is put into that one's queue, and its loop
 //! is woken if it sleeps; so a room is locked for as long as it takes to fill queues, and not to make system calls.
-//! A loop that is alone writes at once.
+//! A loop that is alone writes deliveries at once.
 
 mod event_loop;
 mod link;

@@ -1,5 +1,5 @@
-//! What waits to be written to one connection: lines that are written one by one (class `classic`), or bytes that are
-//! written together (class `open`).
+//! What waits to be written to one connection: deliveries that are written one by one (class `classic`), or bytes that
+//! are written together (class `open`, and answers in both).
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -24,6 +24,8 @@ pub(super) enum Queue {
         written: usize,
         /// Bytes of all lines.
         bytes: usize,
+        /// What is no delivery and came after the lines; nothing of it is written.
+        answers: Vec<u8>,
     },
     Open {
         buffer: Vec<u8>,
@@ -34,7 +36,7 @@ pub(super) enum Queue {
 
 impl Queue {
     pub(super) fn classic() -> Queue {
-        Queue::Classic { lines: VecDeque::new(), written: 0, bytes: 0 }
+        Queue::Classic { lines: VecDeque::new(), written: 0, bytes: 0, answers: Vec::new() }
     }
 
     pub(super) fn open() -> Queue {
@@ -44,28 +46,41 @@ impl Queue {
     /// Bytes that wait.
     pub(super) fn len(&self) -> usize {
         match self {
-            Queue::Classic { written, bytes, .. } => bytes - written,
+            Queue::Classic { written, bytes, answers, .. } => bytes - written + answers.len(),
             Queue::Open { buffer, written } => buffer.len() - written,
         }
     }
 
-    /// Takes a line that waits for [`Queue::flush`].
+    /// Takes a delivery that waits for [`Queue::flush`].
     pub(super) fn push(&mut self, line: &Arc<[u8]>) {
+        self.close_answers();
         match self {
             Queue::Classic { lines, bytes, .. } => {
                 *bytes += line.len();
                 lines.push_back(Arc::clone(line));
             }
-            Queue::Open { buffer, .. } => {
-                if buffer.capacity() == 0 {
-                    *buffer = SPARES.with_borrow_mut(Vec::pop).unwrap_or_default();
-                }
-                buffer.extend_from_slice(line);
-            }
+            Queue::Open { buffer, .. } => add(buffer, line),
         }
     }
 
-    /// Takes a line and writes it at once, if nothing waits before it.
+    /// Takes a line that is no delivery and waits for [`Queue::flush`].
+    pub(super) fn push_answer(&mut self, line: &Arc<[u8]>) {
+        let (Queue::Classic { answers: buffer, .. } | Queue::Open { buffer, .. }) = self;
+        add(buffer, line);
+    }
+
+    /// What is said from now on is not written together with the answers.
+    fn close_answers(&mut self) {
+        if let Queue::Classic { lines, bytes, answers, .. } = self
+            && !answers.is_empty()
+        {
+            *bytes += answers.len();
+            lines.push_back(Arc::from(&answers[..]));
+            spare(std::mem::take(answers));
+        }
+    }
+
+    /// Takes a delivery and writes it at once, if nothing waits before it.
     pub(super) fn take(
         &mut self,
         line: &Arc<[u8]>,
@@ -80,10 +95,11 @@ impl Queue {
         Ok(())
     }
 
-    /// Forgets what waits, but for the rest of a line that is partly written, and takes a last line.
+    /// Forgets what waits, but for the rest of what is partly written, and takes a last line.
     pub(super) fn end_with(&mut self, last: &Arc<[u8]>) {
         match self {
-            Queue::Classic { lines, written, bytes } => {
+            Queue::Classic { lines, written, bytes, answers } => {
+                answers.clear();
                 lines.truncate(usize::from(*written > 0));
                 lines.push_back(Arc::clone(last));
                 *bytes = lines.iter().map(|line| line.len()).sum();
@@ -105,7 +121,7 @@ impl Queue {
         mut write: impl FnMut(&[u8]) -> Result<usize, Errno>,
     ) -> Result<(), Errno> {
         match self {
-            Queue::Classic { lines, written, bytes } => {
+            Queue::Classic { lines, written, bytes, answers } => {
                 while let Some(line) = lines.front() {
                     let done = write_some(&line[*written..], &mut write)?;
                     *written += done;
@@ -115,6 +131,15 @@ impl Queue {
                     *bytes -= line.len();
                     *written = 0;
                     lines.pop_front();
+                }
+                if !answers.is_empty() {
+                    let done = write_some(answers, &mut write)?;
+                    if done == answers.len() {
+                        spare(std::mem::take(answers));
+                    } else {
+                        *written = done;
+                        self.close_answers();
+                    }
                 }
             }
             Queue::Open { buffer, .. } if buffer.is_empty() => {}
@@ -135,6 +160,14 @@ impl Queue {
         }
         Ok(())
     }
+}
+
+/// Appends to a buffer, which may have no memory yet.
+fn add(buffer: &mut Vec<u8>, line: &[u8]) {
+    if buffer.capacity() == 0 {
+        *buffer = SPARES.with_borrow_mut(Vec::pop).unwrap_or_default();
+    }
+    buffer.extend_from_slice(line);
 }
 
 /// Keeps an empty buffer for whoever needs one next.
@@ -224,6 +257,38 @@ mod tests {
         assert!(sink.writes.is_empty());
         queue.flush(|bytes| sink.write(bytes)).unwrap();
         assert_eq!(sink.writes, [b"one", b"two"]);
+    }
+
+    #[test]
+    fn classic_writes_answers_together_but_no_delivery_with_them() {
+        let (mut queue, mut sink) = (Queue::classic(), Sink { space: 100, ..Sink::default() });
+        let answer = |queue: &mut Queue, text: &str| queue.push_answer(&line(text));
+        answer(&mut queue, "one");
+        answer(&mut queue, "two");
+        give(&mut queue, &mut sink, &["three", "four"]);
+        answer(&mut queue, "five");
+        assert_eq!((queue.len(), sink.writes.len()), (19, 0), "a delivery does not overtake answers");
+        queue.flush(|bytes| sink.write(bytes)).unwrap();
+        let expected: [&[u8]; 4] = [b"onetwo", b"three", b"four", b"five"];
+        assert_eq!(sink.writes, expected);
+        give(&mut queue, &mut sink, &["six"]);
+        assert_eq!(sink.writes.last().unwrap(), b"six", "nothing waits any more");
+    }
+
+    #[test]
+    fn classic_goes_on_where_a_jam_stopped_answers() {
+        for space in 0..6 {
+            let (mut queue, mut sink) = (Queue::classic(), Sink { space, ..Sink::default() });
+            queue.push_answer(&line("one"));
+            queue.push_answer(&line("two"));
+            queue.flush(|bytes| sink.write(bytes)).unwrap();
+            queue.push_answer(&line("three"));
+            assert_eq!(queue.len(), 11 - space);
+            sink.space = 100;
+            queue.flush(|bytes| sink.write(bytes)).unwrap();
+            assert_eq!(sink.writes.concat(), b"onetwothree", "space for {space}");
+            assert_eq!(queue.len(), 0);
+        }
     }
 
     #[test]

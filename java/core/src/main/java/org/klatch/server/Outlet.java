@@ -140,18 +140,24 @@ final class Outlet implements Outbox {
   /** Puts in what goes into one write: one line, or as many as there is room for. */
   private void fill(ByteBuffer out) {
     out.clear();
+    if (coalesce) {
+      putAll(out);
+    } else {
+      byte[] first = lines.element(); // no iterator: it would be made for each delivery
+      out.put(first, written, first.length - written);
+    }
+    out.flip();
+  }
+
+  private void putAll(ByteBuffer out) {
     int skip = written;
     for (byte[] line : lines) {
       if (line.length - skip > out.remaining()) {
         break;
       }
       out.put(line, skip, line.length - skip);
-      if (!coalesce) {
-        break;
-      }
       skip = 0;
     }
-    out.flip();
   }
 
   private void forget(int taken) {

@@ -1,0 +1,88 @@
+package org.klatch.server;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.klatch.chat.Hall;
+import org.klatch.chat.Identity;
+
+/** A message allocates the line that all share, and nothing for handing it to each. */
+class AllocationTest {
+  private static final int LISTENERS = 10;
+  private static final int WARM_UP = 2_000; // messages, until the compiler has done most
+  private static final int MESSAGES = 2_000;
+  private static final String TEXT = "PRIVMSG #a :" + "x".repeat(60);
+
+  /** The line, the array of its parts, and what a wait for events takes now and then. */
+  private static final long BYTES_MAX = 150 + 10 * LISTENERS;
+
+  private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  static Stream<Model> models() {
+    return Stream.of(new ThreadsModel(), new SelectorModel());
+  }
+
+  @ParameterizedTest
+  @MethodSource("models")
+  void aDeliveryAllocatesNothing(Model model) throws IOException {
+    Hall hall = new Hall(new Identity("test", "1", "today", "Klatch", "Hello."));
+    Options options = new Options("127.0.0.1", 0, true, false, 1, false, 1 << 20, 30, 10);
+    List<Client> listeners = new ArrayList<>();
+    try (Server server = model.listen(options, hall, line -> {})) {
+      Thread door = new Thread(server::run, "test server");
+      door.start();
+      try (Client speaker = Client.joined(server.port(), "ann")) {
+        for (int i = 0; i < LISTENERS; i++) {
+          listeners.add(Client.joined(server.port(), "u" + i));
+        }
+        talk(speaker, listeners, WARM_UP);
+        long[] ids = serverThreads();
+        long[] before = threads.getThreadAllocatedBytes(ids);
+        talk(speaker, listeners, MESSAGES);
+        long bytes = growth(before, threads.getThreadAllocatedBytes(ids)) / MESSAGES;
+        assertTrue(
+            bytes <= BYTES_MAX, bytes + " bytes a message, at most " + BYTES_MAX + " are allowed");
+      }
+    } finally {
+      for (Client listener : listeners) {
+        listener.close();
+      }
+    }
+  }
+
+  /** One message after the other, so that whoever waits for a line does so for each. */
+  private static void talk(Client speaker, List<Client> listeners, int messages)
+      throws IOException {
+    for (int i = 0; i < messages; i++) {
+      speaker.say(TEXT);
+      for (Client listener : listeners) {
+        listener.skipTo(":ann!ann@127.0.0.1 " + TEXT);
+      }
+    }
+  }
+
+  private long[] serverThreads() {
+    return Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
+        .filter(info -> info != null && info.getThreadName().matches("(receiver|sender|loop) .*"))
+        .mapToLong(ThreadInfo::getThreadId)
+        .toArray();
+  }
+
+  /** Of the threads that are still there: those of other tests may be about to end. */
+  private static long growth(long[] before, long[] after) {
+    return IntStream.range(0, before.length)
+        .filter(i -> before[i] >= 0 && after[i] >= 0)
+        .mapToLong(i -> after[i] - before[i])
+        .sum();
+  }
+}
