@@ -9,16 +9,18 @@ fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo tells where output goes"));
     // The headers of the libbpf that is linked.
     let headers = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys tells where its headers are");
+    let arch = std::env::var("CARGO_CFG_TARGET_ARCH").expect("cargo tells what it builds for");
+    let arch = format!("-D__TARGET_ARCH_{}", if arch == "x86_64" { "x86" } else { &arch });
     for entry in std::fs::read_dir("src").expect("there is a source folder").flatten() {
         let path = entry.path();
         let name = entry.file_name().into_string().expect("file names are text");
         if let Some(name) = name.strip_suffix(".bpf.c") {
-            compile(&path, &headers, &out.join(format!("{name}.bpf.o")));
+            compile(&path, &arch, &headers, &out.join(format!("{name}.bpf.o")));
         }
     }
 }
 
-fn compile(source: &Path, headers: &str, object: &Path) {
+fn compile(source: &Path, arch: &str, headers: &str, object: &Path) {
     let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
     let status = Command::new(&clang)
         .args([
@@ -29,6 +31,7 @@ fn compile(source: &Path, headers: &str, object: &Path) {
             "-O2",
             "-Wall",
             "-Werror",
+            arch,
             "-Isrc/bpf",
             "-I",
             headers,

@@ -1,11 +1,12 @@
 /* System calls by process, and what yields lead to. */
 #include "klatch.bpf.h"
 
-/* What stands at the tracepoints of system calls. */
-struct enter {
-    u64 common;
-    int number;
-};
+/* Its number, which no header for BPF has. */
+#ifdef __TARGET_ARCH_x86
+#define SCHED_YIELD 24
+#else
+#define SCHED_YIELD 124 /* asm-generic/unistd.h */
+#endif
 
 #define CALLS 512
 
@@ -15,21 +16,6 @@ struct {
     __type(key, u32);
     __type(value, u64);
 } calls SEC(".maps");
-
-SEC("tracepoint")
-int count(struct enter *enter)
-{
-    u32 side = side_of(bpf_get_current_pid_tgid() >> 32);
-    u32 key = side * CALLS + ((u32)enter->number & (CALLS - 1));
-    u64 *calls_so_far;
-
-    if (side == OTHERS)
-        return 0;
-    calls_so_far = bpf_map_lookup_elem(&calls, &key);
-    if (calls_so_far)
-        ++*calls_so_far;
-    return 0;
-}
 
 struct yields {
     u64 all;
@@ -68,24 +54,34 @@ static __always_inline struct yielding *here(void)
     return bpf_map_lookup_elem(&yielding, &zero);
 }
 
-SEC("tracepoint")
-int yield_begins(void *ctx)
+static __always_inline void yield_begins(u64 id, u32 side)
 {
-    u64 id = bpf_get_current_pid_tgid();
-    u32 side = side_of(id >> 32);
-    struct yields *all;
-    struct yielding *now;
+    struct yields *all = bpf_map_lookup_elem(&yields, &side);
+    struct yielding *now = here();
 
-    if (side == OTHERS)
-        return 0;
-    all = bpf_map_lookup_elem(&yields, &side);
-    now = here();
     if (!all || !now)
-        return 0;
+        return;
     all->all++;
     now->pid = id;
     now->side = side;
     now->length = queue_length(bpf_get_current_task_btf());
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(enters, struct pt_regs *registers, long number)
+{
+    u64 id = bpf_get_current_pid_tgid();
+    u32 side = side_of(id >> 32);
+    u32 key = side * CALLS + ((u32)number & (CALLS - 1));
+    u64 *calls_so_far;
+
+    if (side == OTHERS)
+        return 0;
+    calls_so_far = bpf_map_lookup_elem(&calls, &key);
+    if (calls_so_far)
+        ++*calls_so_far;
+    if (number == SCHED_YIELD)
+        yield_begins(id, side);
     return 0;
 }
 

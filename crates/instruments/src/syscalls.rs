@@ -14,7 +14,9 @@ const CODE: &[u8] = object!("syscalls");
 /// As in syscalls.bpf.c.
 const CALLS: u32 = 512;
 
-/// What is counted: the calls of a chat server and of its crowd, with the number of each on this architecture.
+const YIELD_ENDS: &str = "syscalls/sys_exit_sched_yield";
+
+/// What is told of: the calls of a chat server and of its crowd, with the number of each on this architecture.
 const COUNTED: [(&str, libc::c_long); 16] = [
     ("read", libc::SYS_read),
     ("readv", libc::SYS_readv),
@@ -53,19 +55,17 @@ impl Instrument for SyscallCounts {
     }
 
     fn probe(&self, kernel: &Kernel) -> Support {
-        if let Some(lack) = kernel.lacks(&["sched_switch"]) {
+        if let Some(lack) = kernel.lacks(&["sched_switch", "sys_enter"]) {
             return lack;
         }
-        match Bpf::probe(CODE, kernel, &[], "BPF at syscalls/sys_enter_* and sched_switch") {
-            Support::Usable { base } => {
-                match Tracefs::new().and_then(|fs| fs.tracepoint("syscalls/sys_enter_read")) {
-                    Ok(_) => Support::Usable { base },
-                    Err(error) => Support::NotAvailable {
-                        why: format!("the kernel has no tracepoints of system calls ({error})"),
-                        remedy: "boot a kernel with CONFIG_FTRACE_SYSCALLS=y; run as root".to_owned(),
-                    },
-                }
-            }
+        match Bpf::probe(CODE, kernel, &[], "BPF at sys_enter, sched_switch, syscalls/sys_exit_sched_yield") {
+            Support::Usable { base } => match Tracefs::new().and_then(|fs| fs.tracepoint(YIELD_ENDS)) {
+                Ok(_) => Support::Usable { base },
+                Err(error) => Support::NotAvailable {
+                    why: format!("the kernel has no tracepoints of system calls ({error})"),
+                    remedy: "boot a kernel with CONFIG_FTRACE_SYSCALLS=y; run as root".to_owned(),
+                },
+            },
             support => support,
         }
     }
@@ -79,16 +79,11 @@ impl Instrument for SyscallCounts {
         let mut bpf = Bpf::load(CODE, kernel, &[])?;
         bpf.watch(targets)?;
         let tracefs = Tracefs::new().map_err(|error| InstrumentError(format!("no tracefs: {error}")))?;
-        let event = |name: &str| {
-            let failed = |error| InstrumentError(format!("the tracepoint {name}: {error}"));
-            tracefs.tracepoint(&format!("syscalls/{name}")).map_err(failed)
-        };
+        let failed = |error| InstrumentError(format!("the tracepoint {YIELD_ENDS}: {error}"));
+        let event = tracefs.tracepoint(YIELD_ENDS).map_err(failed)?;
         bpf.attach()?;
-        for (name, _) in COUNTED {
-            bpf.attach_event("count", event(&format!("sys_enter_{name}"))?)?;
-        }
-        bpf.attach_event("yield_begins", event("sys_enter_sched_yield")?)?;
-        bpf.attach_event("yield_ends", event("sys_exit_sched_yield")?)?;
+        // The tracepoint of all exits costs each call as much as that of all entries does.
+        bpf.attach_event("yield_ends", event)?;
         Ok(Box::new(Watch { bpf, targets: targets.clone() }))
     }
 }
