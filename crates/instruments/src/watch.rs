@@ -64,6 +64,11 @@ impl Instruments {
         Instruments { kernel, asked: asked.map(|one| (one.instrument, one.support.clone())).collect() }
     }
 
+    /// Which they are.
+    pub fn names(&self) -> impl Iterator<Item = InstrumentName> {
+        self.asked.iter().map(|(name, _)| *name)
+    }
+
     /// Begins to watch. What cannot watch is told in the observations: a run goes on without it.
     pub fn start(&self, targets: &Targets, files: &Files) -> Watch {
         let mut watch = Watch { files: files.clone(), counting: None, all: Vec::new() };
@@ -99,6 +104,19 @@ struct One {
 }
 
 impl Watch {
+    /// Why one of them does not watch, if so.
+    pub fn failure(&self) -> Option<String> {
+        let of = |one: &One| {
+            let lack = match &one.support {
+                Support::NotAvailable { why, remedy } => Some(format!("{why}; to change it: {remedy}")),
+                Support::Usable { .. } | Support::Fallback { .. } => None,
+            };
+            let why = one.failure.clone().or(lack)?;
+            Some(format!("{} does not watch here: {why}", one.name))
+        };
+        self.all.iter().find_map(of)
+    }
+
     /// Stops all of them; then each tells what it saw. The processes must still be there.
     pub fn finish(mut self) -> Vec<Observation> {
         self.all.iter_mut().filter_map(|one| one.watching.as_mut()).for_each(|watching| watching.stop());

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use klatch_platforms::{Processes, Setting, Wish};
 use klatch_record::InstrumentName;
-use klatch_study::{CrowdKind, Plan, Remote, calibrate};
+use klatch_study::{CrowdKind, Plan, Remote, calibrate, watch_cost};
 
 use crate::INTERRUPTED;
 use crate::build::build;
@@ -32,13 +32,13 @@ pub(crate) struct Calibrate {
     knobs: Vec<Setting>,
     #[command(flatten)]
     workload: WorkloadArgs,
-    /// Compare runs that these watch with runs that nothing watches: what they cost
+    /// What these cost: within one run they watch and look away by turns of some seconds
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     instruments: Vec<InstrumentName>,
     /// About how long it may take
     #[arg(long, default_value_t = 300.0, value_name = "SECONDS")]
     time: f64,
-    /// Runs that do not count, after each start of the server
+    /// Runs that do not count, after each start of the server; with --instruments, runs that tell how long it takes
     #[arg(long, default_value_t = 1, value_name = "N")]
     warmup: u32,
     /// Folder for the records
@@ -59,11 +59,20 @@ impl Calibrate {
         let all = Processes::default();
         let stopper = all.clone();
         ctrlc::set_handler(move || stopper.interrupt())?;
-        let done = calibrate(&plan, time, &all, |pair, elapsed| {
-            if !json {
-                eprintln!("pair {pair}, {:.0} of {:.0} s", elapsed.as_secs_f64(), time.as_secs_f64());
-            }
-        });
+        let of_all = time.as_secs_f64();
+        let done = match watched {
+            false => calibrate(&plan, time, &all, |pair, elapsed| {
+                if !json {
+                    eprintln!("pair {pair}, {:.0} of {of_all:.0} s", elapsed.as_secs_f64());
+                }
+            }),
+            true => watch_cost(&plan, time, &all, |pairs, elapsed| {
+                // A pair is two seconds.
+                if !json && pairs % 10 == 0 {
+                    eprintln!("{pairs} pairs, {:.0} of {of_all:.0} s", elapsed.as_secs_f64());
+                }
+            }),
+        };
         let done = match done {
             Err(_) if all.interrupted() => {
                 eprintln!(

@@ -56,6 +56,31 @@ fn what_cannot_be_compared_is_told() {
 }
 
 #[test]
+fn what_an_instrument_costs_is_told_by_turns_of_one_run() {
+    let out = tempfile::tempdir().unwrap();
+    let asked =
+        ["--instruments", "runqueue,wakeups", "--time", "14", "--rooms", "1", "--count", "500", "--json"];
+    let said = Said::of(klatch().args(["calibrate", "--out"]).arg(out.path()).args(asked));
+    let json: serde_json::Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"));
+    assert_eq!((said.status, &json["unit"], &json["a"]["starts"]), (Some(0), &"turn".into(), &1.into()));
+    assert!(json["b"]["platform"].as_str().unwrap().ends_with("watched by runqueue, wakeups"), "{json}");
+    let metrics = json["metrics"].as_array().unwrap();
+    let cpu = metrics.iter().find(|metric| metric["metric"] == "cpu_us_per_message").unwrap();
+    let values = |side: &str| cpu[side].as_array().unwrap().clone();
+    assert!(!values("a").is_empty() && values("a").len() == values("b").len(), "{json}");
+    assert!(values("a").iter().chain(&values("b")).all(|value| value.as_f64() > Some(0.1)), "{json}");
+}
+
+#[test]
+fn a_time_too_short_for_turns_is_told() {
+    let out = tempfile::tempdir().unwrap();
+    let asked = ["--instruments", "usage", "--time", "0.1", "--rooms", "1", "--users", "2", "--count", "1"];
+    let said = Said::of(klatch().args(["calibrate", "--out"]).arg(out.path()).args(asked));
+    assert_eq!(said.status, Some(2), "{said:?}");
+    assert!(said.err.contains("--time"), "{said:?}");
+}
+
+#[test]
 fn a_calibration_compares_a_platform_with_itself_in_pairs() {
     let out = tempfile::tempdir().unwrap();
     let workload = ["--time", "0.1", "--rooms", "1", "--users", "4", "--count", "50", "--json"];

@@ -64,6 +64,8 @@ pub enum Unit {
     Start,
     /// One trial; there was one start.
     Trial,
+    /// Half of a turn: instruments watch a run and look away by turns.
+    Turn,
 }
 
 /// One metric, compared.

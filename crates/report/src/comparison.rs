@@ -52,8 +52,10 @@ pub(crate) fn method(of: &Comparison) -> String {
     let unit = match of.unit {
         Unit::Start => "starts of the server",
         Unit::Trial => "trials",
+        Unit::Turn => "turns of one run",
     };
     let design = match of.pairs {
+        Some(pairs) if of.unit == Unit::Turn => format!("{pairs} pairs of {unit}, each with its neighbour"),
         Some(pairs) => format!("{pairs} pairs of {unit}, paired by block"),
         None => format!("{unit}, not paired: the two were not measured in turn"),
     };

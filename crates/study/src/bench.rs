@@ -3,8 +3,7 @@
 use klatch_instruments::{Files, Instruments, Kernel, availability, clock_name, environment};
 use klatch_platforms::{Chosen, Java, NeedError, Processes, Server, Setting, Side, choose, refuse};
 use klatch_record::{
-    CONNECTIONS_PER_SOURCE, CrowdEvent, Environment, FailureKind, InstrumentName, Platform, Record, Role,
-    WireName,
+    CONNECTIONS_PER_SOURCE, CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName,
 };
 
 use klatch_schedulers::SchedulerError;
@@ -17,6 +16,7 @@ use crate::plan::{CrowdKind, Plan};
 use crate::shard::now;
 use crate::spread::spread;
 use crate::steer::{self, Found, Gathered};
+use crate::watcher::{Throughout, Watcher};
 
 /// The Java crowd runs on this or newer.
 const CROWD_JAVA_MIN: u32 = 17;
@@ -26,7 +26,6 @@ pub(crate) struct Bench<'a> {
     plan: &'a Plan,
     all: &'a Processes,
     environment: Environment,
-    instruments: Instruments,
     servers: Vec<Server>,
     crowds: Vec<Crowd>,
     /// What is measured.
@@ -42,14 +41,12 @@ impl<'a> Bench<'a> {
     ) -> Result<Bench<'a>, RunError> {
         let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
         let sysctls = plan.sysctls.iter().map(set).collect();
-        let kernel = Kernel::here();
         let environment = Environment {
             sysctls,
             noise: noise::here(),
-            instruments: availability(&kernel),
+            instruments: availability(&Kernel::here()),
             ..environment()
         };
-        let instruments = Instruments::new(kernel, &plan.instruments, &environment.instruments);
         let wire = match (chosen, &plan.target) {
             (Some(chosen), _) => chosen.entry.wire,
             (None, Some(target)) => target.wire,
@@ -76,12 +73,7 @@ impl<'a> Bench<'a> {
             crowds.push(Crowd::new(plan, wire, post, crowd_java.as_ref())?);
         }
         let platform = describe(plan, wire, chosen, &servers);
-        Ok(Bench { plan, all, environment, instruments, servers, crowds, platform })
-    }
-
-    /// From the next run on, these watch.
-    pub(crate) fn watch(&mut self, names: &[InstrumentName]) {
-        self.instruments = Instruments::new(Kernel::here(), names, &self.environment.instruments);
+        Ok(Bench { plan, all, environment, servers, crowds, platform })
     }
 
     /// Sends the crowd once. What instruments write goes into `files`.
@@ -92,9 +84,22 @@ impl<'a> Bench<'a> {
         files: &Files,
         tell: impl FnMut(&CrowdEvent),
     ) -> Result<Record, RunError> {
+        let instruments =
+            Instruments::new(Kernel::here(), &self.plan.instruments, &self.environment.instruments);
+        self.run_watched(role, number, &mut Throughout::new(&instruments, files), tell)
+    }
+
+    /// Sends the crowd once, while this watches.
+    pub(crate) fn run_watched(
+        &mut self,
+        role: Role,
+        number: u32,
+        watcher: &mut dyn Watcher,
+        tell: impl FnMut(&CrowdEvent),
+    ) -> Result<Record, RunError> {
         let started_at = now();
         let pids: Vec<u32> = self.servers.iter().map(|server| server.pid).collect();
-        let gathered = steer::run(&self.crowds, self.all, &pids, &self.instruments, files, tell)?;
+        let gathered = steer::run(&self.crowds, self.all, &pids, watcher, tell)?;
         let Gathered { parts, server, steal_share, others_share, cpu_mhz, observations } = gathered;
         let servers_ended = self.servers_ended();
         let unreached =

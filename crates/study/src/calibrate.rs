@@ -28,8 +28,7 @@ pub struct Calibration {
     pub folder: PathBuf,
     /// How long it took.
     pub elapsed: Duration,
-    /// Where it is kept for the warnings of later runs, or why it cannot be; `None` if instruments watched a side, whose
-    /// cost is in it.
+    /// Where it is kept for the warnings of later runs, or why it cannot be; `None` if it is of what instruments cost.
     pub kept: Option<std::io::Result<PathBuf>>,
 }
 
@@ -42,6 +41,17 @@ pub enum CalibrateError {
     /// A run's score does not count.
     #[error("a run of the calibration does not count: {0}")]
     NotValid(String),
+    /// What is to be measured did not happen.
+    #[error("{0}")]
+    NotWatched(String),
+    /// No interval can be told.
+    #[error("{pairs} turns in {time_s:.0} s, which is too few: use a longer --time, 60 or more")]
+    TooShort {
+        /// Pairs of turns.
+        pairs: usize,
+        /// What was asked for.
+        time_s: f64,
+    },
     /// The records cannot be compared.
     #[error(transparent)]
     Compare(#[from] CompareError),
@@ -56,9 +66,8 @@ impl From<RunError> for CalibrateError {
 /// Measures the plan's platform against itself for about so long, in pairs. Ends when another pair would not fit, but not
 /// before three.
 ///
-/// Without instruments a pair is two starts of the server in random order, each with the plan's warm-ups and one trial: so
-/// what starts differ by is in the noise. With instruments, which watch side b only, it is their cost that is
-/// measured: a pair is four trials of one start, a b b a or b a a b, so neither starts nor a steady drift are in it.
+/// A pair is two starts of the server in random order, each with the plan's warm-ups and one trial: so what starts differ by
+/// is in the noise.
 ///
 /// # Errors
 /// See [`CalibrateError`]; nothing is left running.
@@ -78,53 +87,36 @@ pub fn calibrate(
         }
         tell(pair, begun.elapsed());
         let pair_begun = Instant::now();
-        let visits: &[&[char]] = match (plan.instruments.is_empty(), rng.bool()) {
-            (true, true) => &[&['a'], &['b']],
-            (true, false) => &[&['b'], &['a']],
-            (false, true) => &[&['a', 'b', 'b', 'a']],
-            (false, false) => &[&['b', 'a', 'a', 'b']],
-        };
-        for trials in visits {
-            visit(plan, platform.as_ref(), all, &folder, pair, trials)?;
+        for side in if rng.bool() { ["a", "b"] } else { ["b", "a"] } {
+            visit(plan, platform.as_ref(), all, &folder.join(side), pair)?;
         }
         longest = longest.max(pair_begun.elapsed());
     }
     let terms = Terms { estimate: Estimator::GeometricMean, confidence: 0.95 };
     let comparison = compare(&folder.join("a"), &folder.join("b"), terms)?.remove(0);
-    let kept = plan.instruments.is_empty().then(|| noise::keep(&noise::noise(&comparison)));
+    let kept = Some(noise::keep(&noise::noise(&comparison)));
     Ok(Calibration { comparison, folder, elapsed: begun.elapsed(), kept })
 }
 
-/// One start of the server: the plan's warm-ups, then a trial for each of `sides`. The instruments watch those of `b`.
+/// One start of the server: the plan's warm-ups, then a trial.
 fn visit(
     plan: &Plan,
     platform: Option<&Chosen>,
     all: &Processes,
-    folder: &Path,
+    side: &Path,
     pair: u32,
-    sides: &[char],
 ) -> Result<(), CalibrateError> {
+    let into = side.join(format!("block-{pair:03}"));
+    std::fs::create_dir_all(&into).map_err(|source| RunError::Folder { out: into.clone(), source })?;
+    let files = Files { folder: into.clone(), stem: "trial-1".to_owned() };
     let mut bench = Bench::open(plan, platform, all)?;
-    bench.watch(&[]);
-    let of_warmups = Files { folder: folder.to_owned(), stem: "warmup".to_owned() };
     for number in 1..=plan.warmups {
-        bench.run(Role::WarmUp, number, &of_warmups, |_| {})?;
+        bench.run(Role::WarmUp, number, &files, |_| {})?;
     }
-    let per_side = sides.len().div_ceil(2) as u32;
-    for (place, side) in sides.iter().enumerate() {
-        let into = folder.join(side.to_string()).join(format!("block-{pair:03}"));
-        std::fs::create_dir_all(&into).map_err(|source| RunError::Folder { out: into.clone(), source })?;
-        let earlier = sides[..place].iter().filter(|other| *other == side).count() as u32;
-        let stem = format!("trial-{}", earlier + 1);
-        bench.watch(if *side == 'b' { &plan.instruments } else { &[] });
-        let files = Files { folder: into.clone(), stem: stem.clone() };
-        // Of all pairs, so that those of a pair have the same.
-        let number = (pair - 1) * per_side + earlier + 1;
-        let record = bench.run(Role::Trial, number, &files, |_| {})?;
-        save(&record, &into.join(format!("{stem}.json"))).map_err(RunError::from)?;
-        if record.verdict.status != Status::Valid {
-            return Err(CalibrateError::NotValid(record.verdict.reasons.join("; ")));
-        }
+    let record = bench.run(Role::Trial, pair, &files, |_| {})?;
+    save(&record, &into.join("trial-1.json")).map_err(RunError::from)?;
+    if record.verdict.status != Status::Valid {
+        return Err(CalibrateError::NotValid(record.verdict.reasons.join("; ")));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod bench;
+mod by_turns;
 mod calibrate;
 mod cell;
 mod compare;
@@ -29,6 +30,8 @@ mod spread;
 mod steer;
 mod study;
 mod verdict;
+mod watch_cost;
+mod watcher;
 
 pub use calibrate::{CalibrateError, Calibration, calibrate};
 pub use cell::{Cell, StudyPlan};
@@ -48,3 +51,4 @@ pub use shard::{ShardPlan, now, shard_record};
 pub use spread::spread;
 pub use study::{StudyError, load};
 pub use verdict::judge;
+pub use watch_cost::watch_cost;

@@ -3,13 +3,14 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use klatch_instruments::{CpuFrequency, Files, Instruments, MachineTime, Snapshot, Targets, Watch};
+use klatch_instruments::{CpuFrequency, MachineTime, Snapshot, Targets};
 use klatch_platforms::{PlatformError, Process, Processes};
 use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Itself, Observation, Usage};
 
 use crate::crowd::Crowd;
 use crate::error::RunError;
 use crate::pulse::Pulse;
+use crate::watcher::Watcher;
 
 /// A crowd gives up by itself when nothing comes; this is for one that has lost its wits.
 const SILENCE_MAX: Duration = Duration::from_secs(900);
@@ -75,8 +76,7 @@ pub(crate) fn run(
     crowds: &[Crowd],
     all: &Processes,
     servers: &[u32],
-    instruments: &Instruments,
-    files: &Files,
+    watcher: &mut dyn Watcher,
     mut tell: impl FnMut(&CrowdEvent),
 ) -> Result<Gathered, RunError> {
     let (sender, lines) = channel();
@@ -87,7 +87,7 @@ pub(crate) fn run(
         running.push(Running::new(crowd, process));
     }
     let (mut before, mut after, mut failed) = (None, None, None);
-    let (mut watch, mut observations) = (None, Vec::new());
+    let mut observations = Vec::new();
     let mut frequency = CpuFrequency::new();
     let mut pulse = None;
     while running.iter().any(|one| one.stage < Stage::Ended) {
@@ -102,6 +102,7 @@ pub(crate) fn run(
         if progress && before.is_some() {
             frequency.sample();
             tell(&together(&mut running));
+            watcher.progress(running.iter().map(|one| one.progress[0] + one.progress[1]).sum());
             if let Some(cpus) = pulse.as_mut().and_then(Pulse::cpus) {
                 tell(&cpus);
             }
@@ -120,7 +121,7 @@ pub(crate) fn run(
                 running.iter().filter(|one| one.crowd.host.is_none()).try_for_each(|one| {
                     one.crowd.tuned.in_force(one.process.pid()).map_err(PlatformError::from)
                 })?;
-                watch = Some(instruments.start(&targets(servers, &running), files));
+                watcher.opens(&targets(servers, &running));
                 before = Some(look(servers, &running));
                 pulse = Some(Pulse::new(targets(servers, &running)));
                 running.iter_mut().for_each(|one| one.process.say("go"));
@@ -128,7 +129,7 @@ pub(crate) fn run(
         }
         if after.is_none() && running.iter().all(|one| one.stage >= Stage::Done) {
             after = Some(look(servers, &running));
-            observations.extend(watch.take().into_iter().flat_map(Watch::finish));
+            observations.extend(watcher.closes());
             frequency.sample();
             running.iter_mut().for_each(|one| one.process.say("quit"));
             tell(&CrowdEvent::Done);

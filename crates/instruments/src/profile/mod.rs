@@ -26,13 +26,14 @@ pub(crate) struct Profiler {
     ending: &'static str,
 }
 
-/// By time. 499 is not a divisor of what timers of programs use, so that samples do not fall into step with them; the same
-/// holds for the other two, which are primes that give some hundred samples a second on a busy CPU.
+/// By time. 99 divides nothing that timers of programs use, so that samples do not fall into step with them; five times as
+/// often cost 5 % of all CPU time (docs/instruments.md). The other two are primes, and give some hundred samples a second
+/// on a busy CPU.
 pub(crate) static CPU_TIME: Profiler = Profiler {
     name: InstrumentName::Profile,
     shows: "where CPU time goes: kernel routines, shares, stacks",
-    base: "BPF at a timer of 499 Hz on each CPU (cpu-clock)",
-    clock: Clock::TimeHz(499),
+    base: "BPF at a timer of 99 Hz on each CPU (cpu-clock)",
+    clock: Clock::TimeHz(99),
     found: Found::Profile,
     ending: "folded",
 };

@@ -65,7 +65,8 @@ pub(super) fn compared(
     MetricComparison { metric: metric.name.to_owned(), a, b, ratio, absent }
 }
 
-fn ratio(a: &[f64], b: &[f64], design: Design, terms: Terms) -> Result<RatioEstimate, StatsError> {
+/// B / A with its interval.
+pub(crate) fn ratio(a: &[f64], b: &[f64], design: Design, terms: Terms) -> Result<RatioEstimate, StatsError> {
     let Ratio { interval, smallest_difference } = match terms.estimate {
         Estimator::GeometricMean => ratio_of_geometric_means(a, b, design, terms.confidence)?,
         Estimator::Mean => ratio_of_means(a, b, design, terms.confidence, SEED)?,

@@ -15,6 +15,7 @@ use klatch_record::{
 };
 use klatch_stats::Design;
 
+pub(crate) use self::metrics::ratio;
 pub use self::read::CompareError;
 
 use crate::guards::{floor, guard_series};
@@ -97,7 +98,7 @@ fn compare_records(
     let unit = if a_starts.len() > 1 && b_starts.len() > 1 { Unit::Start } else { Unit::Trial };
     let (a_units, b_units) = match unit {
         Unit::Start => (a_starts.clone(), b_starts.clone()),
-        Unit::Trial => {
+        Unit::Trial | Unit::Turn => {
             notes.push(one_start(&a.records[0]));
             (a.one_by_one(), b.one_by_one())
         }
