@@ -198,7 +198,11 @@ mod tests {
         let Found::Instructions(profile) = seen.found else { panic!("another finding") };
         assert_eq!((profile.frequency_hz, profile.events_per_sample), (None, Some(EVERY)));
         let (samples, expected) = (profile.sides.server.unwrap().samples, PAGES as u64 / EVERY);
-        assert!((expected..expected * 2).contains(&samples), "{samples} samples of {PAGES} page faults");
+        // Each CPU has a counter of its own, and what is left in it makes no sample.
+        assert!(
+            (expected * 9 / 10..expected * 2).contains(&samples),
+            "{samples} samples of {PAGES} page faults"
+        );
         assert_eq!(seen.files, ["one.instructions.folded"]);
     }
 
