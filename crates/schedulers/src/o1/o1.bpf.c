@@ -71,6 +71,15 @@ static __always_inline u64 list_of(s32 cpu, u32 array, s32 priority)
     return (u64)cpu << 8 | (array & 1) << 7 | (priority & 63);
 }
 
+/* The best list that holds somebody, or NONE. Not inline: the verifier looks at a function of its own once, and not at what
+ * follows it once more for each bit. */
+__noinline s32 best_list(s32 cpu, u32 array)
+{
+    struct cpu *of = cpu_of(cpu);
+
+    return of ? first_of(of->arrays[array & 1].bits) : NONE;
+}
+
 /* Bits are set by whoever brings a task, and cleared by the CPU alone. */
 static __always_inline void bring(struct cpu *cpu, u32 array, s32 priority)
 {
@@ -298,8 +307,8 @@ void BPF_PROG(o1_dispatch, s32 cpu, struct task_struct *prev)
         balance(cpu, here, false);
     }
     bpf_for(round, 0, 2 * PRIORITIES) {
-        s32 active = first_of(here->arrays[here->active & 1].bits);
-        s32 expired = first_of(here->arrays[!(here->active & 1)].bits);
+        s32 active = best_list(cpu, here->active);
+        s32 expired = best_list(cpu, !(here->active & 1));
         enum choice choice = choose(active, expired, previous, place, behind_next);
         s32 chosen = choice == FROM_EXPIRED ? expired : active;
         u64 list;
