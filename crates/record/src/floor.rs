@@ -47,6 +47,12 @@ pub struct LoopbackCost {
     pub delivery_receive_us: f64,
     /// Deliveries that are sent together below: those of one round.
     pub batch_lines: u32,
+    /// The crowd sends one line where those of all users go together; `None` in sittings in which that was not probed.
+    #[serde(default)]
+    pub batch_said_send_us: Option<f64>,
+    /// The server receives it; `None` likewise.
+    #[serde(default)]
+    pub batch_said_receive_us: Option<f64>,
     /// The server sends so many in one call.
     pub batch_send_us: f64,
     /// The crowd receives them in one call.
@@ -79,12 +85,18 @@ impl LoopbackCost {
     /// server once and sent to all others, one by one or, where they go `together`, a round of deliveries in a call.
     pub fn per_message_us(&self, users: u32, together: bool) -> (f64, f64) {
         let (users, others) = (f64::from(users), f64::from(users - 1));
-        let (send_us, receive_us) = match together {
+        let (server_us, crowd_us) = match together {
             // Other sizes of rooms make other batches; most of what a line adds to a call is the copying of its bytes.
-            true => (self.batch_send_us, self.batch_receive_us),
-            false => (others * self.delivery_send_us, others * self.delivery_receive_us),
+            true => (
+                self.batch_said_receive_us.unwrap_or(self.said_receive_us) + self.batch_send_us,
+                self.batch_said_send_us.unwrap_or(self.said_send_us) + self.batch_receive_us,
+            ),
+            false => (
+                self.said_receive_us + others * self.delivery_send_us,
+                self.said_send_us + others * self.delivery_receive_us,
+            ),
         };
-        ((self.said_receive_us + send_us) / users, (self.said_send_us + receive_us) / users)
+        (server_us / users, crowd_us / users)
     }
 }
 
@@ -101,10 +113,14 @@ mod tests {
             delivery_send_us: 5.0,
             delivery_receive_us: 2.0,
             batch_lines: 19,
+            batch_said_send_us: Some(3.5),
+            batch_said_receive_us: Some(0.5),
             batch_send_us: 9.0,
             batch_receive_us: 3.0,
         };
         assert_eq!(cost.per_message_us(20, false), ((1.0 + 95.0) / 20.0, (4.0 + 38.0) / 20.0));
-        assert_eq!(cost.per_message_us(20, true), (10.0 / 20.0, 7.0 / 20.0));
+        assert_eq!(cost.per_message_us(20, true), (9.5 / 20.0, 6.5 / 20.0));
+        let before = LoopbackCost { batch_said_send_us: None, batch_said_receive_us: None, ..cost };
+        assert_eq!(before.per_message_us(20, true), (10.0 / 20.0, 7.0 / 20.0));
     }
 }

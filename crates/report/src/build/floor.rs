@@ -290,6 +290,8 @@ mod tests {
                 delivery_send_us: 5.0,
                 delivery_receive_us: 2.0,
                 batch_lines: 19,
+                batch_said_send_us: None,
+                batch_said_receive_us: None,
                 batch_send_us: 9.0,
                 batch_receive_us: 3.0,
             },

@@ -1,9 +1,10 @@
 //! What the machine's own loopback takes for the lines of the benchmark: a send and a receive, and nothing else.
 //!
-//! Two threads, one on the server's CPU and one on the crowd's, hold the ends of as many connections as a run has. One
-//! writes to each of its connections while the other waits; then that one reads from each. What a thread's own CPU clock
-//! says of that is the price of the calls, with the cache misses of data that comes from another CPU, and without the
-//! waking of anybody.
+//! Two threads, one on the server's CPU and one on the crowd's, hold the ends of as many connections as a run has, and send
+//! and receive in the order of a pacing: some of each room say a line, and then all who listen get theirs. While one thread
+//! does its part the other waits. What a thread's own CPU clock says of its part is the price of the calls, with the
+//! cache misses of data that comes from another CPU and the acknowledgements that TCP owes, and without the asking who is
+//! next and the waking of anybody.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -17,27 +18,69 @@ use rustix::time::{ClockId, clock_gettime};
 /// The CPUs that `studies/floor.toml` gives to server and crowd.
 const SERVER_CPU: usize = 0;
 const CROWD_CPU: usize = 1;
-/// As many as 10 rooms of 20 users have.
-const CONNECTIONS: usize = 200;
-/// Users of a room but the speaker: so many lines can come together under `rounds`.
-const BATCH_LINES: usize = 19;
+const ROOMS: usize = 10;
+const USERS: usize = 20;
+/// Deliveries that can come together under `rounds`: those of all the others.
+const BATCH_LINES: usize = USERS - 1;
 /// `PRIVMSG #klatch-1 :` and a text of 60 bytes, with CR LF.
 const SAID_BYTES: usize = 81;
 /// `:r1u10!r1u10@127.0.0.1 PRIVMSG #klatch-1 :` and the same.
 const DELIVERED_BYTES: usize = 104;
-/// Each connection is used so often for each size. The cheapest of these rounds counts: what a machine is disturbed by is
-/// no part of its floor.
-const ROUNDS: usize = 60;
+/// How often the steps are made. The cheapest time counts, as a whole: what a machine is disturbed by is no part of its
+/// floor.
+const CYCLES: usize = 5;
+/// So many steps do not count: the first 16 segments of a connection TCP acknowledges at once and at the sender's cost,
+/// which is not what a run pays.
+const STEPS_BEFORE: usize = 20;
+/// Steps of a cycle under `rounds`, in each of which every user speaks; under `turns` there is one for each user of a room.
+const ROUNDS: usize = 4;
 const NULL_CALLS: u32 = 200_000;
 
-/// Measures; takes about a third of a second.
+/// Connections, by number, at which a line is said, and then those that get deliveries.
+struct Step {
+    speakers: Vec<usize>,
+    listeners: Vec<usize>,
+}
+
+/// CPU time of a call on one side, µs: the server receives what is said and sends deliveries, the crowd the other way round.
+struct Calls {
+    said_us: f64,
+    delivered_us: f64,
+}
+
+/// Measures; takes about half a second.
 ///
 /// # Errors
 /// One of the two CPUs is not ours, or a connection cannot be had.
 pub(crate) fn probe() -> io::Result<LoopbackCost> {
+    let all = || 0..ROOMS * USERS;
+    let one_each = |user| {
+        let (speakers, listeners) = all().partition(|place| place % USERS == user);
+        Step { speakers, listeners }
+    };
+    let together = |_| Step { speakers: all().collect(), listeners: all().collect() };
+    let (server, crowd) = calls(&(0..USERS).map(one_each).collect::<Vec<_>>(), DELIVERED_BYTES)?;
+    let (batch_server, batch_crowd) =
+        calls(&(0..ROUNDS).map(together).collect::<Vec<_>>(), BATCH_LINES * DELIVERED_BYTES)?;
+    Ok(LoopbackCost {
+        null_call_us: null_us(),
+        said_send_us: crowd.said_us,
+        said_receive_us: server.said_us,
+        delivery_send_us: server.delivered_us,
+        delivery_receive_us: crowd.delivered_us,
+        batch_lines: BATCH_LINES as u32,
+        batch_said_send_us: Some(batch_crowd.said_us),
+        batch_said_receive_us: Some(batch_server.said_us),
+        batch_send_us: batch_server.delivered_us,
+        batch_receive_us: batch_crowd.delivered_us,
+    })
+}
+
+/// What server and crowd pay, over new connections.
+fn calls(steps: &[Step], delivered_bytes: usize) -> io::Result<(Calls, Calls)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let (mut server, mut crowd) = (Vec::new(), Vec::new());
-    for _ in 0..CONNECTIONS {
+    for _ in 0..ROOMS * USERS {
         let one = TcpStream::connect(listener.local_addr()?)?;
         let (other, _) = listener.accept()?;
         one.set_nodelay(true)?;
@@ -45,61 +88,83 @@ pub(crate) fn probe() -> io::Result<LoopbackCost> {
         crowd.push(one);
         server.push(other);
     }
-    let turn = Barrier::new(2);
-    let sizes = [DELIVERED_BYTES, BATCH_LINES * DELIVERED_BYTES];
+    let turn = &Barrier::new(2);
     thread::scope(|scope| {
         let server = scope.spawn(|| {
-            // The other thread waits for this one also when its CPU is not to be had.
-            let pinned = pin(SERVER_CPU);
-            let hear_us = side(&server, &turn, SAID_BYTES, false);
-            let [one_us, batch_us] = sizes.map(|bytes| side(&server, &turn, bytes, true));
-            pinned.and(Ok([hear_us?, one_us?, batch_us?, null_us()]))
+            let (mut said, delivery) = (vec![0; SAID_BYTES], vec![b'x'; delivered_bytes]);
+            let hear = |place: usize| (&server[place]).read_exact(&mut said);
+            cheapest(steps, turn, SERVER_CPU, true, hear, |place| (&server[place]).write_all(&delivery))
         });
         let crowd = scope.spawn(|| {
-            let pinned = pin(CROWD_CPU);
-            let say_us = side(&crowd, &turn, SAID_BYTES, true);
-            let [one_us, batch_us] = sizes.map(|bytes| side(&crowd, &turn, bytes, false));
-            pinned.and(Ok([say_us?, one_us?, batch_us?]))
+            let (said, mut delivery) = (vec![b'x'; SAID_BYTES], vec![0; delivered_bytes]);
+            let say = |place: usize| (&crowd[place]).write_all(&said);
+            cheapest(steps, turn, CROWD_CPU, false, say, |place| (&crowd[place]).read_exact(&mut delivery))
         });
         let died = |_| io::Error::other("a thread of the probe died");
-        let server: io::Result<[f64; 4]> = server.join().map_err(died)?;
-        let crowd: io::Result<[f64; 3]> = crowd.join().map_err(died)?;
-        let ([said_receive_us, delivery_send_us, batch_send_us, null_call_us], crowd) = (server?, crowd?);
-        let [said_send_us, delivery_receive_us, batch_receive_us] = crowd;
-        Ok(LoopbackCost {
-            null_call_us,
-            said_send_us,
-            said_receive_us,
-            delivery_send_us,
-            delivery_receive_us,
-            batch_lines: BATCH_LINES as u32,
-            batch_send_us,
-            batch_receive_us,
-        })
+        let (server, crowd) = (server.join().map_err(died)?, crowd.join().map_err(died)?);
+        Ok((server?, crowd?))
     })
 }
 
-/// One side's part of all rounds with messages of so many bytes: its CPU time of a call in the cheapest, µs.
-fn side(ends: &[TcpStream], turn: &Barrier, bytes: usize, sends: bool) -> io::Result<f64> {
-    let mut buffer = vec![b'x'; bytes];
-    let (mut least_ns, mut done) = (u64::MAX, Ok(()));
-    for _ in 0..ROUNDS {
-        if !sends {
-            turn.wait();
-        }
-        let before_ns = cpu_ns();
-        for mut end in ends {
-            let moved = if sends { end.write_all(&buffer) } else { end.read_exact(&mut buffer) };
-            done = done.and(moved);
-        }
-        least_ns = least_ns.min(cpu_ns() - before_ns);
-        if sends {
-            turn.wait();
-        }
-        // The next round begins when both are through with this one.
-        turn.wait();
+/// One side's part of all cycles: `said` for each speaker and `delivered` for each listener.
+fn cheapest(
+    steps: &[Step],
+    turn: &Barrier,
+    cpu: usize,
+    serves: bool,
+    mut said: impl FnMut(usize) -> io::Result<()>,
+    mut delivered: impl FnMut(usize) -> io::Result<()>,
+) -> io::Result<Calls> {
+    let (mut all_said, mut all_delivered) = (0, 0);
+    for step in steps {
+        all_said += step.speakers.len();
+        all_delivered += step.listeners.len();
     }
-    done.map(|()| least_ns as f64 / 1e3 / ends.len() as f64)
+    // The other thread waits for this one also when something failed.
+    let mut done = pin(cpu);
+    let mut least_ns = (u64::MAX, 0, 0);
+    let cycles_before = STEPS_BEFORE.div_ceil(steps.len());
+    for cycle in 0..cycles_before + CYCLES {
+        let (mut said_ns, mut delivered_ns) = (0, 0);
+        for step in steps {
+            if serves {
+                turn.wait();
+            }
+            said_ns += timed_ns(&step.speakers, &mut said, &mut done);
+            if !serves {
+                turn.wait();
+                turn.wait();
+            }
+            delivered_ns += timed_ns(&step.listeners, &mut delivered, &mut done);
+            if serves {
+                turn.wait();
+            }
+        }
+        if cycle >= cycles_before {
+            least_ns = least_ns.min((said_ns + delivered_ns, said_ns, delivered_ns));
+        }
+    }
+    let each_us = |ns: u64, calls: usize| ns as f64 / 1e3 / calls as f64;
+    let (_, said_ns, delivered_ns) = least_ns;
+    done.map(|()| Calls {
+        said_us: each_us(said_ns, all_said),
+        delivered_us: each_us(delivered_ns, all_delivered),
+    })
+}
+
+/// CPU time of this thread for `what` at each of these connections, ns.
+fn timed_ns(
+    places: &[usize],
+    mut what: impl FnMut(usize) -> io::Result<()>,
+    done: &mut io::Result<()>,
+) -> u64 {
+    let before_ns = cpu_ns();
+    for &place in places {
+        if let Err(error) = what(place) {
+            *done = Err(error);
+        }
+    }
+    cpu_ns() - before_ns
 }
 
 fn null_us() -> f64 {

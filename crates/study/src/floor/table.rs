@@ -58,6 +58,9 @@ pub(super) fn median_cost(probes: &[LoopbackCost]) -> LoopbackCost {
     let of = |value: fn(&LoopbackCost) -> f64| {
         median(&probes.iter().map(value).collect::<Vec<_>>()).unwrap_or_default()
     };
+    let of_those = |value: fn(&LoopbackCost) -> Option<f64>| {
+        median(&probes.iter().filter_map(value).collect::<Vec<_>>()).ok()
+    };
     LoopbackCost {
         null_call_us: of(|cost| cost.null_call_us),
         said_send_us: of(|cost| cost.said_send_us),
@@ -65,6 +68,8 @@ pub(super) fn median_cost(probes: &[LoopbackCost]) -> LoopbackCost {
         delivery_send_us: of(|cost| cost.delivery_send_us),
         delivery_receive_us: of(|cost| cost.delivery_receive_us),
         batch_lines: probes.first().map_or(0, |cost| cost.batch_lines),
+        batch_said_send_us: of_those(|cost| cost.batch_said_send_us),
+        batch_said_receive_us: of_those(|cost| cost.batch_said_receive_us),
         batch_send_us: of(|cost| cost.batch_send_us),
         batch_receive_us: of(|cost| cost.batch_receive_us),
     }
