@@ -23,10 +23,16 @@ struct Shared<W> {
 }
 
 struct State {
-    lines: VecDeque<Arc<[u8]>>,
+    lines: VecDeque<Line>,
     /// Bytes of all lines.
     bytes: usize,
     condition: Condition,
+}
+
+struct Line {
+    bytes: Arc<[u8]>,
+    /// It delivers a message; all else is an answer.
+    delivers: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,6 +61,16 @@ impl<W> Clone for Outgoing<W> {
 
 impl<W: Writer> Outbox for Outgoing<W> {
     fn send(&self, line: &Arc<[u8]>) {
+        self.push(line, false);
+    }
+
+    fn deliver(&self, line: &Arc<[u8]>) {
+        self.push(line, true);
+    }
+}
+
+impl<W: Writer> Outgoing<W> {
+    fn push(&self, line: &Arc<[u8]>, delivers: bool) {
         let mut state = self.state();
         if state.condition != Condition::Fine {
             return;
@@ -65,16 +81,14 @@ impl<W: Writer> Outbox for Outgoing<W> {
             return self.0.writer.stop_reading();
         }
         state.bytes += line.len();
-        state.lines.push_back(Arc::clone(line));
+        state.lines.push_back(Line { bytes: Arc::clone(line), delivers });
         let first = state.lines.len() == 1;
         drop(state);
         if first {
             self.0.writer.wake();
         }
     }
-}
 
-impl<W: Writer> Outgoing<W> {
     pub(crate) fn new(sendq_bytes: usize, writer: W) -> Outgoing<W> {
         let state = State { lines: VecDeque::new(), bytes: 0, condition: Condition::Fine };
         Outgoing(Arc::new(Shared { sendq_bytes, state: Mutex::new(state), writer }))
@@ -87,13 +101,27 @@ impl<W: Writer> Outgoing<W> {
     pub(crate) fn next(&self) -> Next {
         let mut state = self.state();
         match state.lines.pop_front() {
-            Some(line) => {
-                state.bytes -= line.len();
-                Next::Write(line)
+            Some(Line { bytes, .. }) => {
+                state.bytes -= bytes.len();
+                Next::Write(bytes)
             }
             None if state.condition == Condition::Ended => Next::Stop,
             None => Next::Wait,
         }
+    }
+
+    /// Takes the answers that come next, and with `deliveries` these too, until they have so many bytes together.
+    pub(crate) fn take_together(&self, deliveries: bool, bytes_max: usize) -> Vec<u8> {
+        let mut together = Vec::new();
+        let mut state = self.state();
+        while together.len() < bytes_max
+            && state.lines.front().is_some_and(|line| deliveries || !line.delivers)
+            && let Some(line) = state.lines.pop_front()
+        {
+            state.bytes -= line.bytes.len();
+            together.extend_from_slice(&line.bytes);
+        }
+        together
     }
 
     /// The connection did not read, and more waits than may wait.
@@ -113,7 +141,7 @@ impl<W: Writer> Outgoing<W> {
         let mut state = self.state();
         state.lines.clear();
         state.bytes = last.len();
-        state.lines.push_back(last);
+        state.lines.push_back(Line { bytes: last, delivers: false });
         drop(state);
         self.end();
     }
@@ -183,6 +211,25 @@ mod tests {
         out.end();
         sent(&out, &["five"]);
         assert_eq!(written(&out), "four.");
+    }
+
+    #[test]
+    fn answers_go_together_and_deliveries_where_they_may() {
+        let together = |deliveries| {
+            let out = Outgoing::new(100, Counts::default());
+            sent(&out, &["one ", "two "]);
+            ["three ", "four "].iter().for_each(|line| out.deliver(&line.as_bytes().into()));
+            sent(&out, &["five "]);
+            let first = String::from_utf8(out.take_together(deliveries, 100)).unwrap();
+            let none = out.take_together(deliveries, 100).is_empty();
+            (first, none, written(&out))
+        };
+        assert_eq!(together(false), ("one two ".into(), true, "three four five …".into()));
+        assert_eq!(together(true), ("one two three four five ".into(), true, "…".into()));
+        let out = Outgoing::new(100, Counts::default());
+        sent(&out, &["one ", "two ", "three "]);
+        assert_eq!(out.take_together(false, 5), b"one two ");
+        assert_eq!(written(&out), "three …");
     }
 
     #[test]

@@ -283,12 +283,15 @@ impl EventLoop {
         if connection.sending || connection.ended {
             return;
         }
-        let parcel = match connection.out.next() {
-            Next::Write(line) if self.coalesce => Parcel::Gathered(gather(&line, &connection.out)),
-            Next::Write(line) => Parcel::Line(line),
-            Next::Wait => return,
-            Next::Stop if connection.closing => return self.end(slot),
-            Next::Stop => return,
+        let together = connection.out.take_together(self.coalesce, GATHER_BYTES);
+        let parcel = match together.is_empty() {
+            false => Parcel::Gathered(together),
+            true => match connection.out.next() {
+                Next::Write(line) => Parcel::Line(line),
+                Next::Wait => return,
+                Next::Stop if connection.closing => return self.end(slot),
+                Next::Stop => return,
+            },
         };
         connection.sending = true;
         self.ring.send(slot, &connection.out.writer().socket, parcel);
@@ -329,15 +332,4 @@ impl EventLoop {
             self.free.push(slot);
         }
     }
-}
-
-/// The line and those that wait after it.
-fn gather(line: &[u8], out: &Outgoing<Wire>) -> Vec<u8> {
-    let mut gathered = line.to_vec();
-    while gathered.len() < GATHER_BYTES
-        && let Next::Write(line) = out.next()
-    {
-        gathered.extend_from_slice(&line);
-    }
-    gathered
 }
