@@ -215,6 +215,7 @@ impl Run {
         let interrupted = interrupted()?;
         let image = image(java.as_ref().map(|java| java.path.as_path()))?;
         let folder = self.folder(&study.name)?;
+        std::fs::write(folder.join("lab.toml"), &study.text).map_err(cannot_keep(&folder))?;
         let work = |one: &Configuration| {
             let kernel = kernel(&one.kernel)?;
             let machine = Boot {
@@ -236,7 +237,7 @@ impl Run {
         if self.twice && !failed {
             println!("the second boots gave the same, to the last digit");
         }
-        println!("results: {}", folder.display());
+        println!("report: {}", crate::report::of_the_lab(&folder, &study, &outcomes)?.display());
         Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 

@@ -6,18 +6,21 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use klatch_lab::{Outcome, Study};
 use klatch_record::Estimator;
-use klatch_report::{Source, csv, floor_history, html, json, markdown, read, read_floor, report_of_two};
+use klatch_report::{
+    Source, csv, floor_history, html, json, lab, markdown, read, read_floor, read_lab, report_of_two,
+};
 use klatch_study::{Terms, compare};
 
 /// Make a report of a study or of runs: the answer, charts with their numbers, run rules, environments, commands.
 ///
 /// Two folders are laid side by side, with ratios and their intervals; single records become one report, and so does a
-/// history of klatch floor.
+/// history of klatch floor, or the folder of a study of the lab.
 /// Exit status: 0 written, 2 could not.
 #[derive(Args)]
 pub(crate) struct Report {
-    /// The folder of a study or of runs, two of them, records, or a history of klatch floor (.jsonl)
+    /// The folder of a study, of the lab's too, or of runs, two of them, records, or a history of klatch floor (.jsonl)
     #[arg(required = true, value_name = "DIR|RECORD")]
     paths: Vec<PathBuf>,
     /// How it is written
@@ -64,6 +67,15 @@ impl Report {
             );
             return Ok(floor_history(history, &sittings));
         }
+        if let [folder] = self.paths.as_slice()
+            && let Some((study, outcomes)) = read_lab(folder)?
+        {
+            anyhow::ensure!(
+                matches!(self.format, Format::Html | Format::Json),
+                "a study of the lab is charts, which need --format html or json"
+            );
+            return Ok(lab(folder, &study, &outcomes));
+        }
         match self.paths.as_slice() {
             [a, b] if a.is_dir() && b.is_dir() => two(a, b),
             paths => {
@@ -97,6 +109,13 @@ impl Report {
 pub(crate) fn beside(folder: &Path) -> anyhow::Result<PathBuf> {
     let path = folder.join("report.html");
     save(&written(&klatch_report::report(&read(folder)?), Format::Html)?, &path)?;
+    Ok(path)
+}
+
+/// Writes the report of a study of the lab into its folder.
+pub(crate) fn of_the_lab(folder: &Path, study: &Study, outcomes: &[Outcome]) -> anyhow::Result<PathBuf> {
+    let path = folder.join("report.html");
+    save(&written(&lab(folder, study, outcomes), Format::Html)?, &path)?;
     Ok(path)
 }
 

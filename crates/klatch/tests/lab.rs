@@ -38,6 +38,9 @@ fn two_boots_bring_back_the_same_to_the_last_digit_of_chat_and_scheduler() {
     let said = Said::of(lab(&["run", "--twice", "--out"]).arg(folder.path()).arg(&study));
     assert_eq!(said.status, Some(0), "the lab needs qemu-system-x86 (scripts/setup.sh test): {said:?}");
     assert!(said.out.contains("the second boots gave the same, to the last digit"), "{said:?}");
+    let report = folder.path().join("lab-small-1/report.html");
+    assert!(said.out.contains(&format!("report: {}", report.display())), "{said:?}");
+    assert!(std::fs::read_to_string(&report).unwrap().contains("Does it boot?"));
     let outcome = folder.path().join("lab-small-1/linux-6.18_1-cpus_o1_seed-1/outcome.json");
     let outcome: serde_json::Value = serde_json::from_slice(&std::fs::read(outcome).unwrap()).unwrap();
     assert_eq!(outcome["scheduler"]["lost"], serde_json::Value::Null);

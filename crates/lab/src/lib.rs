@@ -20,4 +20,7 @@ pub use image::Image;
 pub use java::java_runtime;
 pub use kernels::Kernel;
 pub use probe::{Probe, ProbeError, ProbeResult};
-pub use study::{Configuration, Outcome, Study, StudyError, configurations, shipped, summary};
+pub use study::{
+    Configuration, Costs, Distribution, Group, Mean, Outcome, Study, StudyError, configurations, costs,
+    distribution, groups, shipped, summary,
+};

@@ -26,7 +26,7 @@ pub enum ReadError {
         cause: String,
     },
     /// A folder without results.
-    #[error("{path} holds no record; name a folder that `klatch run` or `klatch study` has left, or records in it",
+    #[error("{path} holds no record; name a folder that `klatch run`, `klatch study` or `klatch lab run` has left, or records in it",
         path = path.display())]
     Empty {
         /// The folder.

@@ -16,6 +16,9 @@ pub struct Study {
     /// Its name: the file's.
     #[serde(skip)]
     pub name: String,
+    /// The file itself.
+    #[serde(skip)]
+    pub text: String,
     /// What it asks.
     pub question: String,
     /// Kernels.
@@ -161,11 +164,14 @@ impl Study {
     }
 
     /// The study of this text.
-    fn parse(name: &str, text: &str) -> Result<Study, StudyError> {
+    ///
+    /// # Errors
+    /// See [`StudyError`].
+    pub fn parse(name: &str, text: &str) -> Result<Study, StudyError> {
         let wrong = |why: String| StudyError::Wrong { name: name.to_owned(), why };
         let study: Study = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
         study.check().map_err(wrong)?;
-        Ok(Study { name: name.to_owned(), ..study })
+        Ok(Study { name: name.to_owned(), text: text.to_owned(), ..study })
     }
 
     fn check(&self) -> Result<(), String> {

@@ -1,10 +1,12 @@
 //! Studies of the lab: one configuration per boot, all that the file names.
 
 mod file;
+mod found;
 mod outcome;
 mod table;
 
 pub use file::{Study, StudyError, shipped};
+pub use found::{Costs, Distribution, Group, Mean, costs, distribution, groups};
 pub use outcome::Outcome;
 pub use table::summary;
 

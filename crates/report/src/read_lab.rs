@@ -1,0 +1,97 @@
+//! What `klatch lab run` has left in a folder.
+
+use std::path::Path;
+
+use klatch_lab::{Outcome, Study, configurations};
+
+use crate::read::ReadError;
+
+/// The study of the lab in a folder and what came of its boots, in the study's order; `None` if the folder is something else.
+///
+/// # Errors
+/// A file of it cannot be read, or is no result.
+pub fn read_lab(folder: &Path) -> Result<Option<(Study, Vec<Outcome>)>, ReadError> {
+    let file = folder.join("lab.toml");
+    let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
+    let other = |path: &Path, cause: String| ReadError::Other { path: path.to_owned(), cause };
+    // `lab-NAME-1`
+    let name = folder
+        .canonicalize()
+        .unwrap_or_default()
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let name = name
+        .strip_prefix("lab-")
+        .and_then(|name| name.rsplit_once('-'))
+        .map_or(name.as_str(), |(name, _)| name);
+    let study = Study::parse(name, &text).map_err(|error| other(&file, error.to_string()))?;
+    let mut outcomes = Vec::new();
+    for configuration in configurations(&study) {
+        let path = folder.join(&configuration.id).join("outcome.json");
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                outcomes.push(serde_json::from_str(&text).map_err(|error| other(&path, error.to_string()))?);
+            }
+            // Not booted: left out on purpose, or not reached.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(source) => return Err(ReadError::Missing { path, source }),
+        }
+    }
+    if outcomes.is_empty() {
+        return Err(ReadError::Empty { path: folder.to_owned() });
+    }
+    Ok(Some((study, outcomes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab;
+    use crate::model::Standing;
+
+    const STUDY: &str = "question = 'How dear?'\nschedulers = ['fifo', 'goodness']\nshow = ['cost']\nfit = true\n\
+                         distribution = true\ncommand = 'probe yield'\n";
+
+    /// What a boot has left: decisions at lengths 1 to 3, `slope` ns dearer for each task.
+    fn left(folder: &Path, slope: u64, which: usize) {
+        let one = &configurations(&Study::parse("cost", STUDY).unwrap())[which];
+        let costs: Vec<serde_json::Value> = (1..=3)
+            .map(|length| {
+                serde_json::json!({ "length": length, "decisions": 50, "ns": 50 * (100 + slope * length),
+                    "ns_min": 1, "ns_max": 900 })
+            })
+            .collect();
+        let outcome = serde_json::json!({
+            "configuration": one, "failure": null, "results": [], "uptime_us": 5,
+            "scheduler": { "scheduler": one.scheduler, "knobs": [], "lost": null,
+                "observed": { "stats": [], "costs": costs } },
+        });
+        std::fs::create_dir_all(folder.join(&one.id)).unwrap();
+        std::fs::write(folder.join(&one.id).join("outcome.json"), outcome.to_string()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_of_the_lab_becomes_a_report_with_costs_and_lengths() {
+        let top = tempfile::tempdir().unwrap();
+        let folder = top.path().join("lab-cost-1");
+        std::fs::create_dir(&folder).unwrap();
+        assert!(read_lab(&folder).unwrap().is_none(), "no study of the lab");
+        std::fs::write(folder.join("lab.toml"), STUDY).unwrap();
+        assert!(read_lab(&folder).unwrap_err().to_string().contains("holds no record"));
+        left(&folder, 0, 0);
+        left(&folder, 7, 1);
+        let (study, outcomes) = read_lab(&folder).unwrap().unwrap();
+        let report = lab(&folder, &study, &outcomes);
+        assert_eq!((report.title.as_str(), report.verdict.standing), ("cost", Standing::Valid));
+        assert!(report.answer.contains("goodness 7.0 ns (7.0 to 7.0, r² 1.000)"), "{}", report.answer);
+        let chart =
+            |id: &str| report.charts().find(|chart| chart.id == id).unwrap_or_else(|| panic!("no {id}"));
+        assert_eq!((chart("cost-by-length").points.len(), chart("cost-by-length").marks.len()), (6, 2));
+        let shares: Vec<_> =
+            chart("queue-length").points.iter().map(|point| point.y.unwrap().round()).collect();
+        assert_eq!(shares, [0.0, 33.0, 67.0, 0.0, 33.0, 67.0]);
+        assert_eq!(chart("shown-cost").points.len(), 2);
+    }
+}
