@@ -9,6 +9,11 @@ version=${1:?usage: get-jdk.sh VERSION [SUITE]}
 suite=${2:-sid}
 mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
+target=${XDG_CACHE_HOME:-$HOME/.cache}/klatch/jdks/jdk-$version
+if [ -x "$target/bin/java" ]; then
+    echo "Java $version is at $target already"
+    exit 0
+fi
 for need in apt-get:apt dpkg-deb:dpkg patchelf:patchelf; do
     command -v "${need%%:*}" >/dev/null || {
         echo "get-jdk.sh needs ${need%%:*}; install it: apt-get install ${need##*:}" >&2
@@ -20,11 +25,6 @@ done
     exit 2
 }
 architecture=$(dpkg --print-architecture)
-target=${XDG_CACHE_HOME:-$HOME/.cache}/klatch/jdks/jdk-$version
-if [ -x "$target/bin/java" ]; then
-    echo "Java $version is at $target already"
-    exit 0
-fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

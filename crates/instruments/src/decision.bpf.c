@@ -20,16 +20,12 @@ struct cost {
 COSTS decisions SEC(".maps");
 COSTS whole SEC(".maps");
 
-/* To look at the clock costs as much as what it shows. So one of some is timed, by chance: threads that take turns would
- * be out of step with a count. */
-#define TIMED_ONE_IN 8
-
 /* The __schedule that is under way on a CPU. */
 struct under_way {
-    u64 entry_ns; /* 0: none that is timed */
+    u64 entry_ns; /* 0: none */
     u64 length;
-    u64 total_ns; /* of all that were timed */
-    u64 random;
+    u64 window;   /* in which it was entered */
+    u64 total_ns; /* of all */
 };
 
 struct {
@@ -76,12 +72,12 @@ int BPF_PROG(entry)
 
     if (!way)
         return 0;
+    way->window = this_window();
     way->entry_ns = 0;
-    way->random = way->random * 6364136223846793005ULL + 1442695040888963407ULL;
-    if ((way->random >> 33) % TIMED_ONE_IN == 0) {
-        way->length = queue_length(bpf_get_current_task_btf());
-        way->entry_ns = bpf_ktime_get_ns();
-    }
+    if (!way->window)
+        return 0;
+    way->length = queue_length(bpf_get_current_task_btf());
+    way->entry_ns = bpf_ktime_get_ns();
     return 0;
 }
 
@@ -90,7 +86,7 @@ int BPF_PROG(chosen)
 {
     struct under_way *way = here();
 
-    if (way && way->entry_ns)
+    if (way && way->entry_ns && way->window == this_window())
         costs(&decisions, way, bpf_ktime_get_ns());
     return 0;
 }
@@ -101,7 +97,7 @@ int BPF_PROG(leaves, bool is_switch)
     struct under_way *way = here();
     u64 now;
 
-    if (!way || !way->entry_ns)
+    if (!way || !way->entry_ns || way->window != this_window())
         return 0;
     now = bpf_ktime_get_ns();
     if (is_switch)

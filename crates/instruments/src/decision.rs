@@ -7,7 +7,7 @@ use klatch_record::observed::{CostByLength, CostRow, Decision, LineFit};
 use klatch_record::{Found, InstrumentName, Support};
 use klatch_stats::linear_fit;
 
-use crate::bpf::{Bpf, Histogram, object};
+use crate::bpf::{Bpf, Histogram, Looked, Windows, object};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
 use crate::kernel::Kernel;
 
@@ -16,9 +16,6 @@ const TRACEPOINTS: [&str; 3] = ["sched_entry_tp", "sched_switch", "sched_exit_tp
 
 /// As in decision.bpf.c.
 const GROUPS: u32 = 96;
-
-/// The same.
-const TIMED_ONE_IN: u64 = 8;
 
 /// A length takes part in the fit when its median rests on so many decisions.
 const DECISIONS_MIN: u64 = 30;
@@ -42,9 +39,15 @@ impl Instrument for DecisionCost {
         })
     }
 
-    fn start(&self, kernel: &Kernel, _: &Targets, _: &Files) -> Result<Box<dyn Watching>, InstrumentError> {
+    fn start(
+        &self,
+        kernel: &Kernel,
+        _: &Targets,
+        _: &Files,
+        windows: &mut Windows,
+    ) -> Result<Box<dyn Watching>, InstrumentError> {
         let mut bpf = Bpf::load(CODE, kernel, &[])?;
-        bpf.attach()?;
+        bpf.attach_by(windows, &[])?;
         Ok(Box::new(Watch { bpf }))
     }
 }
@@ -58,18 +61,20 @@ impl Watching for Watch {
         self.bpf.stop();
     }
 
-    fn read(&mut self, _: &Files) -> Result<Seen, InstrumentError> {
+    fn read(&mut self, _: &Files, looked: &Looked) -> Result<Seen, InstrumentError> {
         let of_cpus = self.bpf.numbers_by_cpu("under_way", 0)?;
-        let total_ns: u64 = of_cpus.iter().map(|way| way[2]).sum();
+        let total_ns: u64 = of_cpus.iter().map(|way| way[3]).sum();
         let found = Decision {
             decision: self.costs("decisions")?,
             whole: self.costs("whole")?,
-            timed_one_in: TIMED_ONE_IN,
-            share_of_machine: (total_ns * TIMED_ONE_IN) as f64
-                / 1e9
-                / (self.bpf.elapsed_s() * of_cpus.len() as f64),
+            share_of_machine: total_ns as f64 / 1e9 / (looked.open_s() * of_cpus.len() as f64),
         };
-        Ok(Seen { found: Found::Decision(found), cost: Some(self.bpf.cost()), files: Vec::new() })
+        Ok(Seen {
+            found: Found::Decision(found),
+            cost: Some(self.bpf.cost(looked)),
+            share_of_time: Some(looked.share),
+            files: Vec::new(),
+        })
     }
 }
 

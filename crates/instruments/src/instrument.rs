@@ -6,6 +6,7 @@ use klatch_record::{Cost, Found, InstrumentName, Support};
 use thiserror::Error;
 
 use crate::Kernel;
+use crate::bpf::{Looked, Windows};
 
 /// The processes of this machine that are watched.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +40,7 @@ impl Files {
 pub struct InstrumentError(pub(crate) String);
 
 /// One way to look at a run.
-pub trait Instrument: Sync {
+pub(crate) trait Instrument: Sync {
     /// Which.
     fn name(&self) -> InstrumentName;
 
@@ -49,7 +50,7 @@ pub trait Instrument: Sync {
     /// How it can work on this kernel, found out by trying.
     fn probe(&self, kernel: &Kernel) -> Support;
 
-    /// Begins to watch. What it makes for that may end with the process, by whatever signal, and leaves nothing.
+    /// Begins to watch; programs at places that are passed thousands of times a second go into the `windows`. What it makes for that may end with the process, by whatever signal, and leaves nothing.
     ///
     /// # Errors
     /// It cannot watch although [`Instrument::probe`] said that it could.
@@ -58,27 +59,30 @@ pub trait Instrument: Sync {
         kernel: &Kernel,
         targets: &Targets,
         files: &Files,
+        windows: &mut Windows,
     ) -> Result<Box<dyn Watching>, InstrumentError>;
 }
 
 /// An instrument that watches.
-pub trait Watching {
+pub(crate) trait Watching {
     /// Stops watching. Nothing is read yet, so that no instrument sees the work of another.
     fn stop(&mut self);
 
-    /// What was seen, while the processes are still there.
+    /// What was seen, while the processes are still there. What came by windows is scaled up.
     ///
     /// # Errors
     /// It cannot be read.
-    fn read(&mut self, files: &Files) -> Result<Seen, InstrumentError>;
+    fn read(&mut self, files: &Files, looked: &Looked) -> Result<Seen, InstrumentError>;
 }
 
 /// What an instrument has seen.
-pub struct Seen {
+pub(crate) struct Seen {
     /// Its observations.
-    pub found: Found,
+    pub(crate) found: Found,
     /// What it cost.
-    pub cost: Option<Cost>,
+    pub(crate) cost: Option<Cost>,
+    /// The part of the time in which it looked, where it did so by windows.
+    pub(crate) share_of_time: Option<f64>,
     /// The files it wrote, by name.
-    pub files: Vec<String>,
+    pub(crate) files: Vec<String>,
 }

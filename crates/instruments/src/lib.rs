@@ -24,7 +24,7 @@ mod watch;
 
 pub use environment::{clock_name, environment, host_name};
 pub use frequency::CpuFrequency;
-pub use instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
+pub use instrument::{Files, InstrumentError, Targets};
 pub use kernel::Kernel;
 pub use machine_time::MachineTime;
 pub use trace::{

@@ -1,4 +1,5 @@
-/* Waiting for locks of the kernel: by kind for every wait, by caller for one of some. */
+/* Waiting for locks of the kernel: by kind, and by caller for one of some. Beginnings are looked at by windows, ends always:
+ * so a wait is seen to its end. */
 #include "klatch.bpf.h"
 
 /* From the kernel's trace/events/lock.h. */
@@ -12,7 +13,7 @@
 enum { SPINLOCK, RWLOCK, MUTEX, RWSEM, RTMUTEX, PERCPU_RWSEM, OTHER, KINDS };
 
 /* A look at the stack costs some µs. */
-#define SAMPLED_ONE_IN 32
+#define SAMPLED_ONE_IN 4
 
 struct wait {
     u64 lock; /* 0: none */
@@ -105,7 +106,7 @@ int BPF_PROG(begins, void *lock, unsigned int flags)
     struct wait *wait = wait_of(spins);
     struct kind *all;
 
-    if (!wait)
+    if (!wait || !this_window())
         return 0;
     if (wait->lock && (spins || wait->pid == pid)) {
         /* A mutex that gives up spinning begins again; anything else is a wait within a wait. */
@@ -140,16 +141,18 @@ static __always_inline void waited(struct wait *wait, u64 ns)
 SEC("tp_btf/contention_end")
 int BPF_PROG(ends, void *lock)
 {
-    u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
+    u64 now, id = bpf_get_current_pid_tgid();
     struct wait *wait = wait_of(1);
     struct kind *all;
-    u32 side = side_of(id >> 32) & 3;
+    u32 side;
 
     if (!wait || wait->lock != (u64)lock) {
         wait = wait_of(0);
         if (!wait || wait->lock != (u64)lock || wait->pid != (u32)id)
             return 0;
     }
+    now = bpf_ktime_get_ns();
+    side = side_of(id >> 32) & 3;
     wait->lock = 0;
     all = bpf_map_lookup_elem(&kinds, &wait->kind);
     if (!all)

@@ -4,7 +4,7 @@ use klatch_record::observed::{LockCaller, LockKind, Locks};
 use klatch_record::{Found, InstrumentName, Support};
 use libbpf_rs::{MapCore, MapFlags};
 
-use crate::bpf::{Bpf, CROWD, Histogram, SERVER, numbers, object, said};
+use crate::bpf::{Bpf, CROWD, Histogram, Looked, SERVER, Windows, numbers, object, said};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
 use crate::kernel::Kernel;
 use crate::symbols::{Symbols, UNKNOWN};
@@ -13,7 +13,7 @@ const CODE: &[u8] = object!("locks");
 const TRACEPOINTS: [&str; 2] = ["contention_begin", "contention_end"];
 
 /// As in locks.bpf.c.
-const SAMPLED_ONE_IN: u64 = 32;
+const SAMPLED_ONE_IN: u64 = 4;
 const KINDS: [&str; 7] = ["spinlock", "rwlock", "mutex", "rwsem", "rtmutex", "percpu-rwsem", "other"];
 /// Kinds for which a CPU waits.
 const SPINNING: [&str; 2] = ["spinlock", "rwlock"];
@@ -66,10 +66,11 @@ impl Instrument for LockWaits {
         kernel: &Kernel,
         targets: &Targets,
         _: &Files,
+        windows: &mut Windows,
     ) -> Result<Box<dyn Watching>, InstrumentError> {
         let mut bpf = Bpf::load(CODE, kernel, &[])?;
         bpf.watch(targets)?;
-        bpf.attach()?;
+        bpf.attach_by(windows, &["ends"])?;
         Ok(Box::new(Watch { bpf }))
     }
 }
@@ -83,10 +84,10 @@ impl Watching for Watch {
         self.bpf.stop();
     }
 
-    fn read(&mut self, _: &Files) -> Result<Seen, InstrumentError> {
+    fn read(&mut self, _: &Files, looked: &Looked) -> Result<Seen, InstrumentError> {
         let mut locks = Locks {
             kinds: Vec::new(),
-            callers: self.callers()?,
+            callers: self.callers(looked)?,
             caller_sampled_one_in: SAMPLED_ONE_IN,
             cpu_waiting_share: 0.0,
             untimed: 0,
@@ -97,27 +98,32 @@ impl Watching for Watch {
             let of_kind = self.bpf.numbers("kinds", number as u32)?;
             let (waits, counts) = of_kind.split_at(Histogram::NUMBERS);
             let waits = Histogram::new(waits);
-            locks.untimed += counts[4];
+            locks.untimed += looked.scaled(counts[4]);
             if waits.count() > 0 {
                 locks.kinds.push(LockKind {
                     kind: (*kind).to_owned(),
-                    server: counts[SERVER as usize],
-                    crowd: counts[CROWD as usize],
-                    all: waits.count(),
-                    wait_s: waits.sum() as f64 / 1e9,
+                    server: looked.scaled(counts[SERVER as usize]),
+                    crowd: looked.scaled(counts[CROWD as usize]),
+                    all: looked.scaled(waits.count()),
+                    wait_s: waits.sum() as f64 / 1e9 / looked.share,
                     wait_us: waits.distribution(1e-3),
                 });
             }
         }
         let spinning = locks.kinds.iter().filter(|kind| SPINNING.contains(&kind.kind.as_str()));
         let spinning_s: f64 = spinning.map(|kind| kind.wait_s).sum();
-        locks.cpu_waiting_share = spinning_s / (self.bpf.elapsed_s() * cpus as f64);
-        Ok(Seen { found: Found::Locks(locks), cost: Some(self.bpf.cost()), files: Vec::new() })
+        locks.cpu_waiting_share = spinning_s / (looked.elapsed_s * cpus as f64);
+        Ok(Seen {
+            found: Found::Locks(locks),
+            cost: Some(self.bpf.cost(looked)),
+            share_of_time: Some(looked.share),
+            files: Vec::new(),
+        })
     }
 }
 
 impl Watch {
-    fn callers(&self) -> Result<Vec<LockCaller>, InstrumentError> {
+    fn callers(&self, looked: &Looked) -> Result<Vec<LockCaller>, InstrumentError> {
         let (table, stacks) = (self.bpf.map("callers")?, self.bpf.map("stacks")?);
         let mut symbols = Symbols::new();
         let mut callers: Vec<LockCaller> = Vec::new();
@@ -128,7 +134,8 @@ impl Watch {
             let kind = KINDS[usize::from(kind[0]).min(KINDS.len() - 1)];
             let waited = numbers(&table.lookup(&key, MapFlags::ANY).map_err(said)?.unwrap_or_default());
             let [waits, ns] = waited[..] else { continue };
-            let (waits, wait_s) = (waits * SAMPLED_ONE_IN, (ns * SAMPLED_ONE_IN) as f64 / 1e9);
+            let waits = looked.scaled(waits * SAMPLED_ONE_IN);
+            let wait_s = (ns * SAMPLED_ONE_IN) as f64 / 1e9 / looked.share;
             match callers.iter_mut().find(|caller| caller.caller == name && caller.kind == kind) {
                 Some(there) => {
                     there.waits += waits;

@@ -30,6 +30,9 @@ struct {
 
 static __always_inline int seen(u32 length)
 {
+    if (!this_window())
+        return 0;
+
     u32 key = length < LENGTHS ? length : LENGTHS - 1;
     u32 slot = (bpf_ktime_get_ns() >> SLOT_BITS) % SLOTS;
     u64 *count = bpf_map_lookup_elem(&lengths, &key);

@@ -4,7 +4,7 @@ use klatch_record::observed::{LengthCount, LengthMoment, Lengths, Runqueue};
 use klatch_record::{Found, InstrumentName, Support};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::bpf::{Bpf, object};
+use crate::bpf::{Bpf, Looked, Windows, object};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
 use crate::kernel::Kernel;
 
@@ -46,9 +46,15 @@ impl Instrument for RunqueueLength {
         }
     }
 
-    fn start(&self, kernel: &Kernel, _: &Targets, _: &Files) -> Result<Box<dyn Watching>, InstrumentError> {
+    fn start(
+        &self,
+        kernel: &Kernel,
+        _: &Targets,
+        _: &Files,
+        windows: &mut Windows,
+    ) -> Result<Box<dyn Watching>, InstrumentError> {
         let mut bpf = Bpf::load(CODE, kernel, &[other(kernel)])?;
-        bpf.attach()?;
+        bpf.attach_by(windows, &[])?;
         Ok(Box::new(Watch { bpf, began_ns: now_ns(), ended_ns: 0 }))
     }
 }
@@ -76,7 +82,7 @@ impl Watching for Watch {
         self.ended_ns = now_ns();
     }
 
-    fn read(&mut self, _: &Files) -> Result<Seen, InstrumentError> {
+    fn read(&mut self, _: &Files, looked: &Looked) -> Result<Seen, InstrumentError> {
         let mut cpus: Vec<Vec<u64>> = Vec::new();
         for length in 0..LENGTHS {
             let counts = self.bpf.numbers_by_cpu("lengths", length)?;
@@ -94,7 +100,12 @@ impl Watching for Watch {
                 .collect(),
             over_time: self.over_time()?,
         };
-        Ok(Seen { found: Found::Runqueue(found), cost: Some(self.bpf.cost()), files: Vec::new() })
+        Ok(Seen {
+            found: Found::Runqueue(found),
+            cost: Some(self.bpf.cost(looked)),
+            share_of_time: Some(looked.share),
+            files: Vec::new(),
+        })
     }
 }
 
@@ -116,9 +127,11 @@ impl Watch {
                     max = max.max(cpu[2]);
                 }
             }
+            if decisions == 0 {
+                continue;
+            }
             let at_s = (part << SLOT_BITS).saturating_sub(self.began_ns) as f64 / 1e9;
-            let mean = if decisions == 0 { 0.0 } else { sum as f64 / decisions as f64 };
-            moments.push(LengthMoment { at_s, decisions, mean, max });
+            moments.push(LengthMoment { at_s, decisions, mean: sum as f64 / decisions as f64, max });
         }
         Ok(moments)
     }

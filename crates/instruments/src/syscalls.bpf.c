@@ -38,6 +38,7 @@ struct yielding {
     u32 pid; /* 0: none */
     u32 side;
     u64 length;
+    u64 window;
 };
 
 struct {
@@ -54,6 +55,15 @@ static __always_inline struct yielding *here(void)
     return bpf_map_lookup_elem(&yielding, &zero);
 }
 
+/* The yield of a task on this CPU, which is over with this. */
+static __always_inline struct yields *ended(struct yielding *now, u32 pid)
+{
+    if (!now || !now->pid || now->pid != pid)
+        return 0;
+    now->pid = 0;
+    return now->window == this_window() ? bpf_map_lookup_elem(&yields, &now->side) : 0;
+}
+
 static __always_inline void yield_begins(u64 id, u32 side)
 {
     struct yields *all = bpf_map_lookup_elem(&yields, &side);
@@ -64,6 +74,7 @@ static __always_inline void yield_begins(u64 id, u32 side)
     all->all++;
     now->pid = id;
     now->side = side;
+    now->window = this_window();
     now->length = queue_length(bpf_get_current_task_btf());
 }
 
@@ -75,7 +86,7 @@ int BPF_PROG(enters, struct pt_regs *registers, long number)
     u32 key = side * CALLS + ((u32)number & (CALLS - 1));
     u64 *calls_so_far;
 
-    if (side == OTHERS)
+    if (side == OTHERS || !this_window())
         return 0;
     calls_so_far = bpf_map_lookup_elem(&calls, &key);
     if (calls_so_far)
@@ -88,13 +99,8 @@ int BPF_PROG(enters, struct pt_regs *registers, long number)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-    struct yielding *now = here();
-    struct yields *all;
+    struct yields *all = ended(here(), prev->pid);
 
-    if (!now || !now->pid || now->pid != prev->pid)
-        return 0;
-    now->pid = 0;
-    all = bpf_map_lookup_elem(&yields, &now->side);
     if (!all)
         return 0;
     /* A lower number is a higher priority. */
@@ -108,17 +114,13 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
 }
 
 /* No switch came between. */
-SEC("tracepoint")
-int yield_ends(void *ctx)
+SEC("tp_btf/sys_exit")
+int BPF_PROG(leaves)
 {
     struct yielding *now = here();
-    struct yields *all;
+    struct yields *all = ended(now, bpf_get_current_pid_tgid());
 
-    if (!now || !now->pid || now->pid != (u32)bpf_get_current_pid_tgid())
-        return 0;
-    now->pid = 0;
-    all = bpf_map_lookup_elem(&yields, &now->side);
-    if (!all)
+    if (!now || !all)
         return 0;
     if (now->length > 1)
         all->itself++;

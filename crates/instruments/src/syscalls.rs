@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use klatch_record::observed::{SideCalls, Sides, Yields};
 use klatch_record::{Found, InstrumentName, Support};
 
-use crate::bpf::{Bpf, CROWD, SERVER, Tracefs, object};
+use crate::bpf::{Bpf, CROWD, Looked, SERVER, Windows, object};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
 use crate::kernel::Kernel;
 
@@ -14,7 +14,7 @@ const CODE: &[u8] = object!("syscalls");
 /// As in syscalls.bpf.c.
 const CALLS: u32 = 512;
 
-const YIELD_ENDS: &str = "syscalls/sys_exit_sched_yield";
+const TRACEPOINTS: [&str; 3] = ["sys_enter", "sched_switch", "sys_exit"];
 
 /// What is told of: the calls of a chat server and of its crowd, with the number of each on this architecture.
 const COUNTED: [(&str, libc::c_long); 16] = [
@@ -55,19 +55,8 @@ impl Instrument for SyscallCounts {
     }
 
     fn probe(&self, kernel: &Kernel) -> Support {
-        if let Some(lack) = kernel.lacks(&["sched_switch", "sys_enter"]) {
-            return lack;
-        }
-        match Bpf::probe(CODE, kernel, &[], "BPF at sys_enter, sched_switch, syscalls/sys_exit_sched_yield") {
-            Support::Usable { base } => match Tracefs::new().and_then(|fs| fs.tracepoint(YIELD_ENDS)) {
-                Ok(_) => Support::Usable { base },
-                Err(error) => Support::NotAvailable {
-                    why: format!("the kernel has no tracepoints of system calls ({error})"),
-                    remedy: "boot a kernel with CONFIG_FTRACE_SYSCALLS=y; run as root".to_owned(),
-                },
-            },
-            support => support,
-        }
+        let lack = kernel.lacks(&TRACEPOINTS);
+        lack.unwrap_or_else(|| Bpf::probe(CODE, kernel, &[], "BPF at sys_enter, sched_switch, sys_exit"))
     }
 
     fn start(
@@ -75,15 +64,11 @@ impl Instrument for SyscallCounts {
         kernel: &Kernel,
         targets: &Targets,
         _: &Files,
+        windows: &mut Windows,
     ) -> Result<Box<dyn Watching>, InstrumentError> {
         let mut bpf = Bpf::load(CODE, kernel, &[])?;
         bpf.watch(targets)?;
-        let tracefs = Tracefs::new().map_err(|error| InstrumentError(format!("no tracefs: {error}")))?;
-        let failed = |error| InstrumentError(format!("the tracepoint {YIELD_ENDS}: {error}"));
-        let event = tracefs.tracepoint(YIELD_ENDS).map_err(failed)?;
-        bpf.attach()?;
-        // The tracepoint of all exits costs each call as much as that of all entries does.
-        bpf.attach_event("yield_ends", event)?;
+        bpf.attach_by(windows, &[])?;
         Ok(Box::new(Watch { bpf, targets: targets.clone() }))
     }
 }
@@ -98,25 +83,33 @@ impl Watching for Watch {
         self.bpf.stop();
     }
 
-    fn read(&mut self, _: &Files) -> Result<Seen, InstrumentError> {
+    fn read(&mut self, _: &Files, looked: &Looked) -> Result<Seen, InstrumentError> {
         let found = Sides {
-            server: (!self.targets.servers.is_empty()).then(|| self.side(SERVER as u32)).transpose()?,
-            crowd: (!self.targets.crowds.is_empty()).then(|| self.side(CROWD as u32)).transpose()?,
+            server: (!self.targets.servers.is_empty())
+                .then(|| self.side(SERVER as u32, looked))
+                .transpose()?,
+            crowd: (!self.targets.crowds.is_empty()).then(|| self.side(CROWD as u32, looked)).transpose()?,
         };
-        Ok(Seen { found: Found::Syscalls(found), cost: Some(self.bpf.cost()), files: Vec::new() })
+        Ok(Seen {
+            found: Found::Syscalls(found),
+            cost: Some(self.bpf.cost(looked)),
+            share_of_time: Some(looked.share),
+            files: Vec::new(),
+        })
     }
 }
 
 impl Watch {
-    fn side(&self, side: u32) -> Result<SideCalls, InstrumentError> {
+    fn side(&self, side: u32, looked: &Looked) -> Result<SideCalls, InstrumentError> {
         let mut calls = BTreeMap::new();
         for (name, number) in COUNTED {
             let count = self.bpf.numbers("calls", side * CALLS + number as u32)?[0];
             if count > 0 {
-                calls.insert(name.to_owned(), count);
+                calls.insert(name.to_owned(), looked.scaled(count));
             }
         }
-        let of = self.bpf.numbers("yields", side)?;
+        let of: Vec<u64> =
+            self.bpf.numbers("yields", side)?.into_iter().map(|count| looked.scaled(count)).collect();
         let yields =
             Yields { all: of[0], only: of[1], same: of[2], higher: of[3], lower: of[4], itself: of[5] };
         Ok(SideCalls { calls, yields })

@@ -7,6 +7,7 @@ use klatch_record::observed::{Pressure, Sides, ThreadGroup, UsageDetails, UsageS
 use klatch_record::{Found, InstrumentName, Support};
 use procfs::process::{Process, Task};
 
+use crate::bpf::{Looked, Windows};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
 use crate::kernel::Kernel;
 
@@ -37,7 +38,13 @@ impl Instrument for UsageInDetail {
         }
     }
 
-    fn start(&self, _: &Kernel, targets: &Targets, _: &Files) -> Result<Box<dyn Watching>, InstrumentError> {
+    fn start(
+        &self,
+        _: &Kernel,
+        targets: &Targets,
+        _: &Files,
+        _: &mut Windows,
+    ) -> Result<Box<dyn Watching>, InstrumentError> {
         let before = Look::at(targets);
         Ok(Box::new(Watch { targets: targets.clone(), before, after: None }))
     }
@@ -54,7 +61,7 @@ impl Watching for Watch {
         self.after = Some(Look::at(&self.targets));
     }
 
-    fn read(&mut self, _: &Files) -> Result<Seen, InstrumentError> {
+    fn read(&mut self, _: &Files, _: &Looked) -> Result<Seen, InstrumentError> {
         let after = self.after.as_ref().ok_or_else(|| InstrumentError("it was not stopped".to_owned()))?;
         let elapsed_s = (after.when - self.before.when).as_secs_f64();
         let side = |of: fn(&Look) -> &Side| {
@@ -68,7 +75,7 @@ impl Watching for Watch {
                 Pressure { cpu: share(|p| p.cpu), memory: share(|p| p.memory), io: share(|p| p.io) }
             }),
         };
-        Ok(Seen { found: Found::Usage(found), cost: None, files: Vec::new() })
+        Ok(Seen { found: Found::Usage(found), cost: None, share_of_time: None, files: Vec::new() })
     }
 }
 

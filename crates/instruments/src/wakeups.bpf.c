@@ -1,4 +1,5 @@
-/* From waking to running; who was woken, moved, and who took the CPU from whom. */
+/* From waking to running; who was woken, moved, and who took the CPU from whom. Wakings are looked at by windows, switches
+ * always: so a wait is seen to its end. */
 #include "klatch.bpf.h"
 
 struct woken {
@@ -34,7 +35,7 @@ int BPF_PROG(waking, struct task_struct *task)
     struct wakeups *all;
     struct woken *entry;
 
-    if (side == OTHERS)
+    if (side == OTHERS || !this_window())
         return 0;
     all = bpf_map_lookup_elem(&wakeups, &side);
     entry = bpf_map_lookup_elem(&woken, &place);
@@ -52,20 +53,22 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
     u32 place = PLACE(prev->pid), side;
     struct woken *entry = bpf_map_lookup_elem(&woken, &place);
     struct wakeups *all;
+    u64 woken_ns;
 
     /* One that was woken while it still ran did not wait. */
     if (entry && entry->pid == prev->pid)
         entry->ns = 0;
-    side = side_of(next->tgid);
-    if (side == OTHERS)
-        return 0;
     place = PLACE(next->pid);
     entry = bpf_map_lookup_elem(&woken, &place);
-    all = bpf_map_lookup_elem(&wakeups, &side);
-    if (!entry || !all || entry->pid != next->pid || !entry->ns)
+    if (!entry || entry->pid != next->pid || !entry->ns)
         return 0;
-    take(&all->latency_ns, bpf_ktime_get_ns() - entry->ns);
+    woken_ns = entry->ns;
     entry->ns = 0;
+    side = side_of(next->tgid);
+    all = bpf_map_lookup_elem(&wakeups, &side);
+    if (!all)
+        return 0;
+    take(&all->latency_ns, bpf_ktime_get_ns() - woken_ns);
     if (prev->pid && (preempt || !prev->__state))
         all->preemptions++;
     return 0;
@@ -77,7 +80,7 @@ int BPF_PROG(migrated, struct task_struct *task)
     u32 side = side_of(task->tgid);
     struct wakeups *all = side == OTHERS ? 0 : bpf_map_lookup_elem(&wakeups, &side);
 
-    if (all)
+    if (all && this_window())
         all->migrations++;
     return 0;
 }

@@ -3,7 +3,7 @@
 use klatch_record::observed::{SideWakeups, Sides};
 use klatch_record::{Found, InstrumentName, Support};
 
-use crate::bpf::{Bpf, CROWD, Histogram, SERVER, object};
+use crate::bpf::{Bpf, CROWD, Histogram, Looked, SERVER, Windows, object};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
 use crate::kernel::Kernel;
 
@@ -34,10 +34,11 @@ impl Instrument for WakeupLatency {
         kernel: &Kernel,
         targets: &Targets,
         _: &Files,
+        windows: &mut Windows,
     ) -> Result<Box<dyn Watching>, InstrumentError> {
         let mut bpf = Bpf::load(CODE, kernel, &[])?;
         bpf.watch(targets)?;
-        bpf.attach()?;
+        bpf.attach_by(windows, &["switched"])?;
         Ok(Box::new(Watch { bpf, targets: targets.clone() }))
     }
 }
@@ -52,27 +53,32 @@ impl Watching for Watch {
         self.bpf.stop();
     }
 
-    fn read(&mut self, _: &Files) -> Result<Seen, InstrumentError> {
+    fn read(&mut self, _: &Files, looked: &Looked) -> Result<Seen, InstrumentError> {
         let found = Sides {
-            server: (!self.targets.servers.is_empty()).then(|| self.side(SERVER)).transpose()?,
-            crowd: (!self.targets.crowds.is_empty()).then(|| self.side(CROWD)).transpose()?,
+            server: (!self.targets.servers.is_empty()).then(|| self.side(SERVER, looked)).transpose()?,
+            crowd: (!self.targets.crowds.is_empty()).then(|| self.side(CROWD, looked)).transpose()?,
         };
-        Ok(Seen { found: Found::Wakeups(found), cost: Some(self.bpf.cost()), files: Vec::new() })
+        Ok(Seen {
+            found: Found::Wakeups(found),
+            cost: Some(self.bpf.cost(looked)),
+            share_of_time: Some(looked.share),
+            files: Vec::new(),
+        })
     }
 }
 
 impl Watch {
-    fn side(&self, side: u64) -> Result<SideWakeups, InstrumentError> {
+    fn side(&self, side: u64, looked: &Looked) -> Result<SideWakeups, InstrumentError> {
         let numbers = self.bpf.numbers("wakeups", side as u32)?;
         let (latency_ns, counts) = numbers.split_at(Histogram::NUMBERS);
         let latency_ns = Histogram::new(latency_ns);
         Ok(SideWakeups {
-            wakeups: counts[0],
-            wakeups_per_s: counts[0] as f64 / self.bpf.elapsed_s(),
+            wakeups: looked.scaled(counts[0]),
+            wakeups_per_s: counts[0] as f64 / looked.open_s(),
             latency_us: latency_ns.distribution(1e-3),
-            preemptions: counts[1],
-            migrations: counts[2],
-            untimed: counts[0].saturating_sub(latency_ns.count()),
+            preemptions: looked.scaled(counts[1]),
+            migrations: looked.scaled(counts[2]),
+            untimed: looked.scaled(counts[0].saturating_sub(latency_ns.count())),
         })
     }
 }

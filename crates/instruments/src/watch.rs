@@ -2,7 +2,7 @@
 
 use klatch_record::{Availability, InstrumentName, Observation, Support};
 
-use crate::bpf::{Counting, scaled};
+use crate::bpf::{Looked, Windows};
 use crate::decision::DecisionCost;
 use crate::instrument::{Files, Instrument, Targets, Watching};
 use crate::jfr::JavaRecorder;
@@ -55,13 +55,20 @@ fn find(name: InstrumentName) -> &'static dyn Instrument {
 pub struct Instruments {
     kernel: Kernel,
     asked: Vec<(InstrumentName, Support)>,
+    always: bool,
 }
 
 impl Instruments {
     /// Those of `names`, of which `here` tells how they can work.
     pub fn new(kernel: Kernel, names: &[InstrumentName], here: &[Availability]) -> Instruments {
         let asked = here.iter().filter(|one| names.contains(&one.instrument));
-        Instruments { kernel, asked: asked.map(|one| (one.instrument, one.support.clone())).collect() }
+        let asked = asked.map(|one| (one.instrument, one.support.clone())).collect();
+        Instruments { kernel, asked, always: false }
+    }
+
+    /// The same, and none of them ever looks away: what they count is right to the last, and costs as much.
+    pub fn all_the_time(self) -> Instruments {
+        Instruments { always: true, ..self }
     }
 
     /// Which they are.
@@ -71,19 +78,21 @@ impl Instruments {
 
     /// Begins to watch. What cannot watch is told in the observations: a run goes on without it.
     pub fn start(&self, targets: &Targets, files: &Files) -> Watch {
-        let mut watch = Watch { files: files.clone(), counting: None, all: Vec::new() };
-        if self.asked.iter().any(|(_, support)| support.works()) {
-            watch.counting = Some(Counting::start());
-        }
+        let mut watch = Watch { files: files.clone(), windows: Windows::new(self.always), all: Vec::new() };
         for (name, support) in &self.asked {
             let mut one = One { name: *name, support: support.clone(), watching: None, failure: None };
             if support.works() {
-                match find(*name).start(&self.kernel, targets, files) {
+                match find(*name).start(&self.kernel, targets, files, &mut watch.windows) {
                     Ok(watching) => one.watching = Some(watching),
                     Err(error) => one.failure = Some(error.to_string()),
                 }
             }
             watch.all.push(one);
+        }
+        if let Err(error) = watch.windows.begin() {
+            for one in &mut watch.all {
+                (one.watching, one.failure) = (None, Some(format!("no thread can be started: {error}")));
+            }
         }
         watch
     }
@@ -92,7 +101,7 @@ impl Instruments {
 /// Instruments that watch. When it is dropped unread, they stop.
 pub struct Watch {
     files: Files,
-    counting: Option<Counting>,
+    windows: Windows,
     all: Vec<One>,
 }
 
@@ -119,27 +128,29 @@ impl Watch {
 
     /// Stops all of them; then each tells what it saw. The processes must still be there.
     pub fn finish(mut self) -> Vec<Observation> {
+        let looked = self.windows.end();
         self.all.iter_mut().filter_map(|one| one.watching.as_mut()).for_each(|watching| watching.stop());
-        let factor = self.counting.as_mut().map_or(1.0, Counting::end);
         let files = self.files;
-        self.all.into_iter().map(|one| one.observation(&files, factor)).collect()
+        self.all.into_iter().map(|one| one.observation(&files, &looked)).collect()
     }
 }
 
 impl One {
-    fn observation(self, files: &Files, factor: f64) -> Observation {
+    fn observation(self, files: &Files, looked: &Looked) -> Observation {
         let mut observation = Observation {
             instrument: self.name,
             support: self.support,
             failure: self.failure,
             cost: None,
+            share_of_time: None,
             found: None,
             files: Vec::new(),
         };
         if let Some(mut watching) = self.watching {
-            match watching.read(files) {
+            match watching.read(files, looked) {
                 Ok(seen) => {
-                    observation.cost = seen.cost.map(|cost| scaled(cost, factor));
+                    observation.cost = seen.cost;
+                    observation.share_of_time = seen.share_of_time;
                     observation.found = Some(seen.found);
                     observation.files = seen.files;
                 }

@@ -3,7 +3,7 @@
 mod shared;
 
 use std::io::{BufRead, BufReader, Lines, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use klatch_instruments::{Kernel, Targets};
@@ -50,6 +50,23 @@ public class Holders {
 }
 "#;
 
+/// A virtual thread sleeps with a monitor held, twenty times 5 ms; until Java 24 it keeps its carrier meanwhile.
+const PINNED: &str = r#"
+public class Pinned {
+    static synchronized void sleep() {
+        try { Thread.sleep(5); } catch (InterruptedException e) { throw new Error(e); }
+    }
+    public static void main(String[] arguments) throws Exception {
+        var in = new java.io.BufferedReader(new java.io.InputStreamReader(System.in));
+        System.out.println("ready");
+        in.readLine();
+        Thread.ofVirtual().start(() -> { for (int n = 0; n < 20; n++) sleep(); }).join();
+        System.out.println("done");
+        in.readLine();
+    }
+}
+"#;
+
 /// A program that says `ready`, waits to go, says `done`, and waits to end.
 struct Java {
     process: Child,
@@ -59,11 +76,24 @@ struct Java {
 
 impl Java {
     fn start(folder: &tempfile::TempDir, name: &str, program: &str, arguments: &[&str]) -> Java {
+        Java::start_by(Path::new("java"), folder, name, program, arguments)
+    }
+
+    fn start_by(
+        java: &Path,
+        folder: &tempfile::TempDir,
+        name: &str,
+        program: &str,
+        arguments: &[&str],
+    ) -> Java {
         let file = folder.path().join(format!("{name}.java"));
         std::fs::write(&file, program).unwrap();
-        let mut command = Command::new("java");
+        let mut command = Command::new(java);
         command.args(arguments).arg(&file).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().expect("this test needs java; install it: scripts/setup.sh test");
+        let started = command.spawn();
+        let needs =
+            |error| panic!("this test needs {}: {error}; install it: scripts/setup.sh test", java.display());
+        let mut process = started.unwrap_or_else(needs);
         let said = BufReader::new(process.stdout.take().unwrap()).lines();
         let control = process.stdin.take().unwrap();
         let mut java = Java { process, said, control };
@@ -107,6 +137,27 @@ fn waits_for_monitors_are_those_of_a_program_that_holds_one() {
     // It is held for 4 × 20 × 5 ms, and while it is, the three others wait, but for those that are not there yet or any more.
     assert!((0.4..1.5).contains(&first.wait_s) && first.count >= 4, "{monitors:?}");
     assert!(folder.path().join(&observation.files[0]).metadata().unwrap().len() > 0);
+}
+
+#[test]
+fn pinned_virtual_threads_are_those_of_a_program_that_pins_one() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    // Debian 12's own Java has no virtual threads, and from Java 24 on this program pins none.
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.unwrap_or_else(|| Path::new(&std::env::var_os("HOME").unwrap()).join(".cache"));
+    let java = cache.join("klatch/tests/klatch/jdks/jdk-21/bin/java");
+    let mut java = Java::start_by(&java, &folder, "Pinned", PINNED, &[]);
+    let watch = start(Kernel::here(), &[InstrumentName::Jfr], &java.targets(), &files(&folder));
+    java.go();
+    let [observation] = watch.finish().try_into().unwrap();
+    java.end();
+    let Found::Jfr(waits) = found(&observation) else { panic!("{observation:?}") };
+    let pinned = &waits.server.as_ref().unwrap().pinned;
+    // Now and then the recorder has one less.
+    assert!((18..=20).contains(&pinned.count), "{pinned:?}");
+    // Each is about as long as it slept.
+    assert!((0.085..0.5).contains(&pinned.wait_s), "{pinned:?}");
 }
 
 #[test]

@@ -3,11 +3,13 @@
 mod shared;
 
 use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use klatch_instruments::{Kernel, TraceFile, TraceKind};
 use klatch_record::{Found, InstrumentName, Support};
-use shared::{alone, files, found, me, pin, ping_pong, start, watch, while_spinning};
+use shared::{alone, files, found, instruments, me, pin, ping_pong, start, watch, while_spinning};
 
 #[test]
 fn the_queue_of_a_cpu_is_as_long_as_threads_spin_on_it() {
@@ -84,17 +86,24 @@ fn wake_up_latency_is_what_the_woken_measures_itself() {
         seen = Some(watch([InstrumentName::Wakeups], || {
             let (mut reader, mut writer) = std::io::pipe().unwrap();
             let epoch = Instant::now();
+            let read = Arc::new(AtomicU32::new(0));
+            let reads = read.clone();
             let sleeper = std::thread::spawn(move || {
                 pin(0);
                 let (mut stamp, mut sum_us) = ([0; 8], 0.0);
                 for _ in 0..ROUNDS {
                     reader.read_exact(&mut stamp).unwrap();
                     sum_us += epoch.elapsed().as_secs_f64() * 1e6 - f64::from_ne_bytes(stamp);
+                    reads.fetch_add(1, Ordering::Release);
                 }
                 sum_us
             });
             pin(1);
-            for _ in 0..ROUNDS {
+            for round in 0..ROUNDS {
+                // One that has not run yet is not woken again.
+                while read.load(Ordering::Acquire) < round {
+                    std::hint::spin_loop();
+                }
                 // So long that the other is asleep again; sleeping itself, it would be woken too.
                 let asleep = Instant::now() + Duration::from_millis(8);
                 while Instant::now() < asleep {
@@ -111,6 +120,45 @@ fn wake_up_latency_is_what_the_woken_measures_itself() {
     let sum_us = latency.mean * latency.count as f64;
     let expected_us = own_us * f64::from(ROUNDS);
     assert!((0.7..1.4).contains(&(sum_us / expected_us)), "{latency:?}, own mean {own_us} µs");
+}
+
+#[test]
+fn what_is_seen_by_windows_is_told_of_the_whole_time() {
+    const NAMES: [InstrumentName; 4] = [
+        InstrumentName::Runqueue,
+        InstrumentName::Decision,
+        InstrumentName::Wakeups,
+        InstrumentName::Syscalls,
+    ];
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let watch = instruments(Kernel::here(), &NAMES).start(&me(), &files(&folder));
+    let (began, mut rounds, mut waits) = (Instant::now(), 0, 0);
+    while began.elapsed() < Duration::from_secs(4) {
+        waits += ping_pong(500);
+        rounds += 500;
+    }
+    let seen = watch.finish();
+    for one in &seen {
+        let share = one.share_of_time.expect("it looks by windows");
+        assert!((0.02..0.3).contains(&share), "{one:?}");
+    }
+    let [runqueue, decision, wakeups, calls] = seen.as_slice() else { panic!("{seen:?}") };
+    let (Found::Runqueue(runqueue), Found::Decision(decision)) = (found(runqueue), found(decision)) else {
+        panic!("{seen:?}")
+    };
+    let (Found::Wakeups(wakeups), Found::Syscalls(calls)) = (found(wakeups), found(calls)) else {
+        panic!("{seen:?}")
+    };
+    // The machine is faster at some times than at others, and there are a dozen windows.
+    let about = |seen: u64, really: u64| (0.5..2.0).contains(&(seen as f64 / really as f64));
+    let (wakeups, calls) = (wakeups.server.as_ref().unwrap(), calls.server.as_ref().unwrap());
+    assert!(about(wakeups.wakeups, waits), "{waits} waits, {wakeups:?}");
+    assert!(about(calls.calls["read"], 2 * rounds), "{rounds} rounds, {calls:?}");
+    // What came in the windows only.
+    assert!((1_000..waits).contains(&runqueue.all.decisions), "{waits} waits, {:?}", runqueue.all);
+    // No decision takes as long as the time between two windows.
+    assert!(decision.whole.all_ns.max < 1e8, "{:?}", decision.whole.all_ns);
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn record(wanted: Option<f64>, size: u64, file: &Path) -> anyhow::Result<()> {
         Some(limit) => stopped.recv_timeout(limit).is_ok(),
         None => stopped.recv().is_ok(),
     };
-    let (trace, _) = recorder.end()?;
+    let trace = recorder.end()?;
     println!("{} events, {} lost, {} bytes", trace.events, trace.lost, trace.file_bytes);
     Ok(())
 }

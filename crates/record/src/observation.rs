@@ -20,6 +20,10 @@ pub struct Observation {
     pub support: Support,
     /// Why it saw nothing although it should have been able to.
     pub failure: Option<String>,
+    /// The part of the run in which it looked, in windows of 20 ms at times left to chance, 0..=1. Counts and sums are scaled up to
+    /// the whole run; distributions and the decisions of `runqueue` and `decision` are what was seen. `null` where it looked all the time.
+    #[serde(default)]
+    pub share_of_time: Option<f64>,
     /// Its cost; `null` where it does nothing while the run goes on.
     pub cost: Option<Cost>,
     /// What it saw; `null` where it could not work.
@@ -161,7 +165,7 @@ pub struct Availability {
 }
 
 /// What it cost to look: a lower bound, by the kernel's own count of what the BPF programs of the instrument used. It counts in
-/// 50 ms of each second, because counting costs too, and the result is scaled up. What
+/// windows of 20 ms, about one in 1.6 s, because counting costs too, and the result is scaled up. What
 /// comes on top (the tracepoints themselves, colder caches) only a comparison of runs with and without it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {

@@ -26,6 +26,9 @@ fn lines(one: &Observation) -> Vec<String> {
     if let Support::Fallback { why, .. } = &one.support {
         lines.push(format!("by its fallback: {why}"));
     }
+    if let Some(share) = one.share_of_time {
+        lines.push(format!("looked {} of the time", percent(share)));
+    }
     if let Some(cost) = &one.cost {
         let share =
             cost.share_of_cpu.map_or(String::new(), |share| format!(" ({} of CPU time)", percent(share)));
@@ -223,6 +226,7 @@ mod tests {
             instrument: InstrumentName::Runqueue,
             support,
             failure: None,
+            share_of_time: None,
             cost,
             found,
             files: vec![],

@@ -24,10 +24,9 @@ typedef __u32 u32;
 #define BPF_MAP_TYPE_PERCPU_HASH 5
 #define BPF_MAP_TYPE_PERCPU_ARRAY 6
 #define BPF_MAP_TYPE_STACK_TRACE 7
-#define BPF_MAP_TYPE_RINGBUF 27
 #define BPF_NOEXIST 1
 #define BPF_F_USER_STACK (1ULL << 8)
-#define BPF_RB_NO_WAKEUP 1
+#define BPF_F_MMAPABLE (1U << 10)
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
@@ -77,6 +76,23 @@ static __always_inline u32 side_of(u32 tgid)
     u64 *entry = bpf_map_lookup_elem(&sides, &place);
 
     return entry && *entry >> 32 == tgid ? (u32)*entry : OTHERS;
+}
+
+/* The number of the window that is open, 0: none. Programs are attached somewhat earlier and detached somewhat later. What
+ * was noted in another window is of no use. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, u64);
+} window SEC(".maps");
+
+static __always_inline u64 this_window(void)
+{
+    u32 zero = 0;
+    u64 *number = bpf_map_lookup_elem(&window, &zero);
+
+    return number ? *number : 0;
 }
 
 /* Tasks that can run on the CPU where `task` runs or just ran. */

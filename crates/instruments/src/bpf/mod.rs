@@ -1,19 +1,21 @@
 //! BPF programs: loaded, attached, read, and what they cost. All that is made for them are file descriptors of this
 //! process: they end with it.
 
-mod counting;
 mod histogram;
+mod mapped;
 mod system;
+mod windows;
 
+use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
-use std::time::Instant;
 
 use klatch_record::{Cost, Support};
-use libbpf_rs::{Link, Map, MapCore, MapFlags, Object, ObjectBuilder, ProgramMut};
+use libbpf_rs::{Link, Map, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramMut};
 
-pub(crate) use counting::{Counting, scaled};
 pub(crate) use histogram::Histogram;
-pub(crate) use system::{Clock, Tracefs, online_cpus};
+pub(crate) use mapped::Mapped;
+pub(crate) use system::{Clock, online_cpus};
+pub(crate) use windows::{Looked, Windows};
 
 use crate::instrument::{InstrumentError, Targets};
 use crate::kernel::Kernel;
@@ -38,13 +40,23 @@ pub(crate) use object;
 pub(crate) struct Bpf {
     object: Object,
     links: Vec<Link>,
-    began: Instant,
-    elapsed_s: f64,
+    /// The programs that look by windows.
+    by_windows: Vec<OsString>,
 }
 
 impl Bpf {
     /// Loads the programs of `code` whose tracepoints the kernel has, but for those `without`.
     pub(crate) fn load(code: &[u8], kernel: &Kernel, without: &[&str]) -> Result<Bpf, LoadError> {
+        Bpf::load_with(code, kernel, without, |_| Ok(()))
+    }
+
+    /// The same, with sizes and constants that `set` gives it before.
+    pub(crate) fn load_with(
+        code: &[u8],
+        kernel: &Kernel,
+        without: &[&str],
+        set: impl FnOnce(&mut OpenObject) -> libbpf_rs::Result<()>,
+    ) -> Result<Bpf, LoadError> {
         let mut open = ObjectBuilder::default().open_memory(code).map_err(LoadError)?;
         for mut program in open.progs_mut() {
             let section = program.section().to_string_lossy().into_owned();
@@ -52,8 +64,9 @@ impl Bpf {
             let name = program.name().to_string_lossy().into_owned();
             program.set_autoload(there && !without.contains(&name.as_str()));
         }
+        set(&mut open).map_err(LoadError)?;
         let object = open.load().map_err(LoadError)?;
-        Ok(Bpf { object, links: Vec::new(), began: Instant::now(), elapsed_s: 0.0 })
+        Ok(Bpf { object, links: Vec::new(), by_windows: Vec::new() })
     }
 
     /// Whether it can be loaded: usable on the base named so, or not and why.
@@ -75,15 +88,31 @@ impl Bpf {
         Ok(())
     }
 
-    /// Attaches all programs that stand at tracepoints of the kernel's own types, and begins.
+    /// Attaches all programs for the whole time.
     pub(crate) fn attach(&mut self) -> Result<(), InstrumentError> {
-        for program in self.object.progs_mut() {
-            let of_type = program.section().to_string_lossy().starts_with("tp_btf/");
-            if of_type && program.autoload() {
-                self.links.push(program.attach().map_err(said)?);
-            }
+        for program in self.object.progs_mut().filter(|program| program.autoload()) {
+            self.links.push(program.attach().map_err(said)?);
         }
-        self.began = Instant::now();
+        Ok(())
+    }
+
+    /// Attaches the programs `always` for the whole time, the others by windows.
+    pub(crate) fn attach_by(
+        &mut self,
+        windows: &mut Windows,
+        always: &[&str],
+    ) -> Result<(), InstrumentError> {
+        let numbers = MapHandle::try_from(&self.map("window")?).map_err(said)?;
+        for program in self.object.progs_mut().filter(|program| program.autoload()) {
+            if always.iter().any(|name| program.name() == *name) {
+                self.links.push(program.attach().map_err(said)?);
+                continue;
+            }
+            let failed = |error| InstrumentError(format!("a BPF program cannot be attached: {error}"));
+            let numbers = MapHandle::try_from(&numbers).map_err(said)?;
+            windows.add(program.as_fd().try_clone_to_owned().map_err(failed)?, numbers).map_err(failed)?;
+            self.by_windows.push(program.name().to_owned());
+        }
         Ok(())
     }
 
@@ -95,21 +124,12 @@ impl Bpf {
         // From here on it is the link's.
         let _ = event.into_raw_fd();
         self.links.push(link);
-        self.began = Instant::now();
         Ok(())
     }
 
-    /// Detaches all; the tables stay.
+    /// Detaches what is attached for the whole time; the tables stay.
     pub(crate) fn stop(&mut self) {
-        if self.elapsed_s == 0.0 {
-            self.elapsed_s = self.began.elapsed().as_secs_f64();
-        }
         self.links.clear();
-    }
-
-    /// How long it watched, seconds.
-    pub(crate) fn elapsed_s(&self) -> f64 {
-        self.elapsed_s
     }
 
     /// The table `name`.
@@ -133,13 +153,17 @@ impl Bpf {
         Ok(sum)
     }
 
-    /// What the programs used while it was counted, see [`Counting`], and the memory of their tables.
-    pub(crate) fn cost(&self) -> Cost {
+    /// What the programs used in the whole time, by what was counted in a part of it, and the memory of their tables.
+    pub(crate) fn cost(&self, looked: &Looked) -> Cost {
         let mut cost = Cost { cpu_s: 0.0, runs: 0, share_of_cpu: None, memory_bytes: 0 };
         for program in self.object.progs().filter(|program| program.autoload()) {
             let (ns, runs) = system::cost_of(program.as_fd());
-            cost.cpu_s += ns as f64 / 1e9;
-            cost.runs += runs;
+            let by_windows = self.by_windows.iter().any(|name| program.name() == name);
+            let looked_s = if by_windows { looked.open_s() } else { looked.elapsed_s };
+            // Nothing was counted: then nothing is to be scaled.
+            let factor = if looked.counted_s > 0.0 { looked_s / looked.counted_s } else { 1.0 };
+            cost.cpu_s += ns as f64 / 1e9 * factor;
+            cost.runs += (runs as f64 * factor).round() as u64;
         }
         cost.memory_bytes = self.object.maps().map(|map| system::memory_of(map.as_fd())).sum();
         cost

@@ -2,20 +2,33 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use libbpf_sys::{
     BPF_STATS_RUN_TIME, PERF_COUNT_HW_CACHE_MISSES, PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_SW_CPU_CLOCK,
-    PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE, PERF_TYPE_TRACEPOINT, bpf_enable_stats, bpf_obj_get_info_by_fd,
-    bpf_prog_info, perf_event_attr,
+    PERF_TYPE_HARDWARE, PERF_TYPE_SOFTWARE, bpf_enable_stats, bpf_obj_get_info_by_fd, bpf_prog_info,
+    bpf_raw_tracepoint_open, perf_event_attr,
 };
-use rustix::fs::{Mode, OFlags, openat};
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
 /// As long as the returned descriptor is open, the kernel counts what BPF programs cost. `None` if it cannot.
 pub(super) fn count_cost() -> Option<OwnedFd> {
     // SAFETY: the call takes a number and returns a new descriptor or an error.
     unsafe { owned(bpf_enable_stats(BPF_STATS_RUN_TIME)) }.ok()
+}
+
+/// Attaches a program to the tracepoint of the kernel's own types for which it was loaded, as long as the link is open.
+pub(super) fn attach(program: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    // SAFETY: without a name the call takes a number only, and returns a new descriptor or an error.
+    unsafe { owned(bpf_raw_tracepoint_open(std::ptr::null(), program.as_raw_fd())) }
+}
+
+/// The calling thread runs as soon as it can, if that is allowed: to attach programs it sleeps and wakes many times, and meanwhile
+/// those that are attached cost.
+pub(super) fn come_first() {
+    const ITSELF: libc::pid_t = 0;
+    let least = libc::sched_param { sched_priority: 1 };
+    // SAFETY: the kernel reads `least`.
+    let _ = unsafe { libc::sched_setscheduler(ITSELF, libc::SCHED_FIFO, &raw const least) };
 }
 
 /// What a program used so far, ns, and how often it ran.
@@ -92,30 +105,6 @@ impl Clock {
         // The same field is a frequency then.
         attributes.set_freq(u64::from(matches!(self, Clock::TimeHz(_))));
         open_event(&attributes, cpu)
-    }
-}
-
-/// The kernel's tracepoints as files, mounted nowhere: the mount ends with the descriptor.
-pub(crate) struct Tracefs(OwnedFd);
-
-impl Tracefs {
-    /// Has it from the kernel.
-    pub(crate) fn new() -> io::Result<Tracefs> {
-        let kind = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-        fsconfig_create(kind.as_fd())?;
-        Ok(Tracefs(fsmount(kind.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?))
-    }
-
-    /// An event at each passage of a tracepoint, on all CPUs: `syscalls/sys_enter_read`.
-    pub(crate) fn tracepoint(&self, name: &str) -> io::Result<OwnedFd> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let file = openat(&self.0, format!("events/{name}/id"), flags, Mode::empty())?;
-        let text = io::read_to_string(std::fs::File::from(file))?;
-        let id = text.trim().parse().map_err(io::Error::other)?;
-        let mut attributes = attributes(PERF_TYPE_TRACEPOINT, id);
-        attributes.__bindgen_anon_1.sample_period = 1;
-        // A program at a tracepoint runs on every CPU, on whichever its event is.
-        open_event(&attributes, 0)
     }
 }
 

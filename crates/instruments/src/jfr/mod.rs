@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use klatch_record::observed::{JavaWaitsSide, Sides};
 use klatch_record::{Found, InstrumentName, Support};
 
+use crate::bpf::{Looked, Windows};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
 use crate::java::{is_jvm, say, tool};
 use crate::kernel::Kernel;
@@ -36,18 +37,27 @@ impl Instrument for JavaRecorder {
         Support::Usable { base: "the recorder inside the JVM, asked by jcmd of a JDK".to_owned() }
     }
 
-    fn start(&self, _: &Kernel, targets: &Targets, _: &Files) -> Result<Box<dyn Watching>, InstrumentError> {
+    fn start(
+        &self,
+        _: &Kernel,
+        targets: &Targets,
+        _: &Files,
+        _: &mut Windows,
+    ) -> Result<Box<dyn Watching>, InstrumentError> {
         let mut settings = tempfile::Builder::new().suffix(".jfc").tempfile().map_err(failed)?;
         settings.write_all(SETTINGS.as_bytes()).map_err(failed)?;
         let settings = format!("settings={}", settings.path().display());
-        let begin = |pids: &[u32]| -> Result<Vec<u32>, InstrumentError> {
-            let jvms: Vec<u32> = pids.iter().copied().filter(|pid| is_jvm(*pid)).collect();
-            for pid in &jvms {
-                say(&tool(*pid, "jcmd")?, &[&pid.to_string(), "JFR.start", NAME, &settings, SIZE])?;
+        let begin = |pids: &[u32], recording: &mut Vec<u32>| -> Result<(), InstrumentError> {
+            for pid in pids.iter().copied().filter(|pid| is_jvm(*pid)) {
+                say(&tool(pid, "jcmd")?, &[&pid.to_string(), "JFR.start", NAME, &settings, SIZE])?;
+                recording.push(pid);
             }
-            Ok(jvms)
+            Ok(())
         };
-        Ok(Box::new(Watch { servers: begin(&targets.servers)?, crowds: begin(&targets.crowds)? }))
+        let mut watch = Watch { servers: Vec::new(), crowds: Vec::new() };
+        begin(&targets.servers, &mut watch.servers)?;
+        begin(&targets.crowds, &mut watch.crowds)?;
+        Ok(Box::new(watch))
     }
 }
 
@@ -62,13 +72,24 @@ impl Watching for Watch {
     /// instruments would see.
     fn stop(&mut self) {}
 
-    fn read(&mut self, files: &Files) -> Result<Seen, InstrumentError> {
+    fn read(&mut self, files: &Files, _: &Looked) -> Result<Seen, InstrumentError> {
         let mut names = Vec::new();
         let found = Sides {
-            server: side("server", &self.servers, files, &mut names)?,
-            crowd: side("crowd", &self.crowds, files, &mut names)?,
+            server: side("server", &std::mem::take(&mut self.servers), files, &mut names)?,
+            crowd: side("crowd", &std::mem::take(&mut self.crowds), files, &mut names)?,
         };
-        Ok(Seen { found: Found::Jfr(found), cost: None, files: names })
+        Ok(Seen { found: Found::Jfr(found), cost: None, share_of_time: None, files: names })
+    }
+}
+
+impl Drop for Watch {
+    /// A recording that nobody has read would go on as long as its JVM.
+    fn drop(&mut self) {
+        for pid in self.servers.iter().chain(&self.crowds) {
+            let stop = |jcmd: PathBuf| say(&jcmd, &[&pid.to_string(), "JFR.stop", NAME]);
+            // A JVM that is gone records no more.
+            let _ = tool(*pid, "jcmd").and_then(stop);
+        }
     }
 }
 

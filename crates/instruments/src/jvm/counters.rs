@@ -23,22 +23,50 @@ pub(crate) fn file_of(pid: u32) -> Option<PathBuf> {
     named.map(|folder| folder.path().join(pid.to_string())).find(|file| file.is_file())
 }
 
+/// A counter in a file.
+struct Entry {
+    name: String,
+    /// Its type, as a letter of class files.
+    kind: u8,
+    /// Elements, if it is an array.
+    vector: usize,
+    /// Where its value begins.
+    data_at: usize,
+}
+
+/// What a file has; `None` if it is something else, or not ready.
+fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
+    let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
+    let ready = bytes.get(7) == Some(&1);
+    if bytes.get(..4)? != MAGIC || bytes.get(4) != Some(&LITTLE_ENDIAN) || !ready {
+        return None;
+    }
+    let (mut at, count) = (word(24)?, word(28)?);
+    let mut entries = Vec::new();
+    for _ in 0..count {
+        let (length, name_at, vector, data_at) = (word(at)?, word(at + 4)?, word(at + 8)?, word(at + 16)?);
+        let name = text(bytes.get(at + name_at..at + data_at)?);
+        entries.push(Entry { name, kind: *bytes.get(at + 12)?, vector, data_at: at + data_at });
+        at += length.max(1);
+    }
+    Some(entries)
+}
+
+/// Where in a file's bytes the number `name` is, eight of them.
+pub(super) fn place_of(bytes: &[u8], name: &str) -> Option<usize> {
+    let mut entries = entries(bytes)?.into_iter();
+    entries
+        .find(|entry| entry.name == name && (entry.kind, entry.vector) == (b'J', 0))
+        .map(|entry| entry.data_at)
+}
+
 impl Counters {
     /// Those in the bytes of a file; `None` if it is something else, or not ready.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Counters> {
-        let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
-        let ready = bytes.get(7) == Some(&1);
-        if bytes.get(..4)? != MAGIC || bytes.get(4) != Some(&LITTLE_ENDIAN) || !ready {
-            return None;
-        }
-        let (mut at, entries) = (word(24)?, word(28)?);
         let mut counters = Counters::default();
-        for _ in 0..entries {
-            let (length, name_at, vector, data_at) =
-                (word(at)?, word(at + 4)?, word(at + 8)?, word(at + 16)?);
-            let name = text(bytes.get(at + name_at..at + data_at)?);
-            let data = bytes.get(at + data_at..)?;
-            match (bytes.get(at + 12)?, vector) {
+        for Entry { name, kind, vector, data_at } in entries(bytes)? {
+            let data = bytes.get(data_at..)?;
+            match (kind, vector) {
                 (b'J', 0) => {
                     counters.numbers.insert(name, i64::from_le_bytes(*data.first_chunk()?));
                 }
@@ -47,7 +75,6 @@ impl Counters {
                 }
                 _ => {}
             }
-            at += length.max(1);
         }
         Some(counters)
     }
@@ -105,6 +132,7 @@ mod tests {
         let counters = Counters::parse(&file()).unwrap();
         assert_eq!((counters.number("a.count"), counters.text("a.name")), (7, Some("G1")));
         assert_eq!((counters.sum("a.", "count"), counters.number("b")), (7, 0));
+        assert_eq!((place_of(&file(), "a.count"), place_of(&file(), "a.name")), (Some(32 + 28), None));
         for length in 0..file().len() {
             assert_eq!(Counters::parse(&file()[..length]), None, "cut at {length}");
         }

@@ -9,6 +9,7 @@ use std::time::Instant;
 use klatch_record::observed::{Collector, JvmSide, Sides};
 use klatch_record::{Found, InstrumentName, Support};
 
+use crate::bpf::{Looked, Windows};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
 use crate::kernel::Kernel;
 use counters::{Counters, file_of};
@@ -30,7 +31,13 @@ impl Instrument for JvmCounters {
         Support::Usable { base: "the counters that HotSpot keeps in /tmp/hsperfdata_<user>".to_owned() }
     }
 
-    fn start(&self, _: &Kernel, targets: &Targets, _: &Files) -> Result<Box<dyn Watching>, InstrumentError> {
+    fn start(
+        &self,
+        _: &Kernel,
+        targets: &Targets,
+        _: &Files,
+        _: &mut Windows,
+    ) -> Result<Box<dyn Watching>, InstrumentError> {
         let failed = |error| InstrumentError(format!("no thread can be started: {error}"));
         let side = |pids: &[u32]| Side::start(pids).map_err(failed);
         Ok(Box::new(Watch { server: side(&targets.servers)?, crowd: side(&targets.crowds)? }))
@@ -60,12 +67,12 @@ impl Watching for Watch {
         }
     }
 
-    fn read(&mut self, _: &Files) -> Result<Seen, InstrumentError> {
+    fn read(&mut self, _: &Files, _: &Looked) -> Result<Seen, InstrumentError> {
         let found = Sides {
             server: self.server.as_mut().map(Side::found),
             crowd: self.crowd.as_mut().map(Side::found),
         };
-        Ok(Seen { found: Found::Jvm(found), cost: None, files: Vec::new() })
+        Ok(Seen { found: Found::Jvm(found), cost: None, share_of_time: None, files: Vec::new() })
     }
 }
 

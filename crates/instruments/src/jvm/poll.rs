@@ -1,14 +1,15 @@
 //! Pauses for garbage collection one by one: the JVM tells begin and end of the last, so they are read often.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use klatch_record::observed::Distribution;
 
-use super::counters::Counters;
+use super::counters::{Counters, place_of};
 
 /// Of two collections within this time only the later is seen by its length.
 const PERIOD: Duration = Duration::from_millis(10);
@@ -28,16 +29,10 @@ impl Poll {
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new().name("jvm".to_owned()).spawn(move || {
             let mut pauses_ms = Vec::new();
-            let mut ends = BTreeMap::new();
+            let mut jvms: Vec<Jvm> = files.iter().filter_map(|file| Jvm::open(file)).collect();
             loop {
                 let last = stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout);
-                for (file, path) in files.iter().enumerate() {
-                    let counters = std::fs::read(path).ok().and_then(|bytes| Counters::parse(&bytes));
-                    if let Some(counters) = counters {
-                        (0..COLLECTORS_MAX)
-                            .for_each(|number| look(&counters, (file, number), &mut ends, &mut pauses_ms));
-                    }
-                }
+                jvms.iter_mut().for_each(|jvm| jvm.look(&mut pauses_ms));
                 if last {
                     return pauses_ms;
                 }
@@ -74,21 +69,50 @@ impl Drop for Poll {
     }
 }
 
-/// Notes the last pause of one collector if it is a new one.
-fn look(
-    counters: &Counters,
-    collector: (usize, usize),
-    ends: &mut BTreeMap<(usize, usize), u64>,
-    pauses_ms: &mut Vec<f64>,
-) {
-    let number = |name: &str| counters.number(&format!("sun.gc.collector.{}.{name}", collector.1));
-    let (begin, end) = (number("lastEntryTime"), number("lastExitTime"));
-    // While one goes on, the end is that of the one before.
-    if end < begin {
-        return;
+/// The counters of one JVM, of which those of its collectors are read often: so it is known where they are.
+struct Jvm {
+    file: File,
+    ticks_per_s: f64,
+    collectors: Vec<Collector>,
+}
+
+struct Collector {
+    /// Where the times are at which the last collection began, and ended.
+    places: [u64; 2],
+    /// When the last one ended that was seen.
+    end: u64,
+}
+
+impl Jvm {
+    fn open(path: &Path) -> Option<Jvm> {
+        let bytes = std::fs::read(path).ok()?;
+        let place = |number, name| place_of(&bytes, &format!("sun.gc.collector.{number}.{name}"));
+        let collector = |number| {
+            let places = [place(number, "lastEntryTime")? as u64, place(number, "lastExitTime")? as u64];
+            Some(Collector { places, end: 0 })
+        };
+        let collectors = (0..COLLECTORS_MAX).filter_map(collector).collect();
+        let ticks_per_s = 1.0 / Counters::parse(&bytes)?.seconds(1);
+        let mut jvm = Jvm { file: File::open(path).ok()?, ticks_per_s, collectors };
+        // What was before is not told of.
+        jvm.look(&mut Vec::new());
+        Some(jvm)
     }
-    let before = ends.insert(collector, end);
-    if before.is_some_and(|before| before != end) {
-        pauses_ms.push(counters.seconds(end - begin) * 1e3);
+
+    /// Notes the last pause of each collector if it is a new one.
+    fn look(&mut self, pauses_ms: &mut Vec<f64>) {
+        for collector in &mut self.collectors {
+            let number = |place| {
+                let mut bytes = [0; 8];
+                self.file.read_exact_at(&mut bytes, place).ok()?;
+                Some(u64::from_le_bytes(bytes))
+            };
+            let [Some(begin), Some(end)] = collector.places.map(number) else { continue };
+            // While one goes on, the end is that of the one before.
+            if end >= begin && end != collector.end {
+                collector.end = end;
+                pauses_ms.push((end - begin) as f64 / self.ticks_per_s * 1e3);
+            }
+        }
     }
 }

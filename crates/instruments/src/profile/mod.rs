@@ -6,7 +6,7 @@ mod stacks;
 use klatch_record::observed::{Profile, Sides};
 use klatch_record::{Found, InstrumentName, Support};
 
-use crate::bpf::{Bpf, CROWD, Clock, SERVER, object, online_cpus};
+use crate::bpf::{Bpf, CROWD, Clock, Looked, SERVER, Windows, object, online_cpus};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
 use crate::kernel::Kernel;
 use shares::Tally;
@@ -85,6 +85,7 @@ impl Instrument for Profiler {
         kernel: &Kernel,
         targets: &Targets,
         _: &Files,
+        _: &mut Windows,
     ) -> Result<Box<dyn Watching>, InstrumentError> {
         let mut bpf = Bpf::load(CODE, kernel, &[])?;
         bpf.watch(targets)?;
@@ -126,7 +127,7 @@ impl Watching for Watch {
         self.bpf.stop();
     }
 
-    fn read(&mut self, files: &Files) -> Result<Seen, InstrumentError> {
+    fn read(&mut self, files: &Files, looked: &Looked) -> Result<Seen, InstrumentError> {
         let all = samples(&self.bpf, &self.targets)?;
         let mut stored = 0;
         let mut stacks_lost = 0;
@@ -166,7 +167,12 @@ impl Watching for Watch {
                 crowd: (!self.targets.crowds.is_empty()).then(|| crowd.side()),
             },
         };
-        Ok(Seen { found: (self.profiler.found)(found), cost: Some(self.bpf.cost()), files: vec![name] })
+        Ok(Seen {
+            found: (self.profiler.found)(found),
+            cost: Some(self.bpf.cost(looked)),
+            share_of_time: None,
+            files: vec![name],
+        })
     }
 }
 
@@ -187,14 +193,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let files = Files { folder: folder.path().to_owned(), stem: "one".to_owned() };
         let targets = Targets { servers: vec![std::process::id()], crowds: Vec::new() };
-        let mut watch = profiler.start(&kernel, &targets, &files).unwrap();
+        let mut watch = profiler.start(&kernel, &targets, &files, &mut Windows::default()).unwrap();
         // Small pages, each written for the first time.
         nix::sys::prctl::set_thp_disable(true).unwrap();
         let mut pages = vec![0_u8; PAGES * 4096];
         pages.chunks_mut(4096).for_each(|page| page[0] = 1);
         std::hint::black_box(&pages);
         watch.stop();
-        let seen = watch.read(&files).unwrap();
+        let seen = watch.read(&files, &Looked::NOT).unwrap();
         let Found::Instructions(profile) = seen.found else { panic!("another finding") };
         assert_eq!((profile.frequency_hz, profile.events_per_sample), (None, Some(EVERY)));
         let (samples, expected) = (profile.sides.server.unwrap().samples, PAGES as u64 / EVERY);

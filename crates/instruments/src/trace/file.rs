@@ -24,6 +24,9 @@ pub enum TraceKind {
 }
 
 impl TraceKind {
+    /// All of them, in the order in which they are defined.
+    pub(super) const ALL: [TraceKind; 3] = [TraceKind::Switch, TraceKind::Waking, TraceKind::Migrate];
+
     /// In a word.
     pub fn name(self) -> &'static str {
         match self {

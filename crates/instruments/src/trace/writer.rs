@@ -1,7 +1,6 @@
 //! Takes events out of the kernel's buffer and writes them to a file, in a thread of its own.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -9,11 +8,10 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use libbpf_rs::{MapHandle, RingBufferBuilder};
+use super::file::{EVENT_BYTES, TraceEvent, TraceKind, begin, end};
+use super::rings::Rings;
 
-use super::file::{EVENT_BYTES, TraceEvent, begin, end};
-
-/// How long events may lie in the kernel's buffer. It holds half a million of them.
+/// How long events may wait.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// A thread that writes until it is dropped or asked for what it wrote.
@@ -27,28 +25,27 @@ pub(super) struct Writer {
 pub(super) struct Written {
     pub(super) kinds: BTreeMap<String, u64>,
     pub(super) events: u64,
-    /// Events that came when the file was full.
-    pub(super) beyond: u64,
+    /// Events that came when the rings or the file were full.
+    pub(super) lost: u64,
     pub(super) file_bytes: u64,
 }
 
 impl Writer {
-    /// Writes the events of `buffer` to a new file at `path`, at most `bytes_max`.
-    pub(super) fn start(buffer: MapHandle, path: &Path, bytes_max: u64) -> io::Result<Writer> {
+    /// Writes the events of `rings` to a new file at `path`, at most `bytes_max`.
+    pub(super) fn start(mut rings: Rings, path: &Path, bytes_max: u64) -> io::Result<Writer> {
         let file = File::create(path)?;
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new().name("trace".to_owned()).spawn(move || {
-            let sink = RefCell::new(Sink::new(file, bytes_max)?);
-            let mut builder = RingBufferBuilder::new();
-            builder.add(&buffer, |bytes| sink.borrow_mut().take(bytes)).map_err(io::Error::other)?;
-            let ring = builder.build().map_err(io::Error::other)?;
-            // The sender is dropped when it is time to stop.
-            while stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
-                ring.consume().map_err(io::Error::other)?;
+            let mut sink = Sink::new(file, bytes_max)?;
+            loop {
+                // The sender is dropped when it is time to stop.
+                let goes_on = stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout);
+                let lost = rings.drain(|bytes| sink.take(bytes));
+                sink.written.lost += lost;
+                if !goes_on {
+                    return sink.end();
+                }
             }
-            ring.consume().map_err(io::Error::other)?;
-            drop(ring);
-            sink.into_inner().end()
         })?;
         Ok(Writer { stop: Some(stop), thread: Some(thread) })
     }
@@ -77,7 +74,9 @@ struct Sink {
     file: BufWriter<File>,
     bytes_max: u64,
     written: Written,
-    threads: BTreeSet<(u32, u32)>,
+    /// Events by kind.
+    kinds: [u64; TraceKind::ALL.len()],
+    threads: HashSet<(u32, u32)>,
     failure: Option<io::Error>,
 }
 
@@ -85,27 +84,33 @@ impl Sink {
     fn new(file: File, bytes_max: u64) -> io::Result<Sink> {
         let mut file = BufWriter::with_capacity(1 << 20, file);
         begin(&mut file)?;
-        Ok(Sink { file, bytes_max, written: Written::default(), threads: BTreeSet::new(), failure: None })
+        Ok(Sink {
+            file,
+            bytes_max,
+            written: Written::default(),
+            kinds: [0; TraceKind::ALL.len()],
+            threads: HashSet::new(),
+            failure: None,
+        })
     }
 
-    /// Takes one event in; another than 0 would end the reading of the buffer.
-    fn take(&mut self, bytes: &[u8]) -> i32 {
-        let event = bytes.first_chunk::<EVENT_BYTES>().and_then(TraceEvent::from_bytes);
+    /// Takes one event in.
+    fn take(&mut self, bytes: &[u8; EVENT_BYTES]) {
+        let event = TraceEvent::from_bytes(bytes);
         let full = (self.written.events + 1) * EVENT_BYTES as u64 > self.bytes_max;
         match event {
             Some(event) if !full && self.failure.is_none() => match self.file.write_all(bytes) {
                 Ok(()) => self.count(&event),
                 Err(error) => self.failure = Some(error),
             },
-            _ => self.written.beyond += 1,
+            _ => self.written.lost += 1,
         }
-        0
     }
 
     fn count(&mut self, event: &TraceEvent) {
         self.written.events += 1;
-        *self.written.kinds.entry(event.kind.name().to_owned()).or_default() += 1;
-        let thread = if event.kind == super::TraceKind::Switch { event.other } else { event.task };
+        self.kinds[event.kind as usize] += 1;
+        let thread = if event.kind == TraceKind::Switch { event.other } else { event.task };
         self.threads.insert((event.tgid, thread));
     }
 
@@ -119,7 +124,9 @@ impl Sink {
             Some((*pid, name.trim().to_owned()))
         };
         let names = self.threads.iter().filter_map(name).collect();
-        end(&mut self.file, self.written.events, self.written.beyond, &names)?;
+        end(&mut self.file, self.written.events, self.written.lost, &names)?;
+        let kinds = TraceKind::ALL.into_iter().zip(self.kinds).filter(|(_, count)| *count > 0);
+        self.written.kinds = kinds.map(|(kind, count)| (kind.name().to_owned(), count)).collect();
         self.written.file_bytes = self.file.get_ref().metadata()?.len();
         Ok(self.written)
     }

@@ -27,10 +27,15 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts instruments on `kernel`.
+/// Starts instruments on `kernel`, which never look away: what they count is held against counts that are exact.
 pub(crate) fn start(kernel: Kernel, names: &[InstrumentName], targets: &Targets, files: &Files) -> Watch {
+    instruments(kernel, names).all_the_time().start(targets, files)
+}
+
+/// Instruments for `kernel`.
+pub(crate) fn instruments(kernel: Kernel, names: &[InstrumentName]) -> Instruments {
     let here = availability(&kernel);
-    Instruments::new(kernel, names, &here).start(targets, files)
+    Instruments::new(kernel, names, &here)
 }
 
 /// Looks at `work` with instruments, all of which must work here.

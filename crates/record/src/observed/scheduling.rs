@@ -15,7 +15,7 @@ pub struct Runqueue {
     pub cpus: Vec<Lengths>,
     /// How many decisions met which length; lengths that never were are left out.
     pub lengths: Vec<LengthCount>,
-    /// The same over time, in at most 60 parts.
+    /// The same over time, in at most 60 parts; those in which the instrument did not look are left out.
     pub over_time: Vec<LengthMoment>,
 }
 
@@ -61,9 +61,7 @@ pub struct Decision {
     pub decision: CostByLength,
     /// The whole of `__schedule` with the switch, as seen by the task that comes in.
     pub whole: CostByLength,
-    /// One of so many was timed, by chance; counts of decisions are of those.
-    pub timed_one_in: u64,
-    /// Time in all of `__schedule`, scaled up, as a share of all CPU time of the machine meanwhile, 0..=1.
+    /// Time in all of `__schedule` as a share of all CPU time of the machine meanwhile, 0..=1.
     pub share_of_machine: f64,
 }
 

@@ -295,8 +295,7 @@ pub(crate) fn watch(study: &mut Source, folder: &Path, stacks: &str) {
         });
         let all_ns = Distribution { count: 5_000, mean: 1_100.0, ..Distribution::default() };
         let cost = CostByLength { all_ns, by_length, fit };
-        let decision =
-            Decision { decision: cost.clone(), whole: cost, timed_one_in: 8, share_of_machine: 0.1 };
+        let decision = Decision { decision: cost.clone(), whole: cost, share_of_machine: 0.1 };
         let place = |method: &str, monitor: Option<&str>, wait_s| {
             let (method, monitor) = (method.to_owned(), monitor.map(str::to_owned));
             WaitPlace { method, monitor, count: 10, wait_s }
@@ -320,6 +319,7 @@ pub(crate) fn watch(study: &mut Source, folder: &Path, stacks: &str) {
 
 fn seen(instrument: InstrumentName, found: Found, files: Vec<String>) -> Observation {
     Observation {
+        share_of_time: None,
         instrument,
         support: Support::Usable { base: "BPF".into() },
         failure: None,
