@@ -91,7 +91,7 @@ mod tests {
         assert_eq!((chart("cost-by-length").points.len(), chart("cost-by-length").marks.len()), (6, 2));
         let shares: Vec<_> =
             chart("queue-length").points.iter().map(|point| point.y.unwrap().round()).collect();
-        assert_eq!(shares, [0.0, 33.0, 67.0, 0.0, 33.0, 67.0]);
+        assert_eq!(shares, [0.0, 33.0, 100.0, 0.0, 33.0, 100.0]);
         assert_eq!(chart("shown-cost").points.len(), 2);
     }
 }

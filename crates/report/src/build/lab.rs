@@ -5,8 +5,8 @@ use std::path::Path;
 use klatch_lab::{Costs, Group, Outcome, Study, costs, distribution, groups};
 
 use crate::model::{
-    Axis, Chart, ChartKind, Command, Fact, Footnote, Mark, Place, Point, REPORT_SCHEMA_NAME, Report, Section,
-    Standing, Verdict,
+    Axis, Chart, ChartKind, Command, Fact, Footnote, Mark, Place, Point, REPORT_SCHEMA_NAME, Report, Scale,
+    Section, Standing, Verdict,
 };
 
 /// The report of a study of the lab in a folder.
@@ -132,19 +132,24 @@ fn cost(all: &[Costs]) -> Chart {
     }
 }
 
+/// The distribution of lengths, summed up.
 fn lengths(groups: &[Group<'_>]) -> Chart {
     let found = distribution(groups);
     let points = found.shares.iter().flat_map(|(name, shares)| {
-        let places = found.lengths.iter().zip(shares);
-        places.map(|(length, share)| Point::plain(name, Place::Named(length.clone()), *share))
+        let sums = shares.iter().scan(0.0, |sum, share| {
+            *sum += share;
+            Some(*sum)
+        });
+        // Place n holds the lengths below 2 to the n.
+        (0..).zip(sums).map(|(place, sum)| Point::plain(name, Place::At(2_f64.powi(place)), sum))
     });
     Chart {
         id: "queue-length".to_owned(),
-        title: "Tasks that waited when a decision was made".to_owned(),
+        title: "Decisions with fewer tasks waiting than".to_owned(),
         caption: "All seeds together; the task that runs is not counted.".to_owned(),
-        kind: ChartKind::Columns,
-        x: Axis::words("tasks that wait"),
-        y: Axis::linear("share of decisions", "%"),
+        kind: ChartKind::Lines,
+        x: Axis::linear("tasks that wait", "").on(Scale::Log),
+        y: Axis::linear("of decisions", "%"),
         points: points.collect(),
         marks: Vec::new(),
     }
