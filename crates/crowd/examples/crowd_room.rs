@@ -3,6 +3,6 @@
 
 fn main() {
     let count = std::env::args().nth(1).and_then(|count| count.parse().ok()).expect("a number of messages");
-    let verified = klatch_crowd::rehearse(count).expect("an epoll and an eventfd");
+    let verified = klatch_crowd::rehearse(count);
     assert_eq!(verified, u64::from(count) * 20 * 19);
 }

@@ -1,9 +1,10 @@
-//! A whole crowd: starts the event loops, opens the gate, watches, and puts the results together.
+//! A whole crowd: starts its threads, opens the gate, watches, and puts the results together.
 
+use std::net::SocketAddr;
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{Builder, JoinHandle};
 
 use klatch_record::{CrowdEvent, CrowdResult, Failure, FailureKind, Gate, WireName, Workload};
 
@@ -12,16 +13,17 @@ use crate::irc::Irc;
 use crate::links::Links;
 use crate::mqtt::Mqtt;
 use crate::nats::Nats;
-use crate::options::{CrowdError, Options};
+use crate::options::{CrowdError, Options, Threads};
 use crate::pace::Pace;
 use crate::redis::Redis;
 use crate::room_loop::RoomLoop;
-use crate::shared::{Notice, Phase, Shared};
+use crate::rooms::Rooms;
+use crate::shared::{Notice, Phase, Shared, Wake};
+use crate::tally::Tally;
 use crate::user::User;
+use crate::user_threads;
+use crate::watch::Watch;
 use crate::wire::{Seat, Wire};
-
-/// How often progress is told.
-const PROGRESS_PERIOD: Duration = Duration::from_millis(500);
 
 /// Steers a crowd from another thread.
 #[derive(Clone)]
@@ -82,38 +84,65 @@ fn run_over<W: Wire>(
     tell: impl FnMut(&CrowdEvent),
 ) -> Result<CrowdResult, CrowdError> {
     let addresses = options.check()?;
-    let loops = options.loops.clamp(1, options.workload.rooms as usize);
-    let shared = Arc::new(Shared::new(loops)?);
-    let mut threads = Vec::new();
-    for number in 0..loops {
-        let links = Links::new(addresses.clone(), options.connect_timeout, &shared.posts[number].wake)?;
-        let rooms = share_of(options.workload.rooms, number, loops);
-        let users = seat(&options.workload, options.seed, rooms);
-        let (shared, notices) = (shared.clone(), inbox.1.clone());
-        let room_loop = RoomLoop::<W>::new(number, shared, notices, links, options.workload.clone(), users);
-        let thread = std::thread::Builder::new().name(format!("crowd-{number}"));
-        threads.push(thread.spawn(move || room_loop.run())?);
-    }
+    let rooms = options.workload.rooms as usize;
+    let (parts, wakes) = match options.threads {
+        Threads::Loops(loops) => {
+            let loops = loops.clamp(1, rooms);
+            (loops, (0..loops).map(|_| Wake::of_loop()).collect::<std::io::Result<_>>()?)
+        }
+        Threads::TwoPerUser => (rooms, (0..rooms).map(|_| Wake::Threads(Mutex::default())).collect()),
+    };
+    let shared = Arc::new(Shared::new(wakes));
+    let part = |number| {
+        let users = seat(&options.workload, options.seed, share_of(options.workload.rooms, number, parts));
+        Rooms::<W>::new(number, shared.clone(), inbox.1.clone(), options.workload.clone(), users)
+    };
+    let threads = start(options, &shared, (0..parts).map(part).collect(), &addresses)?;
     let to_gate = |gate: &Gate| {
         at_gate::wait::<W>(options, gate.clone(), addresses.clone(), shared.clone(), inbox.1.clone())
     };
-    let watch = Watch { options, shared: &shared, inbox: inbox.0, tell, to_gate, loops };
+    let watch = Watch { options, shared: &shared, inbox: inbox.0, tell, to_gate, parts };
     let (join_s, failure) = watch.until_done();
     shared.enter(Phase::Stop);
     let opened_ns = shared.opened_machine_ns();
     let mut result = CrowdResult { join_s, failure, opened_ns, ..CrowdResult::default() };
     for thread in threads {
-        let tally = thread.join().map_err(|_| std::io::Error::other("an event loop of the crowd died"))?;
-        let elapsed_ns = tally.last_ns.saturating_sub(shared.gate_ns());
-        result.elapsed_s = result.elapsed_s.max(elapsed_ns as f64 / 1e9);
-        tally.pour_into(&mut result);
+        for tally in thread.join().map_err(|_| std::io::Error::other("a thread of the crowd died"))? {
+            let elapsed_ns = tally.last_ns.saturating_sub(shared.gate_ns());
+            result.elapsed_s = result.elapsed_s.max(elapsed_ns as f64 / 1e9);
+            tally.pour_into(&mut result);
+        }
     }
     Ok(result)
 }
 
-/// The rooms of loop `number` of `loops`: whole rooms, as even as can be.
-fn share_of(rooms: u32, number: usize, loops: usize) -> Range<u32> {
-    let cut = |number: usize| (u64::from(rooms) * number as u64 / loops as u64) as u32;
+/// Starts what runs these rooms. It gives what was found in them.
+fn start<W: Wire>(
+    options: &Options,
+    shared: &Arc<Shared>,
+    parts: Vec<Rooms<W>>,
+    addresses: &[SocketAddr],
+) -> std::io::Result<Vec<JoinHandle<Vec<Tally>>>> {
+    let addresses = || addresses.to_vec();
+    let connect_timeout = options.connect_timeout;
+    if options.threads == Threads::TwoPerUser {
+        let (shared, addresses) = (shared.clone(), addresses());
+        let run = move || user_threads::run(&shared, parts, &addresses, connect_timeout);
+        return Ok(vec![Builder::new().name("crowd".to_owned()).spawn(run)?]);
+    }
+    let mut threads = Vec::new();
+    for rooms in parts {
+        let Wake::Loop(wake) = &shared.posts[rooms.number].wake else { unreachable!("it is a loop") };
+        let links = Links::new(addresses(), connect_timeout, wake)?;
+        let thread = Builder::new().name(format!("crowd-{}", rooms.number));
+        threads.push(thread.spawn(move || vec![RoomLoop::new(rooms, links).run()])?);
+    }
+    Ok(threads)
+}
+
+/// The rooms of part `number` of `parts`: whole rooms, as even as can be.
+fn share_of(rooms: u32, number: usize, parts: usize) -> Range<u32> {
+    let cut = |number: usize| (u64::from(rooms) * number as u64 / parts as u64) as u32;
     cut(number)..cut(number + 1)
 }
 
@@ -136,122 +165,6 @@ fn jitter(seed: u64, place: u64) -> f64 {
     let mut hasher = DefaultHasher::new();
     (seed, place).hash(&mut hasher);
     (hasher.finish() >> 11) as f64 / (1_u64 << 53) as f64
-}
-
-/// Watches the loops from the first connect to the last delivery.
-struct Watch<'a, F, G> {
-    options: &'a Options,
-    shared: &'a Shared,
-    inbox: Receiver<Notice>,
-    tell: F,
-    /// Sends somebody to the gate.
-    to_gate: G,
-    loops: usize,
-}
-
-impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Watch<'_, F, G> {
-    /// Gives the time it took to join, and why it ended if not well.
-    fn until_done(mut self) -> (f64, Option<Failure>) {
-        let mut join_s = 0.0;
-        let failure = self.talk(&mut join_s).err();
-        (self.tell)(&CrowdEvent::Done);
-        let stopped = failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::Stopped);
-        if self.options.steered && !stopped {
-            self.until_quit();
-        }
-        (join_s, failure)
-    }
-
-    fn talk(&mut self, join_s: &mut f64) -> Result<(), Failure> {
-        let started = Instant::now();
-        let workload = &self.options.workload;
-        let expected = workload.sent_expected() + workload.received_expected();
-        self.until_all(|notice| matches!(notice, Notice::Joined), |_, (joined, ..)| joined)?;
-        *join_s = started.elapsed().as_secs_f64();
-        (self.tell)(&CrowdEvent::Joined { join_s: *join_s });
-        if let Some(gate) = &self.options.gate {
-            (self.to_gate)(gate).map_err(|error| stopped(format!("cannot wait at the gate: {error}")))?;
-        }
-        if self.options.steered || self.options.gate.is_some() {
-            self.until_go()?;
-        }
-        (self.tell)(&CrowdEvent::Open);
-        self.shared.open_gate();
-        self.until_all(
-            |notice| matches!(notice, Notice::Complete),
-            |watch, (_, sent, received)| {
-                let latency_ns = watch.shared.take_fresh().into_iter().collect();
-                (watch.tell)(&CrowdEvent::Progress { sent, received, expected, latency_ns });
-                sent + received
-            },
-        )
-    }
-
-    /// Waits until each loop has sent the notice; fails if the `progress` made of the loops' sums stands still.
-    fn until_all(
-        &mut self,
-        wanted: impl Fn(&Notice) -> bool,
-        progress: impl Fn(&mut Self, (u64, u64, u64)) -> u64,
-    ) -> Result<(), Failure> {
-        let mut missing = self.loops;
-        let mut next_look = Instant::now() + PROGRESS_PERIOD;
-        let (mut reached, mut moved_at) = (0, Instant::now());
-        while missing > 0 {
-            match self.inbox.recv_timeout(next_look.saturating_duration_since(Instant::now())) {
-                Ok(Notice::Failed(failure)) => return Err(failure),
-                Ok(notice) => missing -= usize::from(wanted(&notice)),
-                Err(RecvTimeoutError::Timeout) => {
-                    next_look += PROGRESS_PERIOD;
-                    let now_reached = progress(self, self.shared.sums());
-                    if now_reached != reached {
-                        (reached, moved_at) = (now_reached, Instant::now());
-                    } else if moved_at.elapsed() >= self.options.timeout {
-                        return Err(self.stalled());
-                    }
-                }
-                Err(RecvTimeoutError::Disconnected) => return Err(died()),
-            }
-        }
-        Ok(())
-    }
-
-    fn stalled(&self) -> Failure {
-        let detail = format!("nothing came for {} s", self.options.timeout.as_secs_f64());
-        Failure { kind: FailureKind::Timeout, room: None, user: None, detail }
-    }
-
-    fn until_go(&mut self) -> Result<(), Failure> {
-        loop {
-            match self.inbox.recv() {
-                Ok(Notice::Go) => return Ok(()),
-                Ok(Notice::Failed(failure)) => return Err(failure),
-                Ok(Notice::Here(here)) => {
-                    let shards = self.options.gate.as_ref().map_or(0, |gate| gate.shards);
-                    (self.tell)(&CrowdEvent::Gate { here, shards });
-                }
-                Ok(_) => {}
-                Err(_) => return Err(died()),
-            }
-        }
-    }
-
-    /// Connections may break now, but not the word of whoever steers.
-    fn until_quit(&mut self) {
-        let ends = |notice: Notice| match notice {
-            Notice::Quit => true,
-            Notice::Failed(failure) => failure.kind == FailureKind::Stopped,
-            _ => false,
-        };
-        while self.inbox.recv().is_ok_and(|notice| !ends(notice)) {}
-    }
-}
-
-fn died() -> Failure {
-    stopped("the event loops of the crowd ended by themselves".to_owned())
-}
-
-fn stopped(detail: String) -> Failure {
-    Failure { kind: FailureKind::Stopped, room: None, user: None, detail }
 }
 
 #[cfg(test)]

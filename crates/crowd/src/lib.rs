@@ -1,4 +1,4 @@
-//! The simulated users: event loops that own whole rooms, no locks between them. Every message of every user is
+//! The simulated users: event loops that own whole rooms, no locks between them, or two threads a user. Every message of every user is
 //! accounted for (see [`klatch_record::CrowdResult`]).
 
 mod account;
@@ -6,7 +6,6 @@ mod at_gate;
 mod gate;
 mod gather;
 mod irc;
-mod leave;
 mod links;
 mod mqtt;
 mod nats;
@@ -15,12 +14,15 @@ mod pace;
 mod redis;
 mod rehearsal;
 mod room_loop;
+mod rooms;
 mod shared;
 mod tally;
 mod timeline;
 mod user;
+mod user_threads;
+mod watch;
 mod wire;
 
 pub use gather::{Inbox, Remote, remote_control, run};
-pub use options::{CrowdError, Options};
+pub use options::{CrowdError, Options, Threads};
 pub use rehearsal::rehearse;

@@ -44,15 +44,9 @@ impl Links {
         Ok(Links { epoll, addresses, connect_timeout })
     }
 
-    /// Connects user number `who`, who has this seat, and watches for what he hears.
+    /// Connects user number `who`, who has this seat, and watches for what he hears until the connection is closed.
     pub(crate) fn connect(&self, who: usize, seat: Seat) -> std::io::Result<TcpStream> {
-        let stream = match self.addresses[..] {
-            [SocketAddr::V4(address)] if address.ip().is_loopback() => {
-                connect_from(source(seat), address, self.connect_timeout)?
-            }
-            _ => connect_any(&self.addresses, self.connect_timeout)?,
-        };
-        stream.set_nodelay(true)?;
+        let stream = connect_user(&self.addresses, seat, self.connect_timeout)?;
         stream.set_nonblocking(true)?;
         epoll::add(&self.epoll, &stream, EventData::new_u64(who as u64), EventFlags::IN)?;
         Ok(stream)
@@ -62,11 +56,6 @@ impl Links {
     pub(crate) fn watch_output(&self, stream: &TcpStream, who: usize, on: bool) -> std::io::Result<()> {
         let flags = if on { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
         Ok(epoll::modify(&self.epoll, stream, EventData::new_u64(who as u64), flags)?)
-    }
-
-    pub(crate) fn forget(&self, stream: &TcpStream) {
-        // A socket that epoll does not know is forgotten already.
-        let _ = epoll::delete(&self.epoll, stream);
     }
 
     /// Waits for events, for `timeout_ns` at most (`None`: for ever), and lists them in `ready`.
@@ -88,6 +77,22 @@ impl Links {
         }));
         Ok(())
     }
+}
+
+/// The connection of the user who has this seat.
+pub(crate) fn connect_user(
+    addresses: &[SocketAddr],
+    seat: Seat,
+    timeout: Duration,
+) -> std::io::Result<TcpStream> {
+    let stream = match addresses[..] {
+        [SocketAddr::V4(address)] if address.ip().is_loopback() => {
+            connect_from(source(seat), address, timeout)?
+        }
+        _ => connect_any(addresses, timeout)?,
+    };
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 /// Where a user of this machine connects from: 127.0.0.1, 127.0.0.2 … Every address has its own local ports, of which

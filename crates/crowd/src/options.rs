@@ -18,8 +18,8 @@ pub struct Options {
     pub wire: WireName,
     /// What it does.
     pub workload: Workload,
-    /// Event loops (threads), each with its own rooms; at least 1.
-    pub loops: usize,
+    /// The threads that it runs on.
+    pub threads: Threads,
     /// How long nothing may come before the crowd gives up.
     pub timeout: Duration,
     /// How long a connection may take.
@@ -32,6 +32,15 @@ pub struct Options {
     pub gate_timeout: Duration,
     /// Wait for [`crate::Remote::go`] and [`crate::Remote::quit`].
     pub steered: bool,
+}
+
+/// The threads that a crowd runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// So many event loops, each with rooms of its own; at least 1.
+    Loops(usize),
+    /// VolanoMark's: each user has two threads.
+    TwoPerUser,
 }
 
 /// Why a crowd cannot even try.
@@ -71,8 +80,13 @@ impl Options {
     pub(crate) fn check(&self) -> Result<Vec<SocketAddr>, CrowdError> {
         self.workload.check()?;
         let connections = self.workload.connections();
-        // Standard streams, and epoll and eventfd of each loop.
-        let needed = connections + 8 + 2 * self.loops as u64;
+        let of_loops = match self.threads {
+            // epoll and eventfd.
+            Threads::Loops(loops) => 2 * loops as u64,
+            Threads::TwoPerUser => 0,
+        };
+        // Standard streams, and a few that come and go.
+        let needed = connections + 8 + of_loops;
         let limit = raise_open_files();
         if needed > limit {
             return Err(CrowdError::OpenFiles { connections, needed, limit });

@@ -1,24 +1,19 @@
 //! A room without any I/O: all that the crowd's own code does for a message, again and again, for counting instructions.
 
-use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use klatch_record::{Pacing, Workload};
 
 use crate::gather::seat;
 use crate::irc::Irc;
-use crate::links::Links;
-use crate::room_loop::RoomLoop;
-use crate::shared::Shared;
+use crate::rooms::Rooms;
+use crate::shared::{Shared, Wake};
 
 /// Lets a room of 20 users say so many messages each under `rounds`, every user hearing those of a round together, and
 /// gives the number of messages that were verified. The clock goes on by a microsecond a message, however slowly this runs: what is
 /// done once an interval is then as rare as it really is.
-///
-/// # Errors
-/// The kernel gave no epoll or eventfd, which are made and not used.
-pub fn rehearse(count: u32) -> std::io::Result<u64> {
+pub fn rehearse(count: u32) -> u64 {
     let workload = Workload {
         rooms: 1,
         users: 20,
@@ -28,15 +23,16 @@ pub fn rehearse(count: u32) -> std::io::Result<u64> {
         pacing: Pacing::Rounds { window: 1 },
         pause_s: 0.0,
     };
-    let shared = Arc::new(Shared::new(1)?);
-    let links = Links::new(Vec::new(), Duration::ZERO, &shared.posts[0].wake)?;
+    let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));
     let (notices, _inbox) = channel();
     let users = seat(&workload, 1, 0..1);
-    let mut room = RoomLoop::<Irc>::new(0, shared.clone(), notices, links, workload, users);
+    let mut room = Rooms::<Irc>::new(0, shared.clone(), notices, workload, users);
     shared.open_gate();
     let all = room.users.len();
     let mut now_ns = shared.gate_ns();
-    (0..all).for_each(|who| room.speak(who, now_ns));
+    for who in 0..all {
+        room.say(who, now_ns);
+    }
     // What a server would do, with as little ado as can be: it is counted too.
     let prefixes: Vec<String> = (0..all).map(|who| format!(":r1u{who}!r1u{who}@127.0.0.1 ")).collect();
     let (mut lines, mut heard) = (vec![Vec::new(); all], Vec::new());
@@ -52,9 +48,10 @@ pub fn rehearse(count: u32) -> std::io::Result<u64> {
             others.for_each(|(_, line)| heard.extend_from_slice(line));
             now_ns += 1_000 * all as u64;
             room.hear(who, &heard, now_ns);
+            room.say(who, now_ns);
         }
     }
-    Ok(room.tally.received)
+    room.tally.received
 }
 
 #[cfg(test)]
@@ -63,6 +60,6 @@ mod tests {
 
     #[test]
     fn every_message_is_heard_by_all_others() {
-        assert_eq!(rehearse(3).unwrap(), 20 * 19 * 3);
+        assert_eq!(rehearse(3), 20 * 19 * 3);
     }
 }

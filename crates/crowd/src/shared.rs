@@ -1,9 +1,10 @@
-//! The little that the event loops of a crowd share with who watches them: a clock, a phase, counters that only the
+//! The little that the parts of a crowd share with who watches them: a clock, a phase, counters that only the
 //! owner writes, and notices.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::Thread;
 use std::time::Instant;
 
 use klatch_record::Failure;
@@ -12,7 +13,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::timeline::{Counts, add_to};
 
-/// What the loops are to do.
+/// What all are to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Phase {
     /// Connect and join, and then wait.
@@ -23,11 +24,11 @@ pub(crate) enum Phase {
     Stop,
 }
 
-/// What reaches the one who watches the loops.
+/// What reaches the one who watches.
 pub(crate) enum Notice {
-    /// All users of a loop have joined.
+    /// All users of a part have joined.
     Joined,
-    /// All messages of a loop are said and delivered.
+    /// All messages of a part are said and delivered.
     Complete,
     /// Something ended it.
     Failed(Failure),
@@ -48,31 +49,54 @@ pub(crate) struct Shared {
     pub(crate) posts: Vec<Post>,
 }
 
-/// What one loop tells, and how it is woken.
+/// What one part, some whole rooms, tells, and how it is woken.
 pub(crate) struct Post {
     pub(crate) joined: AtomicU64,
     pub(crate) sent: AtomicU64,
     pub(crate) received: AtomicU64,
     /// Latencies that nobody has fetched; written once an interval.
     pub(crate) fresh: Mutex<Counts>,
-    pub(crate) wake: OwnedFd,
+    pub(crate) wake: Wake,
+}
+
+/// How whoever runs the rooms is woken.
+pub(crate) enum Wake {
+    /// An event loop, by its eventfd.
+    Loop(OwnedFd),
+    /// Threads that are parked.
+    Threads(Mutex<Vec<Thread>>),
+}
+
+impl Wake {
+    pub(crate) fn of_loop() -> std::io::Result<Wake> {
+        Ok(Wake::Loop(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?))
+    }
+
+    fn wake(&self) {
+        match self {
+            // It can only fail when 2^64 wake-ups are pending, and then the loop is awake.
+            Wake::Loop(fd) => drop(rustix::io::write(fd, &1_u64.to_ne_bytes())),
+            Wake::Threads(threads) => {
+                threads.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Thread::unpark);
+            }
+        }
+    }
 }
 
 impl Shared {
-    pub(crate) fn new(loops: usize) -> std::io::Result<Shared> {
-        let post = |_| {
-            let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+    pub(crate) fn new(wakes: Vec<Wake>) -> Shared {
+        let post = |wake| {
             let zero = || AtomicU64::new(0);
-            Ok(Post { joined: zero(), sent: zero(), received: zero(), fresh: Mutex::default(), wake })
+            Post { joined: zero(), sent: zero(), received: zero(), fresh: Mutex::default(), wake }
         };
-        Ok(Shared {
+        Shared {
             started: Instant::now(),
             started_machine_ns: machine_ns(),
             phase: AtomicU8::new(Phase::Join as u8),
             gate_ns: AtomicU64::new(0),
             connected: AtomicU64::new(0),
-            posts: (0..loops).map(post).collect::<std::io::Result<_>>()?,
-        })
+            posts: wakes.into_iter().map(post).collect(),
+        }
     }
 
     /// ns since the crowd's own start.
@@ -104,16 +128,13 @@ impl Shared {
         self.enter(Phase::Talk);
     }
 
-    /// Enters a phase and wakes every loop.
+    /// Enters a phase and wakes all.
     pub(crate) fn enter(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Release);
-        for post in &self.posts {
-            // It can only fail when 2^64 wake-ups are pending, and then the loop is awake.
-            let _ = rustix::io::write(&post.wake, &1_u64.to_ne_bytes());
-        }
+        self.posts.iter().for_each(|post| post.wake.wake());
     }
 
-    /// Users joined, messages said, deliveries verified: sums over the loops.
+    /// Users joined, messages said, deliveries verified: sums over the parts.
     pub(crate) fn sums(&self) -> (u64, u64, u64) {
         let sum = |of: fn(&Post) -> &AtomicU64| {
             self.posts.iter().map(|post| of(post).load(Ordering::Relaxed)).sum()
@@ -121,7 +142,7 @@ impl Shared {
         (sum(|post| &post.joined), sum(|post| &post.sent), sum(|post| &post.received))
     }
 
-    /// Latencies of all loops that were not fetched before.
+    /// Latencies of all parts that were not fetched before.
     pub(crate) fn take_fresh(&self) -> Counts {
         let mut all = Counts::new();
         for post in &self.posts {

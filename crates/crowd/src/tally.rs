@@ -53,7 +53,8 @@ impl Tally {
             self.current_ends_ns = gate_ns + self.timeline.go_to(now_ns.saturating_sub(gate_ns));
         }
         self.received += 1;
-        self.last_ns = now_ns;
+        // Threads that share this may look at the clock in one order and come here in another.
+        self.last_ns = self.last_ns.max(now_ns);
         // A text is checked before its time is used, so the difference fits.
         self.current_ns.saturating_record(now_ns.saturating_sub(meant_ns));
     }

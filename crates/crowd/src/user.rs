@@ -11,7 +11,7 @@ use crate::wire::{Seat, Wire};
 pub(crate) const OUT_MAX: usize = 64 * 1024;
 
 /// No line of any wire is this long, and the read buffer is larger.
-const LINE_MAX: usize = 16 * 1024;
+pub(crate) const LINE_MAX: usize = 16 * 1024;
 
 pub(crate) struct User<W> {
     pub(crate) seat: Seat,

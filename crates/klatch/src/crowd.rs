@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_crowd::{Options, Remote, remote_control, run};
+use klatch_crowd::{Options, Remote, Threads, remote_control, run};
 use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Gate, Status, WireName, save};
 use klatch_report::Progress;
-use klatch_study::{OwnWatch, ShardPlan, now, shard_record};
+use klatch_study::{CrowdKind, OwnWatch, ShardPlan, now, shard_record};
 
 use crate::build::build;
 use crate::workload::WorkloadArgs;
@@ -32,6 +32,9 @@ pub(crate) struct Crowd {
     /// Event loops, each with its own rooms
     #[arg(long, default_value_t = 1)]
     loops: usize,
+    /// Instead of event loops two threads a user, as VolanoMark's crowd had them
+    #[arg(long, conflicts_with = "loops")]
+    threads: bool,
     /// Give up after so long without a delivery
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
     timeout: f64,
@@ -65,7 +68,7 @@ impl Crowd {
             port: self.port,
             wire: self.wire,
             workload: self.workload.workload()?,
-            loops: self.loops,
+            threads: if self.threads { Threads::TwoPerUser } else { Threads::Loops(self.loops) },
             timeout: seconds("timeout", self.timeout)?,
             connect_timeout: seconds("connect timeout", self.connect_timeout)?,
             seed: self.seed,
@@ -92,7 +95,9 @@ impl Crowd {
         let verdict = klatch_study::judge(&result);
         let itself = watch.itself(result.sent + result.received);
         if let Some(out) = &self.out {
+            let threads = options.threads == Threads::TwoPerUser;
             let plan = ShardPlan {
+                crowd: if threads { CrowdKind::NativeThreads } else { CrowdKind::Native },
                 host: options.host,
                 port: options.port,
                 wire: options.wire,

@@ -91,6 +91,8 @@ pub(crate) struct Run {
 enum CrowdName {
     /// Event loops: the same crowd for every server, so that servers can be compared
     Native,
+    /// The same with two threads a user, as VolanoMark's crowd had them, without Java
+    NativeThreads,
     /// VolanoMark's: two threads a user; with a Java server the classic test of a Java platform
     Java,
 }
@@ -144,6 +146,7 @@ impl Run {
             target: self.target,
             crowd: match self.crowd {
                 CrowdName::Native => CrowdKind::Native,
+                CrowdName::NativeThreads => CrowdKind::NativeThreads,
                 CrowdName::Java => CrowdKind::Java,
             },
             crowd_settings: self.crowd_knobs,
@@ -198,10 +201,7 @@ impl Show<'_> {
 
 /// Which crowd, and what is set about it: `native (nice=5)`.
 fn crowd(plan: &Plan) -> String {
-    let kind = match plan.crowd {
-        CrowdKind::Native => "native",
-        CrowdKind::Java => "java",
-    };
+    let kind = plan.crowd.name();
     match plan.crowd_settings.as_slice() {
         [] => kind.to_owned(),
         set => format!("{kind} ({})", listed(set)),

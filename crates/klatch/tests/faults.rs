@@ -6,14 +6,19 @@ use klatch_record::{Record, Status};
 use support::proxy::{Mischief, in_front_of};
 use support::{NativeServer, Said, run_once};
 
-/// A run of 2 rooms × 5 users × 20 messages against a server with this mischief; its exit status and record.
-fn spoilt(mischief: Mischief, pacing: &str) -> (Option<i32>, Record) {
-    let out = tempfile::tempdir().unwrap();
-    let server = NativeServer::start();
-    let target = format!("irc://{}", in_front_of(server.address, mischief));
-    let workload = ["--rooms", "2", "--users", "5", "--count", "20", "--pacing", pacing, "--timeout", "2"];
-    let said = Said::of(run_once(out.path(), &["--target", &target]).args(workload));
-    (said.status, said.record())
+/// Runs of 2 rooms × 5 users × 20 messages against a server with this mischief, by event loops and by two threads a user;
+/// their exit statuses and records.
+fn spoilt(mischief: Mischief, pacing: &str) -> [(Option<i32>, Record); 2] {
+    ["native", "native-threads"].map(|crowd| {
+        let out = tempfile::tempdir().unwrap();
+        let server = NativeServer::start();
+        let target = format!("irc://{}", in_front_of(server.address, mischief));
+        let workload =
+            ["--rooms", "2", "--users", "5", "--count", "20", "--pacing", pacing, "--timeout", "2"];
+        let said =
+            Said::of(run_once(out.path(), &["--target", &target]).args(["--crowd", crowd]).args(workload));
+        (said.status, said.record())
+    })
 }
 
 fn reasons(record: &Record) -> String {
@@ -22,91 +27,105 @@ fn reasons(record: &Record) -> String {
 
 #[test]
 fn an_honest_server_is_valid() {
-    let (status, record) = spoilt(Mischief::None, "turns");
-    assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
-    assert_eq!((record.score.sent, record.score.received), (200, 800));
-    assert_eq!(record.platform.class, None, "nobody knows how it writes");
-    assert_eq!(record.usage.server, None, "nobody watches a server that somebody else started");
+    for (status, record) in spoilt(Mischief::None, "turns") {
+        assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
+        assert_eq!((record.score.sent, record.score.received), (200, 800));
+        assert_eq!(record.platform.class, None, "nobody knows how it writes");
+        assert_eq!(record.usage.server, None, "nobody watches a server that somebody else started");
+    }
 }
 
 #[test]
 fn a_lost_delivery_is_found() {
-    let (status, record) = spoilt(Mischief::Lose { delivery: 10 }, "flood");
-    assert_eq!((status, record.verdict.status), (Some(1), Status::Invalid));
-    assert_eq!(record.checks.lost, 1);
-    assert!(
-        reasons(&record).contains("1 delivery lost; first, lost: room 1, user 3, message "),
-        "{record:?}"
-    );
-    assert!(reasons(&record).contains("nothing came for 2 s"), "{record:?}");
+    for (status, record) in spoilt(Mischief::Lose { delivery: 10 }, "flood") {
+        assert_eq!((status, record.verdict.status), (Some(1), Status::Invalid));
+        assert_eq!(record.checks.lost, 1);
+        assert!(
+            reasons(&record).contains("1 delivery lost; first, lost: room 1, user 3, message "),
+            "{record:?}"
+        );
+        assert!(reasons(&record).contains("nothing came for 2 s"), "{record:?}");
+    }
 }
 
 #[test]
 fn a_lost_delivery_under_turns_stops_the_room_and_is_found() {
-    let (status, record) = spoilt(Mischief::Lose { delivery: 10 }, "turns");
-    assert_eq!((status, record.checks.lost), (Some(1), 1));
-    assert!(record.checks.unsaid > 0 && reasons(&record).contains("messages never said"), "{record:?}");
+    for (status, record) in spoilt(Mischief::Lose { delivery: 10 }, "turns") {
+        assert_eq!((status, record.checks.lost), (Some(1), 1));
+        assert!(record.checks.unsaid > 0 && reasons(&record).contains("messages never said"), "{record:?}");
+    }
 }
 
 #[test]
 fn a_repeated_delivery_is_found() {
-    let (status, record) = spoilt(Mischief::Repeat { delivery: 10 }, "turns");
-    assert_eq!((status, record.checks.repeated, record.score.received), (Some(1), 1, 800));
-    assert!(
-        reasons(&record).contains("1 delivery repeated; first, repeated: room 1, user 3, "),
-        "{record:?}"
-    );
+    for (status, record) in spoilt(Mischief::Repeat { delivery: 10 }, "turns") {
+        assert_eq!((status, record.checks.repeated, record.score.received), (Some(1), 1, 800));
+        assert!(
+            reasons(&record).contains("1 delivery repeated; first, repeated: room 1, user 3, "),
+            "{record:?}"
+        );
+    }
 }
 
 #[test]
 fn a_repeat_of_the_very_last_delivery_is_found() {
-    let (status, record) = spoilt(Mischief::Repeat { delivery: 80 }, "turns");
-    assert_eq!((status, record.checks.repeated), (Some(1), 1), "{record:?}");
+    for (status, record) in spoilt(Mischief::Repeat { delivery: 80 }, "turns") {
+        assert_eq!((status, record.checks.repeated), (Some(1), 1), "{record:?}");
+    }
 }
 
 #[test]
 fn a_reordered_delivery_is_found() {
-    let (status, record) = spoilt(Mischief::Swap { delivery: 10 }, "flood");
-    assert_eq!((status, record.checks.reordered, record.checks.lost), (Some(1), 1, 0), "{record:?}");
-    assert!(
-        reasons(&record).contains("1 delivery reordered; first, reordered: room 1, user 3, "),
-        "{record:?}"
-    );
+    for (status, record) in spoilt(Mischief::Swap { delivery: 10 }, "flood") {
+        assert_eq!((status, record.checks.reordered, record.checks.lost), (Some(1), 1, 0), "{record:?}");
+        assert!(
+            reasons(&record).contains("1 delivery reordered; first, reordered: room 1, user 3, "),
+            "{record:?}"
+        );
+    }
 }
 
 #[test]
 fn an_altered_delivery_is_found() {
-    let (status, record) = spoilt(Mischief::Alter { delivery: 10 }, "flood");
-    assert_eq!((status, record.checks.altered), (Some(1), 1));
-    assert!(reasons(&record).contains("1 delivery altered; first, altered: room 1, user 3, "), "{record:?}");
+    for (status, record) in spoilt(Mischief::Alter { delivery: 10 }, "flood") {
+        assert_eq!((status, record.checks.altered), (Some(1), 1));
+        assert!(
+            reasons(&record).contains("1 delivery altered; first, altered: room 1, user 3, "),
+            "{record:?}"
+        );
+    }
 }
 
 #[test]
 fn an_echo_is_found() {
-    let (status, record) = spoilt(Mischief::Echo, "turns");
-    assert_eq!((status, record.checks.repeated), (Some(1), 20));
-    assert!(reasons(&record).contains("delivered to its own speaker"), "{record:?}");
+    for (status, record) in spoilt(Mischief::Echo, "turns") {
+        assert_eq!((status, record.checks.repeated), (Some(1), 20));
+        assert!(reasons(&record).contains("delivered to its own speaker"), "{record:?}");
+    }
 }
 
 #[test]
 fn a_closed_connection_is_found() {
-    let (status, record) = spoilt(Mischief::Close { delivery: 10 }, "turns");
-    assert_eq!(status, Some(1));
-    assert!(reasons(&record).starts_with("room 1, user 3: the "), "{record:?}");
-    assert!(reasons(&record).contains("connection"), "{record:?}");
+    for (status, record) in spoilt(Mischief::Close { delivery: 10 }, "turns") {
+        assert_eq!(status, Some(1));
+        assert!(reasons(&record).starts_with("room 1, user 3: the "), "{record:?}");
+        assert!(reasons(&record).contains("connection"), "{record:?}");
+    }
 }
 
 #[test]
 fn a_silent_server_is_found() {
-    let (status, record) = spoilt(Mischief::FallSilent { delivery: 10 }, "turns");
-    assert_eq!(status, Some(1));
-    assert!(reasons(&record).starts_with("nothing came for 2 s"), "{record:?}");
+    for (status, record) in spoilt(Mischief::FallSilent { delivery: 10 }, "turns") {
+        assert_eq!(status, Some(1));
+        assert!(reasons(&record).starts_with("nothing came for 2 s"), "{record:?}");
+    }
 }
 
 #[test]
 fn a_user_that_cannot_join_is_found() {
-    let (status, record) = spoilt(Mischief::RefuseNick, "turns");
-    assert_eq!(status, Some(1));
-    let told = "room 1, user 3: the server said: :srv 433 * r1u3 :Nickname is already in use";
-    assert!(reasons(&record).starts_with(told), "{record:?}");
+    for (status, record) in spoilt(Mischief::RefuseNick, "turns") {
+        assert_eq!(status, Some(1));
+        let told = "room 1, user 3: the server said: :srv 433 * r1u3 :Nickname is already in use";
+        assert!(reasons(&record).starts_with(told), "{record:?}");
+    }
 }

@@ -54,10 +54,13 @@ fn two_boots_bring_back_the_same_to_the_last_digit_of_chat_and_scheduler() {
 /// Kernels differ in the functions that they give to schedulers, and in what these are called with.
 #[test]
 fn the_newer_kernel_has_all_that_schedulers_ask_for() {
-    // These two ask for all of it between them; and what waits for a CPU that goes is not left behind.
+    // The first two ask for all of it between them. What waits for a CPU that goes is not left behind (o1); and a CPU that
+    // comes back still does what is asked of it by interrupt, without which unloading never ends (fifo).
     let ping_pong = ["probe", "ping-pong", "--tasks", "5", "--rounds", "20"];
     let hotplug = ["probe", "hotplug", "--tasks", "5", "--rounds", "1"];
-    for (scheduler, cpus, probe) in [("multiqueue", "1", ping_pong), ("o1", "2", hotplug)] {
+    for (scheduler, cpus, probe) in
+        [("multiqueue", "1", ping_pong), ("o1", "2", hotplug), ("fifo", "2", hotplug)]
+    {
         let run =
             ["exec", "--kernel", "7.2", "--cpus", cpus, "--", "sched", "run", scheduler, "--", "/klatch"];
         let said = Said::of(lab(&run).args(probe));

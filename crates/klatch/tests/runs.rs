@@ -47,6 +47,21 @@ fn every_pacing_is_valid_on_the_native_server() {
 }
 
 #[test]
+fn every_pacing_is_valid_with_two_native_threads_a_user_on_both_sides() {
+    let threads = |more: &[&str]| {
+        let record = valid("native-threads", &[&["--crowd", "native-threads"], more].concat());
+        let threads = record.usage.server.unwrap().threads.min(record.usage.crowd.unwrap().threads);
+        assert!(threads >= 24, "got {threads}");
+        record.score.elapsed_s
+    };
+    for pacing in ["turns", "rounds", "flood"] {
+        threads(&["--pacing", pacing]);
+    }
+    assert!(threads(&["--pacing", "rate", "--rate", "50"]) > 0.4, "24 periods of 20 ms");
+    assert!(threads(&["--pacing", "turns", "--pause", "0.02"]) > 0.4, "24 pauses of 20 ms");
+}
+
+#[test]
 fn the_classic_test_of_a_java_platform_is_valid() {
     for pacing in ["turns", "rounds", "flood"] {
         let record = valid("java-threads", &["--crowd", "java", "--pacing", pacing]);

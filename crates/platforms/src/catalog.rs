@@ -18,6 +18,7 @@ pub(crate) static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../platf
 const JAVA_KNOBS: &str = include_str!("../../../platforms/runtimes/java.toml");
 const JAVA_CROWD: &str = include_str!("../../../platforms/crowds/java.toml");
 const NATIVE_CROWD: &str = include_str!("../../../platforms/crowds/native.toml");
+const THREADS_CROWD: &str = include_str!("../../../platforms/crowds/native-threads.toml");
 
 /// What the catalog says of a platform.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -219,6 +220,11 @@ pub(crate) fn java_crowd() -> Common {
 /// What the catalog says of the native crowd.
 pub(crate) fn native_crowd() -> Common {
     common(NATIVE_CROWD)
+}
+
+/// What the catalog says of the native crowd with two threads a user.
+pub(crate) fn threads_crowd() -> Common {
+    common(THREADS_CROWD)
 }
 
 /// What the catalog says of something that is no platform.

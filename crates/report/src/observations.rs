@@ -198,11 +198,11 @@ fn profiled(side: &ProfiledSide) -> String {
 
 fn fit(fit: &LineFit) -> String {
     format!(
-        "{} ns a queued task ({} to {}, r² {:.2})",
+        "{} ns a queued task ({} to {}, {})",
         three_digits(fit.ns_per_task),
         three_digits(fit.ns_per_task_low),
         three_digits(fit.ns_per_task_high),
-        fit.r2
+        fit.r2.map_or("all equal".to_owned(), |r2| format!("r² {r2:.2}"))
     )
 }
 

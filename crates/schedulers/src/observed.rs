@@ -55,8 +55,8 @@ pub struct Fit {
     pub ns_per_task_high: f64,
     /// ns with nobody waiting.
     pub ns_at_zero: f64,
-    /// How much of the differences the line explains.
-    pub r2: f64,
+    /// How much of the differences the line explains; `None` where there are none.
+    pub r2: Option<f64>,
 }
 
 impl Fit {

@@ -12,8 +12,8 @@ pub struct LinearFit {
     pub slope: Interval,
     /// y where x is 0.
     pub intercept: f64,
-    /// The part of the variance of y that the line explains, 0..=1.
-    pub r2: f64,
+    /// The part of the variance of y that the line explains, 0..=1; `None` where all y are equal, so that there is none.
+    pub r2: Option<f64>,
 }
 
 /// Ordinary least squares, with Student's interval of the slope at n - 2 degrees of freedom (NIST/SEMATECH e-Handbook
@@ -39,7 +39,7 @@ pub fn linear_fit(points: &[(f64, f64)], confidence: f64) -> Result<LinearFit, S
     Ok(LinearFit {
         slope: Interval { estimate, low: estimate - reach, high: estimate + reach, confidence },
         intercept: y_mean - estimate * x_mean,
-        r2: if yy > 0.0 { 1.0 - unexplained / yy } else { 1.0 },
+        r2: (yy > 0.0).then(|| 1.0 - unexplained / yy),
     })
 }
 
@@ -50,8 +50,14 @@ mod tests {
     #[test]
     fn points_on_a_line_are_that_line() {
         let fit = linear_fit(&[(1.0, 5.0), (2.0, 7.0), (4.0, 11.0)], 0.95).unwrap();
-        assert_eq!((fit.slope.estimate, fit.intercept, fit.r2), (2.0, 3.0, 1.0));
+        assert_eq!((fit.slope.estimate, fit.intercept, fit.r2), (2.0, 3.0, Some(1.0)));
         assert!(fit.slope.half_width() < 1e-6);
+    }
+
+    #[test]
+    fn where_nothing_varies_nothing_is_explained() {
+        let fit = linear_fit(&[(1.0, 5.0), (2.0, 5.0), (4.0, 5.0)], 0.95).unwrap();
+        assert_eq!((fit.slope.estimate, fit.intercept, fit.r2), (0.0, 5.0, None));
     }
 
     #[test]

@@ -227,12 +227,15 @@ fn refuse_too_much(plan: &Plan, chosen: Option<&Chosen>) -> Result<(), NeedError
         let (shards, connections) = (u64::from(shards(plan)), of_each(shards(plan)));
         sides.push(match plan.crowd {
             CrowdKind::Native => Side::of_native_crowd(shards, connections),
+            CrowdKind::NativeThreads => Side::of_threads_crowd(shards, connections),
             CrowdKind::Java => Side::of_java_crowd(&plan.crowd_settings, shards, connections),
         });
     }
-    // The native crowd takes another of loopback's addresses when one has this many.
+    // Native crowds take another of loopback's addresses when one has this many.
     let per_address = match plan.crowd {
-        CrowdKind::Native if plan.target.is_none() && plan.listen.is_loopback() => {
+        CrowdKind::Native | CrowdKind::NativeThreads
+            if plan.target.is_none() && plan.listen.is_loopback() =>
+        {
             u64::from(CONNECTIONS_PER_SOURCE)
         }
         _ => u64::MAX,
@@ -242,7 +245,7 @@ fn refuse_too_much(plan: &Plan, chosen: Option<&Chosen>) -> Result<(), NeedError
 
 /// The Java crowd runs on the server's Java: it is the test of a Java platform.
 fn crowd_java(plan: &Plan, chosen: Option<&Chosen>) -> Result<Option<Java>, RunError> {
-    if plan.crowd == CrowdKind::Native {
+    if plan.crowd != CrowdKind::Java {
         return Ok(None);
     }
     match chosen.and_then(|chosen| chosen.java.clone()) {

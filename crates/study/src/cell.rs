@@ -74,6 +74,8 @@ impl StudyPlan {
         const START_S: f64 = 2.0;
         /// Server and crowd, `turns`, on the machine that docs/results.md tells of.
         const MESSAGE_S: f64 = 12e-6;
+        /// The same with two threads a user.
+        const THREADS_MESSAGE_S: f64 = 20e-6;
         /// The same with two Java threads a user.
         const JAVA_MESSAGE_S: f64 = 30e-6;
         let visit_s = |cell: &Cell| {
@@ -81,6 +83,7 @@ impl StudyPlan {
             let messages = (workload.sent_expected() + workload.received_expected()) as f64;
             let message_s = match cell.plan.crowd {
                 CrowdKind::Native => MESSAGE_S,
+                CrowdKind::NativeThreads => THREADS_MESSAGE_S,
                 CrowdKind::Java => JAVA_MESSAGE_S,
             };
             START_S + f64::from(self.rules.runs_per_visit()) * messages * message_s

@@ -38,35 +38,37 @@ impl Crowd {
     ) -> Result<Crowd, PlatformError> {
         let tuned = tuned(plan)?;
         let (host, port) = post.server;
-        let (kind, mut command) = match (plan.crowd, java) {
-            (CrowdKind::Java, Some(java)) => {
+        let mut command = match java {
+            Some(java) => {
                 let mut command = vec![java.path.display().to_string()];
                 command.extend(tuned.java_options.iter().cloned());
                 command.extend(["-jar".to_owned(), klatch_jar()?.display().to_string()]);
-                ("java", command)
+                command
             }
-            _ if post.host.is_some() => ("native", vec![plan.remote.program.clone()]),
-            _ => ("native", vec![klatch_itself()?.display().to_string()]),
+            None if post.host.is_some() => vec![plan.remote.program.clone()],
+            None => vec![klatch_itself()?.display().to_string()],
         };
         command.push("crowd".to_owned());
         command.extend(arguments(&post.workload, host, port));
         command.extend(option("timeout", plan.timeout.as_secs_f64()));
         command.extend(option("connect-timeout", plan.connect_timeout.as_secs_f64()));
         command.extend(option("seed", plan.seed));
-        if kind == "native" {
-            command.extend(option("wire", wire.name()));
-            command.extend(option("loops", plan.crowd_loops));
+        let wire = option("wire", wire.name());
+        match plan.crowd {
+            CrowdKind::Native => command.extend([wire, option("loops", plan.crowd_loops)].concat()),
+            CrowdKind::NativeThreads => command.extend(wire.into_iter().chain(["--threads".to_owned()])),
+            CrowdKind::Java => {}
         }
         command.extend(tuned.arguments.iter().cloned());
         command.extend(["--json", "--steered"].map(str::to_owned));
-        let runtime = java.filter(|_| kind == "java").map(|java| java.runtime(&tuned.java_options));
+        let runtime = java.map(|java| java.runtime(&tuned.java_options));
         let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
         let knobs = plan.crowd_settings.iter().map(set).collect();
         if let Some(host) = post.host {
             command = plan.remote.over_ssh(host, &command);
         }
         Ok(Crowd {
-            info: CrowdInfo { kind: kind.to_owned(), knobs, command, runtime },
+            info: CrowdInfo { kind: plan.crowd.name().to_owned(), knobs, command, runtime },
             tuned,
             name: shard_name(post.workload.start, post.workload.rooms, post.host),
             workload: post.workload,
@@ -98,7 +100,7 @@ pub fn shard_file(place: usize) -> String {
 /// What the plan sets about its crowd means.
 pub(crate) fn tuned(plan: &Plan) -> Result<Tuned, PlatformError> {
     Ok(match plan.crowd {
-        CrowdKind::Native => Tuned::of_native_crowd(&plan.crowd_settings)?,
+        CrowdKind::Native | CrowdKind::NativeThreads => Tuned::of_native_crowd(&plan.crowd_settings)?,
         CrowdKind::Java => Tuned::of_java_crowd(&plan.crowd_settings)?,
     })
 }

@@ -58,13 +58,26 @@ pub struct Plan {
     pub build: Build,
 }
 
-/// The two crowds.
+/// The crowds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CrowdKind {
     /// Event loops; the same for every server.
     Native,
-    /// VolanoMark's: two threads a user.
+    /// The same with two threads a user, as VolanoMark had them.
+    NativeThreads,
+    /// VolanoMark's in Java: two threads a user.
     Java,
+}
+
+impl CrowdKind {
+    /// As records and study files name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CrowdKind::Native => "native",
+            CrowdKind::NativeThreads => "native-threads",
+            CrowdKind::Java => "java",
+        }
+    }
 }
 
 /// The address of a server that somebody else started.

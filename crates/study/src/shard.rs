@@ -5,6 +5,7 @@ use klatch_record::{
     Build, CrowdInfo, CrowdResult, Gate, Itself, Platform, Record, Role, WireName, Workload,
 };
 
+use crate::CrowdKind;
 use crate::assemble::{Header, Part, of_itself};
 use crate::error::RunError;
 use crate::plan::address;
@@ -12,6 +13,8 @@ use crate::plan::address;
 /// What a crowd was told that belongs into its record.
 #[derive(Clone, Debug)]
 pub struct ShardPlan {
+    /// Which crowd it is.
+    pub crowd: CrowdKind,
     /// Host of the server.
     pub host: String,
     /// Port of the server.
@@ -61,8 +64,12 @@ pub fn shard_record(plan: ShardPlan, result: CrowdResult, itself: Itself) -> Res
         role: Role::Trial,
         number: 1,
     };
-    let crowd =
-        CrowdInfo { kind: "native".to_owned(), knobs: [].into(), command: plan.command, runtime: None };
+    let crowd = CrowdInfo {
+        kind: plan.crowd.name().to_owned(),
+        knobs: [].into(),
+        command: plan.command,
+        runtime: None,
+    };
     let part = Part {
         crowd: &crowd,
         workload: &plan.workload,

@@ -59,7 +59,7 @@ fn fits(all: &[Costs]) -> Vec<Vec<String>> {
             format!("{:.2}", fit.ns_per_task),
             format!("{:.2} to {:.2}", fit.ns_per_task_low, fit.ns_per_task_high),
             format!("{:.0}", fit.ns_at_zero),
-            format!("{:.4}", fit.r2),
+            fit.r2.map_or("all equal".to_owned(), |r2| format!("{r2:.4}")),
             costs.points.len().to_string(),
         ]);
     }

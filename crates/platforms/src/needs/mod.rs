@@ -7,7 +7,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use self::limits::{Limit, Machine};
-use crate::catalog::{java_crowd, native_crowd};
+use crate::catalog::{java_crowd, native_crowd, threads_crowd};
 use crate::knobs::Setting;
 
 /// Open files of a process beside its connections.
@@ -108,6 +108,11 @@ impl Side {
     /// So many native crowds.
     pub fn of_native_crowd(processes: u64, connections: u64) -> Side {
         Side { who: "the native crowd".to_owned(), needs: native_crowd().needs, processes, connections }
+    }
+
+    /// So many native crowds with two threads a user.
+    pub fn of_threads_crowd(processes: u64, connections: u64) -> Side {
+        Side { who: "the crowd of threads".to_owned(), needs: threads_crowd().needs, processes, connections }
     }
 
     /// So many Java crowds, set so.

@@ -102,8 +102,8 @@ pub struct LineFit {
     pub ns_per_task_high: f64,
     /// The cost with nothing queued, ns.
     pub ns_at_zero: f64,
-    /// Share of the variation of the medians that the line explains, 0..=1.
-    pub r2: f64,
+    /// Share of the variation of the medians that the line explains, 0..=1; `None` where all are equal.
+    pub r2: Option<f64>,
     /// Lengths in the fit.
     pub points: u64,
 }

@@ -76,8 +76,8 @@ fn answer(study: &Study, groups: &[Group<'_>], costs: &[Costs]) -> String {
     if study.fit {
         let lines = costs.iter().filter_map(|costs| {
             let fit = costs.fit?;
-            let interval =
-                format!("{:.1} to {:.1}, r² {:.3}", fit.ns_per_task_low, fit.ns_per_task_high, fit.r2);
+            let r2 = fit.r2.map_or("all equal".to_owned(), |r2| format!("r² {r2:.3}"));
+            let interval = format!("{:.1} to {:.1}, {r2}", fit.ns_per_task_low, fit.ns_per_task_high);
             Some(format!("{} {:.1} ns ({interval})", costs.name, fit.ns_per_task))
         });
         let lines = lines.collect::<Vec<_>>().join("; ");

@@ -290,7 +290,7 @@ pub(crate) fn watch(study: &mut Source, folder: &Path, stacks: &str) {
             ns_per_task_low: 5.5,
             ns_per_task_high: 6.5,
             ns_at_zero: 1_000.0,
-            r2: 0.98,
+            r2: Some(0.98),
             points: 20,
         });
         let all_ns = Distribution { count: 5_000, mean: 1_100.0, ..Distribution::default() };

@@ -144,20 +144,39 @@ void BPF_PROG(klatch_cpu_online, s32 cpu)
         return bpf_map_lookup_elem(&cpus, &key);                                                \
     }
 
+/* Makes `cpu` look for a task. The kernel does so by an interrupt that the CPU where this runs sends itself. One that is going
+ * gets none any more: what it still asks for would stand before all that is asked for by interrupt when it is back, and
+ * never be done (Linux 6.18 and 7.2; on 7.2 the scheduler cannot be unloaded then). The kernel itself tells the task's own CPU. */
+static __always_inline void kick(s32 cpu, u64 flags)
+{
+    const struct cpumask *online = scx_bpf_get_online_cpumask();
+    bool is_heard = bpf_cpumask_test_cpu(bpf_get_smp_processor_id(), online);
+
+    scx_bpf_put_cpumask(online);
+    if (is_heard)
+        scx_bpf_kick_cpu(cpu, flags);
+}
+
+/* Makes an idle CPU look. */
+static __always_inline void wake(s32 cpu)
+{
+    kick(cpu, OF_KERNEL(scx_kick_flags, SCX_KICK_IDLE));
+}
+
+/* Makes a CPU decide at once. */
+static __always_inline void preempt(s32 cpu)
+{
+    kick(cpu, OF_KERNEL(scx_kick_flags, SCX_KICK_PREEMPT));
+}
+
 /* Tells an idle CPU where `p` may run to look at the queues. Whether there is one. */
 static __always_inline bool tell_idle(struct task_struct *p)
 {
     s32 idle = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
 
     if (idle >= 0)
-        scx_bpf_kick_cpu(idle, OF_KERNEL(scx_kick_flags, SCX_KICK_IDLE));
+        wake(idle);
     return idle >= 0;
-}
-
-/* Makes a CPU decide at once. */
-static __always_inline void preempt(s32 cpu)
-{
-    scx_bpf_kick_cpu(cpu, OF_KERNEL(scx_kick_flags, SCX_KICK_PREEMPT));
 }
 
 /* For a CPU that goes the kernel asks no scheduler any more, and waits until all its tasks have run or left: so those among
@@ -173,7 +192,7 @@ static __always_inline void give_back(s32 cpu, u64 queue, bool alone)
 
         if (home == cpu || alone) {
             scx_bpf_dsq_move(&it, p, SCX_DSQ_LOCAL_ON | home, 0);
-            scx_bpf_kick_cpu(home, OF_KERNEL(scx_kick_flags, SCX_KICK_PREEMPT));
+            preempt(home);
         }
     }
     bpf_iter_scx_dsq_destroy(&it);

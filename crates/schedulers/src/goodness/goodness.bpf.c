@@ -57,6 +57,7 @@ struct cpu {
 };
 
 CPUS(struct cpu);
+#include "../goodness/running.bpf.h"
 
 /* Tells a CPU that there is somebody new: an idle one, or one where he is better than who runs. */
 static __always_inline void reschedule_idle(struct task_struct *p, struct goodness_task *task)
@@ -65,7 +66,7 @@ static __always_inline void reschedule_idle(struct task_struct *p, struct goodne
     struct cpu *cpu = cpu_of(home);
 
     if (scx_bpf_test_and_clear_cpu_idle(home)) {
-        scx_bpf_kick_cpu(home, OF_KERNEL(scx_kick_flags, SCX_KICK_IDLE));
+        wake(home);
         return;
     }
     if (!cpu)
@@ -206,29 +207,6 @@ void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
     }
 out:
     decided(began, length);
-}
-
-SEC("struct_ops/running")
-void BPF_PROG(goodness_running, struct task_struct *p)
-{
-    struct goodness_task *task = task_of(p);
-    s32 cpu = scx_bpf_task_cpu(p);
-    struct cpu *here = cpu_of(cpu);
-
-    if (!task || !here)
-        return;
-    starts(&here->now, task, cpu);
-}
-
-SEC("struct_ops/stopping")
-void BPF_PROG(goodness_stopping, struct task_struct *p, bool runnable)
-{
-    struct goodness_task *task = task_of(p);
-    struct cpu *here = cpu_of(scx_bpf_task_cpu(p));
-
-    if (!task || !here)
-        return;
-    stops(&here->now, task, version());
 }
 
 SEC("struct_ops/yield")

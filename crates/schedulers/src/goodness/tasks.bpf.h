@@ -24,26 +24,11 @@ static __always_inline void charge(struct goodness_task *task, u64 version)
     task->started_ns = now;
 }
 
-/* What a CPU runs. */
+/* What a CPU runs (running.bpf.h). */
 struct running {
     u32 busy;
     struct goodness_task task;
 };
-
-static __always_inline void starts(struct running *now, struct goodness_task *task, s32 cpu)
-{
-    task->cpu = cpu;
-    task->started_ns = bpf_ktime_get_ns();
-    now->task = *task;
-    now->busy = 1;
-}
-
-static __always_inline void stops(struct running *now, struct goodness_task *task, u64 version)
-{
-    task->slice_avg_ns = new_average(task->slice_avg_ns, bpf_ktime_get_ns() - now->task.started_ns);
-    charge(task, version);
-    now->busy = 0;
-}
 
 /* Brings what is known of a task up to date as it comes to the queue. Why it comes. */
 static __always_inline enum reason comes(struct goodness_task *task, struct task_struct *p, u64 flags, u64 version)
@@ -70,11 +55,11 @@ static __always_inline void yields_now(struct goodness_task *task, struct task_s
     set_slice(p, 0);
 }
 
-/* The task that ran until now goes on. */
+/* The task that ran until now goes on: with nothing left, until the next tick, as it did then. */
 static __always_inline void goes_on(struct goodness_task *task, struct task_struct *p)
 {
     task->yielded = 0;
-    set_slice(p, task->counter_ns ? task->counter_ns : 1);
+    set_slice(p, task->counter_ns ? task->counter_ns : TICK_NS);
 }
 
 /* A new task; one that is forked shares what its parent has left. 0, or an error. */

@@ -14,6 +14,8 @@
 #include "../goodness/tasks.bpf.h"
 #include "../multiqueue/policy.h"
 
+#define version() LINUX_2_4
+
 enum { STEALS_TRIED };
 KNOBS = { { "steals_tried", "queues of other CPUs that a decision may try to steal from", 4, 0, 64 } };
 
@@ -40,6 +42,7 @@ struct cpu {
 };
 
 CPUS(struct cpu);
+#include "../goodness/running.bpf.h"
 
 /* Where a woken task goes: its own CPU if that is idle, another idle one, or the one that minds least. */
 SEC("struct_ops/select_cpu")
@@ -245,29 +248,6 @@ out:
     decided(began, length);
 }
 
-SEC("struct_ops/running")
-void BPF_PROG(multiqueue_running, struct task_struct *p)
-{
-    struct goodness_task *task = task_of(p);
-    s32 cpu = scx_bpf_task_cpu(p);
-    struct cpu *here = cpu_of(cpu);
-
-    if (!task || !here)
-        return;
-    starts(&here->now, task, cpu);
-}
-
-SEC("struct_ops/stopping")
-void BPF_PROG(multiqueue_stopping, struct task_struct *p, bool runnable)
-{
-    struct goodness_task *task = task_of(p);
-    struct cpu *here = cpu_of(scx_bpf_task_cpu(p));
-
-    if (!task || !here)
-        return;
-    stops(&here->now, task, LINUX_2_4);
-}
-
 SEC("struct_ops/yield")
 bool BPF_PROG(multiqueue_yield, struct task_struct *from, struct task_struct *to)
 {
@@ -323,7 +303,7 @@ s32 BPF_PROG(multiqueue_init)
 }
 
 SCHEDULER(.select_cpu = (void *)multiqueue_select_cpu, .enqueue = (void *)multiqueue_enqueue,
-          .dispatch = (void *)multiqueue_dispatch, .running = (void *)multiqueue_running,
-          .stopping = (void *)multiqueue_stopping, .yield = (void *)multiqueue_yield,
+          .dispatch = (void *)multiqueue_dispatch, .running = (void *)goodness_running,
+          .stopping = (void *)goodness_stopping, .yield = (void *)multiqueue_yield,
           .cpu_offline = (void *)multiqueue_cpu_offline, .init_task = (void *)multiqueue_init_task,
           .init = (void *)multiqueue_init, .name = "klatch_multiqueue");

@@ -91,20 +91,23 @@ static __always_inline void clear(struct cpu *cpu, u32 array, s32 priority)
     __sync_fetch_and_and(&cpu->arrays[array & 1].bits, ~(1ULL << (priority & 63)));
 }
 
-static __always_inline void leave(struct o1_task *task)
+/* Each task counts for the CPU that `queued_on` names, if any: exchanged, as two CPUs may do so at once. */
+static __always_inline void counts_for(struct o1_task *task, s32 number)
 {
-    struct cpu *cpu = cpu_of(task->queued_on);
+    struct cpu *cpu = cpu_of(number);
+    s32 before;
 
-    if (task->queued_on >= 0 && cpu)
+    if (number >= 0 && cpu)
+        __sync_fetch_and_add(&cpu->queued, 1);
+    before = __sync_lock_test_and_set(&task->queued_on, number);
+    cpu = cpu_of(before);
+    if (before >= 0 && cpu)
         __sync_fetch_and_add(&cpu->queued, -1);
-    task->queued_on = -1;
 }
 
-static __always_inline void join(struct o1_task *task, struct cpu *cpu, s32 number)
+static __always_inline void leave(struct o1_task *task)
 {
-    leave(task);
-    __sync_fetch_and_add(&cpu->queued, 1);
-    task->queued_on = number;
+    counts_for(task, -1);
 }
 
 static __always_inline void charge(struct o1_task *task)
@@ -174,9 +177,9 @@ void BPF_PROG(o1_enqueue, struct task_struct *p, u64 flags)
         cpu->expired_since_ns = bpf_ktime_get_ns();
     if (place.end == HEAD)
         flags |= OF_KERNEL(scx_enq_flags, SCX_ENQ_HEAD);
+    counts_for(task, home);
     scx_bpf_dsq_insert(p, list_of(home, array, task->priority), task->slice_ns, flags);
     bring(cpu, array, task->priority);
-    join(task, cpu, home);
     if (reason == WOKEN && cpu->busy && task->priority < cpu->priority) {
         count(PREEMPTIONS);
         preempt(home);
@@ -228,7 +231,7 @@ static __always_inline void pull(s32 cpu, struct cpu *here, s32 from, struct cpu
             count(idle ? PULLED_IDLE : PULLED_BUSY);
             if (!idle) {
                 bring(here, mine, priority);
-                join(task, here, cpu);
+                counts_for(task, cpu);
             }
         }
         bpf_iter_scx_dsq_destroy(&it);
@@ -334,10 +337,8 @@ void BPF_PROG(o1_dispatch, s32 cpu, struct task_struct *prev)
                 renew(task);
             set_slice(prev, task->slice_ns);
         }
-        if (choice == NOTHING) {
-            here->queued = 0;
+        if (choice == NOTHING)
             balance(cpu, here, true);
-        }
         break;
     }
     decided(began, length);

@@ -100,10 +100,13 @@ fn crowd(
 ) -> Result<Dimension, StudyFileError> {
     let axis = format!("crowd.{name}");
     match name {
-        "kind" => each(&axis, values, source, "crowd kind must be native or java", |value| match value {
-            "native" => Some(Change::CrowdKind(CrowdKind::Native)),
-            "java" => Some(Change::CrowdKind(CrowdKind::Java)),
-            _ => None,
+        "kind" => each(&axis, values, source, "crowd kind must be native, native-threads or java", |value| {
+            match value {
+                "native" => Some(Change::CrowdKind(CrowdKind::Native)),
+                "native-threads" => Some(Change::CrowdKind(CrowdKind::NativeThreads)),
+                "java" => Some(Change::CrowdKind(CrowdKind::Java)),
+                _ => None,
+            }
         }),
         "loops" => counts(&axis, "crowd", name, values, source, |loops| Change::CrowdLoops(loops as usize)),
         "shards" => counts(&axis, "crowd", name, values, source, Change::Shards),

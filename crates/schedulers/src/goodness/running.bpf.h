@@ -1,0 +1,29 @@
+/* What each CPU runs, kept in `now` of its `struct cpu`. To be included when that and `version()` are there. */
+
+SEC("struct_ops/running")
+void BPF_PROG(goodness_running, struct task_struct *p)
+{
+    struct goodness_task *task = task_of(p);
+    s32 cpu = scx_bpf_task_cpu(p);
+    struct cpu *here = cpu_of(cpu);
+
+    if (!task || !here)
+        return;
+    task->cpu = cpu;
+    task->started_ns = bpf_ktime_get_ns();
+    here->now.task = *task;
+    here->now.busy = 1;
+}
+
+SEC("struct_ops/stopping")
+void BPF_PROG(goodness_stopping, struct task_struct *p, bool runnable)
+{
+    struct goodness_task *task = task_of(p);
+    struct cpu *here = cpu_of(scx_bpf_task_cpu(p));
+
+    if (!task || !here)
+        return;
+    task->slice_avg_ns = new_average(task->slice_avg_ns, bpf_ktime_get_ns() - here->now.task.started_ns);
+    charge(task, version());
+    here->now.busy = 0;
+}
