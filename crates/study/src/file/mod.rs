@@ -49,7 +49,7 @@ pub(crate) struct StudyFile {
     #[serde(default)]
     #[schemars(with = "KnobsSchema")]
     pub(crate) server: Knobs,
-    /// The crowd: its `kind` (`native` or `java`), `loops` of the native one, and its knobs.
+    /// The crowd: its `kind` (`native`, `native-threads` or `java`), `loops` of the native one, and its knobs.
     #[serde(default)]
     #[schemars(with = "KnobsSchema")]
     pub(crate) crowd: Knobs,
