@@ -124,9 +124,10 @@ impl<W: Wire> Threads<W> {
         let mut buffer = vec![0; 2 * LINE_MAX];
         let mut kept = 0;
         while let Some(bytes) = self.read(&mut buffer[kept..]) {
-            let (taken, is_wanted, was_joining) = {
+            let (taken, is_wanted, has_joined) = {
                 let mut room = locked(&self.room);
                 let now_ns = room.shared.now_ns();
+                let was_there = room.users[self.who].joined;
                 let taken = room.hear(self.who, &buffer[..kept + bytes], now_ns);
                 room.post();
                 let user = &room.users[self.who];
@@ -135,13 +136,13 @@ impl<W: Wire> Threads<W> {
                     Turn::Until(moment_ns) => moment_ns != user.timer_ns,
                     Turn::Listen => false,
                 };
-                (taken, may_speak || !user.out.is_empty(), room.shared.gate_ns() == 0)
+                (taken, may_speak || !user.out.is_empty(), user.joined && !was_there)
             };
             // After the lock, which they would wait for.
             if is_wanted {
                 sender.unpark();
             }
-            if was_joining {
+            if has_joined {
                 self.starter.unpark();
             }
             buffer.copy_within(taken..kept + bytes, 0);
