@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{Builder, JoinHandle, available_parallelism};
 
 use klatch_record::{CrowdEvent, CrowdResult, Failure, FailureKind, Gate, WireName, Workload};
 
@@ -90,7 +90,11 @@ fn run_over<W: Wire>(
             let loops = loops.clamp(1, rooms);
             (loops, (0..loops).map(|_| Wake::of_loop()).collect::<std::io::Result<_>>()?)
         }
-        Threads::TwoPerUser => (rooms, (0..rooms).map(|_| Wake::Threads(Mutex::default())).collect()),
+        // A lock for each CPU is enough, and the accounts of a part cost something however few messages there are.
+        Threads::TwoPerUser => {
+            let cpus = available_parallelism().map_or(1, usize::from).min(rooms);
+            (cpus, (0..cpus).map(|_| Wake::Threads(Mutex::default())).collect())
+        }
     };
     let shared = Arc::new(Shared::new(wakes));
     let part = |number| {

@@ -1,5 +1,5 @@
 //! Two threads a user, as VolanoMark's crowd had them: a receiver that reads and checks, and a sender that waits for its
-//! user's turn and writes. All calls block. The users of a room share its accounts, under one lock that nobody holds
+//! user's turn and writes. All calls block. The users of some rooms share the accounts, under one lock that nobody holds
 //! during a call of the system.
 
 use std::io::{ErrorKind, Read, Write};
@@ -26,7 +26,7 @@ const STACK_BYTES: usize = 128 * 1024;
 const BLOCKED: Duration = Duration::from_millis(200);
 
 /// Joins all users of these rooms, one after another, each with two threads from then on; runs until the crowd stops, and
-/// gives what was found in each room.
+/// gives what was found in each part.
 pub(crate) fn run<W: Wire>(
     shared: &Shared,
     rooms: Vec<Rooms<W>>,
