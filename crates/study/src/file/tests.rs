@@ -64,7 +64,7 @@ fn wrong_files_are_refused_with_their_place() {
         (format!("{HEAD}[server]\nturbo = 1\n"), "mine.toml:4:9: native-epoll has no knob turbo; it has "),
         (
             format!("{HEAD}[crowd]\nkind = 'human'\n"),
-            "mine.toml:4:8: crowd kind must be native or java, got human",
+            "mine.toml:4:8: crowd kind must be native, native-threads or java, got human",
         ),
         (format!("{HEAD}[crowd]\nturbo = 1\n"), "mine.toml:4:9: "),
         (format!("{HEAD}[workload]\nwindow = 2\n"), "mine.toml:4:10: window belongs to pacing rounds"),
