@@ -22,7 +22,7 @@ const RESULT: &str = "result.json";
 pub struct Store {
     folder: PathBuf,
     begun: Begun,
-    _lock: File,
+    _lock: Lock,
 }
 
 /// What was fixed when the study was begun.
@@ -30,6 +30,17 @@ pub struct Store {
 struct Begun {
     started_at: String,
     seed: u64,
+}
+
+/// A file that is locked.
+struct Lock(File);
+
+impl Drop for Lock {
+    /// A process that is being started has the file open, too, until its program begins: closing it here is not enough.
+    fn drop(&mut self) {
+        // What cannot be unlocked is unlocked when all have closed it.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
 }
 
 /// What is there of a block of a cell.
@@ -95,7 +106,7 @@ impl Store {
         let wrong = |cause: String| StoreError::Read { path: folder.clone(), cause };
         let file = File::open(folder.join(BEGUN)).map_err(|error| wrong(error.to_string()))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Store { folder, begun, _lock: file }),
+            Ok(()) => Ok(Store { folder, begun, _lock: Lock(file) }),
             Err(Errno::WOULDBLOCK) => Err(StoreError::Busy { folder }.into()),
             Err(error) => Err(wrong(error.to_string()).into()),
         }
