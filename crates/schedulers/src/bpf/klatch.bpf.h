@@ -146,7 +146,7 @@ void BPF_PROG(klatch_cpu_online, s32 cpu)
 
 /* Makes `cpu` look for a task. The kernel does so by an interrupt that the CPU where this runs sends itself. One that is going
  * gets none any more: what it still asks for would stand before all that is asked for by interrupt when it is back, and
- * never be done (Linux 6.18 and 7.2; on 7.2 the scheduler cannot be unloaded then). The kernel itself tells the task's own CPU. */
+ * never be done (seen on Linux 7.2, which cannot unload the scheduler then). The kernel itself tells the task's own CPU. */
 static __always_inline void kick(s32 cpu, u64 flags)
 {
     const struct cpumask *online = scx_bpf_get_online_cpumask();
