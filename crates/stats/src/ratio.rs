@@ -17,6 +17,66 @@ pub enum Design {
     Unpaired,
 }
 
+/// Numbers of one kind, and which of them say how much they scatter.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    values: &'a [f64],
+    /// The scatter is that of so many first values.
+    first: usize,
+}
+
+impl<'a> Sample<'a> {
+    /// Values of a series that ended when its scatter said so, by [`crate::Sequential`] with so many `first` trials.
+    /// Their own scatter is why the others are not there, so it would come out too small.
+    pub fn stopped(values: &'a [f64], first: usize) -> Sample<'a> {
+        Sample { values, first: first.min(values.len()) }
+    }
+}
+
+impl<'a> From<&'a [f64]> for Sample<'a> {
+    /// Values whose number was fixed beforehand: all of them say how much they scatter.
+    fn from(values: &'a [f64]) -> Sample<'a> {
+        Sample { values, first: values.len() }
+    }
+}
+
+impl<'a> From<&'a Vec<f64>> for Sample<'a> {
+    fn from(values: &'a Vec<f64>) -> Sample<'a> {
+        Sample::from(values.as_slice())
+    }
+}
+
+impl<'a, const N: usize> From<&'a [f64; N]> for Sample<'a> {
+    fn from(values: &'a [f64; N]) -> Sample<'a> {
+        Sample::from(values.as_slice())
+    }
+}
+
+/// The mean of a sample's logarithms.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogMean {
+    pub(crate) mean: f64,
+    /// Its squared standard error.
+    square: f64,
+    /// Degrees of freedom of that.
+    degrees: f64,
+}
+
+impl LogMean {
+    /// # Errors
+    /// Fewer than two numbers that say how much they scatter, or one that is not above 0.
+    pub(crate) fn of(sample: Sample<'_>) -> Result<LogMean, StatsError> {
+        enough(&sample.values[..sample.first], 2)?;
+        enough(sample.values, 2)?;
+        Ok(LogMean::of_logarithms(&logarithms(sample.values)?, sample.first))
+    }
+
+    fn of_logarithms(logs: &[f64], first: usize) -> LogMean {
+        let square = variance(&logs[..first]) / logs.len() as f64;
+        LogMean { mean: mean(logs), square, degrees: first as f64 - 1.0 }
+    }
+}
+
 /// How B compares with A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
@@ -45,30 +105,37 @@ pub(crate) fn smallest_difference(error: f64, degrees: f64, t: f64) -> Result<f6
 
 /// The ratio of the geometric means of `b` and `a`, with Student's interval on the logarithms: of the differences of
 /// the pairs (n - 1 degrees of freedom), or Welch's of two samples whose variances may differ (Welch 1947, Biometrika
-/// 34). It holds its confidence down to two numbers a side, where resampling does not; see `docs/method.md`.
+/// 34). It holds its confidence down to two numbers a side, where resampling does not; see `docs/method.md`. Series that
+/// ended by their scatter are [`Sample::stopped`].
 ///
 /// # Errors
 /// Fewer than two numbers a side, one that is not above 0, pairs that are none, no scatter at all, or a confidence that
 /// is none.
-pub fn ratio_of_geometric_means(
-    a: &[f64],
-    b: &[f64],
+pub fn ratio_of_geometric_means<'a>(
+    a: impl Into<Sample<'a>>,
+    b: impl Into<Sample<'a>>,
     design: Design,
     confidence: f64,
 ) -> Result<Ratio, StatsError> {
-    check(a, b, design, 2)?;
-    let (a, b) = (logarithms(a)?, logarithms(b)?);
-    let (error, degrees) = match design {
+    let (a, b) = (a.into(), b.into());
+    check(a.values, b.values, design, 2)?;
+    let (estimate, error, degrees) = match design {
         Design::Paired => {
-            let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| b - a).collect();
-            let n = differences.len() as f64;
-            ((variance(&differences) / n).sqrt(), n - 1.0)
+            let (a_logs, b_logs) = (logarithms(a.values)?, logarithms(b.values)?);
+            let differences: Vec<f64> = a_logs.iter().zip(&b_logs).map(|(a, b)| b - a).collect();
+            let LogMean { mean, square, degrees } =
+                LogMean::of_logarithms(&differences, a.first.min(b.first));
+            (mean, square.sqrt(), degrees)
         }
-        Design::Unpaired => welch(&a, &b),
+        Design::Unpaired => {
+            let (a, b) = (LogMean::of(a)?, LogMean::of(b)?);
+            let (error, degrees) = welch(a, b);
+            (b.mean - a.mean, error, degrees)
+        }
     };
     let t = t_two_sided(confidence, degrees)?;
     let smallest_difference = smallest_difference(error, degrees, t)?;
-    let (estimate, reach) = (mean(&b) - mean(&a), t * error);
+    let reach = t * error;
     let interval = Interval { estimate, low: estimate - reach, high: estimate + reach, confidence };
     Ok(Ratio { interval: interval.exp(), smallest_difference })
 }
@@ -85,11 +152,9 @@ pub(crate) fn check(a: &[f64], b: &[f64], design: Design, needed: usize) -> Resu
 }
 
 /// The standard error of the difference of two means, and its degrees of freedom by Welch and Satterthwaite.
-fn welch(a: &[f64], b: &[f64]) -> (f64, f64) {
-    let (a_n, b_n) = (a.len() as f64, b.len() as f64);
-    let (a_part, b_part) = (variance(a) / a_n, variance(b) / b_n);
-    let whole = a_part + b_part;
-    let degrees = whole * whole / (a_part * a_part / (a_n - 1.0) + b_part * b_part / (b_n - 1.0));
+pub(crate) fn welch(a: LogMean, b: LogMean) -> (f64, f64) {
+    let whole = a.square + b.square;
+    let degrees = whole * whole / (a.square * a.square / a.degrees + b.square * b.square / b.degrees);
     (whole.sqrt(), if degrees.is_nan() { 1.0 } else { degrees })
 }
 

@@ -1,12 +1,17 @@
 //! Quantiles, from the crate `statrs`.
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
 
 use crate::StatsError;
 
 /// The quantile of Student's t distribution at `probability`; `degrees` of freedom are above 0.
 pub(crate) fn t_quantile(probability: f64, degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).expect("degrees of freedom are above 0").inverse_cdf(probability)
+}
+
+/// The quantile of the chi-squared distribution at `probability`; `degrees` of freedom are above 0.
+pub(crate) fn chi_squared_quantile(probability: f64, degrees: f64) -> f64 {
+    ChiSquared::new(degrees).expect("degrees of freedom are above 0").inverse_cdf(probability)
 }
 
 /// How many standard errors an interval reaches to each side.
