@@ -76,7 +76,8 @@ fn is_block(folder: &Path) -> bool {
 #[test]
 fn whenever_it_is_killed_a_study_can_go_on() {
     let folder = tempfile::tempdir().unwrap();
-    let text = SMALL.replace("preset = 'ibm-2000'\ntrials_max = 3", "within_percent = 0.001\ntrials_max = 6");
+    let text =
+        SMALL.replace("preset = 'ibm-2000'\ntrials_max = 3", "within_percent = 0.001\ntrials_max = 16");
     let mut random = fastrand::Rng::with_seed(20261121);
     let mut kept = BTreeMap::new();
     for kill in 0..10 {
@@ -111,13 +112,13 @@ fn whenever_it_is_killed_a_study_can_go_on() {
         .iter()
         .map(|cell| (cell.id.as_str(), cell.status, cell.trials, cell.failures.len()))
         .collect();
-    let expected = |id| (id, CellStatus::NotConverged, 6, 0);
+    let expected = |id| (id, CellStatus::NotConverged, 16, 0);
     assert_eq!(cells, [expected("native-epoll_rooms-1"), expected("native-epoll_rooms-2")]);
     let now = records(&folder.path().join("results"));
     assert!(kept.iter().all(|(path, text)| now.get(path) == Some(text)));
     let trials =
         now.keys().filter(|path| path.file_name().is_some_and(|name| name == "trial-1.json")).count();
-    assert_eq!(trials, 12);
+    assert_eq!(trials, 32);
 }
 
 #[test]

@@ -31,6 +31,10 @@ pub struct StudyResult {
     pub rules: String,
     /// What was looked at to see whether the trials are enough.
     pub metric: String,
+    /// Where the scatter of the trials said when they are enough: the number of first trials of each cell whose scatter
+    /// intervals and ratios are made of, as that of all would come out too small.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_trials: Option<u32>,
     /// The axes along which its cells differ, with their values in the study's order.
     pub axes: Vec<StudyAxis>,
     /// Its cells, in the study's order.
@@ -105,8 +109,17 @@ pub struct Estimate {
 pub struct SearchResult {
     /// What was varied: `rooms` or `rate`.
     pub axis: String,
-    /// The highest value that held; `null` if even the first failed.
+    /// The highest value that held; of several passes, the geometric mean of theirs; `null` if even the first failed.
     pub found: Option<f64>,
+    /// Lower end of its interval over the passes, at the study's confidence; `null` with fewer than two.
+    #[serde(default)]
+    pub low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub high: Option<f64>,
+    /// What each pass found.
+    #[serde(default)]
+    pub passes: Vec<f64>,
     /// Why the next one failed; `null` if the search ended at its maximum.
     pub cause: Option<String>,
     /// All steps in their order.
@@ -116,10 +129,21 @@ pub struct SearchResult {
 /// One step of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchStep {
+    /// The pass that it belongs to, from 1.
+    #[serde(default = "once")]
+    pub pass: u32,
     /// The value tried.
     pub value: f64,
-    /// Whether it held.
+    /// Whether it held: at the first visit, or at two of three.
     pub held: bool,
-    /// What was seen.
+    /// How many visits that took; a failure is repeated before it is believed.
+    #[serde(default = "once")]
+    pub visits: u32,
+    /// What was seen at the last of them.
     pub seen: String,
+}
+
+/// Searches were of one pass, with one visit a step, before they said so.
+fn once() -> u32 {
+    1
 }

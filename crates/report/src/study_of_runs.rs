@@ -73,6 +73,7 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
             None => "runs as they were started by hand; all valid trials count".to_owned(),
         },
         metric: "messages_per_s".to_owned(),
+        first_trials: None,
         axes,
         cells,
     };

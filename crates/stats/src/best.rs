@@ -48,10 +48,10 @@ pub fn best(samples: &[Sample<'_>], more_is_better: bool, confidence: f64) -> Re
     let mut worse = vec![false; means.len()];
     // Of the best against each other: the smallest lead, and the smallest of both its ends.
     let mut least = [f64::INFINITY; 3];
-    for other in 0..means.len() {
+    for (other, worse) in worse.iter_mut().enumerate() {
         for rival in (0..means.len()).filter(|&rival| rival != other) {
             let (lead, chance) = ahead(rival, other)?;
-            worse[other] |= lead > chance;
+            *worse |= lead > chance;
             if rival == place {
                 let ends = [lead - chance, lead, lead + chance];
                 least = std::array::from_fn(|end| least[end].min(ends[end]));

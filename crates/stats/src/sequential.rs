@@ -68,6 +68,11 @@ impl Sequential {
         Ok(Sequential { first, within, confidence, cautious, t_first })
     }
 
+    /// Half the interval's width that is wanted, as a part of the mean.
+    pub fn within(&self) -> f64 {
+        self.within
+    }
+
     /// Looks at all trials so far, none of which came after a look that was not [`Look::Open`].
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The answer in a sentence, with its interval: what the estimates carry, and no more.
 
 use klatch_record::{CellResult, CellStatus, Estimate};
-use klatch_stats::{Design, Interval, ratio_of_geometric_means};
+use klatch_stats::{Design, Interval, Sample, ratio_of_geometric_means};
 
 use super::metrics::{CPU, Metric, looked_at};
 use super::subject::Subject;
@@ -46,7 +46,7 @@ fn alone(subject: &Subject, cell: usize, metric: &Metric) -> String {
     }
 }
 
-/// The best, and whether it is shown to be better than the next.
+/// The best, and whether it is shown to be ahead of all others, at a confidence that holds for all pairs together.
 fn best(subject: &Subject, cells: &[usize], metric: &Metric) -> String {
     let mut sorted = cells.to_vec();
     let mean = |cell: &usize| estimate(subject, *cell, metric).mean;
@@ -75,31 +75,40 @@ fn best(subject: &Subject, cells: &[usize], metric: &Metric) -> String {
 }
 
 fn of_sorted(subject: &Subject, sorted: &[usize], metric: &Metric) -> String {
-    let label = |cell: usize| subject.grid.labels[cell].as_str();
-    let first = sorted[0];
+    let label = |place: usize| subject.grid.labels[sorted[place]].as_str();
     let does =
         if metric.more_is_better { "carries the most" } else { "needs the least CPU time per message" };
-    let start = format!("{} {does}: {}", label(first), metric.told(estimate(subject, first, metric)));
-    let Some(&second) = sorted.get(1) else { return start + "." };
-    let last = sorted[sorted.len() - 1];
-    let against = |other: usize| ratio(subject, other, first, metric);
-    match against(second) {
-        Some(interval) if !interval.contains(1.0) => {
-            format!("{start}, {} that of {}.", times(&interval), label(second))
-        }
-        Some(_) if last != second => match against(last).filter(|interval| !interval.contains(1.0)) {
-            Some(interval) => format!(
-                "{start}; no difference to {} can be shown, and it is {} that of {}.",
-                label(second),
-                times(&interval),
-                label(last)
-            ),
-            None => format!("{start}; no difference among the {} can be shown.", sorted.len()),
+    let start = format!("{} {does}: {}", label(0), metric.told(estimate(subject, sorted[0], metric)));
+    if sorted.len() == 1 {
+        return start + ".";
+    }
+    let samples: Vec<Sample<'_>> =
+        sorted.iter().map(|&cell| subject.sample(cell, estimate(subject, cell, metric))).collect();
+    // Where trials were picked, no interval is told.
+    let picked = sorted.iter().any(|&cell| estimate(subject, cell, metric).low.is_none());
+    let best = klatch_stats::best(&samples, metric.more_is_better, CONFIDENCE).ok().filter(|_| !picked);
+    let Some(best) = best else {
+        return format!("{start}; whether it differs from {} cannot be told from so few trials.", label(1));
+    };
+    let level = match sorted.len() {
+        2 => String::new(),
+        many => format!(" ({:.0} % for all {} pairs together)", CONFIDENCE * 100.0, many * (many - 1) / 2),
+    };
+    if !best.ratio.contains(1.0) {
+        return format!("{start}, {} that of {}{level}.", times(&best.ratio), label(1));
+    }
+    // Geometric means may sort otherwise than means do.
+    let alike: Vec<&str> = (0..sorted.len()).filter(|&at| at != 0 && !best.worse[at]).map(label).collect();
+    match alike.as_slice() {
+        [] => format!("{start}; no difference to {} can be shown{level}.", label(1)),
+        all if all.len() + 1 == sorted.len() => match all {
+            [only] => format!("{start}; no difference to {only} can be shown{level}."),
+            _ => format!("{start}; no difference among the {} can be shown{level}.", sorted.len()),
         },
-        Some(_) => format!("{start}; no difference to {} can be shown.", label(second)),
-        None => {
-            format!("{start}; whether it differs from {} cannot be told from so few trials.", label(second))
-        }
+        some => format!(
+            "{start}; no difference to {} can be shown, and the others are behind{level}.",
+            some.join(", ")
+        ),
     }
 }
 
@@ -121,10 +130,12 @@ fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
         (from_at < to_at).then_some((series, from_at, from, to_at, to))
     });
     let changes: Vec<_> = series.into_iter().filter_map(of_series).collect();
+    // The most and the least are picked from all series, so the intervals of all hold together (Bonferroni).
+    let confidence = 1.0 - (1.0 - CONFIDENCE) / changes.len().max(1) as f64;
     let sentence = |&(series, from_at, from, to_at, to): &(&str, f64, usize, f64, usize)| {
         let (a, b) = (estimate(subject, from, metric).mean, estimate(subject, to, metric).mean);
         let does = if b < a { "falls" } else { "rises" };
-        let interval = ratio(subject, from, to, metric);
+        let interval = ratio(subject, from, to, metric, confidence);
         let how = match interval {
             Some(interval) if interval.contains(1.0) => "does not change by what could be shown".to_owned(),
             Some(interval) if across.name == "cpus" => format!("becomes {} as much", times(&interval)),
@@ -150,7 +161,13 @@ fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
     let parts = match told.as_slice() {
         [] => return None,
         [only] => only.1.clone(),
-        [most, .., least] => format!("{}; {}", most.1, least.1),
+        [most, .., least] => format!(
+            "{}; {} ({:.0} % for all {} series together)",
+            most.1,
+            least.1,
+            CONFIDENCE * 100.0,
+            told.len()
+        ),
     };
     let mut letters = parts.chars();
     let first = letters.next()?.to_uppercase();
@@ -164,19 +181,32 @@ fn of_search(subject: &Subject) -> Option<String> {
     let told: Vec<String> = sorted
         .iter()
         .take(4)
-        .map(|(at, search)| match search.found {
-            Some(found) => format!("{} holds {} {}", subject.grid.labels[*at], trimmed(found), search.axis),
-            None => format!("{} does not hold even the first step", subject.grid.labels[*at]),
+        .map(|(at, search)| {
+            let label = &subject.grid.labels[*at];
+            match (search.found, search.low.zip(search.high)) {
+                (Some(found), Some((low, high))) => format!(
+                    "{label} holds {} {} ({}–{})",
+                    trimmed(found),
+                    search.axis,
+                    trimmed(low),
+                    trimmed(high)
+                ),
+                (Some(found), None) => format!("{label} holds {} {}", trimmed(found), search.axis),
+                (None, _) => format!("{label} does not hold even the first step"),
+            }
         })
         .collect();
-    (!told.is_empty()).then(|| told.join("; ") + ". One visit a step: no interval is told.")
+    let one_pass = sorted.iter().all(|(_, search)| search.low.is_none());
+    let end = if one_pass { ". One pass: no interval is told." } else { "." };
+    (!told.is_empty()).then(|| told.join("; ") + end)
 }
 
-fn ratio(subject: &Subject, a: usize, b: usize, metric: &Metric) -> Option<Interval> {
-    let (a, b) = (estimate(subject, a, metric), estimate(subject, b, metric));
+fn ratio(subject: &Subject, a: usize, b: usize, metric: &Metric, confidence: f64) -> Option<Interval> {
+    let (a_estimate, b_estimate) = (estimate(subject, a, metric), estimate(subject, b, metric));
     // Where trials were picked, no interval is told.
-    a.low.zip(b.low)?;
-    Some(ratio_of_geometric_means(&a.values, &b.values, Design::Unpaired, CONFIDENCE).ok()?.interval)
+    a_estimate.low.zip(b_estimate.low)?;
+    let (a, b) = (subject.sample(a, a_estimate), subject.sample(b, b_estimate));
+    Some(ratio_of_geometric_means(a, b, Design::Unpaired, confidence).ok()?.interval)
 }
 
 /// `1.32 × (1.27–1.38)`

@@ -1,7 +1,8 @@
 //! Scalability: throughput with n CPUs over throughput with one (Bryant and Hartner 2000; application server study of 2005,
 //! Table 4), against the line of those who lose nothing.
 
-use klatch_stats::{Design, ratio_of_geometric_means};
+use klatch_record::Estimate;
+use klatch_stats::{Design, Sample, ratio_of_geometric_means};
 
 use super::metrics::THROUGHPUT;
 use super::subject::Subject;
@@ -16,16 +17,17 @@ fn chart(subject: &Subject) -> Option<Chart> {
     let across = subject.grid.across.as_ref().filter(|across| across.name == "cpus")?;
     let mut points = Vec::new();
     for series in subject.grid.all_series() {
-        let mut cells: Vec<(f64, &[f64])> = subject
+        let mut cells: Vec<AtCpus<'_>> = subject
             .cells()
             .filter(|(place, _)| subject.grid.series[*place] == series)
             .filter_map(|(place, cell)| {
-                Some((across.values[place]?, cell.estimates.get(THROUGHPUT.name)?.values.as_slice()))
+                let estimate = cell.estimates.get(THROUGHPUT.name)?;
+                Some((across.values[place]?, estimate, subject.sample(place, estimate)))
             })
             .collect();
         cells.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let Some(&(first, one)) = cells.first().filter(|(cpus, _)| *cpus == 1.0) else { continue };
-        points.extend(cells.iter().map(|&(cpus, many)| ratio(series, (first, one), (cpus, many))));
+        let Some(&one) = cells.first().filter(|(cpus, ..)| *cpus == 1.0) else { continue };
+        points.extend(cells.iter().map(|&many| ratio(series, one, many)));
     }
     let most = across.values.iter().flatten().copied().fold(1.0, f64::max);
     (!points.is_empty()).then(|| Chart {
@@ -44,21 +46,20 @@ fn chart(subject: &Subject) -> Option<Chart> {
     })
 }
 
+/// Trials with so many CPUs.
+type AtCpus<'a> = (f64, &'a Estimate, Sample<'a>);
+
 /// The ratio of geometric means; without an interval where trials are too few, or are the same.
-fn ratio(series: &str, (one_at, one): (f64, &[f64]), (cpus, many): (f64, &[f64])) -> Point {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+fn ratio(series: &str, (one_at, one, one_sample): AtCpus<'_>, (cpus, many, sample): AtCpus<'_>) -> Point {
     let interval = (cpus > one_at)
-        .then(|| ratio_of_geometric_means(one, many, Design::Unpaired, CONFIDENCE).ok())
+        .then(|| ratio_of_geometric_means(one_sample, sample, Design::Unpaired, CONFIDENCE).ok())
         .flatten()
         .map(|ratio| ratio.interval);
+    let estimate = interval.map_or_else(|| many.mean / one.mean, |interval| interval.estimate);
     Point {
-        n: Some(many.len() as u64),
+        n: Some(many.values.len() as u64),
         low: interval.map(|interval| interval.low),
         high: interval.map(|interval| interval.high),
-        ..Point::plain(
-            series,
-            Place::At(cpus),
-            interval.map_or_else(|| mean(many) / mean(one), |interval| interval.estimate),
-        )
+        ..Point::plain(series, Place::At(cpus), estimate)
     }
 }

@@ -1,6 +1,7 @@
 //! What a report is about: cells, and the runs that belong to each.
 
-use klatch_record::{CellResult, Class, Record, Role, Status, StudyAxis, StudyResult};
+use klatch_record::{CellResult, CellStatus, Class, Estimate, Record, Role, Status, StudyAxis, StudyResult};
+use klatch_stats::Sample;
 
 use super::grid::Grid;
 use crate::read::{Run, Source};
@@ -104,6 +105,18 @@ impl Subject {
         let mut chosen: Vec<usize> = all.iter().rev().step_by(step).copied().collect();
         chosen.reverse();
         chosen
+    }
+
+    /// The trials of a cell that one of its estimates is made of, for comparisons.
+    pub(super) fn sample<'a>(&self, cell: usize, estimate: &'a Estimate) -> Sample<'a> {
+        let stopped = matches!(
+            self.result.cells[cell].status,
+            CellStatus::Converged | CellStatus::NotConverged | CellStatus::Open
+        );
+        match self.result.first_trials.filter(|_| stopped) {
+            Some(first) => Sample::stopped(&estimate.values, first as usize),
+            None => Sample::from(&estimate.values),
+        }
     }
 
     /// How the server of a cell writes.

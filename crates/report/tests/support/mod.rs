@@ -34,6 +34,7 @@ pub(crate) fn study(name: &str, question: &str) -> Source {
             seed: 1,
             rules: "converge: one trial after one warm-up run, 3 to 10 trials".into(),
             metric: "messages_per_s".into(),
+            first_trials: None,
             axes: Vec::new(),
             cells: Vec::new(),
         }),

@@ -1,7 +1,9 @@
 //! What is compared.
 
 use klatch_record::{Estimator, Latency, MetricComparison, RatioEstimate, Record};
-use klatch_stats::{Design, Ratio, StatsError, ratio_of_geometric_means, ratio_of_means, ratio_of_medians};
+use klatch_stats::{
+    Design, Ratio, Sample, StatsError, ratio_of_geometric_means, ratio_of_means, ratio_of_medians,
+};
 
 use super::Terms;
 use super::starts::OneValue;
@@ -42,18 +44,19 @@ fn server_per_crowd(record: &Record) -> Option<f64> {
     (crowd.cpu_s > 0.0).then(|| server.cpu_s / crowd.cpu_s)
 }
 
-/// Compares one metric.
+/// Compares one metric. `first` is the number of first values of each side that say how much they scatter, where not all
+/// do.
 pub(super) fn compared(
     metric: &Metric,
-    a: &[OneValue<'_>],
-    b: &[OneValue<'_>],
+    (a, b): (&[OneValue<'_>], &[OneValue<'_>]),
+    first: [Option<usize>; 2],
     design: Design,
     terms: Terms,
 ) -> MetricComparison {
     let values =
         |side: &[OneValue<'_>]| side.iter().map(|value| value.of(metric.of)).collect::<Option<Vec<f64>>>();
     let (ratio, absent, a, b) = match (values(a), values(b)) {
-        (Some(a), Some(b)) => match ratio(&a, &b, design, terms) {
+        (Some(a), Some(b)) => match ratio_of_series(&a, &b, first, design, terms) {
             Ok(ratio) => (Some(ratio), None, a, b),
             Err(error) => (None, Some(error.to_string()), a, b),
         },
@@ -65,10 +68,23 @@ pub(super) fn compared(
     MetricComparison { metric: metric.name.to_owned(), a, b, ratio, absent }
 }
 
-/// B / A with its interval.
+/// B / A with its interval, of values whose number was fixed beforehand.
 pub(crate) fn ratio(a: &[f64], b: &[f64], design: Design, terms: Terms) -> Result<RatioEstimate, StatsError> {
+    ratio_of_series(a, b, [None, None], design, terms)
+}
+
+fn ratio_of_series(
+    a: &[f64],
+    b: &[f64],
+    [a_first, b_first]: [Option<usize>; 2],
+    design: Design,
+    terms: Terms,
+) -> Result<RatioEstimate, StatsError> {
     let Ratio { interval, smallest_difference } = match terms.estimate {
-        Estimator::GeometricMean => ratio_of_geometric_means(a, b, design, terms.confidence)?,
+        Estimator::GeometricMean => {
+            let (a, b) = (sample(a, a_first), sample(b, b_first));
+            ratio_of_geometric_means(a, b, design, terms.confidence)?
+        }
         Estimator::Mean => ratio_of_means(a, b, design, terms.confidence, SEED)?,
         Estimator::Median => ratio_of_medians(a, b, design, terms.confidence)?,
     };
@@ -78,4 +94,8 @@ pub(crate) fn ratio(a: &[f64], b: &[f64], design: Design, terms: Terms) -> Resul
         high: interval.high,
         smallest_difference,
     })
+}
+
+fn sample(values: &[f64], first: Option<usize>) -> Sample<'_> {
+    first.map_or_else(|| Sample::from(values), |first| Sample::stopped(values, first))
 }

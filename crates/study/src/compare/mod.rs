@@ -115,8 +115,13 @@ fn compare_records(
     if left_out > 0 {
         notes.push(format!("{left_out} without a partner of the same block are left out"));
     }
-    let metrics: Vec<MetricComparison> =
-        METRICS.iter().map(|metric| compared(metric, &a_units, &b_units, design, terms)).collect();
+    let first = [a.first_trials, b.first_trials];
+    if first.iter().any(Option::is_some) && terms.estimate != Estimator::GeometricMean {
+        let note = "trials ended when their scatter was small enough: only intervals of geometric means allow for that";
+        notes.push(note.to_owned());
+    }
+    let metric = |metric| compared(metric, (&a_units, &b_units), first, design, terms);
+    let metrics: Vec<MetricComparison> = METRICS.iter().map(metric).collect();
     if let (Unit::Trial, Some(noise)) = (unit, &a.records[0].environment.noise) {
         notes.extend(metrics.iter().filter_map(|metric| below_floor(metric, noise)));
     }

@@ -69,6 +69,8 @@ pub(super) struct Read {
     /// The folder that each record is in: one start of the server each.
     pub(super) folders: Vec<PathBuf>,
     pub(super) notes: Vec<String>,
+    /// Where the trials' scatter said when they are enough: how many first ones it is taken from.
+    pub(super) first_trials: Option<usize>,
 }
 
 /// The cells of a study's folder.
@@ -119,7 +121,17 @@ pub(super) fn read(path: &Path) -> Result<Read, CompareError> {
         return Err(CompareError::Mixed { path: path.to_owned(), one: tell(first), other: tell(other) });
     }
     let folder = |file: &PathBuf| file.parent().unwrap_or(Path::new(".")).to_owned();
-    Ok(Read { path: path.to_owned(), folders: files.iter().map(folder).collect(), records, notes })
+    let folders = files.iter().map(folder).collect();
+    Ok(Read { path: path.to_owned(), folders, records, notes, first_trials: first_trials(path) })
+}
+
+/// What the result of the study says that this is a part of, if it is one.
+fn first_trials(path: &Path) -> Option<usize> {
+    // A record of a cell is STUDY/cells/CELL/block-001/trial-1.json.
+    let result =
+        path.ancestors().take(5).find_map(|folder| std::fs::read(folder.join("result.json")).ok())?;
+    let result: klatch_record::StudyResult = serde_json::from_slice(&result).ok()?;
+    Some(result.first_trials? as usize)
 }
 
 /// All records in a folder and the folders below; links are not followed, as `latest` is one.

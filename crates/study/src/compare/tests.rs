@@ -54,6 +54,32 @@ fn cells_of_one_study_are_paired_by_block_and_drift_drops_out() {
 }
 
 #[test]
+fn the_scatter_of_series_that_ended_by_it_is_that_of_the_first_trials() {
+    let out = tempfile::tempdir().unwrap();
+    // Eight that scatter, and eight that do not: so the series ended.
+    for (cell, score) in [("a", 1_000.0), ("b", 1_010.0)] {
+        for block in 1..=16_u32 {
+            let scatter = if block <= 8 { 0.97 + 0.03 * f64::from(block % 3) } else { 1.0 };
+            let path = format!("s/cells/{cell}/block-{block:03}/trial-1.json");
+            let start = 2 * block + u32::from(cell == "b") * 100;
+            put(&out, &path, &record(block, start % 60, score * scatter));
+        }
+    }
+    let width = || {
+        let ratio = one(&out, "s/cells/a", "s/cells/b").metrics[0].ratio.unwrap();
+        (ratio.high / ratio.low).ln()
+    };
+    let of_all = width();
+    let result = serde_json::json!({
+        "schema": "klatch-study/1", "name": "s", "question": "q", "klatch": { "version": "0", "commit": null },
+        "started_at": "", "ended_at": "", "seed": 1, "rules": "", "metric": "messages_per_s", "first_trials": 8,
+        "axes": [], "cells": []
+    });
+    std::fs::write(out.path().join("s/result.json"), result.to_string()).unwrap();
+    assert!(width() > 1.15 * of_all, "{} is not wider than {of_all}", width());
+}
+
+#[test]
 fn a_block_without_a_partner_is_left_out() {
     let out = study();
     std::fs::remove_dir_all(out.path().join("s/cells/b/block-2")).unwrap();

@@ -204,8 +204,8 @@ fn cell_result(plan: &StudyPlan, cell: &Cell, blocks: &[Block]) -> CellResult {
             cell,
             CellStatus::Absent,
             format!("cannot run here: {why}"),
-            Vec::new(),
-            Vec::new(),
+            None,
+            Default::default(),
         );
     }
     let failures = blocks.iter().filter_map(|block| block.failure.clone()).collect();
@@ -213,11 +213,11 @@ fn cell_result(plan: &StudyPlan, cell: &Cell, blocks: &[Block]) -> CellResult {
     let trials: Vec<&Record> = good.flat_map(|block| &block.trials).collect();
     match state_of(plan, blocks) {
         State::Open => {
-            result::cell(plan, cell, CellStatus::Open, "not finished".to_owned(), trials, failures)
+            result::cell(plan, cell, CellStatus::Open, "not finished".to_owned(), None, (trials, failures))
         }
         State::Done(settled) => {
             let counted = settled.counted.iter().filter_map(|&place| trials.get(place).copied()).collect();
-            result::cell(plan, cell, settled.status, settled.verdict, counted, failures)
+            result::cell(plan, cell, settled.status, settled.verdict, settled.interval, (counted, failures))
         }
     }
 }

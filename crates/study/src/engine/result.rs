@@ -5,30 +5,35 @@ use std::collections::BTreeMap;
 use klatch_record::{
     CellResult, CellStatus, Estimate, READINGS, Reading, Record, STUDY_SCHEMA_NAME, StudyResult, Warning,
 };
-use klatch_stats::mean_interval;
+use klatch_stats::{Interval, stopped_interval};
 
 use super::store::{Store, now};
 use crate::cell::{Cell, StudyPlan};
 use crate::guards::guard_series;
-use crate::series::Preset;
+use crate::series::{Enough, Preset};
 
-/// What came of a cell, of whose trials these count.
+/// What came of a cell, of whose trials these count. The interval is that of the rules' metric, where the rule says
+/// which it is.
 pub(super) fn cell(
     plan: &StudyPlan,
     cell: &Cell,
     status: CellStatus,
     verdict: String,
-    counted: Vec<&Record>,
-    failures: Vec<String>,
+    interval: Option<Interval>,
+    (counted, failures): (Vec<&Record>, Vec<String>),
 ) -> CellResult {
-    // The best two of three are picked: no interval can be told from them.
-    let picked = plan.rules.preset == Preset::Volano1999;
+    let rules = &plan.rules;
+    // The best two of three, and three that agree, are picked by what they are: no interval can be made of them.
+    let picked = rules.preset == Preset::Volano1999 || matches!(rules.enough, Enough::Agree { .. });
     let estimate = |Reading { name, of }: &Reading| {
         let values: Vec<f64> = counted.iter().filter_map(|record| of(record)).collect();
         if values.is_empty() || values.len() < counted.len() {
             return None;
         }
-        let interval = mean_interval(&values, plan.rules.confidence).ok().filter(|_| !picked);
+        let first = rules.first_trials().map_or(values.len(), |first| values.len().min(first as usize));
+        let own = interval.filter(|_| *name == rules.metric.name());
+        let interval = own.or_else(|| stopped_interval(&values, first, rules.confidence).ok());
+        let interval = interval.filter(|_| !picked);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let (low, high) = (interval.map(|interval| interval.low), interval.map(|interval| interval.high));
         Some(((*name).to_owned(), Estimate { mean, low, high, values }))
@@ -70,6 +75,7 @@ pub(super) fn study(plan: &StudyPlan, store: &Store, cells: Vec<CellResult>) -> 
         seed: plan.seed,
         rules: plan.rules.to_string(),
         metric: plan.rules.metric.name().to_owned(),
+        first_trials: plan.rules.first_trials(),
         axes: plan.axes.clone(),
         cells,
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::scripted::{Scripted, study};
 use crate::{RunError, Store, StudyPlan, run_study};
-use klatch_record::{CellStatus, Role, StudyResult};
+use klatch_record::{CellStatus, Pacing, Role, StudyResult};
 
 const TWO_CELLS: &str = "question = 'q'\nplatforms = ['native-epoll']\n[workload]\nrooms = [1, 2]\n";
 
@@ -32,14 +32,15 @@ fn cells_that_converge_stop_early_and_others_go_on_to_the_most() {
     });
     let result = carry_out(&plan, out.path(), &mut scripted);
     let [one, two] = &result.cells[..] else { panic!("two cells") };
-    assert_eq!((one.status, one.trials, one.id.as_str()), (CellStatus::Converged, 3, "native-epoll_rooms-1"));
-    assert_eq!((two.status, two.trials), (CellStatus::NotConverged, 10));
-    assert!(two.verdict.starts_with("not converged: ±") && two.verdict.ends_with("after 10 trials"));
+    assert_eq!((one.status, one.trials, one.id.as_str()), (CellStatus::Converged, 8, "native-epoll_rooms-1"));
+    assert_eq!((two.status, two.trials), (CellStatus::NotConverged, 20));
+    assert!(two.verdict.starts_with("not converged: ±") && two.verdict.ends_with("after 20 trials"));
+    assert_eq!(result.first_trials, Some(8));
     let score = &one.estimates["messages_per_s"];
-    assert_eq!(score.values, [100.1, 100.2, 100.3]);
-    assert!(score.low.unwrap() < 100.2 && score.high.unwrap() > 100.2);
+    assert_eq!(score.values, [100.1, 100.2, 100.3, 100.4, 100.5, 100.6, 100.7, 100.8]);
+    assert!(score.low.unwrap() < 100.4 && score.high.unwrap() > 100.5);
     // Each visit warms up its own server first.
-    assert_eq!(scripted.made.iter().filter(|run| run.2 == Role::WarmUp).count(), 13);
+    assert_eq!(scripted.made.iter().filter(|run| run.2 == Role::WarmUp).count(), 28);
 }
 
 #[test]
@@ -86,7 +87,10 @@ fn drift_is_seen_by_the_rules_of_2005() {
     });
     let result = carry_out(&plan, out.path(), &mut scripted);
     assert_eq!((result.cells[0].status, result.cells[0].trials), (CellStatus::Converged, 3));
-    assert_eq!(result.cells[0].estimates["messages_per_s"].values, [95.0, 100.0 - 10.0 / 3.0, 97.5]);
+    let score = &result.cells[0].estimates["messages_per_s"];
+    assert_eq!(score.values, [95.0, 100.0 - 10.0 / 3.0, 97.5]);
+    // They were taken because they agree, so their scatter says nothing.
+    assert_eq!((score.low, score.high), (None, None));
     assert_eq!(result.cells[1].status, CellStatus::NotConverged);
 }
 
@@ -115,7 +119,7 @@ fn failures_are_told_and_the_study_goes_on() {
     let [one, two] = &result.cells[..] else { panic!("two cells") };
     assert_eq!((one.status, one.verdict.as_str()), (CellStatus::Failed, "failed: the server died"));
     assert_eq!(one.failures.len(), 2);
-    assert_eq!((two.status, two.trials), (CellStatus::Converged, 3));
+    assert_eq!((two.status, two.trials), (CellStatus::Converged, 8));
     assert_eq!(two.failures, ["the crowd (1) ended without a result; it said: no memory"]);
 }
 
@@ -148,23 +152,75 @@ fn wherever_it_is_cut_short_no_finished_run_is_lost_or_repeated() {
     }
 }
 
+const LIMIT: &str = "question = 'q'\nplatforms = ['native-epoll']\n[search]\nkind = 'limit'\nrooms_from = 1\nrooms_max = 100\n[rules]\nwarmups = 0\n";
+
 #[test]
 fn a_limit_is_found_with_its_cause() {
-    let text = "question = 'q'\nplatforms = ['native-epoll']\n[search]\nkind = 'limit'\nrooms_from = 1\nrooms_max = 100\n[rules]\nwarmups = 0\n";
-    let (out, plan) = plan(text);
+    let (out, plan) = plan(LIMIT);
     let mut scripted =
         Scripted::new(
             |plan, _, _| if plan.workload.rooms <= 13 { Ok(100.0) } else { Err("no more threads") },
         );
     let result = carry_out(&plan, out.path(), &mut scripted);
     let search = result.cells[0].search.as_ref().unwrap();
-    assert_eq!(search.found, Some(13.0));
+    assert_eq!((search.found, search.passes.as_slice(), search.low), (Some(13.0), [13.0].as_slice(), None));
     assert!(
         search.cause.as_ref().unwrap().starts_with("14: ")
             && search.cause.as_ref().unwrap().ends_with("no more threads")
     );
-    let values: Vec<f64> = search.steps.iter().map(|step| step.value).collect();
-    assert_eq!(values, [1.0, 2.0, 4.0, 8.0, 16.0, 12.0, 14.0, 13.0]);
+    let steps: Vec<(f64, u32)> = search.steps.iter().map(|step| (step.value, step.visits)).collect();
+    assert_eq!(
+        steps,
+        [(1.0, 1), (2.0, 1), (4.0, 1), (8.0, 1), (16.0, 2), (12.0, 1), (14.0, 2), (13.0, 1)],
+        "a failure is repeated"
+    );
+}
+
+#[test]
+fn one_accident_does_not_end_a_search() {
+    let (out, plan) = plan(LIMIT);
+    let mut accidents = 0;
+    let mut scripted = Scripted::new(|plan, _, _| {
+        if plan.workload.rooms == 4 && accidents == 0 {
+            accidents += 1;
+            return Err("out of luck");
+        }
+        if plan.workload.rooms <= 13 { Ok(100.0) } else { Err("no more threads") }
+    });
+    let result = carry_out(&plan, out.path(), &mut scripted);
+    let search = result.cells[0].search.as_ref().unwrap();
+    assert_eq!(search.found, Some(13.0));
+    assert_eq!((search.steps[2].held, search.steps[2].visits), (true, 3));
+}
+
+#[test]
+fn a_knee_has_an_interval_over_its_passes() {
+    let text = "question = 'q'\nplatforms = ['native-epoll']\n[search]\nkind = 'knee'\nrate_from = 1\nrate_max = 500\nlatency_p99_max_ms = 10\n[rules]\nwarmups = 0\n";
+    let (out, plan) = plan(text);
+    // What the machine gives wanders from visit to visit, by 10 %.
+    let mut visits = 0;
+    let script = || {
+        Scripted::new(move |plan: &crate::Plan, _, _| {
+            visits += 1;
+            let Pacing::Rate { per_user_per_s } = plan.workload.pacing else { panic!("a rate") };
+            let knee = 40.0 * (1.0 + 0.05 * f64::from(visits % 3 - 1));
+            if per_user_per_s <= knee { Ok(100.0) } else { Err("too late") }
+        })
+    };
+    let result = carry_out(&plan, out.path(), &mut script());
+    let search = result.cells[0].search.as_ref().unwrap();
+    let (low, found, high) = (search.low.unwrap(), search.found.unwrap(), search.high.unwrap());
+    assert_eq!((search.passes.len(), search.steps.last().unwrap().pass), (4, 4));
+    assert!(low < found && found < high && (37.0..=42.5).contains(&found), "{search:?}");
+    assert!(result.cells[0].verdict.contains(" in 4 passes); "), "{}", result.cells[0].verdict);
+    // Cut short and resumed, it finds the same without a visit more.
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::begin(folder.path(), "mine", &plan.source, plan.seed).unwrap();
+    run_study(&plan, &store, &mut script(), |_| {}).unwrap();
+    drop(store);
+    let store = Store::resume(&Store::newest(folder.path(), "mine").unwrap(), &plan.source).unwrap();
+    let mut none = Scripted { runs_left: Some(0), ..script() };
+    assert_eq!(run_study(&plan, &store, &mut none, |_| {}).unwrap().cells, result.cells);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use toml::Spanned;
 use super::axes::{Dimension, dimensions, of_platform};
 use super::draft::Draft;
 use super::place::{Source, StudyFileError};
+use super::search::search;
 use super::{PacingName, PlatformChoice, StudyFile, name_of};
 use crate::bench::chosen;
 use crate::cell::{Cell, StudyPlan};
@@ -54,7 +55,7 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
         axes,
         cells,
         rules: file.rules.rules(source)?,
-        search: file.search.map(Spanned::into_inner),
+        search: search(file.search, source)?,
         seed,
         build: base.build.clone(),
     })

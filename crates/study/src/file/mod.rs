@@ -6,6 +6,7 @@ mod draft;
 mod expand;
 mod place;
 mod rules;
+mod search;
 mod shipped;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub(crate) use self::expand::expand;
 pub(crate) use self::place::Source;
 pub use self::place::StudyFileError;
 pub(crate) use self::rules::RulesTable;
+pub(crate) use self::search::Search;
 pub use self::shipped::{Shipped, shipped};
 
 /// Values of an axis, with their place in the file.
@@ -131,28 +133,6 @@ pub(crate) enum PacingName {
     Rounds,
     Flood,
     Rate,
-}
-
-/// What a search looks for. One run is made at each step, and growth is by doubling, then by halving the gap.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Search {
-    /// The most rooms with a valid run.
-    Limit {
-        /// Where to begin.
-        rooms_from: u32,
-        /// Where to stop when nothing fails.
-        rooms_max: u32,
-    },
-    /// The highest rate at which the 99th percentile of latency stays under a limit.
-    Knee {
-        /// Where to begin, messages/s of each user.
-        rate_from: f64,
-        /// Where to stop when nothing fails.
-        rate_max: f64,
-        /// The limit, milliseconds.
-        latency_p99_max_ms: f64,
-    },
 }
 
 impl StudyFile {

@@ -1,11 +1,15 @@
 //! The table `[rules]` of a study file.
 
+use klatch_stats::Sequential;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::place::{Source, StudyFileError};
 use crate::series::{Enough, Metric, Preset, Rules};
+
+/// Fewer first trials let lucky series converge: docs/method.md.
+const FIRST_MIN: u32 = Sequential::FIRST_MIN as u32;
 
 /// What is discarded, how many trials there are, when it is enough: a preset, and what differs from it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -17,10 +21,10 @@ pub(crate) struct RulesTable {
     /// Runs after each start of the server that do not count.
     #[schemars(with = "Option<u32>")]
     warmups: Option<Spanned<u32>>,
-    /// Trials at least.
+    /// Trials before the first look; at least 8. Every interval takes its scatter from them.
     #[schemars(with = "Option<u32>")]
     trials_min: Option<Spanned<u32>>,
-    /// Trials at most; where the preset has a fixed number, that number.
+    /// Trials at most. Up to 8 of them are a fixed number, as are those of a preset that has one.
     #[schemars(with = "Option<u32>")]
     trials_max: Option<Spanned<u32>>,
     /// How narrow it must be, per cent.
@@ -75,14 +79,32 @@ impl RulesTable {
             }
             Enough::Converged { within, trials_min, trials_max } => {
                 *within = share.unwrap_or(*within);
-                *trials_min = least.unwrap_or(*trials_min);
-                *trials_max = most.unwrap_or((*trials_max).max(*trials_min));
-                if trials_min > trials_max {
-                    let span = self.trials_max.as_ref().map_or(0..0, Spanned::span);
-                    return Err(source.wrong(
-                        span,
-                        format!("trials_max must be at least trials_min, {trials_min}, got {trials_max}"),
-                    ));
+                let (first, last) = (least.unwrap_or(*trials_min), most.unwrap_or(*trials_max));
+                let span = |value: &Option<Spanned<u32>>| value.as_ref().map_or(0..0, Spanned::span);
+                // So few trials are looked at once, when all have been made.
+                if last <= first && (least.is_none() || least == most) {
+                    if let Some(span) = self.within_percent.as_ref().map(Spanned::span) {
+                        let message =
+                            format!("{last} trials are a fixed number, so there is no within_percent");
+                        return Err(source.wrong(span, message));
+                    }
+                    rules.enough = Enough::Trials(last);
+                } else if first < FIRST_MIN {
+                    let message = format!(
+                        "trials_min must be at least {FIRST_MIN} where the trials say when they are enough, got {first}; \
+                         give trials_max alone for a fixed number"
+                    );
+                    return Err(source.wrong(span(&self.trials_min), message));
+                } else if last < 2 * first {
+                    let message = format!(
+                        "trials_max must be at least {}, twice trials_min, where the trials say when they are enough, \
+                         or at most {FIRST_MIN} for a fixed number, got {last}",
+                        2 * first
+                    );
+                    let at = if self.trials_max.is_some() { &self.trials_max } else { &self.trials_min };
+                    return Err(source.wrong(span(at), message));
+                } else {
+                    (*trials_min, *trials_max) = (first, last);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Run rules: what is restarted, what is discarded, how many trials, when it is enough.
 
+use klatch_stats::Sequential;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,8 +38,9 @@ pub enum Preset {
     /// within 5 %; their mean counts.
     #[serde(rename = "websphere-2005")]
     Websphere2005,
-    /// Trials on restarted, warmed-up servers until Student's interval of the mean is within 5 % at 95 % confidence, as
-    /// IBM's Linux Technology Center did for its other benchmarks in 2000.
+    /// Trials on restarted, warmed-up servers until the mean is known to ±5 % at 95 % confidence, as IBM's Linux
+    /// Technology Center wanted it for its other benchmarks in 2000, by a rule that may look after every trial
+    /// ([`klatch_stats::Sequential`]).
     #[default]
     #[serde(rename = "converge")]
     Converge,
@@ -56,13 +58,13 @@ pub enum Enough {
         /// Trials at most.
         trials_max: u32,
     },
-    /// When half the width of the interval is no more than this part of the mean; given up after so many trials.
+    /// When [`klatch_stats::Sequential`] says so.
     Converged {
-        /// 0.05 is ±5 %.
+        /// Half the interval's width that is wanted, as a part of the mean: 0.05 is ±5 %.
         within: f64,
-        /// Trials at least.
+        /// Trials before the first look; at least [`klatch_stats::Sequential::FIRST_MIN`].
         trials_min: u32,
-        /// Trials at most.
+        /// Trials at most; at least twice `trials_min`.
         trials_max: u32,
     },
 }
@@ -106,7 +108,11 @@ impl Preset {
             visits_discarded: 0,
             warmups: 1,
             trials_per_visit: 1,
-            enough: Enough::Converged { within: 0.05, trials_min: 3, trials_max: 10 },
+            enough: Enough::Converged {
+                within: 0.05,
+                trials_min: Sequential::FIRST_MIN as u32,
+                trials_max: 20,
+            },
             metric: Metric::MessagesPerS,
             confidence: 0.95,
         };
@@ -131,6 +137,14 @@ impl Rules {
         };
         let visits = |trials: u32| trials.div_ceil(self.trials_per_visit) + self.visits_discarded;
         (visits(least), visits(most))
+    }
+
+    /// The number of first trials whose scatter every interval is made of, where the scatter says when it is enough.
+    pub fn first_trials(&self) -> Option<u32> {
+        match self.enough {
+            Enough::Converged { trials_min, .. } => Some(trials_min),
+            Enough::Trials(_) | Enough::Agree { .. } => None,
+        }
     }
 
     /// Runs of one visit.

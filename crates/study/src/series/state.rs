@@ -1,7 +1,7 @@
 //! Whether a cell has been measured enough, and what came of it.
 
 use klatch_record::CellStatus;
-use klatch_stats::{mean_interval, summary};
+use klatch_stats::{Interval, Look, Sequential, mean_interval, summary};
 
 use super::rules::{Enough, Preset, Rules};
 
@@ -35,6 +35,8 @@ pub(crate) struct Settled {
     pub(crate) verdict: String,
     /// The trials that count, as places in the row of all valid trials of visits that are not discarded.
     pub(crate) counted: Vec<usize>,
+    /// The interval of the rules' metric, where the rule says which it is.
+    pub(crate) interval: Option<Interval>,
 }
 
 /// Where a cell stands after these visits, in order, the discarded ones among them.
@@ -42,7 +44,7 @@ pub(crate) fn state(rules: &Rules, visits: &[Visit]) -> State {
     let failures: Vec<&String> = visits.iter().filter_map(|visit| visit.failure.as_ref()).collect();
     if failures.len() >= FAILED_VISITS_MAX {
         let verdict = format!("failed: {}", failures[failures.len() - 1]);
-        return State::Done(Settled { status: CellStatus::Failed, verdict, counted: Vec::new() });
+        return done(CellStatus::Failed, verdict, Vec::new());
     }
     let discarded = rules.visits_discarded as usize;
     let whole: Vec<&Visit> = visits.iter().filter(|visit| visit.failure.is_none()).collect();
@@ -52,13 +54,15 @@ pub(crate) fn state(rules: &Rules, visits: &[Visit]) -> State {
         Enough::Trials(trials) => fixed(rules, &values, trials as usize),
         Enough::Agree { within, trials_max } => agree(&values, within, trials_max as usize),
         Enough::Converged { within, trials_min, trials_max } => {
-            converge(rules, &values, within, trials_min as usize, trials_max as usize)
+            let (first, most) = (trials_min as usize, trials_max as usize);
+            let rule = Sequential::new(first, most, within, rules.confidence);
+            converge(&rule.expect("run rules are checked when they are read"), &values, most)
         }
     }
 }
 
 fn done(status: CellStatus, verdict: String, counted: Vec<usize>) -> State {
-    State::Done(Settled { status, verdict, counted })
+    State::Done(Settled { status, verdict, counted, interval: None })
 }
 
 fn fixed(rules: &Rules, values: &[f64], trials: usize) -> State {
@@ -102,23 +106,29 @@ fn agree(values: &[f64], within: f64, trials_max: usize) -> State {
     }
 }
 
-fn converge(rules: &Rules, values: &[f64], within: f64, least: usize, most: usize) -> State {
-    if values.len() < least {
-        return State::Open;
-    }
-    let interval = mean_interval(values, rules.confidence);
-    let width = interval.as_ref().map_or(f64::INFINITY, |interval| interval.relative_half_width());
-    let (told, counted) = (reached(width, rules.confidence), (0..values.len()).collect());
-    if width <= within {
-        done(CellStatus::Converged, format!("converged: {told} after {} trials", values.len()), counted)
-    } else if values.len() >= most {
-        done(
-            CellStatus::NotConverged,
-            format!("not converged: {told} after {} trials", values.len()),
-            counted,
-        )
-    } else {
-        State::Open
+fn converge(rule: &Sequential, values: &[f64], most: usize) -> State {
+    let settled = |status, words: &str, interval: Interval| {
+        let (reached, trials) = (reached(interval.relative_half_width(), interval.confidence), values.len());
+        let verdict = format!("{words}: {reached} after {trials} trials");
+        let counted = (0..trials).collect();
+        State::Done(Settled { status, verdict, counted, interval: Some(interval) })
+    };
+    match rule.look(values) {
+        Ok(Look::Open) => State::Open,
+        Ok(Look::Converged(interval)) => settled(CellStatus::Converged, "converged", interval),
+        Ok(Look::Exhausted(interval)) => {
+            // A narrow interval that is not taken for converged needs the reason.
+            let words = match interval.is_within(rule.within()) {
+                true => "not converged, as the scatter may have come out too small",
+                false => "not converged",
+            };
+            settled(CellStatus::NotConverged, words, interval)
+        }
+        Err(_) if values.len() < most => State::Open,
+        Err(error) => {
+            let verdict = format!("not converged after {} trials: {error}", values.len());
+            done(CellStatus::NotConverged, verdict, (0..values.len()).collect())
+        }
     }
 }
 
@@ -142,23 +152,43 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_series_converges_as_soon_as_it_may() {
+    fn a_quiet_series_converges_at_the_first_look() {
         let rules = Preset::Converge.rules();
-        assert_eq!(state(&rules, &visits(&[100.0, 101.0])), State::Open);
-        let settled = settled(&rules, &visits(&[100.0, 101.0, 99.0]));
+        let quiet = [100.0, 101.0, 99.0, 100.0, 101.0, 99.0, 100.5, 99.5];
+        assert_eq!(state(&rules, &visits(&quiet[..7])), State::Open);
+        let settled = settled(&rules, &visits(&quiet));
         assert_eq!(settled.status, CellStatus::Converged);
-        assert_eq!(settled.verdict, "converged: ±2.5 % at 95 % confidence after 3 trials");
-        assert_eq!(settled.counted, [0, 1, 2]);
+        assert_eq!(settled.verdict, "converged: ±0.7 % at 95 % confidence after 8 trials");
+        assert_eq!(settled.counted.len(), 8);
+        assert!(settled.interval.unwrap().contains(100.0));
     }
 
     #[test]
     fn a_wide_series_is_given_up_with_the_width_it_reached() {
         let rules = Preset::Converge.rules();
-        let wide: Vec<f64> = (0..10).map(|i| if i % 2 == 0 { 50.0 } else { 150.0 }).collect();
-        assert_eq!(state(&rules, &visits(&wide[..9])), State::Open);
+        let wide: Vec<f64> = (0..20).map(|i| if i % 2 == 0 { 50.0 } else { 150.0 }).collect();
+        assert_eq!(state(&rules, &visits(&wide[..19])), State::Open);
         let settled = settled(&rules, &visits(&wide));
         assert_eq!(settled.status, CellStatus::NotConverged);
-        assert_eq!(settled.verdict, "not converged: ±37.7 % at 95 % confidence after 10 trials");
+        assert_eq!(settled.verdict, "not converged: ±28.3 % at 95 % confidence after 20 trials");
+    }
+
+    #[test]
+    fn a_narrow_interval_of_a_scatter_that_may_be_luck_is_not_taken_for_converged() {
+        let rules = Preset::Converge.rules();
+        let nearly: Vec<f64> = (0..20).map(|i| if i % 2 == 0 { 91.6 } else { 108.4 }).collect();
+        let settled = settled(&rules, &visits(&nearly));
+        assert_eq!(settled.status, CellStatus::NotConverged);
+        let words = "not converged, as the scatter may have come out too small: ±4.7 %";
+        assert!(settled.verdict.starts_with(words), "{}", settled.verdict);
+    }
+
+    #[test]
+    fn a_metric_that_cannot_be_observed_ends_with_the_reason() {
+        let rules = Preset::Converge.rules();
+        let settled = settled(&rules, &visits(&[f64::NAN; 20]));
+        assert_eq!(settled.status, CellStatus::NotConverged);
+        assert!(settled.verdict.contains("values must be finite"), "{}", settled.verdict);
     }
 
     #[test]
@@ -193,7 +223,7 @@ mod tests {
         let rules = Preset::Converge.rules();
         let failed = |why: &str| Visit { trials: Vec::new(), failure: Some(why.into()) };
         let mut all = vec![failed("the server died")];
-        all.extend(visits(&[100.0, 100.0, 100.5]));
+        all.extend(visits(&[100.0, 100.0, 100.5, 100.0, 100.0, 100.0, 100.0, 100.0]));
         assert_eq!(settled(&rules, &all).status, CellStatus::Converged);
         all.push(failed("no memory"));
         let settled = settled(&rules, &all);
