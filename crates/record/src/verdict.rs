@@ -55,6 +55,8 @@ pub enum WarningKind {
     Outlier,
     /// The trials go up or down.
     Trend,
+    /// A cell converged in a study in which few did.
+    LuckyCell,
     /// Too few trials for an interval that says much.
     FewTrials,
     /// A Java virtual machine stood still for garbage collection for long.

@@ -9,7 +9,7 @@ use klatch_stats::{Interval, stopped_interval};
 
 use super::store::{Store, now};
 use crate::cell::{Cell, StudyPlan};
-use crate::guards::guard_series;
+use crate::guards::{guard_cells, guard_series};
 use crate::series::{Enough, Preset};
 
 /// What came of a cell, of whose trials these count. The interval is that of the rules' metric, where the rule says
@@ -64,7 +64,8 @@ fn warnings(counted: &[&Record]) -> Vec<Warning> {
 }
 
 /// What came of the study.
-pub(super) fn study(plan: &StudyPlan, store: &Store, cells: Vec<CellResult>) -> StudyResult {
+pub(super) fn study(plan: &StudyPlan, store: &Store, mut cells: Vec<CellResult>) -> StudyResult {
+    guard_cells(&mut cells);
     StudyResult {
         schema: STUDY_SCHEMA_NAME.to_owned(),
         name: plan.name.clone(),

@@ -6,6 +6,7 @@ mod few_trials;
 mod frequency;
 mod gc;
 mod littles_law;
+mod lucky_cells;
 mod one_start;
 mod outlier;
 mod too_short;
@@ -13,6 +14,7 @@ mod trend;
 
 use klatch_record::{Record, Status, Warning, WarningKind};
 
+pub(crate) use lucky_cells::guard as guard_cells;
 pub(crate) use one_start::floor;
 
 /// Adds the warnings of one run to its record. A valid score that contradicts itself becomes `unknown`.
