@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_platforms::{Processes, Setting, Wish};
-use klatch_record::InstrumentName;
+use klatch_record::{InstrumentName, error_chain};
 use klatch_study::{CrowdKind, Plan, Remote, calibrate, watch_cost};
 
 use crate::INTERRUPTED;
@@ -85,7 +85,10 @@ impl Calibrate {
         let text = serde_json::to_string(&done.comparison)?;
         std::fs::write(done.folder.join("calibration.json"), &text)?;
         if let Some(Err(error)) = &done.kept {
-            eprintln!("klatch: warnings of later runs will not know of this, it cannot be kept: {error}");
+            eprintln!(
+                "klatch: warnings of later runs will not know of this, it cannot be kept: {}",
+                error_chain(error)
+            );
         }
         if json {
             println!("{text}");

@@ -13,6 +13,7 @@ use klatch_lab::{
     configurations, guest, java_runtime, kernel_file, shell, shipped, summary,
 };
 use klatch_platforms::Java;
+use klatch_record::error_chain;
 
 use crate::INTERRUPTED;
 
@@ -109,7 +110,7 @@ impl Lab {
         };
         match done {
             Err(error) if matches!(error.downcast_ref(), Some(LabError::Interrupted)) => {
-                eprintln!("klatch: {error}");
+                eprintln!("klatch: {}", error_chain(error.as_ref()));
                 Ok(ExitCode::from(INTERRUPTED))
             }
             done => done,

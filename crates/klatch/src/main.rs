@@ -30,6 +30,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use klatch_platforms::put_back_leftovers;
+use klatch_record::error_chain;
 
 /// Klatch: a chat-room benchmark for runtimes, servers, kernels and schedulers.
 #[derive(Parser)]
@@ -97,13 +98,13 @@ fn main() -> ExitCode {
         Command::Schema(schema) => schema.execute(),
     };
     let status = done.unwrap_or_else(|error| {
-        eprintln!("klatch: {error}");
+        eprintln!("klatch: {}", error_chain(error.as_ref()));
         ExitCode::from(COULD_NOT_RUN)
     });
     match output::end() {
         Ok(()) => status,
         Err(error) => {
-            eprintln!("klatch: cannot write to standard output: {error}");
+            eprintln!("klatch: cannot write to standard output: {}", error_chain(&error));
             ExitCode::from(COULD_NOT_RUN)
         }
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_platforms::{Chosen, Listed, Wish, crowd_knobs, list, process_knobs};
-use klatch_record::Class;
+use klatch_record::{Class, error_chain};
 use serde_json::json;
 
 /// Where platforms and what they run on are looked for.
@@ -56,7 +56,10 @@ impl Platforms {
                 Ok(ways) => {
                     ways.iter().for_each(|way| println!("{}", row(&way.name, &listed, &version(way))))
                 }
-                Err(error) => println!("{}", row(&listed.entry.name, &listed, &format!("not here: {error}"))),
+                Err(error) => println!(
+                    "{}",
+                    row(&listed.entry.name, &listed, &format!("not here: {}", error_chain(error)))
+                ),
             }
             if self.knobs {
                 listed.knobs().iter().for_each(|(name, what)| println!("    {name:<21} {what}"));

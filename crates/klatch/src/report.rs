@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use klatch_lab::{Outcome, Study};
-use klatch_record::Estimator;
+use klatch_record::{Estimator, error_chain};
 use klatch_report::{
     Source, csv, floor_history, html, json, lab, markdown, read, read_floor, read_lab, report_of_two,
 };
@@ -127,7 +127,7 @@ pub(crate) fn two(a: &Path, b: &Path) -> anyhow::Result<klatch_report::Report> {
         Ok(comparisons) => Ok(report_of_two(&side_a, &side_b, &comparisons)),
         Err(error) => {
             let mut report = report_of_two(&side_a, &side_b, &[]);
-            report.answer = format!("A and B cannot be compared: {error}");
+            report.answer = format!("A and B cannot be compared: {}", error_chain(&error));
             Ok(report)
         }
     }

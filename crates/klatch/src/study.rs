@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use klatch_platforms::Processes;
-use klatch_record::{CellStatus, Pacing, StudyResult, Workload};
+use klatch_record::{CellStatus, Pacing, StudyResult, Workload, error_chain};
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
 use klatch_study::{CrowdKind, Machine, Plan, Store, StudyEvent, StudyPlan, load, run_study, shipped};
 
@@ -120,7 +120,8 @@ impl Study {
             Ok(path) if !self.json => println!("report: {}", path.display()),
             Ok(_) => {}
             Err(error) => eprintln!(
-                "klatch: no report could be made: {error}; try klatch report {}",
+                "klatch: no report could be made: {}; try klatch report {}",
+                error_chain(error.as_ref()),
                 store.folder().display()
             ),
         }

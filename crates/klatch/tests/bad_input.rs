@@ -139,6 +139,20 @@ fn a_full_disk_is_told_before_anything_starts() {
 }
 
 #[test]
+fn an_error_is_printed_with_its_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("results.jsonl");
+    std::fs::write(&results, "").unwrap();
+    // What stands where the folder of the report should be is a file.
+    let report = results.join("report.html");
+    let mut command = klatch();
+    command.args(["report", "--format", "html", "--output"]).arg(&report).arg(&results);
+    fails(&mut command, &format!("klatch: cannot write {}: Not a directory", report.display()));
+    // A command that is not there.
+    fails(klatch().args(["serve", "--sendq", "1"]), "klatch: --sendq must be at least 4096, got 1");
+}
+
+#[test]
 fn a_folder_that_cannot_be_made() {
     let mut command = run_once(Path::new("/proc/results"), &["--platform", "native-epoll"]);
     fails(&mut command, "klatch: cannot keep results in /proc/results: ");

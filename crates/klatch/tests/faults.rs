@@ -22,7 +22,7 @@ fn spoilt(mischief: Mischief, pacing: &str) -> [(Option<i32>, Record); 2] {
 }
 
 fn reasons(record: &Record) -> String {
-    record.verdict.reasons.join("\n")
+    record.verdict.messages()
 }
 
 #[test]

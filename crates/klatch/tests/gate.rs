@@ -88,7 +88,7 @@ fn a_gate_to_which_too_few_come_says_who_came() {
     let (said, record) = merged(out.path(), &[1]);
     assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid));
     assert_eq!(
-        record.verdict.reasons[0],
+        record.verdict.reasons[0].message,
         format!("1 of 3 announced shards are here: {}", record.shards[0]),
         "{record:?}"
     );

@@ -70,7 +70,7 @@ fn a_shard_that_dies_on_its_host_is_named() {
     let record = said.record();
     assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
     let told = "the shard of room 2 on b: the crowd ended without a result; it said: ";
-    assert!(record.verdict.reasons[0].starts_with(told), "{record:?}");
+    assert!(record.verdict.reasons[0].message.starts_with(told), "{record:?}");
     assert_eq!(record.verdict.reasons.len(), 1, "{record:?}");
 }
 

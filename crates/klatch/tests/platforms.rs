@@ -84,7 +84,7 @@ fn a_server_that_says_ready_and_dies_is_a_result() {
     let said = run_mine(folder.path(), &[]);
     let record = said.record();
     assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
-    assert!(record.verdict.reasons[0].starts_with("the server died: exit status 5"), "{record:?}");
+    assert!(record.verdict.reasons[0].message.starts_with("the server died: exit status 5"), "{record:?}");
 }
 
 #[test]

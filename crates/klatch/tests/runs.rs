@@ -145,7 +145,10 @@ fn a_server_that_is_killed_makes_the_run_invalid() {
     let said = Said::from(run.wait_with_output().unwrap());
     let record = said.record();
     assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
-    assert!(record.verdict.reasons[0].starts_with("the server died: killed by SIGKILL"), "{record:?}");
+    assert!(
+        record.verdict.reasons[0].message.starts_with("the server died: killed by SIGKILL"),
+        "{record:?}"
+    );
     assert_eq!(record.checks.failure.unwrap().kind, FailureKind::Disconnect);
 }
 

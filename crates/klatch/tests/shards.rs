@@ -91,7 +91,7 @@ fn a_shard_that_is_killed_is_named() {
     let record = said.record();
     assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
     let told = "the shard of room 2: the crowd ended without a result; it said: nothing";
-    assert_eq!(record.verdict.reasons, [told]);
+    assert_eq!(record.verdict.messages(), told);
     assert_eq!(record.score.sent, 200, "the other shard's messages are there");
 }
 
@@ -104,9 +104,13 @@ fn a_server_that_is_killed_is_named() {
     let record = said.record();
     assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
     let dead = &record.shards[0].address;
-    assert!(record.verdict.reasons[0].starts_with(&format!("the server on {dead} died: killed by SIGKILL")));
-    assert!(record.verdict.reasons[1].starts_with("the shard of room 1: "), "{record:?}");
-    assert!(!record.verdict.reasons.iter().any(|reason| reason.contains("room 2")), "{record:?}");
+    assert!(
+        record.verdict.reasons[0]
+            .message
+            .starts_with(&format!("the server on {dead} died: killed by SIGKILL"))
+    );
+    assert!(record.verdict.reasons[1].message.starts_with("the shard of room 1: "), "{record:?}");
+    assert!(!record.verdict.reasons.iter().any(|reason| reason.message.contains("room 2")), "{record:?}");
 }
 
 #[test]
@@ -119,7 +123,7 @@ fn a_shard_that_cannot_join_keeps_the_gate_closed() {
     let said = Said::of(command.args(["--rooms", "2", "--users", "8", "--count", "10"]));
     let record = said.record();
     assert_eq!((said.status, record.score.total), (Some(1), 0), "{said:?}");
-    let reasons = record.verdict.reasons.join("\n");
+    let reasons = record.verdict.messages();
     assert!(reasons.contains(":srv 433 * r1u3 :Nickname is already in use"), "{reasons}");
     assert!(reasons.contains("it was stopped, as the shard of room "), "{reasons}");
 }

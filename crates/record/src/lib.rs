@@ -4,11 +4,13 @@
 mod comparison;
 mod crowd_result;
 mod environment;
+mod error_chain;
 mod floor;
 mod latency;
 mod merge;
 mod observation;
 pub mod observed;
+mod part;
 mod reading;
 mod record;
 mod save;
@@ -27,10 +29,12 @@ pub use crowd_result::{
     CrowdEvent, CrowdResult, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind, Itself, Stranger,
 };
 pub use environment::{Environment, Limits, Noise, SchedulerInForce};
+pub use error_chain::error_chain;
 pub use floor::{FLOOR_SCHEMA_NAME, FloorResult, FloorRow, LoopbackCost};
 pub use latency::{Latency, LatencyError};
 pub use merge::{MergeError, merge, merge_files};
 pub use observation::{Availability, Cost, Found, InstrumentName, InstrumentNameError, Observation, Support};
+pub use part::Part;
 pub use reading::{READINGS, Reading};
 pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
@@ -42,7 +46,7 @@ pub use study::{
 };
 pub use timeline::{Interval, IntervalCounts, Timeline};
 pub use usage::Usage;
-pub use verdict::{Status, Verdict, Warning, WarningKind};
+pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use workload::{CONNECTIONS_PER_SOURCE, Pacing, WireName, Workload, WorkloadError};
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

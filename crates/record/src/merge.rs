@@ -5,14 +5,10 @@ use std::path::PathBuf;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::window::Window;
 use crate::{
-    Checks, EXAMPLES_MAX, FailureKind, Latency, LatencyError, Platform, Record, Score, Shard, Status,
-    Timeline, Usage, UsageOfBoth, Verdict, Warning, WarningKind, Workload,
+    Cause, LatencyError, Part, Platform, Reason, Record, Score, Shard, Usage, UsageOfBoth, Verdict, Warning,
+    Workload,
 };
-
-/// Below this share of common time the score is told to be a lower bound.
-const OVERLAP_SHARE_MIN: f64 = 0.9;
 
 /// Why records cannot be one.
 #[derive(Debug, Error)]
@@ -41,6 +37,14 @@ pub enum MergeError {
     /// A record is older than shards are.
     #[error("a record of {started_at} names no shard: it is of an older klatch")]
     NoShards {
+        /// When it began.
+        started_at: String,
+    },
+    /// A record is older than the causes of reasons are.
+    #[error(
+        "the record of {started_at} does not say what causes its verdict: merge it with the older klatch that wrote it"
+    )]
+    NoCauses {
         /// When it began.
         started_at: String,
     },
@@ -73,41 +77,33 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
     if let Some(without) = records.iter().find(|record| record.shards.is_empty()) {
         return Err(MergeError::NoShards { started_at: without.started_at.clone() });
     }
+    let has_no_cause =
+        |record: &&Record| record.verdict.reasons.iter().any(|reason| reason.cause == Cause::Unrecorded);
+    if let Some(old) = records.iter().find(has_no_cause) {
+        return Err(MergeError::NoCauses { started_at: old.started_at.clone() });
+    }
     records.sort_by_key(|record| record.workload.start);
     let first = records.first().ok_or(MergeError::None)?;
     records.iter().try_for_each(|other| same(first, other))?;
-    let mut own_reasons = own(&records, |record| &record.verdict.reasons, reasons_of);
-    own_reasons.sort();
-    let mut own_warnings = own(&records, |record| &record.warnings, warnings_of);
-    own_warnings.sort_by(|one, other| one.message.cmp(&other.message));
-    let latency = Latency::merge(records.iter().filter_map(|record| record.latency.as_ref()))?;
-    let send_lag = Latency::merge(records.iter().filter_map(|record| record.send_lag.as_ref()))?;
-    let over_time = Timeline::merge(records.iter().map(|record| record.over_time.as_ref()))?;
-    let sum = |of: fn(&Score) -> u64| records.iter().map(|record| of(&record.score)).sum();
-    let (sent, received) = (sum(|score| score.sent), sum(|score| score.received));
-    let usage_of = |of: fn(&UsageOfBoth) -> &Option<Usage>| {
-        let all: Option<Vec<&Usage>> = records.iter().map(|record| of(&record.usage).as_ref()).collect();
-        all.map(|all| Usage::together(&all, sent + received))
-    };
-    let usage = UsageOfBoth { server: usage_of(|both| &both.server), crowd: usage_of(|both| &both.crowd) };
-    let join_s = records.iter().map(|record| record.score.join_s).fold(0.0, f64::max);
-    let checks = checks(&records);
-    let shards = shards(&records)?;
-    let warnings = [own_warnings, warnings_of(&shards)].concat();
-    let workload = Workload { rooms: shards.iter().map(|shard| shard.rooms).sum(), ..first.workload.clone() };
+    let parts: Vec<Part> = parts(&records);
+    let (own_reasons, own_warnings) = (own_reasons(&records), own_warnings(&records, &parts));
+    let part = Part::merge(parts)?;
+    let servers: Option<Vec<&Usage>> = records.iter().map(|record| record.usage.server.as_ref()).collect();
+    let server = servers.map(|servers| Usage::together(&servers, part.sent + part.received));
+    let usage = UsageOfBoth { server, crowd: part.usage.clone() };
     Ok(Record {
         started_at: records.iter().map(|record| record.started_at.clone()).min().unwrap_or_default(),
-        platform: platform(first, &shards),
-        workload,
-        verdict: verdict(own_reasons, &shards, &warnings),
-        warnings,
-        score: Score::of(sent, received, Window::of(&shards).whole_s, join_s, &usage),
-        latency,
-        send_lag,
-        over_time,
-        checks,
+        platform: platform(first, &part.shards),
+        workload: Workload { rooms: part.rooms(), ..first.workload.clone() },
+        verdict: Verdict::of([own_reasons, part.reasons()].concat()),
+        warnings: [own_warnings, part.warnings()].concat(),
+        score: Score::of(part.sent, part.received, part.elapsed_s(), part.join_s, &usage),
+        latency: part.latency,
+        send_lag: part.send_lag,
+        over_time: part.over_time,
+        checks: part.checks,
         usage,
-        shards,
+        shards: part.shards,
         ..first.clone()
     })
 }
@@ -171,26 +167,28 @@ fn as_json(part: &impl Serialize) -> String {
     serde_json::to_string(part).expect("a part of a record is plain JSON")
 }
 
-/// All shards in the order of their rooms. Each is told its environment, unless all have that of the record.
-fn shards(records: &[Record]) -> Result<Vec<Shard>, MergeError> {
+/// What each record's crowds found. Each shard is given its environment, unless all have that of the first record.
+fn parts(records: &[Record]) -> Vec<Part> {
     let alike = records.iter().all(|record| {
         record.environment == records[0].environment
             && record.shards.iter().all(|shard| shard.environment.is_none())
     });
-    let mut shards = Vec::new();
-    for record in records {
-        shards.extend(record.shards.iter().cloned().map(|mut shard| {
-            if !alike && shard.environment.is_none() {
-                shard.environment = Some(record.environment.clone());
-            }
-            shard
-        }));
-    }
-    shards.sort_by_key(|shard| shard.start);
-    match shards.windows(2).find(|pair| pair[1].start <= pair[0].last_room()) {
-        Some(pair) => Err(MergeError::SharedRooms { one: pair[0].to_string(), other: pair[1].to_string() }),
-        None => Ok(shards),
-    }
+    let placed = |record: &Record, shard: &Shard| {
+        let of_record = (!alike).then(|| record.environment.clone());
+        Shard { environment: shard.environment.clone().or(of_record), ..shard.clone() }
+    };
+    let part = |record: &Record| Part {
+        shards: record.shards.iter().map(|shard| placed(record, shard)).collect(),
+        sent: record.score.sent,
+        received: record.score.received,
+        join_s: record.score.join_s,
+        latency: record.latency.clone(),
+        send_lag: record.send_lag.clone(),
+        over_time: record.over_time.clone(),
+        checks: record.checks.clone(),
+        usage: record.usage.crowd.clone(),
+    };
+    records.iter().map(part).collect()
 }
 
 fn platform(first: &Record, shards: &[Shard]) -> Platform {
@@ -208,100 +206,30 @@ fn platform(first: &Record, shards: &[Shard]) -> Platform {
     }
 }
 
-fn checks(records: &[Record]) -> Checks {
-    let sum = |of: fn(&Checks) -> u64| records.iter().map(|record| of(&record.checks)).sum();
-    let all = || records.iter().map(|record| &record.checks);
-    let mut faults: Vec<_> = all().flat_map(|checks| checks.faults.clone()).collect();
-    faults.sort_by_key(|fault| (fault.room, fault.user, fault.speaker, fault.sequence, fault.kind as u8));
-    faults.truncate(EXAMPLES_MAX);
-    let mut strangers: Vec<_> = all().flat_map(|checks| checks.strangers.clone()).collect();
-    strangers.sort_by_key(|stranger| (stranger.room, stranger.nick.clone()));
-    strangers.truncate(EXAMPLES_MAX);
-    // Who was stopped is less of a cause than whatever happened to the others.
-    let failure = all().filter_map(|checks| checks.failure.clone()).min_by_key(|failure| {
-        (failure.kind == FailureKind::Stopped, failure.room, failure.user, failure.detail.clone())
-    });
-    Checks {
-        lost: sum(|checks| checks.lost),
-        unsaid: sum(|checks| checks.unsaid),
-        repeated: sum(|checks| checks.repeated),
-        reordered: sum(|checks| checks.reordered),
-        altered: sum(|checks| checks.altered),
-        faults,
-        strangers,
-        failure,
-    }
-}
-
-/// A reason that is only a warning too leaves the verdict unknown; any other makes it invalid.
-fn verdict(own: Vec<String>, shards: &[Shard], warnings: &[Warning]) -> Verdict {
-    let reasons = [own, reasons_of(shards)].concat();
-    let only_warned = |reason: &String| warnings.iter().any(|warning| warning.message == *reason);
-    let status = match reasons.is_empty() {
-        true => Status::Valid,
-        false if reasons.iter().all(only_warned) => Status::Unknown,
-        false => Status::Invalid,
-    };
-    Verdict { status, reasons }
-}
-
-/// What the shards say together against the score. One alone needs no name.
-fn reasons_of(shards: &[Shard]) -> Vec<String> {
-    let announced = shards.iter().find_map(|shard| shard.gate.as_ref()).map(|gate| gate.shards as usize);
-    let missing = announced.filter(|&announced| announced != shards.len()).map(|announced| {
-        let there: Vec<String> = shards.iter().map(ToString::to_string).collect();
-        format!("{} of {announced} announced shards are here: {}", shards.len(), there.join(", "))
-    });
-    let told = |shard: &Shard| {
-        let name = if shards.len() > 1 { format!("{shard}: ") } else { String::new() };
-        shard.reasons.iter().map(|reason| format!("{name}{reason}")).collect::<Vec<_>>()
-    };
-    missing.into_iter().chain(shards.iter().flat_map(told)).collect()
-}
-
-/// What the shards say together about the score. What several say in the same words is said once.
-fn warnings_of(shards: &[Shard]) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = Vec::new();
-    for warning in shards.iter().flat_map(|shard| &shard.warnings) {
-        if warnings.contains(warning) {
-            continue;
-        }
-        warnings.push(warning.clone());
-    }
-    for warning in &mut warnings {
-        let says = |shard: &&Shard| shard.warnings.contains(warning);
-        let who: Vec<String> = shards.iter().filter(says).map(ToString::to_string).collect();
-        if who.len() < shards.len() {
-            warning.message = format!("{}: {}", who.join(", "), warning.message);
+/// Reasons that come from the runs. Those of the shards are found anew, as their names and number change.
+fn own_reasons(records: &[Record]) -> Vec<Reason> {
+    let mut own: Vec<Reason> = Vec::new();
+    for reason in records.iter().flat_map(|record| &record.verdict.reasons) {
+        if !matches!(reason.cause, Cause::Crowd | Cause::MissingShards) && !own.contains(reason) {
+            own.push(reason.clone());
         }
     }
-    let Window { whole_s, overlap_s } = Window::of(shards);
-    if overlap_s < whole_s * OVERLAP_SHARE_MIN {
-        let share = overlap_s / whole_s * 100.0;
-        warnings.push(Warning {
-            kind: WarningKind::ShardsUneven,
-            message: format!("all shards were active in {share:.0} % of the time only"),
-            advice: "the score is a lower bound: give each shard as many rooms as the others".to_owned(),
-        });
-    }
-    warnings
+    own.sort_by(|one, other| one.message.cmp(&other.message));
+    own
 }
 
-/// What records say of themselves, beside what their shards say.
-fn own<T: Clone + PartialEq>(
-    records: &[Record],
-    all: fn(&Record) -> &Vec<T>,
-    told_by: fn(&[Shard]) -> Vec<T>,
-) -> Vec<T> {
-    let mut own = Vec::new();
-    for record in records {
-        let told = told_by(&record.shards);
-        for said in all(record) {
-            if !told.contains(said) && !own.contains(said) {
-                own.push(said.clone());
+/// Warnings that come from the runs, beside those of their shards.
+fn own_warnings(records: &[Record], parts: &[Part]) -> Vec<Warning> {
+    let mut own: Vec<Warning> = Vec::new();
+    for (record, part) in records.iter().zip(parts) {
+        let of_shards = part.warnings();
+        for warning in &record.warnings {
+            if !of_shards.contains(warning) && !own.contains(warning) {
+                own.push(warning.clone());
             }
         }
     }
+    own.sort_by(|one, other| one.message.cmp(&other.message));
     own
 }
 

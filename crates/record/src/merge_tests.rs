@@ -1,7 +1,8 @@
 use super::*;
 use crate::{
-    Build, Checks, CrowdInfo, Environment, Failure, Fault, FaultKind, Gate, IntervalCounts, Limits, Moment,
-    Pacing, Role, SCHEMA_NAME, Stranger, WireName,
+    Build, Checks, CrowdInfo, EXAMPLES_MAX, Environment, Failure, FailureKind, Fault, FaultKind, Gate,
+    IntervalCounts, Latency, Limits, Moment, Pacing, Role, SCHEMA_NAME, Status, Stranger, Timeline,
+    WarningKind, WireName,
 };
 
 pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
@@ -144,12 +145,12 @@ fn spoilt(start: u32) -> Record {
     let advice = "lower the rate".to_owned();
     let late = Warning { kind: WarningKind::CrowdLate, message: format!("{start} ms late"), advice };
     record.warnings = vec![late];
-    record.verdict.reasons = vec!["nothing came for 60 s".into(), "15 deliveries lost".into()];
-    record.verdict.status = Status::Invalid;
     record.shards[0].warnings = record.warnings.clone();
-    record.shards[0].reasons = record.verdict.reasons.clone();
+    record.shards[0].reasons = vec!["nothing came for 60 s".into(), "15 deliveries lost".into()];
     record.shards[0].host = Some(format!("host{start}"));
-    record.verdict.reasons.insert(0, "the server died: killed by SIGKILL".into());
+    let mut reasons = vec![Reason::new(Cause::Server, "the server died: killed by SIGKILL")];
+    reasons.extend(record.shards[0].reasons.iter().map(|reason| Reason::new(Cause::Crowd, reason.as_str())));
+    record.verdict = Verdict::of(reasons);
     record
 }
 
@@ -197,8 +198,9 @@ fn the_merge_of_merges_is_the_merge_of_all() {
     let over_time = all.over_time.unwrap();
     assert_eq!(over_time.intervals.iter().map(|interval| interval.deliveries).sum::<u64>(), 1_200);
     assert_eq!(all.checks.faults.len(), EXAMPLES_MAX);
+    let reasons: Vec<&str> = all.verdict.reasons.iter().map(|reason| reason.message.as_str()).collect();
     assert_eq!(
-        all.verdict.reasons,
+        reasons,
         [
             "the server died: killed by SIGKILL",
             "the shard of rooms 3 to 4 on host3: nothing came for 60 s",
@@ -226,21 +228,37 @@ fn a_shard_that_is_missing_is_told() {
     assert_eq!(merged.verdict.status, Status::Invalid);
     let told =
         "2 of 3 announced shards are here: the shard of rooms 1 to 2, the shard of rooms 5 to 6".to_owned();
-    assert_eq!(merged.verdict.reasons, [told]);
+    assert_eq!(merged.verdict.reasons, [Reason::new(Cause::MissingShards, told)]);
     let whole = merge(vec![merged, gated(3)]).unwrap();
     assert_eq!((whole.verdict.status, whole.verdict.reasons.len()), (Status::Valid, 0));
 }
 
 #[test]
-fn a_reason_that_is_only_a_warning_leaves_the_verdict_unknown() {
+fn a_contradiction_leaves_the_verdict_unknown_until_a_shard_fails() {
     let mut odd = record(1);
-    let (message, advice) = ("Little's law is broken".to_owned(), String::new());
-    odd.verdict = Verdict { status: Status::Unknown, reasons: vec![message.clone()] };
-    odd.warnings = vec![Warning { kind: WarningKind::LittlesLaw, message, advice }];
+    odd.verdict = Verdict::of(vec![Reason::new(Cause::Contradiction, "Little's law is broken")]);
     let merged = merge(vec![odd, record(3)]).unwrap();
     assert_eq!((merged.verdict.status, merged.verdict.reasons.len()), (Status::Unknown, 1));
     let merged = merge(vec![merged, spoilt(5)]).unwrap();
     assert_eq!((merged.verdict.status, merged.verdict.reasons.len()), (Status::Invalid, 4));
+}
+
+#[test]
+fn a_reason_with_the_words_of_a_warning_still_invalidates() {
+    let mut died = record(1);
+    let message = "the server died: killed by SIGKILL".to_owned();
+    died.verdict = Verdict::of(vec![Reason::new(Cause::Server, message.as_str())]);
+    died.warnings = vec![Warning { kind: WarningKind::LittlesLaw, message, advice: String::new() }];
+    assert_eq!(merge(vec![died, record(3)]).unwrap().verdict.status, Status::Invalid);
+}
+
+#[test]
+fn a_reason_of_the_run_with_the_words_of_a_shard_is_kept() {
+    let mut record = spoilt(1);
+    record.verdict.reasons.push(Reason::new(Cause::Server, "15 deliveries lost"));
+    let merged = merge(vec![record]).unwrap();
+    let of_server = |reason: &&Reason| reason.cause == Cause::Server;
+    assert_eq!(merged.verdict.reasons.iter().filter(of_server).count(), 2);
 }
 
 #[test]
@@ -268,5 +286,8 @@ fn what_is_not_of_one_run_is_refused() {
     let mut other = record(3);
     other.shards.clear();
     assert!(says(other).contains("names no shard: it is of an older klatch"));
+    let mut other = record(3);
+    other.verdict = Verdict::of(vec![Reason::new(Cause::Unrecorded, "15 deliveries lost")]);
+    assert!(says(other).contains("does not say what causes its verdict"));
     assert_eq!(merge(vec![]).unwrap_err().to_string(), "there is no record to merge");
 }

@@ -3,13 +3,42 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether a score counts, and if not, why.
+/// Whether a score counts, and if not, why. The status follows from the reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "VerdictJson", into = "VerdictJson")]
+#[schemars(with = "VerdictJson", rename = "Verdict")]
 pub struct Verdict {
     /// The verdict itself.
     pub status: Status,
-    /// Why it is not `valid`: what, where, how often. Empty if it is.
-    pub reasons: Vec<String>,
+    /// Why it is not `valid`. Empty if it is.
+    pub reasons: Vec<Reason>,
+}
+
+/// One reason why a score does not count, or may not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// Where it comes from. This decides the status and how records merge; the message decides nothing.
+    pub cause: Cause,
+    /// What, where, how often.
+    pub message: String,
+}
+
+/// Where a reason comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// A crowd gave up, died, or missed deliveries.
+    Crowd,
+    /// Fewer shards are here than the gate announced.
+    MissingShards,
+    /// A server died.
+    Server,
+    /// The scheduler did not stay in force.
+    Scheduler,
+    /// Every message is accounted for, but the numbers contradict each other.
+    Contradiction,
+    /// Not recorded: a Klatch before this field wrote only the message.
+    Unrecorded,
 }
 
 /// The verdict on a run.
@@ -22,6 +51,63 @@ pub enum Status {
     Invalid,
     /// Every message is accounted for, and yet it cannot be told whether the score is the server's.
     Unknown,
+}
+
+impl Reason {
+    /// A reason with its message.
+    pub fn new(cause: Cause, message: impl Into<String>) -> Reason {
+        Reason { cause, message: message.into() }
+    }
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Verdict {
+    /// The verdict for these reasons: `valid` without any, `unknown` if all are contradictions, else `invalid`.
+    pub fn of(reasons: Vec<Reason>) -> Verdict {
+        let status = match reasons.as_slice() {
+            [] => Status::Valid,
+            all if all.iter().all(|reason| reason.cause == Cause::Contradiction) => Status::Unknown,
+            _ => Status::Invalid,
+        };
+        Verdict { status, reasons }
+    }
+
+    /// The messages of all reasons on one line.
+    pub fn messages(&self) -> String {
+        self.reasons.iter().map(|reason| reason.message.as_str()).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// Whether a score counts, and if not, why.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+struct VerdictJson {
+    /// The verdict itself.
+    status: Status,
+    /// Why it is not `valid`: what, where, how often. Empty if it is.
+    reasons: Vec<String>,
+    /// Where each of the reasons comes from, in their order; absent in records of older versions.
+    #[serde(default)]
+    causes: Vec<Cause>,
+}
+
+impl From<Verdict> for VerdictJson {
+    fn from(Verdict { status, reasons }: Verdict) -> VerdictJson {
+        let causes = reasons.iter().map(|reason| reason.cause).collect();
+        VerdictJson { status, reasons: reasons.into_iter().map(|reason| reason.message).collect(), causes }
+    }
+}
+
+impl From<VerdictJson> for Verdict {
+    fn from(VerdictJson { status, reasons, causes }: VerdictJson) -> Verdict {
+        let causes = causes.into_iter().chain(std::iter::repeat(Cause::Unrecorded));
+        let reasons = reasons.into_iter().zip(causes).map(|(message, cause)| Reason { cause, message });
+        Verdict { status, reasons: reasons.collect() }
+    }
 }
 
 /// Something to know when reading the score; it still counts.
@@ -69,4 +155,36 @@ pub enum WarningKind {
     ShardsUneven,
     /// The CPU time is of another span than the messages, as the run was short.
     TooShort,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_causes_decide_the_status() {
+        let of = |causes: &[Cause]| {
+            Verdict::of(causes.iter().map(|&cause| Reason::new(cause, "the same words")).collect()).status
+        };
+        assert_eq!(of(&[]), Status::Valid);
+        assert_eq!(of(&[Cause::Contradiction]), Status::Unknown);
+        assert_eq!(of(&[Cause::Contradiction, Cause::Server]), Status::Invalid);
+        assert_eq!(of(&[Cause::Unrecorded]), Status::Invalid);
+    }
+
+    #[test]
+    fn a_verdict_survives_json_and_reasons_stay_text() {
+        let verdict = Verdict::of(vec![Reason::new(Cause::Server, "the server died")]);
+        let json = serde_json::to_string(&verdict).unwrap();
+        assert_eq!(json, r#"{"status":"invalid","reasons":["the server died"],"causes":["server"]}"#);
+        assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);
+    }
+
+    #[test]
+    fn a_verdict_of_an_older_klatch_can_be_read() {
+        let old = r#"{"status":"unknown","reasons":["a turn took 2000 µs"]}"#;
+        let verdict: Verdict = serde_json::from_str(old).unwrap();
+        assert_eq!(verdict.status, Status::Unknown);
+        assert_eq!(verdict.reasons, [Reason::new(Cause::Unrecorded, "a turn took 2000 µs")]);
+    }
 }

@@ -162,7 +162,7 @@ fn cell(
     let trials = runs.into_iter().filter(|record| record.role == Role::Trial);
     let (counted, spoilt): (Vec<&Record>, Vec<&Record>) =
         trials.partition(|record| record.verdict.status == Status::Valid);
-    failures.extend(spoilt.iter().map(|record| record.verdict.reasons.join("; ")));
+    failures.extend(spoilt.iter().map(|record| record.verdict.messages()));
     let status = match (counted.is_empty(), unfinished) {
         (_, true) => CellStatus::Open,
         (true, false) => CellStatus::Failed,

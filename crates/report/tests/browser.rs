@@ -2,7 +2,7 @@
 
 mod support;
 
-use klatch_record::Class;
+use klatch_record::{Cause, Class, Reason};
 use klatch_report::{Entry, Source, html, index, report};
 use support::chromium::Chromium;
 use support::{add, add_failed, study, time, warn, watch};
@@ -222,7 +222,7 @@ fn what_others_wrote_stays_text() {
         run.file = format!("block-{number}/trial-1.json").into();
         run.record.platform.command = Some(vec![evil.into()]);
         run.record.environment.distribution = Some(evil.into());
-        run.record.verdict.reasons = vec![evil.into()];
+        run.record.verdict.reasons = vec![Reason::new(Cause::Crowd, evil)];
     }
     add_failed(&mut study, &[("platform", evil), ("cpus", "4")], evil);
     warn(&mut study, evil);

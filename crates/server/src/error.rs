@@ -26,7 +26,7 @@ pub enum ServeError {
     /// An option is out of its range.
     #[error("{name} must be at least {least}, got {got}")]
     Option {
-        /// The option's name.
+        /// The option as it is called on the command line.
         name: &'static str,
         /// The smallest value.
         least: usize,
@@ -34,7 +34,7 @@ pub enum ServeError {
         got: usize,
     },
     /// There cannot be so many loops.
-    #[error("loops must be 1..={most}, got {got}")]
+    #[error("--loops must be 1..={most}, got {got}")]
     Loops {
         /// The largest number.
         most: usize,

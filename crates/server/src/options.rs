@@ -113,9 +113,9 @@ impl ServeOptions {
     pub(crate) fn check(&self) -> Result<(), ServeError> {
         let timeout = self.registration_timeout_s as usize;
         for (name, least, got) in [
-            ("sendq_bytes", 4096, self.sendq_bytes),
-            ("registration_timeout_s", 1, timeout),
-            ("half_open_max", 1, self.half_open_max),
+            ("--sendq", 4096, self.sendq_bytes),
+            ("--registration-timeout", 1, timeout),
+            ("--half-open-max", 1, self.half_open_max),
         ] {
             if got < least {
                 return Err(ServeError::Option { name, least, got });
@@ -163,11 +163,11 @@ mod tests {
     fn values_out_of_range_are_named() {
         assert!(ServeOptions::default().check().is_ok());
         let error = ServeOptions { sendq_bytes: 100, ..ServeOptions::default() }.check().unwrap_err();
-        assert_eq!(error.to_string(), "sendq_bytes must be at least 4096, got 100");
+        assert_eq!(error.to_string(), "--sendq must be at least 4096, got 100");
         let error = ServeOptions { half_open_max: 0, ..ServeOptions::default() }.check().unwrap_err();
-        assert_eq!(error.to_string(), "half_open_max must be at least 1, got 0");
+        assert_eq!(error.to_string(), "--half-open-max must be at least 1, got 0");
         let error = ServeOptions { loops: Some(0), ..ServeOptions::default() }.check().unwrap_err();
-        assert_eq!(error.to_string(), "loops must be 1..=1024, got 0");
+        assert_eq!(error.to_string(), "--loops must be 1..=1024, got 0");
     }
 
     #[test]

@@ -1,32 +1,44 @@
-//! Puts a record together from what was found.
+//! Builds the record of a run from what was found: crowds are merged first, and then the record is made, once.
 
 use klatch_record::{
-    Build, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment, Observation,
-    Platform, Record, Role, SCHEMA_NAME, Score, Shard, Status, Timeline, Usage, UsageOfBoth, Workload, merge,
+    Build, Cause, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment,
+    Observation, Part, Platform, Reason, Record, Role, SCHEMA_NAME, Score, Shard, Status, Timeline, Usage,
+    UsageOfBoth, Verdict, Warning, Workload,
 };
 
 use crate::error::RunError;
-use crate::guards::guard_run;
-use crate::verdict::{judge, of_crowd, of_machine};
+use crate::guards::{contradiction, run_warnings};
+use crate::verdict::{crowd_warnings, judge, machine_warnings};
 
-/// What is known of a run before it begins.
-pub(crate) struct Header<'a> {
+/// What is known of a run beside its crowds.
+pub(crate) struct Run<'a> {
     pub(crate) build: &'a Build,
     pub(crate) platform: &'a Platform,
-    pub(crate) environment: &'a Environment,
+    pub(crate) environment: Environment,
     pub(crate) started_at: String,
     pub(crate) role: Role,
     pub(crate) number: u32,
+    /// The first crowd; its command line stands for all.
+    pub(crate) crowd: &'a CrowdInfo,
+    /// What all crowds do; the number of rooms is that of the crowds.
+    pub(crate) workload: &'a Workload,
+    /// What all servers used; `None` if one could not be watched.
+    pub(crate) server: Option<Usage>,
+    /// How servers ended that did not live to the end.
+    pub(crate) servers_ended: Vec<String>,
+    /// What the instruments saw.
+    pub(crate) observations: Vec<Observation>,
 }
 
 /// What is known of one crowd of it.
-pub(crate) struct Part<'a> {
+pub(crate) struct CrowdOutcome<'a> {
     pub(crate) crowd: &'a CrowdInfo,
     pub(crate) workload: &'a Workload,
     pub(crate) address: &'a str,
     /// The machine it ran on, if it was another one.
     pub(crate) host: Option<String>,
     pub(crate) gate: Option<Gate>,
+    /// Which clock it reads, as in [`Moment`].
     pub(crate) clock: Option<String>,
     pub(crate) result: CrowdResult,
     /// How it ended, if it ended without a result.
@@ -36,88 +48,106 @@ pub(crate) struct Part<'a> {
     pub(crate) environment: Option<Environment>,
 }
 
-/// The whole record of a run. `servers_ended` tells how servers ended that did not live to the end.
-pub(crate) fn record(
-    header: &Header<'_>,
-    parts: Vec<Part<'_>>,
-    server: Option<Usage>,
-    servers_ended: Vec<String>,
-) -> Result<Record, RunError> {
-    let parts: Result<Vec<_>, _> = parts.into_iter().map(|part| of_part(header, part)).collect();
-    let mut record = match <[Record; 1]>::try_from(parts?) {
-        Ok([record]) => record,
-        Err(records) => merge(records)?,
+/// The record of a run with several crowds, or with one.
+///
+/// # Errors
+/// A latency that no histogram holds, or crowds that share rooms.
+pub(crate) fn record(run: Run<'_>, crowds: Vec<CrowdOutcome<'_>>) -> Result<Record, RunError> {
+    let parts: Result<Vec<Part>, LatencyError> = crowds.into_iter().map(part).collect();
+    let part = Part::merge(parts?)?;
+    let warnings = machine_warnings(&run.environment);
+    Ok(whole(run, part, warnings))
+}
+
+/// The record of a crowd that watched itself, on the machine of the record.
+///
+/// # Errors
+/// A latency that no histogram holds.
+pub(crate) fn record_of_shard(run: Run<'_>, crowd: CrowdOutcome<'_>) -> Result<Record, RunError> {
+    let mut part = part(crowd)?;
+    // The warnings stay with the shard: the other shards may be on other machines.
+    part.shards[0].warnings.extend(machine_warnings(&run.environment));
+    Ok(whole(run, part, Vec::new()))
+}
+
+fn whole(run: Run<'_>, part: Part, mut warnings: Vec<Warning>) -> Record {
+    let mut reasons: Vec<Reason> =
+        run.servers_ended.into_iter().map(|how| Reason::new(Cause::Server, how)).collect();
+    reasons.extend(part.reasons());
+    reasons.extend(run.environment.scheduler.as_ref().and_then(|scheduler| {
+        let why = scheduler.lost.as_ref()?;
+        let message = format!("the scheduler {} did not stay in force: {why}", scheduler.name);
+        Some(Reason::new(Cause::Scheduler, message))
+    }));
+    warnings.extend(part.warnings());
+    let usage = UsageOfBoth { server: run.server, crowd: part.usage.clone() };
+    let record = Record {
+        schema: SCHEMA_NAME.to_owned(),
+        klatch: run.build.clone(),
+        started_at: run.started_at,
+        role: run.role,
+        number: run.number,
+        platform: run.platform.clone(),
+        crowd: run.crowd.clone(),
+        workload: Workload { rooms: part.rooms(), ..run.workload.clone() },
+        verdict: Verdict::of(reasons),
+        warnings,
+        score: Score::of(part.sent, part.received, part.elapsed_s(), part.join_s, &usage),
+        latency: part.latency,
+        send_lag: part.send_lag,
+        over_time: part.over_time,
+        observations: with_shares(run.observations, &usage),
+        usage,
+        environment: run.environment,
+        shards: part.shards,
+        checks: part.checks,
     };
-    record.usage.server = server;
-    let Score { sent, received, elapsed_s, join_s, .. } = record.score;
-    record.score = Score::of(sent, received, elapsed_s, join_s, &record.usage);
-    record.platform = header.platform.clone();
-    record.warnings.splice(0..0, of_machine(header.environment));
-    if !servers_ended.is_empty() {
-        record.verdict.status = Status::Invalid;
-        record.verdict.reasons.splice(0..0, servers_ended);
-    }
-    guard_run(&mut record);
-    Ok(record)
+    guarded(record)
 }
 
-/// The record of a crowd that watched itself.
-pub(crate) fn of_itself(header: &Header<'_>, part: Part<'_>) -> Result<Record, LatencyError> {
-    let mut record = of_part(header, part)?;
-    // It is the record's own. What it warns of stays the shard's: the others may be on other machines.
-    record.shards[0].environment = None;
-    guard_run(&mut record);
-    Ok(record)
+/// Adds what the numbers of a record say against themselves. A valid score that contradicts itself becomes `unknown`.
+pub(crate) fn guarded(record: Record) -> Record {
+    let contradiction = contradiction(&record);
+    let reason = contradiction.as_ref().filter(|_| record.verdict.status == Status::Valid);
+    let reason = reason.map(|warning| Reason::new(Cause::Contradiction, warning.message.as_str()));
+    let of_run = run_warnings(&record);
+    let mut reasons = record.verdict.reasons;
+    reasons.extend(reason);
+    let mut warnings = record.warnings;
+    warnings.extend(of_run.into_iter().chain(contradiction));
+    Record { verdict: Verdict::of(reasons), warnings, ..record }
 }
 
-fn of_part(header: &Header<'_>, part: Part<'_>) -> Result<Record, LatencyError> {
-    let Part { result, usage, .. } = part;
+fn part(crowd: CrowdOutcome<'_>) -> Result<Part, LatencyError> {
+    let CrowdOutcome { result, usage, .. } = crowd;
     let latency = Latency::from_counts_ns(&result.latency_ns)?;
     let send_lag = Latency::from_counts_ns(&result.send_lag_ns)?;
-    let over_time = result.over_time.as_ref().map(Timeline::of).transpose()?;
-    let mut verdict = judge(&result);
-    if let Some(how) = part.died {
-        verdict.reasons.insert(0, how);
-        verdict.status = Status::Invalid;
-    }
-    let mut warnings = of_crowd(&result, latency.as_ref(), send_lag.as_ref());
-    warnings.extend(part.environment.iter().flat_map(of_machine));
-    let opened = part.clock.zip(result.opened_ns).map(|(clock, ns)| Moment { clock, ns });
+    let judged = judge(&result).reasons.into_iter().map(|reason| reason.message);
+    let mut warnings = crowd_warnings(&result, latency.as_ref(), send_lag.as_ref());
+    warnings.extend(crowd.environment.iter().flat_map(machine_warnings));
     let shard = Shard {
-        start: part.workload.start,
-        rooms: part.workload.rooms,
-        host: part.host,
-        address: part.address.to_owned(),
-        command: part.crowd.command.clone(),
-        gate: part.gate,
-        opened,
+        start: crowd.workload.start,
+        rooms: crowd.workload.rooms,
+        host: crowd.host,
+        address: crowd.address.to_owned(),
+        command: crowd.crowd.command.clone(),
+        gate: crowd.gate,
+        opened: crowd.clock.zip(result.opened_ns).map(|(clock, ns)| Moment { clock, ns }),
         elapsed_s: result.elapsed_s,
         total: result.sent + result.received,
-        reasons: verdict.reasons.clone(),
-        warnings: warnings.clone(),
-        usage: usage.clone(),
-        environment: part.environment,
-    };
-    let usage = UsageOfBoth { server: None, crowd: usage };
-    Ok(Record {
-        schema: SCHEMA_NAME.to_owned(),
-        klatch: header.build.clone(),
-        started_at: header.started_at.clone(),
-        role: header.role,
-        number: header.number,
-        platform: header.platform.clone(),
-        crowd: part.crowd.clone(),
-        workload: part.workload.clone(),
-        verdict,
+        reasons: crowd.died.into_iter().chain(judged).collect(),
         warnings,
-        score: Score::of(result.sent, result.received, result.elapsed_s, result.join_s, &usage),
+        usage: usage.clone(),
+        environment: crowd.environment,
+    };
+    Ok(Part {
+        shards: vec![shard],
+        sent: result.sent,
+        received: result.received,
+        join_s: result.join_s,
         latency,
         send_lag,
-        over_time,
-        observations: Vec::new(),
-        usage,
-        environment: header.environment.clone(),
-        shards: vec![shard],
+        over_time: result.over_time.as_ref().map(Timeline::of).transpose()?,
         checks: Checks {
             lost: result.lost,
             unsaid: result.unsaid,
@@ -128,11 +158,12 @@ fn of_part(header: &Header<'_>, part: Part<'_>) -> Result<Record, LatencyError> 
             strangers: result.strangers,
             failure: result.failure,
         },
+        usage,
     })
 }
 
 /// The cost of each instrument as a share of what server and crowd used.
-pub(crate) fn with_shares(mut observations: Vec<Observation>, usage: &UsageOfBoth) -> Vec<Observation> {
+fn with_shares(mut observations: Vec<Observation>, usage: &UsageOfBoth) -> Vec<Observation> {
     let both = usage.server.as_ref().zip(usage.crowd.as_ref());
     let cpu_s = both.map(|(server, crowd)| server.cpu_s + crowd.cpu_s).filter(|cpu_s| *cpu_s > 0.0);
     for cost in observations.iter_mut().filter_map(|one| one.cost.as_mut()) {

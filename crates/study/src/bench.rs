@@ -8,11 +8,12 @@ use klatch_record::{
 
 use klatch_schedulers::SchedulerError;
 
-use crate::assemble::{Header, Part, record, with_shares};
+use crate::assemble::{CrowdOutcome, Run, record};
 use crate::crowd::{Crowd, Post, tuned};
 use crate::error::RunError;
 use crate::noise;
 use crate::plan::{CrowdKind, Plan};
+use crate::scheduler::Scheduler;
 use crate::shard::now;
 use crate::spread::spread;
 use crate::steer::{self, Found, Gathered};
@@ -28,17 +29,20 @@ pub(crate) struct Bench<'a> {
     environment: Environment,
     servers: Vec<Server>,
     crowds: Vec<Crowd>,
+    /// Dropped after the servers, which run under it to their end.
+    scheduler: Scheduler,
     /// What is measured.
     pub(crate) platform: Platform,
 }
 
 impl<'a> Bench<'a> {
-    /// Starts the server that `chosen` names; without one, takes the plan's target.
+    /// Loads the plan's scheduler and starts the server that `chosen` names; without one, takes the plan's target.
     pub(crate) fn open(
         plan: &'a Plan,
         chosen: Option<&Chosen>,
         all: &'a Processes,
     ) -> Result<Bench<'a>, RunError> {
+        let scheduler = Scheduler::load(plan.scheduler.as_ref())?;
         let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
         let sysctls = plan.sysctls.iter().map(set).collect();
         let environment = Environment {
@@ -73,7 +77,7 @@ impl<'a> Bench<'a> {
             crowds.push(Crowd::new(plan, wire, post, crowd_java.as_ref())?);
         }
         let platform = describe(plan, wire, chosen, &servers);
-        Ok(Bench { plan, all, environment, servers, crowds, platform })
+        Ok(Bench { plan, all, environment, servers, crowds, scheduler, platform })
     }
 
     /// Sends the crowd once. What instruments write goes into `files`.
@@ -112,20 +116,23 @@ impl<'a> Bench<'a> {
             steal_share_in_run: steal_share,
             others_share_in_run: others_share,
             cpu_mhz_in_run: cpu_mhz,
+            scheduler: self.scheduler.in_force(),
             ..self.environment.clone()
         };
-        let header = Header {
+        let run = Run {
             build: &self.plan.build,
             platform: &self.platform,
-            environment: &environment,
+            environment,
             started_at,
             role,
             number,
+            crowd: &self.crowds[0].info,
+            workload: &self.plan.workload,
+            server,
+            servers_ended,
+            observations,
         };
-        let parts = self.crowds.iter().zip(parts).map(|(crowd, found)| part(crowd, found)).collect();
-        let mut record = record(&header, parts, server, servers_ended)?;
-        record.observations = with_shares(observations, &record.usage);
-        Ok(record)
+        record(run, self.crowds.iter().zip(parts).map(|(crowd, found)| outcome(crowd, found)).collect())
     }
 
     fn servers_ended(&mut self) -> Vec<String> {
@@ -140,14 +147,14 @@ impl<'a> Bench<'a> {
 }
 
 /// Joins what is known of a crowd with what came of it.
-fn part(crowd: &Crowd, found: Found) -> Part<'_> {
+fn outcome(crowd: &Crowd, found: Found) -> CrowdOutcome<'_> {
     // What it tells of itself is of use only from another machine.
     let there = found.itself.filter(|_| crowd.host.is_some());
     let clock = match crowd.host {
         Some(_) => there.as_ref().and_then(|itself| itself.clock.clone()),
         None => clock_name(),
     };
-    Part {
+    CrowdOutcome {
         crowd: &crowd.info,
         workload: &crowd.workload,
         address: &crowd.address,

@@ -116,7 +116,7 @@ fn visit(
     let record = bench.run(Role::Trial, pair, &files, |_| {})?;
     save(&record, &into.join("trial-1.json")).map_err(RunError::from)?;
     if record.verdict.status != Status::Valid {
-        return Err(CalibrateError::NotValid(record.verdict.reasons.join("; ")));
+        return Err(CalibrateError::NotValid(record.verdict.messages()));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use klatch_platforms::{JavaError, NeedError, PlatformError, ProcessError, ServerError, SysctlError};
-use klatch_record::{LatencyError, MergeError, SaveError, WorkloadError};
+use klatch_record::{LatencyError, MergeError, SaveError, WorkloadError, error_chain};
 use klatch_schedulers::SchedulerError;
 use thiserror::Error;
 
@@ -19,6 +19,18 @@ pub enum RunError {
     /// The machine cannot be set so.
     #[error(transparent)]
     Sysctl(#[from] SysctlError),
+    /// The run failed, and so did restoring the machine's settings after it.
+    #[error(
+        "{}; then the settings of the machine could not be restored: {}",
+        error_chain(run),
+        error_chain(restore)
+    )]
+    RunAndRestore {
+        /// Why the run failed; [`RunError::ends_a_study`] follows it.
+        run: Box<RunError>,
+        /// Why the settings could not be restored; the next Klatch tries again.
+        restore: SysctlError,
+    },
     /// The machine cannot carry it.
     #[error(transparent)]
     Needs(#[from] NeedError),
@@ -125,10 +137,25 @@ pub enum StoreError {
     },
 }
 
+/// What a run gave, once the settings of the machine were restored. Neither failure hides the other.
+pub(crate) fn after_restore<T>(
+    run: Result<T, RunError>,
+    restored: Result<(), SysctlError>,
+) -> Result<T, RunError> {
+    match (run, restored) {
+        (run, Ok(())) => run,
+        (Ok(_), Err(restore)) => Err(restore.into()),
+        (Err(run), Err(restore)) => Err(RunError::RunAndRestore { run: run.into(), restore }),
+    }
+}
+
 impl RunError {
     /// Whether a study cannot go on after this, as it would with another cell.
     pub(crate) fn ends_a_study(&self) -> bool {
         use ProcessError::Interrupted as Stopped;
+        if let RunError::RunAndRestore { run, .. } = self {
+            return run.ends_a_study();
+        }
         matches!(
             self,
             RunError::Save(_)
@@ -138,5 +165,36 @@ impl RunError {
                 | RunError::Crowd(Stopped)
                 | RunError::Server(ServerError::Process { source: Stopped, .. })
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn not_restored() -> Result<(), SysctlError> {
+        let source = std::io::Error::from_raw_os_error(1);
+        let (name, file) = ("thp".to_owned(), "/sys/thp".to_owned());
+        Err(SysctlError::File { name, what: "write", file, source, hint: "" })
+    }
+
+    #[test]
+    fn a_failed_restore_does_not_replace_the_error_of_the_run() {
+        let died = RunError::CrowdDied { name: "room 1".into(), words: "no memory".into() };
+        let error = after_restore::<()>(Err(died), not_restored()).unwrap_err();
+        assert_eq!(
+            error_chain(&error),
+            "the crowd (room 1) ended without a result; it said: no memory; then the settings of the machine \
+             could not be restored: thp: cannot write /sys/thp: Operation not permitted (os error 1)"
+        );
+        assert!(!error.ends_a_study());
+        assert!(after_restore::<()>(Err(RunError::Interrupted), not_restored()).unwrap_err().ends_a_study());
+    }
+
+    #[test]
+    fn a_failed_restore_alone_is_an_error() {
+        let error = after_restore(Ok(()), not_restored()).unwrap_err();
+        assert!(error_chain(&error).starts_with("thp: cannot write /sys/thp: "), "{error}");
+        assert!(after_restore(Ok(()), Ok(())).is_ok());
     }
 }

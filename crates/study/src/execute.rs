@@ -8,10 +8,9 @@ use klatch_platforms::{Processes, Sysctls};
 use klatch_record::{CrowdEvent, Platform, Record, Role, Status, save};
 
 use crate::bench::{Bench, chosen};
-use crate::error::RunError;
+use crate::error::{RunError, after_restore};
 use crate::folder;
 use crate::plan::Plan;
-use crate::scheduler::Scheduler;
 
 /// What happens while a plan is carried out.
 pub enum Event<'a> {
@@ -43,8 +42,7 @@ pub fn execute(plan: &Plan, all: &Processes, tell: impl FnMut(Event<'_>)) -> Res
     // First: what the machine can carry depends on them.
     let sysctls = Sysctls::set(&plan.sysctls)?;
     let outcome = carry_out(plan, all, tell);
-    sysctls.put_back()?;
-    outcome
+    after_restore(outcome, sysctls.put_back())
 }
 
 fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> Result<Outcome, RunError> {
@@ -52,7 +50,6 @@ fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> R
     let name = chosen.as_ref().map_or("target", |chosen| chosen.name.as_str());
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };
     let folder = folder::make(&plan.out, name, Timestamp::now()).map_err(in_out)?;
-    let scheduler = Scheduler::load(plan.scheduler.as_ref())?;
     let mut bench = Bench::open(plan, chosen.as_ref(), all)?;
     tell(Event::Ready(&bench.platform));
     let mut records = Vec::new();
@@ -60,8 +57,7 @@ fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> R
     for (role, number) in roles.chain((1..=plan.trials).map(|number| (Role::Trial, number))) {
         tell(Event::Begins(role, number));
         let files = Files { folder: folder.clone(), stem: folder::next_stem(&folder, role) };
-        let mut record = bench.run(role, number, &files, |event| tell(Event::Crowd(event)))?;
-        scheduler.witness(&mut record);
+        let record = bench.run(role, number, &files, |event| tell(Event::Crowd(event)))?;
         let path = folder.join(files.stem + ".json");
         if let Err(error) = save(&record, &path) {
             tell(Event::Unsaved(&record));

@@ -1,6 +1,6 @@
 //! The scheduler of history under which a plan runs, if it names one.
 
-use klatch_record::{Record, SchedulerInForce, Status};
+use klatch_record::SchedulerInForce;
 use klatch_schedulers::{Loaded, SchedulerError, Wish};
 
 /// A scheduler that is in force while this lives, or the kernel's own.
@@ -15,20 +15,15 @@ impl Scheduler {
         Ok(Scheduler { loaded: wish.map(load).transpose()? })
     }
 
-    /// Writes into the record under which scheduler it was, and whether that was in force to the end: the kernel falls back
-    /// to its own silently, and the score is that one's then.
-    pub(crate) fn witness(&self, record: &mut Record) {
-        let Some((name, loaded)) = &self.loaded else { return };
-        let lost = loaded.lost();
-        if let Some(why) = &lost {
-            record.verdict.status = Status::Invalid;
-            record.verdict.reasons.push(format!("the scheduler {name} did not stay in force: {why}"));
-        }
+    /// What is in force, what it has counted, and whether it was lost: the kernel falls back to its own silently, and the
+    /// score is then that one's. `None` for a plan that names none.
+    pub(crate) fn in_force(&self) -> Option<SchedulerInForce> {
+        let (name, loaded) = self.loaded.as_ref()?;
         let stats = loaded.observed().map(|observed| observed.stats).unwrap_or_default();
-        record.environment.scheduler = Some(SchedulerInForce {
+        Some(SchedulerInForce {
             name: name.clone(),
-            lost,
+            lost: loaded.lost(),
             counts: stats.into_iter().map(|stat| (stat.name, stat.value)).collect(),
-        });
+        })
     }
 }

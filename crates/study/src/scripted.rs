@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use klatch_platforms::Wish;
-use klatch_record::{Build, Latency, Pacing, Record, Role, Status, Verdict, Workload};
+use klatch_record::{Build, Cause, Latency, Pacing, Reason, Record, Role, Status, Verdict, Workload};
 
 use crate::engine::{Executor, Visiting};
 use crate::samples::record;
@@ -96,8 +96,7 @@ impl Executor for Scripted<'_> {
                 Ok(score) => tell(Visiting::Ended(&ran(plan, role, number, score)))?,
                 Err("the server died") => {
                     let mut invalid = ran(plan, role, number, 1.0);
-                    invalid.verdict =
-                        Verdict { status: Status::Invalid, reasons: vec!["the server died".into()] };
+                    invalid.verdict = Verdict::of(vec![Reason::new(Cause::Server, "the server died")]);
                     tell(Visiting::Ended(&invalid))?;
                     return Ok(());
                 }

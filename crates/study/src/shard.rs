@@ -6,7 +6,7 @@ use klatch_record::{
 };
 
 use crate::CrowdKind;
-use crate::assemble::{Header, Part, of_itself};
+use crate::assemble::{CrowdOutcome, Run, record_of_shard};
 use crate::error::RunError;
 use crate::plan::address;
 
@@ -56,31 +56,36 @@ pub fn shard_record(plan: ShardPlan, result: CrowdResult, itself: Itself) -> Res
         command: None,
         runtime: None,
     };
-    let header = Header {
-        build: &plan.build,
-        platform: &platform,
-        environment: &itself.environment,
-        started_at: plan.started_at,
-        role: Role::Trial,
-        number: 1,
-    };
     let crowd = CrowdInfo {
         kind: plan.crowd.name().to_owned(),
         knobs: [].into(),
         command: plan.command,
         runtime: None,
     };
-    let part = Part {
+    let run = Run {
+        build: &plan.build,
+        platform: &platform,
+        environment: itself.environment,
+        started_at: plan.started_at,
+        role: Role::Trial,
+        number: 1,
+        crowd: &crowd,
+        workload: &plan.workload,
+        server: None,
+        servers_ended: Vec::new(),
+        observations: Vec::new(),
+    };
+    let outcome = CrowdOutcome {
         crowd: &crowd,
         workload: &plan.workload,
         address: &address,
-        host: Some(itself.host.clone()),
+        host: Some(itself.host),
         gate: plan.gate,
-        clock: itself.clock.clone(),
+        clock: itself.clock,
         result,
         died: None,
-        usage: itself.usage.clone(),
-        environment: Some(itself.environment.clone()),
+        usage: itself.usage,
+        environment: None,
     };
-    Ok(of_itself(&header, part)?)
+    record_of_shard(run, outcome)
 }

@@ -1,6 +1,8 @@
 //! Whether a score counts, and what to know when reading it.
 
-use klatch_record::{CrowdResult, Environment, Latency, Status, Verdict, Warning, WarningKind};
+use klatch_record::{
+    Cause, CrowdResult, Environment, FaultKind, Latency, Reason, Verdict, Warning, WarningKind,
+};
 
 /// Share of CPU time of other programs above which the machine is called busy.
 const OTHERS_SHARE_MAX: f64 = 0.05;
@@ -13,28 +15,28 @@ const LAG_P99_MAX_US: f64 = 1_000.0;
 
 /// Judges a result.
 pub fn judge(result: &CrowdResult) -> Verdict {
-    let mut reasons = Vec::new();
-    if let Some(failure) = &result.failure {
-        reasons.push(failure.to_string());
-    }
-    for (count, what) in [
-        (result.lost, "lost"),
-        (result.unsaid, "never said"),
-        (result.repeated, "repeated"),
-        (result.reordered, "reordered"),
-        (result.altered, "altered"),
-    ] {
-        if count > 0 {
-            let unit = if what == "never said" { "message" } else { "delivery" };
-            let unit = if count == 1 { unit.to_owned() } else { plural(unit) };
-            let kind = if what == "never said" { "unsaid" } else { what };
-            let example = result.faults.iter().map(ToString::to_string).find(|fault| fault.starts_with(kind));
-            let example = example.map_or(String::new(), |example| format!("; first, {example}"));
-            reasons.push(format!("{count} {unit} {what}{example}"));
-        }
-    }
-    let status = if reasons.is_empty() { Status::Valid } else { Status::Invalid };
-    Verdict { status, reasons }
+    let failure = result.failure.iter().map(ToString::to_string);
+    let counts = [
+        (FaultKind::Lost, result.lost),
+        (FaultKind::Unsaid, result.unsaid),
+        (FaultKind::Repeated, result.repeated),
+        (FaultKind::Reordered, result.reordered),
+        (FaultKind::Altered, result.altered),
+    ];
+    let faults = counts.into_iter().filter(|(_, count)| *count > 0).map(|(kind, count)| {
+        let (unit, what) = match kind {
+            FaultKind::Lost => ("delivery", "lost"),
+            FaultKind::Unsaid => ("message", "never said"),
+            FaultKind::Repeated => ("delivery", "repeated"),
+            FaultKind::Reordered => ("delivery", "reordered"),
+            FaultKind::Altered => ("delivery", "altered"),
+        };
+        let unit = if count == 1 { unit.to_owned() } else { plural(unit) };
+        let example = result.faults.iter().find(|fault| fault.kind == kind);
+        let example = example.map_or(String::new(), |example| format!("; first, {example}"));
+        format!("{count} {unit} {what}{example}")
+    });
+    Verdict::of(failure.chain(faults).map(|message| Reason::new(Cause::Crowd, message)).collect())
 }
 
 fn plural(unit: &str) -> String {
@@ -42,7 +44,7 @@ fn plural(unit: &str) -> String {
 }
 
 /// What to know of a crowd when reading its score.
-pub(crate) fn of_crowd(
+pub(crate) fn crowd_warnings(
     result: &CrowdResult,
     latency: Option<&Latency>,
     send_lag: Option<&Latency>,
@@ -71,7 +73,7 @@ pub(crate) fn of_crowd(
 }
 
 /// What to know of a machine when reading a score that was reached on it.
-pub(crate) fn of_machine(environment: &Environment) -> Vec<Warning> {
+pub(crate) fn machine_warnings(environment: &Environment) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn =
         |kind, message, advice: &str| warnings.push(Warning { kind, message, advice: advice.to_owned() });
@@ -98,13 +100,16 @@ pub(crate) fn of_machine(environment: &Environment) -> Vec<Warning> {
 mod tests {
     use super::*;
     use crate::samples::record as sample;
-    use klatch_record::{Failure, FailureKind, Fault, FaultKind};
+    use klatch_record::{Failure, FailureKind, Fault, Status};
 
     #[test]
     fn a_machine_is_busy_by_what_others_used_and_only_without_that_by_its_load() {
         let of = |others_share_in_run, load_1min| {
-            let warnings =
-                of_machine(&Environment { others_share_in_run, load_1min, ..sample(1, 0, 1.0).environment });
+            let warnings = machine_warnings(&Environment {
+                others_share_in_run,
+                load_1min,
+                ..sample(1, 0, 1.0).environment
+            });
             warnings.into_iter().next().map(|warning| warning.message)
         };
         assert_eq!(of(Some(0.12), None).as_deref(), Some("other programs used 12.0 % of the CPU time"));
@@ -138,8 +143,9 @@ mod tests {
         };
         let verdict = judge(&result);
         assert_eq!(verdict.status, Status::Invalid);
+        let messages: Vec<&str> = verdict.reasons.iter().map(|reason| reason.message.as_str()).collect();
         assert_eq!(
-            verdict.reasons,
+            messages,
             [
                 "room 3, user 7: the server closed the connection",
                 "12 deliveries lost; first, lost: room 3, user 7, message 41 of user 2 and 11 after it",

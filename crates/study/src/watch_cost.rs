@@ -69,7 +69,7 @@ pub fn watch_cost(
         ByTurns::new(&instruments, &files, time / WARMING, |pairs| tell(pairs, begun.elapsed()));
     let record = bench.run_watched(Role::Trial, 1, &mut by_turns, |_| {})?;
     if record.verdict.status != Status::Valid {
-        return Err(CalibrateError::NotValid(record.verdict.reasons.join("; ")));
+        return Err(CalibrateError::NotValid(record.verdict.messages()));
     }
     if let Some(failure) = by_turns.failure.take() {
         return Err(CalibrateError::NotWatched(failure));

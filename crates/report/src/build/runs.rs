@@ -24,7 +24,7 @@ pub(super) fn rows(subject: &Subject, environments: &[String]) -> Vec<RunRow> {
             cpu_us_per_message: record.score.cpu_us_per_message,
             latency_p99_us: record.latency.as_ref().map(|latency| latency.p99_us),
             verdict: verdict.to_owned(),
-            reasons: record.verdict.reasons.clone(),
+            reasons: record.verdict.reasons.iter().map(ToString::to_string).collect(),
             environment: environments[order].clone(),
             record: run.file.display().to_string(),
         }

@@ -68,7 +68,7 @@ fn points(
         let mut of_cell: Vec<Point> = trials
             .filter_map(|record| {
                 let good = record.verdict.status == Status::Valid;
-                let note = (!good).then(|| record.verdict.reasons.join("; "));
+                let note = (!good).then(|| record.verdict.messages());
                 let series = subject.grid.labels[place].clone();
                 Some(Point {
                     y: y(record).filter(|_| good),

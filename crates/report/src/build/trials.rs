@@ -28,7 +28,7 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
         let share = estimate.zip(value).map(|(estimate, value)| value / estimate.mean * 100.0);
         let note = match (valid, value) {
             (true, Some(value)) => format!("{}: {}", subject.grid.labels[cell], metric.show(value)),
-            _ => format!("{}: {}", subject.grid.labels[cell], record.verdict.reasons.join("; ")),
+            _ => format!("{}: {}", subject.grid.labels[cell], record.verdict.messages()),
         };
         let series = if few { &subject.grid.labels[cell] } else { &subject.grid.series[cell] };
         let place = Place::At((order + 1) as f64);

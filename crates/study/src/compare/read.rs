@@ -107,11 +107,7 @@ pub(super) fn read(path: &Path) -> Result<Read, CompareError> {
         return Err(CompareError::NoTrial { path: path.to_owned(), found });
     }
     let left_out = |(record, file): &(Record, PathBuf)| {
-        format!(
-            "{} is left out, its score does not count: {}",
-            file.display(),
-            record.verdict.reasons.join("; ")
-        )
+        format!("{} is left out, its score does not count: {}", file.display(), record.verdict.messages())
     };
     let notes = spoilt.iter().map(left_out).collect();
     let (records, files): (Vec<Record>, Vec<PathBuf>) = valid.into_iter().unzip();

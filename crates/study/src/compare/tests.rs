@@ -1,6 +1,6 @@
 //! Folders of records as a run or a study writes them.
 
-use klatch_record::{Class, Comparison, Estimator, Record, Role, Status, Unit, Verdict, save};
+use klatch_record::{Cause, Class, Comparison, Estimator, Reason, Record, Role, Unit, Verdict, save};
 use tempfile::TempDir;
 
 use super::*;
@@ -115,7 +115,7 @@ fn of_two_studies_every_common_cell_is_compared() {
 fn what_else_differs_is_noted_and_what_does_not_count_is_left_out() {
     let out = study();
     let mut other = record(6, 50, 1.0);
-    other.verdict = Verdict { status: Status::Invalid, reasons: vec!["3 deliveries lost".into()] };
+    other.verdict = Verdict::of(vec![Reason::new(Cause::Crowd, "3 deliveries lost")]);
     put(&out, "s/cells/b/block-6/trial-1.json", &other);
     put(&out, "s/cells/b/block-7/warm-up-1.json", &Record { role: Role::WarmUp, ..record(1, 51, 1.0) });
     for block in 1..=5 {

@@ -10,7 +10,9 @@ mod visit;
 
 use std::time::{Duration, Instant};
 
-use klatch_record::{CellResult, CellStatus, CrowdEvent, Platform, Record, Role, Status, StudyResult};
+use klatch_record::{
+    CellResult, CellStatus, CrowdEvent, Platform, Record, Role, Status, StudyResult, error_chain,
+};
 
 pub use self::store::Store;
 pub use self::visit::{Executor, Machine, Visiting};
@@ -147,7 +149,7 @@ fn visit(
                 store.keep(&cell.id, block, record)?;
                 tell(StudyEvent::Ended(record));
                 if record.verdict.status != Status::Valid {
-                    cause = Some(record.verdict.reasons.join("; "));
+                    cause = Some(record.verdict.messages());
                 }
                 let list = if record.role == Role::Trial { &mut kept.trials } else { &mut kept.warmups };
                 list.push(record.clone());
@@ -157,7 +159,7 @@ fn visit(
     });
     match made {
         Err(error) if error.ends_a_study() => return Err(error),
-        Err(error) => cause = Some(error.to_string()),
+        Err(error) => cause = Some(error_chain(&error)),
         Ok(()) => {}
     }
     if let Some(cause) = cause {

@@ -1,14 +1,13 @@
 //! Who makes the runs: this machine, or a test without time.
 
 use klatch_instruments::Files;
-use klatch_platforms::{Processes, Sysctls};
+use klatch_platforms::{Chosen, Processes, Sysctls};
 use klatch_record::{CrowdEvent, Platform, Record, Role, Status};
 
 use crate::bench::{Bench, chosen};
-use crate::error::RunError;
+use crate::error::{RunError, after_restore};
 use crate::folder::next_stem;
 use crate::plan::Plan;
-use crate::scheduler::Scheduler;
 
 /// What happens on a visit.
 pub enum Visiting<'a> {
@@ -43,6 +42,31 @@ pub struct Machine<'a> {
     pub all: &'a Processes,
 }
 
+impl Machine<'_> {
+    fn make(
+        &self,
+        plan: &Plan,
+        chosen: Option<&Chosen>,
+        runs: &[(Role, u32)],
+        tell: &mut dyn FnMut(Visiting<'_>) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let mut bench = Bench::open(plan, chosen, self.all)?;
+        tell(Visiting::Ready(&bench.platform))?;
+        for &(role, number) in runs {
+            tell(Visiting::Begins(role, number))?;
+            let files = Files { folder: plan.out.clone(), stem: next_stem(&plan.out, role) };
+            // Showing progress cannot fail.
+            let record =
+                bench.run(role, number, &files, |event| tell(Visiting::Crowd(event)).unwrap_or_default())?;
+            tell(Visiting::Ended(&record))?;
+            if record.verdict.status != Status::Valid {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Executor for Machine<'_> {
     fn visit(
         &mut self,
@@ -53,22 +77,7 @@ impl Executor for Machine<'_> {
         let chosen = chosen(plan)?;
         // Each cell may want the machine otherwise; between visits it is as it was.
         let sysctls = Sysctls::set(&plan.sysctls)?;
-        let scheduler = Scheduler::load(plan.scheduler.as_ref())?;
-        let mut bench = Bench::open(plan, chosen.as_ref(), self.all)?;
-        tell(Visiting::Ready(&bench.platform))?;
-        for &(role, number) in runs {
-            tell(Visiting::Begins(role, number))?;
-            let files = Files { folder: plan.out.clone(), stem: next_stem(&plan.out, role) };
-            // Showing progress cannot fail.
-            let mut record =
-                bench.run(role, number, &files, |event| tell(Visiting::Crowd(event)).unwrap_or_default())?;
-            scheduler.witness(&mut record);
-            tell(Visiting::Ended(&record))?;
-            if record.verdict.status != Status::Valid {
-                break;
-            }
-        }
-        drop(bench);
-        Ok(sysctls.put_back()?)
+        let made = self.make(plan, chosen.as_ref(), runs, tell);
+        after_restore(made, sysctls.put_back())
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guards::guard_run;
+    use crate::assemble::guarded;
     use crate::samples::record;
     use klatch_record::{Latency, Status};
 
@@ -75,22 +75,21 @@ mod tests {
     #[test]
     fn more_under_way_than_the_pacing_allows_makes_the_verdict_unknown() {
         // 95,000 deliveries/s of 60 ms are 5,700 at a time; 10 rooms of 20 users have 3,800.
-        let mut record = took(60_000);
-        guard_run(&mut record);
+        let record = guarded(took(60_000));
         assert_eq!((record.verdict.status, record.warnings.len()), (Status::Unknown, 1));
         assert!(
             record.verdict.reasons[0]
+                .message
                 .contains("deliveries were under way on average, and the pacing allows 3800")
         );
     }
 
     #[test]
     fn time_that_passed_in_the_crowd_makes_the_verdict_unknown() {
-        let mut record = took(500);
-        guard_run(&mut record);
+        let mut record = guarded(took(500));
         assert_eq!(record.verdict.status, Status::Unknown);
         assert!(
-            record.verdict.reasons[0].contains("a turn took 2000 µs and no delivery more than 50"),
+            record.verdict.reasons[0].message.contains("a turn took 2000 µs and no delivery more than 50"),
             "{record:?}"
         );
         record.workload.pause_s = 0.001;

@@ -12,23 +12,19 @@ mod outlier;
 mod too_short;
 mod trend;
 
-use klatch_record::{Record, Status, Warning, WarningKind};
+use klatch_record::{Record, Warning, WarningKind};
 
 pub(crate) use lucky_cells::guard as guard_cells;
 pub(crate) use one_start::floor;
 
-/// Adds the warnings of one run to its record. A valid score that contradicts itself becomes `unknown`.
-pub(crate) fn guard_run(record: &mut Record) {
-    record.warnings.extend(crowd_limit::guard(record));
-    record.warnings.extend(gc::guard(record));
-    record.warnings.extend(too_short::guard(record));
-    if let Some(warning) = littles_law::guard(record) {
-        if record.verdict.status == Status::Valid {
-            record.verdict.status = Status::Unknown;
-            record.verdict.reasons.push(warning.message.clone());
-        }
-        record.warnings.push(warning);
-    }
+/// Warnings about one run.
+pub(crate) fn run_warnings(record: &Record) -> Vec<Warning> {
+    [crowd_limit::guard(record), gc::guard(record), too_short::guard(record)].into_iter().flatten().collect()
+}
+
+/// How the numbers of a run contradict each other, if they do.
+pub(crate) fn contradiction(record: &Record) -> Option<Warning> {
+    littles_law::guard(record)
 }
 
 /// What to know of the trials of one cell together, in the order of time.

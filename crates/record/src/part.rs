@@ -1,0 +1,148 @@
+//! What crowds found, before it is a record. Merging is exact: the merge of merges equals the merge of all.
+
+use crate::merge::MergeError;
+use crate::window::Window;
+use crate::{
+    Cause, Checks, EXAMPLES_MAX, FailureKind, Latency, Reason, Shard, Timeline, Usage, Warning, WarningKind,
+};
+
+/// Share of the common time below which the score is a lower bound.
+const OVERLAP_SHARE_MIN: f64 = 0.9;
+
+/// What one or several crowds with different rooms found.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The crowds, by their rooms; at least one.
+    pub shards: Vec<Shard>,
+    /// Messages said.
+    pub sent: u64,
+    /// Deliveries verified.
+    pub received: u64,
+    /// From the first connect to the last join, seconds.
+    pub join_s: f64,
+    /// Delivery latency; `None` if nothing was delivered.
+    pub latency: Option<Latency>,
+    /// How late the crowds spoke; only under pacing `rate`.
+    pub send_lag: Option<Latency>,
+    /// Deliveries over the time of the run; `None` if a crowd did not report them.
+    pub over_time: Option<Timeline>,
+    /// Every message accounted for.
+    pub checks: Checks,
+    /// What the crowds used; `None` if one could not be watched.
+    pub usage: Option<Usage>,
+}
+
+impl Part {
+    /// Merges parts, which must have different rooms.
+    ///
+    /// # Errors
+    /// There is no part, two share a room, or a histogram cannot be read.
+    pub fn merge(parts: Vec<Part>) -> Result<Part, MergeError> {
+        let mut shards: Vec<Shard> = parts.iter().flat_map(|part| part.shards.iter().cloned()).collect();
+        shards.sort_by_key(|shard| shard.start);
+        if shards.is_empty() {
+            return Err(MergeError::None);
+        }
+        if let Some(pair) = shards.windows(2).find(|pair| pair[1].start <= pair[0].last_room()) {
+            return Err(MergeError::SharedRooms { one: pair[0].to_string(), other: pair[1].to_string() });
+        }
+        let sum = |of: fn(&Part) -> u64| parts.iter().map(of).sum();
+        let (sent, received) = (sum(|part| part.sent), sum(|part| part.received));
+        let usages: Option<Vec<&Usage>> = parts.iter().map(|part| part.usage.as_ref()).collect();
+        Ok(Part {
+            shards,
+            sent,
+            received,
+            join_s: parts.iter().map(|part| part.join_s).fold(0.0, f64::max),
+            latency: Latency::merge(parts.iter().filter_map(|part| part.latency.as_ref()))?,
+            send_lag: Latency::merge(parts.iter().filter_map(|part| part.send_lag.as_ref()))?,
+            over_time: Timeline::merge(parts.iter().map(|part| part.over_time.as_ref()))?,
+            checks: checks(&parts),
+            usage: usages.map(|usages| Usage::together(&usages, sent + received)),
+        })
+    }
+
+    /// From the first opening of the gate to the last verified delivery, seconds.
+    pub fn elapsed_s(&self) -> f64 {
+        Window::of(&self.shards).whole_s
+    }
+
+    /// Rooms of all shards.
+    pub fn rooms(&self) -> u32 {
+        self.shards.iter().map(|shard| shard.rooms).sum()
+    }
+
+    /// What the shards together have against the score. A single shard is not named.
+    pub fn reasons(&self) -> Vec<Reason> {
+        let shards = &self.shards;
+        let announced = shards.iter().find_map(|shard| shard.gate.as_ref()).map(|gate| gate.shards as usize);
+        let missing = announced.filter(|&announced| announced != shards.len()).map(|announced| {
+            let there: Vec<String> = shards.iter().map(ToString::to_string).collect();
+            let message =
+                format!("{} of {announced} announced shards are here: {}", shards.len(), there.join(", "));
+            Reason::new(Cause::MissingShards, message)
+        });
+        let of_shard = |shard: &Shard| {
+            let name = if shards.len() > 1 { format!("{shard}: ") } else { String::new() };
+            let reason = |reason: &String| Reason::new(Cause::Crowd, format!("{name}{reason}"));
+            shard.reasons.iter().map(reason).collect::<Vec<_>>()
+        };
+        missing.into_iter().chain(shards.iter().flat_map(of_shard)).collect()
+    }
+
+    /// What the shards together warn of. A warning that several share appears once.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let shards = &self.shards;
+        let mut warnings: Vec<Warning> = Vec::new();
+        for warning in shards.iter().flat_map(|shard| &shard.warnings) {
+            if !warnings.contains(warning) {
+                warnings.push(warning.clone());
+            }
+        }
+        for warning in &mut warnings {
+            let names: Vec<String> = shards
+                .iter()
+                .filter(|shard| shard.warnings.contains(warning))
+                .map(ToString::to_string)
+                .collect();
+            if names.len() < shards.len() {
+                warning.message = format!("{}: {}", names.join(", "), warning.message);
+            }
+        }
+        let Window { whole_s, overlap_s } = Window::of(shards);
+        if overlap_s < whole_s * OVERLAP_SHARE_MIN {
+            let share = overlap_s / whole_s * 100.0;
+            warnings.push(Warning {
+                kind: WarningKind::ShardsUneven,
+                message: format!("all shards were active in {share:.0} % of the time only"),
+                advice: "the score is a lower bound: give each shard as many rooms as the others".to_owned(),
+            });
+        }
+        warnings
+    }
+}
+
+fn checks(parts: &[Part]) -> Checks {
+    let sum = |of: fn(&Checks) -> u64| parts.iter().map(|part| of(&part.checks)).sum();
+    let all = || parts.iter().map(|part| &part.checks);
+    let mut faults: Vec<_> = all().flat_map(|checks| checks.faults.clone()).collect();
+    faults.sort_by_key(|fault| (fault.room, fault.user, fault.speaker, fault.sequence, fault.kind as u8));
+    faults.truncate(EXAMPLES_MAX);
+    let mut strangers: Vec<_> = all().flat_map(|checks| checks.strangers.clone()).collect();
+    strangers.sort_by_key(|stranger| (stranger.room, stranger.nick.clone()));
+    strangers.truncate(EXAMPLES_MAX);
+    // A crowd that was told to stop is less of a cause than whatever happened to the others.
+    let failure = all().filter_map(|checks| checks.failure.clone()).min_by_key(|failure| {
+        (failure.kind == FailureKind::Stopped, failure.room, failure.user, failure.detail.clone())
+    });
+    Checks {
+        lost: sum(|checks| checks.lost),
+        unsaid: sum(|checks| checks.unsaid),
+        repeated: sum(|checks| checks.repeated),
+        reordered: sum(|checks| checks.reordered),
+        altered: sum(|checks| checks.altered),
+        faults,
+        strangers,
+        failure,
+    }
+}
