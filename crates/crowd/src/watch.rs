@@ -39,7 +39,18 @@ impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Watch<'_, F, G>
         let started = Instant::now();
         let workload = &self.options.workload;
         let expected = workload.sent_expected() + workload.received_expected();
-        self.until_all(|notice| matches!(notice, Notice::Joined), |_, (joined, ..)| joined)?;
+        let users = workload.connections();
+        let mut told = 0;
+        self.until_all(
+            |notice| matches!(notice, Notice::Joined),
+            |watch, (joined, ..)| {
+                if joined > told {
+                    told = joined;
+                    (watch.tell)(&CrowdEvent::Joining { joined, users });
+                }
+                joined
+            },
+        )?;
         *join_s = started.elapsed().as_secs_f64();
         (self.tell)(&CrowdEvent::Joined { join_s: *join_s });
         if let Some(gate) = &self.options.gate {
@@ -64,7 +75,7 @@ impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Watch<'_, F, G>
     fn until_all(
         &mut self,
         wanted: impl Fn(&Notice) -> bool,
-        progress: impl Fn(&mut Self, (u64, u64, u64)) -> u64,
+        mut progress: impl FnMut(&mut Self, (u64, u64, u64)) -> u64,
     ) -> Result<(), Failure> {
         let mut missing = self.parts;
         let mut next_look = Instant::now() + PROGRESS_PERIOD;
@@ -125,4 +136,56 @@ fn died() -> Failure {
 
 fn stopped(detail: String) -> Failure {
     Failure { kind: FailureKind::Stopped, room: None, user: None, detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::Ordering;
+    use std::sync::mpsc::channel;
+
+    use klatch_record::{Pacing, WireName, Workload};
+
+    use super::*;
+    use crate::options::Threads;
+    use crate::shared::Wake;
+
+    /// Only the report lets the last user in.
+    #[test]
+    fn users_who_have_joined_are_reported_while_others_join() {
+        let pacing = Pacing::Turns;
+        let options = Options {
+            host: String::new(),
+            port: 1,
+            wire: WireName::Irc,
+            workload: Workload {
+                rooms: 1,
+                users: 4,
+                count: 1,
+                size_bytes: 60,
+                start: 1,
+                pacing,
+                pause_s: 0.0,
+            },
+            threads: Threads::Loops(1),
+            timeout: Duration::from_secs(5),
+            connect_timeout: Duration::from_secs(1),
+            seed: 1,
+            gate: None,
+            gate_timeout: Duration::from_secs(1),
+            steered: false,
+        };
+        let shared = Shared::new(vec![Wake::Threads(Mutex::default())]);
+        shared.posts[0].joined.store(3, Ordering::Relaxed);
+        let (sender, inbox) = channel();
+        let tell = |event: &CrowdEvent| {
+            if *event == (CrowdEvent::Joining { joined: 3, users: 4 }) {
+                sender.send(Notice::Joined).unwrap();
+                sender.send(Notice::Complete).unwrap();
+            }
+        };
+        let watch =
+            Watch { options: &options, shared: &shared, inbox, tell, to_gate: |_: &Gate| Ok(()), parts: 1 };
+        assert_eq!(watch.until_done().1, None);
+    }
 }

@@ -9,6 +9,13 @@ use crate::{Environment, IntervalCounts, Usage};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum CrowdEvent {
+    /// Some users have joined, and others have not.
+    Joining {
+        /// Users who have joined.
+        joined: u64,
+        /// All users.
+        users: u64,
+    },
     /// Every user has joined.
     Joined {
         /// From the first connect to the last join, seconds.

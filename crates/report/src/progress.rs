@@ -32,6 +32,11 @@ impl Progress {
     /// Takes in what the crowd tells.
     pub fn tell(&mut self, event: &CrowdEvent) {
         match (event, &self.bar) {
+            (CrowdEvent::Joining { joined, users }, Some(bar)) => {
+                bar.set_length(*users);
+                bar.set_position(*joined);
+            }
+            (CrowdEvent::Joining { .. }, None) => {}
             (CrowdEvent::Joined { .. }, Some(bar)) => {
                 bar.reset();
                 bar.set_message(self.name.clone());

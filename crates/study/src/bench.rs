@@ -103,7 +103,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Record, RunError> {
         let started_at = now();
         let pids: Vec<u32> = self.servers.iter().map(|server| server.pid).collect();
-        let gathered = steer::run(&self.crowds, self.all, &pids, watcher, tell)?;
+        let gathered = steer::run(&self.crowds, self.all, &pids, steer::SILENCE_MAX, watcher, tell)?;
         let Gathered { parts, server, steal_share, others_share, cpu_mhz, observations } = gathered;
         let servers_ended = self.servers_ended();
         let unreached =

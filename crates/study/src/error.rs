@@ -61,10 +61,10 @@ pub enum RunError {
         words: String,
     },
     /// The crowd hangs.
-    #[error("the crowd said nothing for {silent_s} s and was stopped")]
+    #[error("the crowd reported nothing for {silent_s} s and was stopped")]
     CrowdSilent {
-        /// For so long.
-        silent_s: u64,
+        /// For so long, seconds.
+        silent_s: f64,
     },
     /// Nobody answers at the address.
     #[error("no server at {address}: {detail}")]

@@ -12,8 +12,9 @@ use crate::error::RunError;
 use crate::pulse::Pulse;
 use crate::watcher::Watcher;
 
-/// A crowd gives up by itself when nothing comes; this is for one that has lost its wits.
-const SILENCE_MAX: Duration = Duration::from_secs(900);
+/// How long no crowd may report anything before all are stopped. A crowd that waits in vain gives up by itself; this is for
+/// one that hangs.
+pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(900);
 
 /// What came of the crowds of a run.
 pub(crate) struct Gathered {
@@ -71,11 +72,13 @@ struct Look {
     machine: Option<MachineTime>,
 }
 
-/// Runs the crowds once against servers whose processes are `servers`, where they are of this machine.
+/// Runs the crowds once against servers whose processes are `servers`, where they are of this machine. Any report, also that
+/// users join, begins `silence_max` anew.
 pub(crate) fn run(
     crowds: &[Crowd],
     all: &Processes,
     servers: &[u32],
+    silence_max: Duration,
     watcher: &mut dyn Watcher,
     mut tell: impl FnMut(&CrowdEvent),
 ) -> Result<Gathered, RunError> {
@@ -91,10 +94,10 @@ pub(crate) fn run(
     let mut frequency = CpuFrequency::new();
     let mut pulse = None;
     while running.iter().any(|one| one.stage < Stage::Ended) {
-        let (place, line) = match lines.recv_timeout(SILENCE_MAX) {
+        let (place, line) = match lines.recv_timeout(silence_max) {
             Ok(said) => said,
             Err(RecvTimeoutError::Timeout) => {
-                return Err(RunError::CrowdSilent { silent_s: SILENCE_MAX.as_secs() });
+                return Err(RunError::CrowdSilent { silent_s: silence_max.as_secs_f64() });
             }
             Err(RecvTimeoutError::Disconnected) => break,
         };
@@ -225,7 +228,13 @@ impl<'a> Running<'a> {
             Ok(CrowdEvent::Done) => self.stage = Stage::Done,
             Ok(CrowdEvent::Itself(itself)) => self.itself = Some(*itself),
             Ok(CrowdEvent::Result(result)) => (self.stage, self.result) = (Stage::Done, Some(*result)),
-            Ok(CrowdEvent::Gate { .. } | CrowdEvent::Cpus { .. } | CrowdEvent::Open) | Err(_) => {}
+            Ok(
+                CrowdEvent::Joining { .. }
+                | CrowdEvent::Gate { .. }
+                | CrowdEvent::Cpus { .. }
+                | CrowdEvent::Open,
+            )
+            | Err(_) => {}
         }
         false
     }
@@ -261,5 +270,60 @@ impl<'a> Running<'a> {
             (None, _) => None,
         };
         Ok(Found { result, died: None, usage, itself })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use klatch_platforms::Tuned;
+    use klatch_record::{CrowdInfo, Pacing, Workload};
+
+    use super::*;
+
+    struct Nobody;
+
+    impl Watcher for Nobody {
+        fn opens(&mut self, _: &Targets) {}
+
+        fn progress(&mut self, _: u64) {}
+
+        fn closes(&mut self) -> Vec<Observation> {
+            Vec::new()
+        }
+    }
+
+    /// A crowd that is a script of the shell.
+    fn crowd(script: &str) -> Crowd {
+        let command = ["sh", "-c", script].map(str::to_owned).into();
+        let pacing = Pacing::Turns;
+        Crowd {
+            info: CrowdInfo { kind: "native".into(), knobs: [].into(), command, runtime: None },
+            tuned: Tuned::of_native_crowd(&[]).unwrap(),
+            workload: Workload {
+                rooms: 1,
+                users: 2,
+                count: 1,
+                size_bytes: 60,
+                start: 1,
+                pacing,
+                pause_s: 0.0,
+            },
+            address: "127.0.0.1:1".into(),
+            host: None,
+            name: "room 1".into(),
+        }
+    }
+
+    #[test]
+    fn users_who_join_begin_the_silence_anew() {
+        const JOINING: &str = r#"echo '{"event":"joining","joined":1,"users":2}'"#;
+        let (step, silence_max) = (Duration::from_millis(300), Duration::from_secs(1));
+        let crowd = crowd(&format!("for i in 1 2 3 4; do sleep {}; {JOINING}; done; exec sleep 60", 0.3));
+        let began = Instant::now();
+        let done = run(&[crowd], &Processes::default(), &[], silence_max, &mut Nobody, |_| {});
+        assert!(matches!(done, Err(RunError::CrowdSilent { silent_s: 1.0 })), "{:?}", done.err());
+        assert!(began.elapsed() >= 4 * step + silence_max, "{:?}", began.elapsed());
     }
 }

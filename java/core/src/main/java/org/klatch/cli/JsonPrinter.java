@@ -21,6 +21,11 @@ final class JsonPrinter implements Printer {
   }
 
   @Override
+  public void joining(int joined, int users) {
+    print(new Json().put("event", "joining").put("joined", joined).put("users", users));
+  }
+
+  @Override
   public void joined(double joinS) {
     print(new Json().put("event", "joined").put("join_s", joinS));
   }

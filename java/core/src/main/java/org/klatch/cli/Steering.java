@@ -44,6 +44,11 @@ final class Steering implements Control {
   }
 
   @Override
+  public void joining(int joined, int users) {
+    printer.joining(joined, users);
+  }
+
+  @Override
   public void joined(double joinS) {
     printer.joined(joinS);
   }

@@ -18,6 +18,9 @@ final class TextPrinter implements Printer {
   }
 
   @Override
+  public void joining(int joined, int users) {}
+
+  @Override
   public void joined(double joinS) {
     print("Everybody joined after %.3f s.", joinS);
   }

@@ -2,6 +2,11 @@ package org.klatch.crowd;
 
 /** Who starts a crowd hears of these moments, and says when it goes on. Called by one thread. */
 public interface Control {
+  /**
+   * Some users have joined and others have not; called about twice a second, when there are more.
+   */
+  void joining(int joined, int users);
+
   /** Every user has joined, {@code joinS} seconds after the first began to connect. */
   void joined(double joinS);
 

@@ -14,6 +14,7 @@ public final class Crowd {
   private static final int TIMELINES = 8;
 
   private static final long TICK_MS = 500;
+  private static final long TICK_NS = TICK_MS * 1_000_000;
   private static final long QUIT_GRACE_NS = 5_000_000_000L;
   private static final long FAILED_GRACE_NS = 500_000_000L;
 
@@ -24,6 +25,8 @@ public final class Crowd {
   private final List<User> users = new ArrayList<>(); // room by room
   private final List<Timeline> timelines = new ArrayList<>();
   private double joinS;
+  private long joiningReportedNs;
+  private int joiningReported;
 
   /** Makes a crowd that does nothing before {@link #run}. */
   public Crowd(Options options, Control control) {
@@ -63,6 +66,7 @@ public final class Crowd {
 
   private boolean join() throws InterruptedException {
     long startNs = gate.nowNs();
+    joiningReportedNs = startNs;
     for (int i = 0; i < users.size(); i++) {
       users.get(i).start();
       if (!awaitJoined(i + 1 - JOINING_MAX + 1)) {
@@ -77,7 +81,9 @@ public final class Crowd {
   /** Waits until {@code count} have joined; false if the crowd gives up before. */
   private boolean awaitJoined(int count) throws InterruptedException {
     Patience patience = new Patience(options.timeoutNs());
+    reportJoining();
     while (!roll.awaitJoined(count, TICK_MS)) {
+      reportJoining();
       if (roll.failure() == null && patience.endsWith(roll.joinedCount())) {
         roll.failed(
             new Failure(
@@ -93,6 +99,17 @@ public final class Crowd {
       }
     }
     return true;
+  }
+
+  /** Reports how many have joined, once a tick at most, and only when there are more. */
+  private void reportJoining() {
+    long nowNs = gate.nowNs();
+    int joined = roll.joinedCount();
+    if (joined > joiningReported && nowNs - joiningReportedNs >= TICK_NS) {
+      joiningReported = joined;
+      joiningReportedNs = nowNs;
+      control.joining(joined, users.size());
+    }
   }
 
   private void talk() throws InterruptedException {

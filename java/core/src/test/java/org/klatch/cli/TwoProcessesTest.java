@@ -106,7 +106,9 @@ class TwoProcessesTest {
   void eventsAndResult() throws Exception {
     try (Program crowd =
         crowd("-rooms 2 -users 3 -count 20 -pacing rate -rate 20 --json -seed 4")) {
-      List<String> lines = crowd.rest();
+      // A machine that is slow enough joins in several steps.
+      List<String> lines = new ArrayList<>(crowd.rest());
+      lines.removeIf(line -> line.contains("\"event\":\"joining\""));
       assertEquals(0, crowd.exitStatus());
       assertEquals("joined", event(lines.get(0)));
       assertEquals("progress", event(lines.get(1)));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -50,6 +51,26 @@ class CrowdTest {
   void moreUsersThanMayJoinAtATime() throws Exception {
     try (TestServer server = new TestServer(false)) {
       run(TestOptions.of(server.port(), Pacing.TURNS).rooms(10).users(10).count(1));
+    }
+  }
+
+  /** Only the report lets the second user in. */
+  @Test
+  void usersWhoHaveJoinedAreReportedWhileOthersJoin() throws Exception {
+    TestControl control = new TestControl();
+    AtomicBoolean first = new AtomicBoolean(true);
+    Proxy.Tamper hold =
+        (listener, line) -> {
+          if (line.contains(" 366 ") && !first.getAndSet(false)) {
+            assertTrue(control.joining.await(30, TimeUnit.SECONDS));
+          }
+          return List.of(line);
+        };
+    try (TestServer server = new TestServer(false);
+        Proxy proxy = new Proxy(server.port(), hold)) {
+      Options options =
+          TestOptions.of(proxy.port(), Pacing.TURNS).rooms(1).users(2).timeoutS(5).build();
+      assertNull(new Crowd(options, control).run().failure());
     }
   }
 

@@ -2,10 +2,17 @@ package org.klatch.crowd;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 
 /** Lets a crowd run through, and notes what it told. */
 final class TestControl implements Control {
   final List<String> events = new ArrayList<>();
+  final CountDownLatch joining = new CountDownLatch(1);
+
+  @Override
+  public void joining(int joined, int users) {
+    joining.countDown();
+  }
 
   @Override
   public void joined(double joinS) {
