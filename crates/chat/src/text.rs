@@ -93,7 +93,7 @@ fn take_8(digits: &[u8]) -> Option<u32> {
 }
 
 /// The finaliser of SplitMix64: every bit of `z` reaches every bit of the result.
-const fn mix(mut z: u64) -> u64 {
+pub const fn mix(mut z: u64) -> u64 {
     z ^= z >> 30;
     z = z.wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z ^= z >> 27;

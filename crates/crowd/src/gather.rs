@@ -18,6 +18,7 @@ use crate::pace::Pace;
 use crate::redis::Redis;
 use crate::room_loop::RoomLoop;
 use crate::rooms::Rooms;
+use crate::schedule::jitter;
 use crate::shared::{Notice, Phase, Shared, Wake};
 use crate::tally::Tally;
 use crate::user::User;
@@ -154,21 +155,12 @@ pub(crate) fn seat<W: Wire>(workload: &Workload, seed: u64, rooms: Range<u32>) -
     let mut users = Vec::with_capacity(rooms.len() * workload.users as usize);
     for room in rooms {
         for user in 0..workload.users {
-            // By the room's own number: shards speak as a whole crowd would.
-            let place = u64::from(workload.start + room) * u64::from(workload.users) + u64::from(user);
-            let pace = Pace::new(workload, user, jitter(seed, place));
-            users.push(User::new(Seat { room: workload.start + room, user, users: workload.users }, pace));
+            let room = workload.start + room;
+            let pace = Pace::new(workload, user, jitter(seed, room, user));
+            users.push(User::new(Seat { room, user, users: workload.users }, pace));
         }
     }
     users
-}
-
-/// A number in 0..1 that looks random and is the same for the same seed and place.
-fn jitter(seed: u64, place: u64) -> f64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    (seed, place).hash(&mut hasher);
-    (hasher.finish() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]
@@ -179,15 +171,5 @@ mod tests {
     fn rooms_are_shared_out_whole_and_evenly() {
         let shares: Vec<_> = (0..3).map(|number| share_of(10, number, 3)).collect();
         assert_eq!(shares, [0..3, 3..6, 6..10]);
-    }
-
-    #[test]
-    fn jitter_is_spread_over_the_period_and_repeats() {
-        let jitters: Vec<f64> = (0..1000).map(|place| jitter(1, place)).collect();
-        let mean = jitters.iter().sum::<f64>() / 1000.0;
-        assert!((0.45..0.55).contains(&mean), "mean {mean}");
-        assert!(jitters.iter().all(|jitter| (0.0..1.0).contains(jitter)));
-        assert_eq!(jitter(1, 7), jitters[7]);
-        assert_ne!(jitter(2, 7), jitters[7]);
     }
 }

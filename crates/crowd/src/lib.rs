@@ -15,6 +15,7 @@ mod redis;
 mod rehearsal;
 mod room_loop;
 mod rooms;
+mod schedule;
 mod shared;
 mod tally;
 mod timeline;

@@ -30,7 +30,7 @@ pub(crate) struct WorkloadArgs {
     /// Pacing `rate`: messages a second of each user
     #[arg(long, value_name = "MESSAGES/S", required_if_eq("pacing", "rate"))]
     rate: Option<f64>,
-    /// Least time between two messages of a user
+    /// Least time between two messages of a user; not with pacing `rate`, whose schedule is fixed in advance
     #[arg(long, default_value_t = 0.0, value_name = "SECONDS", allow_negative_numbers = true)]
     pause: f64,
 }

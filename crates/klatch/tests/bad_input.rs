@@ -39,6 +39,22 @@ fn numbers_out_of_range() {
 }
 
 #[test]
+fn a_pause_moves_no_schedule() {
+    let message = "klatch: pause must be 0 under pacing rate, whose schedule is fixed in advance, got 0.5";
+    let arguments = ["--pacing", "rate", "--rate", "5", "--pause", "0.5"];
+    let out = tempfile::tempdir().unwrap();
+    fails(run_once(out.path(), &[]).args(arguments), message);
+    fails(klatch().arg("crowd").args(arguments), message);
+    let study = out.path().join("paused.toml");
+    let text = "question = \"?\"\nplatforms = [\"native-epoll\"]\n[workload]\npacing = \"rate\"\nrate = 5\npause = 0.5\n";
+    std::fs::write(&study, text).unwrap();
+    fails(
+        klatch().arg("study").arg(&study).arg("--out").arg(out.path()),
+        message.trim_start_matches("klatch: "),
+    );
+}
+
+#[test]
 fn a_port_in_use() {
     let server = NativeServer::start();
     let address = server.address.to_string();

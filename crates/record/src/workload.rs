@@ -22,7 +22,7 @@ pub struct Workload {
     pub start: u32,
     /// When a user speaks.
     pub pacing: Pacing,
-    /// Least time between two messages of a user, seconds (VolanoMark's `-pause`).
+    /// Least time between two messages of a user, seconds (VolanoMark's `-pause`); 0 under pacing `rate`.
     pub pause_s: f64,
 }
 
@@ -145,6 +145,14 @@ impl Workload {
             }
             Pacing::Turns | Pacing::Flood => {}
         }
+        if matches!(self.pacing, Pacing::Rate { .. }) && self.pause_s != 0.0 {
+            // A pause would move messages away from the schedule, which is fixed in advance.
+            return Err(out_of(
+                "pause",
+                "0 under pacing rate, whose schedule is fixed in advance",
+                self.pause_s,
+            ));
+        }
         let possible = (0.0..=86_400.0).contains(&self.pause_s);
         possible.then_some(()).ok_or(out_of("pause", "0..=86400 seconds", self.pause_s))
     }
@@ -191,6 +199,12 @@ mod tests {
         assert_eq!(says(Workload { pacing, ..CLASSIC }), "window must be 1..=4294967295, got 0");
         let pacing = Pacing::Rate { per_user_per_s: f64::NAN };
         assert!(says(Workload { pacing, ..CLASSIC }).starts_with("rate must be above 0"));
+        let pacing = Pacing::Rate { per_user_per_s: 1.0 };
+        assert_eq!(Workload { pacing, ..CLASSIC }.check(), Ok(()));
+        assert_eq!(
+            says(Workload { pacing, pause_s: 0.5, ..CLASSIC }),
+            "pause must be 0 under pacing rate, whose schedule is fixed in advance, got 0.5"
+        );
         assert_eq!(says(Workload { pause_s: -1.0, ..CLASSIC }), "pause must be 0..=86400 seconds, got -1");
     }
 }

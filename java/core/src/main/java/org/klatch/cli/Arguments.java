@@ -90,6 +90,16 @@ final class Arguments {
     throw new Trouble.Usage(name + " must be " + min + "..=" + max + ", got " + text);
   }
 
+  /** An option that is a whole number of 64 bits without a sign. */
+  long unsigned(String name, long preset, String what) throws Trouble {
+    String text = text(name, "N", Long.toUnsignedString(preset), what);
+    try {
+      return Long.parseUnsignedLong(text);
+    } catch (NumberFormatException e) {
+      throw new Trouble.Usage(name + " must be 0..=" + Long.toUnsignedString(-1) + ", got " + text);
+    }
+  }
+
   /** As {@link #number}, for bounds that are an {@code int}. */
   int integer(String name, int min, int max, int preset, String what) throws Trouble {
     return (int) number(name, min, max, preset, what);

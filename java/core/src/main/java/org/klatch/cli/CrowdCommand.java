@@ -79,8 +79,7 @@ final class CrowdCommand {
                 * arguments.decimal(
                     "connect-timeout", 0.1, 86_400, "10", "S", "seconds for one connection")),
         arguments.flag("yield", "yield after each packet received and each batch sent"),
-        arguments.number(
-            "seed", Long.MIN_VALUE, Long.MAX_VALUE, 1, "rate: of the jittered first messages"));
+        arguments.unsigned("seed", 1, "rate: seed of the schedules"));
   }
 
   private static void check(Options options, Arguments arguments) throws Trouble {
@@ -92,6 +91,10 @@ final class CrowdCommand {
     if (rate != options.rate() > 0) {
       throw new Trouble.Usage(
           rate ? "pacing rate needs -rate, above 0" : "-rate needs -pacing rate");
+    }
+    if (rate && options.pauseNs() > 0) {
+      throw new Trouble.Usage(
+          "-pause must be 0 under -pacing rate, whose schedule is fixed in advance");
     }
     if (arguments.has("window") && options.pacing() != Pacing.ROUNDS) {
       throw new Trouble.Usage("-window needs -pacing rounds");

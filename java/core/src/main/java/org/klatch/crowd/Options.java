@@ -13,11 +13,11 @@ package org.klatch.crowd;
  * @param pacing when a user speaks
  * @param window rounds that a user may be ahead of the others; for {@code rounds}
  * @param rate messages a second of each user; for {@code rate}, else 0
- * @param pauseNs least time between two messages of a user, ns
+ * @param pauseNs least time between two messages of a user, ns; 0 for {@code rate}
  * @param timeoutNs time without any progress after which the crowd gives up, ns
  * @param connectTimeoutMs time for one connection to be made, ms
  * @param yield whether threads yield after each packet received and each batch sent
- * @param seed of the jitter of the first message; for {@code rate}
+ * @param seed of the schedules, unsigned; for {@code rate}
  */
 public record Options(
     String host,

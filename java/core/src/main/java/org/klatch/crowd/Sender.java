@@ -19,7 +19,7 @@ final class Sender {
   private final Options options;
   private final byte[] line; // its text is rewritten for every message
   private final int textAt;
-  private final long phaseNs; // of the schedule, from the gate to the first message
+  private final Schedule schedule; // null unless pacing is rate
   private final Queue<byte[]> answers = new ConcurrentLinkedQueue<>(); // to PINGs
   private volatile int allowed;
   private volatile boolean leaving;
@@ -35,14 +35,10 @@ final class Sender {
     String head = "PRIVMSG " + user.seat.channel + " :";
     textAt = head.length();
     line = (head + " ".repeat(options.size()) + "\r\n").getBytes(StandardCharsets.US_ASCII);
-    phaseNs = options.pacing() == Pacing.RATE ? phaseNs(user.seat) : 0;
-  }
-
-  /** Uniform within one period, and the same in every run with this seed. */
-  private long phaseNs(Seat seat) {
-    long random = Text.mix(Text.mix(options.seed()) + ((long) seat.room << 32 | seat.user));
-    double share = (random >>> 11) / (double) (1L << 53);
-    return (long) (share * 1e9 / options.rate());
+    schedule =
+        options.pacing() == Pacing.RATE
+            ? new Schedule(options.seed(), user.seat.room, user.seat.user, options.rate())
+            : null;
   }
 
   void runsIn(Thread thread) {
@@ -120,15 +116,11 @@ final class Sender {
     if (said >= allowed || !user.gate.isOpen()) {
       return NOTHING_DUE;
     }
-    if (options.pacing() != Pacing.RATE) {
-      return restUntilNs;
-    }
-    long sinceFirstNs = (long) (said * 1e9 / options.rate());
-    return Math.max(restUntilNs, user.gate.openedNs() + phaseNs + sinceFirstNs);
+    return schedule == null ? restUntilNs : user.gate.openedNs() + schedule.dueNs(said);
   }
 
   private void say(long nowNs, long dueNs) throws IOException {
-    boolean scheduled = options.pacing() == Pacing.RATE;
+    boolean scheduled = schedule != null;
     Seat seat = user.seat;
     Text.write(line, textAt, options.size(), seat.room, seat.user, said, scheduled ? dueNs : nowNs);
     if (scheduled) {

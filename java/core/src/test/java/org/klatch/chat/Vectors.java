@@ -10,14 +10,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The test vectors that all implementations share; see vectors/README.md. */
-final class Vectors {
+public final class Vectors {
   private Vectors() {}
 
   static Path path(String name) {
     return Path.of("..", "..", "vectors", name);
   }
 
-  static JsonNode json(String name) {
+  /** The vectors in the file of this name. */
+  public static JsonNode json(String name) {
     try {
       return new ObjectMapper().readTree(Files.readString(path(name)));
     } catch (IOException e) {

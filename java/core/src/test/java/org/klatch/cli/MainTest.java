@@ -30,6 +30,8 @@ class MainTest {
           crowd -pacing sometimes    | pacing must be turns, rounds, flood or rate, got sometimes
           crowd -pacing rate         | pacing rate needs -rate, above 0
           crowd -rate 5              | -rate needs -pacing rate
+          crowd -pacing rate -rate 5 -pause 1 | -pause must be 0 under -pacing rate, whose schedule is fixed in advance
+          crowd -seed -1             | seed must be 0..=18446744073709551615, got -1
           crowd -window 5            | -window needs -pacing rounds
           crowd -bogus 1             | unknown option -bogus
           crowd --bogus=1            | unknown option -bogus
