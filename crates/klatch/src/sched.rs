@@ -113,7 +113,8 @@ impl Run {
 }
 
 fn show(report: &Report) {
-    eprintln!("\nscheduler {}", report.scheduler);
+    let knobs = report.knobs.iter().map(|(name, value)| format!(" {name}={value}"));
+    eprintln!("\nscheduler {}{}", report.scheduler, knobs.collect::<String>());
     for stat in &report.observed.stats {
         eprintln!("{:>14} {}: {}", stat.value, stat.name, stat.what);
     }

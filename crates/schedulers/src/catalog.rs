@@ -111,6 +111,13 @@ impl Scheduler {
         self.section(".rodata.stats").chunks_exact(128).map(stat).collect()
     }
 
+    /// How many CPUs its tables hold; `None` if it keeps nothing of each CPU.
+    pub fn cpus_max(&self) -> Option<u32> {
+        libbpf_rs::set_print(None);
+        let open = ObjectBuilder::default().open_memory(self.code).expect("the build made a BPF object");
+        open.maps().find(|map| map.name() == "cpus").map(|map| map.max_entries())
+    }
+
     fn section(&self, name: &str) -> Vec<u8> {
         libbpf_rs::set_print(None);
         let open = ObjectBuilder::default().open_memory(self.code).expect("the build made a BPF object");

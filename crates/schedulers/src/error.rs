@@ -43,6 +43,19 @@ pub enum SchedulerError {
         /// As it was asked for.
         value: String,
     },
+    /// The machine has more CPUs than its tables hold.
+    #[error(
+        "the scheduler {name} takes at most {max} CPUs, and this machine can have {cpus}; start the kernel with \
+         possible_cpus={max}, or use the scheduler fifo"
+    )]
+    TooManyCpus {
+        /// Its name.
+        name: &'static str,
+        /// CPUs that its tables hold.
+        max: u32,
+        /// CPUs that the machine can have, those included that can be plugged in later.
+        cpus: usize,
+    },
     /// Somebody else's scheduler is there.
     #[error("the scheduler {name} is loaded already; stop the program that has loaded it, then try again")]
     Busy {

@@ -34,6 +34,7 @@ impl Loaded {
         if there.state != "disabled" {
             return Err(SchedulerError::Busy { name: there.scheduler.unwrap_or(there.state) });
         }
+        check_cpus(scheduler, libbpf_rs::num_possible_cpus().unwrap_or_default())?;
         words::listen();
         let refused = |source: libbpf_rs::Error| match source.kind() {
             ErrorKind::PermissionDenied => SchedulerError::NotRoot,
@@ -115,6 +116,16 @@ impl Loaded {
     }
 }
 
+/// Refuses a machine with more CPUs than the scheduler's tables hold: tasks bound to the others would starve.
+fn check_cpus(scheduler: &'static Scheduler, cpus: usize) -> Result<(), SchedulerError> {
+    match scheduler.cpus_max() {
+        Some(max) if cpus > max as usize => {
+            Err(SchedulerError::TooManyCpus { name: scheduler.name, max, cpus })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The value of every knob, in order.
 pub(crate) fn values(
     scheduler: &'static Scheduler,
@@ -157,6 +168,19 @@ mod tests {
         assert_eq!(told, "version of the scheduler goodness must be 23..=24, got 25");
         let told = values(goodness, &set("coffee", "1")).unwrap_err().to_string();
         assert!(told.contains("no knob coffee; it has version, "), "{told}");
+    }
+
+    #[test]
+    fn more_cpus_than_the_tables_hold_are_refused() {
+        for name in ["goodness", "head", "multiqueue", "o1"] {
+            let scheduler = find(name).unwrap();
+            assert!(check_cpus(scheduler, 64).is_ok());
+            let told = check_cpus(scheduler, 65).unwrap_err().to_string();
+            let expected =
+                format!("the scheduler {name} takes at most 64 CPUs, and this machine can have 65; ");
+            assert!(told.starts_with(&expected), "{told}");
+        }
+        assert!(check_cpus(find("fifo").unwrap(), 1024).is_ok());
     }
 
     #[test]

@@ -144,6 +144,13 @@ void BPF_PROG(klatch_cpu_online, s32 cpu)
         return bpf_map_lookup_elem(&cpus, &key);                                                \
     }
 
+/* Whether the tables hold all CPUs: 0, or an error. On a CPU without a place in them nothing would be decided, and the tasks that
+ * are bound to it would wait until the kernel throws the scheduler out. */
+static __always_inline s32 check_cpus(void)
+{
+    return scx_bpf_nr_cpu_ids() > CPUS_MAX ? -7 /* -E2BIG */ : 0;
+}
+
 /* Makes `cpu` look for a task. The kernel does so by an interrupt that the CPU where this runs sends itself. One that is going
  * gets none any more: what it still asks for would stand before all that is asked for by interrupt when it is back, and
  * never be done (seen on Linux 7.2, which cannot unload the scheduler then). The kernel itself tells the task's own CPU. */

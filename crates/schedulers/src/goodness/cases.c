@@ -11,10 +11,10 @@ static inline __attribute__((always_inline)) int chosen(struct goodness_task *qu
     u64 mm = prev ? prev->mm : 0;
     int at = prev ? -1 : -2, i;
 
-    *best = prev ? goodness_of_previous(prev, 0, version) : NOBODY;
+    *best = prev ? goodness_of_previous(prev, 0, version, SAME_CPU_BONUS) : NOBODY;
     for (i = 0; i < TASKS; i++) {
-        if (i < length && is_better(goodness(&queue[i], 0, mm, version), *best)) {
-            *best = goodness(&queue[i], 0, mm, version);
+        if (i < length && is_better(goodness(&queue[i], 0, mm, version, SAME_CPU_BONUS), *best)) {
+            *best = goodness(&queue[i], 0, mm, version, SAME_CPU_BONUS);
             at = i;
         }
     }
@@ -36,22 +36,24 @@ CASES
 
     /* Worth: what is left, the priority, 15 for the CPU, 1 for the memory; nothing without a slice. */
     prev = task(20, 7, 1);
-    EXPECT(goodness(&prev, 0, 9, LINUX_2_3) == 40);
-    EXPECT(goodness(&prev, 1, 9, LINUX_2_3) == 55);
-    EXPECT(goodness(&prev, 1, 7, LINUX_2_3) == 56);
+    EXPECT(goodness(&prev, 0, 9, LINUX_2_3, SAME_CPU_BONUS) == 40);
+    EXPECT(goodness(&prev, 1, 9, LINUX_2_3, SAME_CPU_BONUS) == 55);
+    EXPECT(goodness(&prev, 1, 7, LINUX_2_3, SAME_CPU_BONUS) == 56);
+    /* A kernel built for one CPU has no bonus for the CPU. */
+    EXPECT(goodness(&prev, 1, 7, LINUX_2_3, 0) == 41 && goodness(&prev, 0, 7, LINUX_2_3, 0) == 41);
     prev = task(0, 7, 1);
-    EXPECT(goodness(&prev, 1, 7, LINUX_2_3) == 0);
+    EXPECT(goodness(&prev, 1, 7, LINUX_2_3, SAME_CPU_BONUS) == 0);
     /* A kernel thread has no memory: a bonus in 2.4 alone. */
     prev = task(20, 0, 1);
-    EXPECT(goodness(&prev, 0, 9, LINUX_2_3) == 40 && goodness(&prev, 0, 9, LINUX_2_4) == 41);
+    EXPECT(goodness(&prev, 0, 9, LINUX_2_3, SAME_CPU_BONUS) == 40 && goodness(&prev, 0, 9, LINUX_2_4, SAME_CPU_BONUS) == 41);
     prev.mm = 7;
-    EXPECT(goodness(&prev, 0, 9, LINUX_2_4) == 40);
+    EXPECT(goodness(&prev, 0, 9, LINUX_2_4, SAME_CPU_BONUS) == 40);
     /* A rest of a tick is a tick, and nice counts against it. */
     prev.counter_ns = 1;
     prev.nice = 19;
-    EXPECT(goodness(&prev, 0, 9, LINUX_2_3) == 2);
+    EXPECT(goodness(&prev, 0, 9, LINUX_2_3, SAME_CPU_BONUS) == 2);
     prev.nice = -20;
-    EXPECT(goodness(&prev, 0, 9, LINUX_2_3) == 41);
+    EXPECT(goodness(&prev, 0, 9, LINUX_2_3, SAME_CPU_BONUS) == 41);
 
     /* Fresh slices: 20 ticks in 2.3, 6 in 2.4; 40 and 11 at nice -20; 1 and 1 at 19. */
     EXPECT(fresh_ns(0, LINUX_2_3) == 20 * TICK_NS && fresh_ns(0, LINUX_2_4) == 6 * TICK_NS);
@@ -80,7 +82,7 @@ CASES
     prev = task(12, 1, 0);
     prev.yielded = 1;
     EXPECT(chosen(queue, 0, &prev, LINUX_2_3, &best) == -1 && must_recalculate(best) && !prev.yielded);
-    EXPECT(goodness_of_previous(&prev, 0, LINUX_2_3) == 12 + 20 + 15 + 1);
+    EXPECT(goodness_of_previous(&prev, 0, LINUX_2_3, SAME_CPU_BONUS) == 12 + 20 + 15 + 1);
     prev.yielded = 1;
     EXPECT(chosen(queue, 0, &prev, LINUX_2_4, &best) == -1 && best == -1 && !must_recalculate(best));
     /* In 2.4 one whose slice is used up comes before one that yields: and so the epoch turns. */
@@ -110,18 +112,19 @@ CASES
     /* A woken task takes the CPU if it gains more than 0, in 2.4 more than 1. */
     prev = task(10, 1, 0);
     other = task(10, 1, 0);
-    EXPECT(!preempts(&other, &prev, 0, LINUX_2_3));
+    EXPECT(!preempts(&other, &prev, 0, LINUX_2_3, SAME_CPU_BONUS));
     other = task(11, 1, 0);
-    EXPECT(preempts(&other, &prev, 0, LINUX_2_3) && !preempts(&other, &prev, 0, LINUX_2_4));
+    EXPECT(preempts(&other, &prev, 0, LINUX_2_3, SAME_CPU_BONUS) && !preempts(&other, &prev, 0, LINUX_2_4, SAME_CPU_BONUS));
     other = task(12, 1, 0);
-    EXPECT(preempts(&other, &prev, 0, LINUX_2_4));
+    EXPECT(preempts(&other, &prev, 0, LINUX_2_4, SAME_CPU_BONUS));
     other = task(20, 1, 1);
-    EXPECT(!preempts(&other, &prev, 0, LINUX_2_3)); /* 15 for the CPU are missing */
+    EXPECT(!preempts(&other, &prev, 0, LINUX_2_3, SAME_CPU_BONUS)); /* 15 for the CPU are missing */
+    EXPECT(preempts(&other, &prev, 0, LINUX_2_3, 0));
     EXPECT(is_worth_waiting(40000, 50000, 100000) && !is_worth_waiting(50000, 50000, 100000));
     EXPECT(new_average(100, 300) == 200);
     prev = task(10, 1, 0);
     other = task(0, 0, 1);
-    EXPECT(!preempts(&other, &prev, 0, LINUX_2_4));
+    EXPECT(!preempts(&other, &prev, 0, LINUX_2_4, SAME_CPU_BONUS));
 
     /* A fork shares what is left: the child gets the odd tick. */
     parent = 7 * TICK_NS;

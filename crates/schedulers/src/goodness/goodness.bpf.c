@@ -1,7 +1,8 @@
 /* goodness: the scheduler of Linux 2.2 to 2.4, the one that the papers measured.
  *
  * One run queue for all CPUs. Each decision walks the whole of it and takes the task that is worth most: what is left of
- * its time slice, its priority, 15 for the CPU where it ran last, 1 for the same memory. When all slices are used up,
+ * its time slice, its priority, 15 for the CPU where it ran last, 1 for the same memory. A kernel that was built for one CPU
+ * had nothing for the CPU: set same_cpu_bonus=0 for that. When all slices are used up,
  * every task in the system gets half of what it had and a new slice. Woken tasks join at the head, those that yield at
  * the tail. The policy is in policy.h; version=23 is Linux 2.3 with the bug of yielding that IBM found, 24 is 2.4.
  *
@@ -30,12 +31,14 @@
 #define create_queues() scx_bpf_create_dsq(QUEUE, -1)
 #endif
 
-enum { VERSION, CACHE_FLUSH_US };
+enum { VERSION, CACHE_FLUSH_US, SAME_CPU };
 KNOBS = {
     { "version", "23 is Linux 2.3, 24 is 2.4: slices, goodness, sched_yield, preemption", 23, 23, 24 },
     { "cache_flush_us", "2.3, several CPUs: tasks that run shorter than this together wait for their CPU", 100, 0, 10000 },
+    { "same_cpu_bonus", "worth of the CPU where a task ran last; 0 as in a kernel built for one CPU, 15 as for several", SAME_CPU_BONUS, 0, 15 },
 };
 #define version() (knobs[VERSION].value)
+#define same_cpu_bonus() (knobs[SAME_CPU].value)
 
 enum { DECISIONS, LOOKED_AT, RECALCULATIONS, RECALCULATIONS_BY_YIELD, KEPT, YIELDS, YIELDS_IGNORED, PREEMPTIONS, TOO_LATE };
 STATS = {
@@ -77,14 +80,14 @@ static __always_inline void reschedule_idle(struct task_struct *p, struct goodne
         return;
     if (tell_idle(p))
         return;
-    if (cpu->now.busy && preempts(task, &cpu->now.task, home, version())) {
+    if (cpu->now.busy && preempts(task, &cpu->now.task, home, version(), same_cpu_bonus())) {
         count(PREEMPTIONS);
         preempt(home);
         return;
     }
     bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
         cpu = cpu_of(i);
-        if (cpu && cpu->now.busy && i != home && may_run(p, i) && preempts(task, &cpu->now.task, i, version())) {
+        if (cpu && cpu->now.busy && i != home && may_run(p, i) && preempts(task, &cpu->now.task, i, version(), same_cpu_bonus())) {
             count(PREEMPTIONS);
             preempt(i);
             return;
@@ -137,7 +140,7 @@ static __always_inline bool walk(struct cpu *here, s32 cpu, u64 mm)
             continue;
         count(LOOKED_AT);
         catch_up(task, epoch, version());
-        worth = goodness(task, cpu, mm, version());
+        worth = goodness(task, cpu, mm, version(), same_cpu_bonus());
         if (is_better(worth, here->best) || (TAKE_FIRST && worth > 0)) {
             here->best = worth;
             best = p;
@@ -179,7 +182,7 @@ void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
         charge(task, version());
         mm = task->mm;
         yielded = task->yielded;
-        here->best = goodness_of_previous(task, cpu, version());
+        here->best = goodness_of_previous(task, cpu, version(), same_cpu_bonus());
         /* Where it joins the queue if it does not stay. */
         task->yielded = yielded;
     }
@@ -196,7 +199,7 @@ void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
         here->best = NOBODY;
         if (task) {
             catch_up(task, epoch, version());
-            here->best = goodness(task, cpu, mm, version());
+            here->best = goodness(task, cpu, mm, version(), same_cpu_bonus());
         }
         if (walk(here, cpu, mm))
             goto out;
@@ -240,7 +243,9 @@ void BPF_PROG(goodness_cpu_offline, s32 cpu)
 SEC("struct_ops.s/init")
 s32 BPF_PROG(goodness_init)
 {
-    return create_queues();
+    s32 error = check_cpus();
+
+    return error ? error : create_queues();
 }
 
 SCHEDULER(.select_cpu = (void *)goodness_select_cpu, .enqueue = (void *)goodness_enqueue,

@@ -6,7 +6,7 @@
 #include "../bpf/words.h"
 
 #define TICK_NS (10 * MS)
-#define SAME_CPU_BONUS 15 /* PROC_CHANGE_PENALTY of i386 */
+#define SAME_CPU_BONUS 15 /* PROC_CHANGE_PENALTY of i386, in kernels built for several CPUs */
 #define NOBODY -1000
 #define EPOCHS_MAX 12
 
@@ -57,15 +57,15 @@ POLICY void catch_up(struct goodness_task *task, u64 epoch, u64 version)
     task->epoch = epoch;
 }
 
-/* What a task is worth on `cpu` after one whose memory is `mm`. */
-POLICY s32 goodness(const struct goodness_task *task, s32 cpu, u64 mm, u64 version)
+/* What a task is worth on `cpu` after one whose memory is `mm`. `bonus` is for the CPU where it ran last. */
+POLICY s32 goodness(const struct goodness_task *task, s32 cpu, u64 mm, u64 version, s32 bonus)
 {
     s32 worth = ticks_of(task->counter_ns);
 
     if (!worth)
         return 0;
     if (task->cpu == cpu)
-        worth += SAME_CPU_BONUS;
+        worth += bonus;
     if (task->mm == mm || (version == LINUX_2_4 && !task->mm))
         worth += 1;
     return worth + priority_of(task->nice);
@@ -73,10 +73,10 @@ POLICY s32 goodness(const struct goodness_task *task, s32 cpu, u64 mm, u64 versi
 
 /* The same for the task that ran until now. In 2.3 one that has yielded is worth nothing for once, and when nobody else can
  * run that looks as if all slices were used up: the recalculation that IBM found. */
-POLICY s32 goodness_of_previous(struct goodness_task *task, s32 cpu, u64 version)
+POLICY s32 goodness_of_previous(struct goodness_task *task, s32 cpu, u64 version, s32 bonus)
 {
     if (!task->yielded)
-        return goodness(task, cpu, task->mm, version);
+        return goodness(task, cpu, task->mm, version, bonus);
     task->yielded = 0;
     return version == LINUX_2_3 ? 0 : -1;
 }
@@ -106,9 +106,10 @@ POLICY enum end joins(enum reason reason)
 }
 
 /* Whether a woken task takes the CPU from the one that runs there. */
-POLICY int preempts(const struct goodness_task *woken, const struct goodness_task *current, s32 cpu, u64 version)
+POLICY int preempts(const struct goodness_task *woken, const struct goodness_task *current, s32 cpu, u64 version,
+                    s32 bonus)
 {
-    s32 gain = goodness(woken, cpu, current->mm, version) - goodness(current, cpu, current->mm, version);
+    s32 gain = goodness(woken, cpu, current->mm, version, bonus) - goodness(current, cpu, current->mm, version, bonus);
 
     return gain > (version == LINUX_2_4 ? 1 : 0);
 }

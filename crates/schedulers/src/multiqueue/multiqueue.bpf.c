@@ -67,7 +67,7 @@ s32 BPF_PROG(multiqueue_select_cpu, struct task_struct *p, s32 last, u64 flags)
         if (!cpu || !cpu->now.busy || !may_run(p, i))
             continue;
         minds = resistance(na_goodness(&cpu->now.task), i == last);
-        if (minds < scratch->least && preempts(task, &cpu->now.task, i, LINUX_2_4)) {
+        if (minds < scratch->least && preempts(task, &cpu->now.task, i, LINUX_2_4, SAME_CPU_BONUS)) {
             scratch->least = minds;
             scratch->at = i;
             task->sync = 1; /* take that CPU, see enqueue */
@@ -287,13 +287,15 @@ void BPF_PROG(multiqueue_cpu_offline, s32 cpu)
 SEC("struct_ops.s/init")
 s32 BPF_PROG(multiqueue_init)
 {
-    s32 i, error = 0;
+    s32 i, error = check_cpus();
 
+    if (error)
+        return error;
     bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
         struct cpu *cpu = cpu_of(i);
 
         if (!cpu)
-            return -7; /* -E2BIG: more CPUs than the tables hold */
+            return -7; /* for the verifier: check_cpus has seen to it */
         forget(&cpu->told);
         error = scx_bpf_create_dsq(i, -1);
         if (error)

@@ -430,11 +430,11 @@ void BPF_PROG(o1_cpu_offline, s32 cpu)
 SEC("struct_ops.s/init")
 s32 BPF_PROG(o1_init)
 {
-    s32 cpu, i, error;
+    s32 cpu, i, error = check_cpus();
 
+    if (error)
+        return error;
     bpf_for(cpu, 0, scx_bpf_nr_cpu_ids()) {
-        if (cpu >= CPUS_MAX)
-            return -7; /* -E2BIG: more CPUs than the tables hold */
         bpf_for(i, 0, 2 * PRIORITIES) {
             error = scx_bpf_create_dsq(list_of(cpu, i >= PRIORITIES, (u32)i % PRIORITIES), -1);
             if (error)
