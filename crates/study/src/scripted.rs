@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use klatch_platforms::Wish;
-use klatch_record::{Build, Cause, Latency, Pacing, Reason, Record, Role, Status, Verdict, Workload};
+use klatch_record::{Build, Cause, Latency, Pacing, Reason, Record, Role, Verdict, Workload};
 
 use crate::engine::{Executor, Visiting};
 use crate::samples::record;

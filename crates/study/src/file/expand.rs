@@ -68,6 +68,11 @@ fn pacing_has_its_numbers(file: &StudyFile, source: &Source<'_>) -> Result<(), S
     }
     let knee =
         file.search.as_ref().is_some_and(|search| matches!(search.get_ref(), super::Search::Knee { .. }));
+    let pause = file.workload.pause.as_ref().filter(|_| knee);
+    if let Some(pause) = pause.filter(|pause| pause.get_ref().0.iter().any(|pause_s| *pause_s != 0.0)) {
+        let message = "pause does not go with a knee, whose schedules are fixed in advance";
+        return Err(source.wrong(pause.span(), message));
+    }
     match (&file.workload.rate, pacings.contains(&PacingName::Rate)) {
         (Some(rate), false) => Err(source.wrong(rate.span(), "rate belongs to pacing rate")),
         (None, true) if !knee => {

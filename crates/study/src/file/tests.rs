@@ -68,6 +68,17 @@ fn wrong_files_are_refused_with_their_place() {
         ),
         (format!("{HEAD}[crowd]\nturbo = 1\n"), "mine.toml:4:9: "),
         (format!("{HEAD}[workload]\nwindow = 2\n"), "mine.toml:4:10: window belongs to pacing rounds"),
+        (
+            format!("{HEAD}[workload]\npacing = 'rate'\nrate = 5\npause = 0.5\n"),
+            "mine.toml:6:9: pause must be 0 under pacing rate, whose schedule is fixed in advance, got 0.5",
+        ),
+        (
+            format!(
+                "{HEAD}[workload]\npause = 0.5\n[search]\nkind = 'knee'\nrate_from = 1\nrate_max = 9\n\
+                 latency_p99_max_ms = 20\n"
+            ),
+            "mine.toml:4:9: pause does not go with a knee, whose schedules are fixed in advance",
+        ),
         (format!("{HEAD}[workload]\npacing = 'rate'\n"), "mine.toml:4:10: pacing rate needs a rate"),
         (format!("{HEAD}cpus = [1, 4096]\n"), "mine.toml:3:8: cpus must be 1..="),
         (format!("{HEAD}[rules]\npreset = 'fastest'\n"), "mine.toml:4:10: unknown variant `fastest`"),
