@@ -94,8 +94,11 @@ impl Run {
         let loaded = Loaded::load(find(&self.name)?, &knobs)?;
         let (program, arguments) = self.command.split_first().context("a command is required")?;
         let ended = Command::new(program).args(arguments).status();
-        let report = loaded.report()?;
+        let report = loaded.report();
         loaded.unload();
+        // The command's own failure comes first.
+        let ended = ended.with_context(|| format!("cannot start {program}"))?;
+        let report = report?;
         match &self.out {
             Some(path) => {
                 let text = serde_json::to_string(&report)?;
@@ -103,7 +106,6 @@ impl Run {
             }
             None => show(&report),
         }
-        let ended = ended.with_context(|| format!("cannot start {program}"))?;
         if let Some(why) = &report.lost {
             eprintln!("klatch: the scheduler {} did not stay in force: {why}", report.scheduler);
             return Ok(ExitCode::FAILURE);

@@ -46,7 +46,7 @@ pub enum SchedulerError {
     /// The machine has more CPUs than its tables hold.
     #[error(
         "the scheduler {name} takes at most {max} CPUs, and this machine can have {cpus}; start the kernel with \
-         possible_cpus={max}, or use the scheduler fifo"
+         nr_cpus={max}, or use the scheduler fifo"
     )]
     TooManyCpus {
         /// Its name.

@@ -7,7 +7,7 @@ use libbpf_rs::{ErrorKind, Link, MapCore, MapFlags, Object, ObjectBuilder};
 use crate::catalog::{KNOB_BYTES, KNOB_VALUE, Scheduler};
 use crate::error::SchedulerError;
 use crate::observed::{Observed, observed};
-use crate::state::{exit_kind, state};
+use crate::state::{State, exit_kind, state};
 use crate::words;
 
 /// A scheduler in force.
@@ -30,10 +30,7 @@ impl Loaded {
         settings: &[(String, String)],
     ) -> Result<Loaded, SchedulerError> {
         let values = values(scheduler, settings)?;
-        let there = state().ok_or(SchedulerError::NoSchedExt)?;
-        if there.state != "disabled" {
-            return Err(SchedulerError::Busy { name: there.scheduler.unwrap_or(there.state) });
-        }
+        check_free(state())?;
         check_cpus(scheduler, libbpf_rs::num_possible_cpus().unwrap_or_default())?;
         words::listen();
         let refused = |source: libbpf_rs::Error| match source.kind() {
@@ -116,6 +113,15 @@ impl Loaded {
     }
 }
 
+/// Refuses a kernel without sched_ext, or with a scheduler loaded already.
+fn check_free(state: Option<State>) -> Result<(), SchedulerError> {
+    let there = state.ok_or(SchedulerError::NoSchedExt)?;
+    match there.state.as_str() {
+        "disabled" => Ok(()),
+        _ => Err(SchedulerError::Busy { name: there.scheduler.unwrap_or(there.state) }),
+    }
+}
+
 /// Refuses a machine with more CPUs than the scheduler's tables hold: tasks bound to the others would starve.
 fn check_cpus(scheduler: &'static Scheduler, cpus: usize) -> Result<(), SchedulerError> {
     match scheduler.cpus_max() {
@@ -185,10 +191,18 @@ mod tests {
 
     #[test]
     fn a_kernel_without_sched_ext_is_told_of_the_lab() {
-        if state().is_some() {
-            panic!("this test is for a kernel without sched_ext; on this one the lab's tests hold natively");
-        }
-        let told = Loaded::load(find("fifo").unwrap(), &[]).err().unwrap().to_string();
+        let told = check_free(None).unwrap_err().to_string();
         assert!(told.contains("sched_ext") && told.contains("klatch lab"), "{told}");
+    }
+
+    #[test]
+    fn a_scheduler_that_is_loaded_already_is_named() {
+        let there = |state: &str, scheduler: Option<&str>| {
+            let scheduler = scheduler.map(str::to_owned);
+            Some(State { state: state.to_owned(), scheduler, loads: 1, rejected: None })
+        };
+        assert!(check_free(there("disabled", None)).is_ok());
+        let told = check_free(there("enabled", Some("scx_rusty"))).unwrap_err().to_string();
+        assert!(told.starts_with("the scheduler scx_rusty is loaded already"), "{told}");
     }
 }

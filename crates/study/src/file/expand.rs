@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use klatch_platforms::PlatformError;
-use klatch_record::StudyAxis;
+use klatch_record::{StudyAxis, error_chain};
 use toml::Spanned;
 
 use super::axes::{Dimension, dimensions, of_platform};
@@ -134,13 +134,13 @@ fn cell(
         Ok(_) => None,
         Err(RunError::Workload(error)) => return Err(source.wrong(place(error.axis()), error)),
         Err(error @ RunError::Needs(_)) => return Err(source.wrong(place("rooms"), error)),
-        Err(RunError::Scheduler(error)) => Some(error.to_string()),
+        Err(RunError::Scheduler(error)) => Some(error_chain(&error)),
         // What is not installed can be installed; what is asked for wrongly never comes.
         Err(RunError::Platform(
             error @ (PlatformError::Java { .. }
             | PlatformError::Program { .. }
             | PlatformError::Source { .. }),
-        )) => Some(error.to_string()),
+        )) => Some(error_chain(&error)),
         Err(RunError::Platform(PlatformError::Knob(error))) => {
             return Err(source.wrong(place(error.knob().unwrap_or_default()), error));
         }
