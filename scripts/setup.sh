@@ -44,6 +44,8 @@ if [ "$purpose" = test ]; then
     need tmux tmux
     need irssi irssi
     need weechat-headless weechat-headless
+    # scripts/irc-clients.sh types into WeeChat through its fifo plugin.
+    ls /usr/lib/*/weechat/plugins/fifo.so >/dev/null 2>&1 || packages="$packages weechat-plugins"
     need strace strace
     # Reports are looked at in it.
     need chromium chromium

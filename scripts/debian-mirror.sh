@@ -1,0 +1,34 @@
+#!/bin/sh
+# Prints the address of the Debian mirror that this machine uses: $DEBIAN_MIRROR, else the one that apt is configured with.
+# With a SUITE, such as bookworm-security, prints where apt gets that suite, or nothing.
+# usage: debian-mirror.sh [SUITE]
+set -eu
+
+# Lines of "address suite component", in apt's own order; apt reads both formats of its sources, downloads nothing here.
+targets() {
+    command -v apt-get >/dev/null 2>&1 || return 0
+    # shellcheck disable=SC2016 # apt replaces these, not the shell
+    apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' 2>/dev/null || true
+}
+
+if [ $# -gt 0 ]; then
+    targets | awk -v suite="$1" '$2 == suite && $3 == "main" { sub("/$", "", $1); print $1; exit }'
+    exit 0
+fi
+if [ -n "${DEBIAN_MIRROR:-}" ]; then
+    echo "${DEBIAN_MIRROR%/}"
+    exit 0
+fi
+# Other archives use the names of Debian's suites too; a mirror's address ends in "debian" almost always.
+mirror=$(targets | awk '
+    $3 == "main" && $2 ~ /^(oldstable|stable|testing|unstable|sid|bullseye|bookworm|trixie|forky|duke)$/ {
+        sub("/$", "", $1)
+        if (first == "") first = $1
+        if (named == "" && $1 ~ /debian$/) named = $1
+    }
+    END { print named != "" ? named : first }')
+[ -n "$mirror" ] || {
+    echo "debian-mirror.sh: apt has no Debian mirror here; set DEBIAN_MIRROR to the address of one" >&2
+    exit 2
+}
+echo "$mirror"
