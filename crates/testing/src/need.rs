@@ -1,0 +1,107 @@
+//! What a test can need, and how to see whether it is there.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// `CAP_SYS_ADMIN`, `CAP_PERFMON` and `CAP_BPF`, by their numbers in the kernel's capability sets.
+const SYS_ADMIN: u32 = 21;
+const PERFMON: u32 = 38;
+const BPF: u32 = 39;
+
+/// Something that not every machine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// User 0.
+    Root,
+    /// Permission to load BPF programs, and a kernel that describes its types (BTF).
+    Bpf,
+    /// Network namespaces made by root, as machines with addresses of their own.
+    NetworkNamespaces,
+    /// Network namespaces inside a user namespace; root is not needed.
+    UserNamespaces,
+    /// An emulator for the lab's machine.
+    Qemu,
+    /// A browser to look at reports with.
+    Chromium,
+    /// A kernel that takes schedulers as BPF programs.
+    SchedExt,
+    /// A kernel that does not.
+    NoSchedExt,
+    /// A program, and the Debian package that has it.
+    Program(&'static str, &'static str),
+}
+
+impl Need {
+    /// Whether this machine has it, and this process may use it.
+    pub fn is_met(self) -> bool {
+        match self {
+            Need::Root => is_root(),
+            Need::Bpf => Path::new("/sys/kernel/btf/vmlinux").exists() && may_load_bpf(),
+            Need::NetworkNamespaces => is_root() && works("unshare", &["--net", "true"]),
+            Need::UserNamespaces => works("unshare", &["--map-root-user", "--net", "true"]),
+            Need::Qemu => on_search_path("qemu-system-x86_64"),
+            Need::Chromium => on_search_path("chromium"),
+            Need::SchedExt => has_sched_ext(),
+            Need::NoSchedExt => !has_sched_ext(),
+            Need::Program(name, _) => on_search_path(name),
+        }
+    }
+
+    pub(crate) fn what(self) -> &'static str {
+        match self {
+            Need::Root => "root",
+            Need::Bpf => "BPF: root, or CAP_BPF and CAP_PERFMON, and /sys/kernel/btf/vmlinux",
+            Need::NetworkNamespaces => "root and network namespaces",
+            Need::UserNamespaces => "user and network namespaces",
+            Need::Qemu => "qemu-system-x86_64",
+            Need::Chromium => "chromium",
+            Need::SchedExt => "a kernel that has sched_ext (/sys/kernel/sched_ext)",
+            Need::NoSchedExt => "a kernel without sched_ext",
+            Need::Program(name, _) => name,
+        }
+    }
+
+    /// What to do; `None` for a kernel that is not the one that runs.
+    pub(crate) fn remedy(self) -> Option<String> {
+        match self {
+            Need::Root | Need::Bpf | Need::NetworkNamespaces => Some("run the tests as root".to_owned()),
+            Need::UserNamespaces => Some(
+                "allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=1000"
+                    .to_owned(),
+            ),
+            Need::Qemu => Some("apt-get install qemu-system-x86".to_owned()),
+            Need::Chromium => Some("apt-get install chromium".to_owned()),
+            Need::SchedExt | Need::NoSchedExt => None,
+            Need::Program(_, package) => Some(format!("apt-get install {package}")),
+        }
+    }
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn has_sched_ext() -> bool {
+    Path::new("/sys/kernel/sched_ext").exists()
+}
+
+fn may_load_bpf() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
+    let has = |capability: u32| effective & 1 << capability != 0;
+    has(SYS_ADMIN) || has(BPF) && has(PERFMON)
+}
+
+fn works(program: &str, arguments: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Servers are in `/usr/sbin`, which a user's search path often lacks.
+fn on_search_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    folders.map(|folder| folder.join(program)).any(|file| file.is_file())
+}
