@@ -90,7 +90,8 @@ fi
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo >/dev/null 2>&1; then
-        echo "Klatch needs packages that only root can install. Run as root: apt-get install$packages" >&2
+        echo "Klatch needs packages that only root can install. Run as root:" >&2
+        echo "apt-get update && apt-get install -y --no-install-recommends$packages" >&2
         exit 2
     fi
     as_root=sudo

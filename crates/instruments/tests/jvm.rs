@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use klatch_instruments::{Kernel, Targets};
 use klatch_record::{Found, InstrumentName};
+use klatch_testing::{Need, needs};
 use shared::{alone, files, found, start};
 
 /// Makes garbage when it is told to, and says when it has.
@@ -162,6 +163,7 @@ fn pinned_virtual_threads_are_those_of_a_program_that_pins_one() {
 
 #[test]
 fn the_profile_names_java_methods() {
+    needs!(Need::Bpf);
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let mut java = Java::start(&folder, "Holders", HOLDERS, &[]);

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use klatch_instruments::Kernel;
 use klatch_record::{Found, InstrumentName};
+use klatch_testing::{Need, needs};
 use shared::{alone, files, found, me, pin, start, watch, while_spinning};
 
 #[test]
@@ -43,6 +44,7 @@ fn own_faults() -> u64 {
 
 #[test]
 fn calls_and_yields_are_counted_to_the_last() {
+    needs!(Need::Bpf);
     const CALLS: u64 = 3_000;
     let _alone = alone();
     let calls = |cpu| {
@@ -82,6 +84,7 @@ fn calls_and_yields_are_counted_to_the_last() {
 
 #[test]
 fn a_planted_contention_is_found_with_its_caller_and_its_length() {
+    needs!(Need::Bpf);
     // One wait in 32 is asked for its caller: that none of so many is, is one case in 300,000.
     const WAITS: u64 = 400;
     const WRITERS: usize = 5;
@@ -130,6 +133,7 @@ fn a_routine_that_burns(seconds: f64) -> u64 {
 
 #[test]
 fn the_profile_names_the_routine_that_burns() {
+    needs!(Need::Bpf);
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let watch = start(Kernel::here(), &[InstrumentName::Profile], &me(), &files(&folder));

@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 
 use klatch_instruments::{Kernel, TraceFile, TraceKind};
 use klatch_record::{Found, InstrumentName, Support};
+use klatch_testing::{Need, needs};
 use shared::{alone, files, found, instruments, me, pin, ping_pong, start, watch, while_spinning};
 
 #[test]
 fn the_queue_of_a_cpu_is_as_long_as_threads_spin_on_it() {
+    needs!(Need::Bpf);
     const THREADS: usize = 12;
     let _alone = alone();
     let mut seen = None;
@@ -37,6 +39,7 @@ fn the_queue_of_a_cpu_is_as_long_as_threads_spin_on_it() {
 
 #[test]
 fn the_profile_and_the_timer_agree_on_the_share_of_the_scheduler() {
+    needs!(Need::Bpf);
     let _alone = alone();
     let [profile, decision] = watch([InstrumentName::Profile, InstrumentName::Decision], || {
         // Pairs that wake each other, and work in between as servers do.
@@ -64,6 +67,7 @@ fn the_profile_and_the_timer_agree_on_the_share_of_the_scheduler() {
 
 #[test]
 fn wake_ups_are_as_many_as_waits_by_proc() {
+    needs!(Need::Bpf);
     const ROUNDS: usize = 5_000;
     let _alone = alone();
     let mut waits = 0;
@@ -77,6 +81,7 @@ fn wake_ups_are_as_many_as_waits_by_proc() {
 
 #[test]
 fn wake_up_latency_is_what_the_woken_measures_itself() {
+    needs!(Need::Bpf);
     const ROUNDS: u32 = 150;
     let _alone = alone();
     let mut own_us = 0.0;
@@ -124,6 +129,7 @@ fn wake_up_latency_is_what_the_woken_measures_itself() {
 
 #[test]
 fn what_is_seen_by_windows_is_told_of_the_whole_time() {
+    needs!(Need::Bpf);
     const NAMES: [InstrumentName; 4] = [
         InstrumentName::Runqueue,
         InstrumentName::Decision,
@@ -163,6 +169,7 @@ fn what_is_seen_by_windows_is_told_of_the_whole_time() {
 
 #[test]
 fn a_trace_holds_what_happened() {
+    needs!(Need::Bpf);
     const ROUNDS: usize = 1_000;
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
@@ -185,6 +192,7 @@ fn a_trace_holds_what_happened() {
 
 #[test]
 fn a_kernel_that_lacks_something_is_told_and_watched_as_far_as_it_goes() {
+    needs!(Need::Bpf);
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let names = InstrumentName::ALL;

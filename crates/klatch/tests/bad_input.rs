@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use klatch_testing::{Need, needs};
 use support::{NativeServer, Said, klatch, run_once};
 
 fn fails(command: &mut Command, message: &str) {
@@ -142,6 +143,7 @@ fn a_server_that_dies_at_once_is_quoted() {
 
 #[test]
 fn a_full_disk_is_told_before_anything_starts() {
+    needs!(Need::UserNamespaces);
     let folder = tempfile::tempdir().unwrap();
     // A small file system in a mount namespace of its own: it goes when the program ends.
     let script = r#"mount -t tmpfs -o size=100k none "$1" && exec "$2" run --platform native-epoll --out "$1/results""#;

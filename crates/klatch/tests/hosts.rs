@@ -6,8 +6,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use klatch_record::{Record, Status};
+use klatch_testing::all_met;
 use rustix::process::{Pid, Signal, kill_process};
-use support::network::{Link, Network};
+use support::network::{self, Link, Network};
 use support::{Said, crowd_process, until_joined};
 
 fn run(network: &Network, arguments: &[&str]) -> (Said, Record) {
@@ -21,6 +22,9 @@ const SMALL: [&str; 6] = ["--rooms", "5", "--users", "4", "--count", "25"];
 
 #[test]
 fn hosts_share_the_rooms_and_make_one_record() {
+    if !all_met(&network::NEEDS) {
+        return;
+    }
     let network = Network::new(None);
     let (said, record) = run(&network, &SMALL);
     assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{said:?}");
@@ -43,6 +47,9 @@ fn hosts_share_the_rooms_and_make_one_record() {
 
 #[test]
 fn a_link_that_delays_shows_in_the_latency_and_one_that_loses_loses_no_message() {
+    if !all_met(&network::NEEDS) {
+        return;
+    }
     let link = Link { delay: Duration::from_millis(20), lose_every: 100 };
     let network = Network::new(Some(link));
     let rate = ["--pacing", "rate", "--rate", "10"];
@@ -57,6 +64,9 @@ fn a_link_that_delays_shows_in_the_latency_and_one_that_loses_loses_no_message()
 
 #[test]
 fn a_shard_that_dies_on_its_host_is_named() {
+    if !all_met(&network::NEEDS) {
+        return;
+    }
     let network = Network::new(None);
     let out = tempfile::tempdir().unwrap();
     let slow = ["--pacing", "rate", "--rate", "5", "--count", "50", "--rooms", "2", "--users", "4"];
@@ -76,6 +86,9 @@ fn a_shard_that_dies_on_its_host_is_named() {
 
 #[test]
 fn a_host_that_cannot_be_reached_is_told() {
+    if !all_met(&network::NEEDS) {
+        return;
+    }
     let network = Network::new(None);
     let out = tempfile::tempdir().unwrap();
     let said = Said::of(network.run(out.path(), &SMALL).args(["--host-program", "/nowhere/klatch"]));

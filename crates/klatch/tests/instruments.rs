@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use klatch_record::{InstrumentName, Status, Support};
+use klatch_testing::{Need, needs};
 use rustix::process::{Pid, Signal, kill_process};
 use support::{Said, klatch, run_once};
 
@@ -17,6 +18,7 @@ fn all() -> String {
 
 #[test]
 fn a_run_with_every_instrument_has_all_observations_within_the_bounds() {
+    needs!(Need::Root, Need::Bpf);
     let out = tempfile::tempdir().unwrap();
     let names = all();
     let arguments = ["--platform", "java-threads", "--instrument", &names];
@@ -32,7 +34,7 @@ fn a_run_with_every_instrument_has_all_observations_within_the_bounds() {
             assert!(why.contains("no counter") && one.found.is_none(), "{one:?}");
             continue;
         }
-        assert!(one.found.is_some() && one.failure.is_none(), "this test needs root and BPF: {one:?}");
+        assert!(one.found.is_some() && one.failure.is_none(), "{one:?}");
         for file in &one.files {
             assert!(out.path().join("latest").join(file).is_file(), "{file}");
         }
@@ -52,6 +54,7 @@ fn a_run_with_every_instrument_has_all_observations_within_the_bounds() {
 
 #[test]
 fn without_root_what_works_works_and_the_rest_says_what_to_do() {
+    needs!(Need::Root);
     // The program where everybody can get at it.
     let place = tempfile::tempdir().unwrap();
     std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o777)).unwrap();
@@ -93,6 +96,7 @@ fn programs_of(pid: u32) -> Vec<u32> {
 
 #[test]
 fn nothing_stays_loaded_when_klatch_is_killed_or_interrupted() {
+    needs!(Need::Root, Need::Bpf);
     [Signal::KILL, Signal::INT].into_iter().for_each(nothing_stays_loaded_after);
 }
 
@@ -111,7 +115,7 @@ fn nothing_stays_loaded_after(signal: Signal) {
     let lines = std::io::BufRead::lines(std::io::BufReader::new(run.stderr.as_mut().unwrap()));
     assert!(lines.map_while(Result::ok).any(|line| line.contains(" of ")), "the run never went on");
     let programs = programs_of(run.id());
-    assert!(programs.len() > 10, "this test needs root and BPF: {programs:?}");
+    assert!(programs.len() > 10, "{programs:?}");
     kill_process(Pid::from_child(&run), signal).unwrap();
     run.wait().unwrap();
     // The kernel lets go of programs a moment after the process is gone.

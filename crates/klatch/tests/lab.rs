@@ -2,11 +2,11 @@
 
 mod support;
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use klatch_testing::{Need, needs};
 use rustix::process::{Pid, Signal, kill_process};
 
 use support::{Said, klatch};
@@ -32,11 +32,12 @@ fn refused(command: &mut Command, words: &[&str]) {
 
 #[test]
 fn two_boots_bring_back_the_same_to_the_last_digit_of_chat_and_scheduler() {
+    needs!(Need::Qemu);
     let folder = tempfile::tempdir().unwrap();
     let study = folder.path().join("small.toml");
     std::fs::write(&study, SMALL).unwrap();
     let said = Said::of(lab(&["run", "--twice", "--out"]).arg(folder.path()).arg(&study));
-    assert_eq!(said.status, Some(0), "the lab needs qemu-system-x86 (scripts/setup.sh test): {said:?}");
+    assert_eq!(said.status, Some(0), "{said:?}");
     assert!(said.out.contains("the second boots gave the same, to the last digit"), "{said:?}");
     let report = folder.path().join("lab-small-1/report.html");
     assert!(said.out.contains(&format!("report: {}", report.display())), "{said:?}");
@@ -54,6 +55,7 @@ fn two_boots_bring_back_the_same_to_the_last_digit_of_chat_and_scheduler() {
 /// Kernels differ in the functions that they give to schedulers, and in what these are called with.
 #[test]
 fn the_newer_kernel_has_all_that_schedulers_ask_for() {
+    needs!(Need::Qemu);
     // The first two ask for all of it between them. What waits for a CPU that goes is not left behind (o1); and a CPU that
     // comes back still does what is asked of it by interrupt, without which unloading never ends (fifo).
     let ping_pong = ["probe", "ping-pong", "--tasks", "5", "--rounds", "20"];
@@ -71,6 +73,7 @@ fn the_newer_kernel_has_all_that_schedulers_ask_for() {
 
 #[test]
 fn a_lab_that_is_stopped_leaves_nothing_behind() {
+    needs!(Need::Qemu);
     let folder = tempfile::tempdir().unwrap();
     let left = || std::fs::read_dir(folder.path()).unwrap().count();
     let started =
@@ -80,7 +83,7 @@ fn a_lab_that_is_stopped_leaves_nothing_behind() {
     let console =
         || std::fs::read_dir(folder.path()).unwrap().flatten().any(|one| one.path().join("console").exists());
     while !console() {
-        assert_eq!(klatch.try_wait().unwrap(), None, "the lab needs qemu-system-x86 (scripts/setup.sh test)");
+        assert_eq!(klatch.try_wait().unwrap(), None, "the lab has ended");
         sleep(Duration::from_millis(20));
     }
     kill_process(Pid::from_child(&klatch), Signal::TERM).unwrap();
@@ -91,14 +94,20 @@ fn a_lab_that_is_stopped_leaves_nothing_behind() {
 
 #[test]
 fn without_sched_ext_the_lab_is_named() {
-    if Path::new("/sys/kernel/sched_ext").exists() {
-        panic!("this kernel has sched_ext, and what this tests is a kernel without");
-    }
+    needs!(Need::NoSchedExt);
     let named = ["no sched_ext", "klatch lab"];
     refused(klatch().args(["sched", "status"]), &named);
     refused(klatch().args(["sched", "stats"]), &named);
     refused(klatch().args(["sched", "run", "o1", "--", "true"]), &named);
     refused(klatch().args(["run", "--platform", "native-epoll", "--scheduler", "goodness"]), &named);
+}
+
+#[test]
+fn with_sched_ext_a_scheduler_is_loaded_for_a_command() {
+    needs!(Need::SchedExt, Need::Root);
+    let said =
+        Said::of(klatch().args(["sched", "run", "fifo", "--", "cat", "/sys/kernel/sched_ext/root/ops"]));
+    assert_eq!((said.status, said.out.trim()), (Some(0), "fifo"), "{said:?}");
 }
 
 #[test]
@@ -116,6 +125,7 @@ fn what_there_is_not_is_told() {
 
 #[test]
 fn what_the_lab_lacks_is_told() {
+    needs!(Need::Qemu);
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("klatch");
     std::fs::create_dir(&cache).unwrap();

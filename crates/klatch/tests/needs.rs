@@ -4,6 +4,7 @@ mod support;
 
 use std::process::Command;
 
+use klatch_testing::{Need, needs};
 use support::Said;
 
 /// `klatch run` of so many rooms of 20, started through `wrapper`.
@@ -52,6 +53,7 @@ fn a_low_soft_limit_of_open_files_is_raised_for_every_server() {
 
 #[test]
 fn too_few_local_ports() {
+    needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let script = "ip link set lo up && echo 40000 40049 > /proc/sys/net/ipv4/ip_local_port_range && exec \"$0\" \"$@\"";
     let wrapper = ["unshare", "--map-root-user", "--net", "sh", "-c", script];
     let message = "the crowd needs 60 local ports, and the number of ports in net.ipv4.ip_local_port_range \

@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use klatch_record::Record;
+use klatch_testing::{Need, needs};
 use rustix::process::{Pid, Signal, kill_process};
 use support::Said;
 
@@ -81,6 +82,7 @@ impl Drop for Namespace {
 
 #[test]
 fn it_is_set_for_the_run_and_put_back() {
+    needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let mut namespace = Namespace::new();
     let set = format!("--sysctl '{NAME}=50000 50009'");
     let text = namespace.does(&format!("$KLATCH {RUN} --out $OUT --count 5 {set}"));
@@ -97,6 +99,7 @@ fn it_is_set_for_the_run_and_put_back() {
 
 #[test]
 fn it_is_put_back_after_ctrl_c() {
+    needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let mut namespace = Namespace::new();
     let pid = namespace.long_run();
     kill_process(pid, Signal::INT).unwrap();
@@ -108,6 +111,7 @@ fn it_is_put_back_after_ctrl_c() {
 
 #[test]
 fn it_is_put_back_by_the_next_klatch_after_a_kill() {
+    needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let mut namespace = Namespace::new();
     let pid = namespace.long_run();
     let other = namespace.does(&format!("$KLATCH {RUN} --out $OUT --sysctl '{NAME}=51000 51999' 2>&1"));
@@ -127,6 +131,7 @@ fn it_is_put_back_by_the_next_klatch_after_a_kill() {
 
 #[test]
 fn what_somebody_changed_since_is_left_to_him() {
+    needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let mut namespace = Namespace::new();
     let pid = namespace.long_run();
     kill_process(pid, Signal::KILL).unwrap();
@@ -138,6 +143,7 @@ fn what_somebody_changed_since_is_left_to_him() {
 
 #[test]
 fn a_value_that_the_kernel_refuses_leaves_all_as_it_was() {
+    needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let mut namespace = Namespace::new();
     let set = format!("--sysctl '{NAME}=50000 50999' --sysctl net.ipv4.ip_default_ttl=999");
     let text = namespace.does(&format!("$KLATCH {RUN} --out $OUT {set} 2>&1"));

@@ -4,6 +4,7 @@ mod support;
 
 use klatch_record::{Cause, Class, Reason};
 use klatch_report::{Entry, Source, html, index, report};
+use klatch_testing::{Need, needs};
 use support::chromium::Chromium;
 use support::{add, add_failed, study, time, warn, watch};
 
@@ -59,6 +60,7 @@ fn looks_right(browser: &mut Chromium, study: &Source) {
 
 #[test]
 fn a_report_is_read_opened_zoomed_and_saved() {
+    needs!(Need::Chromium);
     let folder = tempfile::tempdir().unwrap();
     let study = watched(folder.path());
     let mut browser = Chromium::start();
@@ -136,6 +138,7 @@ fn a_report_is_read_opened_zoomed_and_saved() {
 
 #[test]
 fn a_pointer_over_a_chart_shows_value_interval_and_n() {
+    needs!(Need::Chromium);
     let folder = tempfile::tempdir().unwrap();
     let mut browser = Chromium::start();
     browser.open(&html(&report(&watched(folder.path()))).unwrap(), 1440, false);
@@ -156,6 +159,7 @@ fn a_pointer_over_a_chart_shows_value_interval_and_n() {
 
 #[test]
 fn twelve_platforms_forty_points_long_failures_and_nothing_at_all_look_right() {
+    needs!(Need::Chromium);
     let mut browser = Chromium::start();
     let mut platforms =
         study("platforms", "Which of twelve platforms with names of some length carries the chat best?");
@@ -195,6 +199,7 @@ fn twelve_platforms_forty_points_long_failures_and_nothing_at_all_look_right() {
 
 #[test]
 fn the_index_is_searched_and_stays_text() {
+    needs!(Need::Chromium);
     let evil = "<img src=x onerror=window.caught=1>";
     let entry = Entry::of("2026-01-01-x", &study("threads", evil));
     assert!(entry.holds("THREADS 2026-01") && !entry.holds("threads rooms"));
@@ -210,6 +215,7 @@ fn the_index_is_searched_and_stays_text() {
 
 #[test]
 fn what_others_wrote_stays_text() {
+    needs!(Need::Chromium);
     let evil =
         "</script><script>window.caught=1</script><img src=x onerror=window.caught=1>\"'`${window.caught=1}";
     let folder = tempfile::tempdir().unwrap();

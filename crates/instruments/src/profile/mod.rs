@@ -178,18 +178,21 @@ impl Watching for Watch {
 
 #[cfg(test)]
 mod tests {
+    use klatch_testing::{Need, needs};
+
     use super::*;
     use crate::instrument::Files;
 
     /// Counters of instructions are not on every machine; that of page faults is, and is sampled in the same way.
     #[test]
     fn a_sample_is_taken_each_time_the_counter_has_counted_so_far() {
+        needs!(Need::Bpf);
         const PAGES: usize = 20_000;
         const EVERY: u64 = 10;
         let profiler = Profiler { clock: Clock::PageFaults(EVERY), ..INSTRUCTIONS };
         let kernel = Kernel::here();
         let support = profiler.probe(&kernel);
-        assert!(support.works(), "this test needs root, or CAP_BPF and CAP_PERFMON: {support:?}");
+        assert!(support.works(), "{support:?}");
         let folder = tempfile::tempdir().unwrap();
         let files = Files { folder: folder.path().to_owned(), stem: "one".to_owned() };
         let targets = Targets { servers: vec![std::process::id()], crowds: Vec::new() };

@@ -8,7 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use klatch_testing::Need;
 use tempfile::TempDir;
+
+/// What a test with such a network needs.
+pub(crate) const NEEDS: [Need; 4] = [
+    Need::NetworkNamespaces,
+    Need::Program("ip", "iproute2"),
+    Need::Program("sshd", "openssh-server"),
+    Need::Program("socat", "socat"),
+];
 
 /// No test takes longer.
 const LIFE_S: &str = "300";
@@ -84,7 +93,7 @@ impl Network {
         let mut holder = command.spawn().expect("setpriv, from util-linux");
         let mut line = String::new();
         BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "here\n", "no network namespace: this test needs root");
+        assert_eq!(line, "here\n", "the namespace was not made");
         let pid = holder.id();
         self.processes.push(holder);
         within(pid, &["ip", "link", "set", "dev", "lo", "up"]);
