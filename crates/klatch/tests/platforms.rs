@@ -2,11 +2,12 @@
 
 mod support;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
 use klatch_record::{Class, Status};
-use support::{Said, listed, run_once};
+use support::{Said, klatch, listed, run_once};
 
 const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
 
@@ -29,6 +30,30 @@ fn every_platform_is_valid_under_turns_and_under_rounds() {
             assert!(record.usage.server.unwrap().cpu_s > 0.0, "{way}, {pacing}");
         }
     }
+}
+
+#[test]
+fn every_java_is_started_once_to_list_all_platforms() {
+    let folder = tempfile::tempdir().unwrap();
+    let starts = folder.path().join("starts");
+    let pretender = |name: &str, version: &str| {
+        let bin = folder.path().join(name).join("bin");
+        let script = format!(
+            "#!/bin/sh\necho {name} >> {}\necho '    java.specification.version = {version}' >&2\n",
+            starts.display()
+        );
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::write(bin.join("java"), script).unwrap();
+        std::fs::set_permissions(bin.join("java"), PermissionsExt::from_mode(0o755)).unwrap();
+        bin
+    };
+    pretender("home", "1021");
+    let path = format!("{}:/usr/bin:/bin", pretender("path", "1017").display());
+    let mut command = klatch();
+    let said =
+        Said::of(command.arg("platforms").env("JAVA_HOME", folder.path().join("home")).env("PATH", path));
+    assert!(said.out.contains("java-threads@1021") && said.out.contains("java-netty@1017"), "{said:?}");
+    assert_eq!(std::fs::read_to_string(starts).unwrap(), "home\npath\n");
 }
 
 /// A catalog of one's own with one platform, called `mine`.

@@ -1,5 +1,6 @@
 //! Finds a Java runtime that is new enough.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -20,7 +21,7 @@ pub struct Java {
 }
 
 /// Why there is no Java to use.
-#[derive(Debug, Error)]
+#[derive(Clone, Debug, Error)]
 pub enum JavaError {
     /// A runtime was named, and does not work.
     #[error("cannot run {path}: {why}; give the path of a `java` program with --java", path = path.display())]
@@ -63,48 +64,75 @@ pub enum JavaError {
     },
 }
 
-impl Java {
-    /// The runtime named by the user, or else the first that is new enough of [`Java::all`].
+/// The runtimes that can be used, each started once, when it is first asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Javas<'a> {
+    /// The one that the user named: nothing else is used unless a version is asked for.
+    named: Option<&'a Path>,
+    asked: OnceCell<Result<Java, JavaError>>,
+    installed: OnceCell<Vec<Java>>,
+}
+
+impl<'a> Javas<'a> {
+    pub(crate) fn new(named: Option<&'a Path>) -> Javas<'a> {
+        Javas { named, ..Javas::default() }
+    }
+
+    /// The runtime named by the user, or else the first installed one that is new enough.
     ///
     /// # Errors
     /// The named one does not work or is too old, or there is none.
-    pub fn find(named: Option<&Path>, version_min: u32) -> Result<Java, JavaError> {
-        if let Some(path) = named {
-            let java = Java::named(path)?;
+    pub(crate) fn find(&self, version_min: u32) -> Result<Java, JavaError> {
+        if let Some(java) = self.named()? {
             return match java.feature >= version_min {
                 true => Ok(java),
                 false => Err(JavaError::TooOld { path: java.path, found: java.feature, wanted: version_min }),
             };
         }
-        let all = Java::all();
+        let all = self.installed();
         let fits = all.iter().find(|java| java.feature >= version_min).cloned();
-        fits.ok_or_else(|| JavaError::None { found: list(&all), wanted: version_min })
+        fits.ok_or_else(|| JavaError::None { found: list(all), wanted: version_min })
     }
 
-    /// The runtime of this feature version: the one named by the user, or one of [`Java::all`].
+    /// The runtime of this feature version: the one named by the user, or an installed one.
     ///
     /// # Errors
     /// There is none.
-    pub fn of_version(named: Option<&Path>, feature: u32) -> Result<Java, JavaError> {
-        let mut all = named.map(Java::named).transpose()?.into_iter().collect::<Vec<_>>();
-        all.extend(Java::all());
+    pub(crate) fn of_version(&self, feature: u32) -> Result<Java, JavaError> {
+        let all: Vec<Java> = self.named()?.into_iter().chain(self.installed().to_vec()).collect();
         let fits = all.iter().find(|java| java.feature == feature).cloned();
         fits.ok_or_else(|| JavaError::NoVersion { found: list(&all), wanted: feature })
     }
 
-    /// Every runtime of `JAVA_HOME`, the search path, `/usr/lib/jvm`, and what `scripts/get-jdk.sh` has
-    /// brought, each once.
-    pub fn all() -> Vec<Java> {
-        let mut all: Vec<Java> = Vec::new();
-        let mut seen = Vec::new();
-        for path in usual_places() {
-            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-            if !seen.contains(&real) {
-                seen.push(real);
-                all.extend(Java::at(&path));
+    /// Every runtime of `JAVA_HOME`, the search path, `/usr/lib/jvm`, and what `scripts/get-jdk.sh` has brought, each once.
+    pub(crate) fn installed(&self) -> &[Java] {
+        self.installed.get_or_init(|| {
+            let mut all: Vec<Java> = Vec::new();
+            let mut seen = Vec::new();
+            for path in usual_places() {
+                let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+                if !seen.contains(&real) {
+                    seen.push(real);
+                    all.extend(Java::at(&path));
+                }
             }
-        }
-        all
+            all
+        })
+    }
+
+    fn named(&self) -> Result<Option<Java>, JavaError> {
+        let Some(path) = self.named else { return Ok(None) };
+        self.asked.get_or_init(|| Java::named(path)).clone().map(Some)
+    }
+}
+
+impl Java {
+    /// The runtime named by the user, or else the first installed one that is new enough.
+    ///
+    /// # Errors
+    /// The named one does not work or is too old, or there is none.
+    pub fn find(named: Option<&Path>, version_min: u32) -> Result<Java, JavaError> {
+        Javas::new(named).find(version_min)
     }
 
     fn named(path: &Path) -> Result<Java, JavaError> {
