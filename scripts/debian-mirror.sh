@@ -4,15 +4,14 @@
 # usage: debian-mirror.sh [SUITE]
 set -eu
 
-# Lines of "address suite component", in apt's own order; apt reads both formats of its sources, downloads nothing here.
-targets() {
+# Lines of "address suite": apt reads both formats of its sources, and says what it would download.
+archives() {
     command -v apt-get >/dev/null 2>&1 || return 0
-    # shellcheck disable=SC2016 # apt replaces these, not the shell
-    apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' 2>/dev/null || true
+    apt-get --print-uris update 2>/dev/null | sed -n "s|^'\(.*\)/dists/\([^/]*\)/main/.*|\1 \2|p"
 }
 
 if [ $# -gt 0 ]; then
-    targets | awk -v suite="$1" '$2 == suite && $3 == "main" { sub("/$", "", $1); print $1; exit }'
+    archives | awk -v suite="$1" '$2 == suite && !found { found = 1; print $1 }'
     exit 0
 fi
 if [ -n "${DEBIAN_MIRROR:-}" ]; then
@@ -20,9 +19,8 @@ if [ -n "${DEBIAN_MIRROR:-}" ]; then
     exit 0
 fi
 # Other archives use the names of Debian's suites too; a mirror's address ends in "debian" almost always.
-mirror=$(targets | awk '
-    $3 == "main" && $2 ~ /^(oldstable|stable|testing|unstable|sid|bullseye|bookworm|trixie|forky|duke)$/ {
-        sub("/$", "", $1)
+mirror=$(archives | awk '
+    $2 ~ /^(oldstable|stable|testing|unstable|sid|bullseye|bookworm|trixie|forky|duke)$/ {
         if (first == "") first = $1
         if (named == "" && $1 ~ /debian$/) named = $1
     }

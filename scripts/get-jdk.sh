@@ -1,13 +1,13 @@
 #!/bin/sh
 # Brings a Java runtime of another Debian suite beside those of this machine, without touching the system: packages are
 # downloaded through an apt of its own, checked by Debian's keys, and unpacked into a folder of the user's cache, where
-# `klatch` finds them. A newer C library comes along; patchelf makes the runtime use it.
+# `klatch` finds them. The mirror is $DEBIAN_MIRROR, or the one that apt is configured with. A newer C library comes along;
+# patchelf makes the runtime use it.
 # usage: get-jdk.sh VERSION [SUITE]        for example: get-jdk.sh 25      get-jdk.sh 28 sid
 set -eu
 
 version=${1:?usage: get-jdk.sh VERSION [SUITE]}
 suite=${2:-sid}
-mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 target=${XDG_CACHE_HOME:-$HOME/.cache}/klatch/jdks/jdk-$version
 if [ -x "$target/bin/java" ]; then
@@ -24,6 +24,7 @@ done
     echo "get-jdk.sh needs Debian's keys; install them: apt-get install debian-archive-keyring" >&2
     exit 2
 }
+mirror=$("$(dirname "$0")/debian-mirror.sh")
 architecture=$(dpkg --print-architecture)
 
 work=$(mktemp -d)
@@ -43,7 +44,7 @@ export APT_CONFIG="$work/apt.conf"
 apt-get update -q >&2
 cd "$work"
 apt-get download -q "openjdk-$version-jre-headless" libc6 libstdc++6 libgcc-s1 zlib1g >&2 || {
-    echo "Debian $suite has no openjdk-$version-jre-headless; https://packages.debian.org/openjdk tells where it is" >&2
+    echo "Debian $suite has no openjdk-$version-jre-headless; name another suite: get-jdk.sh $version SUITE" >&2
     exit 2
 }
 for package in ./*.deb; do dpkg-deb --extract "$package" root; done

@@ -125,19 +125,33 @@ fn what_there_is_not_is_told() {
 
 #[test]
 fn what_the_lab_lacks_is_told() {
-    needs!(Need::Qemu);
+    needs!(Need::Qemu, Need::Program("apt-get", "apt"));
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("klatch");
     std::fs::create_dir(&cache).unwrap();
     // A proxy that is not there is as good as no network.
-    let no_network = |command: &mut Command| {
-        command.env("http_proxy", "http://127.0.0.1:9").env("XDG_CACHE_HOME", folder.path());
+    let exec = |variable: &str, value: &str| {
+        let mut exec = lab(&["exec", "--", "--version"]);
+        exec.env("http_proxy", "http://127.0.0.1:9").env("XDG_CACHE_HOME", folder.path());
+        exec.env_remove("DEBIAN_MIRROR").env(variable, value);
+        exec
     };
-    let mut exec = lab(&["exec", "--", "--version"]);
-    no_network(&mut exec);
-    refused(&mut exec, &["cannot fetch the kernel 6.18", "deb.debian.org", "snapshot.debian.org"]);
+    let mut named = exec("DEBIAN_MIRROR", "http://mirror.invalid/debian/");
+    refused(
+        &mut named,
+        &["cannot fetch the kernel 6.18", "mirror.invalid/debian/pool/", "snapshot.debian.org"],
+    );
+    // The mirror of apt, by sources of the test's own.
+    let (sources, config) = (folder.path().join("sources.list"), folder.path().join("apt.conf"));
+    std::fs::write(&sources, "deb http://apt.invalid/debian bookworm main\n").unwrap();
+    let text = format!("Dir::Etc::sourcelist \"{}\";\nDir::Etc::sourceparts \"-\";\n", sources.display());
+    std::fs::write(&config, text).unwrap();
+    refused(&mut exec("APT_CONFIG", config.to_str().unwrap()), &["http://apt.invalid/debian/pool/"]);
+    std::fs::write(&sources, "").unwrap();
+    let mut without = exec("APT_CONFIG", config.to_str().unwrap());
+    refused(&mut without, &["apt has no Debian mirror here, set DEBIAN_MIRROR", "snapshot.debian.org"]);
     std::fs::write(cache.join("vmlinuz-6.18.15+deb13-cloud-amd64"), "tea").unwrap();
-    refused(&mut exec, &["SHA-256", "it was not used", "vmlinuz-6.18.15"]);
+    refused(&mut named, &["SHA-256", "it was not used", "vmlinuz-6.18.15"]);
     refused(lab(&["exec", "--", "--version"]).env("PATH", "/nowhere"), &["apt-get install qemu-system-x86"]);
     refused(
         &mut lab(&["run", "goodness-cost", "--out", "/proc/klatch"]),

@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
 use crate::error::LabError;
 use crate::kernels::Kernel;
+use crate::mirror::mirror;
 
 /// Where kernels are kept: `$XDG_CACHE_HOME/klatch`, or `~/.cache/klatch`.
 pub fn cache_folder() -> PathBuf {
@@ -55,9 +57,17 @@ fn check(bytes: &[u8], expected: &'static str, what: &str, path: &Path) -> Resul
 }
 
 fn package(kernel: &'static Kernel, folder: &Path) -> Result<Vec<u8>, LabError> {
+    let mirror = mirror();
     let mut why = Vec::new();
-    for url in kernel.urls() {
-        match fetch(&url, kernel.package_bytes) {
+    if mirror.is_none() {
+        why.push("apt has no Debian mirror here, set DEBIAN_MIRROR to the address of one".to_owned());
+    }
+    for url in kernel.urls(mirror.as_deref()) {
+        let got = match url.starts_with("http:") {
+            true => fetch(&url, kernel.package_bytes),
+            false => fetch_by_apt(&url),
+        };
+        match got {
             Ok(bytes) => return Ok(bytes),
             Err(error) => why.push(format!("{url}: {error}")),
         }
@@ -71,6 +81,19 @@ fn fetch(url: &str, bytes: u64) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let mut package = Vec::new();
     answer.body_mut().as_reader().take(bytes + 1).read_to_end(&mut package)?;
     Ok(package)
+}
+
+/// What is at the address, by apt: it has the certificates and proxies for the mirror that it is configured with.
+fn fetch_by_apt(url: &str) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let folder = tempfile::tempdir()?;
+    let package = folder.path().join("package");
+    let mut apt = Command::new("/usr/lib/apt/apt-helper");
+    let output = apt.arg("download-file").arg(url).arg(&package).output();
+    let output = output.map_err(|error| format!("only apt can fetch from such an address: {error}"))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', ", ").into());
+    }
+    Ok(std::fs::read(&package)?)
 }
 
 /// The kernel in a Debian package: an `ar` archive of compressed `tar` archives.

@@ -7,7 +7,7 @@ pub struct Kernel {
     pub name: &'static str,
     /// Its full version.
     pub version: &'static str,
-    /// The Debian package, below a mirror's `debian/`.
+    /// The Debian package, below a mirror's address.
     package: &'static str,
     /// A moment at which snapshot.debian.org had it.
     snapshot: &'static str,
@@ -53,11 +53,11 @@ impl Kernel {
         ALL.iter().find(|kernel| kernel.name == name || kernel.version == name)
     }
 
-    /// Where the package is: Debian's mirrors as long as they have it, then the archive that keeps everything.
-    pub(crate) fn urls(&self) -> [String; 2] {
-        [
-            format!("http://deb.debian.org/debian/{}", self.package),
-            format!("http://snapshot.debian.org/archive/debian/{}/{}", self.snapshot, self.package),
-        ]
+    /// Where the package is: on `mirror` as long as mirrors have it, then in the archive that keeps everything.
+    pub(crate) fn urls(&self, mirror: Option<&str>) -> Vec<String> {
+        let on_mirror = mirror.map(|mirror| format!("{mirror}/{}", self.package));
+        let archived =
+            format!("http://snapshot.debian.org/archive/debian/{}/{}", self.snapshot, self.package);
+        on_mirror.into_iter().chain([archived]).collect()
     }
 }

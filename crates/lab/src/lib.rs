@@ -9,6 +9,7 @@ mod guest;
 mod image;
 mod java;
 mod kernels;
+mod mirror;
 mod probe;
 mod study;
 
