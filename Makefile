@@ -44,10 +44,10 @@ test: setup-test
 	@scripts/not-run.sh end test
 
 # The tests that need root, BPF, QEMU, a browser or namespaces. Each says so where it cannot run.
-SYSTEM_TESTS := hosts instruments lab sysctls browser jvm processes scheduling
+SYSTEM_TESTS := hosts instruments lab sysctls browser jvm processes scheduling $(notdir $(basename $(wildcard crates/*/tests/*_as_root.rs)))
 test-system: $(JARS)
 	@scripts/not-run.sh begin
-	cargo test --locked --workspace $(SYSTEM_TESTS:%=--test '%')
+	cargo test --locked --workspace $(SYSTEM_TESTS:%=--test %)
 	@scripts/not-run.sh end test-system "everything else: make test"
 
 test-java:
