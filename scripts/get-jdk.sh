@@ -5,12 +5,19 @@
 # patchelf makes the runtime use it.
 # usage: get-jdk.sh VERSION [SUITE]        for example: get-jdk.sh 25      get-jdk.sh 28 sid
 set -eu
+# Others must not be able to write what klatch runs.
+umask 077
 
 version=${1:?usage: get-jdk.sh VERSION [SUITE]}
 suite=${2:-sid}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-target=${XDG_CACHE_HOME:-$HOME/.cache}/klatch/jdks/jdk-$version
-if [ -x "$target/bin/java" ]; then
+cache=${XDG_CACHE_HOME:-}
+if [ -z "$cache" ]; then
+    # As klatch does: HOME can be the home of the user who became root.
+    if [ "$(id -u)" -eq 0 ]; then cache=/var/lib; else cache=$HOME/.cache; fi
+fi
+target=$cache/klatch/jdks/jdk-$version
+if [ -x "$target/bin/java" ] && [ -f "$target/klatch.sha256" ]; then
     echo "Java $version is at $target already"
     exit 0
 fi
@@ -65,6 +72,11 @@ loader=$(find root -name 'ld-linux*.so*' ! -type l | head -n 1)
 cp -n "$loader" "$work/new/libc/" 2>/dev/null || true
 patchelf --set-interpreter "$target/libc/$(basename "$loader")" --force-rpath --set-rpath "$target/libc:\$ORIGIN/../lib" \
     "$work/new/bin/java"
+chmod -R go-w "$work/new"
+find "$work/new" -xtype l -delete
+# klatch runs it only as long as it is what this lists.
+(cd "$work/new" && find . -type f ! -name klatch.sha256 -exec sha256sum {} + >"$work/sums" && mv "$work/sums" klatch.sha256)
+rm -rf "$target"
 mv "$work/new" "$target"
 "$target/bin/java" -version 2>&1 | head -n 1
 echo "Java $version for $architecture is at $target"

@@ -1,7 +1,12 @@
 //! What the tools of a JDK can ask a running JVM.
 
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use klatch_privileges::confine;
 
 use crate::instrument::InstrumentError;
 use crate::jvm::counters;
@@ -39,8 +44,11 @@ pub(crate) fn tool(pid: u32, name: &str) -> Result<PathBuf, InstrumentError> {
 /// It cannot be started, or it failed: with what it said.
 pub(crate) fn say(tool: &Path, arguments: &[&str]) -> Result<Vec<u8>, InstrumentError> {
     let failed = |why: String| InstrumentError(format!("{} {}: {why}", tool.display(), arguments.join(" ")));
-    let done = Command::new(tool).args(arguments).stdin(Stdio::null()).output();
-    let done = done.map_err(|error| failed(error.to_string()))?;
+    let mut command = Command::new(tool);
+    command.args(arguments).stdin(Stdio::null());
+    // A JVM answers to its own user.
+    confine(&mut command);
+    let done = command.output().map_err(|error| failed(error.to_string()))?;
     if done.status.success() {
         return Ok(done.stdout);
     }
@@ -63,7 +71,9 @@ impl PerfMap {
         say(&jcmd, &[&pid.to_string(), "Compiler.perfmap"]).ok()?;
         let map = PerfMap(path);
         let text = std::fs::read_to_string(&map.0).ok()?;
-        std::fs::write(&map.0, text.lines().filter_map(plain).collect::<String>()).ok()?;
+        // Anybody can put a link there.
+        let file = File::options().write(true).truncate(true).custom_flags(libc::O_NOFOLLOW).open(&map.0);
+        file.ok()?.write_all(text.lines().filter_map(plain).collect::<String>().as_bytes()).ok()?;
         Some(map)
     }
 }

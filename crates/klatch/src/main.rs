@@ -30,6 +30,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use klatch_platforms::put_back_leftovers;
+use klatch_privileges::act_as_invoker;
 use klatch_record::error_chain;
 
 /// Klatch: a chat-room benchmark for runtimes, servers, kernels and schedulers.
@@ -71,6 +72,11 @@ const UNKNOWN: u8 = 3;
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
+    // Before any thread starts and any file is opened.
+    if let Err(error) = act_as_invoker() {
+        eprintln!("klatch: {}", error_chain(&error));
+        return ExitCode::from(COULD_NOT_RUN);
+    }
     let command = Klatch::parse().command;
     // Server and crowd are started by a klatch that has looked already.
     if !matches!(command, Command::Serve(_) | Command::Crowd(_)) {

@@ -6,6 +6,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use klatch_platforms::Setting;
+use klatch_privileges::confine;
 use klatch_schedulers::{Loaded, Report, Scheduler, SchedulerError, all, find, running, state};
 
 /// Load a scheduler of history into this kernel (sched_ext), and run something under it.
@@ -93,7 +94,10 @@ impl Run {
         ctrlc::set_handler(|| {})?;
         let loaded = Loaded::load(find(&self.name)?, &knobs)?;
         let (program, arguments) = self.command.split_first().context("a command is required")?;
-        let ended = Command::new(program).args(arguments).status();
+        let mut command = Command::new(program);
+        command.args(arguments);
+        confine(&mut command);
+        let ended = command.status();
         let report = loaded.report();
         loaded.unload();
         // The command's own failure comes first.

@@ -29,15 +29,17 @@ impl Namespace {
         let out = tempfile::tempdir().unwrap();
         let mut command = Command::new("unshare");
         command
-            .args(["--map-root-user", "--net", "bash"])
+            .args(["--map-root-user", "--net", "--mount", "bash"])
             .env("KLATCH", env!("CARGO_BIN_EXE_klatch"))
             .env("RUN", RUN);
-        // The state of those who may not write to /run goes to the cache.
-        command.env("OUT", out.path()).env("XDG_CACHE_HOME", out.path());
+        command.env("OUT", out.path());
         let mut shell = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(shell.stdout.take().unwrap());
         let mut namespace = Namespace { shell, lines, _out: out };
-        namespace.does(&format!("ip link set lo up; echo {BEFORE} > {FILE}"));
+        // Values from before are saved in /run, which belongs to the root of this namespace here.
+        namespace.does(&format!(
+            "mount -t tmpfs -o mode=755 none /run; ip link set lo up; echo {BEFORE} > {FILE}"
+        ));
         namespace
     }
 
@@ -145,9 +147,10 @@ fn what_somebody_changed_since_is_left_to_him() {
 fn a_value_that_the_kernel_refuses_leaves_all_as_it_was() {
     needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let mut namespace = Namespace::new();
-    let set = format!("--sysctl '{NAME}=50000 50999' --sysctl net.ipv4.ip_default_ttl=999");
+    let set = format!("--sysctl net.ipv4.ip_default_ttl=77 --sysctl '{NAME}=50999 50000'");
     let text = namespace.does(&format!("$KLATCH {RUN} --out $OUT {set} 2>&1"));
-    assert!(text.contains("klatch: net.ipv4.ip_default_ttl: cannot write such a value to "), "{text}");
+    assert!(text.contains(&format!("klatch: {NAME}: cannot write such a value to ")), "{text}");
+    assert_eq!(namespace.does("cat /proc/sys/net/ipv4/ip_default_ttl"), "64");
     assert_eq!(namespace.value(), BEFORE);
 }
 

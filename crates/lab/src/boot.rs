@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use klatch_privileges::confine;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -123,7 +124,9 @@ fn command(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
     Ok(command)
 }
 
+/// Needs nothing of root's, and dies with Klatch.
 fn spawn(command: &mut Command) -> Result<Child, LabError> {
+    confine(command);
     command.spawn().map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => LabError::NoProgram { program: QEMU, package: "qemu-system-x86" },
         _ => LabError::File { what: "start", path: QEMU.into(), source },

@@ -8,6 +8,18 @@ use thiserror::Error;
 /// Why nothing came out of the lab.
 #[derive(Debug, Error)]
 pub enum LabError {
+    /// A folder of the cache is not trusted or cannot be made.
+    #[error(transparent)]
+    Folder(#[from] klatch_privileges::FolderError),
+    /// Something in the cache is not as it was made.
+    #[error(transparent)]
+    Changed(#[from] klatch_privileges::ManifestError),
+    /// A runtime in the cache has no checksums.
+    #[error("{path} is not used: it has no klatch.sha256; remove it to have it made again", path = path.display())]
+    NoManifest {
+        /// The folder.
+        path: std::path::PathBuf,
+    },
     /// No emulator.
     #[error("the lab needs {program}, which is not on the search path; on Debian: apt-get install {package}")]
     NoProgram {

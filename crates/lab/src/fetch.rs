@@ -5,26 +5,20 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sha2::{Digest, Sha256};
+use klatch_privileges::{cache_folder, sha256_hex};
 
 use crate::error::LabError;
 use crate::kernels::Kernel;
 use crate::mirror::mirror;
-
-/// Where kernels are kept: `$XDG_CACHE_HOME/klatch`, or `~/.cache/klatch`.
-pub fn cache_folder() -> PathBuf {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = || set("HOME").unwrap_or_else(|| PathBuf::from("/root")).join(".cache");
-    set("XDG_CACHE_HOME").unwrap_or_else(home).join("klatch")
-}
 
 /// The kernel as a file, fetched if it is not there yet; checked either way. `tell` hears what takes time.
 ///
 /// # Errors
 /// See [`LabError`].
 pub fn kernel_file(kernel: &'static Kernel, tell: impl Fn(&str)) -> Result<PathBuf, LabError> {
-    let folder = cache_folder();
+    let folder = cache_folder()?.path().to_owned();
     let path = folder.join(format!("vmlinuz-{}", kernel.version));
+    // The folder is private, so the file stays what it is when it is checked.
     match std::fs::read(&path) {
         Ok(bytes) => {
             check(&bytes, kernel.kernel_sha256, &path.display().to_string(), &path)?;
@@ -49,7 +43,7 @@ pub fn kernel_file(kernel: &'static Kernel, tell: impl Fn(&str)) -> Result<PathB
 }
 
 fn check(bytes: &[u8], expected: &'static str, what: &str, path: &Path) -> Result<(), LabError> {
-    let got: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let got = sha256_hex(bytes);
     if got == expected {
         return Ok(());
     }
@@ -121,7 +115,6 @@ fn unpack(package: &[u8]) -> std::io::Result<Vec<u8>> {
 /// Whole or not there.
 fn keep(folder: &Path, path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     let failed = |source| LabError::file("keep the kernel as", path, source);
-    std::fs::create_dir_all(folder).map_err(failed)?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;

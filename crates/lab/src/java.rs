@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sha2::{Digest, Sha256};
+use klatch_privileges::{cache_folder, check_manifest, confine, sha256_hex, write_manifest};
 
 use crate::error::LabError;
-use crate::fetch::cache_folder;
 
 /// All that `klatch.jar` needs.
 const MODULES: &str = "java.base";
@@ -24,13 +23,12 @@ pub fn java_runtime(java: &Path, tell: impl Fn(&str)) -> Result<PathBuf, LabErro
     if !jlink.exists() {
         return Err(LabError::NoJlink { java: java.to_owned() });
     }
-    let cache = cache_folder();
+    let cache = cache_folder()?.path().to_owned();
     // The file tells vendor, version and build.
     let release = std::fs::read(home.join("release")).map_err(|error| failed(error.to_string()))?;
-    let name: String = Sha256::digest(&release)[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    let runtime = cache.join(format!("java-{name}"));
+    let runtime = cache.join(format!("java-{}", &sha256_hex(&release)[..16]));
     if runtime.exists() {
-        return Ok(runtime);
+        return checked(runtime);
     }
     tell(&format!(
         "making a small Java runtime of {}, once; it is kept in {}",
@@ -38,20 +36,29 @@ pub fn java_runtime(java: &Path, tell: impl Fn(&str)) -> Result<PathBuf, LabErro
         cache.display()
     ));
     // Whole or not there.
-    std::fs::create_dir_all(&cache).map_err(|error| failed(error.to_string()))?;
     let aside = tempfile::tempdir_in(&cache).map_err(|error| failed(error.to_string()))?;
     let made = aside.path().join("java");
     let mut command = Command::new(&jlink);
     command.args(["--add-modules", MODULES, "--no-header-files", "--no-man-pages", "--output"]).arg(&made);
+    confine(&mut command);
     let output = command.output().map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         let said = [output.stdout, output.stderr].concat();
         return Err(failed(String::from_utf8_lossy(&said).trim().to_owned()));
     }
+    write_manifest(&made)?;
     match std::fs::rename(&made, &runtime) {
         // Another klatch was quicker.
-        Err(_) if runtime.exists() => Ok(runtime),
+        Err(_) if runtime.exists() => checked(runtime),
         Err(error) => Err(failed(error.to_string())),
         Ok(()) => Ok(runtime),
+    }
+}
+
+/// The machine runs it as root, so it must be as jlink made it.
+fn checked(runtime: PathBuf) -> Result<PathBuf, LabError> {
+    match check_manifest(&runtime)? {
+        true => Ok(runtime),
+        false => Err(LabError::NoManifest { path: runtime }),
     }
 }

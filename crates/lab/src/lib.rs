@@ -15,7 +15,7 @@ mod study;
 
 pub use boot::{Boot, Job, START_US, boot, shell};
 pub use error::LabError;
-pub use fetch::{cache_folder, kernel_file};
+pub use fetch::kernel_file;
 pub use guest::{Answer, Step, guest};
 pub use image::Image;
 pub use java::java_runtime;

@@ -35,7 +35,7 @@ impl Chosen {
                 word => words.push(self.fill(word, site, &places)),
             }
         }
-        if rustix::process::geteuid().is_root() {
+        if klatch_privileges::programs_run_as_root() {
             words.extend(self.entry.arguments_as_root.iter().cloned());
         }
         Ok(words)

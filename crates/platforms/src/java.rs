@@ -1,13 +1,14 @@
 //! Finds a Java runtime that is new enough.
 
 use std::cell::OnceCell;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
-use klatch_record::Runtime;
+use klatch_privileges::{PrivateFolder, cache_path, check_manifest, confine};
+use klatch_record::{Runtime, error_chain};
 use thiserror::Error;
-
-use crate::own::cache_folder;
 
 /// A Java runtime on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,8 +142,10 @@ impl Java {
 
     /// Asks the program for its version.
     fn at(path: &Path) -> Result<Java, String> {
-        let output = Command::new(path).args(["-XshowSettings:properties", "-version"]).output();
-        let output = output.map_err(|error| error.to_string())?;
+        let mut command = Command::new(path);
+        command.args(["-XshowSettings:properties", "-version"]);
+        confine(&mut command);
+        let output = command.output().map_err(|error| error.to_string())?;
         let settings = String::from_utf8_lossy(&output.stderr);
         let property = |name: &str| {
             let lines = settings.lines().filter_map(|line| line.trim().split_once(" = "));
@@ -185,16 +188,57 @@ fn usual_places() -> Vec<PathBuf> {
     }
     let search_path = std::env::var_os("PATH").unwrap_or_default();
     places.extend(
-        std::env::split_paths(&search_path).map(|folder| folder.join("java")).find(|java| java.exists()),
+        std::env::split_paths(&search_path)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join("java"))
+            .find(|java| java.exists()),
     );
-    for folder in [Path::new("/usr/lib/jvm").to_owned(), cache_folder().join("jdks")] {
-        let installed = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut installed: Vec<PathBuf> = installed.map(|folder| folder.path().join("bin/java")).collect();
-        installed.retain(|java| java.exists());
-        installed.sort_by_cached_key(|java| std::cmp::Reverse(java.display().to_string()));
-        places.extend(installed);
-    }
+    places.extend(javas_in(Path::new("/usr/lib/jvm")));
+    places.extend(fetched().unwrap_or_else(|why| {
+        warn(&why);
+        Vec::new()
+    }));
     places
+}
+
+/// Those that `scripts/get-jdk.sh` has brought and that are as it brought them.
+fn fetched() -> Result<Vec<PathBuf>, String> {
+    // A user without a home has none.
+    let Ok(cache) = cache_path() else { return Ok(Vec::new()) };
+    let folder = PrivateFolder::open(&cache.join("jdks")).map_err(|error| error_chain(&error))?;
+    let mut javas = folder.map_or(Vec::new(), |folder| javas_in(folder.path()));
+    javas.retain(|java| {
+        let jdk = java.ancestors().nth(2).unwrap_or(java);
+        let checked = check_manifest(jdk).map_err(|error| error_chain(&error)).and_then(|made| match made {
+            true => Ok(()),
+            false => Err(format!(
+                "{} is not used: it has no klatch.sha256; remove it and run scripts/get-jdk.sh again",
+                jdk.display()
+            )),
+        });
+        checked.inspect_err(|why| warn(why)).is_ok()
+    });
+    Ok(javas)
+}
+
+/// The newest first.
+fn javas_in(folder: &Path) -> Vec<PathBuf> {
+    let installed = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut installed: Vec<PathBuf> = installed.map(|folder| folder.path().join("bin/java")).collect();
+    installed.retain(|java| java.exists());
+    installed.sort_by_cached_key(|java| std::cmp::Reverse(java.display().to_string()));
+    installed
+}
+
+/// Once for each reason: runtimes are looked for more than once.
+fn warn(why: &str) {
+    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if !told.iter().any(|known| known == why) {
+        told.push(why.to_owned());
+        // What is left can still be measured, also when nobody reads this.
+        let _ = writeln!(std::io::stderr(), "klatch: {why}");
+    }
 }
 
 #[cfg(test)]

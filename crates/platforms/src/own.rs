@@ -1,9 +1,9 @@
 //! The programs that Klatch brings itself: its own file, and two jars, which are inside it.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use klatch_privileges::{FolderError, cache_folder, file_matches, sha256_hex};
 use thiserror::Error;
 
 /// A jar of Klatch's own.
@@ -50,14 +50,18 @@ pub enum OwnError {
         /// As given.
         path: PathBuf,
     },
+    /// The folder for it is not trusted or cannot be made.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     /// The jar inside cannot be laid down.
-    #[error("cannot lay {name}.jar into {folder}: {source}", folder = folder.display())]
+    #[error("cannot lay {name}.jar into {folder}", folder = folder.display())]
     Unpack {
         /// Its name, without the ending.
         name: &'static str,
         /// Where it should go.
         folder: PathBuf,
-        /// Why not.
+        /// The cause.
+        #[source]
         source: std::io::Error,
     },
 }
@@ -83,12 +87,6 @@ pub(crate) fn netty_jar() -> Result<PathBuf, OwnError> {
     NETTY.path()
 }
 
-pub(crate) fn cache_folder() -> PathBuf {
-    let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
-    cache.unwrap_or_else(std::env::temp_dir).join("klatch")
-}
-
 impl Jar {
     fn path(&self) -> Result<PathBuf, OwnError> {
         let Jar { name, variable, contents } = *self;
@@ -98,22 +96,49 @@ impl Jar {
         if contents.is_empty() {
             return Err(OwnError::NoJar { name, variable });
         }
-        let folder = cache_folder();
-        self.lay_down(&folder).map_err(|source| OwnError::Unpack { name, folder, source })
+        let folder = cache_folder()?;
+        self.lay_down(folder.path()).map_err(|source| OwnError::Unpack {
+            name,
+            folder: folder.path().to_owned(),
+            source,
+        })
     }
 
-    /// The name has a hash of the contents: two builds do not get in each other's way.
+    /// The name has the checksum of the contents, so two builds keep apart. A file whose contents differ is replaced.
     fn lay_down(&self, folder: &Path) -> std::io::Result<PathBuf> {
-        let mut hasher = DefaultHasher::new();
-        self.contents.hash(&mut hasher);
-        let path = folder.join(format!("{}-{:016x}.jar", self.name, hasher.finish()));
-        if std::fs::metadata(&path).is_ok_and(|file| file.len() == self.contents.len() as u64) {
+        let path = folder.join(format!("{}-{}.jar", self.name, &sha256_hex(self.contents)[..16]));
+        if file_matches(&path, self.contents) {
             return Ok(path);
         }
-        std::fs::create_dir_all(folder)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(self.contents)?;
         file.persist(&path).map_err(|error| error.error)?;
         Ok(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_jar_that_was_altered_in_place_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let jar = Jar { name: "test", variable: "TEST_JAR", contents: b"as it was built" };
+        let path = jar.lay_down(folder.path()).unwrap();
+        // As long as the right one: a check of the length would not see it.
+        std::fs::write(&path, "as it was bu1lt").unwrap();
+        assert_eq!(jar.lay_down(folder.path()).unwrap(), path);
+        assert_eq!(std::fs::read(&path).unwrap(), jar.contents);
+        let elsewhere = folder.path().join("elsewhere");
+        std::fs::rename(&path, &elsewhere).unwrap();
+        symlink(&elsewhere, &path).unwrap();
+        jar.lay_down(folder.path()).unwrap();
+        assert!(path.symlink_metadata().unwrap().is_file(), "a link could lead to another jar later");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap();
+        jar.lay_down(folder.path()).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o022, 0);
     }
 }

@@ -10,13 +10,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use klatch_privileges::{before_exec, confine};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
 use crate::knobs::KnobError;
-use crate::launch::{Launch, before_exec};
+use crate::launch::Launch;
 
 /// Lines of standard error that are kept for a message.
 const LAST_WORDS_MAX: usize = 8;
@@ -89,9 +90,10 @@ impl Processes {
         let mut builder = Command::new(program);
         builder.args(arguments).process_group(0);
         builder.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        die_with_parent(&mut builder);
         raise_open_files(&mut builder);
         launch.apply(&mut builder);
+        // Last: what was set above can take root's rights.
+        confine(&mut builder);
         let mut child = builder.spawn().map_err(|source| match launch.refused(&source) {
             Some(refused) => ProcessError::Knob(refused),
             None => ProcessError::Start { program: program.clone(), source },
@@ -267,17 +269,16 @@ fn rustix_pid(child: &Child) -> Option<rustix::process::Pid> {
     rustix::process::Pid::from_raw(child.id() as i32)
 }
 
-/// Asks the kernel to kill the process when Klatch dies, however it dies.
-fn die_with_parent(command: &mut Command) {
-    before_exec(command, || Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?));
-}
-
 /// Lets it open as many files as it may: a connection is one, and not every server asks by itself. Some make a table of so
 /// many, so there is an end to it.
+#[allow(unsafe_code)]
 fn raise_open_files(command: &mut Command) {
     let maximum = getrlimit(Resource::Nofile).maximum;
     let current = Some(maximum.unwrap_or(OPEN_FILES_MAX).min(OPEN_FILES_MAX));
-    before_exec(command, move || Ok(setrlimit(Resource::Nofile, Rlimit { current, maximum })?));
+    // SAFETY: one system call on numbers.
+    unsafe {
+        before_exec(command, move || Ok(setrlimit(Resource::Nofile, Rlimit { current, maximum })?));
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use klatch_privileges::confine;
 use thiserror::Error;
 
 use crate::catalog::NeedsProgram;
@@ -48,7 +49,10 @@ pub(crate) fn find(needs: &NeedsProgram) -> Result<Found, ProgramError> {
         return Err(ProgramError::Missing { name, install });
     };
     let odd = |why: String| ProgramError::Odd { name, path: path.clone(), why, install };
-    let output = match Command::new(&path).args(&needs.version).output() {
+    let mut command = Command::new(&path);
+    command.args(&needs.version);
+    confine(&mut command);
+    let output = match command.output() {
         Ok(output) => output,
         Err(error) => return Err(odd(error.to_string())),
     };
@@ -62,7 +66,9 @@ pub(crate) fn find(needs: &NeedsProgram) -> Result<Found, ProgramError> {
 
 fn places() -> Vec<PathBuf> {
     let search_path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places: Vec<PathBuf> = std::env::split_paths(&search_path).collect();
+    // A relative one means another folder wherever Klatch is started.
+    let mut places: Vec<PathBuf> =
+        std::env::split_paths(&search_path).filter(|folder| folder.is_absolute()).collect();
     // Servers are there, and the search path of a user is often without.
     places.extend(["/usr/sbin", "/usr/local/sbin", "/sbin"].map(|folder| Path::new(folder).to_owned()));
     places

@@ -1,17 +1,19 @@
-//! What `klatch calibrate` found on each machine, kept for later runs: `$XDG_STATE_HOME/klatch/calibration.json`, or below
-//! `~/.local/state`. A home folder can be that of several machines, so it is kept by the machine's name.
+//! What `klatch calibrate` found on each machine, kept for later runs in `calibration.json` of Klatch's state folder.
+//! A home folder can be that of several machines, so it is kept by the machine's name.
 
 use std::collections::BTreeMap;
-use std::io::{Error, Result, Write};
+use std::io::{BufReader, Error, Result, Write};
 use std::path::{Path, PathBuf};
 
 use klatch_instruments::host_name;
+use klatch_privileges::{PrivateFolder, state_folder};
 use klatch_record::{Comparison, Noise};
 use klatch_stats::chance_difference;
 use serde::{Deserialize, Serialize};
 
 use crate::shard::now;
 
+const FILE: &str = "calibration.json";
 /// How sure it is that two starts differ by less.
 const CONFIDENCE: f64 = 0.95;
 
@@ -38,36 +40,28 @@ pub(crate) fn noise(of: &Comparison) -> Noise {
 
 /// What was last found on this machine; `None` if nothing was, or it cannot be read any more.
 pub(crate) fn here() -> Option<Noise> {
-    read(&file()?)?.machines.remove(&host_name())
+    read(&PrivateFolder::open(&state_folder().ok()?).ok()??)?.machines.remove(&host_name())
 }
 
 /// Keeps it for later runs on this machine; returns where.
 pub(crate) fn keep(noise: &Noise) -> Result<PathBuf> {
-    let path = file().ok_or_else(|| Error::other("neither XDG_STATE_HOME nor HOME names a folder"))?;
-    write(noise, &path)?;
-    Ok(path)
+    let folder = state_folder().and_then(|path| PrivateFolder::create(&path)).map_err(Error::other)?;
+    write(noise, &folder)?;
+    Ok(folder.path().join(FILE))
 }
 
-fn file() -> Option<PathBuf> {
-    let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")))?;
-    Some(state.join("klatch/calibration.json"))
-}
-
-fn read(path: &Path) -> Option<Kept> {
-    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+fn read(folder: &PrivateFolder) -> Option<Kept> {
+    serde_json::from_reader(BufReader::new(folder.read(Path::new(FILE)).ok()??)).ok()
 }
 
 /// Whole or not at all, beside what is there of other machines.
-fn write(noise: &Noise, path: &Path) -> Result<()> {
-    let folder = path.parent().expect("the file is in a folder");
-    std::fs::create_dir_all(folder)?;
-    let mut kept = read(path).unwrap_or_default();
+fn write(noise: &Noise, folder: &PrivateFolder) -> Result<()> {
+    let mut kept = read(folder).unwrap_or_default();
     kept.machines.insert(host_name(), noise.clone());
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder.path())?;
     serde_json::to_writer_pretty(&mut file, &kept)?;
     file.write_all(b"\n")?;
-    file.persist(path).map_err(|error| error.error)?;
+    file.persist(folder.path().join(FILE)).map_err(|error| error.error)?;
     Ok(())
 }
 
@@ -79,16 +73,17 @@ mod tests {
     #[test]
     fn what_is_written_is_read_and_other_machines_are_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("klatch/calibration.json");
+        let path = folder.path().join(FILE);
+        let folder = PrivateFolder::create(folder.path()).unwrap();
         let (mine, theirs) = (samples::noise(0.03), samples::noise(0.5));
-        write(&mine, &path).unwrap();
-        let mut kept = read(&path).unwrap();
+        write(&mine, &folder).unwrap();
+        let mut kept = read(&folder).unwrap();
         assert_eq!(kept.machines.get(&host_name()), Some(&mine));
         kept.machines.insert("another".into(), theirs.clone());
         std::fs::write(&path, serde_json::to_vec(&kept).unwrap()).unwrap();
-        write(&mine, &path).unwrap();
-        assert_eq!(read(&path).unwrap().machines.get("another"), Some(&theirs));
+        write(&mine, &folder).unwrap();
+        assert_eq!(read(&folder).unwrap().machines.get("another"), Some(&theirs));
         std::fs::write(&path, "{").unwrap();
-        assert!(read(&path).is_none());
+        assert!(read(&folder).is_none());
     }
 }

@@ -10,9 +10,10 @@ mod thp;
 
 use std::fmt::Debug;
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::Arc;
+
+use klatch_privileges::before_exec;
 
 use crate::knobs::{KnobError, Setting};
 
@@ -86,6 +87,7 @@ impl Launch {
     }
 
     /// Lets a child try all of it, and end.
+    #[allow(unsafe_code)]
     fn rehearse(&self) -> Result<(), KnobError> {
         if self.measures.is_empty() {
             return Ok(());
@@ -93,7 +95,10 @@ impl Launch {
         // The closure below always fails, so the program is never looked for.
         let mut nothing = Command::new("klatch");
         self.apply(&mut nothing);
-        before_exec(&mut nothing, || Err(io::Error::from_raw_os_error(REHEARSED)));
+        // SAFETY: the work makes a number.
+        unsafe {
+            before_exec(&mut nothing, || Err(io::Error::from_raw_os_error(REHEARSED)));
+        }
         match nothing.spawn() {
             Err(error) if error.raw_os_error() == Some(REHEARSED) => Ok(()),
             Err(error) => Err(self.refused(&error).unwrap_or_else(|| KnobError::Refused {
@@ -105,17 +110,20 @@ impl Launch {
     }
 
     /// Has it all set in the child that `command` will start.
+    #[allow(unsafe_code)]
     pub(crate) fn apply(&self, command: &mut Command) {
         for (index, (_, measure)) in self.measures.iter().enumerate() {
             let measure = measure.clone();
-            before_exec(command, move || {
+            let work = move || {
                 let code = |errno| Err(io::Error::from_raw_os_error(encode(index, errno)));
                 match measure.set().and_then(|()| measure.in_force()) {
                     Ok(true) => Ok(()),
                     Ok(false) => code(IGNORED),
                     Err(error) => code(error.raw_os_error().unwrap_or(IGNORED)),
                 }
-            });
+            };
+            // SAFETY: a `Measure` makes system calls only; the trait says so.
+            unsafe { before_exec(command, work) };
         }
     }
 
@@ -144,15 +152,6 @@ fn encode(index: usize, errno: i32) -> i32 {
 fn decode(code: i32) -> Option<(usize, i32)> {
     let number = usize::try_from(code >> ERRNO_BITS).ok()?;
     Some((number.checked_sub(1)?, code & IGNORED))
-}
-
-/// Has `work` done in the child, right before its program begins. It must only make system calls.
-#[allow(unsafe_code)]
-pub(crate) fn before_exec(command: &mut Command, work: impl Fn() -> io::Result<()> + Send + Sync + 'static) {
-    // SAFETY: all that is handed over here makes system calls only; it allocates nothing and takes no lock.
-    unsafe {
-        command.pre_exec(work);
-    }
 }
 
 #[cfg(test)]

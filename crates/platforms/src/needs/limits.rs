@@ -3,6 +3,7 @@
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
+use klatch_privileges::{invoker, programs_run_as_root};
 use rustix::process::{Resource, geteuid, getrlimit};
 
 const MIB: u64 = 1 << 20;
@@ -64,7 +65,7 @@ fn threads() -> Vec<Limit> {
     let mut limits: Vec<Limit> =
         ["kernel.threads-max", "kernel.pid_max"].iter().filter_map(|name| sysctl(name, tasks)).collect();
     // The kernel does not hold root to it.
-    if !geteuid().is_root()
+    if !programs_run_as_root()
         && let Some(value) = getrlimit(Resource::Nproc).current
     {
         let name = "the limit of processes and threads of a user".into();
@@ -146,9 +147,10 @@ fn tasks() -> u64 {
     tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
 }
 
-/// Threads of the user of this process.
+/// Threads of the user whose programs are started.
 fn tasks_of_user() -> u64 {
-    let user = u64::from(geteuid().as_raw());
+    let user = invoker().map_or_else(|| geteuid().as_raw(), |invoker| invoker.uid);
+    let user = u64::from(user);
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let of_user = processes.filter_map(|process| {
         let status = process.path().join("status");

@@ -1,9 +1,13 @@
 //! A setting of the machine as the file that it is.
 
+use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use klatch_privileges::as_root;
+
 use super::SysctlError;
+use super::table::{self, Values};
 
 const FEATURES: &str = "/sys/kernel/debug/sched/features";
 
@@ -12,30 +16,38 @@ const FEATURES: &str = "/sys/kernel/debug/sched/features";
 pub(super) struct SystemKnob {
     name: String,
     file: PathBuf,
+    values: Values,
     /// The one of the scheduler's features that it is, if it is one.
     feature: Option<String>,
 }
 
 impl SystemKnob {
-    /// `thp`, `sched.FEATURE`, `sched.file`, or the name of a sysctl.
+    /// `thp`, `sched.FEATURE`, `sched.file`, or the name of a sysctl; only those of the table.
     pub(super) fn of(name: &str) -> Result<SystemKnob, SysctlError> {
-        let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
-        if !name.chars().all(plain) || name.split('.').any(str::is_empty) {
-            return Err(SysctlError::Name(name.to_owned()));
-        }
+        let values = table::values(name).ok_or_else(|| SysctlError::Name(name.to_owned()))?;
         let of_scheduler = name.strip_prefix("sched.");
-        let feature = of_scheduler.filter(|rest| !rest.contains(|letter: char| letter.is_ascii_lowercase()));
+        let feature = of_scheduler.filter(|rest| table::is_feature(rest));
         let file = match (name, of_scheduler) {
             ("thp", _) => PathBuf::from("/sys/kernel/mm/transparent_hugepage/enabled"),
             (_, Some(_)) if feature.is_some() => PathBuf::from(FEATURES),
             (_, Some(rest)) => Path::new("/sys/kernel/debug/sched").join(rest),
             _ => Path::new("/proc/sys").join(name.replace('.', "/")),
         };
-        Ok(SystemKnob { name: name.to_owned(), file, feature: feature.map(str::to_owned) })
+        Ok(SystemKnob { name: name.to_owned(), file, values, feature: feature.map(str::to_owned) })
+    }
+
+    /// Makes sure that the setting may have this value.
+    pub(super) fn check(&self, value: &str) -> Result<(), SysctlError> {
+        if self.values.allow(value) {
+            return Ok(());
+        }
+        let (name, value, allowed) = (self.name.clone(), value.to_owned(), self.values.to_string());
+        Err(SysctlError::Value { name, value, allowed })
     }
 
     pub(super) fn read(&self) -> Result<String, SysctlError> {
-        let text = std::fs::read_to_string(&self.file).map_err(|source| self.failed("read", source))?;
+        let text =
+            as_root(|| std::fs::read_to_string(&self.file)).map_err(|source| self.failed("read", source))?;
         if let Some(feature) = &self.feature {
             let off = format!("NO_{feature}");
             let found = text.split_whitespace().find(|word| *word == feature || *word == off);
@@ -49,22 +61,23 @@ impl SystemKnob {
 
     /// Whether it could be written, without doing it.
     pub(super) fn writable(&self) -> Result<(), SysctlError> {
-        std::fs::OpenOptions::new()
-            .write(true)
-            .open(&self.file)
-            .map_err(|source| self.failed("write", source))?;
+        self.open().map_err(|source| self.failed("write", source))?;
         Ok(())
     }
 
+    fn open(&self) -> std::io::Result<File> {
+        as_root(|| File::options().write(true).open(&self.file))
+    }
+
     pub(super) fn write(&self, value: &str) -> Result<(), SysctlError> {
+        self.check(value)?;
         let word = match (&self.feature, value) {
             (Some(feature), "on") => feature.clone(),
             (Some(feature), "off") => format!("NO_{feature}"),
             _ => value.to_owned(),
         };
-        let file = std::fs::OpenOptions::new().write(true).open(&self.file);
         // The kernel takes a value in one write.
-        file.and_then(|mut file| file.write_all(format!("{word}\n").as_bytes())).map_err(|source| {
+        self.open().and_then(|mut file| file.write_all(format!("{word}\n").as_bytes())).map_err(|source| {
             let wrong_value = matches!(source.kind(), ErrorKind::InvalidInput);
             self.failed(if wrong_value { "write such a value to" } else { "write" }, source)
         })
@@ -113,7 +126,7 @@ mod tests {
         let read = |name: &str| knob(name, file.path()).read().map_err(|error| error.to_string());
         assert_eq!(read("sched.WAKEUP_PREEMPTION").unwrap(), "on");
         assert_eq!(read("sched.RUN_TO_PARITY").unwrap(), "off");
-        assert!(read("sched.PARITY").unwrap_err().starts_with("sched.PARITY is no sysctl"));
+        assert!(read("sched.PARITY").unwrap_err().starts_with("sched.PARITY is not a setting"));
         std::fs::write(&file, "always [madvise] never\n").unwrap();
         assert_eq!(read("thp").unwrap(), "madvise");
         for (name, value, written) in [

@@ -5,9 +5,11 @@
 
 mod knob;
 mod state;
+mod table;
 
 use std::io::Write;
 
+use klatch_privileges::FolderError;
 use thiserror::Error;
 
 use self::knob::SystemKnob;
@@ -23,9 +25,22 @@ pub struct Sysctls {
 /// A setting of the machine that cannot be had.
 #[derive(Debug, Error)]
 pub enum SysctlError {
-    /// No name of one.
-    #[error("{0} is no sysctl; it looks like vm.nr_hugepages, thp, or sched.WAKEUP_PREEMPTION")]
+    /// Klatch does not write a setting of this name.
+    #[error(
+        "{0} is not a setting that klatch changes; it changes thp, sched.FEATURE (such as sched.WAKEUP_PREEMPTION), and {known}",
+        known = table::known()
+    )]
     Name(String),
+    /// The value is out of range or of another kind.
+    #[error("{name}: {value:?} is not {allowed}")]
+    Value {
+        /// As given.
+        name: String,
+        /// As given.
+        value: String,
+        /// What it may be.
+        allowed: String,
+    },
     /// It is not there.
     #[error("{name}: there is no {file} here{hint}")]
     Missing {
@@ -60,12 +75,16 @@ pub enum SysctlError {
         /// What was read back.
         found: String,
     },
-    /// What was there before cannot be kept.
-    #[error("cannot keep the values from before in {folder}: {source}", folder = folder.display())]
+    /// The values from before cannot be saved: the folder for them is not trusted or cannot be made.
+    #[error("cannot save the values from before")]
+    Folder(#[from] FolderError),
+    /// The values from before cannot be written down.
+    #[error("cannot save the values from before in {folder}", folder = folder.display())]
     State {
         /// Where.
         folder: std::path::PathBuf,
-        /// Why not.
+        /// The cause.
+        #[source]
         source: std::io::Error,
     },
     /// Two would put back each other's values.
@@ -101,6 +120,7 @@ impl Sysctls {
         let mut knobs = Vec::new();
         for Setting { name, value } in settings {
             let knob = SystemKnob::of(name)?;
+            knob.check(value)?;
             values.push(Value { name: name.clone(), before: knob.read()?, set: value.clone() });
             knob.writable()?;
             knobs.push(knob);
@@ -147,8 +167,9 @@ fn restore(kept: Kept) -> Result<(), SysctlError> {
 
 /// Puts back what a Klatch had set that was killed. What somebody else has changed since is left as it is.
 pub fn put_back_leftovers() -> Vec<Leftover> {
-    let mut told = Vec::new();
-    for kept in state::abandoned() {
+    let (abandoned, refused) = state::abandoned();
+    let mut told: Vec<Leftover> = refused.into_iter().map(Leftover).collect();
+    for kept in abandoned {
         let results: Vec<bool> =
             kept.state.values.iter().rev().map(|value| put_back_one(value, &mut told)).collect();
         if results.into_iter().all(|done| done) {
@@ -209,9 +230,15 @@ mod tests {
     #[test]
     fn what_is_no_sysctl_here_is_told_before_anything_is_set() {
         let says = |text: &str| Sysctls::set(&[text.parse().unwrap()]).unwrap_err().to_string();
-        for name in ["../etc/passwd=1", "vm..x=1", "vm.drop caches=1", "=x"].iter().take(3) {
-            assert!(says(name).ends_with("or sched.WAKEUP_PREEMPTION"), "{name}");
+        for name in ["../etc/passwd=1", "vm..x=1", "vm.drop caches=1", "kernel.core_pattern=core"] {
+            assert!(says(name).contains(" is not a setting that klatch changes; "), "{name}");
         }
-        assert_eq!(says("vm.no_such=1"), "vm.no_such: there is no /proc/sys/vm/no_such here");
+        let error = says("vm.swappiness=1000");
+        assert_eq!(error, "vm.swappiness: \"1000\" is not a whole number of 0 to 200");
+        let error = says("kernel.sched_child_runs_first=1");
+        assert_eq!(
+            error,
+            "kernel.sched_child_runs_first: there is no /proc/sys/kernel/sched_child_runs_first here"
+        );
     }
 }

@@ -1,0 +1,176 @@
+//! The user who started Klatch through sudo.
+
+use std::ffi::CString;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use nix::unistd::{Gid, Uid, User, getgrouplist, setfsgid, setfsuid, setgroups};
+use rustix::process::geteuid;
+use thiserror::Error;
+
+static INVOKER: OnceLock<Option<Invoker>> = OnceLock::new();
+
+/// The user who started this process through sudo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invoker {
+    /// User id, from `SUDO_UID`; never 0.
+    pub uid: u32,
+    /// Primary group id, from `SUDO_GID`.
+    pub gid: u32,
+    /// All groups, the primary one included.
+    pub groups: Vec<u32>,
+    /// Login name; `None` if the user database has no entry for the id.
+    pub name: Option<String>,
+    /// Home folder; `None` if the user database has no entry for the id.
+    pub home: Option<PathBuf>,
+}
+
+/// Why the rights of the invoking user cannot be taken on.
+#[derive(Debug, Error)]
+pub enum InvokerError {
+    /// `SUDO_UID` or `SUDO_GID` holds no id.
+    #[error("{name} is {value:?}, which is not a numeric id; run klatch through sudo, or unset {name}")]
+    Variable {
+        /// The environment variable.
+        name: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// A system call failed.
+    #[error("cannot {what} of the invoking user {uid}")]
+    System {
+        /// The operation.
+        what: &'static str,
+        /// The user id.
+        uid: u32,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// Makes all file accesses of this process those of the user who ran sudo; does nothing if sudo was not used.
+///
+/// Call it before the first thread starts: threads inherit these rights. The effective user stays root, so [`as_root`] and
+/// capabilities that do not concern files keep working.
+///
+/// # Errors
+/// `SUDO_UID` or `SUDO_GID` is malformed, or the kernel refuses the change.
+pub fn act_as_invoker() -> Result<(), InvokerError> {
+    let found = if geteuid().is_root() { from_sudo(|name| std::env::var(name).ok())? } else { None };
+    if let Some(invoker) = &found {
+        let groups: Vec<Gid> = invoker.groups.iter().map(|&gid| Gid::from_raw(gid)).collect();
+        let failed =
+            |what, source: nix::Error| InvokerError::System { what, uid: invoker.uid, source: source.into() };
+        setgroups(&groups).map_err(|error| failed("take on the groups", error))?;
+        take_on(invoker.uid, invoker.gid);
+        if file_uid() != invoker.uid {
+            return Err(failed("take on the file rights", nix::Error::EPERM));
+        }
+    }
+    // A second call finds the same variables.
+    let _ = INVOKER.set(found);
+    Ok(())
+}
+
+/// The user who ran sudo, if [`act_as_invoker`] found one.
+pub fn invoker() -> Option<&'static Invoker> {
+    INVOKER.get()?.as_ref()
+}
+
+/// Whether the programs that [`confine`](crate::confine) starts run as root.
+pub fn programs_run_as_root() -> bool {
+    geteuid().is_root() && invoker().is_none()
+}
+
+/// Does `work` with root's rights over files, on this thread only.
+pub fn as_root<T>(work: impl FnOnce() -> T) -> T {
+    struct Back<'a>(&'a Invoker);
+    impl Drop for Back<'_> {
+        fn drop(&mut self) {
+            take_on(self.0.uid, self.0.gid);
+        }
+    }
+    let _back = invoker().map(|invoker| {
+        take_on(0, 0);
+        Back(invoker)
+    });
+    work()
+}
+
+/// The user whose rights this thread's file accesses have.
+pub(crate) fn file_uid() -> u32 {
+    // An id that does not exist changes nothing, and the call returns the present one.
+    setfsuid(Uid::from_raw(u32::MAX)).as_raw()
+}
+
+/// The group first: changing it takes rights that the change of the user gives up.
+fn take_on(uid: u32, gid: u32) {
+    setfsgid(Gid::from_raw(gid));
+    setfsuid(Uid::from_raw(uid));
+}
+
+fn from_sudo(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Invoker>, InvokerError> {
+    let id = |name: &'static str| {
+        let Some(value) = variable(name) else { return Ok(None) };
+        // The largest id means "no change" to the kernel.
+        match value.parse::<u32>() {
+            Ok(id) if id != u32::MAX => Ok(Some(id)),
+            _ => Err(InvokerError::Variable { name, value }),
+        }
+    };
+    let (Some(uid), gid) = (id("SUDO_UID")?, id("SUDO_GID")?) else { return Ok(None) };
+    if uid == 0 {
+        return Ok(None);
+    }
+    let failed = |source: nix::Error| InvokerError::System { what: "look up", uid, source: source.into() };
+    let user = User::from_uid(Uid::from_raw(uid)).map_err(failed)?;
+    let gid = gid.or(user.as_ref().map(|user| user.gid.as_raw())).unwrap_or(uid);
+    let groups = match user.as_ref().and_then(|user| CString::new(user.name.clone()).ok()) {
+        Some(name) => getgrouplist(&name, Gid::from_raw(gid)).map_err(failed)?,
+        None => vec![Gid::from_raw(gid)],
+    };
+    Ok(Some(Invoker {
+        uid,
+        gid,
+        groups: groups.into_iter().map(Gid::as_raw).collect(),
+        name: user.as_ref().map(|user| user.name.clone()),
+        home: user.map(|user| user.dir),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sudo(uid: &str, gid: Option<&str>) -> Result<Option<Invoker>, String> {
+        let variable = |name: &str| match name {
+            "SUDO_UID" => Some(uid.to_owned()),
+            _ => gid.map(str::to_owned),
+        };
+        from_sudo(variable).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn sudo_names_the_invoker_and_the_user_database_adds_home_and_groups() {
+        let nobody = sudo("65534", Some("65534")).unwrap().unwrap();
+        assert_eq!((nobody.uid, nobody.gid, nobody.name.as_deref()), (65534, 65534, Some("nobody")));
+        assert_eq!(nobody.groups, [65534]);
+        let unknown = sudo("3999999999", Some("7")).unwrap().unwrap();
+        assert_eq!((unknown.gid, unknown.groups, unknown.home), (7, vec![7], None));
+    }
+
+    #[test]
+    fn root_and_absence_are_no_invoker() {
+        assert_eq!(from_sudo(|_| None).unwrap(), None);
+        assert_eq!(sudo("0", Some("0")).unwrap(), None);
+    }
+
+    #[test]
+    fn malformed_ids_are_refused() {
+        for wrong in ["", "-1", "4294967295", "4294967296", "ann", "1 2"] {
+            assert!(sudo(wrong, Some("1")).unwrap_err().contains("SUDO_UID"), "{wrong}");
+        }
+        assert!(sudo("65534", Some("wheel")).unwrap_err().contains("SUDO_GID"));
+    }
+}

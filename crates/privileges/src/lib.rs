@@ -1,0 +1,14 @@
+//! Whose rights Klatch uses: those of the invoking user for files and programs, and root's only where nothing less will do.
+//!
+//! Under sudo, [`act_as_invoker`] makes every file access of this process that of the invoking user. [`confine`] starts
+//! programs as that user. [`as_root`] takes root's rights over files back for one piece of work.
+
+mod child;
+mod folder;
+mod invoker;
+mod manifest;
+
+pub use child::{before_exec, confine, die_with_parent};
+pub use folder::{FolderError, PrivateFolder, cache_folder, cache_path, state_folder};
+pub use invoker::{Invoker, InvokerError, act_as_invoker, as_root, invoker, programs_run_as_root};
+pub use manifest::{ManifestError, check_manifest, file_matches, sha256_hex, write_manifest};
