@@ -15,6 +15,9 @@ pub(crate) const REPEAT_NS: u64 = 1_000_000_000;
 /// Who was not heard for so long is gone.
 const GONE_NS: u64 = 5 * REPEAT_NS;
 
+/// Strangers can say that they are shards; so many are listed at least, and more only where more are expected.
+const OTHERS_MAX: usize = 4096;
+
 /// What to do after a line was heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
@@ -69,8 +72,15 @@ impl Presence {
                 let (Ok(start), Ok(rooms), Some(number)) = (start.parse(), rooms.parse(), number) else {
                     return Then::Wait;
                 };
+                if !possible(start, rooms) {
+                    return Then::Wait;
+                }
                 // Some servers tell a speaker his own line.
                 if (start, number) == self.me {
+                    return Then::Wait;
+                }
+                let full = self.others.len() >= OTHERS_MAX.max(self.gate.shards as usize);
+                if full && !self.others.contains_key(&(start, number)) {
                     return Then::Wait;
                 }
                 let known = self.others.insert((start, number), (rooms, now_ns));
@@ -90,7 +100,7 @@ impl Presence {
     pub(crate) fn must_open(&mut self, now_ns: u64) -> bool {
         let all = self.count(now_ns) == self.gate.shards as usize;
         let rooms = self.rooms_here();
-        let apart = rooms.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0);
+        let apart = rooms.windows(2).all(|pair| last_room(pair[0]) < pair[1].0);
         all && apart && rooms[0].0 == self.me.0
     }
 
@@ -112,8 +122,23 @@ impl Presence {
     }
 }
 
+/// Whether a shard can have these rooms: at least one, from 1 on, the last of which has a number.
+fn possible(start: u32, rooms: u32) -> bool {
+    start > 0 && rooms > 0 && start.checked_add(rooms - 1).is_some()
+}
+
+/// The number of a shard's last room.
+fn last_room((start, rooms): (u32, u32)) -> u32 {
+    // Those of others were checked as they came in, and the options of this crowd as it began.
+    start.saturating_add(rooms.saturating_sub(1))
+}
+
 fn rooms_of(start: u32, rooms: u32) -> String {
-    if rooms == 1 { format!("room {start}") } else { format!("rooms {start} to {}", start + rooms - 1) }
+    if rooms == 1 {
+        format!("room {start}")
+    } else {
+        format!("rooms {start} to {}", last_room((start, rooms)))
+    }
 }
 
 #[cfg(test)]
@@ -172,6 +197,64 @@ mod tests {
             prop_assert_eq!(openers, vec![lowest]);
             prop_assert!(open.iter().all(|open| *open));
         }
+    }
+
+    /// Numbers near all limits, and some that are none.
+    fn number() -> impl Strategy<Value = String> {
+        let near =
+            |limit: u64| (limit.saturating_sub(2)..=limit.saturating_add(2)).prop_map(|n| n.to_string());
+        prop_oneof![
+            near(2),
+            near(u32::MAX.into()),
+            near(u64::MAX),
+            any::<u32>().prop_map(|n| n.to_string()),
+            "-?[0-9x]{0,12}"
+        ]
+    }
+
+    /// Lines of the gate with any numbers, and any bytes.
+    fn line() -> impl Strategy<Value = Vec<u8>> {
+        let here = (number(), number(), prop_oneof![Just("2".to_owned()), number()], "[0-9a-fg]{0,17}")
+            .prop_map(|(start, rooms, of, id)| {
+                format!("klatch-gate g here {start} {rooms} {of} {id}").into_bytes()
+            });
+        prop_oneof![4 => here, 1 => proptest::collection::vec(any::<u8>(), 0..64)]
+    }
+
+    proptest! {
+        #[test]
+        fn any_lines_leave_a_gate_that_opens_only_for_rooms_that_are_apart(
+            lines in proptest::collection::vec(line(), 0..12),
+        ) {
+            let mut gate = presence(3, 2);
+            for line in lines {
+                gate.hear(&line, 0);
+                let rooms: Vec<(u64, u64)> =
+                    gate.rooms_here().iter().map(|&(start, rooms)| (start.into(), rooms.into())).collect();
+                prop_assert!(rooms.iter().all(|(start, rooms)| *rooms > 0 && start + rooms <= 1 << 32));
+                let apart = rooms.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0);
+                prop_assert!(!gate.must_open(0) || (rooms.len() == 2 && apart && rooms[0].0 == 3));
+                gate.who(0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stranger_cannot_open_the_gate_with_rooms_that_overflow() {
+        for line in ["klatch-gate g here 3 4294967295 2 ff", "klatch-gate g here 4294967295 2 2 ff"] {
+            let mut lowest = presence(3, 2);
+            assert_eq!(lowest.hear(line.as_bytes(), 0), Then::Wait);
+            assert!(!lowest.must_open(0));
+        }
+    }
+
+    #[test]
+    fn a_flood_of_strangers_takes_bounded_memory() {
+        let mut gate = presence(3, 2);
+        for number in 0..2 * OTHERS_MAX {
+            gate.hear(format!("klatch-gate g here 9 1 2 {number:x}").as_bytes(), 0);
+        }
+        assert_eq!(gate.count(0), OTHERS_MAX + 1);
     }
 
     #[test]

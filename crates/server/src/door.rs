@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::{self, RecvFlags, SendFlags, SocketFlags, sockopt};
+use rustix::net::{self, SendFlags, SocketFlags, sockopt};
 
+use crate::linger::linger;
 use crate::{ServeOptions, limits};
 
 /// How long nobody is accepted when the system has no room for one more.
@@ -93,12 +94,7 @@ pub(crate) fn turn_away(socket: impl AsFd, reason: &str) {
     // Nothing more can be done for it if it does not take this.
     let line = format!("ERROR :{reason}\r\n");
     let _ = net::send(&socket, line.as_bytes(), SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
-    discard_input(socket);
-}
-
-/// Takes what was said and not read: it would make the system throw away our last lines when the socket is closed.
-pub(crate) fn discard_input(socket: impl AsFd) {
-    let _ = net::recv(socket, &mut [0; 4096][..], RecvFlags::DONTWAIT);
+    linger(socket);
 }
 
 #[cfg(test)]
@@ -126,6 +122,32 @@ mod tests {
             let (_client, socket) = come(&listener);
             assert!(door.admit(&socket).is_some());
             assert_eq!(sockopt::tcp_nodelay(&socket), Ok(nodelay));
+        }
+    }
+
+    #[test]
+    fn a_refused_client_that_still_sends_gets_the_last_line() {
+        let (door, listener) = door(ServeOptions { half_open_max: 0, ..ServeOptions::default() });
+        let (mut client, refused) = come(&listener);
+        client.write_all(&[b'x'; 64 * 1024]).unwrap();
+        assert!(door.admit(&refused).is_none());
+        drop(refused);
+        client.write_all(&[b'x'; 64 * 1024]).unwrap();
+        let mut told = String::new();
+        client.read_to_string(&mut told).unwrap();
+        assert_eq!(told, "ERROR :Too many unregistered connections\r\n");
+    }
+
+    #[test]
+    fn a_refused_client_that_never_closes_is_cut_off() {
+        let (door, listener) = door(ServeOptions { half_open_max: 0, ..ServeOptions::default() });
+        let (mut client, refused) = come(&listener);
+        assert!(door.admit(&refused).is_none());
+        drop(refused);
+        // It ends by an error only once the other side has closed: until then the kernel takes what is written.
+        let began = std::time::Instant::now();
+        while client.write_all(&[b'x'; 1024]).is_ok() {
+            assert!(began.elapsed() < Duration::from_secs(20), "the connection stays open");
         }
     }
 

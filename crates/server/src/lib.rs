@@ -8,6 +8,7 @@ mod epoll;
 mod error;
 mod inbox;
 mod limits;
+mod linger;
 mod listener;
 mod options;
 mod outgoing;

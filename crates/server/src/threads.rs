@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use rustix::net::SocketFlags;
 
 use crate::door::{self, ACCEPT_PAUSE, Door, HalfOpen};
+use crate::linger::linger;
 use crate::outgoing::{Next, Outgoing, Writer};
 use crate::{ServeError, ServeOptions, thread_limits};
 
@@ -198,9 +199,8 @@ impl Server {
         }
         // Its last lines have as much time as a registration.
         let _ = when_sent.recv_timeout(self.patience);
-        door::discard_input(stream);
-        // Other threads may still hold the socket for a moment; the connection ends now.
-        let _ = stream.shutdown(Shutdown::Both);
+        // Other threads may still hold the socket for a moment; its output ends now.
+        linger(stream);
     }
 
     /// Reads until the end of the input or of the session.

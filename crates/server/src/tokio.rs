@@ -19,7 +19,8 @@ use tokio::runtime::Builder;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::door::{self, ACCEPT_PAUSE, Door, HalfOpen};
+use crate::door::{ACCEPT_PAUSE, Door, HalfOpen};
+use crate::linger::linger;
 use crate::outgoing::{Next, Outgoing, Writer};
 use crate::{ServeError, ServeOptions};
 
@@ -128,9 +129,8 @@ impl Server {
         if timeout(self.patience, &mut writer).await.is_err() {
             writer.abort();
         }
-        door::discard_input(stream.as_ref());
-        // Other tasks may still hold the socket for a moment; the connection ends now.
-        let _ = shutdown(stream.as_ref(), Shutdown::Both);
+        // Other tasks may still hold the socket for a moment; its output ends now.
+        linger(stream.as_ref());
     }
 
     /// Reads until the end of the input or of the session.

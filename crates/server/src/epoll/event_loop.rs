@@ -15,6 +15,7 @@ use super::link::{Condition, Link, Owner};
 use super::reception::Reception;
 use crate::door::{self, HalfOpen};
 use crate::inbox::{Arrival, Inbox, Letters};
+use crate::linger::linger;
 use crate::waiting::{Ticket, Waiting};
 use crate::{ServeError, ServeOptions};
 
@@ -318,7 +319,7 @@ impl EventLoop {
         if let Some(mut connection) = self.slots[slot].take() {
             // Who sees that it is gone may come in its place.
             connection.half_open = None;
-            door::discard_input(&connection.link);
+            linger(&connection.link);
             self.free.push(slot);
         }
     }

@@ -14,7 +14,14 @@ const COUNT: u16 = 512;
 /// A chat line has 512 bytes at most, and several may come together.
 const BYTES: usize = 2048;
 const GROUP: u16 = 0;
+const PAGE_BYTES: usize = 4096;
 const ENTRIES_BYTES: usize = COUNT as usize * size_of::<BufRingEntry>();
+
+/// The kernel wants its ring at the beginning of a page. A size that does not fit ends the compilation.
+const LAYOUT: Layout = match Layout::from_size_align(ENTRIES_BYTES + COUNT as usize * BYTES, PAGE_BYTES) {
+    Ok(layout) => layout,
+    Err(_) => panic!("the buffers have no valid layout"),
+};
 
 /// One piece of memory: the ring of entries that the kernel reads, then the buffers.
 pub(super) struct Buffers {
@@ -28,15 +35,10 @@ unsafe impl Send for Buffers {}
 impl Buffers {
     pub(super) const GROUP: u16 = GROUP;
 
-    fn layout() -> Layout {
-        // The kernel wants its ring at the beginning of a page; the sizes are constants that fit.
-        Layout::from_size_align(ENTRIES_BYTES + COUNT as usize * BYTES, 4096).unwrap_or(Layout::new::<u8>())
-    }
-
     pub(super) fn new() -> Buffers {
         // SAFETY: the layout is not empty.
-        let memory = NonNull::new(unsafe { alloc_zeroed(Self::layout()) });
-        let memory = memory.unwrap_or_else(|| handle_alloc_error(Self::layout()));
+        let memory = NonNull::new(unsafe { alloc_zeroed(LAYOUT) });
+        let memory = memory.unwrap_or_else(|| handle_alloc_error(LAYOUT));
         let mut buffers = Buffers { memory, tail: 0 };
         (0..COUNT).for_each(|id| buffers.give_back(id));
         buffers
@@ -85,6 +87,6 @@ impl Buffers {
 impl Drop for Buffers {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout, and nobody else's.
-        unsafe { dealloc(self.memory.as_ptr(), Self::layout()) }
+        unsafe { dealloc(self.memory.as_ptr(), LAYOUT) }
     }
 }
