@@ -7,6 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use klatch_testing::{Need, needs};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
 use support::{Said, klatch};
@@ -90,6 +91,45 @@ fn a_lab_that_is_stopped_leaves_nothing_behind() {
     let said = klatch.wait_with_output().unwrap();
     assert_eq!(said.status.code(), Some(130), "{said:?}");
     assert_eq!(left(), 0, "files are left in TMPDIR");
+}
+
+#[test]
+fn the_machine_dies_with_a_lab_that_is_killed() {
+    needs!(Need::Qemu);
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = lab(&["exec", "--", "probe", "yield", "--tasks", "2", "--rounds", "100000000"]);
+    let mut klatch = command.env("TMPDIR", folder.path()).stderr(Stdio::null()).spawn().unwrap();
+    let machine = loop {
+        if let Some(child) = child_named(klatch.id(), "qemu-system-x86") {
+            break child;
+        }
+        assert_eq!(klatch.try_wait().unwrap(), None, "the lab ended before its machine began");
+        sleep(Duration::from_millis(20));
+    };
+    let handle = rustix::process::pidfd_open(machine, rustix::process::PidfdFlags::empty()).unwrap();
+    klatch.kill().unwrap();
+    klatch.wait().unwrap();
+    let mut ended = [PollFd::new(&handle, PollFlags::IN)];
+    let patience = Timespec { tv_sec: 20, tv_nsec: 0 };
+    let dead = poll(&mut ended, Some(&patience)).unwrap() == 1;
+    // One that survived would burn a CPU for the rest of the tests.
+    let _ = kill_process(machine, Signal::KILL);
+    assert!(dead, "QEMU outlived klatch");
+}
+
+/// A child of the process, once it has become this program.
+fn child_named(parent: u32, name: &str) -> Option<Pid> {
+    let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).ok()?.flatten();
+    let children = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let children: Vec<i32> = children.flat_map(|list| pids(&list)).collect();
+    let found = children.into_iter().find(|child| {
+        std::fs::read_to_string(format!("/proc/{child}/comm")).is_ok_and(|comm| comm.trim() == name)
+    });
+    found.and_then(Pid::from_raw)
+}
+
+fn pids(list: &str) -> Vec<i32> {
+    list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
 #[test]

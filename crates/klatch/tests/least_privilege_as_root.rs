@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use klatch_record::Record;
-use support::is_root;
+use klatch_testing::{Need, needs};
 
 const NOBODY: u32 = 65_534;
 
@@ -60,9 +60,7 @@ fn ids_of_children(parent: u32) -> Vec<Vec<String>> {
 
 #[test]
 fn servers_and_crowds_run_as_the_invoking_user_with_knobs_that_need_root() {
-    if !is_root() {
-        return;
-    }
+    needs!(Need::Root);
     let (mut command, folder) = as_by_sudo();
     command.args(["run", "--platform", "native-epoll", "--rooms", "1", "--users", "2", "--count", "1000"]);
     command.args(["--pause", "1", "--warmup", "0", "--trials", "1", "--knob", "nice=-5", "--out", "results"]);
@@ -84,9 +82,7 @@ fn servers_and_crowds_run_as_the_invoking_user_with_knobs_that_need_root() {
 
 #[test]
 fn results_and_caches_belong_to_the_invoking_user() {
-    if !is_root() {
-        return;
-    }
+    needs!(Need::Root);
     let (mut command, folder) = as_by_sudo();
     command.args(["run", "--platform", "native-epoll", "--rooms", "1", "--users", "3", "--count", "20"]);
     command.args(["--warmup", "0", "--trials", "1", "--knob", "nice=-5", "--json", "--out", "results"]);
@@ -105,9 +101,7 @@ fn results_and_caches_belong_to_the_invoking_user() {
 
 #[test]
 fn root_reads_and_writes_nothing_that_the_invoking_user_may_not() {
-    if !is_root() {
-        return;
-    }
+    needs!(Need::Root);
     let private = tempfile::tempdir().unwrap();
     std::fs::set_permissions(private.path(), PermissionsExt::from_mode(0o700)).unwrap();
     std::fs::write(private.path().join("study.toml"), "name = \"secret\"").unwrap();
@@ -119,9 +113,7 @@ fn root_reads_and_writes_nothing_that_the_invoking_user_may_not() {
 
 #[test]
 fn sysctls_keep_root() {
-    if !is_root() {
-        return;
-    }
+    needs!(Need::NetworkNamespaces);
     let (klatch, _folder) = as_by_sudo();
     let mut command = Command::new("unshare");
     command.args(["--net", "--mount", "sh", "-c", r#"

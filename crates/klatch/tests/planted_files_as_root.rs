@@ -1,12 +1,9 @@
 //! What another user has planted is not used by root. Each case has network and mount namespaces of its own, with an empty
 //! `/run` and `/var/lib`.
 
-mod support;
-
-use std::path::Path;
 use std::process::Command;
 
-use support::is_root;
+use klatch_testing::{Need, needs};
 
 /// A setting of the network namespace: what it is, and what a restore of the planted values would make of it.
 const TTL: &str = "/proc/sys/net/ipv4/ip_default_ttl";
@@ -42,18 +39,14 @@ umask 022
 
 #[test]
 fn values_that_root_saved_are_restored() {
-    if !is_root() {
-        return;
-    }
+    needs!(Need::NetworkNamespaces);
     let said = prints("mkdir -m 700 /run/klatch; planted ip_default_ttl > /run/klatch/1.json; show");
     assert!(said.ends_with("it is 71 again, as before\n71\n"), "{said}");
 }
 
 #[test]
 fn saved_values_that_another_user_could_have_written_are_not_restored() {
-    if !is_root() {
-        return;
-    }
+    needs!(Need::NetworkNamespaces);
     for (planted, why) in [
         ("chown 65534 /run/klatch/1.json", "it belongs to user 65534"),
         ("chmod 666 /run/klatch/1.json", "others can write it (mode 666)"),
@@ -72,9 +65,7 @@ fn saved_values_that_another_user_could_have_written_are_not_restored() {
 
 #[test]
 fn settings_that_klatch_does_not_know_are_not_restored() {
-    if !is_root() {
-        return;
-    }
+    needs!(Need::NetworkNamespaces);
     let said = prints(
         "mkdir -m 700 /run/klatch; planted ip_nonlocal_bind > /run/klatch/1.json; show
          cat /proc/sys/net/ipv4/ip_nonlocal_bind",
@@ -85,9 +76,7 @@ fn settings_that_klatch_does_not_know_are_not_restored() {
 
 #[test]
 fn caches_and_temporary_folders_of_others_are_never_looked_into() {
-    if !is_root() {
-        return;
-    }
+    needs!(Need::NetworkNamespaces);
     let said = prints(
         "for folder in $OUT/klatch/sysctls $OUT/.cache/klatch/sysctls; do
              mkdir -p $folder; planted ip_default_ttl > $folder/1.json
@@ -102,10 +91,7 @@ fn caches_and_temporary_folders_of_others_are_never_looked_into() {
 
 #[test]
 fn a_cache_of_another_user_is_refused_and_root_has_one_of_its_own() {
-    if !is_root() || !Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../java/target/klatch.jar")).exists()
-    {
-        return;
-    }
+    needs!(Need::NetworkNamespaces);
     let run = "run --platform java-threads --rooms 1 --users 2 --count 1 --trials 1 --warmup 0 --out $OUT";
     let said = prints(&format!(
         "ip link set lo up; mkdir $OUT/klatch; chown 65534 $OUT/klatch

@@ -20,15 +20,6 @@ pub(crate) fn klatch() -> Command {
     command
 }
 
-/// Whether the tests run as root; says what was not run otherwise.
-pub(crate) fn is_root() -> bool {
-    let root = rustix::process::geteuid().is_root();
-    if !root {
-        eprintln!("not run: needs root");
-    }
-    root
-}
-
 /// `klatch run` with one trial and no warm-up, results in `out`, records as JSON.
 pub(crate) fn run_once(out: &Path, arguments: &[&str]) -> Command {
     let mut command = klatch();
