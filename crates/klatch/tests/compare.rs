@@ -4,6 +4,7 @@ mod support;
 
 use std::path::Path;
 
+use klatch_testing::{Need, needs};
 use support::{Said, klatch};
 
 /// Three small runs, whose records are in a folder of their own below `out`.
@@ -57,6 +58,7 @@ fn what_cannot_be_compared_is_told() {
 
 #[test]
 fn what_an_instrument_costs_is_told_by_turns_of_one_run() {
+    needs!(Need::Bpf);
     let out = tempfile::tempdir().unwrap();
     let asked =
         ["--instruments", "runqueue,wakeups", "--time", "14", "--rooms", "1", "--count", "500", "--json"];

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use klatch_record::{CellStatus, InstrumentName, Record, StudyResult};
+use klatch_testing::{Need, needs};
 use support::{Said, children_of, klatch};
 
 const SMALL: &str = "question = 'Are two rooms slower than one?'
@@ -152,6 +153,7 @@ fn the_committed_schemas_are_those_of_the_program() {
 
 #[test]
 fn a_study_names_instruments_and_keeps_what_they_saw() {
+    needs!(Need::Bpf);
     let folder = tempfile::tempdir().unwrap();
     let text = SMALL.replace("platforms =", "instruments = ['usage', 'trace']\nplatforms =");
     let plan = Said::of(&mut study(folder.path(), &text, &["--dry-run"]));
