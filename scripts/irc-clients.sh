@@ -215,7 +215,9 @@ java=$(java_for_virtual_threads)
 if [ -n "$java" ]; then
     begin java-virtual visit "$java" -jar "$jars/klatch.jar" serve --model virtual
 else
-    echo "not visited: java-virtual, which needs Java 21 or newer"
+    reason="irc-clients.sh, java-virtual: needs Java 21 or newer; scripts/get-jdk.sh 21 trixie"
+    echo "not run: $reason"
+    [ -z "${KLATCH_TEST_NOT_RUN:-}" ] || echo "$reason" >>"$KLATCH_TEST_NOT_RUN"
 fi
 
 failed=0
