@@ -31,6 +31,7 @@ fn the_cases_hold_in_user_space() {
 /// The verifier takes them as it takes the schedulers, and the kernel's compiler makes of them what it makes of those.
 #[test]
 fn the_same_cases_hold_in_the_kernel() {
+    klatch_testing::needs!(klatch_testing::Need::Bpf);
     for policy in POLICIES {
         let folder = tempfile::tempdir().unwrap();
         let object = folder.path().join("cases.o");
