@@ -63,6 +63,7 @@ lint:
 	cargo fmt --all --check
 	shellcheck scripts/*.sh .ci/run
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
+	scripts/deny.sh
 
 setup:
 	@scripts/setup.sh run

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Checks the crates of Cargo.lock with cargo-deny, by deny.toml: licences, bans, sources, and advisories where the RustSec
+# database can be had. What cannot be checked here is said, and does not fail. cargo-deny is not installed for this: building
+# it takes minutes.
+set -eu
+cd "$(dirname "$0")/.."
+
+not_run() { # what, and why
+    echo "not run: $1: $2" >&2
+    if [ -n "${KLATCH_TEST_NOT_RUN:-}" ]; then echo "$1: $2" >>"$KLATCH_TEST_NOT_RUN"; fi
+}
+
+if ! command -v cargo-deny >/dev/null; then
+    not_run "cargo deny" "cargo-deny is not installed (cargo install --locked cargo-deny)"
+    exit 0
+fi
+cargo deny --locked check licenses bans sources
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
+if cargo deny --locked fetch db >"$said" 2>&1; then
+    cargo deny --locked check --disable-fetch advisories
+else
+    not_run "cargo deny check advisories" "the RustSec advisory database cannot be had here ($(tail -n 1 "$said"))"
+fi
