@@ -147,7 +147,8 @@ fn with_sched_ext_a_scheduler_is_loaded_for_a_command() {
     needs!(Need::SchedExt, Need::Root);
     let said =
         Said::of(klatch().args(["sched", "run", "fifo", "--", "cat", "/sys/kernel/sched_ext/root/ops"]));
-    assert_eq!((said.status, said.out.trim()), (Some(0), "fifo"), "{said:?}");
+    // Some kernels add a version to the name that the scheduler gave itself.
+    assert!(said.status == Some(0) && said.out.starts_with("klatch_fifo"), "{said:?}");
 }
 
 #[test]
