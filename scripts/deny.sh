@@ -10,7 +10,8 @@ not_run() { # what, and why
     if [ -n "${KLATCH_TEST_NOT_RUN:-}" ]; then echo "$1: $2" >>"$KLATCH_TEST_NOT_RUN"; fi
 }
 
-if ! command -v cargo-deny >/dev/null; then
+# cargo also finds it where `cargo install` puts it.
+if ! cargo deny --version >/dev/null 2>&1; then
     not_run "cargo deny" "cargo-deny is not installed (cargo install --locked cargo-deny)"
     exit 0
 fi
@@ -20,5 +21,5 @@ trap 'rm -f "$said"' EXIT
 if cargo deny --locked fetch db >"$said" 2>&1; then
     cargo deny --locked check --disable-fetch advisories
 else
-    not_run "cargo deny check advisories" "the RustSec advisory database cannot be had here ($(tail -n 1 "$said"))"
+    not_run "cargo deny check advisories" "the RustSec advisory database cannot be had here ($(grep -m 1 -i -e error -e fail "$said" || echo "no reason given"))"
 fi
