@@ -189,7 +189,12 @@ begin() {
 }
 
 java_for_virtual_threads() {
-    for java in java "${JAVA_HOME:-/nowhere}/bin/java" /usr/lib/jvm/*/bin/java "${XDG_CACHE_HOME:-$HOME/.cache}"/klatch/jdks/*/bin/java; do
+    # Where get-jdk.sh puts them.
+    cache=${XDG_CACHE_HOME:-}
+    if [ -z "$cache" ]; then
+        if [ "$(id -u)" -eq 0 ]; then cache=/var/lib; else cache=$HOME/.cache; fi
+    fi
+    for java in java "${JAVA_HOME:-/nowhere}/bin/java" /usr/lib/jvm/*/bin/java "$cache"/klatch/jdks/*/bin/java; do
         version=$("$java" -XshowSettings:properties -version 2>&1 | sed -n 's/.*java.specification.version = //p') || true
         case $version in
             1.* | "" | 17 | 18 | 19 | 20) ;;
