@@ -37,7 +37,7 @@ check: test-java lint
 test: setup-test
 	@scripts/not-run.sh begin
 	$(MAKE) test-java lint
-	cargo test --locked --workspace
+	cargo test --locked --workspace --no-fail-fast
 	scripts/instructions.sh
 	$(MAKE) test-go test-node
 	scripts/irc-clients.sh target/debug/klatch java/target

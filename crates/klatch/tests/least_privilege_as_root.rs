@@ -12,14 +12,25 @@ use klatch_testing::{Need, needs};
 
 const NOBODY: u32 = 65_534;
 
-/// `klatch` as sudo starts it for the user `nobody`, with a folder of that user for results and caches.
+/// `klatch` as sudo starts it for the user `nobody`. The folder has the program in `bin`, as that user cannot reach one below
+/// `/root`, and `work` for results and caches, which belongs to that user.
 fn as_by_sudo() -> (Command, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
-    let mut command = support::klatch();
-    command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").current_dir(folder.path());
+    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let (program, work) = (folder.path().join("bin/klatch"), folder.path().join("work"));
+    for folder in [program.parent().unwrap(), &work] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    chown(&work, Some(NOBODY), Some(NOBODY)).unwrap();
+    let built = support::klatch();
+    // A second name costs nothing, but another file system cannot have it.
+    std::fs::hard_link(built.get_program(), &program)
+        .or_else(|_| std::fs::copy(built.get_program(), &program).map(drop))
+        .unwrap();
+    let mut command = Command::new(program);
+    command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").current_dir(&work);
     for variable in ["XDG_CACHE_HOME", "XDG_STATE_HOME"] {
-        command.env(variable, folder.path());
+        command.env(variable, &work);
     }
     (command, folder)
 }
@@ -91,7 +102,7 @@ fn results_and_caches_belong_to_the_invoking_user() {
     let record: Record =
         serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
     assert_eq!(record.platform.knobs["nice"], "-5", "{said}");
-    let made = all_below(folder.path());
+    let made = all_below(&folder.path().join("work"));
     assert!(made.len() > 2, "{made:?}");
     for path in made {
         let meta = path.symlink_metadata().unwrap();

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use klatch_privileges::{before_exec, confine};
+use klatch_privileges::{before_exec, confine, invoker};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -61,10 +61,12 @@ pub enum Line {
 #[derive(Debug, Error)]
 pub enum ProcessError {
     /// The program cannot be run.
-    #[error("cannot start {program}: {source}")]
+    #[error("cannot start {program}{who}: {source}")]
     Start {
         /// Its path or name.
         program: String,
+        /// As whom, if not as the user that Klatch runs as.
+        who: String,
         /// Why not.
         source: std::io::Error,
     },
@@ -96,7 +98,7 @@ impl Processes {
         confine(&mut builder);
         let mut child = builder.spawn().map_err(|source| match launch.refused(&source) {
             Some(refused) => ProcessError::Knob(refused),
-            None => ProcessError::Start { program: program.clone(), source },
+            None => ProcessError::Start { program: program.clone(), who: started_as(), source },
         })?;
         running.groups.push(child.id() as i32);
         drop(running);
@@ -263,6 +265,14 @@ fn ends_within(handle: &impl AsFd, patience: Duration) -> bool {
     let mut waiting = [rustix::event::PollFd::new(handle, rustix::event::PollFlags::IN)];
     let timeout = rustix::event::Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: 0 };
     rustix::event::poll(&mut waiting, Some(&timeout)).is_ok_and(|ready| ready > 0)
+}
+
+/// As whom programs are started, for a message: that user must be able to reach and execute them.
+fn started_as() -> String {
+    invoker().map_or_else(String::new, |invoker| {
+        let name = invoker.name.clone().unwrap_or_else(|| invoker.uid.to_string());
+        format!(" as {name}, who called sudo")
+    })
 }
 
 fn rustix_pid(child: &Child) -> Option<rustix::process::Pid> {
