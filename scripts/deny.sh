@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks the crates of Cargo.lock with cargo-deny, by deny.toml: licences, bans, sources, and advisories where the RustSec
-# database can be had. What cannot be checked here is said, and does not fail. cargo-deny is not installed for this: building
+# database has been fetched. What cannot be checked here is said, and does not fail. cargo-deny is not installed for this: building
 # it takes minutes.
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,10 +16,10 @@ if ! cargo deny --version >/dev/null 2>&1; then
     exit 0
 fi
 cargo deny --locked check licenses bans sources
-said=$(mktemp)
-trap 'rm -f "$said"' EXIT
-if cargo deny --locked fetch db >"$said" 2>&1; then
+# Nothing is fetched here: tests need no network.
+databases=${CARGO_HOME:-$HOME/.cargo}/advisory-dbs
+if [ -n "$(ls -A "$databases" 2>/dev/null)" ]; then
     cargo deny --locked check --disable-fetch advisories
 else
-    not_run "cargo deny check advisories" "the RustSec advisory database cannot be had here ($(grep -m 1 -i -e error -e fail "$said" || echo "no reason given"))"
+    not_run "cargo deny check advisories" "there is no advisory database in $databases (cargo deny fetch db)"
 fi
