@@ -27,8 +27,9 @@ $(JARS) &: $(shell find java -path '*/src/main/*.java' -o -name pom.xml)
 	$(MVN) package -DskipTests
 
 # Formatters, linters and unit tests: without root, and without network once all is built. Two minutes after a build.
-check: test-java lint
+check:
 	@scripts/not-run.sh begin
+	$(MAKE) test-java lint
 	cargo test --locked --workspace --lib --bins
 	$(MAKE) test-go test-node
 	@scripts/not-run.sh end check "the tests of whole programs, the count of instructions and the IRC clients: make test"
