@@ -15,7 +15,7 @@ pub(crate) const REPEAT_NS: u64 = 1_000_000_000;
 /// Who was not heard for so long is gone.
 const GONE_NS: u64 = 5 * REPEAT_NS;
 
-/// Strangers can say that they are shards; so many are listed at least, and more only where more are expected.
+/// Most shards that are listed unless more are expected: a stranger in room 0 can pose as a shard.
 const OTHERS_MAX: usize = 4096;
 
 /// What to do after a line was heard.

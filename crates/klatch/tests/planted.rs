@@ -10,8 +10,8 @@ use support::{Said, klatch};
 
 /// What is planted, as a part of the server's CPU time.
 const PLANTED: f64 = 0.05;
-/// Starts of each server. Runs of this size scatter by 3 to 6 % beside a load of four, so that 5 % is some five standard
-/// errors of the ratio of so many.
+/// Starts of each server. Beside a load of four, the ratio of 50 starts a side had a standard error of about 1.1 %, so 5 %
+/// is more than four of them.
 const STARTS: u32 = 60;
 
 /// A catalog of two servers that differ in what they burn on each delivery.

@@ -131,7 +131,7 @@ fn checks(parts: &[Part]) -> Checks {
     let mut strangers: Vec<_> = all().flat_map(|checks| checks.strangers.clone()).collect();
     strangers.sort_by_key(|stranger| (stranger.room, stranger.nick.clone()));
     strangers.truncate(EXAMPLES_MAX);
-    // A crowd that was told to stop is less of a cause than whatever happened to the others.
+    // A crowd that was stopped on request is not the cause if another one failed.
     let failure = all().filter_map(|checks| checks.failure.clone()).min_by_key(|failure| {
         (failure.kind == FailureKind::Stopped, failure.room, failure.user, failure.detail.clone())
     });

@@ -3,7 +3,7 @@
 /// What a value looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
-    /// So many whole numbers, each within the range, with blanks between them.
+    /// This number of whole numbers within the range, separated by blanks.
     Numbers(usize, i64, i64),
     /// One of these words.
     OneOf(&'static [&'static str]),
