@@ -1,5 +1,5 @@
 // Command go-goroutines is Klatch's chat server in Go: for each connection a goroutine that reads and one that writes,
-// one write call for each delivery. The contract is docs/protocol.md.
+// one write call for each delivery. The contract is docs/reference/protocol.md.
 //
 // Build it with `go build -buildvcs=false -o ../../target/go-goroutines .`
 package main

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Klatch's chat server in Node: one event loop, one write call for each delivery. The contract is docs/protocol.md.
+// Klatch's chat server in Node: one event loop, one write call for each delivery. The contract is docs/reference/protocol.md.
 
 import { parseOptions, PROGRAM, Trouble, USAGE } from './options.js';
 import { readyLine } from './ready.js';

@@ -1,5 +1,5 @@
 //! The text of a benchmark message: who said it, which of his messages it is, when it was meant to be sent, and a
-//! filler that a receiver can recompute. Normative description: `docs/protocol.md`.
+//! filler that a receiver can recompute. Normative description: `docs/reference/protocol.md`.
 
 /// Bytes that the four fields take, and so the smallest possible text.
 pub const SIZE_MIN: usize = 36;

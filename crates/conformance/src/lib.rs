@@ -1,5 +1,5 @@
 //! The conformance kit: what a chat server has to do before its score means anything, as checks over real connections.
-//! What is checked and why: `docs/conformance.md`.
+//! What is checked and why: `docs/reference/conformance.md`.
 
 mod checks;
 mod finding;

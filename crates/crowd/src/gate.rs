@@ -1,5 +1,5 @@
 //! A common start without a starter: what shards say to each other in room 0 of the server under test, and when the gate
-//! opens. Normative description: `docs/protocol.md`.
+//! opens. Normative description: `docs/reference/protocol.md`.
 //!
 //! Whoever comes says that he is here, and whoever hears a new one says it again: of two shards, the one that joined the
 //! room first hears the other, and the other hears the answer. So all know all, whoever came when, and the one with the

@@ -1,4 +1,4 @@
-//! IRC, as `docs/protocol.md` describes it.
+//! IRC, as `docs/reference/protocol.md` describes it.
 
 use std::ops::Deref;
 

@@ -1,4 +1,4 @@
-//! When a user speaks. Definition of the pacings: `docs/benchmark.md`.
+//! When a user speaks. Definition of the pacings: `docs/reference/benchmark.md`.
 
 use klatch_record::{Pacing, Workload};
 

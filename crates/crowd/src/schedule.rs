@@ -1,4 +1,4 @@
-//! Where a user's schedule begins under pacing `rate`. Definition: docs/protocol.md.
+//! Where a user's schedule begins under pacing `rate`. Definition: docs/reference/protocol.md.
 
 use klatch_chat::text::mix;
 

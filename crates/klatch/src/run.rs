@@ -42,7 +42,7 @@ pub(crate) struct Run {
     /// Something to set about the crowd; the last lines of `klatch platforms --knobs` tell what it has
     #[arg(long = "crowd-knob", value_name = "NAME=VALUE")]
     crowd_knobs: Vec<Setting>,
-    /// Something to set about the whole machine and put back afterwards: vm.nr_hugepages=64, thp=always; docs/knobs.md
+    /// Something to set about the whole machine and put back afterwards: vm.nr_hugepages=64, thp=always; docs/reference/knobs.md
     #[arg(long = "sysctl", value_name = "NAME=VALUE", requires = "allow_sysctl")]
     sysctls: Vec<Setting>,
     /// Allow --sysctl to change the machine for as long as this takes

@@ -68,7 +68,7 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadyBy {
-    /// By the ready line of docs/protocol.md on its standard output; it is started with port 0.
+    /// By the ready line of docs/reference/protocol.md on its standard output; it is started with port 0.
     #[default]
     Line,
     /// By accepting them: it gets a port that is free, and is tried until it answers.

@@ -44,7 +44,7 @@ pub enum JavaError {
     },
     /// None of this version was found.
     #[error(
-        "needs Java {wanted}, and found {found}; docs/runtimes.md tells how to have several side by side"
+        "needs Java {wanted}, and found {found}; docs/reference/runtimes.md tells how to have several side by side"
     )]
     NoVersion {
         /// What was found.

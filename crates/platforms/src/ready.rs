@@ -1,4 +1,4 @@
-//! What a server says when it accepts connections. Normative description: `docs/protocol.md`.
+//! What a server says when it accepts connections. Normative description: `docs/reference/protocol.md`.
 
 use klatch_record::Class;
 use serde::Deserialize;

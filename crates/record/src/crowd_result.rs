@@ -1,4 +1,4 @@
-//! What a crowd prints, line by line. Normative description: `docs/protocol.md`.
+//! What a crowd prints, line by line. Normative description: `docs/reference/protocol.md`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

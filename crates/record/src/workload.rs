@@ -7,7 +7,7 @@ use thiserror::Error;
 /// So many users of a crowd on the server's own machine come from one address; the next so many from the next one.
 pub const CONNECTIONS_PER_SOURCE: u32 = 10_000;
 
-/// Rooms, users, messages, and when they are said. Definition: `docs/benchmark.md`.
+/// Rooms, users, messages, and when they are said. Definition: `docs/reference/benchmark.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     /// Number of rooms, 1..=10000.

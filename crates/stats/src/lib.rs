@@ -1,5 +1,5 @@
 //! Estimates, intervals and comparisons: numbers in, numbers out. What is used, why, and what is not claimed:
-//! `docs/method.md`.
+//! `docs/reference/method.md`.
 //!
 //! Samples are throughputs, times and costs: numbers above 0 of which a few are at hand. So intervals are Student's t,
 //! and what is compared is a ratio, whose scatter is the same in both directions on a logarithmic scale.

@@ -105,7 +105,7 @@ pub(crate) fn smallest_difference(error: f64, degrees: f64, t: f64) -> Result<f6
 
 /// The ratio of the geometric means of `b` and `a`, with Student's interval on the logarithms: of the differences of
 /// the pairs (n - 1 degrees of freedom), or Welch's of two samples whose variances may differ (Welch 1947, Biometrika
-/// 34). It holds its confidence down to two numbers a side, where resampling does not; see `docs/method.md`. Series that
+/// 34). It holds its confidence down to two numbers a side, where resampling does not; see `docs/reference/method.md`. Series that
 /// ended by their scatter are [`Sample::stopped`].
 ///
 /// # Errors

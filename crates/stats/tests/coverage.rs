@@ -1,5 +1,5 @@
 //! Whole series of trials under the stopping rule: how often the interval that is reported when it stops misses the true
-//! mean. `cargo test -p klatch-stats --test coverage -- --nocapture` prints the tables of docs/method.md.
+//! mean. `cargo test -p klatch-stats --test coverage -- --nocapture` prints the tables of docs/reference/method.md.
 
 mod shared;
 

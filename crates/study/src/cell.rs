@@ -72,7 +72,7 @@ impl StudyPlan {
     pub fn estimate_s(&self) -> (f64, f64) {
         /// A JVM that starts; others are faster.
         const START_S: f64 = 2.0;
-        /// Server and crowd, `turns`, on the machine that docs/results.md tells of.
+        /// Server and crowd, `turns`, on the machine that docs/notes/2026-11-22-results.md tells of.
         const MESSAGE_S: f64 = 12e-6;
         /// The same with two threads a user.
         const THREADS_MESSAGE_S: f64 = 20e-6;

@@ -27,7 +27,7 @@ pub(crate) struct Profiler {
 }
 
 /// By time. 99 divides nothing that timers of programs use, so that samples do not fall into step with them; five times as
-/// often cost 5 % of all CPU time (docs/instruments.md). The other two are primes, and give some hundred samples a second
+/// often cost 5 % of all CPU time (docs/reference/instruments.md). The other two are primes, and give some hundred samples a second
 /// on a busy CPU.
 pub(crate) static CPU_TIME: Profiler = Profiler {
     name: InstrumentName::Profile,

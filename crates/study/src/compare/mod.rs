@@ -1,4 +1,4 @@
-//! How the records of one folder compare with those of another. The statistics: `docs/method.md`.
+//! How the records of one folder compare with those of another. The statistics: `docs/reference/method.md`.
 
 mod differ;
 mod metrics;

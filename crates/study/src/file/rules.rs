@@ -8,14 +8,14 @@ use toml::Spanned;
 use super::place::{Source, StudyFileError};
 use crate::series::{Enough, Metric, Preset, Rules};
 
-/// Fewer first trials let lucky series converge: docs/method.md.
+/// Fewer first trials let lucky series converge: docs/reference/method.md.
 const FIRST_MIN: u32 = Sequential::FIRST_MIN as u32;
 
 /// What is discarded, how many trials there are, when it is enough: a preset, and what differs from it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RulesTable {
-    /// Rules by name; docs/method.md tells where each comes from.
+    /// Rules by name; docs/reference/method.md tells where each comes from.
     #[serde(default)]
     preset: Preset,
     /// Runs after each start of the server that do not count.

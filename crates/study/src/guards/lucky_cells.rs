@@ -6,7 +6,7 @@ use super::warning;
 
 /// With fewer cells, a share of them says nothing.
 const CELLS_MIN: usize = 4;
-/// Where a tenth of the series converge, up to 7 in 100 of those miss the true mean; below, more do (docs/method.md).
+/// Where a tenth of the series converge, up to 7 in 100 of those miss the true mean; below, more do (docs/reference/method.md).
 /// A quarter of a handful of cells is the nearest share that can be seen.
 const CONVERGED_MIN: f64 = 0.25;
 

@@ -8,7 +8,7 @@ import java.util.Arrays;
  * follows from it.
  *
  * <p>An instance reads texts and keeps the header of the last one; it belongs to one thread. See
- * docs/protocol.md.
+ * docs/reference/protocol.md.
  */
 public final class Text {
   /** Bytes of the header, and so the smallest text. */

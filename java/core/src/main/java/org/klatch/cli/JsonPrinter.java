@@ -12,7 +12,7 @@ import org.klatch.crowd.Result;
 import org.klatch.crowd.Stranger;
 import org.klatch.crowd.Timeline;
 
-/** One JSON object a line, as docs/protocol.md has them. */
+/** One JSON object a line, as docs/reference/protocol.md has them. */
 final class JsonPrinter implements Printer {
   private final PrintStream out;
 

@@ -1,6 +1,6 @@
 package org.klatch.crowd;
 
-/** When a user speaks. Docs: "Pacing" in docs/benchmark.md. */
+/** When a user speaks. Docs: "Pacing" in docs/reference/benchmark.md. */
 public enum Pacing {
   /** VolanoMark's: each room has one turn that goes round. */
   TURNS,

@@ -4,7 +4,7 @@ import org.klatch.chat.Text;
 
 /**
  * When a user's messages are due under pacing {@code rate}. Docs: "The schedule" in
- * docs/protocol.md.
+ * docs/reference/protocol.md.
  */
 final class Schedule {
   private static final long STEP = 0x9e3779b97f4a7c15L;
