@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use klatch_compare::{calibrate, watch_cost};
 use klatch_platforms::{Processes, Setting, Wish};
 use klatch_record::{InstrumentName, error_chain};
-use klatch_study::{CrowdKind, Plan, Remote, calibrate, watch_cost};
+use klatch_runner::{CrowdKind, Plan, Remote};
 
 use crate::INTERRUPTED;
 use crate::build::build;

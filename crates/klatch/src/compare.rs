@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use klatch_compare::{Terms, compare};
 use klatch_record::Estimator;
-use klatch_study::{Terms, compare};
 
 /// Compare two records, folders of records, cells of a study, or studies: ratios with their confidence intervals.
 ///

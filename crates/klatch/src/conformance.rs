@@ -7,7 +7,7 @@ use clap::Args;
 use klatch_conformance::{Outcome, Subject, check, row, summary};
 use klatch_platforms::{Processes, Server, Setting, Wish, choose};
 use klatch_record::WireName;
-use klatch_study::Target;
+use klatch_runner::Target;
 
 use crate::INTERRUPTED;
 use crate::crowd::seconds;

@@ -8,7 +8,7 @@ use clap::Args;
 use klatch_crowd::{Options, Remote, Threads, remote_control, run};
 use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Gate, Status, WireName, save};
 use klatch_report::Progress;
-use klatch_study::{CrowdKind, OwnWatch, ShardPlan, now, shard_record};
+use klatch_runner::{CrowdKind, OwnWatch, ShardPlan, now, shard_record};
 
 use crate::build::build;
 use crate::workload::WorkloadArgs;
@@ -92,7 +92,7 @@ impl Crowd {
                 None => print(event),
             }
         })?;
-        let verdict = klatch_study::judge(&result);
+        let verdict = klatch_runner::judge(&result);
         let itself = watch.itself(result.sent + result.received);
         if let Some(out) = &self.out {
             let threads = options.threads == Threads::TwoPerUser;

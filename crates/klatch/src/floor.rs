@@ -7,10 +7,12 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
+use klatch_compare::FloorProbe;
 use klatch_platforms::Processes;
 use klatch_record::FloorResult;
 use klatch_report::one_line;
-use klatch_study::{Machine, Store, StudyEvent, floor, load};
+use klatch_runner::Machine;
+use klatch_study::{Enough, Store, StudyEvent, load, run_study};
 
 use crate::INTERRUPTED;
 use crate::platforms::PlatformArgs;
@@ -55,11 +57,13 @@ impl Floor {
                 self.only.join(", ")
             );
         }
+        plan.rules.enough = Enough::Trials(self.blocks);
         let store = Store::begin(&self.out, &plan.name, &plan.source, self.seed)?;
         let all = Processes::default();
         let stopper = all.clone();
         ctrlc::set_handler(move || stopper.interrupt())?;
-        let done = floor(&plan, self.blocks, &store, Machine { all: &all }, |event| match event {
+        let mut probe = FloorProbe::new(Machine { all: &all });
+        let done = run_study(&plan, &store, &mut probe, |event| match event {
             StudyEvent::Visit { cell, block, .. } if !self.json => println!("{} (block {block})", cell.id),
             StudyEvent::Ended(record) if !self.json => println!("  {}", one_line(record)),
             StudyEvent::Failed(_, cause) => eprintln!("klatch: {cause}"),
@@ -69,7 +73,7 @@ impl Floor {
             eprintln!("klatch: interrupted; the records of finished runs are kept");
             return Ok(ExitCode::from(INTERRUPTED));
         }
-        let result = done?;
+        let result = probe.finish(&done?)?;
         append(&result, &self.history)?;
         if self.json {
             println!("{}", serde_json::to_string(&result)?);

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_record::Gate;
-use klatch_study::{Target, in_shell, shard_commands, shard_file, spread};
+use klatch_runner::{Target, in_shell, shard_commands, shard_file, spread};
 
 use crate::workload::WorkloadArgs;
 

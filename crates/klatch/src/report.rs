@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use klatch_compare::{Terms, compare};
 use klatch_lab::{Outcome, Study};
 use klatch_record::{Estimator, error_chain};
 use klatch_report::{
     Source, csv, floor_history, html, json, lab, markdown, read, read_floor, read_lab, report_of_two,
 };
-use klatch_study::{Terms, compare};
 
 /// Make a report of a study or of runs: the answer, charts with their numbers, run rules, environments, commands.
 ///

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use klatch_platforms::{Processes, Setting, Wish};
 use klatch_record::{InstrumentName, Record, Role, Status};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
+use klatch_runner::{CrowdKind, Event, Plan, Target, execute, guard_series};
 use klatch_schedulers::Wish as Wished;
-use klatch_study::{CrowdKind, Event, Plan, Target, execute, guard_series};
 
 use crate::INTERRUPTED;
 use crate::UNKNOWN;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use clap::Args;
-use klatch_study::{Remote, from_shell};
+use klatch_runner::{Remote, from_shell};
 
 #[derive(Args)]
 #[command(next_help_heading = "Spread over processes and machines")]

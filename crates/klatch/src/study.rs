@@ -9,7 +9,8 @@ use clap::Args;
 use klatch_platforms::Processes;
 use klatch_record::{CellStatus, Pacing, StudyResult, Workload, error_chain};
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
-use klatch_study::{CrowdKind, Machine, Plan, Store, StudyEvent, StudyPlan, load, run_study, shipped};
+use klatch_runner::{CrowdKind, Machine, Plan};
+use klatch_study::{Store, StudyEvent, StudyPlan, load, run_study, shipped};
 
 use crate::INTERRUPTED;
 use crate::build::build;

@@ -13,6 +13,8 @@ pub mod observed;
 mod part;
 mod reading;
 mod record;
+#[cfg(feature = "samples")]
+pub mod samples;
 mod save;
 mod shard;
 mod study;

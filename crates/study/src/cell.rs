@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use klatch_record::{Build, InstrumentName, StudyAxis};
+use klatch_runner::{CrowdKind, Plan};
 
 use crate::file::Search;
-use crate::plan::{CrowdKind, Plan};
 use crate::series::Rules;
 
 /// A study that can be carried out.

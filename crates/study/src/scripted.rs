@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use klatch_platforms::Wish;
+use klatch_record::samples::record;
 use klatch_record::{Build, Cause, Latency, Pacing, Reason, Record, Role, Verdict, Workload};
+use klatch_runner::{CrowdKind, Executor, Plan, RunError, Visiting};
 
-use crate::engine::{Executor, Visiting};
-use crate::samples::record;
-use crate::{CrowdKind, Plan, RunError, StudyPlan, load};
+use crate::{StudyPlan, load};
 
 /// What no study file says.
 pub(crate) fn base() -> Plan {

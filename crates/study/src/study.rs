@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use klatch_runner::Plan;
 use thiserror::Error;
 
 use crate::cell::StudyPlan;
 use crate::file::{Source, StudyFileError, expand, shipped};
-use crate::plan::Plan;
 
 /// A study that cannot be had.
 #[derive(Debug, Error)]

@@ -1,27 +1,26 @@
 //! Carries a study out: blocks of visits in random order, until the rules say that every cell has enough.
 
+mod lucky_cells;
 mod order;
 mod result;
 mod search;
 mod store;
 #[cfg(test)]
 mod tests;
-mod visit;
 
 use std::time::{Duration, Instant};
 
 use klatch_record::{
     CellResult, CellStatus, CrowdEvent, Platform, Record, Role, Status, StudyResult, error_chain,
 };
+use klatch_runner::{Executor, Plan, Visiting};
 
 pub use self::store::Store;
-pub use self::visit::{Executor, Machine, Visiting};
 
 use self::order::order;
 use self::store::Block;
 use crate::cell::{Cell, StudyPlan};
-use crate::error::RunError;
-use crate::plan::Plan;
+use crate::error::StudyRunError;
 use crate::series::{Metric, Rules, State, Visit, state};
 
 /// What happens while a study is carried out.
@@ -58,7 +57,7 @@ pub fn run_study(
     store: &Store,
     executor: &mut dyn Executor,
     mut tell: impl FnMut(StudyEvent<'_>),
-) -> Result<StudyResult, RunError> {
+) -> Result<StudyResult, StudyRunError> {
     let cells = match &plan.search {
         Some(search) => search::cells(plan, search, store, executor, &mut tell)?,
         None => blocks(plan, store, executor, &mut tell)?,
@@ -73,7 +72,7 @@ fn blocks(
     store: &Store,
     executor: &mut dyn Executor,
     tell: &mut dyn FnMut(StudyEvent<'_>),
-) -> Result<Vec<CellResult>, RunError> {
+) -> Result<Vec<CellResult>, StudyRunError> {
     let kept = plan.cells.iter().map(|cell| store.blocks(&cell.id));
     let mut kept: Vec<Vec<Block>> = kept.collect::<Result<_, _>>()?;
     let mut clock = Clock::default();
@@ -125,7 +124,7 @@ fn visit(
     discarded: bool,
     kept: &mut Block,
     (store, executor, tell): Hands<'_, '_>,
-) -> Result<(), RunError> {
+) -> Result<(), StudyRunError> {
     let rules = &plan.rules;
     let mut runs: Vec<(Role, u32)> = Vec::new();
     if discarded {
@@ -158,7 +157,7 @@ fn visit(
         Ok(())
     });
     match made {
-        Err(error) if error.ends_a_study() => return Err(error),
+        Err(error) if error.ends_a_study() => return Err(error.into()),
         Err(error) => cause = Some(error_chain(&error)),
         Ok(()) => {}
     }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use klatch_record::{
     CellResult, CellStatus, Estimate, READINGS, Reading, Record, STUDY_SCHEMA_NAME, StudyResult, Warning,
 };
+use klatch_runner::{guard_series, now};
 use klatch_stats::{Interval, stopped_interval};
 
-use super::store::{Store, now};
+use super::lucky_cells;
+use super::store::Store;
 use crate::cell::{Cell, StudyPlan};
-use crate::guards::{guard_cells, guard_series};
 use crate::series::{Enough, Preset};
 
 /// What came of a cell, of whose trials these count. The interval is that of the rules' metric, where the rule says
@@ -65,7 +66,7 @@ fn warnings(counted: &[&Record]) -> Vec<Warning> {
 
 /// What came of the study.
 pub(super) fn study(plan: &StudyPlan, store: &Store, mut cells: Vec<CellResult>) -> StudyResult {
-    guard_cells(&mut cells);
+    lucky_cells::guard(&mut cells);
     StudyResult {
         schema: STUDY_SCHEMA_NAME.to_owned(),
         name: plan.name.clone(),

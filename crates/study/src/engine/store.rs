@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use klatch_record::{Record, Role, StudyResult, save, save_json};
+use klatch_runner::{RunError, make_folder, next_stem, now};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{RunError, StoreError};
-use crate::folder::{self, next_stem};
+use crate::error::{StoreError, StudyRunError};
 
 const STUDY: &str = "study.toml";
 const BEGUN: &str = "begun.json";
@@ -61,9 +61,9 @@ impl Store {
     ///
     /// # Errors
     /// The folder cannot be made or written to.
-    pub fn begin(out: &Path, name: &str, source: &str, seed: u64) -> Result<Store, RunError> {
+    pub fn begin(out: &Path, name: &str, source: &str, seed: u64) -> Result<Store, StudyRunError> {
         let in_out = |source| RunError::Folder { out: out.to_owned(), source };
-        let folder = folder::make(out, name, Timestamp::now()).map_err(in_out)?;
+        let folder = make_folder(out, name, Timestamp::now()).map_err(in_out)?;
         std::fs::write(folder.join(STUDY), source).map_err(in_out)?;
         let begun = Begun { started_at: now(), seed };
         save_json(&begun, &folder.join(BEGUN))?;
@@ -74,7 +74,7 @@ impl Store {
     ///
     /// # Errors
     /// It is another study, or somebody carries it out now, or it cannot be read.
-    pub fn resume(folder: &Path, source: &str) -> Result<Store, RunError> {
+    pub fn resume(folder: &Path, source: &str) -> Result<Store, StudyRunError> {
         let path = folder.join(STUDY);
         let read = |path: &Path| {
             let wrong = |cause| StoreError::Read { path: path.to_owned(), cause };
@@ -102,7 +102,7 @@ impl Store {
         folders.filter(|folder| folder.join(BEGUN).is_file()).filter(named).max()
     }
 
-    fn lock(folder: PathBuf, begun: Begun) -> Result<Store, RunError> {
+    fn lock(folder: PathBuf, begun: Begun) -> Result<Store, StudyRunError> {
         let wrong = |cause: String| StoreError::Read { path: folder.clone(), cause };
         let file = File::open(folder.join(BEGUN)).map_err(|error| wrong(error.to_string()))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -128,7 +128,7 @@ impl Store {
     }
 
     /// All blocks of a cell, the first at place 0, up to the last of which there is anything.
-    pub(crate) fn blocks(&self, cell: &str) -> Result<Vec<Block>, RunError> {
+    pub(crate) fn blocks(&self, cell: &str) -> Result<Vec<Block>, StudyRunError> {
         let mut blocks = Vec::new();
         let all = self.folder.join("cells").join(cell);
         for folder in entries(&all) {
@@ -168,7 +168,7 @@ impl Store {
     }
 
     /// Keeps what came of the study.
-    pub(crate) fn finish(&self, result: &StudyResult) -> Result<(), RunError> {
+    pub(crate) fn finish(&self, result: &StudyResult) -> Result<(), StudyRunError> {
         Ok(save_json(result, &self.folder.join(RESULT))?)
     }
 
@@ -179,11 +179,6 @@ impl Store {
         std::fs::create_dir_all(&folder).map_err(in_out)?;
         Ok(folder)
     }
-}
-
-/// This moment, RFC 3339 in UTC.
-pub(crate) fn now() -> String {
-    Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// What is in a folder, by name; nothing if it is not there.
@@ -198,7 +193,7 @@ fn number_of(folder: &Path, prefix: &str) -> Option<usize> {
     folder.file_name()?.to_str()?.strip_prefix(prefix)?.parse().ok().filter(|&number| number > 0)
 }
 
-fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, RunError> {
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, StudyRunError> {
     let wrong = |cause: String| StoreError::Read { path: path.to_owned(), cause };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     Ok(serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?)

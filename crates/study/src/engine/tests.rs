@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::scripted::{Scripted, study};
-use crate::{RunError, Store, StudyPlan, run_study};
+use crate::{Store, StudyPlan, StudyRunError, run_study};
 use klatch_record::{CellStatus, Pacing, Role, StudyResult};
+use klatch_runner::{Plan, RunError};
 
 const TWO_CELLS: &str = "question = 'q'\nplatforms = ['native-epoll']\n[workload]\nrooms = [1, 2]\n";
 
@@ -126,16 +127,15 @@ fn failures_are_told_and_the_study_goes_on() {
 #[test]
 fn wherever_it_is_cut_short_no_finished_run_is_lost_or_repeated() {
     let (out, plan) = plan(TWO_CELLS);
-    let script = |plan: &crate::Plan, _: Role, number: u32| {
-        Ok(f64::from(plan.workload.rooms * 1000 + number * (number % 3)))
-    };
+    let script =
+        |plan: &Plan, _: Role, number: u32| Ok(f64::from(plan.workload.rooms * 1000 + number * (number % 3)));
     let undisturbed = carry_out(&plan, out.path(), &mut Scripted::new(script));
     for runs in 0..40 {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::begin(folder.path(), "mine", &plan.source, plan.seed).unwrap();
         let mut first = Scripted { runs_left: Some(runs), ..Scripted::new(script) };
         let Err(error) = run_study(&plan, &store, &mut first, |_| {}) else { break };
-        assert!(matches!(error, RunError::Interrupted));
+        assert!(matches!(error, StudyRunError::Run(RunError::Interrupted)));
         drop(store);
         let newest = Store::newest(folder.path(), "mine").unwrap();
         let store = Store::resume(&newest, &plan.source).unwrap();
@@ -200,7 +200,7 @@ fn a_knee_has_an_interval_over_its_passes() {
     // What the machine gives wanders from visit to visit, by 10 %.
     let mut visits = 0;
     let script = || {
-        Scripted::new(move |plan: &crate::Plan, _, _| {
+        Scripted::new(move |plan: &Plan, _, _| {
             visits += 1;
             let Pacing::Rate { per_user_per_s } = plan.workload.pacing else { panic!("a rate") };
             let knee = 40.0 * (1.0 + 0.05 * f64::from(visits % 3 - 1));

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use klatch_platforms::Setting;
+use klatch_runner::CrowdKind;
 use klatch_schedulers::Wish;
 use toml::Spanned;
 
 use super::draft::Change;
 use super::place::{Source, StudyFileError};
 use super::{Axis, PlatformChoice, Scalar, StudyFile, Values};
-use crate::plan::CrowdKind;
 
 /// The scheduler that the kernel has itself.
 const KERNELS_OWN: &str = "kernel";

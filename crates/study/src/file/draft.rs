@@ -2,10 +2,10 @@
 
 use klatch_platforms::Setting;
 use klatch_record::{Pacing, Workload};
+use klatch_runner::{CrowdKind, Plan};
 use klatch_schedulers::Wish;
 
 use super::PacingName;
-use crate::plan::{CrowdKind, Plan};
 
 /// A cell that is being put together.
 #[derive(Clone)]

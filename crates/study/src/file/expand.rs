@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use klatch_platforms::PlatformError;
 use klatch_record::{StudyAxis, error_chain};
+use klatch_runner::{Plan, RunError, chosen};
 use toml::Spanned;
 
 use super::axes::{Dimension, dimensions, of_platform};
@@ -11,10 +12,7 @@ use super::draft::Draft;
 use super::place::{Source, StudyFileError};
 use super::search::search;
 use super::{PacingName, PlatformChoice, StudyFile, name_of};
-use crate::bench::chosen;
 use crate::cell::{Cell, StudyPlan};
-use crate::error::RunError;
-use crate::plan::Plan;
 
 /// More cells than this are a slip of the pen.
 const CELLS_MAX: usize = 10_000;

@@ -1,8 +1,8 @@
 //! Study files: what they mean, and how wrong ones are refused with line and column.
 
-use crate::CrowdKind;
 use crate::scripted::study;
 use klatch_record::Pacing;
+use klatch_runner::CrowdKind;
 
 fn says(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();

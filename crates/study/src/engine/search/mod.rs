@@ -4,13 +4,14 @@
 mod ladder;
 
 use klatch_record::{CellResult, CellStatus, Pacing, Record, SearchResult, SearchStep};
+use klatch_runner::Executor;
 use klatch_stats::mean_interval;
 
 use self::ladder::{Ladder, held};
 use super::store::{Block, Store};
-use super::{Executor, StudyEvent, result, visit, whole};
+use super::{StudyEvent, result, visit, whole};
 use crate::cell::{Cell, StudyPlan};
-use crate::error::RunError;
+use crate::error::StudyRunError;
 use crate::file::Search;
 
 /// Visits of a step at most: two that fail are believed, and of three that do not agree the third decides.
@@ -23,7 +24,7 @@ pub(super) fn cells(
     store: &Store,
     executor: &mut dyn Executor,
     tell: &mut dyn FnMut(StudyEvent<'_>),
-) -> Result<Vec<CellResult>, RunError> {
+) -> Result<Vec<CellResult>, StudyRunError> {
     let mut one = |cell: &Cell| {
         if let Some(why) = &cell.absent {
             let verdict = format!("cannot run here: {why}");
@@ -54,7 +55,7 @@ impl OfCell<'_> {
         mut self,
         executor: &mut dyn Executor,
         tell: &mut dyn FnMut(StudyEvent<'_>),
-    ) -> Result<CellResult, RunError> {
+    ) -> Result<CellResult, StudyRunError> {
         let first = Ladder::first(self.search);
         let mut steps = self.pass(1, first, executor, tell)?;
         let failed = steps.iter().filter(|step| !step.held).min_by(|a, b| a.value.total_cmp(&b.value));
@@ -95,7 +96,7 @@ impl OfCell<'_> {
         ladder: Ladder,
         executor: &mut dyn Executor,
         tell: &mut dyn FnMut(StudyEvent<'_>),
-    ) -> Result<Vec<SearchStep>, RunError> {
+    ) -> Result<Vec<SearchStep>, StudyRunError> {
         let mut steps: Vec<SearchStep> = Vec::new();
         while let Some(value) = ladder.next(&steps) {
             steps.push(self.step(pass, value, executor, tell)?);
@@ -110,7 +111,7 @@ impl OfCell<'_> {
         value: f64,
         executor: &mut dyn Executor,
         tell: &mut dyn FnMut(StudyEvent<'_>),
-    ) -> Result<SearchStep, RunError> {
+    ) -> Result<SearchStep, StudyRunError> {
         let (mut failures, mut visits) = (0, 0);
         loop {
             let block = self.visit(value, executor, tell)?;
@@ -133,7 +134,7 @@ impl OfCell<'_> {
         value: f64,
         executor: &mut dyn Executor,
         tell: &mut dyn FnMut(StudyEvent<'_>),
-    ) -> Result<Block, RunError> {
+    ) -> Result<Block, StudyRunError> {
         self.visits += 1;
         let mut block = self.blocks.next().unwrap_or_default();
         if !whole(&self.plan.rules, &block, false) {

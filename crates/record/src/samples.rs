@@ -1,0 +1,120 @@
+//! Records for the tests of several crates, under the feature `samples`.
+
+use crate::{
+    Build, Checks, Class, CrowdInfo, Environment, Limits, Noise, Pacing, Platform, Record, Role, SCHEMA_NAME,
+    Score, Status, Usage, UsageOfBoth, Verdict, WireName, Workload,
+};
+
+/// A valid trial with this throughput that began in this minute.
+pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
+    Record {
+        schema: SCHEMA_NAME.into(),
+        klatch: Build { version: "0".into(), commit: None },
+        started_at: format!("2026-01-01T00:{minute:02}:00Z"),
+        role: Role::Trial,
+        number,
+        platform: Platform {
+            name: "x".into(),
+            class: Some(Class::Classic),
+            wire: WireName::Irc,
+            knobs: [].into(),
+            version: None,
+            address: "127.0.0.1:1".into(),
+            servers: 1,
+            chosen_because: None,
+            command: None,
+            runtime: None,
+        },
+        crowd: CrowdInfo { kind: "native".into(), knobs: [].into(), command: Vec::new(), runtime: None },
+        workload: Workload {
+            rooms: 10,
+            users: 20,
+            count: 100,
+            size_bytes: 60,
+            start: 1,
+            pacing: Pacing::Turns,
+            pause_s: 0.0,
+        },
+        verdict: Verdict { status: Status::Valid, reasons: Vec::new() },
+        warnings: Vec::new(),
+        score: Score {
+            sent: 20_000,
+            received: 380_000,
+            total: 400_000,
+            elapsed_s: 400_000.0 / messages_per_s,
+            messages_per_s,
+            cpu_us_per_message: None,
+            switches_per_message: None,
+            cores_obtained: None,
+            join_s: 0.1,
+        },
+        latency: None,
+        send_lag: None,
+        over_time: None,
+        checks: Checks {
+            lost: 0,
+            unsaid: 0,
+            repeated: 0,
+            reordered: 0,
+            altered: 0,
+            faults: Vec::new(),
+            strangers: Vec::new(),
+            failure: None,
+        },
+        usage: UsageOfBoth { server: None, crowd: None },
+        observations: Vec::new(),
+        environment: Environment {
+            kernel: "6".into(),
+            kernel_build: "#1".into(),
+            distribution: None,
+            cpu_model: None,
+            cpus: 2,
+            memory_bytes: None,
+            load_1min: None,
+            steal_share_since_boot: None,
+            steal_share_in_run: None,
+            others_share_in_run: None,
+            cpu_mhz_in_run: None,
+            noise: None,
+            sysctls: Default::default(),
+            scheduler: None,
+            limits: Limits {
+                open_files: None,
+                user_processes: None,
+                threads_max: None,
+                pid_max: None,
+                max_map_count: None,
+            },
+            instruments: Vec::new(),
+        },
+        shards: Vec::new(),
+    }
+}
+
+/// What a process with one thread used that needed so much CPU time.
+pub fn usage(cpu_s: f64) -> Usage {
+    Usage {
+        cpu_s,
+        user_s: cpu_s,
+        system_s: 0.0,
+        cpu_us_per_message: cpu_s * 1e6 / 400_000.0,
+        user_us_per_message: cpu_s * 1e6 / 400_000.0,
+        system_us_per_message: 0.0,
+        switches_voluntary: 0,
+        switches_involuntary: 0,
+        switches_per_message: 0.0,
+        threads: 1,
+        memory_peak_bytes: 1,
+        gc_s: None,
+    }
+}
+
+/// Two starts of the server differ by this part at most.
+pub fn noise(part: f64) -> Noise {
+    Noise {
+        measured_at: "2026-01-01T00:00:00Z".into(),
+        platform: "x".into(),
+        starts: 20,
+        between_starts: [("messages_per_s".to_owned(), part)].into(),
+    }
+}

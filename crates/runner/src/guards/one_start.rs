@@ -1,0 +1,78 @@
+//! All trials are of one start of the server, and agree better than starts do on this machine.
+
+use klatch_record::{Noise, Record, Warning, WarningKind};
+
+use super::warning;
+
+pub(super) fn guard(trials: &[&Record]) -> Option<Warning> {
+    let [first, others @ ..] = trials else { return None };
+    // A server takes a free port when it starts.
+    let one_start = others.iter().all(|record| record.platform.address == first.platform.address);
+    if others.is_empty() || !one_start {
+        return None;
+    }
+    let noise = first.environment.noise.as_ref()?;
+    let scores = trials.iter().map(|record| record.score.messages_per_s);
+    let (low, high) = (scores.clone().reduce(f64::min)?, scores.reduce(f64::max)?);
+    if high / low - 1.0 >= *noise.between_starts.get("messages_per_s")? {
+        return None;
+    }
+    let message = format!("these trials are of one start of the server, and {}", describe_noise(noise)?);
+    let advice =
+        "a smaller difference from another call of run shows nothing: start both several times, in turn";
+    Some(warning(WarningKind::OneStart, message, advice))
+}
+
+/// How far apart two starts are, in words.
+pub fn describe_noise(noise: &Noise) -> Option<String> {
+    let words = [("messages_per_s", "in throughput"), ("cpu_us_per_message", "in CPU per message")];
+    let told = |(metric, words): (&str, &str)| {
+        Some(format!("{:.1} % {words}", noise.between_starts.get(metric)? * 100.0))
+    };
+    let told: Vec<String> = words.into_iter().filter_map(told).collect();
+    let date = noise.measured_at.split('T').next().unwrap_or_default();
+    let (platform, all) = (&noise.platform, told.join(" and "));
+    (!told.is_empty()).then(|| {
+        format!("two starts of {platform} differ by up to {all} on this machine (calibrated {date})")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use klatch_record::samples::{noise, record};
+
+    fn guarded(scores: &[f64], part: Option<f64>, starts: bool) -> Option<Warning> {
+        let mut records: Vec<Record> =
+            (1..).zip(scores).map(|(number, score)| record(number, number, *score)).collect();
+        for record in &mut records {
+            record.environment.noise = part.map(noise);
+            if starts {
+                record.platform.address = format!("127.0.0.1:{}", record.number);
+            }
+        }
+        guard(&records.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn trials_that_agree_better_than_starts_do_are_told() {
+        let told = guarded(&[1_000.0, 1_010.0, 1_005.0], Some(0.03), false).unwrap().message;
+        assert_eq!(
+            told,
+            "these trials are of one start of the server, and two starts of x differ by up to 3.0 % in throughput on \
+             this machine (calibrated 2026-01-01)"
+        );
+    }
+
+    #[test]
+    fn others_are_not() {
+        assert_eq!(guarded(&[1_000.0, 1_050.0, 1_005.0], Some(0.03), false), None, "they scatter as much");
+        assert_eq!(
+            guarded(&[1_000.0, 1_010.0, 1_005.0], Some(0.03), true),
+            None,
+            "each has a start of its own"
+        );
+        assert_eq!(guarded(&[1_000.0, 1_010.0, 1_005.0], None, false), None, "never calibrated");
+        assert_eq!(guarded(&[1_000.0], Some(0.03), false), None, "too few is told of elsewhere");
+    }
+}

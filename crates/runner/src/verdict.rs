@@ -1,0 +1,157 @@
+//! Whether a score counts, and what to know when reading it.
+
+use klatch_record::{
+    Cause, CrowdResult, Environment, FaultKind, Latency, Reason, Verdict, Warning, WarningKind,
+};
+
+/// Share of CPU time of other programs above which the machine is called busy.
+const OTHERS_SHARE_MAX: f64 = 0.05;
+/// The same where that share is not known: load per CPU at the start.
+const BUSY_LOAD_PER_CPU: f64 = 0.5;
+/// Share of CPU time given to others above which steal is told.
+const STEAL_SHARE_MAX: f64 = 0.01;
+/// A crowd that speaks later than this (99th percentile, µs) is told of, if it is also a tenth of the latency.
+const LAG_P99_MAX_US: f64 = 1_000.0;
+
+/// Judges a result.
+pub fn judge(result: &CrowdResult) -> Verdict {
+    let failure = result.failure.iter().map(ToString::to_string);
+    let counts = [
+        (FaultKind::Lost, result.lost),
+        (FaultKind::Unsaid, result.unsaid),
+        (FaultKind::Repeated, result.repeated),
+        (FaultKind::Reordered, result.reordered),
+        (FaultKind::Altered, result.altered),
+    ];
+    let faults = counts.into_iter().filter(|(_, count)| *count > 0).map(|(kind, count)| {
+        let (unit, what) = match kind {
+            FaultKind::Lost => ("delivery", "lost"),
+            FaultKind::Unsaid => ("message", "never said"),
+            FaultKind::Repeated => ("delivery", "repeated"),
+            FaultKind::Reordered => ("delivery", "reordered"),
+            FaultKind::Altered => ("delivery", "altered"),
+        };
+        let unit = if count == 1 { unit.to_owned() } else { plural(unit) };
+        let example = result.faults.iter().find(|fault| fault.kind == kind);
+        let example = example.map_or(String::new(), |example| format!("; first, {example}"));
+        format!("{count} {unit} {what}{example}")
+    });
+    Verdict::of(failure.chain(faults).map(|message| Reason::new(Cause::Crowd, message)).collect())
+}
+
+fn plural(unit: &str) -> String {
+    unit.strip_suffix('y').map_or_else(|| format!("{unit}s"), |stem| format!("{stem}ies"))
+}
+
+/// What to know of a crowd when reading its score.
+pub(crate) fn crowd_warnings(
+    result: &CrowdResult,
+    latency: Option<&Latency>,
+    send_lag: Option<&Latency>,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn =
+        |kind, message, advice: &str| warnings.push(Warning { kind, message, advice: advice.to_owned() });
+    for stranger in &result.strangers {
+        let message = format!(
+            "a stranger, {}, was in room {} and said {} messages; what he said and heard is not counted",
+            stranger.nick, stranger.room, stranger.messages
+        );
+        warn(WarningKind::Stranger, message, "repeat the run without him before you compare its score");
+    }
+    if let (Some(lag), Some(latency)) = (send_lag, latency)
+        && lag.p99_us > LAG_P99_MAX_US.max(latency.p99_us / 10.0)
+    {
+        let message = format!("the crowd spoke {:.1} ms late at the 99th percentile", lag.p99_us / 1e3);
+        warn(
+            WarningKind::CrowdLate,
+            message,
+            "latencies hold its own delay: lower the rate or give it more CPU",
+        );
+    }
+    warnings
+}
+
+/// What to know of a machine when reading a score that was reached on it.
+pub(crate) fn machine_warnings(environment: &Environment) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn =
+        |kind, message, advice: &str| warnings.push(Warning { kind, message, advice: advice.to_owned() });
+    // The load average holds what the run before this one left, so it is asked only where there is nothing better.
+    let busy = match (environment.others_share_in_run, environment.load_1min) {
+        (Some(share), _) => (share > OTHERS_SHARE_MAX)
+            .then(|| format!("other programs used {:.1} % of the CPU time", share * 100.0)),
+        (None, Some(load)) if load > BUSY_LOAD_PER_CPU * f64::from(environment.cpus) => {
+            Some(format!("the load average was {load:.2} on {} CPUs when this began", environment.cpus))
+        }
+        _ => None,
+    };
+    if let Some(message) = busy {
+        warn(WarningKind::MachineBusy, message, "stop other programs, or compare CPU µs per message instead");
+    }
+    if let Some(steal) = environment.steal_share_in_run.filter(|steal| *steal > STEAL_SHARE_MAX) {
+        let message = format!("the hypervisor gave {:.1} % of the CPU time to others", steal * 100.0);
+        warn(WarningKind::Steal, message, "compare CPU µs per message, or use a machine of your own");
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use klatch_record::samples::record as sample;
+    use klatch_record::{Failure, FailureKind, Fault, Status};
+
+    #[test]
+    fn a_machine_is_busy_by_what_others_used_and_only_without_that_by_its_load() {
+        let of = |others_share_in_run, load_1min| {
+            let warnings = machine_warnings(&Environment {
+                others_share_in_run,
+                load_1min,
+                ..sample(1, 0, 1.0).environment
+            });
+            warnings.into_iter().next().map(|warning| warning.message)
+        };
+        assert_eq!(of(Some(0.12), None).as_deref(), Some("other programs used 12.0 % of the CPU time"));
+        assert_eq!(of(Some(0.01), Some(61.0)), None);
+        let by_load = of(None, Some(61.0)).unwrap();
+        assert!(by_load.starts_with("the load average was 61.00 on "), "{by_load}");
+    }
+
+    #[test]
+    fn no_fault_is_valid() {
+        let verdict = judge(&CrowdResult::default());
+        assert_eq!((verdict.status, verdict.reasons.len()), (Status::Valid, 0));
+    }
+
+    #[test]
+    fn every_fault_is_a_reason_with_what_where_and_how_often() {
+        let (user, speaker, sequence) = (Some(7), Some(2), Some(41));
+        let fault = |kind, count| Fault { kind, room: 3, user, speaker, sequence, count, detail: None };
+        let result = CrowdResult {
+            lost: 12,
+            unsaid: 1,
+            altered: 1,
+            faults: vec![fault(FaultKind::Altered, 1), fault(FaultKind::Lost, 12)],
+            failure: Some(Failure {
+                kind: FailureKind::Disconnect,
+                room: Some(3),
+                user: Some(7),
+                detail: "the server closed the connection".into(),
+            }),
+            ..CrowdResult::default()
+        };
+        let verdict = judge(&result);
+        assert_eq!(verdict.status, Status::Invalid);
+        let messages: Vec<&str> = verdict.reasons.iter().map(|reason| reason.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "room 3, user 7: the server closed the connection",
+                "12 deliveries lost; first, lost: room 3, user 7, message 41 of user 2 and 11 after it",
+                "1 message never said",
+                "1 delivery altered; first, altered: room 3, user 7, message 41 of user 2",
+            ]
+        );
+    }
+}
