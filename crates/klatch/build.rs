@@ -1,9 +1,9 @@
-//! Tells the program which commit it is built from.
+//! Passes the commit of the source to the program.
 
 use std::process::Command;
 
 fn main() {
-    // The answer changes with every commit and every change: cargo cannot know when, so it asks each time HEAD moves.
+    // The commit changes with HEAD, and "-dirty" with the index. Cargo cannot detect either by itself.
     println!("cargo::rerun-if-changed=../../.git/HEAD");
     println!("cargo::rerun-if-changed=../../.git/index");
     let commit = git(&["rev-parse", "--short=12", "HEAD"]).map(|commit| {

@@ -11,96 +11,99 @@ use klatch_record::{InstrumentName, error_chain};
 use klatch_runner::{CrowdKind, Plan, Remote};
 
 use crate::INTERRUPTED;
-use crate::build::build;
 use crate::crowd::seconds;
+use crate::output::{print_error, print_line};
 use crate::platforms::PlatformArgs;
+use crate::version::build;
 use crate::workload::WorkloadArgs;
 
-/// Compare a platform with itself on this machine: its noise, and the smallest difference that can be shown in the time.
+/// Find the smallest difference that this machine can show
 ///
-/// Its records, and the comparison as calibration.json, are kept in a folder of their own; what two starts of a server
-/// differ by is kept in ~/.local/state/klatch/calibration.json, and told in the warnings of later runs.
-/// Exit status: 0 calibrated, 2 could not.
+/// Compares a platform with itself. Writes the records, and the comparison as calibration.json, to a new folder. Stores the
+/// difference between two starts of a server in ~/.local/state/klatch/calibration.json; warnings of later runs use it.
+///
+/// Exit status: 0 calibrated, 2 could not calibrate.
 #[derive(Args)]
 pub(crate) struct Calibrate {
     #[command(flatten)]
     platforms: PlatformArgs,
-    /// What to measure, by name or NAME@JAVA-VERSION
+    /// Platform to measure, by name or NAME@JAVA-VERSION
     #[arg(long, default_value = "native-epoll")]
     platform: String,
-    /// Something to set about the platform; `klatch platforms --knobs` lists all
+    /// Knob of the platform; `klatch platforms --knobs` lists all
     #[arg(long = "knob", value_name = "NAME=VALUE")]
     knobs: Vec<Setting>,
     #[command(flatten)]
     workload: WorkloadArgs,
-    /// What these cost: within one run they watch and look away by turns of some seconds
+    /// Instruments whose cost to measure: they observe and pause in turns within one run
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     instruments: Vec<InstrumentName>,
-    /// About how long it may take
+    /// Approximate duration
     #[arg(long, default_value_t = 300.0, value_name = "SECONDS")]
     time: f64,
-    /// Runs that do not count, after each start of the server; with --instruments, runs that tell how long it takes
+    /// Warm-up runs after each start of the server; with --instruments, runs to estimate the duration
     #[arg(long, default_value_t = 1, value_name = "N")]
     warmup: u32,
     /// Folder for the records
     #[arg(long, default_value = "results", value_name = "DIR")]
     out: PathBuf,
-    /// Seed of the order within the pairs
+    /// Seed of the random order within the pairs
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Print the comparison as one line of JSON instead
+    /// Print the comparison as one line of JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Calibrate {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let (json, time, watched) = (self.json, seconds("time", self.time)?, !self.instruments.is_empty());
+        let (json, time, for_instruments) =
+            (self.json, seconds("time", self.time)?, !self.instruments.is_empty());
         let plan = self.plan()?;
         let all = Processes::default();
         let stopper = all.clone();
         ctrlc::set_handler(move || stopper.interrupt())?;
-        let of_all = time.as_secs_f64();
-        let done = match watched {
+        let time_s = time.as_secs_f64();
+        let done = match for_instruments {
             false => calibrate(&plan, time, &all, |pair, elapsed| {
                 if !json {
-                    eprintln!("pair {pair}, {:.0} of {of_all:.0} s", elapsed.as_secs_f64());
+                    print_error(format_args!("pair {pair}, {:.0} of {time_s:.0} s", elapsed.as_secs_f64()));
                 }
             }),
             true => watch_cost(&plan, time, &all, |pairs, elapsed| {
                 // A pair is two seconds.
                 if !json && pairs % 10 == 0 {
-                    eprintln!("{pairs} pairs, {:.0} of {of_all:.0} s", elapsed.as_secs_f64());
+                    print_error(format_args!("{pairs} pairs, {:.0} of {time_s:.0} s", elapsed.as_secs_f64()));
                 }
             }),
         };
         let done = match done {
             Err(_) if all.interrupted() => {
-                eprintln!(
-                    "klatch: interrupted; server and crowd are stopped, the records of finished runs are kept"
+                print_error(
+                    "klatch: interrupted; server and crowd are stopped, records of finished runs stay in the folder",
                 );
                 return Ok(ExitCode::from(INTERRUPTED));
             }
             done => done?,
         };
-        let text = serde_json::to_string(&done.comparison)?;
-        std::fs::write(done.folder.join("calibration.json"), &text)?;
+        let json_text = serde_json::to_string(&done.comparison)?;
+        std::fs::write(done.folder.join("calibration.json"), &json_text)?;
         if let Some(Err(error)) = &done.kept {
-            eprintln!(
-                "klatch: warnings of later runs will not know of this, it cannot be kept: {}",
+            print_error(format_args!(
+                "klatch: cannot store the calibration, so warnings of later runs will not use it: {}",
                 error_chain(error)
-            );
+            ));
         }
         if json {
-            println!("{text}");
+            print_line(json_text);
         } else {
-            let told = match watched {
+            let summary = match for_instruments {
                 true => klatch_report::comparison(&done.comparison),
                 false => klatch_report::calibration(&done.comparison, done.elapsed),
             };
-            println!("{told}records: {}", done.folder.display());
+            print_line(format_args!("{summary}records: {}", done.folder.display()));
             if let Some(Ok(path)) = &done.kept {
-                println!("kept for the warnings of later runs: {}", path.display());
+                print_line(format_args!("stored for the warnings of later runs: {}", path.display()));
             }
         }
         Ok(ExitCode::SUCCESS)

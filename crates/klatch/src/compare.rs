@@ -3,38 +3,41 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::output::{print, print_line};
 use clap::{Args, ValueEnum};
 use klatch_compare::{Terms, compare};
 use klatch_record::Estimator;
 
-/// Compare two records, folders of records, cells of a study, or studies: ratios with their confidence intervals.
+/// Compare two sets of records: ratios with confidence intervals
 ///
-/// Warm-ups and runs whose score does not count are left out. Of two studies, every cell that both have is compared.
-/// Exit status: 0 compared, 2 could not.
+/// A set is a record, a folder of records, a cell of a study, or a study. Warm-ups and runs whose score does not count are left
+/// out. For two studies, Klatch compares every cell that both have.
+///
+/// Exit status: 0 compared, 2 could not compare.
 #[derive(Args)]
 pub(crate) struct Compare {
-    /// What the ratios are taken of: a record, or a folder with records in it or below it
+    /// Base of the ratios: a record, or a folder that contains records
     a: PathBuf,
-    /// What is compared with it
+    /// Record or folder to compare with the base
     b: PathBuf,
-    /// What is compared of each side
+    /// Estimate to compare
     #[arg(long, value_enum, default_value_t = EstimateName::GeometricMean)]
     estimate: EstimateName,
-    /// How many of a hundred such intervals hold the true ratio
+    /// Confidence level of the intervals
     #[arg(long, default_value_t = 95.0, value_name = "PERCENT")]
     confidence: f64,
-    /// Print each comparison as one line of JSON instead
+    /// Print each comparison as one line of JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum EstimateName {
-    /// Geometric mean; holds its confidence with the fewest runs
+    /// Geometric mean; keeps its confidence with the fewest runs
     GeometricMean,
-    /// Arithmetic mean, by resampling; at least 6 a side
+    /// Arithmetic mean, by resampling; at least 6 values per side
     Mean,
-    /// Median ratio, by ranks; one wild run does not move it; at least 6 pairs or 4 a side
+    /// Median ratio, by ranks; robust against one outlier; at least 6 pairs or 4 values per side
     Median,
 }
 
@@ -51,12 +54,12 @@ impl Compare {
             EstimateName::Median => Estimator::Median,
         };
         let terms = Terms { estimate, confidence: self.confidence / 100.0 };
-        for (place, comparison) in compare(&self.a, &self.b, terms)?.iter().enumerate() {
+        for (number, comparison) in compare(&self.a, &self.b, terms)?.iter().enumerate() {
             if self.json {
-                println!("{}", serde_json::to_string(comparison)?);
+                print_line(serde_json::to_string(comparison)?);
             } else {
-                let between = if place > 0 { "\n" } else { "" };
-                print!("{between}{}", klatch_report::comparison(comparison));
+                let separator = if number > 0 { "\n" } else { "" };
+                print(format_args!("{separator}{}", klatch_report::comparison(comparison)));
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -11,48 +11,51 @@ use klatch_runner::Target;
 
 use crate::INTERRUPTED;
 use crate::crowd::seconds;
+use crate::output::{print_error, print_line};
 use crate::platforms::PlatformArgs;
 
-/// Check that an IRC server does what it must do to be measured: for whoever writes one.
+/// Check that an IRC server follows the protocol
 ///
-/// Exit status: 0 all passed, 1 some failed, 2 could not run. What could not be checked is told, and is no pass.
+/// Prints a check that could not run as not checked, which is no pass.
+///
+/// Exit status: 0 all passed, 1 some failed, 2 could not run.
 #[derive(Args)]
 pub(crate) struct Conformance {
-    /// A platform by name, which is started and stopped; or a server that runs already, irc://HOST:PORT
+    /// Platform to start, check and stop; or a running server, irc://HOST:PORT
     target: String,
     #[command(flatten)]
     platforms: PlatformArgs,
-    /// Something to set about the platform; `klatch platforms --knobs` lists all
+    /// Knob of the platform; `klatch platforms --knobs` lists all
     #[arg(long = "knob", value_name = "NAME=VALUE")]
     knobs: Vec<Setting>,
-    /// How long an answer may take
+    /// Longest time for an answer
     #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
     timeout: f64,
-    /// How long a server may take until it is ready
+    /// Longest time until the server is ready
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
     ready_timeout: f64,
-    /// Print all findings as a JSON array
+    /// Print all results as a JSON array
     #[arg(long)]
     json: bool,
 }
 
 impl Conformance {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let patience = seconds("timeout", self.timeout)?;
+        let timeout = seconds("timeout", self.timeout)?;
         if self.target.contains("://") {
             let target: Target = self.target.parse()?;
             irc_only(&self.target, target.wire)?;
-            return self.check(&target.to_string(), &Subject { class: None, pid: None, patience });
+            return self.check(&target.to_string(), &Subject { class: None, pid: None, patience: timeout });
         }
         let all = Processes::default();
         let stopper = all.clone();
         ctrlc::set_handler(move || stopper.interrupt())?;
         let checked = self.start(&all).and_then(|server| {
-            let subject = Subject { class: Some(server.class), pid: Some(server.pid), patience };
+            let subject = Subject { class: Some(server.class), pid: Some(server.pid), patience: timeout };
             self.check(&server.address.to_string(), &subject)
         });
         if all.interrupted() {
-            eprintln!("klatch: interrupted; the server is stopped");
+            print_error("klatch: interrupted; the server is stopped");
             return Ok(ExitCode::from(INTERRUPTED));
         }
         checked
@@ -74,13 +77,13 @@ impl Conformance {
     fn check(&self, address: &str, subject: &Subject) -> anyhow::Result<ExitCode> {
         let findings = check(address, subject, |finding| {
             if !self.json {
-                println!("{}", row(finding));
+                print_line(row(finding));
             }
         })?;
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&findings)?);
+            print_line(serde_json::to_string_pretty(&findings)?);
         } else {
-            println!("\n{}", summary(&findings));
+            print_line(format_args!("\n{}", summary(&findings)));
         }
         let failed = findings.iter().any(|finding| finding.outcome == Outcome::Failed);
         Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -90,7 +93,7 @@ impl Conformance {
 fn irc_only(name: &str, wire: WireName) -> anyhow::Result<()> {
     anyhow::ensure!(
         wire == WireName::Irc,
-        "{name} speaks {}, and the kit checks IRC servers; `klatch run` checks every message of the others too",
+        "{name} uses {}, and the kit checks IRC servers only; `klatch run` checks every message of the others too",
         wire.name()
     );
     Ok(())

@@ -10,53 +10,54 @@ use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Gate, Status, WireName
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, OwnWatch, ShardPlan, now, shard_record};
 
-use crate::build::build;
+use crate::output::{print, print_line};
+use crate::version::build;
 use crate::workload::WorkloadArgs;
 use crate::{COULD_NOT_RUN, UNKNOWN};
 
-/// Send the native crowd at a server that runs already.
+/// Connect the native crowd to a running server
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Crowd {
-    /// Host name or address of the server
+    /// Host name or IP address of the server
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
-    /// Port of the server
+    /// TCP port of the server
     #[arg(long, default_value_t = 6667)]
     port: u16,
-    /// The protocol that the server speaks: irc, redis, nats or mqtt
+    /// Protocol of the server: irc, redis, nats or mqtt
     #[arg(long, default_value = "irc")]
     wire: WireName,
     #[command(flatten)]
     workload: WorkloadArgs,
-    /// Event loops, each with its own rooms
+    /// Event loops, each with rooms of its own
     #[arg(long, default_value_t = 1)]
     loops: usize,
-    /// Instead of event loops two threads a user, as VolanoMark's crowd had them
+    /// Use two threads per user instead of event loops, as VolanoMark's crowd did
     #[arg(long, conflicts_with = "loops")]
     threads: bool,
-    /// Give up after so long without a delivery
+    /// Longest time without a delivery
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
     timeout: f64,
-    /// Give up when a connection takes longer
+    /// Longest time to connect
     #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
     connect_timeout: f64,
     /// Seed of the schedule under pacing `rate`
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Wait, when all have joined, until so many crowds wait at the gate of this name on the server
+    /// Start together with other crowds: when all users have joined, wait at this gate for that many shards
     #[arg(long, value_name = "SHARDS[:NAME]", conflicts_with = "steered")]
     gate: Option<Gate>,
-    /// Give up when the gate is not open after so long
+    /// Longest time at the gate
     #[arg(long, default_value_t = 120.0, value_name = "SECONDS")]
     gate_timeout: f64,
-    /// Write a record here, which `klatch merge` makes one of with those of other shards
+    /// Write a record, for `klatch merge`
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Print events and the result as JSON, one object a line
+    /// Print events and the result as JSON, one object per line
     #[arg(long)]
     json: bool,
-    /// Wait on standard input for the lines `go` (when all have joined) and `quit` (when all is done)
+    /// Wait on standard input for the commands `go`, after all users have joined, and `quit`, after the last delivery
     #[arg(long)]
     steered: bool,
 }
@@ -80,7 +81,7 @@ impl Crowd {
         let stopper = remote.clone();
         ctrlc::set_handler(move || stopper.stop("stopped by a signal"))?;
         if self.steered {
-            std::thread::spawn(move || steer(&remote));
+            std::thread::spawn(move || obey_stdin(&remote));
         }
         let mut progress = (!self.json).then(|| Progress::new("crowd".to_owned()));
         let started_at = now();
@@ -89,7 +90,7 @@ impl Crowd {
             watch.tell(event);
             match &mut progress {
                 Some(progress) => progress.tell(event),
-                None => print(event),
+                None => print_event(event),
             }
         })?;
         let verdict = klatch_runner::judge(&result);
@@ -110,21 +111,21 @@ impl Crowd {
             save(&shard_record(plan, result.clone(), itself.clone())?, out)?;
         }
         if self.json {
-            print(&CrowdEvent::Itself(itself.into()));
-            print(&CrowdEvent::Result(result.clone().into()));
+            print_event(&CrowdEvent::Itself(itself.into()));
+            print_event(&CrowdEvent::Result(result.clone().into()));
         } else {
-            print!("{}", klatch_report::crowd(&result)?);
+            print(klatch_report::crowd(&result)?);
             let reasons = verdict.reasons.iter().map(|reason| format!("invalid: {reason}"));
-            reasons.for_each(|reason| println!("{reason}"));
+            reasons.for_each(|reason| print_line(reason));
             if verdict.status == Status::Valid {
-                println!("valid");
+                print_line("valid");
             }
         }
         Ok(exit_code(&result, verdict.status))
     }
 }
 
-/// A duration of more than nothing and at most a day.
+/// A duration above 0 and at most one day.
 pub(crate) fn seconds(what: &str, value: f64) -> anyhow::Result<Duration> {
     anyhow::ensure!(
         value > 0.0 && value <= 86_400.0,
@@ -133,8 +134,8 @@ pub(crate) fn seconds(what: &str, value: f64) -> anyhow::Result<Duration> {
     Ok(Duration::from_secs_f64(value))
 }
 
-/// Passes on what is said on standard input; its end means stop.
-fn steer(remote: &Remote) {
+/// Obeys the commands on standard input. End of input means stop.
+fn obey_stdin(remote: &Remote) {
     for line in std::io::stdin().lines().map_while(Result::ok) {
         match line.as_str() {
             "go" => remote.go(),
@@ -145,8 +146,8 @@ fn steer(remote: &Remote) {
     remote.stop("standard input ended");
 }
 
-fn print(event: &CrowdEvent) {
-    println!("{}", serde_json::to_string(event).expect("an event is plain JSON"));
+fn print_event(event: &CrowdEvent) {
+    print_line(serde_json::to_string(event).expect("an event is plain JSON"));
 }
 
 fn exit_code(result: &CrowdResult, status: Status) -> ExitCode {

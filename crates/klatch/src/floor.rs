@@ -15,40 +15,43 @@ use klatch_runner::Machine;
 use klatch_study::{Enough, Store, StudyEvent, load, run_study};
 
 use crate::INTERRUPTED;
+use crate::output::{print, print_error, print_line};
 use crate::platforms::PlatformArgs;
-use crate::study::base;
+use crate::study::default_plan;
 
-/// How near servers and the crowd are to what this machine's loopback itself takes for a message, and to each other.
+/// Compare servers and crowd with the cost of the loopback itself
 ///
-/// Carries out the study `floor`, server and crowd on a CPU of their own, with a probe of the loopback before each start,
-/// and appends the result as one line of JSON to the history. Exit status: 0 measured, 2 could not.
+/// Runs the study `floor` with server and crowd on one CPU each. Probes the loopback before each start. Appends the result to
+/// the history as one line of JSON.
+///
+/// Exit status: 0 measured, 2 could not measure.
 #[derive(Args)]
 pub(crate) struct Floor {
-    /// Starts of each server; fewer than two give no intervals
+    /// Starts of each server; intervals need two
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     blocks: u32,
-    /// Only the cells whose name holds one of these
+    /// Cells to run: those whose name contains one of these texts
     #[arg(long, value_name = "TEXT,…", value_delimiter = ',')]
     only: Vec<String>,
     #[command(flatten)]
     platforms: PlatformArgs,
-    /// Seed of the order in which servers are visited
+    /// Seed of the random order of visits
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Folder for the records
     #[arg(long, default_value = "results", value_name = "DIR")]
     out: PathBuf,
-    /// File that the result is appended to
+    /// File to append the result to
     #[arg(long, default_value = "bench/history/floor.jsonl", value_name = "FILE")]
     history: PathBuf,
-    /// Print the result as one line of JSON instead
+    /// Print the result as one line of JSON
     #[arg(long)]
     json: bool,
 }
 
 impl Floor {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let mut plan = load("floor", &base(&self.platforms, &self.out), self.seed)?;
+        let mut plan = load("floor", &default_plan(&self.platforms, &self.out), self.seed)?;
         if !self.only.is_empty() {
             plan.cells.retain(|cell| self.only.iter().any(|only| cell.id.contains(only.as_str())));
             anyhow::ensure!(
@@ -64,28 +67,33 @@ impl Floor {
         ctrlc::set_handler(move || stopper.interrupt())?;
         let mut probe = FloorProbe::new(Machine { all: &all });
         let done = run_study(&plan, &store, &mut probe, |event| match event {
-            StudyEvent::Visit { cell, block, .. } if !self.json => println!("{} (block {block})", cell.id),
-            StudyEvent::Ended(record) if !self.json => println!("  {}", one_line(record)),
-            StudyEvent::Failed(_, cause) => eprintln!("klatch: {cause}"),
+            StudyEvent::Visit { cell, block, .. } if !self.json => {
+                print_line(format_args!("{} (block {block})", cell.id))
+            }
+            StudyEvent::Ended(record) if !self.json => print_line(format_args!("  {}", one_line(record))),
+            StudyEvent::Failed(_, cause) => print_error(format_args!("klatch: {cause}")),
             _ => {}
         });
         if all.interrupted() {
-            eprintln!("klatch: interrupted; the records of finished runs are kept");
+            print_error("klatch: interrupted; records of finished runs stay in the folder");
             return Ok(ExitCode::from(INTERRUPTED));
         }
         let result = probe.finish(&done?)?;
         append(&result, &self.history)?;
         if self.json {
-            println!("{}", serde_json::to_string(&result)?);
+            print_line(serde_json::to_string(&result)?);
         } else {
-            print!("\n{}", klatch_report::floor(&result));
-            println!("\nrecords: {}\nhistory: {}", store.folder().display(), self.history.display());
+            print(format_args!("\n{}", klatch_report::floor(&result)));
+            print_line(format_args!(
+                "\nrecords: {}\nhistory: {}",
+                store.folder().display(),
+                self.history.display()
+            ));
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-/// Adds a line to the history.
 fn append(result: &FloorResult, history: &Path) -> anyhow::Result<()> {
     let line = serde_json::to_string(result)? + "\n";
     let append = || {

@@ -16,11 +16,14 @@ use klatch_platforms::Java;
 use klatch_record::error_chain;
 
 use crate::INTERRUPTED;
+use crate::output::{print, print_error, print_line};
 
-/// The oldest Java that runs `klatch.jar`.
+/// Lowest feature version of Java that runs `klatch.jar`.
 const JAVA_MIN: u32 = 17;
 
-/// The schedulers of history in an emulated machine whose clock counts instructions.
+/// Run studies in an emulated machine with a pinned kernel
+///
+/// The clock of the machine counts instructions, so two boots give the same numbers to the last digit.
 #[derive(Args)]
 pub(crate) struct Lab {
     #[command(subcommand)]
@@ -29,58 +32,58 @@ pub(crate) struct Lab {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Carry out a study of the lab, one boot for each configuration; without a name they are listed
+    /// Run a lab study, one boot per configuration; list the studies if no name is given
     ///
-    /// Exit status: 0 all configurations gave numbers, 1 some did not, 2 could not run.
+    /// Exit status: 0 all configurations have results, 1 some failed, 2 could not run.
     Run(Run),
-    /// Boot once, and run one command of klatch in there
+    /// Boot once and run one command of klatch in the machine
     Exec(Exec),
     /// Boot with a shell on this terminal, in real time; needs busybox
     Shell(Machine),
-    /// The first program of the emulated machine
+    /// Init process of the emulated machine
     #[command(hide = true)]
     Guest,
 }
 
 #[derive(Args)]
 struct Run {
-    /// A study that Klatch brings, or a file
+    /// Study that Klatch brings, or a file
     study: Option<String>,
-    /// Only the configurations whose name holds this
+    /// Configurations to run: those whose name contains this text
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// Boot each configuration twice, and compare all that comes back to the last digit
+    /// Boot each configuration twice and compare all output to the last digit
     #[arg(long)]
     twice: bool,
-    /// Print what would be booted
+    /// Print the boots without running them
     #[arg(long)]
     dry_run: bool,
     /// Folder for the results
     #[arg(long, default_value = "results", value_name = "DIR")]
     out: PathBuf,
-    /// Most that a boot may take, of this machine's time
+    /// Longest time for a boot, on this machine's clock
     #[arg(long, default_value_t = 900, value_name = "SECONDS")]
     limit: u64,
-    /// Boots at a time; numbers are the same whatever else runs [default: CPUs here, at most 4]
+    /// Number of boots at a time; does not affect the results [default: number of CPUs, at most 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     jobs: Option<u16>,
-    /// For studies that need Java: the java program of a JDK [default: of JAVA_HOME, PATH, /usr/lib/jvm]
+    /// Java program of a JDK, for studies with Java [default: from JAVA_HOME, PATH, /usr/lib/jvm]
     #[arg(long, value_name = "PATH")]
     java: Option<PathBuf>,
 }
 
 #[derive(Args)]
 struct Machine {
-    /// The kernel
+    /// Kernel to boot, by the start of its version
     #[arg(long, default_value = "6.18")]
     kernel: String,
-    /// CPUs
+    /// Number of CPUs
     #[arg(long, default_value_t = 1, value_name = "N")]
     cpus: u32,
-    /// Memory
+    /// Size of its memory
     #[arg(long, default_value_t = 1024, value_name = "MB")]
     memory: u32,
-    /// Seed of what the machine takes for chance
+    /// Seed of the machine's random numbers
     #[arg(long, default_value_t = 1)]
     seed: u32,
 }
@@ -89,13 +92,13 @@ struct Machine {
 struct Exec {
     #[command(flatten)]
     machine: Machine,
-    /// Most that it may take, of this machine's time
+    /// Longest time, on this machine's clock
     #[arg(long, default_value_t = 900, value_name = "SECONDS")]
     limit: u64,
-    /// Bring a Java runtime, made of this java program's JDK
+    /// Add a Java runtime, made from the JDK of this java program
     #[arg(long, value_name = "PATH")]
     java: Option<PathBuf>,
-    /// A command of klatch and its arguments, without `klatch`
+    /// Command of klatch with its arguments, without `klatch` itself
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -110,7 +113,7 @@ impl Lab {
         };
         match done {
             Err(error) if matches!(error.downcast_ref(), Some(LabError::Interrupted)) => {
-                eprintln!("klatch: {}", error_chain(error.as_ref()));
+                print_error(format_args!("klatch: {}", error_chain(error.as_ref())));
                 Ok(ExitCode::from(INTERRUPTED))
             }
             done => done,
@@ -118,28 +121,28 @@ impl Lab {
     }
 }
 
-/// Becomes true at Ctrl-C. What a machine leaves in `TMPDIR` is large, so from here on nothing ends without a word.
+/// A flag that Ctrl-C sets. Boots check it and remove their files from `TMPDIR`, which are large.
 fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&interrupted);
-    ctrlc::set_handler(move || told.store(true, Ordering::Relaxed))?;
+    let handler = Arc::clone(&interrupted);
+    ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed))?;
     Ok(interrupted)
 }
 
-/// This program and its libraries, and Java.
+/// Root image: this program, its libraries, and a Java runtime if requested.
 fn image(java: Option<&Path>) -> Result<Image, LabError> {
     let mut image = Image::of_this_program()?;
     if let Some(java) = java {
-        image.folder("/java", &java_runtime(java, |what| eprintln!("{what}"))?)?;
+        image.folder("/java", &java_runtime(java, |progress| print_error(progress))?)?;
     }
     Ok(image)
 }
 
 fn kernel(name: &str) -> Result<PathBuf, LabError> {
     let known = || Kernel::all().iter().map(|kernel| kernel.name).collect::<Vec<_>>().join(", ");
-    let found = Kernel::find(name);
-    let found = found.ok_or_else(|| LabError::NoKernel { name: name.to_owned(), names: known() })?;
-    kernel_file(found, |what| eprintln!("{what}"))
+    let kernel = Kernel::find(name);
+    let kernel = kernel.ok_or_else(|| LabError::NoKernel { name: name.to_owned(), names: known() })?;
+    kernel_file(kernel, |progress| print_error(progress))
 }
 
 impl Machine {
@@ -159,15 +162,15 @@ impl Machine {
     fn shell(self) -> anyhow::Result<ExitCode> {
         let kernel = kernel(&self.kernel)?;
         let mut image = image(None)?;
-        let on_path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::var_os("PATH").unwrap_or_default();
         let busybox =
-            std::env::split_paths(&on_path).map(|folder| folder.join("busybox")).find(|file| file.exists());
+            std::env::split_paths(&path).map(|folder| folder.join("busybox")).find(|file| file.exists());
         let busybox = busybox.ok_or(LabError::NoProgram { program: "busybox", package: "busybox-static" })?;
         image.program("/bin/busybox", &busybox)?;
         for name in ["sh", "ls", "cat", "ps", "top", "mount", "dmesg", "poweroff", "grep", "vi", "sleep"] {
             image.link(&format!("/bin/{name}"), "busybox");
         }
-        eprintln!("klatch is /klatch in there; `exit` ends the machine");
+        print_error("the machine has klatch at /klatch; `exit` stops it");
         let interrupted = interrupted()?;
         shell(&self.boot(&kernel, image, &interrupted))?;
         Ok(ExitCode::SUCCESS)
@@ -182,9 +185,9 @@ impl Exec {
         machine.job.commands = vec![self.command];
         machine.limit = Duration::from_secs(self.limit);
         let answer = boot(&machine)?;
-        let step = answer.steps.first().context("the machine ran nothing")?;
-        print!("{}", step.stdout);
-        eprintln!("{}", step.stderr.trim_end());
+        let step = answer.steps.first().context("the machine ran no command")?;
+        print(&step.stdout);
+        print_error(step.stderr.trim_end());
         Ok(ExitCode::from(step.status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1)))
     }
 }
@@ -193,7 +196,7 @@ impl Run {
     fn execute(self) -> anyhow::Result<ExitCode> {
         let Some(name) = &self.study else {
             for (name, _) in shipped() {
-                println!("{name:<20}{}", Study::load(name)?.question);
+                print_line(format_args!("{name:<20}{}", Study::load(name)?.question));
             }
             return Ok(ExitCode::SUCCESS);
         };
@@ -203,20 +206,25 @@ impl Run {
             all.retain(|one| one.id.contains(only.as_str()));
             anyhow::ensure!(!all.is_empty(), "no configuration of {} has {only} in its name", study.name);
         }
-        println!("{}\n{}\n{} boots", study.name, study.question, all.len() * if self.twice { 2 } else { 1 });
+        print_line(format_args!(
+            "{}\n{}\n{} boots",
+            study.name,
+            study.question,
+            all.len() * if self.twice { 2 } else { 1 }
+        ));
         if self.dry_run {
             let jobs =
                 all.iter().flat_map(|one| one.job().commands.into_iter().map(|command| (&one.id, command)));
-            jobs.for_each(|(id, command)| println!("  {id}: klatch {}", command.join(" ")));
+            jobs.for_each(|(id, command)| print_line(format_args!("  {id}: klatch {}", command.join(" "))));
             return Ok(ExitCode::SUCCESS);
         }
         let java = study.java.then(|| Java::find(self.java.as_deref(), JAVA_MIN)).transpose()?;
-        // Fetched before the first boot, not by several boots at once.
+        // Fetch kernels before the first boot, so that parallel boots do not fetch the same one.
         all.iter().try_for_each(|one| kernel(&one.kernel).map(|_| ()))?;
         let interrupted = interrupted()?;
         let image = image(java.as_ref().map(|java| java.path.as_path()))?;
         let folder = self.folder(&study.name)?;
-        std::fs::write(folder.join("lab.toml"), &study.text).map_err(cannot_keep(&folder))?;
+        std::fs::write(folder.join("lab.toml"), &study.text).map_err(cannot_save(&folder))?;
         let work = |one: &Configuration| {
             let kernel = kernel(&one.kernel)?;
             let machine = Boot {
@@ -231,34 +239,40 @@ impl Run {
             };
             self.outcome(one, &machine, &folder)
         };
-        let kept = |_: &anyhow::Error| eprintln!("klatch: what is finished is kept in {}", folder.display());
-        let outcomes = self.at_a_time(&all, work).inspect_err(kept)?;
-        println!("\n{}", summary(&study, &outcomes));
+        let report_folder = |_: &anyhow::Error| {
+            print_error(format_args!("klatch: finished results stay in {}", folder.display()))
+        };
+        let outcomes = self.run_parallel(&all, work).inspect_err(report_folder)?;
+        print_line(format_args!("\n{}", summary(&study, &outcomes)));
         let failed = outcomes.iter().any(|outcome| outcome.failure.is_some());
         if self.twice && !failed {
-            println!("the second boots gave the same, to the last digit");
+            print_line("the second boots gave the same output, to the last digit");
         }
-        println!("report: {}", crate::report::of_the_lab(&folder, &study, &outcomes)?.display());
+        print_line(format_args!(
+            "report: {}",
+            crate::report::save_lab_report(&folder, &study, &outcomes)?.display()
+        ));
         Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 
-    /// Does something with every configuration, some at a time; in their order. After an error no other is begun.
-    fn at_a_time(
+    /// Calls `work` for every configuration on several threads. Returns the results in the order of the configurations. After an
+    /// error, no other configuration begins.
+    fn run_parallel(
         &self,
         all: &[Configuration],
         work: impl Fn(&Configuration) -> anyhow::Result<Outcome> + Sync,
     ) -> anyhow::Result<Vec<Outcome>> {
-        let here = || std::thread::available_parallelism().map_or(1, usize::from).min(4);
+        let default_jobs = || std::thread::available_parallelism().map_or(1, usize::from).min(4);
         let waiting = Mutex::new(all.iter().enumerate());
         let done = Mutex::new(Vec::new());
-        let take = || waiting.lock().ok()?.next();
+        let next = || waiting.lock().ok()?.next();
         std::thread::scope(|scope| {
-            for _ in 0..self.jobs.map_or_else(here, usize::from) {
+            for _ in 0..self.jobs.map_or_else(default_jobs, usize::from) {
                 scope.spawn(|| {
-                    while let Some((number, one)) = take() {
+                    while let Some((number, one)) = next() {
                         let outcome = work(one);
                         if outcome.is_err() {
-                            while take().is_some() {}
+                            while next().is_some() {}
                         }
                         if let Ok(mut done) = done.lock() {
                             done.push((number, outcome));
@@ -272,7 +286,7 @@ impl Run {
         done.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
-    /// Boots it, and keeps what came of it.
+    /// Boots a configuration and saves its outcome.
     fn outcome(&self, one: &Configuration, machine: &Boot<'_>, folder: &Path) -> anyhow::Result<Outcome> {
         let answer = match boot(machine) {
             Err(error) if !error.of_the_machine() => return Err(error.into()),
@@ -286,33 +300,33 @@ impl Run {
             && self.twice
             && boot(machine)? != *answer
         {
-            outcome.failure = Some("a second boot gave other numbers".to_owned());
+            outcome.failure = Some("a second boot gave different output".to_owned());
         }
-        keep(folder, &outcome, answer.ok().as_ref())?;
+        save(folder, &outcome, answer.ok().as_ref())?;
         match &outcome.failure {
-            Some(why) => println!("  {}: failed: {why}", one.id),
-            None => println!("  {}", one.id),
+            Some(why) => print_line(format_args!("  {}: failed: {why}", one.id)),
+            None => print_line(format_args!("  {}", one.id)),
         }
         Ok(outcome)
     }
 
-    /// A new folder, tried before anything is booted.
+    /// Creates the results folder `lab-STUDY-N` with the first free number.
     fn folder(&self, study: &str) -> anyhow::Result<PathBuf> {
-        std::fs::create_dir_all(&self.out).map_err(cannot_keep(&self.out))?;
+        std::fs::create_dir_all(&self.out).map_err(cannot_save(&self.out))?;
         for number in 1.. {
             let folder = self.out.join(format!("lab-{study}-{number}"));
             match std::fs::create_dir(&folder) {
                 Ok(()) => return Ok(folder),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(cannot_keep(&self.out)(error)),
+                Err(error) => return Err(cannot_save(&self.out)(error)),
             }
         }
-        unreachable!("numbers do not end")
+        unreachable!("the loop over all numbers returns")
     }
 }
 
-/// Keeps what came back: the outcome, and the files that the command wrote.
-fn keep(folder: &Path, outcome: &Outcome, answer: Option<&Answer>) -> anyhow::Result<()> {
+/// Saves the outcome and the files that the command wrote in the machine.
+fn save(folder: &Path, outcome: &Outcome, answer: Option<&Answer>) -> anyhow::Result<()> {
     let folder = folder.join(&outcome.configuration.id);
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -321,10 +335,10 @@ fn keep(folder: &Path, outcome: &Outcome, answer: Option<&Answer>) -> anyhow::Re
     };
     let outcome = serde_json::to_string_pretty(outcome)?;
     let files = answer.into_iter().flat_map(|answer| &answer.files).map(|(name, text)| (name.as_str(), text));
-    let mut all = files.chain([("outcome.json", &outcome)]);
-    all.try_for_each(|(name, text)| write(name, text)).map_err(cannot_keep(&folder))
+    let mut files = files.chain([("outcome.json", &outcome)]);
+    files.try_for_each(|(name, text)| write(name, text)).map_err(cannot_save(&folder))
 }
 
-fn cannot_keep(folder: &Path) -> impl Fn(std::io::Error) -> anyhow::Error {
-    move |error| anyhow::anyhow!("cannot keep results in {}: {error}", folder.display())
+fn cannot_save(folder: &Path) -> impl Fn(std::io::Error) -> anyhow::Error {
+    move |error| anyhow::anyhow!("cannot write results to {}: {error}", folder.display())
 }

@@ -8,19 +8,20 @@ use klatch_record::{Record, Status, merge_files, save};
 use klatch_report::{headline, one_line, trials};
 
 use crate::UNKNOWN;
+use crate::output::print_line;
 
-/// Make one record of those of several shards, with one verdict.
+/// Merge the records of shards into one
 ///
 /// Exit status: 0 valid, 1 invalid, 2 the records are not of one run, 3 unknown.
 #[derive(Args)]
 pub(crate) struct Merge {
-    /// Records of crowds that held different rooms: what `klatch crowd --out` wrote
+    /// Records of crowds with different rooms, from `klatch crowd --out`
     #[arg(required = true, value_name = "RECORD")]
     records: Vec<PathBuf>,
-    /// Write the merged record here
+    /// File for the merged record
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Print the merged record as one line of JSON instead
+    /// Print the merged record as one line of JSON
     #[arg(long)]
     json: bool,
 }
@@ -32,9 +33,9 @@ impl Merge {
             save(&record, out)?;
         }
         if self.json {
-            println!("{}", serde_json::to_string(&record)?);
+            print_line(serde_json::to_string(&record)?);
         } else {
-            print(&record);
+            print_record(&record);
         }
         Ok(match record.verdict.status {
             Status::Valid => ExitCode::SUCCESS,
@@ -44,10 +45,10 @@ impl Merge {
     }
 }
 
-fn print(record: &Record) {
-    println!("{}", headline(&record.platform, &record.crowd.kind, &record.workload));
+fn print_record(record: &Record) {
+    print_line(headline(&record.platform, &record.crowd.kind, &record.workload));
     for shard in &record.shards {
-        println!("{shard}: {} messages in {:.2} s", shard.total, shard.elapsed_s);
+        print_line(format_args!("{shard}: {} messages in {:.2} s", shard.total, shard.elapsed_s));
     }
-    println!("{}\n\n{}", one_line(record), trials(std::slice::from_ref(record)));
+    print_line(format_args!("{}\n\n{}", one_line(record), trials(std::slice::from_ref(record))));
 }

@@ -11,17 +11,18 @@ use klatch_report::{Entry, index, read};
 use percent_encoding::percent_decode_str;
 use tiny_http::{Header, Request, Response, Server};
 
-use crate::report::{Format, two, written};
+use crate::output::print_line;
+use crate::report::{Format, render, report_side_by_side};
 
-/// Serve the results folder on loopback: an index, newest first, with search, and reports of any one or two of them.
+/// Browse the results folder on loopback
 ///
-/// Ends with Ctrl-C.
+/// Serves an index of the results, newest first, with search, and reports of one or two of them. Ctrl-C ends it.
 #[derive(Args)]
 pub(crate) struct Open {
-    /// Folder of the results
+    /// Folder with the results
     #[arg(default_value = "results", value_name = "DIR")]
     results: PathBuf,
-    /// Port on 127.0.0.1; 0 takes a free one
+    /// Port on 127.0.0.1; 0 selects a free one
     #[arg(long, default_value_t = 0)]
     port: u16,
 }
@@ -34,51 +35,53 @@ impl Open {
         let server = Server::http((Ipv4Addr::LOCALHOST, self.port))
             .map_err(|error| anyhow::anyhow!("cannot listen on 127.0.0.1:{}: {error}", self.port))?;
         let port = server.server_addr().to_ip().map_or(self.port, |address| address.port());
-        println!("http://127.0.0.1:{port}/");
-        crate::output::end()?;
+        print_line(format_args!("http://127.0.0.1:{port}/"));
+        crate::output::finish()?;
         for request in server.incoming_requests() {
             let page = self.answer(&request, port);
-            // Who asked may be gone.
+            // The client may have disconnected.
             let _ = request.respond(page);
         }
         Ok(ExitCode::SUCCESS)
     }
 
     fn answer(&self, request: &Request, port: u16) -> Page {
-        // A page of somebody else whose name leads to this machine must not read the results.
+        // DNS rebinding: a foreign page whose host name resolves to this machine must not read the results.
         let host = request.headers().iter().find(|header| header.field.equiv("Host"));
         let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
         if !host.is_some_and(|host| ours.iter().any(|name| host.value.as_str() == name)) {
-            return plain("ask for http://127.0.0.1 with the port that klatch open has printed", 403);
+            return plain("use http://127.0.0.1 with the port that klatch open printed", 403);
         }
         match self.page(request.url()) {
             Ok(Some(html)) => {
                 let kind = Header::from_bytes("Content-Type", "text/html; charset=utf-8");
-                Response::from_string(html).with_header(kind.expect("it is a header"))
+                Response::from_string(html).with_header(kind.expect("a constant header is valid"))
             }
-            Ok(None) => plain("there is no such page; begin at /", 404),
+            Ok(None) => plain("no such page; start at /", 404),
             Err(error) => plain(&format!("{error:#}"), 500),
         }
     }
 
-    /// The page at this address; `None` where there is none.
+    /// The page at this URL; `None` if there is none.
     fn page(&self, url: &str) -> anyhow::Result<Option<String>> {
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
-        let of = |name: &str| {
+        let parameter = |name: &str| {
             let mut pairs = form_urlencoded::parse(query.as_bytes());
             pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
         };
         match path {
-            "/" => self.index(&of("words"), None).map(Some),
-            "/compare" => match (self.folder(&of("a"))?, self.folder(&of("b"))?) {
-                (Some(a), Some(b)) if a != b => Ok(Some(written(&two(&a, &b)?, Format::Html)?)),
-                _ => self.index("", Some("Choose one result as A and another one as B.")).map(Some),
+            "/" => self.index(&parameter("words"), None).map(Some),
+            "/compare" => match (self.folder(&parameter("a"))?, self.folder(&parameter("b"))?) {
+                (Some(a), Some(b)) if a != b => {
+                    Ok(Some(render(&report_side_by_side(&a, &b)?, Format::Html)?))
+                }
+                _ => self.index("", Some("Select one result as A and another as B.")).map(Some),
             },
             path => {
                 let Some(name) = path.strip_prefix("/report/") else { return Ok(None) };
                 let name = percent_decode_str(name).decode_utf8_lossy();
                 let Some(folder) = self.folder(&name)? else { return Ok(None) };
-                Ok(Some(written(&klatch_report::report(&read(&folder)?), Format::Html)?))
+                Ok(Some(render(&klatch_report::report(&read(&folder)?), Format::Html)?))
             }
         }
     }
@@ -86,7 +89,7 @@ impl Open {
     fn index(&self, words: &str, problem: Option<&str>) -> anyhow::Result<String> {
         let mut entries = Vec::new();
         for name in folders(&self.results)? {
-            // What is no result is not listed.
+            // Skip folders without results.
             if let Ok(source) = read(&self.results.join(&name)) {
                 entries.push(Entry::of(&name, &source));
             }
@@ -96,14 +99,14 @@ impl Open {
         Ok(index(&entries, words, &self.results.display().to_string(), problem)?)
     }
 
-    /// The folder of this name: only those that are in the results folder, whatever the name says.
+    /// The folder of this name. Only direct children of the results folder match, so a name cannot escape it.
     fn folder(&self, name: &str) -> anyhow::Result<Option<PathBuf>> {
         let known = folders(&self.results)?.iter().any(|folder| folder == name);
         Ok(known.then(|| self.results.join(name)))
     }
 }
 
-/// The names of the folders in a folder; links are left out, as `latest` is one.
+/// Names of the folders in a folder, without symbolic links such as `latest`.
 fn folders(results: &Path) -> anyhow::Result<Vec<String>> {
     let entries = std::fs::read_dir(results)
         .with_context(|| format!("cannot read {}; name the folder of the results", results.display()))?;

@@ -1,50 +1,44 @@
-//! Standard output and standard error whose reader may be gone, as in `klatch platforms | head`.
+//! Standard output and standard error whose reader may close them early, as in `klatch platforms | head`.
 //!
-//! The standard library's macros panic then. These stand in for them in every command: what nobody reads is dropped, and the
-//! command goes on to its end, since records are its result and servers are to be stopped. SIGPIPE stays ignored, as
-//! Klatch writes to pipes of its children too.
+//! The macros of the standard library panic then. These functions drop the text, and the command goes on to its end: its
+//! records are the result, and it still has servers to stop. SIGPIPE stays ignored, because Klatch also writes to pipes of its
+//! children.
 
-use std::fmt::Arguments;
+use std::fmt::Display;
 use std::io::{ErrorKind, Result, Write, stderr, stdout};
 use std::sync::Mutex;
 
-macro_rules! print {
-    ($($text:tt)*) => { $crate::output::out(format_args!($($text)*)) };
-}
-
-macro_rules! println {
-    ($($text:tt)*) => { $crate::output::out(format_args!("{}\n", format_args!($($text)*))) };
-}
-
-macro_rules! eprintln {
-    ($($text:tt)*) => { $crate::output::err(format_args!("{}\n", format_args!($($text)*))) };
-}
-
-/// The first failure that is not a lost reader.
+/// The first write error that is not a closed pipe.
 static FAILURE: Mutex<Option<std::io::Error>> = Mutex::new(None);
 
-pub(crate) fn out(text: Arguments<'_>) {
-    note(stdout().lock().write_fmt(text));
+/// Writes text to standard output.
+pub(crate) fn print(text: impl Display) {
+    keep_failure(write!(stdout().lock(), "{text}"));
 }
 
-/// There is nobody left to tell if this fails.
-pub(crate) fn err(text: Arguments<'_>) {
-    let _ = stderr().lock().write_fmt(text);
+/// Writes text and a line feed to standard output.
+pub(crate) fn print_line(text: impl Display) {
+    keep_failure(writeln!(stdout().lock(), "{text}"));
 }
 
-/// Writes what still waits.
+/// Writes text and a line feed to standard error. There is no other place to report a failure of it.
+pub(crate) fn print_error(text: impl Display) {
+    let _ = writeln!(stderr().lock(), "{text}");
+}
+
+/// Flushes standard output.
 ///
 /// # Errors
-/// Something of what was said is lost, and not for want of a reader: a full disk.
-pub(crate) fn end() -> Result<()> {
-    note(stdout().lock().flush());
-    FAILURE.lock().expect("nothing panics with it").take().map_or(Ok(()), Err)
+/// Some text is lost for another reason than a closed pipe, such as a full disk.
+pub(crate) fn finish() -> Result<()> {
+    keep_failure(stdout().lock().flush());
+    FAILURE.lock().expect("no holder of this lock panics").take().map_or(Ok(()), Err)
 }
 
-fn note(done: Result<()>) {
-    if let Err(error) = done
+fn keep_failure(written: Result<()>) {
+    if let Err(error) = written
         && error.kind() != ErrorKind::BrokenPipe
     {
-        FAILURE.lock().expect("nothing panics with it").get_or_insert(error);
+        FAILURE.lock().expect("no holder of this lock panics").get_or_insert(error);
     }
 }

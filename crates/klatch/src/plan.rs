@@ -6,24 +6,25 @@ use clap::Args;
 use klatch_record::Gate;
 use klatch_runner::{Target, in_shell, shard_commands, shard_file, spread};
 
+use crate::output::print_line;
 use crate::workload::WorkloadArgs;
 
-/// Print the command line of each shard of a crowd, for whatever starts programs on many machines.
+/// Print the commands that run a crowd on many machines
 ///
-/// Each line is one shard. They wait for each other at a gate on the server, and write a record each; the last line makes
-/// one record of these.
+/// Each line runs one shard. The shards wait for each other at a gate on the server, and each writes a record. The last line
+/// merges these records.
 #[derive(Args)]
 pub(crate) struct Plan {
-    /// The server, as the load machines reach it: irc://, redis://, nats://, mqtt://
+    /// Server, by an address that the load machines reach: irc://, redis://, nats://, mqtt://
     #[arg(long, value_name = "irc://HOST:PORT")]
     target: Target,
-    /// Crowd processes, each with rooms of its own
+    /// Number of crowd processes, each with rooms of its own
     #[arg(long, value_name = "N")]
     shards: u32,
-    /// Name of the gate: another one for each run on the same server
+    /// Name of the gate, different for each run on the same server
     #[arg(long, default_value = "start", value_name = "NAME")]
     gate_name: String,
-    /// Klatch as it is called on the load machines
+    /// Path of klatch on the load machines
     #[arg(long, value_name = "PATH", default_value = "klatch")]
     host_program: String,
     #[command(flatten)]
@@ -42,11 +43,11 @@ impl Plan {
         );
         let shares = spread(&workload, self.shards);
         for command in shard_commands(&self.host_program, &self.target, &shares, &gate.name) {
-            println!("{}", in_shell(&command));
+            print_line(in_shell(&command));
         }
         let mut merge = vec![self.host_program, "merge".to_owned()];
         merge.extend((0..shares.len()).map(shard_file));
-        println!("{}", in_shell(&merge));
+        print_line(in_shell(&merge));
         Ok(ExitCode::SUCCESS)
     }
 }

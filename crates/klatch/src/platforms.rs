@@ -3,19 +3,23 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::output::{print, print_line};
 use clap::Args;
 use klatch_platforms::{Chosen, Listed, Wish, crowd_knobs, list, process_knobs};
 use klatch_record::{Class, error_chain};
 use serde_json::json;
 
-/// Where platforms and what they run on are looked for.
+/// Help heading of the options that select and configure the server.
+pub(crate) const SERVER: &str = "Server";
+
+/// Sources of platforms and runtimes.
 #[derive(Args)]
 pub(crate) struct PlatformArgs {
-    /// The java program for Java servers and crowd [default: of JAVA_HOME, PATH, /usr/lib/jvm]
-    #[arg(long, value_name = "PATH")]
+    /// Java program for Java servers and crowd [default: from JAVA_HOME, PATH, /usr/lib/jvm]
+    #[arg(long, value_name = "PATH", help_heading = SERVER)]
     java: Option<PathBuf>,
-    /// A folder with platform files of your own, beside those that Klatch brings
-    #[arg(long, value_name = "DIR")]
+    /// Folder with platform files of your own, in addition to those that Klatch brings
+    #[arg(long, value_name = "DIR", help_heading = SERVER)]
     catalog: Option<PathBuf>,
 }
 
@@ -25,18 +29,18 @@ impl PlatformArgs {
     }
 }
 
-/// List what can be measured here, and what it takes to measure the rest.
+/// List what this machine can measure, and how to get the rest
 #[derive(Args)]
 pub(crate) struct Platforms {
     #[command(flatten)]
     platforms: PlatformArgs,
-    /// Also what can be set about each
+    /// List the knobs of each platform too
     #[arg(long)]
     knobs: bool,
-    /// Print one JSON object a platform
+    /// Print one JSON object per platform
     #[arg(long)]
     json: bool,
-    /// Print the JSON Schema of a platform file instead
+    /// Print the JSON Schema of a platform file
     #[arg(long, conflicts_with_all = ["knobs", "json"])]
     schema: bool,
 }
@@ -44,25 +48,25 @@ pub(crate) struct Platforms {
 impl Platforms {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         if self.schema {
-            print!("{}", klatch_platforms::schema());
+            print(klatch_platforms::schema());
             return Ok(ExitCode::SUCCESS);
         }
         for listed in list(&self.platforms.wish())? {
             if self.json {
-                println!("{}", as_json(&listed));
+                print_line(as_json(&listed));
                 continue;
             }
             match &listed.here {
-                Ok(ways) => {
-                    ways.iter().for_each(|way| println!("{}", row(&way.name, &listed, &version(way))))
+                Ok(ways) => ways.iter().for_each(|way| print_line(row(&way.name, &listed, &version(way)))),
+                Err(error) => {
+                    print_line(row(&listed.entry.name, &listed, &format!("not here: {}", error_chain(error))))
                 }
-                Err(error) => println!(
-                    "{}",
-                    row(&listed.entry.name, &listed, &format!("not here: {}", error_chain(error)))
-                ),
             }
             if self.knobs {
-                listed.knobs().iter().for_each(|(name, what)| println!("    {name:<21} {what}"));
+                listed
+                    .knobs()
+                    .iter()
+                    .for_each(|(name, what)| print_line(format_args!("    {name:<21} {what}")));
             }
         }
         if self.knobs && !self.json {
@@ -73,10 +77,10 @@ impl Platforms {
 }
 
 fn print_common_knobs() {
-    println!("the Java crowd (--crowd java --crowd-knob), beside those of every Java platform");
-    crowd_knobs().iter().for_each(|(name, what)| println!("    {name:<21} {what}"));
-    println!("every server (--knob) and crowd (--crowd-knob)");
-    process_knobs().iter().for_each(|(name, what)| println!("    {name:<21} {what}"));
+    print_line("the Java crowd (--crowd java --crowd-knob), in addition to those of every Java platform");
+    crowd_knobs().iter().for_each(|(name, what)| print_line(format_args!("    {name:<21} {what}")));
+    print_line("every server (--knob) and crowd (--crowd-knob)");
+    process_knobs().iter().for_each(|(name, what)| print_line(format_args!("    {name:<21} {what}")));
 }
 
 fn row(name: &str, listed: &Listed, state: &str) -> String {

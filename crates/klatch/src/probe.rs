@@ -2,34 +2,37 @@
 
 use std::process::ExitCode;
 
+use crate::output::print_line;
 use clap::{Args, ValueEnum};
 use klatch_lab::Probe as Work;
 
-/// Small workloads that ask one thing of a scheduler; prints one line of JSON.
+/// Run a small workload that isolates one scheduler operation
+///
+/// Prints one line of JSON.
 #[derive(Args)]
 pub(crate) struct Probe {
-    /// Which
+    /// Workload to run
     #[arg(value_enum)]
     probe: Name,
-    /// Threads, pairs of threads, or processes at a time
+    /// Number of threads, pairs of threads, or concurrent processes
     #[arg(long, default_value_t = 10, value_name = "N")]
     tasks: u32,
-    /// Steps of each; how often each CPU goes and comes
+    /// Steps of each; for hotplug, how often each CPU goes offline
     #[arg(long, default_value_t = 100, value_name = "N")]
     rounds: u32,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Name {
-    /// Threads that do nothing but yield: a run queue of known length
+    /// Threads that only yield: a run queue of known length
     Yield,
-    /// Pairs of threads that send a byte to and fro: each step is a wake-up
+    /// Pairs of threads that exchange a byte: each step is a wake-up
     PingPong,
-    /// Processes that start and end
+    /// Processes that start and exit
     Forks,
-    /// Threads that work, and take one lock: they try, yield, and block when that does not help
+    /// Threads that share one lock: they try, yield, and finally block
     Locks,
-    /// CPUs that go and come while threads yield (root)
+    /// CPUs that go offline and online while threads yield (needs root)
     Hotplug,
 }
 
@@ -43,7 +46,7 @@ impl Probe {
             Name::Locks => Work::Locks { tasks, rounds },
             Name::Hotplug => Work::Hotplug { tasks, rounds },
         };
-        println!("{}", serde_json::to_string(&work.run()?)?);
+        print_line(serde_json::to_string(&work.run()?)?);
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::output::{print, print_line};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use klatch_compare::{Terms, compare};
@@ -13,45 +14,47 @@ use klatch_report::{
     Source, csv, floor_history, html, json, lab, markdown, read, read_floor, read_lab, report_of_two,
 };
 
-/// Make a report of a study or of runs: the answer, charts with their numbers, run rules, environments, commands.
+/// Write a report of results: a page, Markdown, CSV or JSON
 ///
-/// Two folders are laid side by side, with ratios and their intervals; single records become one report, and so does a
-/// history of klatch floor, or the folder of a study of the lab.
-/// Exit status: 0 written, 2 could not.
+/// A report contains the answer, charts with their numbers, run rules, environments and commands. Two folders appear side by
+/// side with ratios and intervals. Several records become one report. A history of klatch floor and a folder of a lab study
+/// also have reports.
+///
+/// Exit status: 0 written, 2 could not write.
 #[derive(Args)]
 pub(crate) struct Report {
-    /// The folder of a study, of the lab's too, or of runs, two of them, records, or a history of klatch floor (.jsonl)
+    /// One or two results folders, records, or a history of klatch floor (.jsonl)
     #[arg(required = true, value_name = "DIR|RECORD")]
     paths: Vec<PathBuf>,
-    /// How it is written
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Html)]
     format: Format,
-    /// Where to; - is standard output
-    /// [default: report.html in the folder, for html; else standard output]
+    /// File to write; - is standard output
+    /// [default: report.html in the folder for html, else standard output]
     #[arg(short, long, value_name = "FILE", verbatim_doc_comment)]
     output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// One page with charts, which needs no network
+    /// One page with charts that needs no network
     Html,
     /// Tables for a mail or an issue
     Md,
-    /// The cells' estimates, a line for each metric
+    /// Estimates of the cells, one line per metric
     Csv,
-    /// All of it, by the schema that `klatch schema report` prints
+    /// Everything, by the schema that `klatch schema report` prints
     Json,
 }
 
 impl Report {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let text = written(&self.report()?, self.format)?;
+        let text = render(&self.report()?, self.format)?;
         match self.output() {
-            None => print!("{text}"),
+            None => print(text),
             Some(path) => {
                 save(&text, &path)?;
-                println!("{}", path.display());
+                print_line(path.display());
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -59,25 +62,25 @@ impl Report {
 
     fn report(&self) -> anyhow::Result<klatch_report::Report> {
         if let [history] = self.paths.as_slice()
-            && let Some(sittings) = read_floor(history)?
+            && let Some(sessions) = read_floor(history)?
         {
             anyhow::ensure!(
                 matches!(self.format, Format::Html | Format::Json),
-                "a history of klatch floor is charts, which need --format html or json"
+                "a history of klatch floor has charts only; use --format html or json"
             );
-            return Ok(floor_history(history, &sittings));
+            return Ok(floor_history(history, &sessions));
         }
         if let [folder] = self.paths.as_slice()
             && let Some((study, outcomes)) = read_lab(folder)?
         {
             anyhow::ensure!(
                 matches!(self.format, Format::Html | Format::Json),
-                "a study of the lab is charts, which need --format html or json"
+                "a lab study has charts only; use --format html or json"
             );
             return Ok(lab(folder, &study, &outcomes));
         }
         match self.paths.as_slice() {
-            [a, b] if a.is_dir() && b.is_dir() => two(a, b),
+            [a, b] if a.is_dir() && b.is_dir() => report_side_by_side(a, b),
             paths => {
                 let mut sources =
                     paths.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?.into_iter();
@@ -85,7 +88,7 @@ impl Report {
                 for source in sources {
                     anyhow::ensure!(
                         all.result.is_none() && source.result.is_none(),
-                        "more than two studies cannot be laid side by side; name one, two, or records"
+                        "cannot report more than two studies; name one, two, or records"
                     );
                     all.runs.extend(source.runs);
                 }
@@ -105,22 +108,22 @@ impl Report {
     }
 }
 
-/// Writes the report of the results in a folder beside them.
-pub(crate) fn beside(folder: &Path) -> anyhow::Result<PathBuf> {
+/// Writes the report of the results in a folder to `report.html` in that folder.
+pub(crate) fn save_report(folder: &Path) -> anyhow::Result<PathBuf> {
     let path = folder.join("report.html");
-    save(&written(&klatch_report::report(&read(folder)?), Format::Html)?, &path)?;
+    save(&render(&klatch_report::report(&read(folder)?), Format::Html)?, &path)?;
     Ok(path)
 }
 
-/// Writes the report of a study of the lab into its folder.
-pub(crate) fn of_the_lab(folder: &Path, study: &Study, outcomes: &[Outcome]) -> anyhow::Result<PathBuf> {
+/// Writes the report of a lab study to `report.html` in its folder.
+pub(crate) fn save_lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> anyhow::Result<PathBuf> {
     let path = folder.join("report.html");
-    save(&written(&lab(folder, study, outcomes), Format::Html)?, &path)?;
+    save(&render(&lab(folder, study, outcomes), Format::Html)?, &path)?;
     Ok(path)
 }
 
-/// Two side by side. Where they have nothing in common to compare, the report says so.
-pub(crate) fn two(a: &Path, b: &Path) -> anyhow::Result<klatch_report::Report> {
+/// Report of two folders. If they cannot be compared, the report gives the cause as its answer.
+pub(crate) fn report_side_by_side(a: &Path, b: &Path) -> anyhow::Result<klatch_report::Report> {
     let (side_a, side_b): (Source, Source) = (read(a)?, read(b)?);
     let terms = Terms { estimate: Estimator::GeometricMean, confidence: 0.95 };
     match compare(a, b, terms) {
@@ -133,8 +136,8 @@ pub(crate) fn two(a: &Path, b: &Path) -> anyhow::Result<klatch_report::Report> {
     }
 }
 
-/// A report in a format.
-pub(crate) fn written(report: &klatch_report::Report, format: Format) -> anyhow::Result<String> {
+/// The text of a report in a format.
+pub(crate) fn render(report: &klatch_report::Report, format: Format) -> anyhow::Result<String> {
     Ok(match format {
         Format::Html => html(report)?,
         Format::Md => markdown(report),
@@ -143,18 +146,18 @@ pub(crate) fn written(report: &klatch_report::Report, format: Format) -> anyhow:
     })
 }
 
-/// Writes the whole text or nothing: what was there before stays until then.
+/// Writes the text to a temporary file, syncs and renames it, so that `path` has the old or the new text at any time.
 pub(crate) fn save(text: &str, path: &Path) -> anyhow::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let aside = folder.join(format!(".report-{}", std::process::id()));
+    let temporary = folder.join(format!(".report-{}", std::process::id()));
     let write = || {
-        let mut file = std::fs::File::create(&aside)?;
+        let mut file = std::fs::File::create(&temporary)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
-        std::fs::rename(&aside, path)
+        std::fs::rename(&temporary, path)
     };
     write().with_context(|| {
-        let _ = std::fs::remove_file(&aside);
+        let _ = std::fs::remove_file(&temporary);
         format!("cannot write {}", path.display())
     })
 }

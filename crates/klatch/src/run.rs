@@ -8,92 +8,101 @@ use klatch_platforms::{Processes, Setting, Wish};
 use klatch_record::{InstrumentName, Record, Role, Status};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_runner::{CrowdKind, Event, Plan, Target, execute, guard_series};
-use klatch_schedulers::Wish as Wished;
+use klatch_schedulers::Wish as SchedulerSpec;
 
 use crate::INTERRUPTED;
 use crate::UNKNOWN;
-use crate::build::build;
 use crate::crowd::seconds;
-use crate::platforms::PlatformArgs;
+use crate::output::{print, print_error, print_line};
+use crate::platforms::{PlatformArgs, SERVER};
 use crate::spread::SpreadArgs;
+use crate::version::build;
 use crate::workload::WorkloadArgs;
 
-/// Start a server, send a crowd at it, check every message, print the score and write the record.
+/// Measure a server with a crowd and write a record of each run
 ///
-/// Exit status: 0 valid, 1 invalid, 2 could not run, 3 unknown: no fault, and yet the score may not be the server's.
+/// Starts the server, connects the crowd, checks every message, prints the score and stops the server.
+///
+/// Exit status: 0 valid, 1 invalid, 2 could not run, 3 unknown (no fault, but the score may not be the server's).
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Run {
+    /// Platform to measure, by name or NAME@JAVA-VERSION; `klatch platforms` lists all
+    /// [default: java-threads with Java 17 or newer, else native-epoll]
+    #[arg(long, conflicts_with = "target", verbatim_doc_comment, help_heading = SERVER)]
+    platform: Option<String>,
+    /// Knob of the platform; `klatch platforms --knobs` lists all
+    #[arg(long = "knob", value_name = "NAME=VALUE", conflicts_with = "target", help_heading = SERVER)]
+    knobs: Vec<Setting>,
+    /// Running server to measure instead of a platform: irc://, redis://, nats://, mqtt://
+    #[arg(long, value_name = "irc://HOST:PORT", help_heading = SERVER)]
+    target: Option<Target>,
     #[command(flatten)]
     platforms: PlatformArgs,
-    /// What to measure, by name or NAME@JAVA-VERSION; `klatch platforms` lists all
-    /// [default: java-threads where a Java 17 or newer is found, else native-epoll]
-    #[arg(long, conflicts_with = "target", verbatim_doc_comment)]
-    platform: Option<String>,
-    /// Something to set about the platform; `klatch platforms --knobs` lists all
-    #[arg(long = "knob", value_name = "NAME=VALUE", conflicts_with = "target")]
-    knobs: Vec<Setting>,
-    /// A server that runs already, instead of a platform: irc://, redis://, nats://, mqtt://
-    #[arg(long, value_name = "irc://HOST:PORT")]
-    target: Option<Target>,
-    /// Who talks
-    #[arg(long, value_enum, default_value_t = CrowdName::Native)]
+    /// Load generator to use
+    #[arg(long, value_enum, default_value_t = CrowdName::Native, help_heading = CROWD)]
     crowd: CrowdName,
-    /// Something to set about the crowd; the last lines of `klatch platforms --knobs` tell what it has
-    #[arg(long = "crowd-knob", value_name = "NAME=VALUE")]
+    /// Knob of the crowd; the last lines of `klatch platforms --knobs` list all
+    #[arg(long = "crowd-knob", value_name = "NAME=VALUE", help_heading = CROWD)]
     crowd_knobs: Vec<Setting>,
-    /// Something to set about the whole machine and put back afterwards: vm.nr_hugepages=64, thp=always; docs/reference/knobs.md
-    #[arg(long = "sysctl", value_name = "NAME=VALUE", requires = "allow_sysctl")]
-    sysctls: Vec<Setting>,
-    /// Allow --sysctl to change the machine for as long as this takes
-    #[arg(long)]
-    allow_sysctl: bool,
-    /// A scheduler of history to load for as long as this takes (sched_ext): goodness, o1:yield=2; `klatch sched list`
-    #[arg(long, value_name = "NAME[:KNOB=VALUE,…]")]
-    scheduler: Option<Wished>,
-    #[command(flatten)]
-    workload: WorkloadArgs,
-    /// What watches the run; `klatch instruments` lists all and how they work here
-    #[arg(long = "instrument", value_name = "NAME,…", value_delimiter = ',')]
-    instruments: Vec<InstrumentName>,
-    /// Runs that do not count, first; the server is not restarted between runs
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    warmup: u32,
-    /// Runs that count
-    #[arg(long, default_value_t = 3, value_name = "N")]
-    trials: u32,
-    /// Folder for the records
-    #[arg(long, default_value = "results", value_name = "DIR")]
-    out: PathBuf,
-    /// How long a server may take until it is ready
-    #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
-    ready_timeout: f64,
-    /// Give up after so long without a delivery
-    #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
-    timeout: f64,
-    /// Give up when a connection takes longer
-    #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
-    connect_timeout: f64,
-    /// Event loops of the native crowd, each with its own rooms
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    /// Event loops of the native crowd, each with rooms of its own
+    #[arg(long, default_value_t = 1, value_name = "N", help_heading = CROWD)]
     crowd_loops: usize,
     #[command(flatten)]
-    spread: SpreadArgs,
+    workload: WorkloadArgs,
     /// Seed of the schedule under pacing `rate`
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, help_heading = MEASUREMENT)]
     seed: u64,
-    /// Print each record as one line of JSON instead
-    #[arg(long)]
+    /// Instruments that observe the runs; `klatch instruments` lists all
+    #[arg(long = "instrument", value_name = "NAME,…", value_delimiter = ',', help_heading = MEASUREMENT)]
+    instruments: Vec<InstrumentName>,
+    /// Warm-up runs before the measured trials, without a restart of the server
+    #[arg(long, default_value_t = 1, value_name = "N", help_heading = MEASUREMENT)]
+    warmup: u32,
+    /// Measured trials
+    #[arg(long, default_value_t = 3, value_name = "N", help_heading = MEASUREMENT)]
+    trials: u32,
+    /// Folder for the records
+    #[arg(long, default_value = "results", value_name = "DIR", help_heading = MEASUREMENT)]
+    out: PathBuf,
+    /// Print each record as one line of JSON
+    #[arg(long, help_heading = MEASUREMENT)]
     json: bool,
+    /// Early Linux scheduler to load for the runs (sched_ext): goodness, o1:yield=2; `klatch sched list` lists all
+    #[arg(long, value_name = "NAME[:KNOB=VALUE,…]", help_heading = MACHINE)]
+    scheduler: Option<SchedulerSpec>,
+    /// Setting of the whole machine to change for the runs and restore afterwards: vm.nr_hugepages=64, thp=always
+    #[arg(long = "sysctl", value_name = "NAME=VALUE", requires = "allow_sysctl", help_heading = MACHINE)]
+    sysctls: Vec<Setting>,
+    /// Allow --sysctl to change the machine
+    #[arg(long, help_heading = MACHINE)]
+    allow_sysctl: bool,
+    #[command(flatten)]
+    spread: SpreadArgs,
+    /// Longest time until the server is ready
+    #[arg(long, default_value_t = 60.0, value_name = "SECONDS", help_heading = LIMITS)]
+    ready_timeout: f64,
+    /// Longest time without a delivery
+    #[arg(long, default_value_t = 60.0, value_name = "SECONDS", help_heading = LIMITS)]
+    timeout: f64,
+    /// Longest time to connect
+    #[arg(long, default_value_t = 10.0, value_name = "SECONDS", help_heading = LIMITS)]
+    connect_timeout: f64,
 }
+
+/// Help headings of the options of this command alone.
+const CROWD: &str = "Crowd";
+const MEASUREMENT: &str = "Measurement";
+const MACHINE: &str = "Machine";
+const LIMITS: &str = "Time limits";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum CrowdName {
-    /// Event loops: the same crowd for every server, so that servers can be compared
+    /// Event loops: the same crowd for every server, so that servers compare
     Native,
-    /// The same with two threads a user, as VolanoMark's crowd had them, without Java
+    /// Two threads per user, as in VolanoMark, without Java
     NativeThreads,
-    /// VolanoMark's: two threads a user; with a Java server the classic test of a Java platform
+    /// Two threads per user in Java, as in VolanoMark: with a Java server, the classic test
     Java,
 }
 
@@ -104,25 +113,25 @@ impl Run {
         let all = Processes::default();
         let stopper = all.clone();
         ctrlc::set_handler(move || stopper.interrupt())?;
-        let mut show = Show { json, plan: &plan, progress: None };
-        let outcome = match execute(&plan, &all, |event| show.tell(event)) {
+        let mut display = Display { json, plan: &plan, progress: None };
+        let outcome = match execute(&plan, &all, |event| display.update(event)) {
             Ok(outcome) => outcome,
             Err(_) if all.interrupted() => {
-                eprintln!(
-                    "klatch: interrupted; server and crowd are stopped, the records of finished runs are kept"
+                print_error(
+                    "klatch: interrupted; server and crowd are stopped, records of finished runs stay in the folder",
                 );
                 return Ok(ExitCode::from(INTERRUPTED));
             }
             Err(error) => return Err(error.into()),
         };
         if !json {
-            print!("\n{}", trials(&outcome.records));
+            print(format_args!("\n{}", trials(&outcome.records)));
             let counted = outcome.records.iter().filter(|record| record.role == Role::Trial);
-            print!("{}", warnings(&guard_series(&counted.collect::<Vec<_>>())));
-            println!("\nrecords: {}", outcome.folder.display());
+            print(warnings(&guard_series(&counted.collect::<Vec<_>>())));
+            print_line(format_args!("\nrecords: {}", outcome.folder.display()));
         }
-        let some = |status| outcome.records.iter().any(|record| record.verdict.status == status);
-        Ok(match (some(Status::Invalid), some(Status::Unknown)) {
+        let any = |status| outcome.records.iter().any(|record| record.verdict.status == status);
+        Ok(match (any(Status::Invalid), any(Status::Unknown)) {
             (true, _) => ExitCode::FAILURE,
             (false, true) => ExitCode::from(UNKNOWN),
             (false, false) => ExitCode::SUCCESS,
@@ -171,47 +180,47 @@ impl Run {
     }
 }
 
-/// Shows on the terminal what happens.
-struct Show<'a> {
+/// Prints the progress of the runs.
+struct Display<'a> {
     json: bool,
     plan: &'a Plan,
     progress: Option<Progress>,
 }
 
-impl Show<'_> {
-    fn tell(&mut self, event: Event<'_>) {
+impl Display<'_> {
+    fn update(&mut self, event: Event<'_>) {
         match event {
             Event::Ready(platform) if !self.json => {
                 if !self.plan.sysctls.is_empty() {
-                    println!("machine   {}; put back afterwards", listed(&self.plan.sysctls));
+                    print_line(format_args!("machine   {}; restored afterwards", join(&self.plan.sysctls)));
                 }
-                println!("{}", headline(platform, &crowd(self.plan), &self.plan.workload));
+                print_line(headline(platform, &describe_crowd(self.plan), &self.plan.workload));
             }
             Event::Begins(role, number) => {
                 self.progress = Some(Progress::new(klatch_report::role_and_number(role, number)));
             }
             Event::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.tell(event)),
             Event::Ended(record, _) if self.json => print_json(record),
-            Event::Ended(record, _) => println!("{}", one_line(record)),
+            Event::Ended(record, _) => print_line(one_line(record)),
             Event::Unsaved(record) => print_json(record),
             Event::Ready(_) => {}
         }
     }
 }
 
-/// Which crowd, and what is set about it: `native (nice=5)`.
-fn crowd(plan: &Plan) -> String {
+/// Kind of the crowd with its knobs: `native (nice=5)`.
+fn describe_crowd(plan: &Plan) -> String {
     let kind = plan.crowd.name();
     match plan.crowd_settings.as_slice() {
         [] => kind.to_owned(),
-        set => format!("{kind} ({})", listed(set)),
+        knobs => format!("{kind} ({})", join(knobs)),
     }
 }
 
-fn listed(settings: &[Setting]) -> String {
+fn join(settings: &[Setting]) -> String {
     settings.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn print_json(record: &Record) {
-    println!("{}", serde_json::to_string(record).expect("a record is plain JSON"));
+    print_line(serde_json::to_string(record).expect("a record is plain JSON"));
 }

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 
+use crate::output::{print_error, print_line};
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use klatch_platforms::Setting;
 use klatch_privileges::confine;
 use klatch_schedulers::{Loaded, Report, Scheduler, SchedulerError, all, find, running, state};
 
-/// Load a scheduler of history into this kernel (sched_ext), and run something under it.
+/// Run a command under a scheduler of early Linux (sched_ext)
 #[derive(Args)]
 pub(crate) struct Sched {
     #[command(subcommand)]
@@ -18,32 +19,32 @@ pub(crate) struct Sched {
 
 #[derive(Subcommand)]
 enum Action {
-    /// List the schedulers; with a name its policy, knobs and statistics
+    /// List the schedulers, or print the policy, knobs and statistics of one
     List {
-        /// One of them
+        /// Scheduler to describe
         name: Option<String>,
     },
-    /// Tell which scheduler is in force
+    /// Print which scheduler is in force
     Status,
-    /// Print what the scheduler that is in force has counted so far
+    /// Print the statistics of the scheduler that is in force
     Stats,
-    /// Load a scheduler, run a command, check that the scheduler stayed in force, unload it
+    /// Load a scheduler, run a command, check that the scheduler stayed in force, and unload it
     ///
-    /// Exit status: the command's; 1 if the scheduler did not stay in force, 2 if it could not be loaded.
+    /// Exit status: that of the command; 1 if the scheduler did not stay in force, 2 if it could not be loaded.
     Run(Run),
 }
 
 #[derive(Args)]
 struct Run {
-    /// The scheduler
+    /// Name of the scheduler
     name: String,
-    /// Something to set about it; `klatch sched list NAME` tells what
+    /// Knob of the scheduler; `klatch sched list NAME` lists all
     #[arg(long = "knob", value_name = "NAME=VALUE")]
     knobs: Vec<Setting>,
-    /// Write what it counted to a new file, as JSON, instead of printing it
+    /// File for the statistics as JSON [default: printed to standard error]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// What is to run under it
+    /// Command to run under the scheduler, with its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -51,10 +52,10 @@ struct Run {
 impl Sched {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self.action {
-            Action::List { name: None } => {
-                all().iter().for_each(|one| println!("{:<12}{}", one.name, one.shows()))
-            }
-            Action::List { name: Some(name) } => tell(find(&name)?),
+            Action::List { name: None } => all().iter().for_each(|scheduler| {
+                print_line(format_args!("{:<12}{}", scheduler.name, scheduler.shows()))
+            }),
+            Action::List { name: Some(name) } => describe(find(&name)?),
             Action::Status => status()?,
             Action::Stats => stats()?,
             Action::Run(run) => return run.execute(),
@@ -63,26 +64,35 @@ impl Sched {
     }
 }
 
-fn tell(one: &Scheduler) {
-    println!("{}\n", one.about());
-    for knob in one.knobs() {
-        println!("knob {}={} ({}..={}): {}", knob.name, knob.default, knob.min, knob.max, knob.what);
+fn describe(scheduler: &Scheduler) {
+    print_line(format_args!("{}\n", scheduler.about()));
+    for knob in scheduler.knobs() {
+        print_line(format_args!(
+            "knob {}={} ({}..={}): {}",
+            knob.name, knob.default, knob.min, knob.max, knob.what
+        ));
     }
-    one.stats().iter().for_each(|stat| println!("counts {}: {}", stat.name, stat.what));
+    scheduler.stats().iter().for_each(|stat| print_line(format_args!("counts {}: {}", stat.name, stat.what)));
 }
 
 fn status() -> anyhow::Result<()> {
-    let there = state().ok_or(SchedulerError::NoSchedExt)?;
-    let name = there.scheduler.unwrap_or_else(|| "the kernel's own".to_owned());
-    println!("sched_ext is {}; in force: {name}; loaded {} times since the boot", there.state, there.loads);
+    let current = state().ok_or(SchedulerError::NoSchedExt)?;
+    let name = current.scheduler.unwrap_or_else(|| "the kernel's own".to_owned());
+    print_line(format_args!(
+        "sched_ext is {}; in force: {name}; loaded {} times since boot",
+        current.state, current.loads
+    ));
     Ok(())
 }
 
 fn stats() -> anyhow::Result<()> {
-    let (scheduler, observed) =
-        running()?.ok_or_else(|| anyhow!("none of Klatch's schedulers is in force; klatch sched status"))?;
-    println!("{}", scheduler.name);
-    observed.stats.iter().for_each(|stat| println!("{:>14} {}: {}", stat.value, stat.name, stat.what));
+    let (scheduler, observed) = running()?
+        .ok_or_else(|| anyhow!("none of Klatch's schedulers is in force; see klatch sched status"))?;
+    print_line(scheduler.name);
+    observed
+        .stats
+        .iter()
+        .for_each(|stat| print_line(format_args!("{:>14} {}: {}", stat.value, stat.name, stat.what)));
     Ok(())
 }
 
@@ -90,45 +100,48 @@ impl Run {
     fn execute(self) -> anyhow::Result<ExitCode> {
         let knobs: Vec<(String, String)> =
             self.knobs.into_iter().map(|setting| (setting.name, setting.value)).collect();
-        // Ctrl-C is for the command; klatch ends after it.
+        // Ctrl-C stops the command. klatch continues, unloads the scheduler and then ends.
         ctrlc::set_handler(|| {})?;
         let loaded = Loaded::load(find(&self.name)?, &knobs)?;
         let (program, arguments) = self.command.split_first().context("a command is required")?;
         let mut command = Command::new(program);
         command.args(arguments);
         confine(&mut command);
-        let ended = command.status();
+        let exit_status = command.status();
         let report = loaded.report();
         loaded.unload();
-        // The command's own failure comes first.
-        let ended = ended.with_context(|| format!("cannot start {program}"))?;
+        // A command that could not start is the more useful error.
+        let exit_status = exit_status.with_context(|| format!("cannot start {program}"))?;
         let report = report?;
         match &self.out {
             Some(path) => {
                 let text = serde_json::to_string(&report)?;
                 std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
             }
-            None => show(&report),
+            None => print_report(&report),
         }
         if let Some(why) = &report.lost {
-            eprintln!("klatch: the scheduler {} did not stay in force: {why}", report.scheduler);
+            print_error(format_args!(
+                "klatch: the scheduler {} did not stay in force: {why}",
+                report.scheduler
+            ));
             return Ok(ExitCode::FAILURE);
         }
-        Ok(exit_code(ended))
+        Ok(exit_code(exit_status))
     }
 }
 
-fn show(report: &Report) {
+fn print_report(report: &Report) {
     let knobs = report.knobs.iter().map(|(name, value)| format!(" {name}={value}"));
-    eprintln!("\nscheduler {}{}", report.scheduler, knobs.collect::<String>());
+    print_error(format_args!("\nscheduler {}{}", report.scheduler, knobs.collect::<String>()));
     for stat in &report.observed.stats {
-        eprintln!("{:>14} {}: {}", stat.value, stat.name, stat.what);
+        print_error(format_args!("{:>14} {}: {}", stat.value, stat.name, stat.what));
     }
 }
 
-/// As a shell tells it: 128 and the signal's number if one ended it.
-fn exit_code(ended: ExitStatus) -> ExitCode {
+/// Exit code by the convention of shells: 128 + the signal number if a signal ended the command.
+fn exit_code(exit_status: ExitStatus) -> ExitCode {
     use std::os::unix::process::ExitStatusExt;
-    let code = ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or(1);
+    let code = exit_status.code().or_else(|| exit_status.signal().map(|signal| 128 + signal)).unwrap_or(1);
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }

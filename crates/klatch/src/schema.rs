@@ -2,37 +2,38 @@
 
 use std::process::ExitCode;
 
+use crate::output::print;
 use clap::{Args, ValueEnum};
 
-/// Print a JSON Schema.
+/// Print a JSON Schema
 #[derive(Args)]
 pub(crate) struct Schema {
-    /// Of what
-    #[arg(value_enum, default_value_t = What::Record)]
-    what: What,
+    /// Kind of file
+    #[arg(value_enum, default_value_t = Kind::Record)]
+    kind: Kind,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum What {
-    /// The record of a run
+enum Kind {
+    /// Record of a run
     Record,
-    /// A study file
+    /// Study file, as `klatch study` reads it
     Study,
-    /// What came of a study
+    /// Result of a study
     Result,
-    /// A report as JSON
+    /// Report in the format JSON
     Report,
 }
 
 impl Schema {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let schema = match self.what {
-            What::Record => klatch_record::schema(),
-            What::Study => klatch_study::study_schema(),
-            What::Result => klatch_record::study_result_schema(),
-            What::Report => klatch_report::report_schema(),
+        let schema = match self.kind {
+            Kind::Record => klatch_record::schema(),
+            Kind::Study => klatch_study::study_schema(),
+            Kind::Result => klatch_record::study_result_schema(),
+            Kind::Report => klatch_report::report_schema(),
         };
-        print!("{schema}");
+        print(schema);
         Ok(ExitCode::SUCCESS)
     }
 }

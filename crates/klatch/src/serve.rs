@@ -5,35 +5,35 @@ use std::process::ExitCode;
 use clap::{ArgAction, Args};
 use klatch_server::{Model, ServeOptions, serve};
 
-/// Start one of Klatch's native chat servers.
+/// Start one of Klatch's native chat servers
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Serve {
-    /// How it moves its bytes: threads, epoll, uring, tokio
+    /// I/O model: threads, epoll, uring, tokio
     #[arg(long, default_value_t = Model::Epoll)]
     model: Model,
-    /// Where to listen; port 0 takes a free one
+    /// Address to listen on; port 0 selects a free one
     #[arg(long, default_value = "127.0.0.1:6667", value_name = "HOST:PORT")]
     listen: String,
-    /// Put waiting deliveries into one write (class open) instead of one write each (class classic)
+    /// Combine waiting deliveries in one write (class open) instead of one write each (class classic)
     #[arg(long)]
     coalesce: bool,
-    /// Loops (or worker threads) that share the connections [default: 1; tokio: one a CPU]
+    /// Event loops or worker threads that share the connections [default: 1; tokio: one per CPU]
     #[arg(long, value_name = "THREADS")]
     loops: Option<usize>,
-    /// Give up the CPU after each packet received and each batch sent, as VolanoMark did (model threads)
+    /// Yield the CPU after each packet received and each batch sent, as VolanoMark did (model threads)
     #[arg(long = "yield")]
     yields: bool,
-    /// TCP_NODELAY on every connection
+    /// Set TCP_NODELAY on every connection
     #[arg(long, default_value_t = true, action = ArgAction::Set, value_name = "true|false")]
     nodelay: bool,
-    /// Bytes that may wait for one connection; a reader that is slower is closed
+    /// Capacity of a connection's send queue; a slower reader is closed
     #[arg(long, default_value_t = 1 << 20, value_name = "BYTES")]
     sendq: usize,
-    /// How long a connection may take to register
+    /// Longest time for a connection to register
     #[arg(long, default_value_t = 30, value_name = "SECONDS")]
     registration_timeout: u32,
-    /// Connections that may be unregistered at the same time
+    /// Limit of unregistered connections
     #[arg(long, default_value_t = 4096, value_name = "CONNECTIONS")]
     half_open_max: usize,
     /// Print the ready line as JSON

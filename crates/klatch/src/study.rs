@@ -13,41 +13,44 @@ use klatch_runner::{CrowdKind, Machine, Plan};
 use klatch_study::{Store, StudyEvent, StudyPlan, load, run_study, shipped};
 
 use crate::INTERRUPTED;
-use crate::build::build;
+use crate::output::{print, print_error, print_line};
 use crate::platforms::PlatformArgs;
+use crate::version::build;
 
-/// Carry out a study: platforms × workload × knobs under run rules, in random order, every result kept as it comes.
+/// Measure platforms × workloads × knobs under run rules
+///
+/// Visits the cells in random order and writes every record as soon as its run ends.
 ///
 /// Exit status: 0 every cell has its trials, 1 some cell failed, 2 could not run.
 #[derive(Args)]
 pub(crate) struct Study {
-    /// A study that Klatch brings, or a file; without it, those that Klatch brings are listed
+    /// Study that Klatch brings, or a file; lists the studies if omitted
     #[arg(value_name = "NAME|FILE")]
     study: Option<String>,
-    /// Print what would be run, and how long it would take
+    /// Print the runs and their duration without running them
     #[arg(long, conflicts_with = "resume")]
     dry_run: bool,
-    /// Go on with an earlier call that did not end: its folder, or the newest of this study
+    /// Continue an interrupted study, from this folder or the newest one of this study
     #[arg(long, value_name = "DIR", num_args = 0..=1)]
     resume: Option<Option<PathBuf>>,
-    /// Only the cells whose name holds this
+    /// Cells to run: those whose name contains this text
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     #[command(flatten)]
     platforms: PlatformArgs,
-    /// Allow what the study says under `[sysctls]` to change the machine for as long as a visit takes
+    /// Allow the study's `[sysctls]` to change the machine during visits
     #[arg(long)]
     allow_sysctl: bool,
-    /// Seed of the order in which cells are visited
+    /// Seed of the random order of visits
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Folder for the results
     #[arg(long, default_value = "results", value_name = "DIR")]
     out: PathBuf,
-    /// Print the result as JSON instead; without a study, the list
+    /// Print the result as JSON; without a study, the list
     #[arg(long, conflicts_with = "dry_run")]
     json: bool,
-    /// Show on the whole terminal where it stands: cell, speed, trials with their interval, time left
+    /// Show progress on the whole terminal: cell, speed, trials with their interval, time left
     #[arg(long, conflicts_with_all = ["json", "dry_run"])]
     live: bool,
 }
@@ -58,13 +61,13 @@ impl Study {
             list(self.json);
             return Ok(ExitCode::SUCCESS);
         };
-        let mut plan = load(name, &base(&self.platforms, &self.out), self.seed)?;
+        let mut plan = load(name, &default_plan(&self.platforms, &self.out), self.seed)?;
         if let Some(only) = &self.only {
             plan.cells.retain(|cell| cell.id.contains(only.as_str()));
             anyhow::ensure!(!plan.cells.is_empty(), "no cell of {} has {only} in its name", plan.name);
         }
         if self.dry_run {
-            print!("{}", outline(&plan));
+            print(outline(&plan));
             return Ok(ExitCode::SUCCESS);
         }
         anyhow::ensure!(
@@ -73,25 +76,25 @@ impl Study {
             plan.name
         );
         let live = self.live.then(|| Live::start(&plan.name, plan.cells.iter().map(|cell| cell.id.clone())));
-        let mut show = Show { json: self.json, progress: None, live: live.transpose()? };
+        let mut display = Display { json: self.json, progress: None, live: live.transpose()? };
         let store = self.store(&plan)?;
         plan.seed = store.seed();
         let all = Processes::default();
         let stopper = all.clone();
         ctrlc::set_handler(move || stopper.interrupt())?;
         if !self.json && !self.live {
-            print!("{}", outline(&plan));
+            print(outline(&plan));
         }
-        let done = run_study(&plan, &store, &mut Machine { all: &all }, |event| show.tell(event));
-        // The terminal is given back before anything is printed.
-        drop(show);
+        let done = run_study(&plan, &store, &mut Machine { all: &all }, |event| display.update(event));
+        // Restores the terminal before anything else is printed.
+        drop(display);
         match done {
             Ok(result) => Ok(self.finish(&result, &store)),
             Err(_) if all.interrupted() => {
                 let folder = store.folder().display();
-                eprintln!(
-                    "klatch: interrupted; what is finished is kept: klatch study {name} --resume {folder}"
-                );
+                print_error(format_args!(
+                    "klatch: interrupted; finished runs stay in the folder; continue with: klatch study {name} --resume {folder}"
+                ));
                 Ok(ExitCode::from(INTERRUPTED))
             }
             Err(error) => Err(error.into()),
@@ -105,34 +108,38 @@ impl Study {
         let newest = || Store::newest(&self.out, &plan.name);
         let folder = folder.clone().or_else(newest);
         let folder = folder.with_context(|| {
-            format!("there is no study {} in {}; begin it without --resume", plan.name, self.out.display())
+            format!("no study {} in {}; start it without --resume", plan.name, self.out.display())
         })?;
         Ok(Store::resume(&folder, &plan.source)?)
     }
 
     fn finish(&self, result: &StudyResult, store: &Store) -> ExitCode {
         if self.json {
-            println!("{}", serde_json::to_string(result).expect("a result is plain JSON"));
+            print_line(serde_json::to_string(result).expect("a result is plain JSON"));
         } else {
-            println!("\n{}\nresults: {}", klatch_report::study(result), store.folder().display());
+            print_line(format_args!(
+                "\n{}\nresults: {}",
+                klatch_report::study(result),
+                store.folder().display()
+            ));
         }
-        // The results are there whatever becomes of the report.
-        match crate::report::beside(store.folder()) {
-            Ok(path) if !self.json => println!("report: {}", path.display()),
+        // The results are complete even if the report fails.
+        match crate::report::save_report(store.folder()) {
+            Ok(path) if !self.json => print_line(format_args!("report: {}", path.display())),
             Ok(_) => {}
-            Err(error) => eprintln!(
-                "klatch: no report could be made: {}; try klatch report {}",
+            Err(error) => print_error(format_args!(
+                "klatch: cannot write a report: {}; try klatch report {}",
                 error_chain(error.as_ref()),
                 store.folder().display()
-            ),
+            )),
         }
         let failed = result.cells.iter().any(|cell| cell.status == CellStatus::Failed);
         if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     }
 }
 
-/// What no study file says.
-pub(crate) fn base(platforms: &PlatformArgs, out: &Path) -> Plan {
+/// The plan of a run before a study file changes it: the defaults.
+pub(crate) fn default_plan(platforms: &PlatformArgs, out: &Path) -> Plan {
     Plan {
         wish: platforms.wish(),
         target: None,
@@ -170,14 +177,14 @@ fn list(json: bool) {
     for study in shipped() {
         if json {
             let entry = serde_json::json!({ "name": study.name, "question": study.question() });
-            println!("{entry}");
+            print_line(entry);
             continue;
         }
-        println!("{:<22}{}", study.name, study.question().unwrap_or_default());
+        print_line(format_args!("{:<22}{}", study.name, study.question().unwrap_or_default()));
     }
 }
 
-/// The plan in words.
+/// The plan as text: question, rules, instruments, cells and number of runs.
 fn outline(plan: &StudyPlan) -> String {
     let mut text = format!("{}\n{}\nrules: {}\n", plan.name, plan.question, plan.rules);
     let instruments: Vec<&str> = plan.instruments().iter().map(|name| name.name()).collect();
@@ -192,7 +199,7 @@ fn outline(plan: &StudyPlan) -> String {
     let (least_s, most_s) = plan.estimate_s();
     let range = |low: String, high: String| if low == high { low } else { format!("{low} to {high}") };
     text += &match plan.is_search() {
-        true => "a search: as many runs as it takes\n".to_owned(),
+        true => "a search: the number of runs depends on the results\n".to_owned(),
         false => format!(
             "{} runs, about {}\n",
             range(least.to_string(), most.to_string()),
@@ -202,17 +209,17 @@ fn outline(plan: &StudyPlan) -> String {
     text
 }
 
-/// Shows on the terminal what happens.
-struct Show {
+/// Prints the progress of the study.
+struct Display {
     json: bool,
     progress: Option<Progress>,
     live: Option<Live>,
 }
 
-impl Show {
-    fn tell(&mut self, event: StudyEvent<'_>) {
+impl Display {
+    fn update(&mut self, event: StudyEvent<'_>) {
         if let Some(live) = &mut self.live {
-            return tell_live(live, event);
+            return update_live(live, event);
         }
         match event {
             StudyEvent::Begins(role, number) => {
@@ -224,17 +231,17 @@ impl Show {
                 let left = left.map_or(String::new(), |left| {
                     format!(", at least {} left", duration(left.as_secs_f64()))
                 });
-                println!("\n{} (block {block}{left})", cell.id);
+                print_line(format_args!("\n{} (block {block}{left})", cell.id));
             }
             StudyEvent::Ready(_) => {}
-            StudyEvent::Ended(record) => println!("  {}", one_line(record)),
-            StudyEvent::Failed(_, cause) => println!("  failed: {cause}"),
-            StudyEvent::Settled(_, verdict) => println!("  {verdict}"),
+            StudyEvent::Ended(record) => print_line(format_args!("  {}", one_line(record))),
+            StudyEvent::Failed(_, cause) => print_line(format_args!("  failed: {cause}")),
+            StudyEvent::Settled(_, verdict) => print_line(format_args!("  {verdict}")),
         }
     }
 }
 
-fn tell_live(live: &mut Live, event: StudyEvent<'_>) {
+fn update_live(live: &mut Live, event: StudyEvent<'_>) {
     match event {
         StudyEvent::Visit { cell, block, left } => live.visit(&cell.id, block, left),
         StudyEvent::Ready(_) => {}

@@ -11,8 +11,11 @@ use clap::{Args, Subcommand};
 use klatch_instruments::{Kernel, Recorder, TRACE_BYTES_MAX, TraceFile, perfetto, show, summary};
 
 use crate::crowd::seconds;
+use crate::output::{print, print_error, print_line};
 
-/// Record what the scheduler does, and look at records: those made here, and those of `klatch run --instrument trace`.
+/// Record scheduler events and print them
+///
+/// Also reads the traces of `klatch run --instrument trace`.
 #[derive(Args)]
 pub(crate) struct Trace {
     #[command(subcommand)]
@@ -21,36 +24,36 @@ pub(crate) struct Trace {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Record switches, wakings and migrations of all programs, until Ctrl-C or for some seconds
+    /// Record switches, wake-ups and migrations of all programs until Ctrl-C
     Record {
-        /// Stop by itself after so long
+        /// Stop after this time
         #[arg(long, value_name = "SECONDS")]
         seconds: Option<f64>,
-        /// Most that the file may take, MB; what comes then is counted as lost
+        /// Limit of the file size; later events count as lost
         #[arg(long, default_value_t = TRACE_BYTES_MAX >> 20, value_name = "MB")]
         size: u64,
-        /// A new file for it
+        /// New file for the trace
         file: PathBuf,
     },
-    /// Print the events, one a line
+    /// Print the events, one per line
     Show {
-        /// The trace
+        /// File of the trace
         file: PathBuf,
         #[command(flatten)]
         part: Part,
     },
-    /// Print counts, and which threads ran longest
+    /// Print counts and the threads that ran longest
     Summary {
-        /// The trace
+        /// File of the trace
         file: PathBuf,
         #[command(flatten)]
         part: Part,
     },
-    /// Write it in the JSON format that https://ui.perfetto.dev and chrome://tracing open
+    /// Export to the JSON format of https://ui.perfetto.dev and chrome://tracing
     Export {
-        /// The trace
+        /// File of the trace
         file: PathBuf,
-        /// A new file for it
+        /// New file for the export
         #[arg(long, value_name = "FILE")]
         perfetto: PathBuf,
         #[command(flatten)]
@@ -58,13 +61,13 @@ enum Action {
     },
 }
 
-/// A part of a trace.
+/// A time range of a trace.
 #[derive(Args)]
 struct Part {
-    /// Leave out what came before, seconds from its beginning
+    /// Start of the range, seconds since the first event
     #[arg(long, default_value_t = 0.0, value_name = "SECONDS")]
     from: f64,
-    /// Leave out what came after
+    /// End of the range
     #[arg(long, value_name = "SECONDS")]
     to: Option<f64>,
 }
@@ -72,48 +75,48 @@ struct Part {
 impl Trace {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self.action {
-            Action::Record { seconds: wanted, size, file } => record(wanted, size, &file)?,
+            Action::Record { seconds, size, file } => record(seconds, size, &file)?,
             Action::Show { file, part } => {
                 let (trace, start_ns) = part.read(&file)?;
                 let mut out = BufWriter::new(std::io::stdout().lock());
                 let mut events = trace.events.iter();
-                // Who reads may have seen enough: a closed pipe is no error.
+                // A closed pipe is no error: `klatch trace show | head`.
                 let _ = events.try_for_each(|event| writeln!(out, "{}", show(&trace, event, start_ns)));
             }
-            Action::Summary { file, part } => print!("{}", summary(&part.read(&file)?.0)),
+            Action::Summary { file, part } => print(summary(&part.read(&file)?.0)),
             Action::Export { file, perfetto: to, part } => {
-                let failed = |error| anyhow!("cannot write {}: {error}", to.display());
+                let cannot_write = |error| anyhow!("cannot write {}: {error}", to.display());
                 let trace = part.read(&file)?.0;
-                let out = File::create_new(&to).map_err(failed)?;
-                perfetto(&trace, BufWriter::new(out)).map_err(failed)?;
+                let out = File::create_new(&to).map_err(cannot_write)?;
+                perfetto(&trace, BufWriter::new(out)).map_err(cannot_write)?;
             }
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn record(wanted: Option<f64>, size: u64, file: &Path) -> anyhow::Result<()> {
+fn record(duration_s: Option<f64>, size: u64, file: &Path) -> anyhow::Result<()> {
     anyhow::ensure!((1..=65_536).contains(&size), "size must be 1..=65536 MB, got {size}");
-    let limit = wanted.map(|wanted| seconds("seconds", wanted)).transpose()?;
-    anyhow::ensure!(!file.exists(), "{} is there already; name a new file", file.display());
+    let limit = duration_s.map(|duration_s| seconds("seconds", duration_s)).transpose()?;
+    anyhow::ensure!(!file.exists(), "{} exists; name a new file", file.display());
     let (stop, stopped) = channel();
     ctrlc::set_handler(move || {
         let _ = stop.send(());
     })?;
     let mut recorder = Recorder::start(&Kernel::here(), file, size << 20)?;
-    eprintln!("recording to {}; Ctrl-C ends it", file.display());
-    // Either way it is time to stop.
+    print_error(format_args!("recording to {}; Ctrl-C ends it", file.display()));
+    // Ctrl-C and the end of the time both stop the recording.
     let _ = match limit {
         Some(limit) => stopped.recv_timeout(limit).is_ok(),
         None => stopped.recv().is_ok(),
     };
     let trace = recorder.end()?;
-    println!("{} events, {} lost, {} bytes", trace.events, trace.lost, trace.file_bytes);
+    print_line(format_args!("{} events, {} lost, {} bytes", trace.events, trace.lost, trace.file_bytes));
     Ok(())
 }
 
 impl Part {
-    /// That part, and when the whole begins.
+    /// The events in the range, and the time of the first event of the file, ns.
     fn read(&self, file: &Path) -> anyhow::Result<(TraceFile, u64)> {
         let opened = File::open(file).map_err(|error| anyhow!("cannot read {}: {error}", file.display()))?;
         let read = TraceFile::read(BufReader::new(opened));

@@ -1,0 +1,134 @@
+//! The command line of Klatch: one file per command.
+
+mod calibrate;
+mod compare;
+mod conformance;
+mod crowd;
+mod floor;
+mod help;
+mod instruments;
+mod lab;
+mod merge;
+mod open;
+mod output;
+mod plan;
+mod platforms;
+mod probe;
+mod report;
+mod run;
+mod sched;
+mod schema;
+mod serve;
+mod spread;
+mod study;
+mod trace;
+mod version;
+mod workload;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use klatch_platforms::put_back_leftovers;
+use klatch_privileges::act_as_invoker;
+use klatch_record::error_chain;
+
+use crate::output::print_error;
+
+/// Klatch measures how well a runtime, server, kernel or scheduler carries many chat connections, and shows why
+#[derive(Parser)]
+#[command(name = "klatch", version = version::VERSION, max_term_width = 110)]
+struct Klatch {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(Box<run::Run>),
+    Compare(compare::Compare),
+    Study(study::Study),
+    Report(report::Report),
+    Platforms(platforms::Platforms),
+    Instruments(instruments::Instruments),
+    Calibrate(calibrate::Calibrate),
+    Floor(floor::Floor),
+    Conformance(conformance::Conformance),
+    Open(open::Open),
+    Serve(serve::Serve),
+    Crowd(crowd::Crowd),
+    Plan(plan::Plan),
+    Merge(merge::Merge),
+    Trace(trace::Trace),
+    Sched(sched::Sched),
+    Lab(lab::Lab),
+    Probe(probe::Probe),
+    Schema(schema::Schema),
+}
+
+/// Exit status after a usage error, or an error that keeps a command from running.
+const COULD_NOT_RUN: u8 = 2;
+/// Exit status if no fault was found and the score may still not be the server's.
+const UNKNOWN: u8 = 3;
+/// Exit status after Ctrl-C, by the convention of shells: 128 + SIGINT.
+const INTERRUPTED: u8 = 130;
+
+/// Klatch's command line, for parsing without running anything.
+#[must_use]
+pub fn command_line() -> clap::Command {
+    let command = Klatch::command();
+    let template = help::template(&command);
+    command.help_template(template)
+}
+
+/// Runs the command of this process's arguments.
+#[must_use]
+pub fn main() -> ExitCode {
+    // Before any thread starts and any file is opened.
+    if let Err(error) = act_as_invoker() {
+        print_error(format_args!("klatch: {}", error_chain(&error)));
+        return ExitCode::from(COULD_NOT_RUN);
+    }
+    let arguments = command_line().get_matches();
+    let command = Klatch::from_arg_matches(&arguments).unwrap_or_else(|error| error.exit()).command;
+    // A klatch that starts servers and crowds has already restored the sysctls.
+    if !matches!(command, Command::Serve(_) | Command::Crowd(_)) {
+        put_back_leftovers().iter().for_each(|leftover| print_error(format_args!("klatch: {leftover}")));
+    }
+    let status = command.execute().unwrap_or_else(|error| {
+        print_error(format_args!("klatch: {}", error_chain(error.as_ref())));
+        ExitCode::from(COULD_NOT_RUN)
+    });
+    match output::finish() {
+        Ok(()) => status,
+        Err(error) => {
+            print_error(format_args!("klatch: cannot write to standard output: {}", error_chain(&error)));
+            ExitCode::from(COULD_NOT_RUN)
+        }
+    }
+}
+
+impl Command {
+    fn execute(self) -> anyhow::Result<ExitCode> {
+        match self {
+            Command::Run(run) => run.execute(),
+            Command::Compare(compare) => compare.execute(),
+            Command::Study(study) => study.execute(),
+            Command::Report(report) => report.execute(),
+            Command::Platforms(platforms) => platforms.execute(),
+            Command::Instruments(instruments) => instruments.execute(),
+            Command::Calibrate(calibrate) => calibrate.execute(),
+            Command::Floor(floor) => floor.execute(),
+            Command::Conformance(conformance) => conformance.execute(),
+            Command::Open(open) => open.execute(),
+            Command::Serve(serve) => serve.execute(),
+            Command::Crowd(crowd) => crowd.execute(),
+            Command::Plan(plan) => plan.execute(),
+            Command::Merge(merge) => merge.execute(),
+            Command::Trace(trace) => trace.execute(),
+            Command::Sched(sched) => sched.execute(),
+            Command::Lab(lab) => lab.execute(),
+            Command::Probe(probe) => probe.execute(),
+            Command::Schema(schema) => schema.execute(),
+        }
+    }
+}
