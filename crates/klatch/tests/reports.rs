@@ -5,7 +5,7 @@ mod support;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 use support::{Said, klatch, run_once};
 
@@ -73,6 +73,16 @@ fn a_study_ends_with_its_report() {
     assert!(said.status == Some(2) && said.err.contains("--live needs a terminal"), "{said:?}");
 }
 
+/// A `klatch open`, killed when dropped, so that a failed assertion leaves none behind.
+struct Open(Child);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// The status line and the text of a page.
 fn get(port: u16, path: &str, host: &str) -> (String, String) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -89,9 +99,9 @@ fn results_are_listed_searched_shown_and_compared_on_loopback() {
     let folders = two_runs(out.path());
     let names: Vec<&str> =
         folders.iter().map(|folder| folder.file_name().unwrap().to_str().unwrap()).collect();
-    let mut server = klatch().arg("open").arg(out.path()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut open = Open(klatch().arg("open").arg(out.path()).stdout(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(open.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let port: u16 = line.trim().trim_end_matches('/').rsplit_once(':').unwrap().1.parse().unwrap();
     let host = format!("127.0.0.1:{port}");
     let page = |path: &str| get(port, path, &host);
@@ -105,11 +115,9 @@ fn results_are_listed_searched_shown_and_compared_on_loopback() {
     assert!(page(&format!("/report/{}", names[0])).1.contains("native-epoll carries "));
     let both = page(&format!("/compare?a={}&b={}", names[0], names[1])).1;
     assert!(both.contains("B compared with A"));
-    assert!(page(&format!("/compare?a={0}&b={0}", names[0])).1.contains("Choose one result as A"));
+    assert!(page(&format!("/compare?a={0}&b={0}", names[0])).1.contains("Select one result as A"));
     for (path, wanted) in [("/report/..%2f..%2fetc", "404"), ("/report/latest", "404"), ("/other", "404")] {
         assert!(page(path).0.contains(wanted), "{path}");
     }
     assert!(get(port, "/", "evil.example").0.contains("403"));
-    server.kill().unwrap();
-    server.wait().unwrap();
 }
