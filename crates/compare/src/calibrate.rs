@@ -1,52 +1,55 @@
-//! A against A: what this machine shows where there is nothing to show.
+//! Calibration: compares a platform with itself, which shows the noise of this machine.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use jiff::Timestamp;
-use klatch_instruments::Files;
 use klatch_platforms::{Chosen, Processes};
 use klatch_record::{Comparison, Estimator, Role, Status, save};
-use klatch_runner::{Bench, Plan, RunError, chosen, make_folder, noise_of, save_noise};
+use klatch_runner::{
+    Plan, RunError, Session, VisitEvent, make_folder, make_runs, noise_between_starts, resolve_platform,
+    save_noise,
+};
 use thiserror::Error;
 
 use crate::read::CompareError;
 use crate::records::{Terms, compare};
 
-/// Fewer pairs are no design.
+/// With fewer pairs a comparison is unpaired.
 const PAIRS_MIN: u32 = 3;
 
-/// What came of a calibration.
+/// The result of a calibration.
 pub struct Calibration {
-    /// A compared with A.
+    /// The platform compared with itself.
     pub comparison: Comparison,
-    /// Where its records are.
+    /// The folder with its records.
     pub folder: PathBuf,
-    /// How long it took.
+    /// Time that the calibration took.
     pub elapsed: Duration,
-    /// Where it is kept for the warnings of later runs, or why it cannot be; `None` if it is of what instruments cost.
-    pub kept: Option<std::io::Result<PathBuf>>,
+    /// The file that the noise was saved to for the warnings of later runs, or why it was not; `None` for the cost of
+    /// instruments.
+    pub saved: Option<std::io::Result<PathBuf>>,
 }
 
-/// Why a calibration came to nothing. Records of finished runs stay.
+/// Why a calibration ended without a result. The records of finished runs stay on disk.
 #[derive(Debug, Error)]
 pub enum CalibrateError {
     /// A run could not be made.
     #[error(transparent)]
     Run(Box<RunError>),
-    /// A run's score does not count.
+    /// The verdict of a run is not valid.
     #[error("a run of the calibration does not count: {0}")]
     NotValid(String),
-    /// What is to be measured did not happen.
+    /// An instrument did not run.
     #[error("{0}")]
-    NotWatched(String),
-    /// No interval can be told.
-    #[error("{pairs} turns in {time_s:.0} s, which is too few: use a longer --time, 60 or more")]
+    Instrument(String),
+    /// The time was too short for an interval.
+    #[error("{pairs} pairs in {time_s:.0} s, which is too few: use a longer --time, 60 or more")]
     TooShort {
-        /// Pairs of turns.
+        /// Pairs with and without instruments.
         pairs: usize,
-        /// What was asked for.
+        /// The time asked for.
         time_s: f64,
     },
     /// The records cannot be compared.
@@ -60,60 +63,63 @@ impl From<RunError> for CalibrateError {
     }
 }
 
-/// Measures the plan's platform against itself for about so long, in pairs. Ends when another pair would not fit, but not
-/// before three.
+/// Compares the plan's platform with itself, in pairs, for about `time`. Ends when another pair would not fit, but not
+/// before three pairs. `on_pair` receives the number of each pair and the time so far.
 ///
-/// A pair is two starts of the server in random order, each with the plan's warm-ups and one trial: so what starts differ by
-/// is in the noise.
+/// A pair is two starts of the server in random order, each with the plan's warm-ups and one trial. The noise therefore
+/// includes the differences between starts.
 ///
 /// # Errors
-/// See [`CalibrateError`]; nothing is left running.
+/// See [`CalibrateError`]. Every process that was started is stopped.
 pub fn calibrate(
     plan: &Plan,
     time: Duration,
-    all: &Processes,
-    mut tell: impl FnMut(u32, Duration),
+    processes: &Processes,
+    mut on_pair: impl FnMut(u32, Duration),
 ) -> Result<Calibration, CalibrateError> {
-    let platform = chosen(plan)?;
+    let platform = resolve_platform(plan)?;
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };
     let folder = make_folder(&plan.out, "calibration", Timestamp::now()).map_err(in_out)?;
-    let (begun, mut longest, mut rng) = (Instant::now(), Duration::ZERO, Rng::with_seed(plan.seed));
+    let (began, mut longest, mut rng) = (Instant::now(), Duration::ZERO, Rng::with_seed(plan.seed));
     for pair in 1.. {
-        if pair > PAIRS_MIN && begun.elapsed() + longest > time {
+        if pair > PAIRS_MIN && began.elapsed() + longest > time {
             break;
         }
-        tell(pair, begun.elapsed());
-        let pair_begun = Instant::now();
+        on_pair(pair, began.elapsed());
+        let pair_began = Instant::now();
         for side in if rng.bool() { ["a", "b"] } else { ["b", "a"] } {
-            visit(plan, platform.as_ref(), all, &folder.join(side), pair)?;
+            visit(plan, platform.as_ref(), processes, &folder.join(side), pair)?;
         }
-        longest = longest.max(pair_begun.elapsed());
+        longest = longest.max(pair_began.elapsed());
     }
     let terms = Terms { estimate: Estimator::GeometricMean, confidence: 0.95 };
     let comparison = compare(&folder.join("a"), &folder.join("b"), terms)?.remove(0);
-    let kept = Some(save_noise(&noise_of(&comparison)));
-    Ok(Calibration { comparison, folder, elapsed: begun.elapsed(), kept })
+    let saved = Some(save_noise(&noise_between_starts(&comparison)));
+    Ok(Calibration { comparison, folder, elapsed: began.elapsed(), saved })
 }
 
-/// One start of the server: the plan's warm-ups, then a trial.
+/// One start of the server: the plan's warm-ups, then a trial, whose record is saved.
 fn visit(
     plan: &Plan,
     platform: Option<&Chosen>,
-    all: &Processes,
+    processes: &Processes,
     side: &Path,
     pair: u32,
 ) -> Result<(), CalibrateError> {
-    let into = side.join(format!("block-{pair:03}"));
-    std::fs::create_dir_all(&into).map_err(|source| RunError::Folder { out: into.clone(), source })?;
-    let files = Files { folder: into.clone(), stem: "trial-1".to_owned() };
-    let mut bench = Bench::open(plan, platform, all)?;
-    for number in 1..=plan.warmups {
-        bench.run(Role::WarmUp, number, &files, |_| {})?;
-    }
-    let record = bench.run(Role::Trial, pair, &files, |_| {})?;
-    save(&record, &into.join("trial-1.json")).map_err(RunError::from)?;
-    if record.verdict.status != Status::Valid {
-        return Err(CalibrateError::NotValid(record.verdict.messages()));
-    }
-    Ok(())
+    let block = side.join(format!("block-{pair:03}"));
+    std::fs::create_dir_all(&block).map_err(|source| RunError::Folder { out: block.clone(), source })?;
+    let session = Session::open(plan, platform, processes)?;
+    let mut runs: Vec<(Role, u32)> = (1..=plan.warmups).map(|number| (Role::WarmUp, number)).collect();
+    runs.push((Role::Trial, pair));
+    let mut invalid = None;
+    make_runs(session, &block, &runs, |_| false, &mut |event| {
+        if let VisitEvent::RunEnded(record) = event
+            && record.role == Role::Trial
+        {
+            save(record, &block.join("trial-1.json"))?;
+            invalid = (record.verdict.status != Status::Valid).then(|| record.verdict.messages());
+        }
+        Ok(())
+    })?;
+    invalid.map_or(Ok(()), |reasons| Err(CalibrateError::NotValid(reasons)))
 }

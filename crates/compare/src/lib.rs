@@ -1,21 +1,21 @@
 //! Compares records: two folders of them, a platform with itself (calibration), a run with and without instruments, and
 //! servers with the cost of the machine's loopback.
 
-mod by_turns;
+mod alternating;
 mod calibrate;
-mod differ;
+mod differences;
 mod floor;
+mod instrument_cost;
 mod metrics;
-mod pair;
+mod pairing;
 mod read;
 mod records;
-mod starts;
 #[cfg(test)]
 mod tests;
-mod watch_cost;
+mod values;
 
 pub use calibrate::{CalibrateError, Calibration, calibrate};
 pub use floor::{FloorError, FloorProbe};
+pub use instrument_cost::instrument_cost;
 pub use read::CompareError;
 pub use records::{Terms, compare};
-pub use watch_cost::watch_cost;

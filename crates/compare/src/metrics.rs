@@ -1,4 +1,4 @@
-//! What is compared.
+//! The metrics that are compared, and their ratios.
 
 use klatch_record::{Estimator, Latency, MetricComparison, RatioEstimate, Record};
 use klatch_stats::{
@@ -6,55 +6,55 @@ use klatch_stats::{
 };
 
 use crate::records::Terms;
-use crate::starts::OneValue;
+use crate::values::Value;
 
-/// A number of a record.
+/// A metric of records.
 pub(crate) struct Metric {
     /// Its name, with the unit last.
     pub(crate) name: &'static str,
-    /// The number, where the record has it.
-    pub(crate) of: fn(&Record) -> Option<f64>,
+    /// Its value; `None` where it was not observed.
+    pub(crate) value: fn(&Record) -> Option<f64>,
 }
 
-/// All that are compared.
+/// The metrics of every comparison, in the order of the table.
 pub(crate) const METRICS: [Metric; 7] = [
-    Metric { name: "messages_per_s", of: |record| Some(record.score.messages_per_s) },
-    Metric { name: "cpu_us_per_message", of: |record| record.score.cpu_us_per_message },
+    Metric { name: "messages_per_s", value: |record| Some(record.score.messages_per_s) },
+    Metric { name: "cpu_us_per_message", value: |record| record.score.cpu_us_per_message },
     Metric {
         name: "server_cpu_us_per_message",
-        of: |record| Some(record.usage.server.as_ref()?.cpu_us_per_message),
+        value: |record| Some(record.usage.server.as_ref()?.cpu_us_per_message),
     },
-    Metric { name: "server_cpu_per_crowd_cpu", of: server_per_crowd },
-    Metric { name: "latency_p50_us", of: |record| latency(record, |of| of.p50_us) },
-    Metric { name: "latency_p99_us", of: |record| latency(record, |of| of.p99_us) },
-    Metric { name: "latency_p999_us", of: |record| latency(record, |of| of.p999_us) },
+    Metric { name: "server_cpu_per_crowd_cpu", value: server_per_crowd },
+    Metric { name: "latency_p50_us", value: |record| latency(record, |of| of.p50_us) },
+    Metric { name: "latency_p99_us", value: |record| latency(record, |of| of.p99_us) },
+    Metric { name: "latency_p999_us", value: |record| latency(record, |of| of.p999_us) },
 ];
 
-/// Resampling is repeatable: the same records give the same interval.
+/// Seed of resampling. It is fixed, so that the same records give the same interval.
 const SEED: u64 = 1;
 
 fn latency(record: &Record, of: fn(&Latency) -> f64) -> Option<f64> {
     record.latency.as_ref().map(of)
 }
 
-/// The crowd is the same program with the same work on both sides of a comparison: what the machine does to the speed of
-/// both, a neighbour on the other hyperthread or a clock that moves, drops out.
+/// CPU time of the server per CPU time of the crowd. The crowd is the same program with the same work on both sides, so
+/// effects on the speed of both drop out: a busy sibling hyperthread, or a changing clock frequency.
 fn server_per_crowd(record: &Record) -> Option<f64> {
     let (server, crowd) = (record.usage.server.as_ref()?, record.usage.crowd.as_ref()?);
     (crowd.cpu_s > 0.0).then(|| server.cpu_s / crowd.cpu_s)
 }
 
-/// Compares one metric. `first` is the number of first values of each side that say how much they scatter, where not all
-/// do.
-pub(crate) fn compared(
+/// Compares one metric. `first` is the number of first values of each side that the scatter is estimated from; `None`
+/// for all values.
+pub(crate) fn compare_metric(
     metric: &Metric,
-    (a, b): (&[OneValue<'_>], &[OneValue<'_>]),
+    (a, b): (&[Value<'_>], &[Value<'_>]),
     first: [Option<usize>; 2],
     design: Design,
     terms: Terms,
 ) -> MetricComparison {
     let values =
-        |side: &[OneValue<'_>]| side.iter().map(|value| value.of(metric.of)).collect::<Option<Vec<f64>>>();
+        |side: &[Value<'_>]| side.iter().map(|value| value.of(metric.value)).collect::<Option<Vec<f64>>>();
     let (ratio, absent, a, b) = match (values(a), values(b)) {
         (Some(a), Some(b)) => match ratio_of_series(&a, &b, first, design, terms) {
             Ok(ratio) => (Some(ratio), None, a, b),
@@ -68,7 +68,7 @@ pub(crate) fn compared(
     MetricComparison { metric: metric.name.to_owned(), a, b, ratio, absent }
 }
 
-/// B / A with its interval, of values whose number was fixed beforehand.
+/// B / A with its interval, for values whose number was fixed beforehand.
 pub(crate) fn ratio(a: &[f64], b: &[f64], design: Design, terms: Terms) -> Result<RatioEstimate, StatsError> {
     ratio_of_series(a, b, [None, None], design, terms)
 }

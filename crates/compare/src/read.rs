@@ -1,79 +1,79 @@
-//! Records from files.
+//! Reads the records of a side from files.
 
 use std::path::{Path, PathBuf};
 
 use klatch_record::{Record, Role, SCHEMA_NAME, Status};
 use thiserror::Error;
 
-use crate::differ::{described, workload};
+use crate::differences::{describe_platform, describe_workload};
 
 /// Why two sides cannot be compared.
 #[derive(Debug, Error)]
 pub enum CompareError {
-    /// It is not there.
+    /// A file or folder cannot be read.
     #[error("cannot read {path}: {source}", path = path.display())]
     Missing {
-        /// What was to be read.
+        /// The file or folder.
         path: PathBuf,
-        /// Why it cannot be.
+        /// The error of the file system.
         source: std::io::Error,
     },
-    /// It is no record.
+    /// A file is not a record.
     #[error("{path} is no record: {cause}", path = path.display())]
     NoRecord {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// What is wrong with its contents.
         cause: String,
     },
-    /// Nothing to compare.
-    #[error("{path} holds no valid trial ({found}); name a record or a folder of records", path = path.display())]
+    /// A side has no valid trial.
+    #[error("{path} holds no valid trial ({contents}); name a record or a folder of records", path = path.display())]
     NoTrial {
-        /// The file or folder.
+        /// The file or folder of the side.
         path: PathBuf,
-        /// What it holds.
-        found: String,
+        /// The number of other records in it, by kind.
+        contents: String,
     },
-    /// Different things in one folder.
+    /// A folder holds records of different platforms or workloads.
     #[error("{path} holds different runs, {one} and {other}; name one folder or cell of it", path = path.display())]
     Mixed {
-        /// The folder.
+        /// The folder of the side.
         path: PathBuf,
-        /// One of them.
+        /// Platform and workload of one record.
         one: String,
-        /// Another.
+        /// Platform and workload of another record.
         other: String,
     },
-    /// Two studies without a common cell.
+    /// The two studies share no cell.
     #[error("the two studies have no cell in common: {a}; and {b}; name one cell of each")]
     NoCommonCell {
-        /// Cells of A.
+        /// The cells of A, by name.
         a: String,
-        /// Cells of B.
+        /// The cells of B, by name.
         b: String,
     },
-    /// Compared with itself.
+    /// Both sides are the same file or folder.
     #[error("{a} and {b} are the same; name two records or folders", a = a.display(), b = b.display())]
     Same {
-        /// A.
+        /// The path of side A.
         a: PathBuf,
-        /// B.
+        /// The path of side B.
         b: PathBuf,
     },
 }
 
-/// The valid trials below a path, in the order of time.
+/// The valid trials of a side, in the order of time.
 pub(crate) struct Read {
     pub(crate) path: PathBuf,
     pub(crate) records: Vec<Record>,
-    /// The folder that each record is in: one start of the server each.
+    /// The folder of each record; one folder is one start of the server.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) notes: Vec<String>,
-    /// Where the trials' scatter said when they are enough: how many first ones it is taken from.
+    /// Number of first trials that the scatter is estimated from, where the scatter also ended the series.
     pub(crate) first_trials: Option<usize>,
 }
 
-/// The cells of a study's folder.
+/// The names of the cells in a study's folder, sorted; `None` for another folder.
 pub(crate) fn cells(study: &Path) -> Option<Vec<String>> {
     let folders = std::fs::read_dir(study.join("cells")).ok()?.flatten();
     let mut names: Vec<String> = folders
@@ -84,44 +84,48 @@ pub(crate) fn cells(study: &Path) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Reads the record, or all records below the folder.
+/// Reads one record, or all records below a folder.
 pub(crate) fn read(path: &Path) -> Result<Read, CompareError> {
-    let mut found = Vec::new();
+    let mut records = Vec::new();
     if path.is_dir() {
-        below(path, &mut found)?;
+        read_below(path, &mut records)?;
     } else {
-        let record = record(path)?.ok_or_else(|| CompareError::NoRecord {
+        let record = read_record(path)?.ok_or_else(|| CompareError::NoRecord {
             path: path.to_owned(),
             cause: format!("its `schema` is not {SCHEMA_NAME}"),
         })?;
-        found.push((record, path.to_owned()));
+        records.push((record, path.to_owned()));
     }
-    let all = found.len();
-    found.retain(|(record, _)| record.role == Role::Trial);
-    let warmups = all - found.len();
-    let (mut valid, spoilt): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|(record, _)| record.verdict.status == Status::Valid);
+    let all = records.len();
+    records.retain(|(record, _)| record.role == Role::Trial);
+    let warmups = all - records.len();
+    let (mut valid, others): (Vec<_>, Vec<_>) =
+        records.into_iter().partition(|(record, _)| record.verdict.status == Status::Valid);
     valid.sort_by(|(a, a_path), (b, b_path)| (&a.started_at, a_path).cmp(&(&b.started_at, b_path)));
     if valid.is_empty() {
-        let found = format!("warm-ups: {warmups}, trials that do not count: {}", spoilt.len());
-        return Err(CompareError::NoTrial { path: path.to_owned(), found });
+        let contents = format!("warm-ups: {warmups}, trials that do not count: {}", others.len());
+        return Err(CompareError::NoTrial { path: path.to_owned(), contents });
     }
     let left_out = |(record, file): &(Record, PathBuf)| {
         format!("{} is left out, its score does not count: {}", file.display(), record.verdict.messages())
     };
-    let notes = spoilt.iter().map(left_out).collect();
+    let notes = others.iter().map(left_out).collect();
     let (records, files): (Vec<Record>, Vec<PathBuf>) = valid.into_iter().unzip();
     let first = &records[0];
-    let tell = |record| format!("{}, {}", described(record), workload(&record.workload));
-    if let Some(other) = records.iter().find(|record| tell(record) != tell(first)) {
-        return Err(CompareError::Mixed { path: path.to_owned(), one: tell(first), other: tell(other) });
+    let describe = |record| format!("{}, {}", describe_platform(record), describe_workload(&record.workload));
+    if let Some(other) = records.iter().find(|record| describe(record) != describe(first)) {
+        return Err(CompareError::Mixed {
+            path: path.to_owned(),
+            one: describe(first),
+            other: describe(other),
+        });
     }
     let folder = |file: &PathBuf| file.parent().unwrap_or(Path::new(".")).to_owned();
     let folders = files.iter().map(folder).collect();
     Ok(Read { path: path.to_owned(), folders, records, notes, first_trials: first_trials(path) })
 }
 
-/// What the result of the study says that this is a part of, if it is one.
+/// `first_trials` of the study that `path` is part of; `None` outside a study.
 fn first_trials(path: &Path) -> Option<usize> {
     // A record of a cell is STUDY/cells/CELL/block-001/trial-1.json.
     let result =
@@ -130,23 +134,23 @@ fn first_trials(path: &Path) -> Option<usize> {
     Some(result.first_trials? as usize)
 }
 
-/// All records in a folder and the folders below; links are not followed, as `latest` is one.
-fn below(folder: &Path, found: &mut Vec<(Record, PathBuf)>) -> Result<(), CompareError> {
+/// Reads all records in a folder and its subfolders. Links are not followed, as `latest` is one.
+fn read_below(folder: &Path, records: &mut Vec<(Record, PathBuf)>) -> Result<(), CompareError> {
     let wrong = |source| CompareError::Missing { path: folder.to_owned(), source };
     for entry in std::fs::read_dir(folder).map_err(wrong)? {
         let entry = entry.map_err(wrong)?;
         let (path, kind) = (entry.path(), entry.file_type().map_err(wrong)?);
         if kind.is_dir() {
-            below(&path, found)?;
+            read_below(&path, records)?;
         } else if path.extension().is_some_and(|extension| extension == "json") {
-            found.extend(record(&path)?.map(|record| (record, path)));
+            records.extend(read_record(&path)?.map(|record| (record, path)));
         }
     }
     Ok(())
 }
 
-/// Reads a record; `None` where it is other JSON, as of a study or of an instrument.
-fn record(path: &Path) -> Result<Option<Record>, CompareError> {
+/// Reads a record; `None` for other JSON, such as that of a study or an instrument.
+fn read_record(path: &Path) -> Result<Option<Record>, CompareError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| CompareError::Missing { path: path.to_owned(), source })?;
     let wrong =

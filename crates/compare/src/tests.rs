@@ -1,4 +1,4 @@
-//! Folders of records as a run or a study writes them.
+//! Comparisons of folders as a run or a study writes them.
 
 use klatch_record::samples::{noise, record};
 use klatch_record::{Cause, Class, Comparison, Estimator, Reason, Record, Role, Unit, Verdict, save};
@@ -19,7 +19,7 @@ fn study() -> TempDir {
     let out = tempfile::tempdir().unwrap();
     for block in 1..=5 {
         let drift = 1.2_f64.powi(block as i32);
-        // One that wanders a little, or there is no scatter.
+        // Without this wobble the ratios would not scatter.
         let noise = 1.0 + f64::from(block % 3) / 1_000.0;
         put(
             &out,
@@ -45,18 +45,18 @@ fn fails(out: &TempDir, a: &str, b: &str) -> String {
 
 #[test]
 fn cells_of_one_study_are_paired_by_block_and_drift_drops_out() {
-    let of = one(&study(), "s/cells/a", "s/cells/b");
-    assert_eq!((of.pairs, of.unit, of.a.starts), (Some(5), Unit::Start, 5));
-    let ratio = of.metrics[0].ratio.unwrap();
+    let comparison = one(&study(), "s/cells/a", "s/cells/b");
+    assert_eq!((comparison.pairs, comparison.unit, comparison.a.starts), (Some(5), Unit::Start, 5));
+    let ratio = comparison.metrics[0].ratio.unwrap();
     assert!(ratio.shows_difference() && (ratio.estimate - 1.05).abs() < 0.002, "{ratio:?}");
-    assert_eq!(of.metrics[1].absent.as_deref(), Some("not every record has it"));
-    assert_eq!(of.notes, [""; 0]);
+    assert_eq!(comparison.metrics[1].absent.as_deref(), Some("not every record has it"));
+    assert_eq!(comparison.notes, [""; 0]);
 }
 
 #[test]
-fn the_scatter_of_series_that_ended_by_it_is_that_of_the_first_trials() {
+fn the_first_trials_give_the_scatter_of_a_series_that_ended_by_its_scatter() {
     let out = tempfile::tempdir().unwrap();
-    // Eight that scatter, and eight that do not: so the series ended.
+    // Eight trials that scatter, and eight that do not, at which the series ended.
     for (cell, score) in [("a", 1_000.0), ("b", 1_010.0)] {
         for block in 1..=16_u32 {
             let scatter = if block <= 8 { 0.97 + 0.03 * f64::from(block % 3) } else { 1.0 };
@@ -83,27 +83,27 @@ fn the_scatter_of_series_that_ended_by_it_is_that_of_the_first_trials() {
 fn a_block_without_a_partner_is_left_out() {
     let out = study();
     std::fs::remove_dir_all(out.path().join("s/cells/b/block-2")).unwrap();
-    let of = one(&out, "s/cells/a", "s/cells/b");
-    assert_eq!((of.pairs, of.metrics[0].a.len()), (Some(4), 4));
-    assert_eq!(of.notes, ["1 without a partner of the same block are left out"]);
+    let comparison = one(&out, "s/cells/a", "s/cells/b");
+    assert_eq!((comparison.pairs, comparison.metrics[0].a.len()), (Some(4), 4));
+    assert_eq!(comparison.notes, ["1 without a partner in the same block are left out"]);
 }
 
 #[test]
-fn what_was_measured_one_after_the_other_is_not_paired() {
+fn sides_measured_one_after_the_other_are_not_paired() {
     let out = tempfile::tempdir().unwrap();
     for number in 1..=4 {
         let wander = [10.0, -10.0, 20.0, 0.0][number as usize - 1];
         put(&out, &format!("a/trial-{number}.json"), &record(number, number, 1_000.0 + wander));
         put(&out, &format!("b/trial-{number}.json"), &record(number, 20 + number, 2_000.0 + wander));
     }
-    let of = one(&out, "a", "b");
-    assert_eq!((of.pairs, of.unit), (None, Unit::Trial));
-    assert!(of.notes[0].starts_with("one start of the server"), "{:?}", of.notes);
-    assert!((of.metrics[0].ratio.unwrap().estimate - 2.0).abs() < 0.02);
+    let comparison = one(&out, "a", "b");
+    assert_eq!((comparison.pairs, comparison.unit), (None, Unit::Trial));
+    assert!(comparison.notes[0].starts_with("with only one start of the server"), "{:?}", comparison.notes);
+    assert!((comparison.metrics[0].ratio.unwrap().estimate - 2.0).abs() < 0.02);
 }
 
 #[test]
-fn of_two_studies_every_common_cell_is_compared() {
+fn every_common_cell_of_two_studies_is_compared() {
     let (old, new) = (study(), study());
     put(&new, "s/cells/c/block-1/trial-1.json", &record(1, 1, 1.0));
     let all = compare(&old.path().join("s"), &new.path().join("s"), TERMS).unwrap();
@@ -112,7 +112,7 @@ fn of_two_studies_every_common_cell_is_compared() {
 }
 
 #[test]
-fn what_else_differs_is_noted_and_what_does_not_count_is_left_out() {
+fn other_differences_are_listed_and_invalid_trials_are_left_out() {
     let out = study();
     let mut other = record(6, 50, 1.0);
     other.verdict = Verdict::of(vec![Reason::new(Cause::Crowd, "3 deliveries lost")]);
@@ -124,20 +124,21 @@ fn what_else_differs_is_noted_and_what_does_not_count_is_left_out() {
         slower.platform.class = Some(Class::Open);
         put(&out, &format!("c/block-{block}/trial-1.json"), &slower);
     }
-    let of = one(&out, "c", "s/cells/b");
+    let comparison = one(&out, "c", "s/cells/b");
     assert!(
-        of.notes[0].contains("block-6/trial-1.json is left out, its score does not count: 3 deliveries lost")
+        comparison.notes[0]
+            .contains("block-6/trial-1.json is left out, its score does not count: 3 deliveries lost")
     );
     assert!(
-        of.notes[1]
+        comparison.notes[1]
             .starts_with("workloads differ: A 5 rooms of 20 users, 100 messages of 60 bytes, pacing turns")
     );
-    assert!(of.notes[2].starts_with("classes differ"), "{:?}", of.notes);
-    assert_eq!((of.b.trials, of.notes.len()), (5, 3));
+    assert!(comparison.notes[2].starts_with("classes differ"), "{:?}", comparison.notes);
+    assert_eq!((comparison.b.trials, comparison.notes.len()), (5, 3));
 }
 
 #[test]
-fn what_cannot_be_compared_is_said() {
+fn sides_that_cannot_be_compared_give_an_error() {
     let out = study();
     put(&out, "warm/warm-up-1.json", &Record { role: Role::WarmUp, ..record(1, 1, 1.0) });
     std::fs::write(out.path().join("odd.json"), "{\"schema\": \"klatch-record/1\"}").unwrap();
@@ -154,13 +155,13 @@ fn what_cannot_be_compared_is_said() {
         ("other.json", "other.json is no record: its `schema` is not klatch-record/1"),
         ("mixed", "mixed holds different runs, x, 10 rooms"),
     ] {
-        let said = fails(&out, "s/cells/a", b);
-        assert!(said.contains(message), "{message:?} is not in {said:?}");
+        let error = fails(&out, "s/cells/a", b);
+        assert!(error.contains(message), "{message:?} is not in {error:?}");
     }
 }
 
 #[test]
-fn a_difference_of_single_starts_is_held_to_what_calibration_found() {
+fn a_difference_between_single_starts_is_checked_against_the_calibration() {
     let out = tempfile::tempdir().unwrap();
     for number in 1..=4 {
         let wander = [1.0, -1.0, 2.0, 0.0][number as usize - 1];
@@ -170,15 +171,15 @@ fn a_difference_of_single_starts_is_held_to_what_calibration_found() {
             put(&out, &format!("{side}/trial-{number}.json"), &record);
         }
     }
-    let of = one(&out, "a", "b");
-    assert!(of.metrics[0].ratio.unwrap().shows_difference());
+    let comparison = one(&out, "a", "b");
+    assert!(comparison.metrics[0].ratio.unwrap().shows_difference());
     assert!(
-        of.notes[0].ends_with(
+        comparison.notes[0].ends_with(
             "two starts of x differ by up to 4.0 % in throughput on this machine (calibrated 2026-01-01)"
         ),
         "{:?}",
-        of.notes
+        comparison.notes
     );
-    let held = "messages_per_s: two starts of x differ by up to 4.0 % here, so this may be no difference of the platforms";
-    assert_eq!(of.notes[1..], [held]);
+    let note = "messages_per_s: two starts of x differ by up to 4.0 % on this machine, so the platforms may not differ";
+    assert_eq!(comparison.notes[1..], [note]);
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use klatch_compare::{calibrate, watch_cost};
+use klatch_compare::{calibrate, instrument_cost};
 use klatch_platforms::{Processes, Setting, Wish};
 use klatch_record::{InstrumentName, error_chain};
 use klatch_runner::{CrowdKind, Plan, Remote};
@@ -70,7 +70,7 @@ impl Calibrate {
                     print_error(format_args!("pair {pair}, {:.0} of {time_s:.0} s", elapsed.as_secs_f64()));
                 }
             }),
-            true => watch_cost(&plan, time, &all, |pairs, elapsed| {
+            true => instrument_cost(&plan, time, &all, |pairs, elapsed| {
                 // A pair is two seconds.
                 if !json && pairs % 10 == 0 {
                     print_error(format_args!("{pairs} pairs, {:.0} of {time_s:.0} s", elapsed.as_secs_f64()));
@@ -88,7 +88,7 @@ impl Calibrate {
         };
         let json_text = serde_json::to_string(&done.comparison)?;
         std::fs::write(done.folder.join("calibration.json"), &json_text)?;
-        if let Some(Err(error)) = &done.kept {
+        if let Some(Err(error)) = &done.saved {
             print_error(format_args!(
                 "klatch: cannot store the calibration, so warnings of later runs will not use it: {}",
                 error_chain(error)
@@ -102,7 +102,7 @@ impl Calibrate {
                 false => klatch_report::calibration(&done.comparison, done.elapsed),
             };
             print_line(format_args!("{summary}records: {}", done.folder.display()));
-            if let Some(Ok(path)) = &done.kept {
+            if let Some(Ok(path)) = &done.saved {
                 print_line(format_args!("stored for the warnings of later runs: {}", path.display()));
             }
         }
@@ -112,7 +112,7 @@ impl Calibrate {
     fn plan(self) -> anyhow::Result<Plan> {
         anyhow::ensure!(self.warmup <= 1000, "warm-up count must be 0..=1000, got {}", self.warmup);
         Ok(Plan {
-            wish: Wish { name: Some(self.platform), settings: self.knobs, ..self.platforms.wish() },
+            platform: Wish { name: Some(self.platform), settings: self.knobs, ..self.platforms.wish() },
             target: None,
             crowd: CrowdKind::Native,
             crowd_settings: Vec::new(),

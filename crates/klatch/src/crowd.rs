@@ -8,7 +8,7 @@ use clap::Args;
 use klatch_crowd::{Options, Remote, Threads, remote_control, run};
 use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Gate, Status, WireName, save};
 use klatch_report::Progress;
-use klatch_runner::{CrowdKind, OwnWatch, ShardPlan, now, shard_record};
+use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
 use crate::output::{print, print_line};
 use crate::version::build;
@@ -85,16 +85,16 @@ impl Crowd {
         }
         let mut progress = (!self.json).then(|| Progress::new("crowd".to_owned()));
         let started_at = now();
-        let mut watch = OwnWatch::new();
+        let mut monitor = SelfMonitor::new();
         let result = run(&options, inbox, |event| {
-            watch.tell(event);
+            monitor.on_event(event);
             match &mut progress {
                 Some(progress) => progress.tell(event),
                 None => print_event(event),
             }
         })?;
         let verdict = klatch_runner::judge(&result);
-        let itself = watch.itself(result.sent + result.received);
+        let report = monitor.report(result.sent + result.received);
         if let Some(out) = &self.out {
             let threads = options.threads == Threads::TwoPerUser;
             let plan = ShardPlan {
@@ -108,10 +108,10 @@ impl Crowd {
                 command: std::env::args().collect(),
                 build: build(),
             };
-            save(&shard_record(plan, result.clone(), itself.clone())?, out)?;
+            save(&shard_record(plan, result.clone(), report.clone())?, out)?;
         }
         if self.json {
-            print_event(&CrowdEvent::Itself(itself.into()));
+            print_event(&CrowdEvent::Itself(report.into()));
             print_event(&CrowdEvent::Result(result.clone().into()));
         } else {
             print(klatch_report::crowd(&result)?);

@@ -65,7 +65,7 @@ impl Floor {
         let all = Processes::default();
         let stopper = all.clone();
         ctrlc::set_handler(move || stopper.interrupt())?;
-        let mut probe = FloorProbe::new(Machine { all: &all });
+        let mut probe = FloorProbe::new(Machine { processes: &all });
         let done = run_study(&plan, &store, &mut probe, |event| match event {
             StudyEvent::Visit { cell, block, .. } if !self.json => {
                 print_line(format_args!("{} (block {block})", cell.id))

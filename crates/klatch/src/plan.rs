@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_record::Gate;
-use klatch_runner::{Target, in_shell, shard_commands, shard_file, spread};
+use klatch_runner::{Target, in_shell, shard_commands, shard_file, split_rooms};
 
 use crate::output::print_line;
 use crate::workload::WorkloadArgs;
@@ -41,7 +41,7 @@ impl Plan {
             workload.rooms,
             self.shards
         );
-        let shares = spread(&workload, self.shards);
+        let shares = split_rooms(&workload, self.shards);
         for command in shard_commands(&self.host_program, &self.target, &shares, &gate.name) {
             print_line(in_shell(&command));
         }

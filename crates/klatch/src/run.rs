@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use klatch_platforms::{Processes, Setting, Wish};
 use klatch_record::{InstrumentName, Record, Role, Status};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
-use klatch_runner::{CrowdKind, Event, Plan, Target, execute, guard_series};
+use klatch_runner::{CrowdKind, Event, Plan, Target, VisitEvent, execute, guard_series};
 use klatch_schedulers::Wish as SchedulerSpec;
 
 use crate::INTERRUPTED;
@@ -151,7 +151,7 @@ impl Run {
             self.crowd_loops
         );
         Ok(Plan {
-            wish: Wish { name: self.platform, settings: self.knobs, ..self.platforms.wish() },
+            platform: Wish { name: self.platform, settings: self.knobs, ..self.platforms.wish() },
             target: self.target,
             crowd: match self.crowd {
                 CrowdName::Native => CrowdKind::Native,
@@ -189,21 +189,24 @@ struct Display<'a> {
 
 impl Display<'_> {
     fn update(&mut self, event: Event<'_>) {
+        let event = match event {
+            Event::Visit(event) => event,
+            Event::Unsaved(record) => return print_json(record),
+        };
         match event {
-            Event::Ready(platform) if !self.json => {
+            VisitEvent::Ready(platform) if !self.json => {
                 if !self.plan.sysctls.is_empty() {
                     print_line(format_args!("machine   {}; restored afterwards", join(&self.plan.sysctls)));
                 }
                 print_line(headline(platform, &describe_crowd(self.plan), &self.plan.workload));
             }
-            Event::Begins(role, number) => {
+            VisitEvent::RunStarted(role, number) => {
                 self.progress = Some(Progress::new(klatch_report::role_and_number(role, number)));
             }
-            Event::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.tell(event)),
-            Event::Ended(record, _) if self.json => print_json(record),
-            Event::Ended(record, _) => print_line(one_line(record)),
-            Event::Unsaved(record) => print_json(record),
-            Event::Ready(_) => {}
+            VisitEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.tell(event)),
+            VisitEvent::RunEnded(record) if self.json => print_json(record),
+            VisitEvent::RunEnded(record) => print_line(one_line(record)),
+            VisitEvent::Ready(_) => {}
         }
     }
 }

@@ -85,7 +85,7 @@ impl Study {
         if !self.json && !self.live {
             print(outline(&plan));
         }
-        let done = run_study(&plan, &store, &mut Machine { all: &all }, |event| display.update(event));
+        let done = run_study(&plan, &store, &mut Machine { processes: &all }, |event| display.update(event));
         // Restores the terminal before anything else is printed.
         drop(display);
         match done {
@@ -141,7 +141,7 @@ impl Study {
 /// The plan of a run before a study file changes it: the defaults.
 pub(crate) fn default_plan(platforms: &PlatformArgs, out: &Path) -> Plan {
     Plan {
-        wish: platforms.wish(),
+        platform: platforms.wish(),
         target: None,
         crowd: CrowdKind::Native,
         crowd_settings: Vec::new(),

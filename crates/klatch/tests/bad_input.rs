@@ -31,7 +31,7 @@ fn numbers_out_of_range() {
         (["--platform", "fax"], "klatch: no platform is called fax; there are "),
         (
             ["--target", "chat.example"],
-            "a target looks like irc://host:port (or redis://, nats://, mqtt://), got chat.example",
+            "a target has the form irc://host:port (or redis://, nats://, mqtt://), got chat.example",
         ),
     ] {
         // The later of two equal options counts.
@@ -173,5 +173,5 @@ fn an_error_is_printed_with_its_cause() {
 #[test]
 fn a_folder_that_cannot_be_made() {
     let mut command = run_once(Path::new("/proc/results"), &["--platform", "native-epoll"]);
-    fails(&mut command, "klatch: cannot keep results in /proc/results: ");
+    fails(&mut command, "klatch: cannot write results to /proc/results: ");
 }

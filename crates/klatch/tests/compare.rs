@@ -65,7 +65,7 @@ fn what_an_instrument_costs_is_told_by_turns_of_one_run() {
     let said = Said::of(klatch().args(["calibrate", "--out"]).arg(out.path()).args(asked));
     let json: serde_json::Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"));
     assert_eq!((said.status, &json["unit"], &json["a"]["starts"]), (Some(0), &"turn".into(), &1.into()));
-    assert!(json["b"]["platform"].as_str().unwrap().ends_with("watched by runqueue, wakeups"), "{json}");
+    assert!(json["b"]["platform"].as_str().unwrap().ends_with(", with runqueue, wakeups"), "{json}");
     let metrics = json["metrics"].as_array().unwrap();
     let cpu = metrics.iter().find(|metric| metric["metric"] == "cpu_us_per_message").unwrap();
     let values = |side: &str| cpu[side].as_array().unwrap().clone();

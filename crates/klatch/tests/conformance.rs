@@ -84,7 +84,7 @@ fn what_cannot_run_says_why() {
     let cases = [
         ("irc://127.0.0.1:1", "nobody answers at 127.0.0.1:1: Connection refused"),
         ("nats://127.0.0.1:4222", "nats://127.0.0.1:4222 speaks nats, and the kit checks IRC servers"),
-        ("irc://nowhere", "a target looks like irc://host:port"),
+        ("irc://nowhere", "a target has the form irc://host:port"),
         ("native-fibers", "no platform is called native-fibers"),
     ];
     for (target, why) in cases {

@@ -52,7 +52,7 @@ fn a_lost_delivery_is_found() {
 fn a_lost_delivery_under_turns_stops_the_room_and_is_found() {
     for (status, record) in spoilt(Mischief::Lose { delivery: 10 }, "turns") {
         assert_eq!((status, record.checks.lost), (Some(1), 1));
-        assert!(record.checks.unsaid > 0 && reasons(&record).contains("messages never said"), "{record:?}");
+        assert!(record.checks.unsaid > 0 && reasons(&record).contains("messages never sent"), "{record:?}");
     }
 }
 

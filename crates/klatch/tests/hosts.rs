@@ -79,7 +79,7 @@ fn a_shard_that_dies_on_its_host_is_named() {
     let said = Said::from(running.wait_with_output().unwrap());
     let record = said.record();
     assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
-    let told = "the shard of room 2 on b: the crowd ended without a result; it said: ";
+    let told = "the shard of room 2 on b: the crowd ended without a result; on standard error: ";
     assert!(record.verdict.reasons[0].message.starts_with(told), "{record:?}");
     assert_eq!(record.verdict.reasons.len(), 1, "{record:?}");
 }
@@ -94,6 +94,6 @@ fn a_host_that_cannot_be_reached_is_told() {
     let said = Said::of(network.run(out.path(), &SMALL).args(["--host-program", "/nowhere/klatch"]));
     assert_eq!(said.status, Some(2), "{said:?}");
     assert!(said.err.contains("the crowd (the shard of rooms "), "{said:?}");
-    assert!(said.err.contains("ended without a result; it said: "), "{said:?}");
+    assert!(said.err.contains("ended without a result; on standard error: "), "{said:?}");
     assert!(said.err.contains("/nowhere/klatch"), "{said:?}");
 }

@@ -90,7 +90,7 @@ fn a_shard_that_is_killed_is_named() {
     let said = Said::from(run.wait_with_output().unwrap());
     let record = said.record();
     assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
-    let told = "the shard of room 2: the crowd ended without a result; it said: nothing";
+    let told = "the shard of room 2: the crowd ended without a result; on standard error: nothing";
     assert_eq!(record.verdict.messages(), told);
     assert_eq!(record.score.sent, 200, "the other shard's messages are there");
 }
@@ -125,7 +125,7 @@ fn a_shard_that_cannot_join_keeps_the_gate_closed() {
     assert_eq!((said.status, record.score.total), (Some(1), 0), "{said:?}");
     let reasons = record.verdict.messages();
     assert!(reasons.contains(":srv 433 * r1u3 :Nickname is already in use"), "{reasons}");
-    assert!(reasons.contains("it was stopped, as the shard of room "), "{reasons}");
+    assert!(reasons.contains("it was stopped, because the shard of room "), "{reasons}");
 }
 
 #[test]

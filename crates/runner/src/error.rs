@@ -1,4 +1,4 @@
-//! What can keep a plan from being carried out.
+//! Errors of a plan.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use klatch_record::{LatencyError, MergeError, SaveError, WorkloadError, error_ch
 use klatch_schedulers::SchedulerError;
 use thiserror::Error;
 
-/// Why a plan could not be carried out to its end. Records of finished runs stay.
+/// Why a plan ended early. The records of finished runs stay on disk.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// A number is out of range.
+    /// A number of the workload is out of range.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// The scheduler cannot be loaded.
+    /// The scheduler of the plan cannot be loaded.
     #[error(transparent)]
     Scheduler(#[from] SchedulerError),
-    /// The machine cannot be set so.
+    /// A sysctl of the plan cannot be set.
     #[error(transparent)]
     Sysctl(#[from] SysctlError),
     /// The run failed, and so did restoring the machine's settings after it.
@@ -26,93 +26,93 @@ pub enum RunError {
         error_chain(restore)
     )]
     RunAndRestore {
-        /// Why the run failed; [`RunError::ends_a_study`] follows it.
+        /// Why the run failed; it decides [`RunError::ends_a_study`].
         run: Box<RunError>,
-        /// Why the settings could not be restored; the next Klatch tries again.
+        /// Why the settings could not be restored. The next start of Klatch tries again.
         restore: SysctlError,
     },
-    /// The machine cannot carry it.
+    /// The plan needs more than a limit of this machine allows.
     #[error(transparent)]
     Needs(#[from] NeedError),
-    /// The platform cannot run here.
+    /// The platform is unknown, not installed or misconfigured.
     #[error(transparent)]
     Platform(#[from] PlatformError),
-    /// The Java crowd has no Java.
+    /// No Java was detected that can run the Java crowd.
     #[error("the Java crowd {0}")]
     CrowdJava(JavaError),
     /// The Java crowd speaks IRC only.
     #[error("the Java crowd speaks IRC, and this server speaks {wire}; use --crowd native")]
     CrowdWire {
-        /// What the server speaks.
+        /// Protocol of the server.
         wire: &'static str,
     },
-    /// The server cannot be had.
+    /// A server could not be started.
     #[error(transparent)]
     Server(#[from] ServerError),
-    /// The crowd cannot be started.
+    /// A crowd process could not be started.
     #[error("the crowd: {0}")]
     Crowd(#[from] ProcessError),
-    /// A crowd ended before the gate was open.
-    #[error("the crowd ({name}) ended without a result; it said: {words}")]
+    /// A crowd ended before the gate opened.
+    #[error("the crowd ({name}) ended without a result; on standard error: {stderr}")]
     CrowdDied {
-        /// Which.
+        /// The rooms and host of the crowd.
         name: String,
-        /// Its standard error.
-        words: String,
+        /// The last lines of its standard error.
+        stderr: String,
     },
-    /// The crowd hangs.
+    /// No crowd printed a line for too long.
     #[error("the crowd reported nothing for {silent_s} s and was stopped")]
     CrowdSilent {
-        /// For so long, seconds.
+        /// How long it printed nothing.
         silent_s: f64,
     },
-    /// Nobody answers at the address.
+    /// The crowd could not connect to the server.
     #[error("no server at {address}: {detail}")]
     NoServer {
-        /// Where.
+        /// Host and port.
         address: String,
-        /// What happened.
+        /// Why the connection failed.
         detail: String,
     },
-    /// Results cannot be kept.
-    #[error("cannot keep results in {out}: {source}; name another folder with --out", out = out.display())]
+    /// The folder for results cannot be created or written.
+    #[error("cannot write results to {out}: {source}; name another folder with --out", out = out.display())]
     Folder {
-        /// The folder.
+        /// The folder that `--out` names.
         out: PathBuf,
-        /// Why not.
+        /// The error of the file system.
         source: std::io::Error,
     },
-    /// A record cannot be written.
+    /// A record could not be written.
     #[error("{0}")]
     Save(#[from] SaveError),
-    /// Latencies that no histogram holds.
-    #[error("the crowd's result is odd: {0}")]
+    /// The latencies in a crowd's result fit no histogram.
+    #[error("the crowd's result has invalid latencies: {0}")]
     Latency(#[from] LatencyError),
-    /// There is a shard without a room.
+    /// There are more shards than rooms.
     #[error(
         "room count must be {shards} or more, as there are {shards} shards (one a server and one a host at least), got {rooms}"
     )]
     TooFewRooms {
-        /// Shards.
+        /// Crowd processes, as required by shards, servers and hosts.
         shards: u32,
-        /// Rooms.
+        /// Rooms of the workload.
         rooms: u32,
     },
-    /// What the plan wants does not go together.
+    /// Two parts of the plan exclude each other.
     #[error("{0}")]
-    Together(&'static str),
-    /// Records of shards do not fit together.
+    Conflict(&'static str),
+    /// The results of the shards are not of one run.
     #[error("cannot merge the records of the shards: {0}")]
     Merge(#[from] MergeError),
     /// The loopback could not be probed before the start of a server.
     #[error("cannot measure the cost of the loopback: {0}")]
     LoopbackProbe(std::io::Error),
-    /// Somebody stopped it.
+    /// Klatch was interrupted by a signal.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// What a run gave, once the settings of the machine were restored. Neither failure hides the other.
+/// The result of a run after the settings of the machine were restored. If both failed, the error holds both.
 pub(crate) fn after_restore<T>(
     run: Result<T, RunError>,
     restored: Result<(), SysctlError>,
@@ -125,9 +125,9 @@ pub(crate) fn after_restore<T>(
 }
 
 impl RunError {
-    /// Whether a study cannot go on after this, as it would with another cell.
+    /// Whether this error would also fail the next cell of a study, so that the study ends.
     pub fn ends_a_study(&self) -> bool {
-        use ProcessError::Interrupted as Stopped;
+        use ProcessError::Interrupted;
         if let RunError::RunAndRestore { run, .. } = self {
             return run.ends_a_study();
         }
@@ -137,8 +137,8 @@ impl RunError {
                 | RunError::Folder { .. }
                 | RunError::LoopbackProbe(_)
                 | RunError::Interrupted
-                | RunError::Crowd(Stopped)
-                | RunError::Server(ServerError::Process { source: Stopped, .. })
+                | RunError::Crowd(Interrupted)
+                | RunError::Server(ServerError::Process { source: Interrupted, .. })
         )
     }
 }
@@ -155,11 +155,11 @@ mod tests {
 
     #[test]
     fn a_failed_restore_does_not_replace_the_error_of_the_run() {
-        let died = RunError::CrowdDied { name: "room 1".into(), words: "no memory".into() };
+        let died = RunError::CrowdDied { name: "room 1".into(), stderr: "no memory".into() };
         let error = after_restore::<()>(Err(died), not_restored()).unwrap_err();
         assert_eq!(
             error_chain(&error),
-            "the crowd (room 1) ended without a result; it said: no memory; then the settings of the machine \
+            "the crowd (room 1) ended without a result; on standard error: no memory; then the settings of the machine \
              could not be restored: thp: cannot write /sys/thp: Operation not permitted (os error 1)"
         );
         assert!(!error.ends_a_study());

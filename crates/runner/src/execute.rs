@@ -1,74 +1,76 @@
-//! Carries a plan out.
+//! Carries out a plan with one start of the server, as `klatch run` does.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
-use klatch_instruments::Files;
 use klatch_platforms::{Processes, Sysctls};
-use klatch_record::{CrowdEvent, Platform, Record, Role, Status, save};
+use klatch_record::{Record, Role, Status, save};
 
-use crate::bench::{Bench, chosen};
 use crate::error::{RunError, after_restore};
 use crate::folder::{make_folder, next_stem};
 use crate::plan::Plan;
+use crate::preflight::resolve_platform;
+use crate::session::Session;
+use crate::visit::{VisitEvent, make_runs};
 
-/// What happens while a plan is carried out.
+/// A step in the execution of a plan.
 pub enum Event<'a> {
-    /// What is measured, and where it listens.
-    Ready(&'a Platform),
-    /// A run begins.
-    Begins(Role, u32),
-    /// The crowd tells.
-    Crowd(&'a CrowdEvent),
-    /// A run has ended, and its record is at this path.
-    Ended(&'a Record, &'a Path),
-    /// A run has ended, and its record could not be written.
+    /// A step of its visit; the record of a run that ended is saved.
+    Visit(VisitEvent<'a>),
+    /// A run has ended, and its record could not be written. The execution ends with that error.
     Unsaved(&'a Record),
 }
 
-/// What came of a plan.
+/// The result of a plan.
 pub struct Outcome {
-    /// The records of all its runs, in order.
+    /// The records of all its runs, warm-ups included, in order.
     pub records: Vec<Record>,
-    /// Where they are.
+    /// The folder that they were written to.
     pub folder: PathBuf,
 }
 
-/// Carries the plan out: server, warm-ups, trials, records. Ends early after an invalid run, whose server may be spoilt.
+/// Starts the server, makes the plan's warm-ups and trials, and saves a record of each. An invalid run ends it early,
+/// as its server may be in a bad state.
 ///
 /// # Errors
-/// See [`RunError`]; nothing is left running.
-pub fn execute(plan: &Plan, all: &Processes, tell: impl FnMut(Event<'_>)) -> Result<Outcome, RunError> {
-    // First: what the machine can carry depends on them.
+/// See [`RunError`]. Every process that was started is stopped, and the machine's settings are restored.
+pub fn execute(
+    plan: &Plan,
+    processes: &Processes,
+    on_event: impl FnMut(Event<'_>),
+) -> Result<Outcome, RunError> {
+    // The sysctls are set first: the limits that the plan is checked against depend on them.
     let sysctls = Sysctls::set(&plan.sysctls)?;
-    let outcome = carry_out(plan, all, tell);
+    let outcome = run_all(plan, processes, on_event);
     after_restore(outcome, sysctls.put_back())
 }
 
-fn carry_out(plan: &Plan, all: &Processes, mut tell: impl FnMut(Event<'_>)) -> Result<Outcome, RunError> {
-    let chosen = chosen(plan)?;
-    let name = chosen.as_ref().map_or("target", |chosen| chosen.name.as_str());
+fn run_all(
+    plan: &Plan,
+    processes: &Processes,
+    mut on_event: impl FnMut(Event<'_>),
+) -> Result<Outcome, RunError> {
+    let platform = resolve_platform(plan)?;
+    let name = platform.as_ref().map_or("target", |platform| platform.name.as_str());
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };
     let folder = make_folder(&plan.out, name, Timestamp::now()).map_err(in_out)?;
-    let mut bench = Bench::open(plan, chosen.as_ref(), all)?;
-    tell(Event::Ready(&bench.platform));
+    let session = Session::open(plan, platform.as_ref(), processes)?;
+    let warmups = (1..=plan.warmups).map(|number| (Role::WarmUp, number));
+    let trials = (1..=plan.trials).map(|number| (Role::Trial, number));
+    let runs: Vec<(Role, u32)> = warmups.chain(trials).collect();
     let mut records = Vec::new();
-    let roles = (1..=plan.warmups).map(|number| (Role::WarmUp, number));
-    for (role, number) in roles.chain((1..=plan.trials).map(|number| (Role::Trial, number))) {
-        tell(Event::Begins(role, number));
-        let files = Files { folder: folder.clone(), stem: next_stem(&folder, role) };
-        let record = bench.run(role, number, &files, |event| tell(Event::Crowd(event)))?;
-        let path = folder.join(files.stem + ".json");
-        if let Err(error) = save(&record, &path) {
-            tell(Event::Unsaved(&record));
-            return Err(error.into());
+    let is_invalid = |record: &Record| record.verdict.status == Status::Invalid;
+    make_runs(session, &folder, &runs, is_invalid, &mut |event| {
+        if let VisitEvent::RunEnded(record) = event {
+            let path = folder.join(next_stem(&folder, record.role) + ".json");
+            if let Err(error) = save(record, &path) {
+                on_event(Event::Unsaved(record));
+                return Err(error.into());
+            }
+            records.push(record.clone());
         }
-        tell(Event::Ended(&record, &path));
-        let invalid = record.verdict.status == Status::Invalid;
-        records.push(record);
-        if invalid {
-            break;
-        }
-    }
+        on_event(Event::Visit(event));
+        Ok(())
+    })?;
     Ok(Outcome { records, folder })
 }

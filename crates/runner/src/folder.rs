@@ -1,4 +1,4 @@
-//! Where results go: a new folder for each call, and the link `latest` to it.
+//! Folders for results: a new one for each call, with the link `latest` to it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use klatch_record::Role;
 
-/// A record has at most a few hundred kB; this much must fit before anything starts.
+/// Free space that is required before anything starts; a record has a few hundred kB at most.
 const ROOM_NEEDED_BYTES: usize = 512 * 1024;
 
-/// Makes the folder `out/<time>-<name>`, makes sure that a record can be written there, and links `out/latest` to it.
+/// Creates the folder `out/<time>-<name>`, checks that a record can be written there, and links `out/latest` to it.
 ///
 /// # Errors
 /// The folder cannot be created, or has no room for a record.
@@ -17,8 +17,8 @@ pub fn make_folder(out: &Path, name: &str, now: Timestamp) -> std::io::Result<Pa
     std::fs::create_dir_all(out)?;
     let stem = format!("{}-{name}", now.strftime("%Y-%m-%dT%H-%M-%SZ"));
     let folder = new_folder(out, &stem)?;
-    if let Err(error) = try_to_write(&folder) {
-        // Nothing can be kept here, so nothing is left here.
+    if let Err(error) = check_writable(&folder) {
+        // The folder cannot be used, so it is removed.
         let _ = std::fs::remove_dir(&folder);
         return Err(error);
     }
@@ -39,7 +39,7 @@ fn new_folder(out: &Path, stem: &str) -> std::io::Result<PathBuf> {
     unreachable!("there are more numbers than folders")
 }
 
-fn try_to_write(folder: &Path) -> std::io::Result<()> {
+fn check_writable(folder: &Path) -> std::io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(&vec![b' '; ROOM_NEEDED_BYTES])?;
     file.as_file().sync_all()
@@ -50,15 +50,15 @@ fn link_latest(out: &Path, folder: &Path) -> std::io::Result<()> {
     let name = folder.file_name().expect("a result folder has a name");
     match std::fs::symlink_metadata(&link) {
         Ok(there) if there.is_symlink() => std::fs::remove_file(&link)?,
-        // Whatever else is called so is not ours.
+        // A file of this name that is no link is not Klatch's.
         Ok(_) => return Ok(()),
         Err(_) => {}
     }
     std::os::unix::fs::symlink(name, link)
 }
 
-/// The name of the next run's files in this folder, without an ending: nothing that is there is overwritten, also where
-/// a server that starts again after an interruption is warmed up again.
+/// The name of the next run's files in `folder`, without extension. No file is overwritten, even when an interrupted
+/// block repeats its warm-ups.
 pub fn next_stem(folder: &Path, role: Role) -> String {
     let name = match role {
         Role::WarmUp => "warm-up",
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_results_of_one_second_have_two_folders_and_the_link_is_to_the_last() {
+    fn results_of_the_same_second_get_separate_folders_and_latest_links_the_last() {
         let out = tempfile::tempdir().unwrap();
         let first = make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap();
         let second = make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap();

@@ -1,38 +1,41 @@
-//! Carries a plan out: starts the servers and the crowd as processes, controls the crowd, and builds one record of each
+//! Carries out one plan: starts the servers and the crowd as processes, controls the crowd, and builds a record of each
 //! run with its verdict and warnings.
 
-mod assemble;
-mod bench;
-mod crowd;
+mod control;
+mod cpu_sampler;
+mod crowd_command;
 mod error;
 mod execute;
 mod folder;
 mod guards;
-mod itself;
 mod noise;
+mod observer;
 mod plan;
-mod pulse;
+mod preflight;
+mod record;
 mod remote;
+mod running_crowd;
 mod scheduler;
+mod self_monitor;
+mod session;
 mod shard;
-mod spread;
-mod steer;
+mod split;
 mod verdict;
 mod visit;
-mod watcher;
 
-pub use bench::{Bench, chosen};
-pub use crowd::{shard_commands, shard_file};
+pub use crowd_command::{shard_commands, shard_file};
 pub use error::RunError;
 pub use execute::{Event, Outcome, execute};
 pub use folder::{make_folder, next_stem};
 pub use guards::{describe_noise, guard_series};
-pub use itself::OwnWatch;
-pub use noise::{noise_of, save_noise};
+pub use noise::{noise_between_starts, save_noise};
+pub use observer::RunObserver;
 pub use plan::{CrowdKind, Plan, Target, TargetError};
+pub use preflight::resolve_platform;
 pub use remote::{Remote, from_shell, in_shell};
+pub use self_monitor::SelfMonitor;
+pub use session::Session;
 pub use shard::{ShardPlan, now, shard_record};
-pub use spread::spread;
+pub use split::split_rooms;
 pub use verdict::judge;
-pub use visit::{Executor, Machine, Visiting};
-pub use watcher::Watcher;
+pub use visit::{Executor, Machine, VisitEvent, make_runs};

@@ -1,5 +1,5 @@
-//! What `klatch calibrate` found on each machine, kept for later runs in `calibration.json` of Klatch's state folder.
-//! A home folder can be that of several machines, so it is kept by the machine's name.
+//! The noise that `klatch calibrate` measured, saved for later runs in `calibration.json` in Klatch's state folder. The
+//! file has one entry per machine name, because several machines can share a home folder.
 
 use std::collections::BTreeMap;
 use std::io::{BufReader, Error, Result, Write};
@@ -14,36 +14,37 @@ use serde::{Deserialize, Serialize};
 use crate::shard::now;
 
 const FILE: &str = "calibration.json";
-/// How sure it is that two starts differ by less.
+/// Probability that two starts of a server differ by less than the noise.
 const CONFIDENCE: f64 = 0.95;
 
-/// The file.
+/// The contents of `calibration.json`.
 #[derive(Default, Serialize, Deserialize)]
-struct Kept {
-    /// By the machine's name, as `uname -n`.
+struct CalibrationFile {
+    /// By machine name, as `uname -n` prints it.
     machines: BTreeMap<String, Noise>,
 }
 
-/// The noise in a comparison of a platform with itself, of which each value is one trial of one start of the server.
-pub fn noise_of(of: &Comparison) -> Noise {
+/// The difference between two starts that chance alone explains, from a comparison of a platform with itself. Each value
+/// of the comparison must be one trial of one start of the server.
+pub fn noise_between_starts(comparison: &Comparison) -> Noise {
     let between = |metric: &klatch_record::MetricComparison| {
         let all: Vec<f64> = metric.a.iter().chain(&metric.b).copied().collect();
         Some((metric.metric.clone(), chance_difference(&all, CONFIDENCE).ok()?))
     };
     Noise {
         measured_at: now(),
-        platform: of.a.platform.clone(),
-        starts: of.a.starts + of.b.starts,
-        between_starts: of.metrics.iter().filter_map(between).collect(),
+        platform: comparison.a.platform.clone(),
+        starts: comparison.a.starts + comparison.b.starts,
+        between_starts: comparison.metrics.iter().filter_map(between).collect(),
     }
 }
 
-/// What was last found on this machine; `None` if nothing was, or it cannot be read any more.
-pub(crate) fn here() -> Option<Noise> {
+/// The last calibration of this machine; `None` without one, or if the file cannot be read.
+pub(crate) fn load_noise() -> Option<Noise> {
     read(&PrivateFolder::open(&state_folder().ok()?).ok()??)?.machines.remove(&host_name())
 }
 
-/// Keeps it for later runs on this machine; returns where.
+/// Saves the noise for later runs on this machine. Returns the path of the file.
 ///
 /// # Errors
 /// The state folder cannot be created or written.
@@ -53,16 +54,16 @@ pub fn save_noise(noise: &Noise) -> Result<PathBuf> {
     Ok(folder.path().join(FILE))
 }
 
-fn read(folder: &PrivateFolder) -> Option<Kept> {
+fn read(folder: &PrivateFolder) -> Option<CalibrationFile> {
     serde_json::from_reader(BufReader::new(folder.read(Path::new(FILE)).ok()??)).ok()
 }
 
-/// Whole or not at all, beside what is there of other machines.
+/// Replaces the file atomically, with the entries of other machines unchanged.
 fn write(noise: &Noise, folder: &PrivateFolder) -> Result<()> {
-    let mut kept = read(folder).unwrap_or_default();
-    kept.machines.insert(host_name(), noise.clone());
+    let mut calibrations = read(folder).unwrap_or_default();
+    calibrations.machines.insert(host_name(), noise.clone());
     let mut file = tempfile::NamedTempFile::new_in(folder.path())?;
-    serde_json::to_writer_pretty(&mut file, &kept)?;
+    serde_json::to_writer_pretty(&mut file, &calibrations)?;
     file.write_all(b"\n")?;
     file.persist(folder.path().join(FILE)).map_err(|error| error.error)?;
     Ok(())
@@ -74,16 +75,16 @@ mod tests {
     use klatch_record::samples;
 
     #[test]
-    fn what_is_written_is_read_and_other_machines_are_kept() {
+    fn the_file_is_read_back_and_entries_of_other_machines_survive() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(FILE);
         let folder = PrivateFolder::create(folder.path()).unwrap();
         let (mine, theirs) = (samples::noise(0.03), samples::noise(0.5));
         write(&mine, &folder).unwrap();
-        let mut kept = read(&folder).unwrap();
-        assert_eq!(kept.machines.get(&host_name()), Some(&mine));
-        kept.machines.insert("another".into(), theirs.clone());
-        std::fs::write(&path, serde_json::to_vec(&kept).unwrap()).unwrap();
+        let mut calibrations = read(&folder).unwrap();
+        assert_eq!(calibrations.machines.get(&host_name()), Some(&mine));
+        calibrations.machines.insert("another".into(), theirs.clone());
+        std::fs::write(&path, serde_json::to_vec(&calibrations).unwrap()).unwrap();
         write(&mine, &folder).unwrap();
         assert_eq!(read(&folder).unwrap().machines.get("another"), Some(&theirs));
         std::fs::write(&path, "{").unwrap();

@@ -1,4 +1,4 @@
-//! What is to be run.
+//! Plans: what to measure, and how.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -11,66 +11,66 @@ use thiserror::Error;
 
 use crate::remote::Remote;
 
-/// What is to be run.
+/// One platform or target, a crowd, a workload and the number of runs.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The platform, the Java that the user named, and what is set.
-    pub wish: Wish,
-    /// A server that somebody else started, instead of a platform.
+    /// The platform to start, with its Java and knobs.
+    pub platform: Wish,
+    /// A server that runs already; replaces the platform.
     pub target: Option<Target>,
-    /// Which crowd.
+    /// Load generator to use.
     pub crowd: CrowdKind,
-    /// What is set about the crowd.
+    /// Knobs of the crowd.
     pub crowd_settings: Vec<Setting>,
-    /// What is set about the machine, and put back afterwards.
+    /// Settings of the whole machine, restored after the visit.
     pub sysctls: Vec<Setting>,
-    /// The scheduler that is loaded for the time of a visit; without one it is the kernel's own.
+    /// Scheduler to load during a visit; `None` for the kernel's own.
     pub scheduler: Option<klatch_schedulers::Wish>,
-    /// What the crowd does.
+    /// Rooms, users, messages and pacing.
     pub workload: Workload,
-    /// Crowd processes over which the rooms are spread; there is one for each server and each host at least.
+    /// Crowd processes among which the rooms are split; at least one for each server and host.
     pub shards: u32,
-    /// Server processes over which the rooms are spread.
+    /// Server processes among which the rooms are split.
     pub servers: u32,
     /// The address on which servers listen.
     pub listen: IpAddr,
-    /// Other machines for the crowd.
+    /// Machines that run the crowd, if not this one.
     pub remote: Remote,
-    /// What watches.
+    /// Instruments of every run.
     pub instruments: Vec<InstrumentName>,
-    /// Runs that do not count, first.
+    /// Runs before the trials that do not count.
     pub warmups: u32,
-    /// Runs that count.
+    /// Number of runs that count.
     pub trials: u32,
-    /// The folder under which results are written.
+    /// Folder that results are written below.
     pub out: PathBuf,
-    /// How long a server may take until it is ready.
+    /// Longest time until a server is ready.
     pub ready_timeout: Duration,
-    /// How long a run may go without a delivery.
+    /// Longest time without a delivery.
     pub timeout: Duration,
-    /// How long a connection may take.
+    /// Longest time to establish one connection.
     pub connect_timeout: Duration,
-    /// Event loops of the native crowd.
+    /// Event loops of each native crowd process.
     pub crowd_loops: usize,
     /// Seed of the schedule under pacing `rate`.
     pub seed: u64,
-    /// Which Klatch this is.
+    /// Version and commit of this Klatch.
     pub build: Build,
 }
 
-/// The crowds.
+/// The load generators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CrowdKind {
-    /// Event loops; the same for every server.
+    /// Native, with event loops.
     Native,
-    /// The same with two threads a user, as VolanoMark had them.
+    /// Native, with two threads per user as in VolanoMark.
     NativeThreads,
-    /// VolanoMark's in Java: two threads a user.
+    /// Java, with two threads per user as in VolanoMark.
     Java,
 }
 
 impl CrowdKind {
-    /// As records and study files name it.
+    /// Its name in records and study files.
     pub fn name(self) -> &'static str {
         match self {
             CrowdKind::Native => "native",
@@ -80,20 +80,20 @@ impl CrowdKind {
     }
 }
 
-/// The address of a server that somebody else started.
+/// The address of a server that runs already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The protocol it speaks.
+    /// Protocol of the server.
     pub wire: WireName,
-    /// Host name or address.
+    /// Host name or IP address, without brackets.
     pub host: String,
-    /// Port.
+    /// TCP port, not 0.
     pub port: u16,
 }
 
-/// Not the address of a server.
+/// A text that is not the address of a server.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("a target looks like irc://host:port (or redis://, nats://, mqtt://), got {0}")]
+#[error("a target has the form irc://host:port (or redis://, nats://, mqtt://), got {0}")]
 pub struct TargetError(String);
 
 impl FromStr for Target {
@@ -117,7 +117,7 @@ impl std::fmt::Display for Target {
     }
 }
 
-/// Host and port as one word; an IPv6 address stands in brackets.
+/// Host and port as one word, with brackets around an IPv6 address.
 pub(crate) fn address(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }

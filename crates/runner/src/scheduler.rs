@@ -1,22 +1,22 @@
-//! The scheduler of history under which a plan runs, if it names one.
+//! The kernel scheduler under which a plan runs.
 
 use klatch_record::SchedulerInForce;
 use klatch_schedulers::{Loaded, SchedulerError, Wish};
 
-/// A scheduler that is in force while this lives, or the kernel's own.
+/// A scheduler of Klatch that is loaded until this is dropped, or the kernel's own.
 pub(crate) struct Scheduler {
     loaded: Option<(String, Loaded)>,
 }
 
 impl Scheduler {
-    /// Loads what the plan names.
-    pub(crate) fn load(wish: Option<&Wish>) -> Result<Scheduler, SchedulerError> {
-        let load = |wish: &Wish| Ok((wish.to_string(), wish.load()?));
-        Ok(Scheduler { loaded: wish.map(load).transpose()? })
+    /// Loads `spec`; `None` leaves the kernel's own scheduler in force.
+    pub(crate) fn load(spec: Option<&Wish>) -> Result<Scheduler, SchedulerError> {
+        let load = |spec: &Wish| Ok((spec.to_string(), spec.load()?));
+        Ok(Scheduler { loaded: spec.map(load).transpose()? })
     }
 
-    /// What is in force, what it has counted, and whether it was lost: the kernel falls back to its own silently, and the
-    /// score is then that one's. `None` for a plan that names none.
+    /// The loaded scheduler, its counters, and whether the kernel has unloaded it; `None` for the kernel's own. The
+    /// kernel falls back to its own scheduler without an error, and a score would then be that scheduler's.
     pub(crate) fn in_force(&self) -> Option<SchedulerInForce> {
         let (name, loaded) = self.loaded.as_ref()?;
         let stats = loaded.observed().map(|observed| observed.stats).unwrap_or_default();

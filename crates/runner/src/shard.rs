@@ -1,48 +1,47 @@
-//! The record of a crowd that nobody steered: one shard of a run.
+//! The record of a crowd without a parent process: one shard of a run.
 
 use jiff::Timestamp;
 use klatch_record::{
     Build, CrowdInfo, CrowdResult, Gate, Itself, Platform, Record, Role, WireName, Workload,
 };
 
-use crate::CrowdKind;
-use crate::assemble::{CrowdOutcome, Run, record_of_shard};
 use crate::error::RunError;
-use crate::plan::address;
+use crate::plan::{CrowdKind, address};
+use crate::record::{CrowdPart, RunFacts, build_shard_record};
 
-/// What a crowd was told that belongs into its record.
+/// The options of a crowd that its record holds.
 #[derive(Clone, Debug)]
 pub struct ShardPlan {
-    /// Which crowd it is.
+    /// Kind of the crowd.
     pub crowd: CrowdKind,
-    /// Host of the server.
+    /// Host name or IP address of the server.
     pub host: String,
-    /// Port of the server.
+    /// TCP port of the server.
     pub port: u16,
-    /// The protocol it speaks.
+    /// Protocol of the server.
     pub wire: WireName,
-    /// The crowd's own rooms.
+    /// The crowd's own share of the rooms.
     pub workload: Workload,
-    /// Where it waits for the others.
+    /// The gate at which it waits for the other shards.
     pub gate: Option<Gate>,
-    /// When it began, RFC 3339 in UTC, as [`now`] tells it.
+    /// Start time, as of [`now`].
     pub started_at: String,
-    /// The exact command line.
+    /// Command line of the crowd.
     pub command: Vec<String>,
-    /// Which Klatch this is.
+    /// Version and commit of this Klatch.
     pub build: Build,
 }
 
-/// This moment as records tell it: RFC 3339 in UTC.
+/// The current time in the format of records: RFC 3339 in UTC, to the second.
 pub fn now() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The record of a shard, which `klatch merge` makes one of with those of the others.
+/// The record of one shard; `klatch merge` merges the records of all shards.
 ///
 /// # Errors
-/// A latency that no histogram holds.
-pub fn shard_record(plan: ShardPlan, result: CrowdResult, itself: Itself) -> Result<Record, RunError> {
+/// A latency is out of the range of the histogram.
+pub fn shard_record(plan: ShardPlan, result: CrowdResult, report: Itself) -> Result<Record, RunError> {
     let address = address(&plan.host, plan.port);
     let platform = Platform {
         name: format!("{}://{address}", plan.wire.name()),
@@ -62,10 +61,10 @@ pub fn shard_record(plan: ShardPlan, result: CrowdResult, itself: Itself) -> Res
         command: plan.command,
         runtime: None,
     };
-    let run = Run {
+    let run = RunFacts {
         build: &plan.build,
         platform: &platform,
-        environment: itself.environment,
+        environment: report.environment,
         started_at: plan.started_at,
         role: Role::Trial,
         number: 1,
@@ -75,17 +74,17 @@ pub fn shard_record(plan: ShardPlan, result: CrowdResult, itself: Itself) -> Res
         servers_ended: Vec::new(),
         observations: Vec::new(),
     };
-    let outcome = CrowdOutcome {
+    let part = CrowdPart {
         crowd: &crowd,
         workload: &plan.workload,
         address: &address,
-        host: Some(itself.host),
+        host: Some(report.host),
         gate: plan.gate,
-        clock: itself.clock,
+        clock: report.clock,
         result,
         died: None,
-        usage: itself.usage,
+        usage: report.usage,
         environment: None,
     };
-    record_of_shard(run, outcome)
+    build_shard_record(run, part)
 }

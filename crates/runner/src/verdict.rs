@@ -1,19 +1,19 @@
-//! Whether a score counts, and what to know when reading it.
+//! Whether a score counts, and warnings that need data from outside the record.
 
 use klatch_record::{
     Cause, CrowdResult, Environment, FaultKind, Latency, Reason, Verdict, Warning, WarningKind,
 };
 
-/// Share of CPU time of other programs above which the machine is called busy.
+/// A machine is busy above this share of CPU time used by other programs.
 const OTHERS_SHARE_MAX: f64 = 0.05;
-/// The same where that share is not known: load per CPU at the start.
+/// A machine is busy above this load average per CPU at the start, where that share is unknown.
 const BUSY_LOAD_PER_CPU: f64 = 0.5;
-/// Share of CPU time given to others above which steal is told.
+/// Share of CPU time given to other guests above which there is a warning.
 const STEAL_SHARE_MAX: f64 = 0.01;
-/// A crowd that speaks later than this (99th percentile, µs) is told of, if it is also a tenth of the latency.
+/// Send lag of a crowd (99th percentile, µs) above which there is a warning, if it is also a tenth of the latency.
 const LAG_P99_MAX_US: f64 = 1_000.0;
 
-/// Judges a result.
+/// The verdict on the result of a crowd: every failure and every kind of fault is a reason.
 pub fn judge(result: &CrowdResult) -> Verdict {
     let failure = result.failure.iter().map(ToString::to_string);
     let counts = [
@@ -26,7 +26,7 @@ pub fn judge(result: &CrowdResult) -> Verdict {
     let faults = counts.into_iter().filter(|(_, count)| *count > 0).map(|(kind, count)| {
         let (unit, what) = match kind {
             FaultKind::Lost => ("delivery", "lost"),
-            FaultKind::Unsaid => ("message", "never said"),
+            FaultKind::Unsaid => ("message", "never sent"),
             FaultKind::Repeated => ("delivery", "repeated"),
             FaultKind::Reordered => ("delivery", "reordered"),
             FaultKind::Altered => ("delivery", "altered"),
@@ -43,7 +43,7 @@ fn plural(unit: &str) -> String {
     unit.strip_suffix('y').map_or_else(|| format!("{unit}s"), |stem| format!("{stem}ies"))
 }
 
-/// What to know of a crowd when reading its score.
+/// Warnings about the crowd of a score.
 pub(crate) fn crowd_warnings(
     result: &CrowdResult,
     latency: Option<&Latency>,
@@ -54,35 +54,35 @@ pub(crate) fn crowd_warnings(
         |kind, message, advice: &str| warnings.push(Warning { kind, message, advice: advice.to_owned() });
     for stranger in &result.strangers {
         let message = format!(
-            "a stranger, {}, was in room {} and said {} messages; what he said and heard is not counted",
+            "a stranger, {}, was in room {} and sent {} messages; the score leaves out what they sent and received",
             stranger.nick, stranger.room, stranger.messages
         );
-        warn(WarningKind::Stranger, message, "repeat the run without him before you compare its score");
+        warn(WarningKind::Stranger, message, "repeat the run without them before you compare its score");
     }
     if let (Some(lag), Some(latency)) = (send_lag, latency)
         && lag.p99_us > LAG_P99_MAX_US.max(latency.p99_us / 10.0)
     {
-        let message = format!("the crowd spoke {:.1} ms late at the 99th percentile", lag.p99_us / 1e3);
+        let message = format!("the crowd sent {:.1} ms late at the 99th percentile", lag.p99_us / 1e3);
         warn(
             WarningKind::CrowdLate,
             message,
-            "latencies hold its own delay: lower the rate or give it more CPU",
+            "latencies include its own delay: lower the rate, or give it more CPU",
         );
     }
     warnings
 }
 
-/// What to know of a machine when reading a score that was reached on it.
+/// Warnings about the machine of a score.
 pub(crate) fn machine_warnings(environment: &Environment) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn =
         |kind, message, advice: &str| warnings.push(Warning { kind, message, advice: advice.to_owned() });
-    // The load average holds what the run before this one left, so it is asked only where there is nothing better.
+    // The load average includes the run before this one, so it is only the fallback.
     let busy = match (environment.others_share_in_run, environment.load_1min) {
         (Some(share), _) => (share > OTHERS_SHARE_MAX)
             .then(|| format!("other programs used {:.1} % of the CPU time", share * 100.0)),
         (None, Some(load)) if load > BUSY_LOAD_PER_CPU * f64::from(environment.cpus) => {
-            Some(format!("the load average was {load:.2} on {} CPUs when this began", environment.cpus))
+            Some(format!("the load average was {load:.2} on {} CPUs at the start", environment.cpus))
         }
         _ => None,
     };
@@ -103,8 +103,8 @@ mod tests {
     use klatch_record::{Failure, FailureKind, Fault, Status};
 
     #[test]
-    fn a_machine_is_busy_by_what_others_used_and_only_without_that_by_its_load() {
-        let of = |others_share_in_run, load_1min| {
+    fn the_load_average_counts_only_where_the_cpu_time_of_others_is_unknown() {
+        let warning = |others_share_in_run, load_1min| {
             let warnings = machine_warnings(&Environment {
                 others_share_in_run,
                 load_1min,
@@ -112,20 +112,20 @@ mod tests {
             });
             warnings.into_iter().next().map(|warning| warning.message)
         };
-        assert_eq!(of(Some(0.12), None).as_deref(), Some("other programs used 12.0 % of the CPU time"));
-        assert_eq!(of(Some(0.01), Some(61.0)), None);
-        let by_load = of(None, Some(61.0)).unwrap();
+        assert_eq!(warning(Some(0.12), None).as_deref(), Some("other programs used 12.0 % of the CPU time"));
+        assert_eq!(warning(Some(0.01), Some(61.0)), None);
+        let by_load = warning(None, Some(61.0)).unwrap();
         assert!(by_load.starts_with("the load average was 61.00 on "), "{by_load}");
     }
 
     #[test]
-    fn no_fault_is_valid() {
+    fn a_result_without_a_fault_is_valid() {
         let verdict = judge(&CrowdResult::default());
         assert_eq!((verdict.status, verdict.reasons.len()), (Status::Valid, 0));
     }
 
     #[test]
-    fn every_fault_is_a_reason_with_what_where_and_how_often() {
+    fn every_kind_of_fault_is_a_reason_with_count_and_first_example() {
         let (user, speaker, sequence) = (Some(7), Some(2), Some(41));
         let fault = |kind, count| Fault { kind, room: 3, user, speaker, sequence, count, detail: None };
         let result = CrowdResult {
@@ -149,7 +149,7 @@ mod tests {
             [
                 "room 3, user 7: the server closed the connection",
                 "12 deliveries lost; first, lost: room 3, user 7, message 41 of user 2 and 11 after it",
-                "1 message never said",
+                "1 message never sent",
                 "1 delivery altered; first, altered: room 3, user 7, message 41 of user 2",
             ]
         );

@@ -1,70 +1,48 @@
-//! Who makes the runs: this machine, or a test without time.
+//! Visits: one start of the server, and several runs against it.
+
+use std::path::Path;
 
 use klatch_instruments::Files;
-use klatch_platforms::{Chosen, Processes, Sysctls};
+use klatch_platforms::{Processes, Sysctls};
 use klatch_record::{CrowdEvent, Platform, Record, Role, Status};
 
-use crate::bench::{Bench, chosen};
 use crate::error::{RunError, after_restore};
 use crate::folder::next_stem;
 use crate::plan::Plan;
+use crate::preflight::resolve_platform;
+use crate::session::Session;
 
-/// What happens on a visit.
-pub enum Visiting<'a> {
-    /// The server is ready.
+/// A step of a visit.
+pub enum VisitEvent<'a> {
+    /// The server accepts connections.
     Ready(&'a Platform),
-    /// A run begins.
-    Begins(Role, u32),
-    /// The crowd tells.
+    /// A run starts: its role, and its number within that role.
+    RunStarted(Role, u32),
+    /// A line that the crowd printed.
     Crowd(&'a CrowdEvent),
-    /// A run has ended.
-    Ended(&'a Record),
+    /// A run has ended with this record, which is not saved yet.
+    RunEnded(&'a Record),
 }
 
-/// Makes runs.
+/// Makes the runs of a visit: on this machine, or scripted in a test.
 pub trait Executor {
-    /// Starts what the plan names, makes these runs one after the other, and stops it. Ends early after an invalid run.
-    /// `out` of the plan is the folder in which each record will be before the next run begins.
+    /// Starts the platform of the plan, makes `runs` one after the other, and stops it. A run that is not valid ends the
+    /// visit. `on_event` must save each record in `plan.out` before it returns, as file names continue from there.
     ///
     /// # Errors
-    /// It cannot be started or watched, or `tell` failed.
+    /// The platform cannot be started or a run cannot be made, or `on_event` failed.
     fn visit(
         &mut self,
         plan: &Plan,
         runs: &[(Role, u32)],
-        tell: &mut dyn FnMut(Visiting<'_>) -> Result<(), RunError>,
+        on_event: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
     ) -> Result<(), RunError>;
 }
 
-/// Makes runs for real.
+/// Makes runs on this machine.
 pub struct Machine<'a> {
-    /// What it starts is here too, so that it can be interrupted.
-    pub all: &'a Processes,
-}
-
-impl Machine<'_> {
-    fn make(
-        &self,
-        plan: &Plan,
-        chosen: Option<&Chosen>,
-        runs: &[(Role, u32)],
-        tell: &mut dyn FnMut(Visiting<'_>) -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
-        let mut bench = Bench::open(plan, chosen, self.all)?;
-        tell(Visiting::Ready(&bench.platform))?;
-        for &(role, number) in runs {
-            tell(Visiting::Begins(role, number))?;
-            let files = Files { folder: plan.out.clone(), stem: next_stem(&plan.out, role) };
-            // Showing progress cannot fail.
-            let record =
-                bench.run(role, number, &files, |event| tell(Visiting::Crowd(event)).unwrap_or_default())?;
-            tell(Visiting::Ended(&record))?;
-            if record.verdict.status != Status::Valid {
-                break;
-            }
-        }
-        Ok(())
-    }
+    /// Every process that a visit starts is registered here, so that an interrupt stops it.
+    pub processes: &'a Processes,
 }
 
 impl Executor for Machine<'_> {
@@ -72,12 +50,40 @@ impl Executor for Machine<'_> {
         &mut self,
         plan: &Plan,
         runs: &[(Role, u32)],
-        tell: &mut dyn FnMut(Visiting<'_>) -> Result<(), RunError>,
+        on_event: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        let chosen = chosen(plan)?;
-        // Each cell may want the machine otherwise; between visits it is as it was.
+        let platform = resolve_platform(plan)?;
+        // Cells may need different settings of the machine, so each visit restores them.
         let sysctls = Sysctls::set(&plan.sysctls)?;
-        let made = self.make(plan, chosen.as_ref(), runs, tell);
+        let session = Session::open(plan, platform.as_ref(), self.processes);
+        let is_last = |record: &Record| record.verdict.status != Status::Valid;
+        let made = session.and_then(|session| make_runs(session, &plan.out, runs, is_last, on_event));
         after_restore(made, sysctls.put_back())
     }
+}
+
+/// Makes `runs` in one session, up to the first whose record satisfies `is_last`. Instruments write into `folder`.
+///
+/// # Errors
+/// A run could not be made, or `on_event` failed.
+pub fn make_runs(
+    mut session: Session<'_>,
+    folder: &Path,
+    runs: &[(Role, u32)],
+    is_last: impl Fn(&Record) -> bool,
+    on_event: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
+) -> Result<(), RunError> {
+    on_event(VisitEvent::Ready(&session.platform))?;
+    for &(role, number) in runs {
+        on_event(VisitEvent::RunStarted(role, number))?;
+        let files = Files { folder: folder.to_owned(), stem: next_stem(folder, role) };
+        // A failure to show progress does not end a run.
+        let on_crowd = |event: &CrowdEvent| on_event(VisitEvent::Crowd(event)).unwrap_or_default();
+        let record = session.run(role, number, &files, on_crowd)?;
+        on_event(VisitEvent::RunEnded(&record))?;
+        if is_last(&record) {
+            break;
+        }
+    }
+    Ok(())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use klatch_platforms::Wish;
 use klatch_record::samples::record;
 use klatch_record::{Build, Cause, Latency, Pacing, Reason, Record, Role, Verdict, Workload};
-use klatch_runner::{CrowdKind, Executor, Plan, RunError, Visiting};
+use klatch_runner::{CrowdKind, Executor, Plan, RunError, VisitEvent};
 
 use crate::{StudyPlan, load};
 
@@ -14,7 +14,7 @@ use crate::{StudyPlan, load};
 pub(crate) fn base() -> Plan {
     let patience = Duration::from_secs(1);
     Plan {
-        wish: Wish::default(),
+        platform: Wish::default(),
         target: None,
         crowd: CrowdKind::Native,
         crowd_settings: Vec::new(),
@@ -83,7 +83,7 @@ impl Executor for Scripted<'_> {
         &mut self,
         plan: &Plan,
         runs: &[(Role, u32)],
-        tell: &mut dyn FnMut(Visiting<'_>) -> Result<(), RunError>,
+        tell: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         for &(role, number) in runs {
             match &mut self.runs_left {
@@ -91,17 +91,17 @@ impl Executor for Scripted<'_> {
                 Some(left) => *left -= 1,
                 None => {}
             }
-            self.made.push((plan.wish.name.clone().unwrap(), plan.workload.rooms, role, number));
+            self.made.push((plan.platform.name.clone().unwrap(), plan.workload.rooms, role, number));
             match (self.script)(plan, role, number) {
-                Ok(score) => tell(Visiting::Ended(&ran(plan, role, number, score)))?,
+                Ok(score) => tell(VisitEvent::RunEnded(&ran(plan, role, number, score)))?,
                 Err("the server died") => {
                     let mut invalid = ran(plan, role, number, 1.0);
                     invalid.verdict = Verdict::of(vec![Reason::new(Cause::Server, "the server died")]);
-                    tell(Visiting::Ended(&invalid))?;
+                    tell(VisitEvent::RunEnded(&invalid))?;
                     return Ok(());
                 }
                 Err(words) => {
-                    return Err(RunError::CrowdDied { name: "1".into(), words: words.into() });
+                    return Err(RunError::CrowdDied { name: "1".into(), stderr: words.into() });
                 }
             }
         }

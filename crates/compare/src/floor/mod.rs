@@ -8,7 +8,7 @@ use klatch_instruments::environment;
 use klatch_record::{
     Class, FLOOR_SCHEMA_NAME, FloorResult, LoopbackCost, Pacing, Record, Role, Status, StudyResult,
 };
-use klatch_runner::{Executor, Plan, RunError, Visiting, now};
+use klatch_runner::{Executor, Plan, RunError, VisitEvent, now};
 use thiserror::Error;
 
 /// No trial of the study was valid.
@@ -78,17 +78,17 @@ impl<E: Executor> Executor for FloorProbe<E> {
         &mut self,
         plan: &Plan,
         runs: &[(Role, u32)],
-        tell: &mut dyn FnMut(Visiting<'_>) -> Result<(), RunError>,
+        on_event: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let cost = probe::probe().map_err(RunError::LoopbackProbe)?;
         self.probes.push(cost);
         self.users = plan.workload.users;
         let samples = &mut self.samples;
         self.executor.visit(plan, runs, &mut |event| {
-            if let Visiting::Ended(record) = &event {
+            if let VisitEvent::RunEnded(record) = &event {
                 samples.extend(sample(record, &cost));
             }
-            tell(event)
+            on_event(event)
         })
     }
 }

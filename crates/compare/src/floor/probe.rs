@@ -1,10 +1,9 @@
-//! What the machine's own loopback takes for the lines of the benchmark: a send and a receive, and nothing else.
+//! Measures what the machine's own loopback costs for the lines of the benchmark: sends and receives, and nothing else.
 //!
-//! Two threads, one on the server's CPU and one on the crowd's, hold the ends of as many connections as a run has, and send
-//! and receive in the order of a pacing: some of each room say a line, and then all who listen get theirs. While one thread
-//! does its part the other waits. What a thread's own CPU clock says of its part is the price of the calls, with the
-//! cache misses of data that comes from another CPU and the acknowledgements that TCP owes, and without the asking who is
-//! next and the waking of anybody.
+//! Two threads hold the ends of as many connections as a run has, one on the server's CPU and one on the crowd's. They
+//! send and receive in the order of a pacing: some users of each room send a line, then all receivers get theirs. While
+//! one thread works, the other waits. The CPU clock of a thread gives the cost of the calls. It includes cache misses on
+//! data from another CPU and TCP acknowledgements, but neither readiness calls nor wake-ups.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -20,63 +19,62 @@ const SERVER_CPU: usize = 0;
 const CROWD_CPU: usize = 1;
 const ROOMS: usize = 10;
 const USERS: usize = 20;
-/// Deliveries that can come together under `rounds`: those of all the others.
+/// Deliveries in one batch under `rounds`: those of all other users.
 const BATCH_LINES: usize = USERS - 1;
-/// `PRIVMSG #klatch-1 :` and a text of 60 bytes, with CR LF.
-const SAID_BYTES: usize = 81;
-/// `:r1u10!r1u10@127.0.0.1 PRIVMSG #klatch-1 :` and the same.
+/// Length of `PRIVMSG #klatch-1 :`, a text of 60 bytes and CR LF.
+const SENT_BYTES: usize = 81;
+/// Length of `:r1u10!r1u10@127.0.0.1 PRIVMSG #klatch-1 :` and the same.
 const DELIVERED_BYTES: usize = 104;
-/// How often the steps are made. The cheapest time counts, as a whole: what a machine is disturbed by is no part of its
-/// floor.
+/// Measured repetitions of all steps. The cheapest repetition counts, as disturbances are no part of the floor.
 const CYCLES: usize = 5;
-/// So many steps do not count: the first 16 segments of a connection TCP acknowledges at once and at the sender's cost,
-/// which is not what a run pays.
+/// Steps before the measured ones. TCP acknowledges the first 16 segments of a connection at once and at the sender's
+/// cost, which is negligible in a run.
 const STEPS_BEFORE: usize = 20;
-/// Steps of a cycle under `rounds`, in each of which every user speaks; under `turns` there is one for each user of a room.
+/// Steps of a cycle under `rounds`, in each of which every user sends. Under `turns` there is one step per user of a room.
 const ROUNDS: usize = 4;
 const NULL_CALLS: u32 = 200_000;
 
-/// Connections, by number, at which a line is said, and then those that get deliveries.
+/// The connections that send a line, by number, and then those that receive deliveries.
 struct Step {
-    speakers: Vec<usize>,
-    listeners: Vec<usize>,
+    senders: Vec<usize>,
+    receivers: Vec<usize>,
 }
 
-/// CPU time of a call on one side, µs: the server receives what is said and sends deliveries, the crowd the other way round.
+/// CPU time per call on one side, µs. The server receives messages and sends deliveries; the crowd does the opposite.
 struct Calls {
-    said_us: f64,
-    delivered_us: f64,
+    message_us: f64,
+    delivery_us: f64,
 }
 
-/// Measures; takes about half a second.
+/// Measures the loopback, which takes about half a second.
 ///
 /// # Errors
-/// One of the two CPUs is not ours, or a connection cannot be had.
+/// One of the two CPUs is not available to this process, or a connection failed.
 pub(crate) fn probe() -> io::Result<LoopbackCost> {
     let all = || 0..ROOMS * USERS;
-    let one_each = |user| {
-        let (speakers, listeners) = all().partition(|place| place % USERS == user);
-        Step { speakers, listeners }
+    let one_sender = |user| {
+        let (senders, receivers) = all().partition(|place| place % USERS == user);
+        Step { senders, receivers }
     };
-    let together = |_| Step { speakers: all().collect(), listeners: all().collect() };
-    let (server, crowd) = calls(&(0..USERS).map(one_each).collect::<Vec<_>>(), DELIVERED_BYTES)?;
+    let all_send = |_| Step { senders: all().collect(), receivers: all().collect() };
+    let (server, crowd) = calls(&(0..USERS).map(one_sender).collect::<Vec<_>>(), DELIVERED_BYTES)?;
     let (batch_server, batch_crowd) =
-        calls(&(0..ROUNDS).map(together).collect::<Vec<_>>(), BATCH_LINES * DELIVERED_BYTES)?;
+        calls(&(0..ROUNDS).map(all_send).collect::<Vec<_>>(), BATCH_LINES * DELIVERED_BYTES)?;
     Ok(LoopbackCost {
         null_call_us: null_us(),
-        said_send_us: crowd.said_us,
-        said_receive_us: server.said_us,
-        delivery_send_us: server.delivered_us,
-        delivery_receive_us: crowd.delivered_us,
+        said_send_us: crowd.message_us,
+        said_receive_us: server.message_us,
+        delivery_send_us: server.delivery_us,
+        delivery_receive_us: crowd.delivery_us,
         batch_lines: BATCH_LINES as u32,
-        batch_said_send_us: Some(batch_crowd.said_us),
-        batch_said_receive_us: Some(batch_server.said_us),
-        batch_send_us: batch_server.delivered_us,
-        batch_receive_us: batch_crowd.delivered_us,
+        batch_said_send_us: Some(batch_crowd.message_us),
+        batch_said_receive_us: Some(batch_server.message_us),
+        batch_send_us: batch_server.delivery_us,
+        batch_receive_us: batch_crowd.delivery_us,
     })
 }
 
-/// What server and crowd pay, over new connections.
+/// The cost per call of server and crowd, over new connections.
 fn calls(steps: &[Step], delivered_bytes: usize) -> io::Result<(Calls, Calls)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let (mut server, mut crowd) = (Vec::new(), Vec::new());
@@ -91,76 +89,76 @@ fn calls(steps: &[Step], delivered_bytes: usize) -> io::Result<(Calls, Calls)> {
     let turn = &Barrier::new(2);
     thread::scope(|scope| {
         let server = scope.spawn(|| {
-            let (mut said, delivery) = (vec![0; SAID_BYTES], vec![b'x'; delivered_bytes]);
-            let hear = |place: usize| (&server[place]).read_exact(&mut said);
-            cheapest(steps, turn, SERVER_CPU, true, hear, |place| (&server[place]).write_all(&delivery))
+            let (mut message, delivery) = (vec![0; SENT_BYTES], vec![b'x'; delivered_bytes]);
+            let receive = |place: usize| (&server[place]).read_exact(&mut message);
+            cheapest(steps, turn, SERVER_CPU, true, receive, |place| (&server[place]).write_all(&delivery))
         });
         let crowd = scope.spawn(|| {
-            let (said, mut delivery) = (vec![b'x'; SAID_BYTES], vec![0; delivered_bytes]);
-            let say = |place: usize| (&crowd[place]).write_all(&said);
-            cheapest(steps, turn, CROWD_CPU, false, say, |place| (&crowd[place]).read_exact(&mut delivery))
+            let (message, mut delivery) = (vec![b'x'; SENT_BYTES], vec![0; delivered_bytes]);
+            let send = |place: usize| (&crowd[place]).write_all(&message);
+            cheapest(steps, turn, CROWD_CPU, false, send, |place| (&crowd[place]).read_exact(&mut delivery))
         });
-        let died = |_| io::Error::other("a thread of the probe died");
+        let died = |_| io::Error::other("a thread of the loopback probe panicked");
         let (server, crowd) = (server.join().map_err(died)?, crowd.join().map_err(died)?);
         Ok((server?, crowd?))
     })
 }
 
-/// One side's part of all cycles: `said` for each speaker and `delivered` for each listener.
+/// One side's part of all cycles: `message` for each sender, then `delivery` for each receiver.
 fn cheapest(
     steps: &[Step],
     turn: &Barrier,
     cpu: usize,
-    serves: bool,
-    mut said: impl FnMut(usize) -> io::Result<()>,
-    mut delivered: impl FnMut(usize) -> io::Result<()>,
+    is_server: bool,
+    mut message: impl FnMut(usize) -> io::Result<()>,
+    mut delivery: impl FnMut(usize) -> io::Result<()>,
 ) -> io::Result<Calls> {
-    let (mut all_said, mut all_delivered) = (0, 0);
+    let (mut messages, mut deliveries) = (0, 0);
     for step in steps {
-        all_said += step.speakers.len();
-        all_delivered += step.listeners.len();
+        messages += step.senders.len();
+        deliveries += step.receivers.len();
     }
-    // The other thread waits for this one also when something failed.
+    // After a failure this thread goes on, because the other one waits for it.
     let mut done = pin(cpu);
     let mut least_ns = (u64::MAX, 0, 0);
     let cycles_before = STEPS_BEFORE.div_ceil(steps.len());
     for cycle in 0..cycles_before + CYCLES {
-        let (mut said_ns, mut delivered_ns) = (0, 0);
+        let (mut message_ns, mut delivery_ns) = (0, 0);
         for step in steps {
-            if serves {
+            if is_server {
                 turn.wait();
             }
-            said_ns += timed_ns(&step.speakers, &mut said, &mut done);
-            if !serves {
+            message_ns += timed_ns(&step.senders, &mut message, &mut done);
+            if !is_server {
                 turn.wait();
                 turn.wait();
             }
-            delivered_ns += timed_ns(&step.listeners, &mut delivered, &mut done);
-            if serves {
+            delivery_ns += timed_ns(&step.receivers, &mut delivery, &mut done);
+            if is_server {
                 turn.wait();
             }
         }
         if cycle >= cycles_before {
-            least_ns = least_ns.min((said_ns + delivered_ns, said_ns, delivered_ns));
+            least_ns = least_ns.min((message_ns + delivery_ns, message_ns, delivery_ns));
         }
     }
     let each_us = |ns: u64, calls: usize| ns as f64 / 1e3 / calls as f64;
-    let (_, said_ns, delivered_ns) = least_ns;
+    let (_, message_ns, delivery_ns) = least_ns;
     done.map(|()| Calls {
-        said_us: each_us(said_ns, all_said),
-        delivered_us: each_us(delivered_ns, all_delivered),
+        message_us: each_us(message_ns, messages),
+        delivery_us: each_us(delivery_ns, deliveries),
     })
 }
 
-/// CPU time of this thread for `what` at each of these connections, ns.
+/// CPU time of this thread for `call` on each of these connections, ns.
 fn timed_ns(
     places: &[usize],
-    mut what: impl FnMut(usize) -> io::Result<()>,
+    mut call: impl FnMut(usize) -> io::Result<()>,
     done: &mut io::Result<()>,
 ) -> u64 {
     let before_ns = cpu_ns();
     for &place in places {
-        if let Err(error) = what(place) {
+        if let Err(error) = call(place) {
             *done = Err(error);
         }
     }
@@ -180,7 +178,7 @@ fn pin(cpu: usize) -> io::Result<()> {
     set.set(cpu);
     sched_setaffinity(None, &set).map_err(|error| {
         io::Error::other(format!(
-            "CPU {cpu} is not to be had for the loopback's cost: {}",
+            "cannot run on CPU {cpu} to measure the cost of the loopback: {}",
             io::Error::from(error)
         ))
     })
@@ -197,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_costs_something_and_nineteen_lines_less_than_nineteen_calls() {
+    fn calls_have_a_cost_and_a_batch_of_nineteen_costs_less_than_nineteen_calls() {
         let cost = probe().unwrap();
         let all = [cost.null_call_us, cost.said_send_us, cost.said_receive_us, cost.delivery_receive_us];
         assert!(all.iter().all(|&us| us > 0.01 && us < 1000.0), "{cost:?}");

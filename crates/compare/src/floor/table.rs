@@ -1,4 +1,4 @@
-//! Samples → rows with ratios.
+//! The rows of the result, with their ratios.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::Sample;
 
 const CONFIDENCE: f64 = 0.95;
 
-/// A row for each platform and pacing, in the order in which they first appear by pacing, cheapest server first.
+/// One row for each platform and pacing: `turns` before `rounds`, and the cheapest server first.
 pub(super) fn rows(samples: &[Sample]) -> Vec<FloorRow> {
     let mut cells: BTreeMap<(&str, &str), Vec<&Sample>> = BTreeMap::new();
     for sample in samples {
@@ -22,30 +22,31 @@ pub(super) fn rows(samples: &[Sample]) -> Vec<FloorRow> {
 }
 
 fn row(cell: &[&Sample], cells: &BTreeMap<(&str, &str), Vec<&Sample>>) -> FloorRow {
-    let of = |cell: &[&Sample], value: fn(&Sample) -> f64| -> Vec<f64> {
+    let values = |cell: &[&Sample], value: fn(&Sample) -> f64| -> Vec<f64> {
         cell.iter().map(|sample| value(sample)).collect()
     };
-    let (server_us, crowd_us) = (of(cell, |sample| sample.server_us), of(cell, |sample| sample.crowd_us));
+    let (server_us, crowd_us) =
+        (values(cell, |sample| sample.server_us), values(cell, |sample| sample.crowd_us));
     let own = cell[0];
     let peers = cells.iter().filter(|((pacing, platform), other)| {
         *pacing == own.pacing && other[0].peer && *platform != own.platform
     });
     let to_peers = peers.filter_map(|((_, peer), other)| {
-        Some(((*peer).to_owned(), ratio(&of(other, |sample| sample.server_us), &server_us)?))
+        Some(((*peer).to_owned(), ratio(&values(other, |sample| sample.server_us), &server_us)?))
     });
     FloorRow {
         platform: own.platform.clone(),
         class: own.class,
         pacing: own.pacing.to_owned(),
-        server_to_floor: ratio(&of(cell, |sample| sample.floor_us.0), &server_us),
-        crowd_to_floor: ratio(&of(cell, |sample| sample.floor_us.1), &crowd_us),
+        server_to_floor: ratio(&values(cell, |sample| sample.floor_us.0), &server_us),
+        crowd_to_floor: ratio(&values(cell, |sample| sample.floor_us.1), &crowd_us),
         to_peers: to_peers.collect(),
         server_us,
         crowd_us,
     }
 }
 
-/// B over A, by blocks where both have all; `None` from a single one.
+/// B / A, paired by block if both have the same number of values; `None` for a single value.
 fn ratio(a: &[f64], b: &[f64]) -> Option<RatioEstimate> {
     let design = if a.len() == b.len() { Design::Paired } else { Design::Unpaired };
     let ratio = ratio_of_geometric_means(a, b, design, CONFIDENCE).ok()?;
@@ -53,25 +54,25 @@ fn ratio(a: &[f64], b: &[f64]) -> Option<RatioEstimate> {
     Some(RatioEstimate { estimate, low, high, smallest_difference: ratio.smallest_difference })
 }
 
-/// The median of each call over all probes.
+/// The median cost of each call over all probes.
 pub(super) fn median_cost(probes: &[LoopbackCost]) -> LoopbackCost {
-    let of = |value: fn(&LoopbackCost) -> f64| {
+    let median_of = |value: fn(&LoopbackCost) -> f64| {
         median(&probes.iter().map(value).collect::<Vec<_>>()).unwrap_or_default()
     };
-    let of_those = |value: fn(&LoopbackCost) -> Option<f64>| {
+    let median_of_known = |value: fn(&LoopbackCost) -> Option<f64>| {
         median(&probes.iter().filter_map(value).collect::<Vec<_>>()).ok()
     };
     LoopbackCost {
-        null_call_us: of(|cost| cost.null_call_us),
-        said_send_us: of(|cost| cost.said_send_us),
-        said_receive_us: of(|cost| cost.said_receive_us),
-        delivery_send_us: of(|cost| cost.delivery_send_us),
-        delivery_receive_us: of(|cost| cost.delivery_receive_us),
+        null_call_us: median_of(|cost| cost.null_call_us),
+        said_send_us: median_of(|cost| cost.said_send_us),
+        said_receive_us: median_of(|cost| cost.said_receive_us),
+        delivery_send_us: median_of(|cost| cost.delivery_send_us),
+        delivery_receive_us: median_of(|cost| cost.delivery_receive_us),
         batch_lines: probes.first().map_or(0, |cost| cost.batch_lines),
-        batch_said_send_us: of_those(|cost| cost.batch_said_send_us),
-        batch_said_receive_us: of_those(|cost| cost.batch_said_receive_us),
-        batch_send_us: of(|cost| cost.batch_send_us),
-        batch_receive_us: of(|cost| cost.batch_receive_us),
+        batch_said_send_us: median_of_known(|cost| cost.batch_said_send_us),
+        batch_said_receive_us: median_of_known(|cost| cost.batch_said_receive_us),
+        batch_send_us: median_of(|cost| cost.batch_send_us),
+        batch_receive_us: median_of(|cost| cost.batch_receive_us),
     }
 }
 
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_to_the_floor_and_to_other_peoples_servers_of_the_same_pacing() {
+    fn ratios_are_to_the_floor_and_to_servers_of_other_projects_under_the_same_pacing() {
         let samples = [
             sample("mine", false, 6.0),
             sample("redis", true, 12.0),

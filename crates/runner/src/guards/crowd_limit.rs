@@ -1,24 +1,24 @@
-//! The crowd was the limit.
+//! Warns if the crowd and not the server limited the score.
 
 use klatch_record::{Record, Warning, WarningKind};
 
 use super::warning;
 
-/// Part of its CPUs above which a crowd is called saturated.
+/// A crowd is saturated above this share of the CPUs it could use.
 const CROWD_BUSY: f64 = 0.9;
-/// Part of the CPUs it could have had below which a server is called not saturated.
+/// A server is not saturated below this share of the CPUs it could use.
 const SERVER_IDLE: f64 = 0.8;
 
-/// Its CPUs were saturated while the server's were not.
+/// Warns if the crowd's CPUs were saturated and the server's were not.
 ///
-/// How many CPUs a server can use is not known: no more than it has threads, nor than the crowd leaves. So a server of
-/// one busy loop beside idle threads is warned of where there are CPUs to spare; it is a warning and no verdict.
+/// The number of CPUs that a server can use is only bounded: by its threads, and by what the crowd leaves. A server with one
+/// busy loop and idle threads therefore gets a false warning, which is why this is no verdict.
 pub(super) fn guard(record: &Record) -> Option<Warning> {
     let (server, crowd) = (record.usage.server.as_ref()?, record.usage.crowd.as_ref()?);
     let elapsed_s = record.score.elapsed_s;
-    // What a shard on another machine could have had does not follow from this one's CPUs.
-    let elsewhere = record.shards.iter().any(|shard| shard.environment.is_some());
-    if elapsed_s <= 0.0 || elsewhere {
+    // The CPUs of a shard on another machine are not those of this record.
+    let remote = record.shards.iter().any(|shard| shard.environment.is_some());
+    if elapsed_s <= 0.0 || remote {
         return None;
     }
     let cpus = f64::from(record.environment.cpus);
@@ -29,13 +29,13 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
         return None;
     }
     let message = format!(
-        "the crowd used {crowd_cpus:.2} of the {crowd_could:.0} CPUs it could, the server {server_cpus:.2}: the score may be the crowd's"
+        "the crowd used {crowd_cpus:.2} of the {crowd_could:.0} CPUs it could, the server {server_cpus:.2}: the crowd may limit the score"
     );
     let advice = "raise --shards or --crowd-loops, or compare the server's CPU µs per message";
     Some(warning(WarningKind::CrowdLimit, message, advice))
 }
 
-/// Event loops of a native crowd, from its command line; each shard has as many.
+/// Event loops of all native crowd processes, from the command line of one.
 fn loops(record: &Record) -> Option<f64> {
     let words = &record.crowd.command;
     let place = words.iter().position(|word| word == "--loops")?;
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use klatch_record::samples::{record, usage};
 
-    fn used(server_s: f64, crowd_s: f64) -> Option<Warning> {
+    fn guarded(server_s: f64, crowd_s: f64) -> Option<Warning> {
         let mut record = record(1, 1, 100_000.0);
         record.environment.cpus = 4;
         record.crowd.command = ["klatch", "crowd", "--loops", "1"].map(str::to_owned).into();
@@ -58,15 +58,18 @@ mod tests {
     }
 
     #[test]
-    fn a_saturated_crowd_before_an_idle_server_is_told() {
+    fn a_saturated_crowd_and_an_idle_server_give_a_warning() {
         // The run takes 4 s, and the server has one thread.
-        let told = used(2.0, 3.9).unwrap().message;
-        assert!(told.starts_with("the crowd used 0.97 of the 1 CPUs it could, the server 0.50"), "{told}");
+        let message = guarded(2.0, 3.9).unwrap().message;
+        assert!(
+            message.starts_with("the crowd used 0.97 of the 1 CPUs it could, the server 0.50"),
+            "{message}"
+        );
     }
 
     #[test]
-    fn a_saturated_server_or_an_idle_crowd_is_not() {
-        assert_eq!(used(3.9, 3.9), None);
-        assert_eq!(used(2.0, 2.0), None);
+    fn a_saturated_server_or_an_idle_crowd_gives_no_warning() {
+        assert_eq!(guarded(3.9, 3.9), None);
+        assert_eq!(guarded(2.0, 2.0), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Too few trials.
+//! Warns of fewer than three trials.
 
 use klatch_record::{Warning, WarningKind};
 
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_are_too_few_and_three_are_not() {
+    fn two_trials_give_a_warning_and_three_do_not() {
         assert_eq!(guard(&[1.0, 2.0]).unwrap().message, "there are only 2 trials");
         assert_eq!(guard(&[1.0, 2.0, 3.0]), None);
     }

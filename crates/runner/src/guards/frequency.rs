@@ -1,10 +1,10 @@
-//! The CPUs ran faster in some trials than in others.
+//! Warns if the CPUs ran faster in some trials than in others.
 
 use klatch_record::{Record, Warning, WarningKind};
 
 use super::warning;
 
-/// Part of the highest frequency by which trials may differ.
+/// Tolerated difference between trials, relative to the highest frequency.
 const CHANGE_MAX: f64 = 0.02;
 
 pub(super) fn guard(trials: &[&Record]) -> Option<Warning> {
@@ -32,9 +32,9 @@ mod tests {
     }
 
     #[test]
-    fn frequencies_that_move_are_told_and_others_are_not() {
-        let told = ran_at(&[Some(3_000.0), Some(2_400.0), Some(2_990.0)]).unwrap().message;
-        assert_eq!(told, "the CPUs ran at 2400 to 3000 MHz from trial to trial");
+    fn only_a_changing_frequency_gives_a_warning() {
+        let message = ran_at(&[Some(3_000.0), Some(2_400.0), Some(2_990.0)]).unwrap().message;
+        assert_eq!(message, "the CPUs ran at 2400 to 3000 MHz from trial to trial");
         assert_eq!(ran_at(&[Some(3_000.0), Some(2_990.0)]), None);
         assert_eq!(ran_at(&[Some(3_000.0), None]), None);
         assert_eq!(ran_at(&[]), None);

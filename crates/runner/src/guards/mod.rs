@@ -1,31 +1,31 @@
-//! What speaks against a score: one guard a file, each a pure function of records. The guards that need what is not in a
-//! record (strangers, load, steal, a late crowd) are in `verdict`.
+//! Guards: checks that cast doubt on a score, one per file. Each is a pure function of records. Warnings that need other
+//! data (strangers, load, steal, a late crowd) are in `verdict`.
 
 mod crowd_limit;
 mod few_trials;
 mod frequency;
 mod gc;
 mod littles_law;
-mod one_start;
 mod outlier;
+mod single_start;
 mod too_short;
 mod trend;
 
 use klatch_record::{Record, Warning, WarningKind};
 
-pub use one_start::describe_noise;
+pub use single_start::describe_noise;
 
 /// Warnings about one run.
 pub(crate) fn run_warnings(record: &Record) -> Vec<Warning> {
     [crowd_limit::guard(record), gc::guard(record), too_short::guard(record)].into_iter().flatten().collect()
 }
 
-/// How the numbers of a run contradict each other, if they do.
+/// A warning if the numbers of a run contradict each other.
 pub(crate) fn contradiction(record: &Record) -> Option<Warning> {
     littles_law::guard(record)
 }
 
-/// What to know of the trials of one cell together, in the order of time.
+/// Warnings about the trials of one cell together, which must be in the order of time.
 pub fn guard_series(trials: &[&Record]) -> Vec<Warning> {
     let scores: Vec<f64> = trials.iter().map(|record| record.score.messages_per_s).collect();
     [
@@ -33,7 +33,7 @@ pub fn guard_series(trials: &[&Record]) -> Vec<Warning> {
         outlier::guard(&scores),
         trend::guard(&scores),
         frequency::guard(trials),
-        one_start::guard(trials),
+        single_start::guard(trials),
     ]
     .into_iter()
     .flatten()

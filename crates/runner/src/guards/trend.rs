@@ -1,13 +1,13 @@
-//! Trials that go up (a runtime that is not warmed up) or down (a machine that gets hot or full).
+//! Warns of trials that rise (a runtime that is not warmed up) or fall (a machine that heats or fills up).
 
 use klatch_record::{Warning, WarningKind};
 use klatch_stats::trend;
 
 use super::warning;
 
-/// How sure a trend must be.
+/// Confidence at which a trend must be significant.
 const CONFIDENCE: f64 = 0.99;
-/// A surer one may still be too small to matter.
+/// Smallest change from first to last trial that matters, relative.
 const CHANGE_MIN: f64 = 0.02;
 
 pub(super) fn guard(scores: &[f64]) -> Option<Warning> {
@@ -23,9 +23,9 @@ pub(super) fn guard(scores: &[f64]) -> Option<Warning> {
         change.high
     );
     let advice = if change.estimate > 1.0 {
-        "it was not warmed up: raise --warmup until the trials are level"
+        "the platform was not warmed up: raise --warmup until the trials are level"
     } else {
-        "something wore out or filled up: look at the machine, and compare only what was measured in turn"
+        "something heats or fills up: check the machine, and compare only trials that were made in turn"
     };
     Some(warning(WarningKind::Trend, message, advice))
 }
@@ -35,18 +35,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn warming_up_and_wearing_out_are_told_apart() {
+    fn rising_and_falling_trials_give_different_advice() {
         let up = guard(&[1_000.0, 1_050.0, 1_110.0, 1_160.0, 1_220.0]).unwrap();
         assert!(
             up.message.contains("is 1.22 × that of the first") && up.advice.contains("--warmup"),
             "{up:?}"
         );
         let down = guard(&[1_220.0, 1_160.0, 1_110.0, 1_050.0, 1_000.0]).unwrap();
-        assert!(down.advice.contains("wore out"), "{down:?}");
+        assert!(down.advice.contains("fills up"), "{down:?}");
     }
 
     #[test]
-    fn scatter_and_a_trend_too_small_to_matter_are_not_told() {
+    fn scatter_and_a_negligible_trend_give_no_warning() {
         assert_eq!(guard(&[1_000.0, 1_050.0, 990.0, 1_040.0, 1_010.0]), None);
         assert_eq!(guard(&[1_000.0, 1_001.0, 1_002.0, 1_003.1, 1_004.0]), None);
     }

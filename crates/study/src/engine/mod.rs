@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use klatch_record::{
     CellResult, CellStatus, CrowdEvent, Platform, Record, Role, Status, StudyResult, error_chain,
 };
-use klatch_runner::{Executor, Plan, Visiting};
+use klatch_runner::{Executor, Plan, VisitEvent};
 
 pub use self::store::Store;
 
@@ -141,10 +141,10 @@ fn visit(
     let here = Plan { out: store.block(&cell.id, block)?, ..cell.plan.clone() };
     let made = executor.visit(&here, &runs, &mut |event| {
         match event {
-            Visiting::Ready(platform) => tell(StudyEvent::Ready(platform)),
-            Visiting::Begins(role, number) => tell(StudyEvent::Begins(role, number)),
-            Visiting::Crowd(event) => tell(StudyEvent::Crowd(event)),
-            Visiting::Ended(record) => {
+            VisitEvent::Ready(platform) => tell(StudyEvent::Ready(platform)),
+            VisitEvent::RunStarted(role, number) => tell(StudyEvent::Begins(role, number)),
+            VisitEvent::Crowd(event) => tell(StudyEvent::Crowd(event)),
+            VisitEvent::RunEnded(record) => {
                 store.keep(&cell.id, block, record)?;
                 tell(StudyEvent::Ended(record));
                 if record.verdict.status != Status::Valid {

@@ -121,7 +121,7 @@ fn failures_are_told_and_the_study_goes_on() {
     assert_eq!((one.status, one.verdict.as_str()), (CellStatus::Failed, "failed: the server died"));
     assert_eq!(one.failures.len(), 2);
     assert_eq!((two.status, two.trials), (CellStatus::Converged, 8));
-    assert_eq!(two.failures, ["the crowd (1) ended without a result; it said: no memory"]);
+    assert_eq!(two.failures, ["the crowd (1) ended without a result; on standard error: no memory"]);
 }
 
 #[test]

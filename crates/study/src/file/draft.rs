@@ -49,7 +49,7 @@ impl Draft {
     }
 
     pub(crate) fn change(&mut self, change: &Change) {
-        let (plan, workload) = (&mut self.plan.wish, &mut self.plan.workload);
+        let (plan, workload) = (&mut self.plan.platform, &mut self.plan.workload);
         match change {
             Change::Rooms(rooms) => workload.rooms = *rooms,
             Change::Users(users) => workload.users = *users,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use klatch_platforms::PlatformError;
 use klatch_record::{StudyAxis, error_chain};
-use klatch_runner::{Plan, RunError, chosen};
+use klatch_runner::{Plan, RunError, resolve_platform};
 use toml::Spanned;
 
 use super::axes::{Dimension, dimensions, of_platform};
@@ -98,7 +98,7 @@ fn drafts(
             .wrong(choice.span(), format!("the axes make more than {CELLS_MAX} cells; shorten the lists")));
     }
     let mut first = Draft::of(base);
-    first.plan.wish.name = Some(choice.get_ref().name.clone());
+    first.plan.platform.name = Some(choice.get_ref().name.clone());
     let label = choice.get_ref().label.clone().unwrap_or_else(|| choice.get_ref().name.clone());
     first.at.push((PLATFORM.to_owned(), label));
     let mut drafts = vec![first];
@@ -128,7 +128,7 @@ fn cell(
         let of_crowd = || spans.get(&format!("crowd.{axis}"));
         spans.get(axis).or_else(of_crowd).cloned().unwrap_or_else(|| choice.span())
     };
-    let absent = match chosen(&draft.plan) {
+    let absent = match resolve_platform(&draft.plan) {
         Ok(_) => None,
         Err(RunError::Workload(error)) => return Err(source.wrong(place(error.axis()), error)),
         Err(error @ RunError::Needs(_)) => return Err(source.wrong(place("rooms"), error)),

@@ -44,7 +44,7 @@ kind = 'java'
     assert_eq!((cell.plan.workload.rooms, cell.plan.workload.count), (5, 50));
     assert_eq!(cell.plan.workload.pacing, Pacing::Rounds { window: 4 });
     assert_eq!(cell.plan.crowd, CrowdKind::Java);
-    assert!(cell.plan.wish.settings.iter().any(|setting| setting.to_string() == "nodelay=off"));
+    assert!(cell.plan.platform.settings.iter().any(|setting| setting.to_string() == "nodelay=off"));
 }
 
 #[test]

@@ -1,24 +1,24 @@
-//! A crowd that watches itself: nobody else can, where it was started on another machine.
+//! What a crowd measures of itself. On another machine, no other process of Klatch can measure it.
 
 use klatch_instruments::{Snapshot, clock_name, environment, host_name};
 use klatch_record::{CrowdEvent, Environment, Itself};
 
-/// Watches the crowd that runs in this very process.
-pub struct OwnWatch {
+/// Measures the crowd that runs in this process, and the machine.
+pub struct SelfMonitor {
     environment: Environment,
     before: Option<Snapshot>,
     after: Option<Snapshot>,
 }
 
-impl OwnWatch {
-    /// Looks at the machine before the crowd begins.
+impl SelfMonitor {
+    /// Reads the state of the machine; call it before the crowd starts.
     #[expect(clippy::new_without_default, reason = "it reads the machine")]
-    pub fn new() -> OwnWatch {
-        OwnWatch { environment: environment(), before: None, after: None }
+    pub fn new() -> SelfMonitor {
+        SelfMonitor { environment: environment(), before: None, after: None }
     }
 
-    /// Takes in what the crowd tells, in the moment when it does.
-    pub fn tell(&mut self, event: &CrowdEvent) {
+    /// Snapshots this process when the gate opens and after the last delivery. Call it at once with each event.
+    pub fn on_event(&mut self, event: &CrowdEvent) {
         match event {
             CrowdEvent::Open => self.before = Snapshot::of(std::process::id()).ok(),
             CrowdEvent::Done => self.after = Snapshot::of(std::process::id()).ok(),
@@ -26,8 +26,8 @@ impl OwnWatch {
         }
     }
 
-    /// What there is to tell, for so many `messages` said and verified.
-    pub fn itself(self, messages: u64) -> Itself {
+    /// The report; `messages` is the number sent plus the number of verified deliveries.
+    pub fn report(self, messages: u64) -> Itself {
         let span = self.before.zip(self.after);
         Itself {
             host: host_name(),

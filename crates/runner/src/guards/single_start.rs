@@ -1,4 +1,4 @@
-//! All trials are of one start of the server, and agree better than starts do on this machine.
+//! Warns if all trials share one start of the server and agree better than two starts do on this machine.
 
 use klatch_record::{Noise, Record, Warning, WarningKind};
 
@@ -6,9 +6,9 @@ use super::warning;
 
 pub(super) fn guard(trials: &[&Record]) -> Option<Warning> {
     let [first, others @ ..] = trials else { return None };
-    // A server takes a free port when it starts.
-    let one_start = others.iter().all(|record| record.platform.address == first.platform.address);
-    if others.is_empty() || !one_start {
+    // A server takes a free port at its start, so the same address means the same start.
+    let single_start = others.iter().all(|record| record.platform.address == first.platform.address);
+    if others.is_empty() || !single_start {
         return None;
     }
     let noise = first.environment.noise.as_ref()?;
@@ -17,22 +17,21 @@ pub(super) fn guard(trials: &[&Record]) -> Option<Warning> {
     if high / low - 1.0 >= *noise.between_starts.get("messages_per_s")? {
         return None;
     }
-    let message = format!("these trials are of one start of the server, and {}", describe_noise(noise)?);
-    let advice =
-        "a smaller difference from another call of run shows nothing: start both several times, in turn";
+    let message = format!("these trials share one start of the server, and {}", describe_noise(noise)?);
+    let advice = "a smaller difference from another call of run proves nothing: start both servers several times, in turn";
     Some(warning(WarningKind::OneStart, message, advice))
 }
 
-/// How far apart two starts are, in words.
+/// A sentence about how far two starts differ; `None` if no metric was calibrated.
 pub fn describe_noise(noise: &Noise) -> Option<String> {
     let words = [("messages_per_s", "in throughput"), ("cpu_us_per_message", "in CPU per message")];
-    let told = |(metric, words): (&str, &str)| {
+    let difference = |(metric, words): (&str, &str)| {
         Some(format!("{:.1} % {words}", noise.between_starts.get(metric)? * 100.0))
     };
-    let told: Vec<String> = words.into_iter().filter_map(told).collect();
+    let differences: Vec<String> = words.into_iter().filter_map(difference).collect();
     let date = noise.measured_at.split('T').next().unwrap_or_default();
-    let (platform, all) = (&noise.platform, told.join(" and "));
-    (!told.is_empty()).then(|| {
+    let (platform, all) = (&noise.platform, differences.join(" and "));
+    (!differences.is_empty()).then(|| {
         format!("two starts of {platform} differ by up to {all} on this machine (calibrated {date})")
     })
 }
@@ -55,17 +54,17 @@ mod tests {
     }
 
     #[test]
-    fn trials_that_agree_better_than_starts_do_are_told() {
-        let told = guarded(&[1_000.0, 1_010.0, 1_005.0], Some(0.03), false).unwrap().message;
+    fn trials_that_agree_better_than_starts_give_a_warning() {
+        let message = guarded(&[1_000.0, 1_010.0, 1_005.0], Some(0.03), false).unwrap().message;
         assert_eq!(
-            told,
-            "these trials are of one start of the server, and two starts of x differ by up to 3.0 % in throughput on \
+            message,
+            "these trials share one start of the server, and two starts of x differ by up to 3.0 % in throughput on \
              this machine (calibrated 2026-01-01)"
         );
     }
 
     #[test]
-    fn others_are_not() {
+    fn other_trials_give_no_warning() {
         assert_eq!(guarded(&[1_000.0, 1_050.0, 1_005.0], Some(0.03), false), None, "they scatter as much");
         assert_eq!(
             guarded(&[1_000.0, 1_010.0, 1_005.0], Some(0.03), true),
@@ -73,6 +72,6 @@ mod tests {
             "each has a start of its own"
         );
         assert_eq!(guarded(&[1_000.0, 1_010.0, 1_005.0], None, false), None, "never calibrated");
-        assert_eq!(guarded(&[1_000.0], Some(0.03), false), None, "too few is told of elsewhere");
+        assert_eq!(guarded(&[1_000.0], Some(0.03), false), None, "another guard warns of a single trial");
     }
 }

@@ -1,9 +1,10 @@
-//! Rooms, spread over shards.
+//! Splits the rooms of a workload among shards.
 
 use klatch_record::Workload;
 
-/// Gives each of `shards` its whole rooms, as even as can be. There are no more shards than rooms.
-pub fn spread(workload: &Workload, shards: u32) -> Vec<Workload> {
+/// One workload of whole rooms for each of `shards`; their sizes differ by one room at most. There must be no more
+/// shards than rooms.
+pub fn split_rooms(workload: &Workload, shards: u32) -> Vec<Workload> {
     let cut = |number: u32| (u64::from(workload.rooms) * u64::from(number) / u64::from(shards)) as u32;
     let share = |number| {
         let (from, to) = (cut(number), cut(number + 1));
@@ -22,8 +23,8 @@ mod tests {
         let pacing = Pacing::Turns;
         let whole =
             Workload { rooms: 10, users: 20, count: 1, size_bytes: 60, start: 5, pacing, pause_s: 0.0 };
-        let rooms: Vec<_> = spread(&whole, 3).iter().map(|share| (share.start, share.rooms)).collect();
+        let rooms: Vec<_> = split_rooms(&whole, 3).iter().map(|share| (share.start, share.rooms)).collect();
         assert_eq!(rooms, [(5, 3), (8, 3), (11, 4)]);
-        assert_eq!(spread(&whole, 1), [whole]);
+        assert_eq!(split_rooms(&whole, 1), [whole]);
     }
 }

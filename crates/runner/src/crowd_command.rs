@@ -1,55 +1,55 @@
-//! The exact command line of a crowd.
+//! The command line of a crowd.
 
 use klatch_platforms::{Java, PlatformError, Setting, Tuned, klatch_itself, klatch_jar};
 use klatch_record::{CrowdInfo, Pacing, WireName, Workload, shard_name};
 
 use crate::plan::{CrowdKind, Plan, Target, address};
 
-/// How a crowd is started.
-pub(crate) struct Crowd {
+/// How to start one crowd process.
+pub(crate) struct CrowdCommand {
     pub(crate) info: CrowdInfo,
-    pub(crate) tuned: Tuned,
-    /// Its own rooms.
+    pub(crate) knobs: Tuned,
+    /// Its own share of the rooms.
     pub(crate) workload: Workload,
-    /// The server it talks to.
+    /// Host and port of its server.
     pub(crate) address: String,
-    /// The other machine it runs on, if it does.
+    /// The machine that runs it; `None` for this one.
     pub(crate) host: Option<String>,
-    /// What it is called in messages.
+    /// Its name in messages, made of its rooms and host.
     pub(crate) name: String,
 }
 
-/// A crowd's own part of a plan.
-pub(crate) struct Post<'a> {
-    /// Its rooms.
+/// One crowd's part of a plan.
+pub(crate) struct CrowdAssignment<'a> {
+    /// Its own share of the rooms.
     pub(crate) workload: Workload,
     /// Host and port of its server.
     pub(crate) server: (&'a str, u16),
-    /// The machine that runs it, if it is not this one.
+    /// The machine that runs it; `None` for this one.
     pub(crate) host: Option<&'a str>,
 }
 
-impl Crowd {
+impl CrowdCommand {
     pub(crate) fn new(
         plan: &Plan,
         wire: WireName,
-        post: Post<'_>,
+        assignment: CrowdAssignment<'_>,
         java: Option<&Java>,
-    ) -> Result<Crowd, PlatformError> {
-        let tuned = tuned(plan)?;
-        let (host, port) = post.server;
+    ) -> Result<CrowdCommand, PlatformError> {
+        let knobs = crowd_knobs(plan)?;
+        let (host, port) = assignment.server;
         let mut command = match java {
             Some(java) => {
                 let mut command = vec![java.path.display().to_string()];
-                command.extend(tuned.java_options.iter().cloned());
+                command.extend(knobs.java_options.iter().cloned());
                 command.extend(["-jar".to_owned(), klatch_jar()?.display().to_string()]);
                 command
             }
-            None if post.host.is_some() => vec![plan.remote.program.clone()],
+            None if assignment.host.is_some() => vec![plan.remote.program.clone()],
             None => vec![klatch_itself()?.display().to_string()],
         };
         command.push("crowd".to_owned());
-        command.extend(arguments(&post.workload, host, port));
+        command.extend(arguments(&assignment.workload, host, port));
         command.extend(option("timeout", plan.timeout.as_secs_f64()));
         command.extend(option("connect-timeout", plan.connect_timeout.as_secs_f64()));
         command.extend(option("seed", plan.seed));
@@ -59,27 +59,27 @@ impl Crowd {
             CrowdKind::NativeThreads => command.extend(wire.into_iter().chain(["--threads".to_owned()])),
             CrowdKind::Java => {}
         }
-        command.extend(tuned.arguments.iter().cloned());
+        command.extend(knobs.arguments.iter().cloned());
         command.extend(["--json", "--steered"].map(str::to_owned));
-        let runtime = java.map(|java| java.runtime(&tuned.java_options));
-        let set = |setting: &Setting| (setting.name.clone(), setting.value.clone());
-        let knobs = plan.crowd_settings.iter().map(set).collect();
-        if let Some(host) = post.host {
+        let runtime = java.map(|java| java.runtime(&knobs.java_options));
+        let name_and_value = |setting: &Setting| (setting.name.clone(), setting.value.clone());
+        let settings = plan.crowd_settings.iter().map(name_and_value).collect();
+        if let Some(host) = assignment.host {
             command = plan.remote.over_ssh(host, &command);
         }
-        Ok(Crowd {
-            info: CrowdInfo { kind: plan.crowd.name().to_owned(), knobs, command, runtime },
-            tuned,
-            name: shard_name(post.workload.start, post.workload.rooms, post.host),
-            workload: post.workload,
+        Ok(CrowdCommand {
+            info: CrowdInfo { kind: plan.crowd.name().to_owned(), knobs: settings, command, runtime },
+            knobs,
+            name: shard_name(assignment.workload.start, assignment.workload.rooms, assignment.host),
+            workload: assignment.workload,
             address: address(host, port),
-            host: post.host.map(str::to_owned),
+            host: assignment.host.map(str::to_owned),
         })
     }
 }
 
-/// The command line of each shard of a crowd that nobody steers, for whatever starts it. Each writes the record
-/// `shard-N.json` where it is started.
+/// The command line of each shard of a crowd without a parent that controls it. The shards wait for each other at the gate
+/// named `gate`, and each writes its record `shard-N.json` into its working directory.
 pub fn shard_commands(program: &str, target: &Target, shares: &[Workload], gate: &str) -> Vec<Vec<String>> {
     let command = |(place, share): (usize, &Workload)| {
         let mut words = vec![program.to_owned(), "crowd".to_owned()];
@@ -92,13 +92,13 @@ pub fn shard_commands(program: &str, target: &Target, shares: &[Workload], gate:
     shares.iter().enumerate().map(command).collect()
 }
 
-/// The name of the record of a shard, by its place from 0.
+/// The file name of the record of the shard at `place`, counted from 0.
 pub fn shard_file(place: usize) -> String {
     format!("shard-{}.json", place + 1)
 }
 
-/// What the plan sets about its crowd means.
-pub(crate) fn tuned(plan: &Plan) -> Result<Tuned, PlatformError> {
+/// The plan's crowd settings, resolved for its kind of crowd.
+pub(crate) fn crowd_knobs(plan: &Plan) -> Result<Tuned, PlatformError> {
     Ok(match plan.crowd {
         CrowdKind::Native | CrowdKind::NativeThreads => Tuned::of_native_crowd(&plan.crowd_settings)?,
         CrowdKind::Java => Tuned::of_java_crowd(&plan.crowd_settings)?,

@@ -1,4 +1,4 @@
-//! Builds the record of a run from what was found: crowds are merged first, and then the record is made, once.
+//! Builds the record of a run: merges the results of its crowds, then builds one record from the merged part.
 
 use klatch_record::{
     Build, Cause, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment,
@@ -10,67 +10,66 @@ use crate::error::RunError;
 use crate::guards::{contradiction, run_warnings};
 use crate::verdict::{crowd_warnings, judge, machine_warnings};
 
-/// What is known of a run beside its crowds.
-pub(crate) struct Run<'a> {
+/// The facts of a run apart from the results of its crowds.
+pub(crate) struct RunFacts<'a> {
     pub(crate) build: &'a Build,
     pub(crate) platform: &'a Platform,
     pub(crate) environment: Environment,
     pub(crate) started_at: String,
     pub(crate) role: Role,
     pub(crate) number: u32,
-    /// The first crowd; its command line stands for all.
+    /// The first crowd, which represents all in the record.
     pub(crate) crowd: &'a CrowdInfo,
-    /// What all crowds do; the number of rooms is that of the crowds.
+    /// The workload of the run. The record takes its number of rooms from the crowds.
     pub(crate) workload: &'a Workload,
-    /// What all servers used; `None` if one could not be watched.
+    /// Usage of all servers together; `None` where one could not be measured.
     pub(crate) server: Option<Usage>,
-    /// How servers ended that did not live to the end.
+    /// One description for each server that ended during the run.
     pub(crate) servers_ended: Vec<String>,
-    /// What the instruments saw.
     pub(crate) observations: Vec<Observation>,
 }
 
-/// What is known of one crowd of it.
-pub(crate) struct CrowdOutcome<'a> {
+/// One crowd of a run, and its result.
+pub(crate) struct CrowdPart<'a> {
     pub(crate) crowd: &'a CrowdInfo,
     pub(crate) workload: &'a Workload,
     pub(crate) address: &'a str,
-    /// The machine it ran on, if it was another one.
+    /// The machine that ran it; `None` for that of the record.
     pub(crate) host: Option<String>,
     pub(crate) gate: Option<Gate>,
-    /// Which clock it reads, as in [`Moment`].
+    /// Identity of the clock that it reads, as in [`Moment`].
     pub(crate) clock: Option<String>,
     pub(crate) result: CrowdResult,
-    /// How it ended, if it ended without a result.
+    /// How it ended, if without a result.
     pub(crate) died: Option<String>,
     pub(crate) usage: Option<Usage>,
-    /// The machine it ran on, if it is not that of the record.
+    /// The state of its machine, if that is not the machine of the record.
     pub(crate) environment: Option<Environment>,
 }
 
-/// The record of a run with several crowds, or with one.
+/// The record of a run with one or more crowds.
 ///
 /// # Errors
-/// A latency that no histogram holds, or crowds that share rooms.
-pub(crate) fn record(run: Run<'_>, crowds: Vec<CrowdOutcome<'_>>) -> Result<Record, RunError> {
-    let parts: Result<Vec<Part>, LatencyError> = crowds.into_iter().map(part).collect();
+/// A latency is out of the range of the histogram, or two crowds share a room.
+pub(crate) fn build_record(run: RunFacts<'_>, crowds: Vec<CrowdPart<'_>>) -> Result<Record, RunError> {
+    let parts: Result<Vec<Part>, LatencyError> = crowds.into_iter().map(merge_part).collect();
     let part = Part::merge(parts?)?;
     let warnings = machine_warnings(&run.environment);
-    Ok(whole(run, part, warnings))
+    Ok(assemble(run, part, warnings))
 }
 
-/// The record of a crowd that watched itself, on the machine of the record.
+/// The record of a crowd that measured itself, on the machine of the record.
 ///
 /// # Errors
-/// A latency that no histogram holds.
-pub(crate) fn record_of_shard(run: Run<'_>, crowd: CrowdOutcome<'_>) -> Result<Record, RunError> {
-    let mut part = part(crowd)?;
-    // The warnings stay with the shard: the other shards may be on other machines.
+/// A latency is out of the range of the histogram.
+pub(crate) fn build_shard_record(run: RunFacts<'_>, crowd: CrowdPart<'_>) -> Result<Record, RunError> {
+    let mut part = merge_part(crowd)?;
+    // The warnings belong to the shard, as other shards may run on other machines.
     part.shards[0].warnings.extend(machine_warnings(&run.environment));
-    Ok(whole(run, part, Vec::new()))
+    Ok(assemble(run, part, Vec::new()))
 }
 
-fn whole(run: Run<'_>, part: Part, mut warnings: Vec<Warning>) -> Record {
+fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record {
     let mut reasons: Vec<Reason> =
         run.servers_ended.into_iter().map(|how| Reason::new(Cause::Server, how)).collect();
     reasons.extend(part.reasons());
@@ -96,17 +95,17 @@ fn whole(run: Run<'_>, part: Part, mut warnings: Vec<Warning>) -> Record {
         latency: part.latency,
         send_lag: part.send_lag,
         over_time: part.over_time,
-        observations: with_shares(run.observations, &usage),
+        observations: with_cost_shares(run.observations, &usage),
         usage,
         environment: run.environment,
         shards: part.shards,
         checks: part.checks,
     };
-    guarded(record)
+    apply_guards(record)
 }
 
-/// Adds what the numbers of a record say against themselves. A valid score that contradicts itself becomes `unknown`.
-pub(crate) fn guarded(record: Record) -> Record {
+/// Adds the warnings of the guards. A valid verdict becomes `unknown` if the numbers of the record contradict each other.
+pub(crate) fn apply_guards(record: Record) -> Record {
     let contradiction = contradiction(&record);
     let reason = contradiction.as_ref().filter(|_| record.verdict.status == Status::Valid);
     let reason = reason.map(|warning| Reason::new(Cause::Contradiction, warning.message.as_str()));
@@ -118,8 +117,9 @@ pub(crate) fn guarded(record: Record) -> Record {
     Record { verdict: Verdict::of(reasons), warnings, ..record }
 }
 
-fn part(crowd: CrowdOutcome<'_>) -> Result<Part, LatencyError> {
-    let CrowdOutcome { result, usage, .. } = crowd;
+/// Judges one crowd, and makes its result mergeable.
+fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
+    let CrowdPart { result, usage, .. } = crowd;
     let latency = Latency::from_counts_ns(&result.latency_ns)?;
     let send_lag = Latency::from_counts_ns(&result.send_lag_ns)?;
     let judged = judge(&result).reasons.into_iter().map(|reason| reason.message);
@@ -162,8 +162,8 @@ fn part(crowd: CrowdOutcome<'_>) -> Result<Part, LatencyError> {
     })
 }
 
-/// The cost of each instrument as a share of what server and crowd used.
-fn with_shares(mut observations: Vec<Observation>, usage: &UsageOfBoth) -> Vec<Observation> {
+/// Adds the CPU time of each instrument as a share of that of server and crowd.
+fn with_cost_shares(mut observations: Vec<Observation>, usage: &UsageOfBoth) -> Vec<Observation> {
     let both = usage.server.as_ref().zip(usage.crowd.as_ref());
     let cpu_s = both.map(|(server, crowd)| server.cpu_s + crowd.cpu_s).filter(|cpu_s| *cpu_s > 0.0);
     for cost in observations.iter_mut().filter_map(|one| one.cost.as_mut()) {

@@ -1,9 +1,9 @@
-//! What differs between two sides besides the platform, which is mostly what is compared.
+//! Differences between two sides other than the platform, which would distort a ratio.
 
 use klatch_record::{Class, Record, Workload};
 
-/// The platform of a record, and what is set about it.
-pub(crate) fn described(record: &Record) -> String {
+/// The platform of a record with its version, runtime and knobs.
+pub(crate) fn describe_platform(record: &Record) -> String {
     let platform = &record.platform;
     let mut text = platform.name.clone();
     for part in platform.version.iter().chain(platform.runtime.iter().map(|runtime| &runtime.version)) {
@@ -12,8 +12,8 @@ pub(crate) fn described(record: &Record) -> String {
     platform.knobs.iter().fold(text, |text, (name, value)| format!("{text}, {name}={value}"))
 }
 
-/// A workload in words that differ where workloads do.
-pub(crate) fn workload(workload: &Workload) -> String {
+/// A text that is equal for equal workloads only, apart from the number of the first room.
+pub(crate) fn describe_workload(workload: &Workload) -> String {
     let pacing = serde_json::to_value(workload.pacing).expect("a pacing is plain JSON");
     let words = pacing.as_object().into_iter().flatten().map(|(name, value)| format!("{name} {value}"));
     let pacing = words.collect::<Vec<_>>().join(" ").replace('"', "");
@@ -28,14 +28,16 @@ pub(crate) fn workload(workload: &Workload) -> String {
     )
 }
 
-/// What is told when it differs: in which words, and from what of a record.
-type Told = (&'static str, fn(&Record) -> String);
+/// The message for one kind of difference, and the property of a record that it is about.
+type Property = (&'static str, fn(&Record) -> String);
 
-/// Whatever would make a ratio another one than that of the platforms: each as a sentence.
+/// One sentence for each property in which the records of the two sides differ.
 pub(crate) fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
-    let told: [Told; 8] = [
-        ("workloads differ", |record| workload(&record.workload)),
-        ("classes differ, so these are two contests", |record| class(record.platform.class).to_owned()),
+    let properties: [Property; 8] = [
+        ("workloads differ", |record| describe_workload(&record.workload)),
+        ("classes differ, so the scores are not comparable", |record| {
+            class(record.platform.class).to_owned()
+        }),
         ("crowds differ", |record| crowd(record)),
         ("versions of Klatch differ", |record| build(record)),
         ("machines differ", |record| machine(record)),
@@ -45,23 +47,23 @@ pub(crate) fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
         }),
         ("wires differ", |record| record.platform.wire.name().to_owned()),
     ];
-    let all = |side: &[Record], of: fn(&Record) -> String| {
-        let mut values: Vec<String> = side.iter().map(of).collect();
+    let values = |side: &[Record], property: fn(&Record) -> String| {
+        let mut values: Vec<String> = side.iter().map(property).collect();
         values.sort();
         values.dedup();
         values.join(" and ")
     };
-    let differ = |(what, of): &Told| {
-        let (of_a, of_b) = (all(a, *of), all(b, *of));
-        (of_a != of_b).then(|| format!("{what}: A {of_a}; B {of_b}"))
+    let differ = |(message, property): &Property| {
+        let (of_a, of_b) = (values(a, *property), values(b, *property));
+        (of_a != of_b).then(|| format!("{message}: A {of_a}; B {of_b}"))
     };
-    told.iter().filter_map(differ).collect()
+    properties.iter().filter_map(differ).collect()
 }
 
 fn class(class: Option<Class>) -> &'static str {
     match class {
         Some(Class::Classic) => "classic (one write per delivery)",
-        Some(Class::Open) => "open (may put deliveries together)",
+        Some(Class::Open) => "open (may batch deliveries)",
         None => "unknown",
     }
 }

@@ -1,0 +1,291 @@
+//! Controls the crowds of one run as processes: starts them, opens the gate when all users have joined, and measures
+//! before the gate opens and after the last delivery, while nothing moves. Two commands on standard input control a
+//! crowd: `go` opens its gate, `quit` ends it.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use klatch_instruments::{CpuFrequency, MachineTime, Snapshot, Targets};
+use klatch_platforms::{PlatformError, Processes};
+use klatch_record::{CrowdEvent, Observation, Usage};
+
+use crate::cpu_sampler::CpuSampler;
+use crate::crowd_command::CrowdCommand;
+use crate::error::RunError;
+use crate::observer::RunObserver;
+use crate::running_crowd::{CrowdOutput, RunningCrowd, Stage};
+
+/// How long all crowds may print nothing before they are stopped. A crowd has time-outs of its own, so this stops only one
+/// that hangs.
+pub(crate) const SILENCE_MAX: Duration = Duration::from_secs(900);
+
+/// The result of the crowds of one run.
+pub(crate) struct CrowdsOutcome {
+    /// In the order of the crowds.
+    pub(crate) outputs: Vec<CrowdOutput>,
+    /// Usage of all servers together; `None` where one could not be measured.
+    pub(crate) server: Option<Usage>,
+    /// Share of the machine's CPU time that the hypervisor gave to others during the run, 0..=1.
+    pub(crate) steal_share: Option<f64>,
+    /// Share of the machine's CPU time that other programs used during the run, 0..=1.
+    pub(crate) others_share: Option<f64>,
+    pub(crate) observations: Vec<Observation>,
+    /// Mean frequency of the fastest CPU during the run, MHz.
+    pub(crate) cpu_mhz: Option<f64>,
+}
+
+/// All counters at one moment.
+struct Counters {
+    servers: Vec<Option<Snapshot>>,
+    crowds: Vec<Option<Snapshot>>,
+    machine: Option<MachineTime>,
+}
+
+/// The state of a run in progress.
+struct Control<'a> {
+    running: Vec<RunningCrowd<'a>>,
+    /// Process ids of the servers on this machine.
+    servers: &'a [u32],
+    /// Taken before the gate opens.
+    before: Option<Counters>,
+    /// Taken after the last delivery.
+    after: Option<Counters>,
+    /// The first crowd that ended before the gate opened. The gate then stays closed.
+    failed: Option<usize>,
+    frequency: CpuFrequency,
+    sampler: Option<CpuSampler>,
+    observations: Vec<Observation>,
+}
+
+/// Runs the crowds once against servers with the process ids `servers`. Gives up after `silence_max` without a line from
+/// any crowd; a joining user counts as a line.
+pub(crate) fn run_crowds(
+    crowds: &[CrowdCommand],
+    processes: &Processes,
+    servers: &[u32],
+    silence_max: Duration,
+    observer: &mut dyn RunObserver,
+    mut on_event: impl FnMut(&CrowdEvent),
+) -> Result<CrowdsOutcome, RunError> {
+    let (sender, lines) = channel();
+    let mut running = Vec::new();
+    for (place, crowd) in crowds.iter().enumerate() {
+        let mut process = processes.start(&crowd.info.command, &crowd.knobs.launch)?;
+        process.lines_into(place, sender.clone());
+        running.push(RunningCrowd::new(crowd, process));
+    }
+    let mut control = Control {
+        running,
+        servers,
+        before: None,
+        after: None,
+        failed: None,
+        frequency: CpuFrequency::new(),
+        sampler: None,
+        observations: Vec::new(),
+    };
+    while control.running.iter().any(|crowd| crowd.stage < Stage::Ended) {
+        let (place, line) = match lines.recv_timeout(silence_max) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => {
+                return Err(RunError::CrowdSilent { silent_s: silence_max.as_secs_f64() });
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        control.on_line(place, line, observer, &mut on_event)?;
+    }
+    if processes.interrupted() {
+        return Err(RunError::Interrupted);
+    }
+    control.outcome()
+}
+
+impl Control<'_> {
+    fn on_line(
+        &mut self,
+        place: usize,
+        line: Option<String>,
+        observer: &mut dyn RunObserver,
+        on_event: &mut dyn FnMut(&CrowdEvent),
+    ) -> Result<(), RunError> {
+        let is_progress = self.running[place].on_line(line);
+        if is_progress && self.before.is_some() {
+            self.on_progress(observer, on_event);
+        }
+        if self.before.is_none() && self.failed.is_none() {
+            if self.running[place].stage >= Stage::Done {
+                self.keep_gate_closed(place);
+            } else if self.running.iter().all(|crowd| crowd.stage == Stage::Joined) {
+                self.open_gate(observer, on_event)?;
+            }
+        }
+        if self.after.is_none() && self.running.iter().all(|crowd| crowd.stage >= Stage::Done) {
+            self.finish(observer, on_event);
+        } else if self.failed.is_some() && self.running[place].stage == Stage::Done {
+            self.running[place].process.say("quit");
+        }
+        Ok(())
+    }
+
+    fn on_progress(&mut self, observer: &mut dyn RunObserver, on_event: &mut dyn FnMut(&CrowdEvent)) {
+        self.frequency.sample();
+        on_event(&total_progress(&mut self.running));
+        observer.progress(self.running.iter().map(|crowd| crowd.progress[0] + crowd.progress[1]).sum());
+        if let Some(cpus) = self.sampler.as_mut().and_then(CpuSampler::sample) {
+            on_event(&cpus);
+        }
+    }
+
+    /// The crowd at `failed` ended early, so all others end too: the end of standard input stops a crowd at the gate.
+    fn keep_gate_closed(&mut self, failed: usize) {
+        self.failed = Some(failed);
+        for crowd in self.running.iter_mut().filter(|crowd| crowd.stage < Stage::Done) {
+            crowd.process.say_no_more();
+        }
+    }
+
+    fn open_gate(
+        &mut self,
+        observer: &mut dyn RunObserver,
+        on_event: &mut dyn FnMut(&CrowdEvent),
+    ) -> Result<(), RunError> {
+        let join_s = self.running.iter().map(|crowd| crowd.join_s).fold(0.0, f64::max);
+        on_event(&CrowdEvent::Joined { join_s });
+        for crowd in self.running.iter().filter(|crowd| crowd.is_local()) {
+            crowd.command.knobs.in_force(crowd.process.pid()).map_err(PlatformError::from)?;
+        }
+        observer.gate_opening(&self.targets());
+        self.before = Some(self.counters());
+        self.sampler = Some(CpuSampler::new(self.targets()));
+        self.running.iter_mut().for_each(|crowd| crowd.process.say("go"));
+        Ok(())
+    }
+
+    /// All crowds are done: takes the counters while all threads still live, then ends the crowds.
+    fn finish(&mut self, observer: &mut dyn RunObserver, on_event: &mut dyn FnMut(&CrowdEvent)) {
+        // The machine first: to snapshot thousands of threads takes CPU time that must not count as other programs'.
+        let machine = MachineTime::now();
+        self.after = Some(Counters { machine, ..self.counters() });
+        self.observations.extend(observer.deliveries_done());
+        self.frequency.sample();
+        self.running.iter_mut().for_each(|crowd| crowd.process.say("quit"));
+        on_event(&CrowdEvent::Done);
+    }
+
+    /// The processes on this machine, for instruments.
+    fn targets(&self) -> Targets {
+        let local = self.running.iter().filter(|crowd| crowd.is_local());
+        Targets { servers: self.servers.to_vec(), crowds: local.map(|crowd| crowd.process.pid()).collect() }
+    }
+
+    fn counters(&self) -> Counters {
+        let snapshot = |pid: u32| Snapshot::of(pid).ok();
+        Counters {
+            servers: self.servers.iter().map(|&pid| snapshot(pid)).collect(),
+            crowds: self.running.iter().map(|crowd| snapshot(crowd.process.pid())).collect(),
+            machine: MachineTime::now(),
+        }
+    }
+
+    fn outcome(mut self) -> Result<CrowdsOutcome, RunError> {
+        let failed_first = self.failed.map(|place| self.running[place].command.name.clone());
+        let gate_opened = self.before.is_some();
+        let span = self.before.zip(self.after);
+        let mut outputs = Vec::new();
+        for (place, crowd) in self.running.iter_mut().enumerate() {
+            let of_crowd = span.as_ref().map(|(before, after)| (before.crowds[place], after.crowds[place]));
+            outputs.push(crowd.output(gate_opened, failed_first.as_deref(), of_crowd)?);
+        }
+        let messages = outputs.iter().map(|output| output.result.sent + output.result.received).sum();
+        let server = span.as_ref().and_then(|(before, after)| server_usage(before, after, messages));
+        let machine = span.and_then(|(before, after)| before.machine.zip(after.machine));
+        let steal_share = machine.map(|(before, after)| after.steal_share_since(&before));
+        let local = self.running.iter().zip(&outputs).filter(|(crowd, _)| crowd.is_local());
+        let crowds_s: f64 =
+            local.filter_map(|(_, output)| output.usage.as_ref()).map(|usage| usage.cpu_s).sum();
+        let others_share = machine
+            .zip(server.as_ref())
+            .map(|((before, after), server)| after.others_share_since(&before, server.cpu_s + crowds_s));
+        Ok(CrowdsOutcome {
+            outputs,
+            server,
+            steal_share,
+            others_share,
+            observations: self.observations,
+            cpu_mhz: self.frequency.mean_mhz(),
+        })
+    }
+}
+
+/// Usage of all servers together; `None` without a server on this machine, or where one could not be measured.
+fn server_usage(before: &Counters, after: &Counters, messages: u64) -> Option<Usage> {
+    let spans = before.servers.iter().zip(&after.servers);
+    let usage = |(before, after): (&Option<Snapshot>, &Option<Snapshot>)| {
+        Some((*after)?.since(&(*before)?, messages))
+    };
+    let each: Option<Vec<Usage>> = spans.map(usage).collect();
+    let each = each.filter(|each| !each.is_empty())?;
+    Some(Usage::together(&each.iter().collect::<Vec<_>>(), messages))
+}
+
+/// The progress of all crowds, with the latency counts that have not been passed on.
+fn total_progress(running: &mut [RunningCrowd<'_>]) -> CrowdEvent {
+    let latency_ns = running.iter_mut().flat_map(|crowd| std::mem::take(&mut crowd.latency_ns)).collect();
+    let sum = |count: usize| running.iter().map(|crowd| crowd.progress[count]).sum();
+    CrowdEvent::Progress { sent: sum(0), received: sum(1), expected: sum(2), latency_ns }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use klatch_platforms::Tuned;
+    use klatch_record::{CrowdInfo, Pacing, Workload};
+
+    use super::*;
+
+    struct NoObserver;
+
+    impl RunObserver for NoObserver {
+        fn gate_opening(&mut self, _: &Targets) {}
+
+        fn progress(&mut self, _: u64) {}
+
+        fn deliveries_done(&mut self) -> Vec<Observation> {
+            Vec::new()
+        }
+    }
+
+    /// A crowd that is a shell script.
+    fn crowd(script: &str) -> CrowdCommand {
+        let command = ["sh", "-c", script].map(str::to_owned).into();
+        let pacing = Pacing::Turns;
+        CrowdCommand {
+            info: CrowdInfo { kind: "native".into(), knobs: [].into(), command, runtime: None },
+            knobs: Tuned::of_native_crowd(&[]).unwrap(),
+            workload: Workload {
+                rooms: 1,
+                users: 2,
+                count: 1,
+                size_bytes: 60,
+                start: 1,
+                pacing,
+                pause_s: 0.0,
+            },
+            address: "127.0.0.1:1".into(),
+            host: None,
+            name: "room 1".into(),
+        }
+    }
+
+    #[test]
+    fn a_joining_user_restarts_the_silence_timeout() {
+        const JOINING: &str = r#"echo '{"event":"joining","joined":1,"users":2}'"#;
+        let (step, silence_max) = (Duration::from_millis(300), Duration::from_secs(1));
+        let crowd = crowd(&format!("for i in 1 2 3 4; do sleep {}; {JOINING}; done; exec sleep 60", 0.3));
+        let began = Instant::now();
+        let outcome = run_crowds(&[crowd], &Processes::default(), &[], silence_max, &mut NoObserver, |_| {});
+        assert!(matches!(outcome, Err(RunError::CrowdSilent { silent_s: 1.0 })), "{:?}", outcome.err());
+        assert!(began.elapsed() >= 4 * step + silence_max, "{:?}", began.elapsed());
+    }
+}

@@ -1,0 +1,41 @@
+//! Observers of a run, and the instruments that observe a whole run.
+
+use klatch_instruments::{Files, Instruments, Targets, Watch};
+use klatch_record::Observation;
+
+/// Receives the phases of a run while it goes on.
+pub trait RunObserver {
+    /// All users have joined, and the gate is about to open.
+    fn gate_opening(&mut self, targets: &Targets);
+
+    /// `messages` have been sent and delivered so far.
+    fn progress(&mut self, messages: u64);
+
+    /// The last delivery has arrived; all processes still live. Returns the observations of the run.
+    fn deliveries_done(&mut self) -> Vec<Observation>;
+}
+
+/// Instruments that are active from the opening of the gate to the last delivery.
+pub(crate) struct WholeRun<'a> {
+    instruments: &'a Instruments,
+    files: &'a Files,
+    running: Option<Watch>,
+}
+
+impl<'a> WholeRun<'a> {
+    pub(crate) fn new(instruments: &'a Instruments, files: &'a Files) -> WholeRun<'a> {
+        WholeRun { instruments, files, running: None }
+    }
+}
+
+impl RunObserver for WholeRun<'_> {
+    fn gate_opening(&mut self, targets: &Targets) {
+        self.running = Some(self.instruments.start(targets, self.files));
+    }
+
+    fn progress(&mut self, _: u64) {}
+
+    fn deliveries_done(&mut self) -> Vec<Observation> {
+        self.running.take().map(Watch::finish).unwrap_or_default()
+    }
+}

@@ -1,0 +1,93 @@
+//! Checks a plan before anything starts.
+
+use klatch_platforms::{Chosen, NeedError, Side, choose, refuse};
+use klatch_record::{CONNECTIONS_PER_SOURCE, WireName};
+use klatch_schedulers::SchedulerError;
+
+use crate::crowd_command::crowd_knobs;
+use crate::error::RunError;
+use crate::plan::{CrowdKind, Plan};
+
+/// Resolves the platform of a plan; `None` for a plan with a target. Refuses every plan that is known to be impossible.
+///
+/// # Errors
+/// The plan cannot run on this machine, or needs something that is not installed.
+pub fn resolve_platform(plan: &Plan) -> Result<Option<Chosen>, RunError> {
+    plan.workload.check()?;
+    check_split(plan)?;
+    if plan.scheduler.is_some() && klatch_schedulers::state().is_none() {
+        return Err(SchedulerError::NoSchedExt.into());
+    }
+    crowd_knobs(plan)?;
+    let platform = match plan.target {
+        None => Some(choose(&plan.platform)?),
+        Some(_) => None,
+    };
+    let wire = platform.as_ref().map(|platform| platform.entry.wire);
+    match wire.or(plan.target.as_ref().map(|target| target.wire)) {
+        Some(wire) if plan.crowd == CrowdKind::Java && wire != WireName::Irc => {
+            Err(RunError::CrowdWire { wire: wire.name() })
+        }
+        _ => {
+            check_needs(plan, platform.as_ref())?;
+            Ok(platform)
+        }
+    }
+}
+
+/// How many crowd processes there are: one for each server and each host at least.
+pub(crate) fn shards(plan: &Plan) -> u32 {
+    let servers = if plan.target.is_none() { plan.servers } else { 1 };
+    plan.shards.max(servers).max(plan.remote.hosts.len() as u32)
+}
+
+/// Refuses a plan whose rooms cannot be split among its servers, shards and hosts.
+fn check_split(plan: &Plan) -> Result<(), RunError> {
+    let (shards, rooms) = (shards(plan), plan.workload.rooms);
+    if rooms < shards {
+        return Err(RunError::TooFewRooms { shards, rooms });
+    }
+    let remote = !plan.remote.hosts.is_empty();
+    let conflicts = [
+        (plan.servers > 1 && plan.target.is_some(), "several servers need a platform, not a target"),
+        (remote && plan.crowd == CrowdKind::Java, "the Java crowd runs on this machine only, not on hosts"),
+        (remote && !plan.crowd_settings.is_empty(), "crowd knobs are for this machine, not for hosts"),
+        (
+            remote && plan.target.is_none() && plan.listen.is_loopback(),
+            "no other host reaches a server on loopback: name an address of this machine with --host-address",
+        ),
+    ];
+    match conflicts.into_iter().find(|(applies, _)| *applies) {
+        Some((_, message)) => Err(RunError::Conflict(message)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a plan that needs more threads, files or memory than this machine has. A run would fail only later.
+fn check_needs(plan: &Plan, platform: Option<&Chosen>) -> Result<(), NeedError> {
+    let connections =
+        |processes: u32| u64::from(plan.workload.rooms.div_ceil(processes)) * u64::from(plan.workload.users);
+    let mut sides = Vec::new();
+    if let Some(platform) = platform {
+        sides.push(platform.side(u64::from(plan.servers), connections(plan.servers)));
+    }
+    let local = plan.remote.hosts.is_empty();
+    if local {
+        let (processes, each) = (u64::from(shards(plan)), connections(shards(plan)));
+        sides.push(match plan.crowd {
+            CrowdKind::Native => Side::of_native_crowd(processes, each),
+            CrowdKind::NativeThreads => Side::of_threads_crowd(processes, each),
+            CrowdKind::Java => Side::of_java_crowd(&plan.crowd_settings, processes, each),
+        });
+    }
+    // A native crowd connects from another loopback address once one has this many connections.
+    let per_address = match plan.crowd {
+        CrowdKind::Native | CrowdKind::NativeThreads
+            if plan.target.is_none() && plan.listen.is_loopback() =>
+        {
+            u64::from(CONNECTIONS_PER_SOURCE)
+        }
+        _ => u64::MAX,
+    };
+    refuse(&sides, if local { connections(plan.servers).min(per_address) } else { 0 })
+}

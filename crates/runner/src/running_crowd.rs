@@ -1,0 +1,128 @@
+//! One crowd process while it runs: its state, and its output at the end.
+
+use klatch_instruments::Snapshot;
+use klatch_platforms::Process;
+use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Itself, Usage};
+
+use crate::crowd_command::CrowdCommand;
+use crate::error::RunError;
+
+/// What one crowd produced.
+#[derive(Default)]
+pub(crate) struct CrowdOutput {
+    pub(crate) result: CrowdResult,
+    /// How it ended, if without a result.
+    pub(crate) died: Option<String>,
+    pub(crate) usage: Option<Usage>,
+    /// Its own report, which only crowds of Klatch's Rust program print.
+    pub(crate) report: Option<Itself>,
+}
+
+/// The stages of a crowd, in order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub(crate) enum Stage {
+    Joining,
+    /// All users have joined; it waits for `go`.
+    Joined,
+    /// It waits for `quit`.
+    Done,
+    /// Its standard output is closed.
+    Ended,
+}
+
+pub(crate) struct RunningCrowd<'a> {
+    pub(crate) command: &'a CrowdCommand,
+    pub(crate) process: Process,
+    pub(crate) stage: Stage,
+    pub(crate) join_s: f64,
+    /// Messages sent, deliveries received, and the number of both expected in all.
+    pub(crate) progress: [u64; 3],
+    /// Latency counts of the last progress event that have not been passed on.
+    pub(crate) latency_ns: Vec<(u64, u64)>,
+    report: Option<Itself>,
+    result: Option<CrowdResult>,
+}
+
+impl<'a> RunningCrowd<'a> {
+    pub(crate) fn new(command: &'a CrowdCommand, process: Process) -> RunningCrowd<'a> {
+        let expected = command.workload.sent_expected() + command.workload.received_expected();
+        RunningCrowd {
+            command,
+            process,
+            stage: Stage::Joining,
+            join_s: 0.0,
+            progress: [0, 0, expected],
+            latency_ns: Vec::new(),
+            report: None,
+            result: None,
+        }
+    }
+
+    /// Processes one line of its output, or the end of its output (`None`). Returns whether the line reports progress.
+    pub(crate) fn on_line(&mut self, line: Option<String>) -> bool {
+        let Some(line) = line else {
+            self.stage = Stage::Ended;
+            return false;
+        };
+        match serde_json::from_str(&line) {
+            Ok(CrowdEvent::Joined { join_s }) => {
+                (self.stage, self.join_s) = (Stage::Joined, join_s);
+            }
+            Ok(CrowdEvent::Progress { sent, received, expected, latency_ns }) => {
+                self.progress = [sent, received, expected];
+                self.latency_ns = latency_ns;
+                return true;
+            }
+            Ok(CrowdEvent::Done) => self.stage = Stage::Done,
+            Ok(CrowdEvent::Itself(report)) => self.report = Some(*report),
+            Ok(CrowdEvent::Result(result)) => (self.stage, self.result) = (Stage::Done, Some(*result)),
+            Ok(
+                CrowdEvent::Joining { .. }
+                | CrowdEvent::Gate { .. }
+                | CrowdEvent::Cpus { .. }
+                | CrowdEvent::Open,
+            )
+            | Err(_) => {}
+        }
+        false
+    }
+
+    /// Whether it runs on this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        self.command.host.is_none()
+    }
+
+    /// Its output after it has ended. `failed_first` names the crowd that kept the gate closed, if one did; `span` holds
+    /// the snapshots of its process before and after the run.
+    pub(crate) fn output(
+        &mut self,
+        gate_opened: bool,
+        failed_first: Option<&str>,
+        span: Option<(Option<Snapshot>, Option<Snapshot>)>,
+    ) -> Result<CrowdOutput, RunError> {
+        let name = &self.command.name;
+        let Some(mut result) = self.result.take() else {
+            let stderr = self.process.last_words_at_end();
+            let stderr = if stderr.is_empty() { "nothing".to_owned() } else { stderr };
+            if !gate_opened {
+                return Err(RunError::CrowdDied { name: name.clone(), stderr });
+            }
+            let died = Some(format!("the crowd ended without a result; on standard error: {stderr}"));
+            return Ok(CrowdOutput { died, ..CrowdOutput::default() });
+        };
+        if let Some(failure) = result.failure.as_mut().filter(|failure| failure.kind == FailureKind::Stopped)
+            && let Some(other) = failed_first
+        {
+            failure.detail = format!("it was stopped, because {other} could not begin");
+        }
+        let messages = result.sent + result.received;
+        let report = self.report.take();
+        let usage = match (self.is_local(), span) {
+            // The local process of a remote crowd is only ssh.
+            (false, _) => report.as_ref().and_then(|report| report.usage.clone()),
+            (true, Some((Some(before), Some(after)))) => Some(after.since(&before, messages)),
+            (true, _) => None,
+        };
+        Ok(CrowdOutput { result, died: None, usage, report })
+    }
+}

@@ -1,0 +1,227 @@
+//! A session: servers that run, and crowds that can be run against them several times.
+
+use klatch_instruments::{Files, Instruments, Kernel, availability, clock_name, environment};
+use klatch_platforms::{Chosen, Java, Processes, Server, Setting};
+use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName};
+
+use crate::control::{self, CrowdsOutcome};
+use crate::crowd_command::{CrowdAssignment, CrowdCommand};
+use crate::error::RunError;
+use crate::noise;
+use crate::observer::{RunObserver, WholeRun};
+use crate::plan::{CrowdKind, Plan};
+use crate::preflight::shards;
+use crate::record::{CrowdPart, RunFacts, build_record};
+use crate::running_crowd::CrowdOutput;
+use crate::scheduler::Scheduler;
+use crate::shard::now;
+use crate::split::split_rooms;
+
+/// Oldest Java that runs the Java crowd.
+const CROWD_JAVA_MIN: u32 = 17;
+
+/// Running servers and the crowds to run against them. Dropping it stops the servers.
+pub struct Session<'a> {
+    plan: &'a Plan,
+    processes: &'a Processes,
+    environment: Environment,
+    servers: Vec<Server>,
+    crowds: Vec<CrowdCommand>,
+    /// Declared after the servers, so that it is dropped after them.
+    scheduler: Scheduler,
+    /// The platform as records describe it.
+    pub platform: Platform,
+}
+
+impl<'a> Session<'a> {
+    /// Loads the plan's scheduler and starts the servers of `platform`; without one, uses the plan's target.
+    ///
+    /// # Errors
+    /// The scheduler, a server or the Java of the crowd cannot be started.
+    pub fn open(
+        plan: &'a Plan,
+        platform: Option<&Chosen>,
+        processes: &'a Processes,
+    ) -> Result<Session<'a>, RunError> {
+        let scheduler = Scheduler::load(plan.scheduler.as_ref())?;
+        let environment = Environment {
+            sysctls: plan.sysctls.iter().map(name_and_value).collect(),
+            noise: noise::load_noise(),
+            instruments: availability(&Kernel::here()),
+            ..environment()
+        };
+        let wire = match (platform, &plan.target) {
+            (Some(platform), _) => platform.entry.wire,
+            (None, Some(target)) => target.wire,
+            (None, None) => unreachable!("either a platform or a target"),
+        };
+        let crowd_java = crowd_java(plan, platform)?;
+        let mut servers = Vec::new();
+        if let Some(platform) = platform {
+            for _ in 0..plan.servers {
+                servers.push(Server::start(platform, plan.listen, processes, plan.ready_timeout)?);
+            }
+        }
+        let shares = split_rooms(&plan.workload, shards(plan));
+        let mut crowds = Vec::new();
+        for (number, workload) in shares.iter().enumerate() {
+            let server = servers.get(number * servers.len() / shares.len()).map(|server| server.address);
+            let (host, port) = match (server, &plan.target) {
+                (Some(server), _) => (server.ip().to_string(), server.port()),
+                (None, Some(target)) => (target.host.clone(), target.port),
+                (None, None) => unreachable!("either a platform or a target"),
+            };
+            let assignment = CrowdAssignment {
+                workload: workload.clone(),
+                server: (&host, port),
+                host: plan.remote.host(number),
+            };
+            crowds.push(CrowdCommand::new(plan, wire, assignment, crowd_java.as_ref())?);
+        }
+        let platform = describe_platform(plan, wire, platform, &servers);
+        Ok(Session { plan, processes, environment, servers, crowds, scheduler, platform })
+    }
+
+    /// Makes one run under the plan's instruments, which write into `files`.
+    ///
+    /// # Errors
+    /// See [`RunError`]. An invalid run is a record, not an error.
+    pub fn run(
+        &mut self,
+        role: Role,
+        number: u32,
+        files: &Files,
+        on_event: impl FnMut(&CrowdEvent),
+    ) -> Result<Record, RunError> {
+        let instruments =
+            Instruments::new(Kernel::here(), &self.plan.instruments, &self.environment.instruments);
+        self.run_observed(role, number, &mut WholeRun::new(&instruments, files), on_event)
+    }
+
+    /// Makes one run under `observer` instead of the plan's instruments.
+    ///
+    /// # Errors
+    /// See [`RunError`]. An invalid run is a record, not an error.
+    pub fn run_observed(
+        &mut self,
+        role: Role,
+        number: u32,
+        observer: &mut dyn RunObserver,
+        on_event: impl FnMut(&CrowdEvent),
+    ) -> Result<Record, RunError> {
+        let started_at = now();
+        let pids: Vec<u32> = self.servers.iter().map(|server| server.pid).collect();
+        let silence_max = control::SILENCE_MAX;
+        let outcome =
+            control::run_crowds(&self.crowds, self.processes, &pids, silence_max, observer, on_event)?;
+        let CrowdsOutcome { outputs, server, steal_share, others_share, cpu_mhz, observations } = outcome;
+        let servers_ended = self.servers_ended();
+        if servers_ended.is_empty()
+            && let Some(detail) = outputs.iter().find_map(connect_failure)
+        {
+            return Err(RunError::NoServer { address: self.platform.address.clone(), detail });
+        }
+        let environment = Environment {
+            steal_share_in_run: steal_share,
+            others_share_in_run: others_share,
+            cpu_mhz_in_run: cpu_mhz,
+            scheduler: self.scheduler.in_force(),
+            ..self.environment.clone()
+        };
+        let run = RunFacts {
+            build: &self.plan.build,
+            platform: &self.platform,
+            environment,
+            started_at,
+            role,
+            number,
+            crowd: &self.crowds[0].info,
+            workload: &self.plan.workload,
+            server,
+            servers_ended,
+            observations,
+        };
+        let parts = self.crowds.iter().zip(outputs);
+        build_record(run, parts.map(|(crowd, output)| crowd_part(crowd, output)).collect())
+    }
+
+    /// How each server ended that no longer runs.
+    fn servers_ended(&mut self) -> Vec<String> {
+        let single = self.servers.len() == 1;
+        let ended = self.servers.iter_mut().filter_map(|server| Some((server.ended()?, server.address)));
+        let describe = |(how, address)| match single {
+            true => format!("the server died: {how}"),
+            false => format!("the server on {address} died: {how}"),
+        };
+        ended.map(describe).collect()
+    }
+}
+
+fn name_and_value(setting: &Setting) -> (String, String) {
+    (setting.name.clone(), setting.value.clone())
+}
+
+/// Why a crowd could not connect, if that is how it failed.
+fn connect_failure(output: &CrowdOutput) -> Option<String> {
+    let failure = output.result.failure.as_ref()?;
+    (failure.kind == FailureKind::Connect).then(|| failure.detail.clone())
+}
+
+/// Joins the command of a crowd with its output.
+fn crowd_part(crowd: &CrowdCommand, output: CrowdOutput) -> CrowdPart<'_> {
+    // A local crowd is measured from outside, so its own report adds nothing.
+    let report = output.report.filter(|_| crowd.host.is_some());
+    let clock = match crowd.host {
+        Some(_) => report.as_ref().and_then(|report| report.clock.clone()),
+        None => clock_name(),
+    };
+    CrowdPart {
+        crowd: &crowd.info,
+        workload: &crowd.workload,
+        address: &crowd.address,
+        host: crowd.host.clone(),
+        gate: None,
+        clock,
+        result: output.result,
+        died: output.died,
+        usage: output.usage,
+        environment: report.map(|report| report.environment),
+    }
+}
+
+/// The Java for a Java crowd: that of a Java server, so that the run tests one Java platform.
+fn crowd_java(plan: &Plan, platform: Option<&Chosen>) -> Result<Option<Java>, RunError> {
+    if plan.crowd != CrowdKind::Java {
+        return Ok(None);
+    }
+    match platform.and_then(|platform| platform.java.clone()) {
+        Some(java) => Ok(Some(java)),
+        None => {
+            Java::find(plan.platform.java.as_deref(), CROWD_JAVA_MIN).map(Some).map_err(RunError::CrowdJava)
+        }
+    }
+}
+
+fn describe_platform(plan: &Plan, wire: WireName, platform: Option<&Chosen>, servers: &[Server]) -> Platform {
+    let addresses: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
+    let address = plan.target.as_ref().map_or_else(|| addresses.join(", "), ToString::to_string);
+    let server = servers.first();
+    Platform {
+        name: platform
+            .map_or_else(|| format!("{}://{address}", wire.name()), |platform| platform.name.clone()),
+        class: server.map(|server| server.class),
+        wire,
+        knobs: platform
+            .map(|platform| platform.settings.iter().map(name_and_value).collect())
+            .unwrap_or_default(),
+        version: platform
+            .and_then(|platform| platform.program.as_ref())
+            .map(|program| program.version.clone()),
+        address,
+        servers: servers.len().max(1) as u32,
+        chosen_because: platform.and_then(|platform| platform.because.clone()),
+        command: server.map(|server| server.command.clone()),
+        runtime: platform
+            .and_then(|platform| Some(platform.java.as_ref()?.runtime(&platform.tuned.java_options))),
+    }
+}
