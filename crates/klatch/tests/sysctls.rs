@@ -69,9 +69,10 @@ impl Namespace {
         // The crowd has said that it has joined when there is progress; here the value itself is what is waited for.
         let pid = self.does(&format!(
             "$KLATCH {RUN} --out $OUT --count 1000 --pause 1 {set} > $OUT/said 2>&1 & echo $!\n\
-             until grep -q '^50000.50999$' {FILE}; do :; done"
+             until grep -q '^50000.50999$' {FILE}; do kill -0 $! || {{ cat $OUT/said; break; }}; done"
         ));
-        Pid::from_raw(pid.parse().unwrap()).unwrap()
+        let pid = pid.parse().unwrap_or_else(|_| panic!("klatch has ended without setting the value: {pid}"));
+        Pid::from_raw(pid).unwrap()
     }
 }
 

@@ -262,7 +262,9 @@ fn ancestor(fd: &OwnedFd, path: &Path) -> Result<(), FolderError> {
     let stat = rustix::fs::fstat(fd).map_err(system("look at", path))?;
     // In a sticky folder only owners rename and remove.
     let sticky = stat.st_mode & Mode::SVTX.bits() != 0 && stat.st_uid == 0;
-    owned((stat.st_uid, if sticky { 0 } else { stat.st_mode }), path, true)
+    // The owner of `/` can replace every program anyway. In a user namespace it is a user without a number.
+    let owner = if path == Path::new("/") { 0 } else { stat.st_uid };
+    owned((owner, if sticky { 0 } else { stat.st_mode }), path, true)
 }
 
 fn last(fd: OwnedFd, path: PathBuf) -> Result<PrivateFolder, FolderError> {
