@@ -3,13 +3,12 @@ package org.klatch.chat;
 import java.nio.charset.StandardCharsets;
 
 /**
- * One IRC line, taken apart in place: it points into the bytes it was parsed from and copies
- * nothing.
+ * One IRC line, parsed in place: indices into the received bytes, without a copy.
  *
- * <p>An instance is used again for line after line and belongs to one thread.
+ * <p>An instance is reused for every line of a connection and belongs to one thread.
  */
 public final class Line {
-  /** The most parameters a line can have; the last one takes the rest. */
+  /** Most parameters of a line; the last one takes the rest of the line. */
   public static final int MAX_PARAMS = 15;
 
   private byte[] bytes = new byte[0];
@@ -22,9 +21,9 @@ public final class Line {
   private final int[] paramEnd = new int[MAX_PARAMS];
 
   /**
-   * Takes {@code from[start, end)} apart: a line without its ending.
+   * Parses {@code from[start, end)}, a line without its ending.
    *
-   * @return false if there is no command in it
+   * @return false if the line has no command
    */
   public boolean parse(byte[] from, int start, int end) {
     bytes = from;
@@ -54,22 +53,22 @@ public final class Line {
     return commandEnd > commandStart;
   }
 
-  /** Index of the first byte of the prefix, behind its colon. */
+  /** Index of the first byte of the prefix, after its colon. */
   public int prefixStart() {
     return prefixStart;
   }
 
-  /** Index behind the last byte of the prefix; {@link #prefixStart()} if there is none. */
+  /** Index after the last byte of the prefix; {@link #prefixStart()} if there is none. */
   public int prefixEnd() {
     return prefixEnd;
   }
 
-  /** The command as it was written. */
+  /** Returns the command, in the case in which it was received. */
   public String command() {
     return string(commandStart, commandEnd);
   }
 
-  /** Whether the command is {@code name} (upper case), whatever the case it was written in. */
+  /** Whether the command equals {@code name}, which is upper case; ignores case. */
   public boolean is(byte[] name) {
     if (commandEnd - commandStart != name.length) {
       return false;
@@ -83,17 +82,17 @@ public final class Line {
     return true;
   }
 
-  /** How many parameters there are, at most {@link #MAX_PARAMS}. */
+  /** Number of parameters, at most {@link #MAX_PARAMS}. */
   public int params() {
     return params;
   }
 
-  /** Parameter {@code i} (from 0), one character a byte; empty if there are not as many. */
+  /** Parameter {@code i}, from 0, as ISO 8859-1; empty if there are fewer. */
   public String param(int i) {
     return i < params ? string(paramStart[i], paramEnd[i]) : "";
   }
 
-  /** The bytes that the indices below point into. */
+  /** The array that {@link #paramStart} and {@link #paramEnd} index. */
   public byte[] bytes() {
     return bytes;
   }
@@ -103,7 +102,7 @@ public final class Line {
     return paramStart[i];
   }
 
-  /** Index behind the last byte of parameter {@code i}. */
+  /** Index after the last byte of parameter {@code i}. */
   public int paramEnd(int i) {
     return paramEnd[i];
   }

@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Who is in which room: JOIN, PART, TOPIC, INVITE, KICK. Guarded by the hall. */
+/** The commands JOIN, PART, TOPIC, INVITE and KICK. They run under the state's lock. */
 final class Membership {
-  /** Rooms that one session may be in. */
+  /** Most rooms that one session may be in. */
   static final int MAX_ROOMS = 50;
 
-  /** Bytes of the longest topic. */
+  /** Longest topic, in bytes. */
   static final int MAX_TOPIC = 300;
 
   private Membership() {}
@@ -23,24 +23,24 @@ final class Membership {
     commands.put("TOPIC", Membership::topic);
   }
 
-  /** Sends a line once to the session and to everybody who shares a room with it. */
-  static void tellAll(Session session, byte[] bytes) {
+  /** Sends a line once to the session and to every user who shares a room with it. */
+  static void sendToUserAndPeers(Session session, byte[] bytes) {
     Set<Session> served = new HashSet<>();
     served.add(session);
     session.send(bytes);
     session.rooms().forEach(room -> room.sendOnce(bytes, served));
   }
 
-  /** The room of that name, or null after having said that there is none. */
+  /** Returns the room with this name; if there is none, replies so and returns null. */
   static Room find(Session session, String name) {
-    Room room = session.hall.room(name);
+    Room room = session.state.room(name);
     if (room == null) {
       session.reply("403", name + " :No such channel");
     }
     return room;
   }
 
-  /** Whether the session is in the room; if not, it is told so. */
+  /** Whether the session is in the room; if not, replies so. */
   static boolean isIn(Session session, Room room) {
     if (!session.isIn(room)) {
       session.reply("442", room.name + " :You're not on that channel");
@@ -49,9 +49,9 @@ final class Membership {
   }
 
   private static void join(Session session, Line line) {
-    List<String> names = Talk.split(line.param(0));
+    List<String> names = Messaging.split(line.param(0));
     if (names.isEmpty()) {
-      Commands.needMore(session, "JOIN");
+      Commands.replyNeedMoreParams(session, "JOIN");
     } else if (names.equals(List.of("0"))) {
       List.copyOf(session.rooms()).forEach(room -> leave(session, room, ""));
     } else {
@@ -60,17 +60,17 @@ final class Membership {
   }
 
   private static void join(Session session, String name) {
-    Room known = session.hall.room(name);
+    Room existing = session.state.room(name);
     if (!Names.validChannel(name)) {
       session.reply("403", name + " :No such channel");
-    } else if (known != null && session.isIn(known)) {
+    } else if (existing != null && session.isIn(existing)) {
       return;
     } else if (session.rooms().size() >= MAX_ROOMS) {
       session.reply("405", name + " :You have joined too many channels");
     } else {
-      Room room = session.hall.roomFor(name);
-      session.enter(room);
-      room.send(session.fromHere("JOIN " + room.name), null);
+      Room room = session.state.roomFor(name);
+      session.join(room);
+      room.send(session.lineFromUser("JOIN " + room.name), null);
       if (!room.topic.isEmpty()) {
         session.reply("332", room.name + " :" + room.topic);
       }
@@ -79,9 +79,9 @@ final class Membership {
   }
 
   private static void part(Session session, Line line) {
-    List<String> names = Talk.split(line.param(0));
+    List<String> names = Messaging.split(line.param(0));
     if (names.isEmpty()) {
-      Commands.needMore(session, "PART");
+      Commands.replyNeedMoreParams(session, "PART");
     }
     for (String name : names) {
       Room room = find(session, name);
@@ -92,14 +92,14 @@ final class Membership {
   }
 
   private static void leave(Session session, Room room, String reason) {
-    String why = reason.isEmpty() ? "" : " :" + reason;
-    room.send(session.fromHere("PART " + room.name + why), null);
+    String suffix = reason.isEmpty() ? "" : " :" + reason;
+    room.send(session.lineFromUser("PART " + room.name + suffix), null);
     session.leave(room);
   }
 
   private static void topic(Session session, Line line) {
     if (line.param(0).isEmpty()) {
-      Commands.needMore(session, "TOPIC");
+      Commands.replyNeedMoreParams(session, "TOPIC");
       return;
     }
     Room room = find(session, line.param(0));
@@ -108,8 +108,8 @@ final class Membership {
     }
     if (line.params() > 1) {
       if (isIn(session, room)) {
-        room.topic = Wire.cut(line.param(1), MAX_TOPIC);
-        room.send(session.fromHere("TOPIC " + room.name + " :" + room.topic), null);
+        room.topic = LineEncoder.truncate(line.param(1), MAX_TOPIC);
+        room.send(session.lineFromUser("TOPIC " + room.name + " :" + room.topic), null);
       }
     } else if (room.topic.isEmpty()) {
       session.reply("331", room.name + " :No topic is set");
@@ -120,10 +120,10 @@ final class Membership {
 
   private static void invite(Session session, Line line) {
     if (line.params() < 2) {
-      Commands.needMore(session, "INVITE");
+      Commands.replyNeedMoreParams(session, "INVITE");
       return;
     }
-    Session guest = People.find(session, line.param(0));
+    Session guest = UserQueries.find(session, line.param(0));
     Room room = guest == null ? null : find(session, line.param(1));
     if (room == null || !isIn(session, room)) {
       return;
@@ -132,14 +132,14 @@ final class Membership {
       session.reply("443", guest.nick() + " " + room.name + " :is already on channel");
     } else {
       session.reply("341", guest.nick() + " " + room.name);
-      guest.send(session.fromHere("INVITE " + guest.nick() + " " + room.name));
+      guest.send(session.lineFromUser("INVITE " + guest.nick() + " " + room.name));
     }
   }
 
-  /** Nobody is operator, so nobody kicks. */
+  /** Refuses every KICK: there are no channel operators. */
   private static void kick(Session session, Line line) {
     if (line.params() < 2) {
-      Commands.needMore(session, "KICK");
+      Commands.replyNeedMoreParams(session, "KICK");
       return;
     }
     Room room = find(session, line.param(0));

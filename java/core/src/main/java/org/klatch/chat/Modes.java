@@ -3,10 +3,11 @@ package org.klatch.chat;
 import java.util.Map;
 
 /**
- * MODE: every room is {@code +n}, every user {@code +i}, and there it stays. Guarded by the hall.
+ * MODE: every room is {@code +n}, every user {@code +i}, and neither can change. Runs under the
+ * state's lock.
  */
 final class Modes {
-  /** Letters of channel modes that clients know; any of them would take an operator to change. */
+  /** Channel modes of other servers. Changing any of them would need an operator. */
   private static final String KNOWN = "beIiklmnopqstv";
 
   private Modes() {}
@@ -22,14 +23,14 @@ final class Modes {
   private static void mode(Session session, Line line) {
     String target = line.param(0);
     if (target.isEmpty()) {
-      Commands.needMore(session, "MODE");
+      Commands.replyNeedMoreParams(session, "MODE");
     } else if (target.startsWith("#")) {
       Room room = Membership.find(session, target);
       if (room != null) {
         roomMode(session, room, line);
       }
     } else {
-      Session user = People.find(session, target);
+      Session user = UserQueries.find(session, target);
       if (user == session) {
         ownMode(session, line.param(1));
       } else if (user != null) {

@@ -1,18 +1,18 @@
 package org.klatch.chat;
 
-/** Names of users and rooms, one character a byte: which are valid, and which are the same. */
+/** Rules for the names of users and rooms, decoded as ISO 8859-1: validity and case folding. */
 public final class Names {
-  /** Bytes of the longest nick. */
+  /** Longest nick, in bytes. */
   public static final int MAX_NICK = 30;
 
-  /** Bytes of the longest channel name, {@code #} included. */
+  /** Longest channel name in bytes, {@code #} included. */
   public static final int MAX_CHANNEL = 50;
 
   private static final String SPECIAL = "[]\\`_^{|}";
 
   private Names() {}
 
-  /** Whether {@code name} can be a nick. */
+  /** Whether {@code name} is a valid nick: see "Names" in vectors/README.md. */
   public static boolean validNick(String name) {
     if (name.isEmpty() || name.length() > MAX_NICK || !nickByte(name.charAt(0), true)) {
       return false;
@@ -20,7 +20,7 @@ public final class Names {
     return name.chars().allMatch(c -> nickByte(c, false));
   }
 
-  /** Whether {@code name} can be a channel. */
+  /** Whether {@code name} is a valid channel: see "Names" in vectors/README.md. */
   public static boolean validChannel(String name) {
     if (name.length() < 2 || name.length() > MAX_CHANNEL || name.charAt(0) != '#') {
       return false;
@@ -28,9 +28,7 @@ public final class Names {
     return name.chars().allMatch(c -> c > ' ' && c != 127 && c != ',' && c != ':');
   }
 
-  /**
-   * The form that all spellings of a name share: {@code A-Z [ ] \ ~} fold to {@code a-z { } | ^}.
-   */
+  /** Folds the case of a name as in RFC 1459: {@code A-Z [ ] \ ~} become {@code a-z { } | ^}. */
   public static String fold(String name) {
     StringBuilder folded = new StringBuilder(name.length());
     for (int i = 0; i < name.length(); i++) {

@@ -1,16 +1,18 @@
 package org.klatch.chat;
 
 /**
- * Where the lines for one connection go. Called with locks held: no method may block, or call back.
+ * Takes the lines for one connection. It is called with locks held, so no method may block or call
+ * back into the session.
  */
 public interface Outbox {
   /**
    * Takes a line for the connection.
    *
-   * @param line a whole line, CR LF included; shared with other connections, never to be changed
+   * @param line a whole line, CR LF included; shared with other connections, so it must not be
+   *     changed
    */
   void send(byte[] line);
 
-  /** Closes the connection once the lines taken before are out. Lines after it are dropped. */
+  /** Closes the connection once all earlier lines are written; later lines are dropped. */
   void close();
 }

@@ -3,15 +3,15 @@ package org.klatch.chat;
 import java.util.Locale;
 import java.util.Map;
 
-/** How a connection comes in: CAP, PASS, NICK, USER, and the welcome. Guarded by the hall. */
+/** Registration of a connection: CAP, PASS, NICK, USER. Runs under the state's lock. */
 final class Registration {
   static final int MAX_USER = 16;
 
   private final Session session;
-  private String nick = ""; // taken, whether registered or not
+  private String nick = ""; // reserved, also before registration
   private String user = "";
   private String real = "";
-  private boolean negotiating; // CAP has begun and not ended
+  private boolean negotiating; // between CAP LS or REQ and CAP END
 
   Registration(Session session) {
     this.session = session;
@@ -24,17 +24,17 @@ final class Registration {
     commands.put("USER", (session, line) -> session.registration.user(line));
   }
 
-  /** Gives the nick back. */
+  /** Frees the nick for other sessions. */
   void release() {
     if (!nick.isEmpty()) {
-      session.hall.release(nick);
+      session.state.release(nick);
     }
   }
 
   private void cap(Line line) {
-    String ask = line.param(0).toUpperCase(Locale.ROOT);
-    switch (ask) {
-      case "" -> Commands.needMore(session, "CAP");
+    String subcommand = line.param(0).toUpperCase(Locale.ROOT);
+    switch (subcommand) {
+      case "" -> Commands.replyNeedMoreParams(session, "CAP");
       case "LS" -> {
         negotiating = !session.registered();
         capReply("LS :");
@@ -46,7 +46,7 @@ final class Registration {
       }
       case "END" -> {
         negotiating = false;
-        comeIn();
+        registerIfComplete();
       }
       default -> session.reply("410", line.param(0) + " :Invalid CAP command");
     }
@@ -60,33 +60,33 @@ final class Registration {
     if (session.registered()) {
       session.reply("462", ":You may not reregister");
     } else if (line.param(0).isEmpty()) {
-      Commands.needMore(session, "PASS");
+      Commands.replyNeedMoreParams(session, "PASS");
     }
   }
 
   private void nick(Line line) {
-    String wanted = line.param(0);
-    if (wanted.isEmpty()) {
+    String newNick = line.param(0);
+    if (newNick.isEmpty()) {
       session.reply("431", ":No nickname given");
-    } else if (!Names.validNick(wanted)) {
-      session.reply("432", wanted + " :Erroneous nickname");
-    } else if (!session.hall.claim(wanted, session)) {
-      session.reply("433", wanted + " :Nickname is already in use");
-    } else if (!wanted.equals(nick)) {
-      take(wanted);
+    } else if (!Names.validNick(newNick)) {
+      session.reply("432", newNick + " :Erroneous nickname");
+    } else if (!session.state.claim(newNick, session)) {
+      session.reply("433", newNick + " :Nickname is already in use");
+    } else if (!newNick.equals(nick)) {
+      changeNick(newNick);
     }
   }
 
-  private void take(String wanted) {
-    if (!nick.isEmpty() && !Names.fold(nick).equals(Names.fold(wanted))) {
-      session.hall.release(nick);
+  private void changeNick(String newNick) {
+    if (!nick.isEmpty() && !Names.fold(nick).equals(Names.fold(newNick))) {
+      session.state.release(nick);
     }
-    nick = wanted;
+    nick = newNick;
     if (session.registered()) {
-      Membership.tellAll(session, session.fromHere("NICK " + wanted));
-      session.call(wanted);
+      Membership.sendToUserAndPeers(session, session.lineFromUser("NICK " + newNick));
+      session.setNick(newNick);
     } else {
-      comeIn();
+      registerIfComplete();
     }
   }
 
@@ -94,27 +94,27 @@ final class Registration {
     if (session.registered()) {
       session.reply("462", ":You may not reregister");
     } else if (line.params() < 4 || line.param(0).isEmpty()) {
-      Commands.needMore(session, "USER");
+      Commands.replyNeedMoreParams(session, "USER");
     } else {
-      user = tidy(line.param(0));
+      user = sanitize(line.param(0));
       real = line.param(3);
-      comeIn();
+      registerIfComplete();
     }
   }
 
-  private static String tidy(String user) {
+  private static String sanitize(String user) {
     String start = user.substring(0, Math.min(user.length(), MAX_USER));
     return start.replaceAll("[^A-Za-z0-9._~-]", "_");
   }
 
-  private void comeIn() {
+  private void registerIfComplete() {
     if (session.registered() || negotiating || nick.isEmpty() || user.isEmpty()) {
       return;
     }
     session.user = user;
     session.real = real;
-    session.hall.countRegistered(1);
-    session.call(nick);
-    About.welcome(session);
+    session.state.countRegistered(1);
+    session.setNick(nick);
+    ServerInfo.welcome(session);
   }
 }

@@ -6,20 +6,20 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A room with at least one member. Its lock is held while a line goes to its members, so that all
- * of them see one order; its membership changes with the hall's lock held as well.
+ * A room with at least one member. Its lock is held while a line goes to all members, so that all
+ * of them see one order. Its membership changes under the state's lock as well.
  */
 final class Room {
-  /** As its first member wrote it. */
+  /** Spelled as by its first member. */
   final String name;
 
-  /** The folded name. */
+  /** The folded name, under which the state has this room. */
   final String key;
 
-  /** Between a prefix and the text: {@code PRIVMSG #room :}. */
+  /** The part of a relayed line between prefix and text: {@code PRIVMSG #room :}. */
   final byte[] privmsg;
 
-  /** Empty if there is none. Guarded by the hall. */
+  /** Empty if not set. Guarded by the state's lock. */
   String topic = "";
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -28,10 +28,10 @@ final class Room {
   Room(String name) {
     this.name = name;
     key = Names.fold(name);
-    privmsg = Wire.bytes("PRIVMSG " + name + " :");
+    privmsg = LineEncoder.bytes("PRIVMSG " + name + " :");
   }
 
-  /** Sends a line to every member but {@code speaker}; null means to all. */
+  /** Sends a line to every member except {@code speaker}, which may be null. */
   void send(byte[] line, Session speaker) {
     lock.lock();
     try {
@@ -46,7 +46,7 @@ final class Room {
     }
   }
 
-  /** Sends a line to every member that is not yet in {@code served}, and puts them there. */
+  /** Sends a line to every member that is not in {@code served}, and adds them to it. */
   void sendOnce(byte[] line, Set<Session> served) {
     lock.lock();
     try {
@@ -69,7 +69,7 @@ final class Room {
     }
   }
 
-  /** Takes a member out; true if it was the last. */
+  /** Removes a member; true if it was the last. */
   boolean remove(Session session) {
     lock.lock();
     try {

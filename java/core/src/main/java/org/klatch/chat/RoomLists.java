@@ -3,7 +3,7 @@ package org.klatch.chat;
 import java.util.List;
 import java.util.Map;
 
-/** NAMES and LIST. Guarded by the hall. */
+/** The commands NAMES and LIST. They run under the state's lock. */
 final class RoomLists {
   private RoomLists() {}
 
@@ -12,20 +12,20 @@ final class RoomLists {
     commands.put("NAMES", RoomLists::names);
   }
 
-  /** The members of a room, in the order of joining. */
+  /** Replies with the members of a room, in the order of joining. */
   static void names(Session session, Room room) {
     List<String> nicks = room.members().stream().map(Session::nick).toList();
-    session.replyWords("353", "= " + room.name + " :", nicks);
+    session.replyList("353", "= " + room.name + " :", nicks);
     endOfNames(session, room.name);
   }
 
   private static void names(Session session, Line line) {
-    List<String> names = Talk.split(line.param(0));
+    List<String> names = Messaging.split(line.param(0));
     if (names.isEmpty()) {
       endOfNames(session, "*");
     }
     for (String name : names) {
-      Room room = session.hall.room(name);
+      Room room = session.state.room(name);
       if (room == null) {
         endOfNames(session, name);
       } else {
@@ -40,12 +40,12 @@ final class RoomLists {
 
   private static void list(Session session, Line line) {
     session.reply("321", "Channel :Users  Name");
-    List<String> names = Talk.split(line.param(0));
+    List<String> names = Messaging.split(line.param(0));
     if (names.isEmpty()) {
-      session.hall.rooms().forEach(room -> entry(session, room));
+      session.state.rooms().forEach(room -> entry(session, room));
     }
     for (String name : names) {
-      Room room = session.hall.room(name);
+      Room room = session.state.room(name);
       if (room != null) {
         entry(session, room);
       }

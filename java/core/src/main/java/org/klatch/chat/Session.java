@@ -7,49 +7,49 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * One connection to a hall. Its own methods are called by one thread at a time; what others read of
- * it is guarded by the hall or volatile.
+ * The protocol state of one connection. One thread at a time calls its methods. Fields that other
+ * sessions read are volatile or guarded by the state's lock.
  */
 public final class Session {
-  final Hall hall;
+  final ServerState state;
   final String host;
   private final Outbox outbox;
   private final Line line = new Line();
   private final TreeMap<String, Room> rooms =
-      new TreeMap<>(); // by folded name; guarded by the hall
+      new TreeMap<>(); // by folded name; guarded by the state's lock
   private volatile boolean registered;
-  private volatile String nick = "*"; // what it is called, once registered
-  private byte[] prefix = {}; // ":nick!user@host ", for this session's own thread
-  private Room lastSpokenIn; // saves the search in the map; only while a member
-  private boolean over;
+  private volatile String nick = "*"; // "*" until registered
+  private byte[] prefix = {}; // ":nick!user@host "; read only by this session's thread
+  private Room lastTarget; // cache of a room lookup; null when not a member
+  private boolean ended;
 
   final Registration registration = new Registration(this);
 
-  /** The user name; set at registration. */
+  /** The user name, set at registration. */
   String user = "";
 
-  /** The real name; set at registration. */
+  /** The real name, set at registration. */
   String real = "";
 
-  /** Empty if not away. */
+  /** The away message; empty if not away. */
   volatile String away = "";
 
-  Session(Hall hall, String host, Outbox outbox) {
-    this.hall = hall;
+  Session(ServerState state, String host, Outbox outbox) {
+    this.state = state;
     this.host = host;
     this.outbox = outbox;
   }
 
   /**
-   * Handles what came from the connection.
+   * Handles one event of the connection's input.
    *
-   * @param event what {@code framing} found last
-   * @return false once the session is over; nothing more is to be handed in then
+   * @param event the last event of {@code framer}
+   * @return false once the session has ended; no further event may be passed in then
    */
-  public boolean take(Framing.Event event, Framing framing) {
+  public boolean handle(Framer.Event event, Framer framer) {
     switch (event) {
       case LINE -> {
-        if (line.parse(framing.buffer(), framing.start(), framing.end())) {
+        if (line.parse(framer.buffer(), framer.start(), framer.end())) {
           Commands.run(this, line);
         }
       }
@@ -57,44 +57,44 @@ public final class Session {
       case NUL -> end("NUL in input");
       case NONE -> {}
     }
-    return !over;
+    return !ended;
   }
 
-  /** Whether it has come in. */
+  /** Whether NICK and USER are complete and the welcome was sent. */
   public boolean registered() {
     return registered;
   }
 
   /**
-   * Ends the session: tells it and its rooms why, and closes its outbox. Does nothing the second
-   * time.
+   * Ends the session: sends the reason to it and to its rooms, and closes its outbox. Does nothing
+   * the second time.
    *
-   * @param reason in words, such as {@code Connection closed}
+   * @param reason text for users, such as {@code Connection closed}
    */
   public void end(String reason) {
-    if (over) {
+    if (ended) {
       return;
     }
-    over = true;
-    hall.lock.lock();
+    ended = true;
+    state.lock.lock();
     try {
       registration.release();
       if (registered) {
-        hall.countRegistered(-1);
+        state.countRegistered(-1);
       }
-      rooms.values().forEach(room -> hall.leave(room, this));
+      rooms.values().forEach(room -> state.leave(room, this));
       Set<Session> served = new HashSet<>();
-      byte[] quit = fromHere("QUIT :" + reason);
+      byte[] quit = lineFromUser("QUIT :" + reason);
       rooms.values().forEach(room -> room.sendOnce(quit, served));
       rooms.clear();
     } finally {
-      hall.lock.unlock();
+      state.lock.unlock();
     }
-    send(Wire.line("ERROR :Closing link: (" + reason + ")"));
+    send(LineEncoder.encode("ERROR :Closing link: (" + reason + ")"));
     outbox.close();
   }
 
-  /** What it is called in replies: {@code *} until it is registered. */
+  /** Returns the nick for replies: {@code *} until registered. */
   String nick() {
     return nick;
   }
@@ -104,43 +104,43 @@ public final class Session {
     return nick + "!" + user + "@" + host;
   }
 
-  /** {@code :nick!user@host } as bytes. */
+  /** Returns {@code :nick!user@host } as bytes, the start of relayed lines. */
   byte[] prefix() {
     return prefix;
   }
 
-  /** Comes in under a nick, or goes by another one. */
-  void call(String newNick) {
+  /** Sets the nick, at registration and at every change. */
+  void setNick(String newNick) {
     nick = newNick;
     registered = true;
-    prefix = Wire.bytes(":" + mask() + " ");
+    prefix = LineEncoder.bytes(":" + mask() + " ");
   }
 
-  /** A line from this session to others. */
-  byte[] fromHere(String text) {
-    return Wire.line(":" + mask() + " " + text);
+  /** Encodes a line whose prefix is this user. */
+  byte[] lineFromUser(String text) {
+    return LineEncoder.encode(":" + mask() + " " + text);
   }
 
   void send(byte[] bytes) {
     outbox.send(bytes);
   }
 
-  /** A line from the server. */
+  /** Sends a line whose prefix is the server. */
   void sendFromServer(String text) {
-    send(Wire.line(":" + hall.identity.name() + " " + text));
+    send(LineEncoder.encode(":" + state.identity.name() + " " + text));
   }
 
-  /** A numeric reply; {@code rest} follows the nick. */
+  /** Sends a numeric reply; {@code rest} follows the nick. */
   void reply(String numeric, String rest) {
     sendFromServer(numeric + " " + nick + " " + rest);
   }
 
-  /** As many numeric replies as the words need; each begins with {@code head}. */
-  void replyWords(String numeric, String head, Iterable<String> words) {
-    int fixed = (":" + hall.identity.name() + " " + numeric + " " + nick + " " + head).length();
+  /** Sends as many numeric replies as the words need; each begins with {@code head}. */
+  void replyList(String numeric, String head, Iterable<String> words) {
+    int fixed = (":" + state.identity.name() + " " + numeric + " " + nick + " " + head).length();
     StringBuilder part = new StringBuilder();
     for (String word : words) {
-      if (part.length() > 0 && fixed + part.length() + 1 + word.length() > Framing.MAX_LINE - 2) {
+      if (part.length() > 0 && fixed + part.length() + 1 + word.length() > Framer.MAX_LINE - 2) {
         reply(numeric, head + part);
         part.setLength(0);
       }
@@ -149,7 +149,7 @@ public final class Session {
     reply(numeric, head + part);
   }
 
-  /** The rooms it is in, sorted by their folded names. */
+  /** Returns the rooms of this session, sorted by their folded names. */
   Collection<Room> rooms() {
     return rooms.values();
   }
@@ -158,28 +158,28 @@ public final class Session {
     return rooms.get(room.key) == room;
   }
 
-  /** The room that {@code line}'s parameter names, if it is the one it spoke in last, else null. */
-  Room spokenIn(byte[] bytes, int start, int end) {
-    Room last = lastSpokenIn;
-    if (last == null || last.privmsg.length != end - start + Talk.AROUND_TARGET) {
+  /** Returns the last target if {@code bytes[start, end)} is its name, else null. */
+  Room lastTargetIfNamed(byte[] bytes, int start, int end) {
+    Room last = lastTarget;
+    if (last == null || last.privmsg.length != end - start + Messaging.AROUND_TARGET) {
       return null;
     }
-    int at = Talk.BEFORE_TARGET;
+    int at = Messaging.BEFORE_TARGET;
     return Arrays.equals(bytes, start, end, last.privmsg, at, at + end - start) ? last : null;
   }
 
-  void spokeIn(Room room) {
-    lastSpokenIn = room;
+  void setLastTarget(Room room) {
+    lastTarget = room;
   }
 
-  void enter(Room room) {
+  void join(Room room) {
     rooms.put(room.key, room);
     room.add(this);
   }
 
   void leave(Room room) {
     rooms.remove(room.key);
-    lastSpokenIn = null;
-    hall.leave(room, this);
+    lastTarget = null;
+    state.leave(room, this);
   }
 }

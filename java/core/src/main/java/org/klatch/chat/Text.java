@@ -4,14 +4,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The text of a crowd's message: a header that says who said what and when, and a filler that
- * follows from it.
+ * The text of a crowd's message: a header with user, sequence number and time, and a filler that is
+ * computed from the header.
  *
- * <p>An instance reads texts and keeps the header of the last one; it belongs to one thread. See
- * docs/reference/protocol.md.
+ * <p>An instance reads texts and stores the header of the last one; it belongs to one thread. The
+ * format is defined in docs/reference/protocol.md.
  */
 public final class Text {
-  /** Bytes of the header, and so the smallest text. */
+  /** Bytes of the header, and so of the smallest text. */
   public static final int MIN_SIZE = 36;
 
   /** Bytes of the largest text; a line with it still fits into 512 bytes. */
@@ -31,10 +31,10 @@ public final class Text {
   /**
    * Writes a text.
    *
-   * @param to where the text goes, from {@code at} on
+   * @param to receives the text, from {@code at} on
    * @param size bytes of the text, {@link #MIN_SIZE} to {@link #MAX_SIZE}
-   * @param sequence number of the speaker's message, unsigned 32 bits
-   * @param timeNs the moment it is meant to be sent, ns since the crowd's start, 48 bits
+   * @param sequence number of the user's message, unsigned 32 bits
+   * @param timeNs intended send time, ns since the crowd's start, 48 bits
    */
   public static void write(
       byte[] to, int at, int size, int room, int user, long sequence, long timeNs) {
@@ -47,9 +47,9 @@ public final class Text {
   }
 
   /**
-   * Reads the text in {@code from[at, end)} that came in {@code room}.
+   * Reads the text in {@code from[at, end)}, received in {@code room}.
    *
-   * @return whether it is byte for byte what its header says it must be
+   * @return whether checksum and filler match the header
    */
   public boolean read(byte[] from, int at, int end, int room) {
     int size = end - at;
@@ -67,22 +67,22 @@ public final class Text {
     return Arrays.equals(from, at + MIN_SIZE, end, PATTERN, fill, fill + size - MIN_SIZE);
   }
 
-  /** The speaker's user number in the last text read, if that was sound. */
+  /** The sender's user number; valid if the last {@link #read} returned true. */
   public int user() {
     return user;
   }
 
-  /** The sequence number in the last text read, if that was sound. */
+  /** The sequence number; valid if the last {@link #read} returned true. */
   public long sequence() {
     return sequence;
   }
 
-  /** The moment in the last text read (ns since the crowd's start), if that was sound. */
+  /** Intended send time, ns since the crowd's start; valid if the last {@link #read} was true. */
   public long timeNs() {
     return timeNs;
   }
 
-  /** The SplitMix64 finaliser: spreads every bit of {@code z} over all 64. */
+  /** The SplitMix64 finaliser: every bit of {@code z} affects all 64 of the result. */
   public static long mix(long z) {
     z ^= z >>> 30;
     z *= 0xbf58476d1ce4e5b9L;
@@ -95,7 +95,7 @@ public final class Text {
     return mix(mix(((long) room << 48) | ((long) user << 32) | sequence) ^ timeNs) >>> 32;
   }
 
-  /** Writes the digits and the space that ends a field. */
+  /** Writes a field: hexadecimal digits and the space that ends it. */
   private static void hex(byte[] to, int at, int digits, long value) {
     for (int i = digits - 1; i >= 0; i--) {
       to[at + i] = HEX[(int) value & 15];
@@ -104,7 +104,7 @@ public final class Text {
     to[at + digits] = ' ';
   }
 
-  /** The value of a field of lower-case hex digits and a space; negative if it is anything else. */
+  /** Reads a field of lower-case hex digits and a space; negative if it is malformed. */
   private static long unhex(byte[] from, int at, int digits) {
     long value = 0;
     int wrong = from[at + digits] ^ ' ';

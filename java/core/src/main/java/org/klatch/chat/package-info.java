@@ -1,5 +1,5 @@
 /**
- * The protocol: bytes to messages, sessions and rooms. No socket, no file, no clock; safe to use
- * from many threads.
+ * The IRC protocol, from bytes to sessions and rooms. It uses no socket, no file and no clock, and
+ * is safe to use from many threads.
  */
 package org.klatch.chat;

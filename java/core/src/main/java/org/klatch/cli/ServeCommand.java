@@ -5,8 +5,8 @@ import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Set;
-import org.klatch.chat.Hall;
 import org.klatch.chat.Identity;
+import org.klatch.chat.ServerState;
 import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
@@ -59,7 +59,7 @@ final class ServeCommand {
         new Options(
             host, portOf(listen), nodelay, yield, loops, coalesce, sendq, timeout, halfOpen);
     try {
-      Server server = model.listen(options, hall(), System.err::println);
+      Server server = model.listen(options, state(), System.err::println);
       ready(json, host, server.port(), name, model.classWith(options));
       server.run();
     } catch (IOException e) {
@@ -69,8 +69,8 @@ final class ServeCommand {
     return 0;
   }
 
-  private static Hall hall() {
-    return new Hall(
+  private static ServerState state() {
+    return new ServerState(
         new Identity(
             "klatch.localhost",
             "klatch-" + Version.get(),

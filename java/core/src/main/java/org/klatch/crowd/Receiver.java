@@ -3,7 +3,7 @@ package org.klatch.crowd;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import org.klatch.chat.Framing;
+import org.klatch.chat.Framer;
 import org.klatch.chat.Line;
 import org.klatch.chat.Text;
 
@@ -17,7 +17,7 @@ final class Receiver {
   private final Options options;
   private final Sender sender;
   private final Pace pace;
-  private final Framing framing = new Framing(BUFFER_BYTES);
+  private final Framer framer = new Framer(BUFFER_BYTES);
   private final Line line = new Line();
   private final Text text = new Text();
   private final Greeting greeting;
@@ -53,24 +53,24 @@ final class Receiver {
     greeting.begin();
     InputStream in = user.socket().getInputStream();
     while (true) {
-      int at = framing.fillAt();
-      int count = in.read(framing.buffer(), at, framing.buffer().length - at);
+      int at = framer.fillAt();
+      int count = in.read(framer.buffer(), at, framer.buffer().length - at);
       if (count < 0) {
         user.failed(Failure.Kind.DISCONNECT, "the server closed the connection");
         return;
       }
       nowNs = user.gate.nowNs();
-      framing.filled(count);
+      framer.filled(count);
       takeLines();
     }
   }
 
   private void takeLines() throws IOException {
-    Framing.Event event;
-    while ((event = framing.next()) != Framing.Event.NONE) {
-      if (event == Framing.Event.LINE) {
+    Framer.Event event;
+    while ((event = framer.next()) != Framer.Event.NONE) {
+      if (event == Framer.Event.LINE) {
         takeLine();
-      } else if (event == Framing.Event.NUL) {
+      } else if (event == Framer.Event.NUL) {
         user.failed(Failure.Kind.DISCONNECT, "the server sent a NUL, and nothing counts after it");
       }
       if (options.yield()) {
@@ -80,8 +80,8 @@ final class Receiver {
   }
 
   private void takeLine() throws IOException {
-    byte[] bytes = framing.buffer();
-    if (!line.parse(bytes, framing.start(), framing.end())) {
+    byte[] bytes = framer.buffer();
+    if (!line.parse(bytes, framer.start(), framer.end())) {
       return;
     }
     if (line.is(PRIVMSG) && line.params() == 2) {

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.klatch.chat.Framing;
-import org.klatch.chat.Hall;
+import org.klatch.chat.Framer;
+import org.klatch.chat.ServerState;
 import org.klatch.chat.Session;
 
 /** One connection of an event loop. What is not said to be for any thread is for its loop only. */
@@ -20,7 +20,7 @@ final class LoopConnection implements HalfOpen.Guest {
   private final SocketChannel channel;
   private final Outlet outlet;
   private final Session session;
-  private final Framing framing = new Framing(2 * Framing.MAX_LINE);
+  private final Framer framer = new Framer(2 * Framer.MAX_LINE);
   private final AtomicBoolean noted = new AtomicBoolean();
   private volatile boolean expired;
   private SelectionKey key; // null until the loop has it
@@ -31,12 +31,13 @@ final class LoopConnection implements HalfOpen.Guest {
   private boolean gone;
 
   /** Makes a connection of which the loop does not know; from any thread. */
-  LoopConnection(Socket socket, Options options, Hall hall, HalfOpen halfOpen, EventLoop loop) {
+  LoopConnection(
+      Socket socket, Options options, ServerState state, HalfOpen halfOpen, EventLoop loop) {
     this.loop = loop;
     this.halfOpen = halfOpen;
     channel = socket.getChannel();
     outlet = new Outlet(channel, options, this::note);
-    session = hall.open(socket.getInetAddress().getHostAddress(), outlet);
+    session = state.openSession(socket.getInetAddress().getHostAddress(), outlet);
   }
 
   /** Has its loop look after it; from any thread. */
@@ -145,13 +146,13 @@ final class LoopConnection implements HalfOpen.Guest {
 
   private void take(ByteBuffer input) {
     while (input.hasRemaining()) {
-      int at = framing.fillAt();
-      int count = Math.min(input.remaining(), framing.buffer().length - at);
-      input.get(framing.buffer(), at, count);
-      framing.filled(count);
-      Framing.Event event;
-      while ((event = framing.next()) != Framing.Event.NONE) {
-        if (!session.take(event, framing)) {
+      int at = framer.fillAt();
+      int count = Math.min(input.remaining(), framer.buffer().length - at);
+      input.get(framer.buffer(), at, count);
+      framer.filled(count);
+      Framer.Event event;
+      while ((event = framer.next()) != Framer.Event.NONE) {
+        if (!session.handle(event, framer)) {
           end("Quit"); // the session has said so itself
           return;
         }

@@ -3,7 +3,7 @@ package org.klatch.server;
 import java.io.IOException;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.klatch.chat.Hall;
+import org.klatch.chat.ServerState;
 
 /** A way to serve rooms. Those that are there are found by {@link java.util.ServiceLoader}. */
 public interface Model {
@@ -29,5 +29,5 @@ public interface Model {
    * @param log takes a line when there is trouble
    * @throws IOException if it cannot listen there
    */
-  Server listen(Options options, Hall hall, Consumer<String> log) throws IOException;
+  Server listen(Options options, ServerState state, Consumer<String> log) throws IOException;
 }

@@ -3,7 +3,7 @@ package org.klatch.server;
 import java.io.IOException;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.klatch.chat.Hall;
+import org.klatch.chat.ServerState;
 
 /** Event loops over NIO selectors. */
 public final class SelectorModel implements Model {
@@ -23,7 +23,8 @@ public final class SelectorModel implements Model {
   }
 
   @Override
-  public Server listen(Options options, Hall hall, Consumer<String> log) throws IOException {
-    return new SelectorServer(options, hall, log);
+  public Server listen(Options options, ServerState state, Consumer<String> log)
+      throws IOException {
+    return new SelectorServer(options, state, log);
   }
 }

@@ -6,12 +6,12 @@ import java.nio.channels.ServerSocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import org.klatch.chat.Hall;
+import org.klatch.chat.ServerState;
 
 /** Event loops, each with a thread of its own; connections are spread over them in turn. */
 final class SelectorServer implements Server {
   private final Options options;
-  private final Hall hall;
+  private final ServerState state;
   private final Door door;
   private final List<EventLoop> loops = new ArrayList<>();
   private int accepted;
@@ -22,9 +22,9 @@ final class SelectorServer implements Server {
    * @param log takes a line when there is trouble
    * @throws IOException if it cannot listen there
    */
-  SelectorServer(Options options, Hall hall, Consumer<String> log) throws IOException {
+  SelectorServer(Options options, ServerState state, Consumer<String> log) throws IOException {
     this.options = options;
-    this.hall = hall;
+    this.state = state;
     door = new Door(ServerSocketChannel.open().socket(), options, log);
     for (int i = 0; i < options.loops(); i++) {
       loops.add(new EventLoop());
@@ -55,7 +55,7 @@ final class SelectorServer implements Server {
 
   private void admit(Socket socket) {
     EventLoop loop = loops.get(accepted++ % loops.size());
-    var connection = new LoopConnection(socket, options, hall, door.halfOpen(), loop);
+    var connection = new LoopConnection(socket, options, state, door.halfOpen(), loop);
     if (door.halfOpen().enter(connection)) {
       connection.note();
     } else {

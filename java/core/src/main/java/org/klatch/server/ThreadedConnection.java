@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
 import java.util.concurrent.ThreadFactory;
-import org.klatch.chat.Framing;
-import org.klatch.chat.Hall;
+import org.klatch.chat.Framer;
+import org.klatch.chat.ServerState;
 import org.klatch.chat.Session;
 
 /** One connection of the classic server: a receiver thread and a sender thread. */
@@ -23,14 +23,14 @@ final class ThreadedConnection implements HalfOpen.Guest {
   private volatile boolean expired;
 
   ThreadedConnection(
-      Socket socket, Options options, Hall hall, HalfOpen halfOpen, ThreadFactory threads) {
+      Socket socket, Options options, ServerState state, HalfOpen halfOpen, ThreadFactory threads) {
     this.socket = socket;
     this.options = options;
     this.halfOpen = halfOpen;
     String host = socket.getInetAddress().getHostAddress();
     String peer = host + ":" + socket.getPort();
     queue = new SendQueue(options.sendqBytes(), options.yield(), this::stopReading);
-    session = hall.open(host, queue);
+    session = state.openSession(host, queue);
     receiver = threads.newThread(this::receive);
     receiver.setName("receiver " + peer);
     sender = threads.newThread(this::send);
@@ -82,18 +82,18 @@ final class ThreadedConnection implements HalfOpen.Guest {
   /** Reads and handles until the end of the connection or of the session. */
   private void read() throws IOException {
     InputStream in = socket.getInputStream();
-    Framing framing = new Framing(BUFFER_BYTES);
+    Framer framer = new Framer(BUFFER_BYTES);
     boolean registered = false;
     while (true) {
-      int at = framing.fillAt();
-      int count = in.read(framing.buffer(), at, framing.buffer().length - at);
+      int at = framer.fillAt();
+      int count = in.read(framer.buffer(), at, framer.buffer().length - at);
       if (count < 0 || expired || queue.overflowed()) {
         return;
       }
-      framing.filled(count);
-      Framing.Event event;
-      while ((event = framing.next()) != Framing.Event.NONE) {
-        if (!session.take(event, framing)) {
+      framer.filled(count);
+      Framer.Event event;
+      while ((event = framer.next()) != Framer.Event.NONE) {
+        if (!session.handle(event, framer)) {
           return;
         }
         if (!registered && session.registered()) {

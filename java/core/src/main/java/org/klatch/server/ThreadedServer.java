@@ -5,12 +5,12 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
-import org.klatch.chat.Hall;
+import org.klatch.chat.ServerState;
 
 /** The classic server: two threads for each connection, one blocking write for each delivery. */
 final class ThreadedServer implements Server {
   private final Options options;
-  private final Hall hall;
+  private final ServerState state;
   private final ThreadFactory threads;
   private final Door door;
 
@@ -21,10 +21,10 @@ final class ThreadedServer implements Server {
    * @param log takes a line when there is trouble
    * @throws IOException if it cannot listen there
    */
-  ThreadedServer(Options options, Hall hall, ThreadFactory threads, Consumer<String> log)
+  ThreadedServer(Options options, ServerState state, ThreadFactory threads, Consumer<String> log)
       throws IOException {
     this.options = options;
-    this.hall = hall;
+    this.state = state;
     this.threads = threads;
     door = new Door(new ServerSocket(), options, log);
   }
@@ -46,7 +46,7 @@ final class ThreadedServer implements Server {
   }
 
   private void admit(Socket socket) {
-    var connection = new ThreadedConnection(socket, options, hall, door.halfOpen(), threads);
+    var connection = new ThreadedConnection(socket, options, state, door.halfOpen(), threads);
     if (!door.halfOpen().enter(connection)) {
       Refusal.send(socket, Refusal.TOO_MANY);
       return;

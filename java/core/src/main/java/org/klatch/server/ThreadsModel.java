@@ -3,7 +3,7 @@ package org.klatch.server;
 import java.io.IOException;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.klatch.chat.Hall;
+import org.klatch.chat.ServerState;
 
 /** Two platform threads for each connection: VolanoMark's model. */
 public final class ThreadsModel implements Model {
@@ -18,7 +18,8 @@ public final class ThreadsModel implements Model {
   }
 
   @Override
-  public Server listen(Options options, Hall hall, Consumer<String> log) throws IOException {
-    return new ThreadedServer(options, hall, Thread::new, log);
+  public Server listen(Options options, ServerState state, Consumer<String> log)
+      throws IOException {
+    return new ThreadedServer(options, state, Thread::new, log);
   }
 }

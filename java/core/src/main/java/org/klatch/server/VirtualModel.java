@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
-import org.klatch.chat.Hall;
+import org.klatch.chat.ServerState;
 
 /** Two virtual threads for each connection; otherwise as {@link ThreadsModel}. */
 public final class VirtualModel implements Model {
@@ -24,11 +24,12 @@ public final class VirtualModel implements Model {
   }
 
   @Override
-  public Server listen(Options options, Hall hall, Consumer<String> log) throws IOException {
+  public Server listen(Options options, ServerState state, Consumer<String> log)
+      throws IOException {
     // Read when the first virtual thread is made. What Java's own command line says stands.
     System.getProperties()
         .putIfAbsent("jdk.virtualThreadScheduler.parallelism", Integer.toString(options.loops()));
-    return new ThreadedServer(options, hall, virtualThreads(), log);
+    return new ThreadedServer(options, state, virtualThreads(), log);
   }
 
   /** {@code Thread.ofVirtual().factory()}, by name: this is compiled for a Java without it. */

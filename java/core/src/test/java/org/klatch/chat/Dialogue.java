@@ -12,12 +12,12 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Plays one dialogue of vectors/dialogues against a hall. */
+/** Plays one dialogue of vectors/dialogues against a server state. */
 final class Dialogue {
   private static final Pattern STEP = Pattern.compile("(\\w+)(>>|>x|>|<<|<x|<)(?: (.*))?");
 
-  private final Hall hall =
-      new Hall(
+  private final ServerState state =
+      new ServerState(
           new Identity("klatch.test", "klatch-test", "2000-01-01", "Klatch", "Come in and talk."));
   private final Map<String, Speaker> speakers = new HashMap<>();
 
@@ -31,8 +31,8 @@ final class Dialogue {
     }
     speakers.forEach(
         (name, speaker) -> {
-          assertEquals(List.of(), List.copyOf(speaker.lines), name + " got more");
-          assertEquals(speaker.closeSeen, speaker.closed, name + " was closed");
+          assertEquals(List.of(), List.copyOf(speaker.lines), name + " has unexpected lines");
+          assertEquals(speaker.closeExpected, speaker.closed, name + " is closed");
         });
   }
 
@@ -42,34 +42,34 @@ final class Dialogue {
     Speaker speaker = speakers.computeIfAbsent(parts.group(1), name -> new Speaker());
     String rest = parts.group(3) == null ? "" : parts.group(3);
     switch (parts.group(2)) {
-      case ">" -> speaker.say(Vectors.unescape(rest + "\\r\\n"));
-      case ">>" -> speaker.say(Vectors.unescape(rest));
+      case ">" -> speaker.feed(Vectors.unescape(rest + "\\r\\n"));
+      case ">>" -> speaker.feed(Vectors.unescape(rest));
       case ">x" -> speaker.session.end("Connection closed");
       case "<" -> assertEquals(Vectors.latin(Vectors.unescape(rest)), speaker.next(where), where);
       case "<<" -> speaker.skipTo(rest, where);
       default -> {
         assertEquals(List.of(), List.copyOf(speaker.lines), where);
         assertTrue(speaker.closed, where);
-        speaker.closeSeen = true;
+        speaker.closeExpected = true;
       }
     }
     if (parts.group(2).equals(">x")) {
       speaker.lines.clear();
-      speaker.closeSeen = true;
+      speaker.closeExpected = true;
     }
   }
 
   private final class Speaker implements Outbox {
     final Deque<String> lines = new ArrayDeque<>();
-    final Session session = hall.open("127.0.0.1", this);
-    final Framing framing = new Framing(0);
+    final Session session = state.openSession("127.0.0.1", this);
+    final Framer framer = new Framer(0);
     boolean closed;
-    boolean closeSeen;
+    boolean closeExpected;
 
     @Override
     public void send(byte[] line) {
       String text = Vectors.latin(line);
-      assertTrue(text.endsWith("\r\n") && text.length() <= Framing.MAX_LINE, text);
+      assertTrue(text.endsWith("\r\n") && text.length() <= Framer.MAX_LINE, text);
       if (!closed) {
         lines.add(text.substring(0, text.length() - 2));
       }
@@ -80,27 +80,27 @@ final class Dialogue {
       closed = true;
     }
 
-    void say(byte[] bytes) {
+    void feed(byte[] bytes) {
       for (byte b : bytes) {
-        framing.buffer()[framing.fillAt()] = b;
-        framing.filled(1);
-        Framing.Event event = framing.next();
-        if (event != Framing.Event.NONE && !closed) {
-          session.take(event, framing);
+        framer.buffer()[framer.fillAt()] = b;
+        framer.filled(1);
+        Framer.Event event = framer.next();
+        if (event != Framer.Event.NONE && !closed) {
+          session.handle(event, framer);
         }
       }
     }
 
     String next(String where) {
       String line = lines.poll();
-      assertNotNull(line, where + ": got nothing");
+      assertNotNull(line, where + ": got no line");
       return line;
     }
 
     void skipTo(String command, String where) {
       Line line = new Line();
       do {
-        byte[] bytes = Wire.bytes(next(where));
+        byte[] bytes = LineEncoder.bytes(next(where));
         assertTrue(line.parse(bytes, 0, bytes.length), where);
       } while (!line.command().equals(command));
     }

@@ -12,12 +12,12 @@ import org.junit.jupiter.api.TestFactory;
 
 class DialogueTest {
   @TestFactory
-  Stream<DynamicTest> dialogues() throws IOException {
+  Stream<DynamicTest> everyDialogueGetsItsReplies() throws IOException {
     List<Path> files;
     try (Stream<Path> listing = Files.list(Vectors.path("dialogues"))) {
       files = listing.sorted().toList();
     }
-    assertTrue(files.size() > 10, "the dialogues are there");
+    assertTrue(files.size() > 10, "too few dialogues");
     return files.stream()
         .map(
             file ->

@@ -16,7 +16,7 @@ class LineTest {
   private final Line line = new Line();
 
   @Test
-  void vectors() {
+  void parsesTheVectors() {
     for (JsonNode test : Vectors.json("parse.json").get("lines")) {
       String text = test.get("line").asText();
       byte[] bytes = Vectors.utf8("xx" + text + "yy");
@@ -36,19 +36,19 @@ class LineTest {
   }
 
   @Test
-  void commandsAreKnownInAnyCase() {
+  void commandsMatchInAnyCase() {
     for (String text : new String[] {"PRIVMSG #a x", "privmsg #a x", "PrivMsg #a x"}) {
       byte[] bytes = Vectors.utf8(text);
       assertTrue(line.parse(bytes, 0, bytes.length));
-      assertTrue(line.is(Wire.bytes("PRIVMSG")), text);
-      assertFalse(line.is(Wire.bytes("PRIVMSH")), text);
-      assertFalse(line.is(Wire.bytes("PRIV")), text);
+      assertTrue(line.is(LineEncoder.bytes("PRIVMSG")), text);
+      assertFalse(line.is(LineEncoder.bytes("PRIVMSH")), text);
+      assertFalse(line.is(LineEncoder.bytes("PRIV")), text);
     }
   }
 
-  /** Whatever the bytes: no parameter but the last has a space, and all lie within the line. */
+  /** Only the last parameter has spaces, and all parameters lie within the line. */
   @Property
-  void anyBytesAreTakenApartWithoutHarm(@ForAll("lines") byte[] bytes) {
+  void anyBytesGiveParametersWithinTheLine(@ForAll("lines") byte[] bytes) {
     if (!line.parse(bytes, 0, bytes.length)) {
       return;
     }
@@ -68,7 +68,7 @@ class LineTest {
   Arbitrary<byte[]> lines() {
     Arbitrary<String> piece =
         Arbitraries.of(" ", ":", "  ", " :", "a", "PRIVMSG", "#a", "\u00ff", "\1", "@", "001", ",");
-    return piece.list().ofMaxSize(40).map(pieces -> Wire.bytes(String.join("", pieces)));
+    return piece.list().ofMaxSize(40).map(pieces -> LineEncoder.bytes(String.join("", pieces)));
   }
 
   private String prefix(byte[] bytes) {

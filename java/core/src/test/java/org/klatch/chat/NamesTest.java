@@ -12,7 +12,7 @@ class NamesTest {
   private final JsonNode vectors = Vectors.json("names.json");
 
   @Test
-  void nicks() {
+  void validatesNicks() {
     for (JsonNode nick : vectors.get("nicks")) {
       boolean valid = nick.get("valid").asBoolean();
       assertEquals(valid, Names.validNick(latin(nick.get("name"))), nick.toString());
@@ -20,7 +20,7 @@ class NamesTest {
   }
 
   @Test
-  void channels() {
+  void validatesChannels() {
     for (JsonNode channel : vectors.get("channels")) {
       boolean valid = channel.get("valid").asBoolean();
       assertEquals(valid, Names.validChannel(latin(channel.get("name"))), channel.toString());
@@ -28,7 +28,7 @@ class NamesTest {
   }
 
   @Test
-  void folds() {
+  void foldsEqualNamesToTheSameForm() {
     for (JsonNode pair : vectors.get("folds")) {
       boolean same = Names.fold(latin(pair.get("a"))).equals(Names.fold(latin(pair.get("b"))));
       assertEquals(pair.get("same").asBoolean(), same, pair.toString());
@@ -36,7 +36,7 @@ class NamesTest {
   }
 
   @Property
-  void foldingTwiceIsFoldingOnce(@ForAll @CharRange(to = '\u00ff') String name) {
+  void foldingIsIdempotent(@ForAll @CharRange(to = '\u00ff') String name) {
     String folded = Names.fold(name);
     assertEquals(folded, Names.fold(folded));
     assertEquals(name.length(), folded.length());

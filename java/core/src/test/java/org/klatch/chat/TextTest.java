@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class TextTest {
   @Test
-  void goodVectorsAreWrittenAndRead() {
+  void writesAndReadsTheGoodVectors() {
     for (JsonNode good : Vectors.json("text.json").get("good")) {
       int room = good.get("room").asInt();
       int user = good.get("user").asInt();
@@ -34,7 +34,7 @@ class TextTest {
   }
 
   @Test
-  void badVectorsAreRefused() {
+  void rejectsTheBadVectors() {
     for (JsonNode bad : Vectors.json("text.json").get("bad")) {
       byte[] text = Vectors.utf8(bad.get("text").asText());
       int room = bad.get("room").asInt();
@@ -43,26 +43,26 @@ class TextTest {
   }
 
   @Property
-  void anyChangedByteIsSeen(
+  void anyChangedByteIsDetected(
       @ForAll @IntRange(min = 1, max = 65535) int room,
       @ForAll @IntRange(max = 9999) int user,
       @ForAll @LongRange(max = 0xffffffffL) long sequence,
       @ForAll @LongRange(max = 0xffffffffffffL) long time,
       @ForAll @IntRange(min = Text.MIN_SIZE, max = Text.MAX_SIZE) int size,
-      @ForAll @IntRange(max = Text.MAX_SIZE - 1) int place,
+      @ForAll @IntRange(max = Text.MAX_SIZE - 1) int index,
       @ForAll byte other) {
     byte[] bytes = new byte[size];
     Text.write(bytes, 0, size, room, user, sequence, time);
     assertTrue(new Text().read(bytes, 0, size, room));
-    assertFalse(new Text().read(bytes, 0, size, room % 65535 + 1), "another room's");
-    int changed = place % size;
+    assertFalse(new Text().read(bytes, 0, size, room % 65535 + 1), "read as another room's text");
+    int changed = index % size;
     boolean same = bytes[changed] == other;
     bytes[changed] = other;
     assertEquals(same, new Text().read(bytes, 0, size, room));
   }
 
   @Property
-  void anyBytesAreReadWithoutHarm(@ForAll byte[] bytes) {
+  void arbitraryBytesAreRejected(@ForAll byte[] bytes) {
     assertFalse(new Text().read(bytes, 0, bytes.length, 1));
   }
 }

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The test vectors that all implementations share; see vectors/README.md. */
+/** Reads the test vectors that all implementations share; see vectors/README.md. */
 public final class Vectors {
   private Vectors() {}
 
@@ -17,7 +17,7 @@ public final class Vectors {
     return Path.of("..", "..", "vectors", name);
   }
 
-  /** The vectors in the file of this name. */
+  /** Parses the file {@code name} of the folder {@code vectors}. */
   public static JsonNode json(String name) {
     try {
       return new ObjectMapper().readTree(Files.readString(path(name)));
@@ -26,7 +26,7 @@ public final class Vectors {
     }
   }
 
-  /** The bytes (in UTF-8) of a string in which {@code \r \n \0 \\ \xNN} are escapes. */
+  /** Encodes a string in UTF-8, with the escapes {@code \r \n \0 \\ \xNN} replaced. */
   static byte[] unescape(String text) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     for (int i = 0; i < text.length(); ) {
@@ -56,7 +56,7 @@ public final class Vectors {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** One character a byte, as the chat code has names and lines. */
+  /** Decodes ISO 8859-1, as the chat code does with names and lines. */
   static String latin(byte[] bytes) {
     return new String(bytes, StandardCharsets.ISO_8859_1);
   }

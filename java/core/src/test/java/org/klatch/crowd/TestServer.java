@@ -1,8 +1,8 @@
 package org.klatch.crowd;
 
 import java.io.IOException;
-import org.klatch.chat.Hall;
 import org.klatch.chat.Identity;
+import org.klatch.chat.ServerState;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
 import org.klatch.server.ThreadsModel;
@@ -13,8 +13,8 @@ final class TestServer implements AutoCloseable {
 
   TestServer(boolean yield) throws IOException {
     Options options = new Options("127.0.0.1", 0, true, yield, 1, false, 1 << 20, 30, 4096);
-    Hall hall = new Hall(new Identity("test", "1", "today", "Klatch", "Hello."));
-    server = new ThreadsModel().listen(options, hall, line -> {});
+    ServerState state = new ServerState(new Identity("test", "1", "today", "Klatch", "Hello."));
+    server = new ThreadsModel().listen(options, state, line -> {});
     new Thread(server::run, "test server").start();
   }
 

@@ -13,8 +13,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.klatch.chat.Hall;
 import org.klatch.chat.Identity;
+import org.klatch.chat.ServerState;
 
 /** A message allocates the line that all share, and nothing for handing it to each. */
 class AllocationTest {
@@ -35,10 +35,10 @@ class AllocationTest {
   @ParameterizedTest
   @MethodSource("models")
   void aDeliveryAllocatesNothing(Model model) throws IOException {
-    Hall hall = new Hall(new Identity("test", "1", "today", "Klatch", "Hello."));
+    ServerState state = new ServerState(new Identity("test", "1", "today", "Klatch", "Hello."));
     Options options = new Options("127.0.0.1", 0, true, false, 1, false, 1 << 20, 30, 10);
     List<Client> listeners = new ArrayList<>();
-    try (Server server = model.listen(options, hall, line -> {})) {
+    try (Server server = model.listen(options, state, line -> {})) {
       Thread door = new Thread(server::run, "test server");
       door.start();
       try (Client speaker = Client.joined(server.port(), "ann")) {

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.klatch.chat.Hall;
 import org.klatch.chat.Identity;
+import org.klatch.chat.ServerState;
 
 /** When the system has no thread left. */
 class OutOfThreadsTest {
@@ -63,9 +63,9 @@ class OutOfThreadsTest {
   }
 
   private int start(ThreadFactory threads) throws IOException {
-    Hall hall = new Hall(new Identity("test", "1", "today", "Klatch", "Hello."));
+    ServerState state = new ServerState(new Identity("test", "1", "today", "Klatch", "Hello."));
     Options options = new Options("127.0.0.1", 0, true, false, 1, false, 1 << 20, 30, 10);
-    server = new ThreadedServer(options, hall, threads, log::add);
+    server = new ThreadedServer(options, state, threads, log::add);
     new Thread(server::run, "test server").start();
     return server.port();
   }

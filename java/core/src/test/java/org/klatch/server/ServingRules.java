@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.klatch.chat.Hall;
 import org.klatch.chat.Identity;
+import org.klatch.chat.ServerState;
 
 /** What every model must do: what happens to one connection must not touch another. */
 public abstract class ServingRules {
@@ -181,7 +181,7 @@ public abstract class ServingRules {
   }
 
   private int start(int sendqBytes, int registrationTimeoutS, int halfOpenMax) throws IOException {
-    Hall hall = new Hall(new Identity("test", "1", "today", "Klatch", "Hello."));
+    ServerState state = new ServerState(new Identity("test", "1", "today", "Klatch", "Hello."));
     Options options =
         new Options(
             "127.0.0.1",
@@ -193,7 +193,7 @@ public abstract class ServingRules {
             sendqBytes,
             registrationTimeoutS,
             halfOpenMax);
-    server = variant.model.listen(options, hall, line -> {});
+    server = variant.model.listen(options, state, line -> {});
     new Thread(server::run, "test server").start();
     return server.port();
   }

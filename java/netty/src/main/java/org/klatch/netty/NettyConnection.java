@@ -9,8 +9,8 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
-import org.klatch.chat.Framing;
-import org.klatch.chat.Hall;
+import org.klatch.chat.Framer;
+import org.klatch.chat.ServerState;
 import org.klatch.chat.Session;
 import org.klatch.server.HalfOpen;
 import org.klatch.server.Options;
@@ -24,16 +24,16 @@ final class NettyConnection extends ChannelInboundHandlerAdapter implements Half
   private final HalfOpen halfOpen;
   private final NettyOutbox outbox;
   private final Session session;
-  private final Framing framing = new Framing(2 * Framing.MAX_LINE);
+  private final Framer framer = new Framer(2 * Framer.MAX_LINE);
   private boolean registered;
   private String lost = "Connection closed"; // why, when it is
   private boolean over; // the session is; what comes in is discarded
 
-  NettyConnection(SocketChannel channel, Options options, Hall hall, HalfOpen halfOpen) {
+  NettyConnection(SocketChannel channel, Options options, ServerState state, HalfOpen halfOpen) {
     this.channel = channel;
     this.halfOpen = halfOpen;
     outbox = new NettyOutbox(channel, options.sendqBytes(), this::overflow, this::finish);
-    session = hall.open(channel.remoteAddress().getAddress().getHostAddress(), outbox);
+    session = state.openSession(channel.remoteAddress().getAddress().getHostAddress(), outbox);
   }
 
   @Override
@@ -72,13 +72,13 @@ final class NettyConnection extends ChannelInboundHandlerAdapter implements Half
 
   private void take(ByteBuf input) {
     while (input.isReadable()) {
-      int at = framing.fillAt();
-      int count = Math.min(input.readableBytes(), framing.buffer().length - at);
-      input.readBytes(framing.buffer(), at, count);
-      framing.filled(count);
-      Framing.Event event;
-      while ((event = framing.next()) != Framing.Event.NONE) {
-        if (!session.take(event, framing)) {
+      int at = framer.fillAt();
+      int count = Math.min(input.readableBytes(), framer.buffer().length - at);
+      input.readBytes(framer.buffer(), at, count);
+      framer.filled(count);
+      Framer.Event event;
+      while ((event = framer.next()) != Framer.Event.NONE) {
+        if (!session.handle(event, framer)) {
           end("Quit"); // the session has said so itself
           return;
         }

@@ -3,7 +3,7 @@ package org.klatch.netty;
 import java.io.IOException;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.klatch.chat.Hall;
+import org.klatch.chat.ServerState;
 import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
@@ -24,7 +24,8 @@ public final class NettyModel implements Model {
   }
 
   @Override
-  public Server listen(Options options, Hall hall, Consumer<String> log) throws IOException {
-    return new NettyServer(options, hall, log);
+  public Server listen(Options options, ServerState state, Consumer<String> log)
+      throws IOException {
+    return new NettyServer(options, state, log);
   }
 }

@@ -20,7 +20,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.function.Consumer;
-import org.klatch.chat.Hall;
+import org.klatch.chat.ServerState;
 import org.klatch.server.HalfOpen;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
@@ -40,7 +40,7 @@ final class NettyServer implements Server {
    * @param log takes a line when there is trouble
    * @throws IOException if it cannot listen there
    */
-  NettyServer(Options options, Hall hall, Consumer<String> log) throws IOException {
+  NettyServer(Options options, ServerState state, Consumer<String> log) throws IOException {
     boolean epoll = Epoll.isAvailable();
     IoHandlerFactory transport = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
     Class<? extends ServerChannel> kind =
@@ -67,7 +67,7 @@ final class NettyServer implements Server {
                   protected void initChannel(SocketChannel channel) {
                     channel
                         .pipeline()
-                        .addLast(new NettyConnection(channel, options, hall, halfOpen));
+                        .addLast(new NettyConnection(channel, options, state, halfOpen));
                   }
                 })
             .bind(address)

@@ -14,30 +14,30 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
-class FramingTest {
+class FramerTest {
   @Test
-  void vectorsInTheirChunksAndInAnyOther() {
+  void chunkSizeDoesNotChangeTheEventsOfTheVectors() {
     for (JsonNode test : Vectors.json("framing.json").get("cases")) {
       List<byte[]> chunks = new ArrayList<>();
       test.get("chunks").forEach(chunk -> chunks.add(Vectors.unescape(chunk.asText())));
       List<String> expected = new ArrayList<>();
       test.get("events").forEach(event -> expected.add(name(event)));
-      String why = test.get("name").asText();
-      assertEquals(expected, events(chunks), why);
+      String name = test.get("name").asText();
+      assertEquals(expected, events(chunks), name);
       for (int size : new int[] {1, 2, 3, 7, 509, 510, 511, 512, 513}) {
-        assertEquals(expected, events(cut(join(chunks), size)), why + " in chunks of " + size);
+        assertEquals(expected, events(split(join(chunks), size)), name + " in chunks of " + size);
       }
     }
   }
 
   @Property
-  void chunksMakeNoDifference(
+  void chunkSizeDoesNotChangeTheEvents(
       @ForAll("streams") byte[] stream, @ForAll @IntRange(min = 1, max = 1100) int size) {
-    assertEquals(events(cut(stream, 1)), events(cut(stream, size)));
+    assertEquals(events(split(stream, 1)), events(split(stream, size)));
   }
 
   @Property
-  void linesHoldNoEndingAndAreNeverTooLong(@ForAll("streams") byte[] stream) {
+  void linesAreWithinTheLimitAndHoldNoEnding(@ForAll("streams") byte[] stream) {
     for (String event : events(List.of(stream))) {
       if (event.startsWith("line ")) {
         String line = event.substring(5);
@@ -53,7 +53,7 @@ class FramingTest {
     Arbitrary<String> run =
         Arbitraries.of("a", "\r", "\n", "\r\n", " ", ":", "\u00ff", "\0")
             .flatMap(s -> Arbitraries.of(1, 2, 3, 255, 509, 510, 511, 1500).map(s::repeat));
-    return run.list().ofMaxSize(8).map(runs -> Wire.bytes(String.join("", runs)));
+    return run.list().ofMaxSize(8).map(runs -> LineEncoder.bytes(String.join("", runs)));
   }
 
   private static String name(JsonNode event) {
@@ -63,30 +63,30 @@ class FramingTest {
   }
 
   private static List<String> events(List<byte[]> chunks) {
-    Framing framing = new Framing(2 * Framing.MAX_LINE);
+    Framer framer = new Framer(2 * Framer.MAX_LINE);
     List<String> events = new ArrayList<>();
     for (byte[] chunk : chunks) {
       for (int at = 0; at < chunk.length; ) {
-        int fillAt = framing.fillAt();
-        int size = Math.min(chunk.length - at, framing.buffer().length - fillAt);
+        int fillAt = framer.fillAt();
+        int size = Math.min(chunk.length - at, framer.buffer().length - fillAt);
         assertTrue(size > 0, "there is always room");
-        System.arraycopy(chunk, at, framing.buffer(), fillAt, size);
-        framing.filled(size);
+        System.arraycopy(chunk, at, framer.buffer(), fillAt, size);
+        framer.filled(size);
         at += size;
-        drain(framing, events);
+        drain(framer, events);
       }
     }
     return events;
   }
 
-  private static void drain(Framing framing, List<String> events) {
+  private static void drain(Framer framer, List<String> events) {
     while (true) {
-      switch (framing.next()) {
+      switch (framer.next()) {
         case LINE -> {
-          int size = framing.end() - framing.start();
+          int size = framer.end() - framer.start();
           events.add(
               "line "
-                  + Vectors.latin(framing.buffer()).substring(framing.start()).substring(0, size));
+                  + Vectors.latin(framer.buffer()).substring(framer.start()).substring(0, size));
         }
         case TOO_LONG -> events.add("too_long");
         case NUL -> events.add("nul");
@@ -100,10 +100,10 @@ class FramingTest {
   private static byte[] join(List<byte[]> chunks) {
     StringBuilder all = new StringBuilder();
     chunks.forEach(chunk -> all.append(Vectors.latin(chunk)));
-    return Wire.bytes(all.toString());
+    return LineEncoder.bytes(all.toString());
   }
 
-  private static List<byte[]> cut(byte[] bytes, int size) {
+  private static List<byte[]> split(byte[] bytes, int size) {
     List<byte[]> chunks = new ArrayList<>();
     for (int at = 0; at < bytes.length; at += size) {
       chunks.add(java.util.Arrays.copyOfRange(bytes, at, Math.min(bytes.length, at + size)));

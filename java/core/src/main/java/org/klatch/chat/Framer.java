@@ -3,23 +3,23 @@ package org.klatch.chat;
 /**
  * Cuts the bytes of one connection into lines, in place.
  *
- * <p>Whoever reads the connection puts bytes into {@link #buffer()} from {@link #fillAt()} on, says
- * how many with {@link #filled}, and asks for {@link #next()} until it is {@code NONE}. A line's
- * bytes are valid until the next fill.
+ * <p>The reader of the connection puts bytes into {@link #buffer()} from {@link #fillAt()} on,
+ * passes their number to {@link #filled}, and calls {@link #next()} until it returns {@code NONE}.
+ * A line's bytes are valid until the next fill.
  */
-public final class Framing {
-  /** Bytes of the longest line, CR LF included. */
+public final class Framer {
+  /** Longest line in bytes, CR LF included. */
   public static final int MAX_LINE = 512;
 
   private static final int MAX_CONTENT = MAX_LINE - 2;
 
-  /** What came next. */
+  /** Result of {@link #next()}. */
   public enum Event {
     /** A line, from {@link #start()} to {@link #end()}. */
     LINE,
-    /** A line longer than {@link #MAX_LINE}; the rest of it is dropped as it comes. */
+    /** A line longer than {@link #MAX_LINE}; the rest of it is dropped as it arrives. */
     TOO_LONG,
-    /** A NUL. Nothing comes after it. */
+    /** A NUL. No event follows it. */
     NUL,
     /** No whole line is left. */
     NONE
@@ -27,7 +27,7 @@ public final class Framing {
 
   private final byte[] buffer;
   private int from; // first byte not yet handed out
-  private int scanned; // first byte not yet looked at
+  private int scanned; // first byte not yet searched
   private int to; // end of the bytes received
   private int start;
   private int end;
@@ -35,20 +35,20 @@ public final class Framing {
   private boolean dead; // a NUL was seen
 
   /**
-   * Makes an empty framing.
+   * Creates a framer with an empty buffer.
    *
-   * @param size bytes of the buffer, at least twice {@link #MAX_LINE}
+   * @param size bytes of the buffer; raised to twice {@link #MAX_LINE} if smaller
    */
-  public Framing(int size) {
+  public Framer(int size) {
     buffer = new byte[Math.max(size, 2 * MAX_LINE)];
   }
 
-  /** Where received bytes go. */
+  /** The buffer that the reader fills, from {@link #fillAt()} on. */
   public byte[] buffer() {
     return buffer;
   }
 
-  /** The index in {@link #buffer()} where received bytes go; there is always room for some. */
+  /** Index in {@link #buffer()} of the next received byte; less than the buffer's length. */
   public int fillAt() {
     if (from == to) {
       from = scanned = to = 0;
@@ -61,12 +61,12 @@ public final class Framing {
     return to;
   }
 
-  /** Says that {@code count} bytes were put at {@link #fillAt()}. */
+  /** Adds {@code count} bytes, which the reader has put at {@link #fillAt()}. */
   public void filled(int count) {
     to += count;
   }
 
-  /** Moves to what comes next. A CR or an LF ends a line; empty lines are skipped. */
+  /** Returns the next event. A CR or an LF ends a line; empty lines are skipped. */
   public Event next() {
     while (!dead && findStop()) {
       byte stop = buffer[scanned];
@@ -103,7 +103,7 @@ public final class Framing {
     return end;
   }
 
-  /** Moves {@code scanned} to the next CR, LF or NUL, but not beyond what a line may hold. */
+  /** Moves {@code scanned} to the next CR, LF or NUL, at most one byte past the longest line. */
   private boolean findStop() {
     int limit = dropping ? to : Math.min(to, from + MAX_CONTENT + 1);
     for (; scanned < limit; scanned++) {

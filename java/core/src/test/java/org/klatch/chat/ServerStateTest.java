@@ -18,8 +18,8 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Test;
 
-/** Whatever clients say, and however many at a time. */
-class HallTest {
+/** Any commands in any order, and many sessions at once. */
+class ServerStateTest {
   private static final List<String> WORDS =
       List.of(
           "NICK",
@@ -73,18 +73,19 @@ class HallTest {
           "test",
           "\1");
 
-  private final Hall hall = new Hall(new Identity("test", "1", "today", "Klatch", "Hello."));
+  private final ServerState state =
+      new ServerState(new Identity("test", "1", "today", "Klatch", "Hello."));
 
   @Property
-  void nothingThatClientsSayDoesHarm(@ForAll("talks") List<String> talk) {
+  void anyCommandsLeaveNoSessionOrRoomBehind(@ForAll("talks") List<String> talk) {
     List<Client> clients = List.of(new Client(), new Client(), new Client());
-    clients.get(0).say("NICK ann\r\nUSER ann 0 * :Ann\r\nJOIN #a\r\n");
+    clients.get(0).feed("NICK ann\r\nUSER ann 0 * :Ann\r\nJOIN #a\r\n");
     for (int i = 0; i < talk.size(); i++) {
-      clients.get(i % clients.size()).say(talk.get(i) + "\r\n");
+      clients.get(i % clients.size()).feed(talk.get(i) + "\r\n");
     }
     clients.forEach(client -> client.session.end("Over"));
-    assertEquals(0, hall.registered());
-    assertEquals(0, hall.roomCount());
+    assertEquals(0, state.registered());
+    assertEquals(0, state.roomCount());
   }
 
   @Provide
@@ -103,29 +104,29 @@ class HallTest {
   }
 
   @Test
-  void manyThreadsTalkJoinRenameAndLeaveAtATime() throws Exception {
+  void concurrentSessionsLeaveNoSessionOrRoomBehind() throws Exception {
     int threads = 8;
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     List<Future<?>> all = new ArrayList<>();
     for (int i = 0; i < threads; i++) {
       int number = i;
-      all.add(pool.submit(() -> live(new Random(number), number)));
+      all.add(pool.submit(() -> runSessions(new Random(number), number)));
     }
     for (Future<?> each : all) {
       each.get(60, TimeUnit.SECONDS);
     }
     pool.shutdown();
-    assertEquals(0, hall.registered());
-    assertEquals(0, hall.roomCount());
+    assertEquals(0, state.registered());
+    assertEquals(0, state.roomCount());
   }
 
-  private void live(Random random, int number) {
-    for (int life = 0; life < 20; life++) {
+  private void runSessions(Random random, int number) {
+    for (int round = 0; round < 20; round++) {
       Client client = new Client();
-      client.say("NICK n" + number + "\r\nUSER u 0 * :u\r\nJOIN #a,#b\r\n");
+      client.feed("NICK n" + number + "\r\nUSER u 0 * :u\r\nJOIN #a,#b\r\n");
       for (int i = 0; i < 200; i++) {
         String room = random.nextBoolean() ? "#a" : "#b";
-        client.say(
+        client.feed(
             switch (random.nextInt(6)) {
               case 0 -> "JOIN " + room + "\r\n";
               case 1 -> "PART " + room + "\r\n";
@@ -135,30 +136,30 @@ class HallTest {
             });
       }
       if (random.nextBoolean()) {
-        client.say("QUIT\r\n");
+        client.feed("QUIT\r\n");
       } else {
         client.session.end("Connection closed");
       }
     }
   }
 
-  /** A client in memory that takes no line that is no line. */
+  /** An in-memory client that checks the form of every line it gets. */
   private final class Client implements Outbox {
-    final Session session = hall.open("127.0.0.1", this);
-    private final Framing framing = new Framing(0);
-    private boolean over;
+    final Session session = state.openSession("127.0.0.1", this);
+    private final Framer framer = new Framer(0);
+    private boolean ended;
 
-    void say(String text) {
-      byte[] bytes = Wire.bytes(text);
-      for (int at = 0; at < bytes.length && !over; ) {
-        int fillAt = framing.fillAt();
-        int size = Math.min(bytes.length - at, framing.buffer().length - fillAt);
-        System.arraycopy(bytes, at, framing.buffer(), fillAt, size);
-        framing.filled(size);
+    void feed(String text) {
+      byte[] bytes = LineEncoder.bytes(text);
+      for (int at = 0; at < bytes.length && !ended; ) {
+        int fillAt = framer.fillAt();
+        int size = Math.min(bytes.length - at, framer.buffer().length - fillAt);
+        System.arraycopy(bytes, at, framer.buffer(), fillAt, size);
+        framer.filled(size);
         at += size;
-        Framing.Event event;
-        while (!over && (event = framing.next()) != Framing.Event.NONE) {
-          over = !session.take(event, framing);
+        Framer.Event event;
+        while (!ended && (event = framer.next()) != Framer.Event.NONE) {
+          ended = !session.handle(event, framer);
         }
       }
     }
@@ -166,7 +167,7 @@ class HallTest {
     @Override
     public void send(byte[] line) {
       String text = Vectors.latin(line);
-      assertTrue(text.length() > 2 && text.length() <= Framing.MAX_LINE, text);
+      assertTrue(text.length() > 2 && text.length() <= Framer.MAX_LINE, text);
       assertTrue(text.endsWith("\r\n"), text);
       String content = text.substring(0, text.length() - 2);
       assertTrue(content.chars().noneMatch(c -> c == 0 || c == '\r' || c == '\n'), text);

@@ -6,46 +6,46 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A whole server: its sessions and its rooms.
+ * The sessions and rooms of one server.
  *
- * <p>Talking needs no lock but the room's. Everything else (who is where, what is called how)
- * changes and is listed with the hall's lock held; a thread that holds both takes the hall's first.
- * They are no monitors: up to JDK 23 a virtual thread that waits for one keeps its carrier.
+ * <p>A message to a room takes only that room's lock. Memberships, nicks and topics are read and
+ * changed under {@link #lock}; a thread that needs both takes this one first. The locks are not
+ * monitors, because up to JDK 23 a virtual thread that waits for a monitor pins its carrier.
  */
-public final class Hall {
+public final class ServerState {
   final Identity identity;
   final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Session> sessions = new ConcurrentHashMap<>(); // by folded nick
   private final Map<String, Room> rooms = new ConcurrentSkipListMap<>(); // by folded name
   private int registered; // guarded by the lock
 
-  /** Makes an empty hall. */
-  public Hall(Identity identity) {
+  /** Creates a server without sessions and rooms. */
+  public ServerState(Identity identity) {
     this.identity = identity;
   }
 
   /**
-   * Lets a connection in.
+   * Opens a session for a new connection.
    *
-   * @param host what others see as its host, such as its address
-   * @param outbox where the lines for it go
+   * @param host host that other users see, such as the IP address
+   * @param outbox receives the lines for this connection
    */
-  public Session open(String host, Outbox outbox) {
+  public Session openSession(String host, Outbox outbox) {
     return new Session(this, host, outbox);
   }
 
-  /** The registered session with that nick, in any spelling, or null. */
+  /** Returns the registered session with this nick, compared case-insensitively, or null. */
   Session find(String nick) {
     Session session = sessions.get(Names.fold(nick));
     return session != null && session.registered() ? session : null;
   }
 
-  /** The room with that name, in any spelling, or null. */
+  /** Returns the room with this name, compared case-insensitively, or null. */
   Room room(String name) {
     return rooms.get(Names.fold(name));
   }
 
-  /** All rooms, sorted by their folded names. */
+  /** Returns all rooms, sorted by their folded names. */
   Iterable<Room> rooms() {
     return rooms.values();
   }
@@ -62,7 +62,7 @@ public final class Hall {
     registered += change;
   }
 
-  /** Gives {@code session} a nick; false if somebody else has it. */
+  /** Reserves a nick for {@code session}; false if another session has it. */
   boolean claim(String nick, Session session) {
     Session holder = sessions.putIfAbsent(Names.fold(nick), session);
     return holder == null || holder == session;
@@ -72,12 +72,12 @@ public final class Hall {
     sessions.remove(Names.fold(nick));
   }
 
-  /** The room with that name, made if there is none; the caller adds a member at once. */
+  /** Returns the room with this name, created if needed; the caller must add a member at once. */
   Room roomFor(String name) {
     return rooms.computeIfAbsent(Names.fold(name), key -> new Room(name));
   }
 
-  /** Takes a session out of a room, which ends with its last member. */
+  /** Removes a session from a room, and the room with its last member. */
   void leave(Room room, Session session) {
     if (room.remove(session)) {
       rooms.remove(room.key);

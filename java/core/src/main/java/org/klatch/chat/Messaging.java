@@ -3,24 +3,24 @@ package org.klatch.chat;
 import java.util.ArrayList;
 import java.util.List;
 
-/** PRIVMSG, NOTICE and AWAY. Needs the hall's lock for none but AWAY. */
-final class Talk {
-  /** To how many one line may go. */
+/** The commands PRIVMSG, NOTICE and AWAY. Only AWAY runs under the state's lock. */
+final class Messaging {
+  /** Most targets of one line. */
   static final int MAX_TARGETS = 4;
 
   /** Bytes before the target in {@link Room#privmsg}. */
   static final int BEFORE_TARGET = "PRIVMSG ".length();
 
-  /** Bytes before and behind it. */
+  /** Bytes before and after the target in {@link Room#privmsg}. */
   static final int AROUND_TARGET = BEFORE_TARGET + " :".length();
 
-  private Talk() {}
+  private Messaging() {}
 
   static void privmsg(Session from, Line line) {
     if (line.params() >= 2 && line.paramStart(1) < line.paramEnd(1)) {
-      Room room = from.spokenIn(line.bytes(), line.paramStart(0), line.paramEnd(0));
+      Room room = from.lastTargetIfNamed(line.bytes(), line.paramStart(0), line.paramEnd(0));
       if (room != null) {
-        say(from, room, room.privmsg, line);
+        sendToRoom(from, room, room.privmsg, line);
         return;
       }
     }
@@ -36,25 +36,25 @@ final class Talk {
     }
   }
 
-  /** As PRIVMSG, but nothing is ever answered. */
+  /** As PRIVMSG, but the sender never gets a reply. */
   static void notice(Session from, Line line) {
     List<String> targets = split(line.param(0));
     if (line.param(1).isEmpty() || targets.size() > MAX_TARGETS) {
       return;
     }
     for (String target : targets) {
-      Room room = from.hall.room(target);
-      Session to = from.hall.find(target);
+      Room room = from.state.room(target);
+      Session to = from.state.find(target);
       if (room != null && from.isIn(room)) {
-        say(from, room, Wire.bytes("NOTICE " + room.name + " :"), line);
+        sendToRoom(from, room, LineEncoder.bytes("NOTICE " + room.name + " :"), line);
       } else if (to != null) {
-        to.send(relay(from, Wire.bytes("NOTICE " + to.nick() + " :"), line));
+        to.send(relay(from, LineEncoder.bytes("NOTICE " + to.nick() + " :"), line));
       }
     }
   }
 
   static void away(Session session, Line line) {
-    session.away = Wire.cut(line.param(0), About.MAX_AWAY);
+    session.away = LineEncoder.truncate(line.param(0), ServerInfo.MAX_AWAY);
     if (session.away.isEmpty()) {
       session.reply("305", ":You are no longer marked as being away");
     } else {
@@ -62,7 +62,7 @@ final class Talk {
     }
   }
 
-  /** The parts between commas that are not empty. */
+  /** Splits at commas, without the empty parts. */
   static List<String> split(String list) {
     List<String> parts = new ArrayList<>();
     int start = 0;
@@ -79,33 +79,34 @@ final class Talk {
 
   private static void privmsgTo(Session from, String target, Line line) {
     if (target.startsWith("#")) {
-      Room room = from.hall.room(target);
+      Room room = from.state.room(target);
       if (room == null) {
         from.reply("403", target + " :No such channel");
       } else if (!from.isIn(room)) {
         from.reply("404", room.name + " :Cannot send to channel");
       } else {
-        from.spokeIn(room);
-        say(from, room, room.privmsg, line);
+        from.setLastTarget(room);
+        sendToRoom(from, room, room.privmsg, line);
       }
       return;
     }
-    Session to = from.hall.find(target);
+    Session to = from.state.find(target);
     if (to == null) {
       from.reply("401", target + " :No such nick/channel");
       return;
     }
-    to.send(relay(from, Wire.bytes("PRIVMSG " + to.nick() + " :"), line));
+    to.send(relay(from, LineEncoder.bytes("PRIVMSG " + to.nick() + " :"), line));
     if (!to.away.isEmpty()) {
       from.reply("301", to.nick() + " :" + to.away);
     }
   }
 
-  private static void say(Session from, Room room, byte[] head, Line line) {
+  private static void sendToRoom(Session from, Room room, byte[] head, Line line) {
     room.send(relay(from, head, line), from);
   }
 
   private static byte[] relay(Session from, byte[] head, Line line) {
-    return Wire.line(line.bytes(), line.paramStart(1), line.paramEnd(1), from.prefix(), head);
+    return LineEncoder.encode(
+        line.bytes(), line.paramStart(1), line.paramEnd(1), from.prefix(), head);
   }
 }
