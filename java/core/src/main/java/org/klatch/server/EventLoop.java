@@ -9,22 +9,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One thread that serves many connections. What a turn of it does: wait; read from those who have
- * said something and do what they ask for, which writes to others; then look after the connections
- * that need it.
+ * A thread that serves many connections. One turn of the loop waits for events, reads and handles
+ * the input of ready connections, which writes to others, and then services the dirty connections.
  */
 final class EventLoop {
   private static final int BUFFER_BYTES = 64 * 1024;
 
-  /** How long a connection that is over may take to let its last words out. */
+  /** Time that a closing connection has to send its last lines. */
   private static final long GRACE_NS = 1_000_000_000;
 
   private final Selector selector = Selector.open();
   private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
-  private final ArrayDeque<LoopConnection> closing = new ArrayDeque<>(); // the first is the next
-  private List<LoopConnection> noted = new ArrayList<>(); // guarded by this
-  private List<LoopConnection> looked = new ArrayList<>();
-  private volatile boolean asleep; // set only with nothing noted, and by the loop
+  private final ArrayDeque<LoopConnection> closing =
+      new ArrayDeque<>(); // by deadline, earliest first
+  private List<LoopConnection> dirty = new ArrayList<>(); // guarded by this
+  private List<LoopConnection> servicing = new ArrayList<>();
+  private volatile boolean waiting; // set by the loop, only if nothing is dirty
   private volatile boolean stopped;
 
   EventLoop() throws IOException {}
@@ -33,41 +33,41 @@ final class EventLoop {
     return selector;
   }
 
-  /** Has the loop look after a connection before it waits again; from any thread. */
-  void note(LoopConnection connection) {
+  /** Makes the loop service a connection before it waits again. Callable from any thread. */
+  void markDirty(LoopConnection connection) {
     synchronized (this) {
-      noted.add(connection);
+      dirty.add(connection);
     }
-    if (asleep) {
-      asleep = false; // once is enough
+    if (waiting) {
+      waiting = false; // one wake-up is enough
       selector.wakeup();
     }
   }
 
-  /** Ends {@link #run}; from any thread. */
+  /** Ends {@link #run}. Callable from any thread. */
   void stop() {
     stopped = true;
     selector.wakeup();
   }
 
-  /** Gives a connection that is over its time; its loop only. */
+  /** Starts the deadline of a closing connection. Called by its own loop only. */
   void beginClosing(LoopConnection connection) {
     connection.deadlineNs = System.nanoTime() + GRACE_NS;
     closing.add(connection);
   }
 
-  /** Serves connections until it is stopped, and closes those that are left. */
+  /** Serves connections until {@link #stop}, then closes the remaining ones. */
   void run() throws IOException {
     try (selector) {
       while (!stopped) {
-        if (maySleep()) {
-          selector.select(this::serve, timeoutMs());
-          asleep = false;
+        if (prepareToWait()) {
+          selector.select(this::handle, timeoutMs());
+          waiting = false;
         } else {
-          selector.selectNow(this::serve);
+          selector.selectNow(this::handle);
         }
-        removeOverdue();
-        lookAfterNoted();
+        removeExpired();
+        serviceDirty();
       }
       for (SelectionKey key : selector.keys()) {
         key.channel().close();
@@ -75,20 +75,22 @@ final class EventLoop {
     }
   }
 
-  private void serve(SelectionKey key) {
-    asleep = false;
-    ((LoopConnection) key.attachment()).serve(key.readyOps(), buffer);
+  private void handle(SelectionKey key) {
+    waiting = false;
+    ((LoopConnection) key.attachment()).handle(key.readyOps(), buffer);
   }
 
-  /** Whoever notes after this sees that the loop sleeps, and wakes it. */
-  private synchronized boolean maySleep() {
-    asleep = noted.isEmpty();
-    return asleep;
+  /**
+   * Returns whether to wait. A later {@link #markDirty} sees {@code waiting} and wakes the loop.
+   */
+  private synchronized boolean prepareToWait() {
+    waiting = dirty.isEmpty();
+    return waiting;
   }
 
-  /** As {@link Selector#select(long)} takes it: 0 is for ever. */
+  /** Time to the next deadline, for {@link Selector#select(long)}, where 0 is no time-out. */
   private long timeoutMs() {
-    while (!closing.isEmpty() && closing.peek().gone()) {
+    while (!closing.isEmpty() && closing.peek().removed()) {
       closing.poll();
     }
     if (closing.isEmpty()) {
@@ -97,25 +99,25 @@ final class EventLoop {
     return Math.max(1, (closing.peek().deadlineNs - System.nanoTime()) / 1_000_000 + 1);
   }
 
-  private void removeOverdue() {
+  private void removeExpired() {
     long now = System.nanoTime();
     while (!closing.isEmpty() && closing.peek().deadlineNs - now <= 0) {
       closing.poll().remove();
     }
   }
 
-  private void lookAfterNoted() {
+  private void serviceDirty() {
     while (true) {
       synchronized (this) {
-        if (noted.isEmpty()) {
+        if (dirty.isEmpty()) {
           return;
         }
-        List<LoopConnection> empty = looked;
-        looked = noted;
-        noted = empty;
+        List<LoopConnection> empty = servicing;
+        servicing = dirty;
+        dirty = empty;
       }
-      looked.forEach(LoopConnection::lookAfter);
-      looked.clear();
+      servicing.forEach(LoopConnection::service);
+      servicing.clear();
     }
   }
 }

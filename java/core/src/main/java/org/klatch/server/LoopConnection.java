@@ -10,59 +10,63 @@ import org.klatch.chat.Framer;
 import org.klatch.chat.ServerState;
 import org.klatch.chat.Session;
 
-/** One connection of an event loop. What is not said to be for any thread is for its loop only. */
-final class LoopConnection implements HalfOpen.Guest {
-  /** When it is removed whatever waits; once it is closing. */
+/** A connection of an event loop. Methods are for its loop only, unless documented otherwise. */
+final class LoopConnection implements AdmissionControl.Connection {
+  /** When the connection is removed even with lines unsent; valid once closing. */
   long deadlineNs;
 
   private final EventLoop loop;
-  private final HalfOpen halfOpen;
+  private final AdmissionControl admission;
   private final SocketChannel channel;
-  private final Outlet outlet;
+  private final LoopSendQueue sendQueue;
   private final Session session;
   private final Framer framer = new Framer(2 * Framer.MAX_LINE);
-  private final AtomicBoolean noted = new AtomicBoolean();
+  private final AtomicBoolean dirty = new AtomicBoolean();
   private volatile boolean expired;
-  private SelectionKey key; // null until the loop has it
+  private SelectionKey key; // null until registered with the selector
   private boolean registered;
-  private boolean closing; // the session is over; its last lines are on their way
-  private boolean inputOver;
-  private boolean outputOver;
-  private boolean gone;
+  private boolean closing; // the session has ended; its last lines are being sent
+  private boolean inputEnded;
+  private boolean outputEnded;
+  private boolean removed;
 
-  /** Makes a connection of which the loop does not know; from any thread. */
+  /** Creates a connection that is not yet in the loop. Callable from any thread. */
   LoopConnection(
-      Socket socket, Options options, ServerState state, HalfOpen halfOpen, EventLoop loop) {
+      Socket socket,
+      Options options,
+      ServerState state,
+      AdmissionControl admission,
+      EventLoop loop) {
     this.loop = loop;
-    this.halfOpen = halfOpen;
+    this.admission = admission;
     channel = socket.getChannel();
-    outlet = new Outlet(channel, options, this::note);
-    session = state.openSession(socket.getInetAddress().getHostAddress(), outlet);
+    sendQueue = new LoopSendQueue(channel, options, this::markDirty);
+    session = state.openSession(socket.getInetAddress().getHostAddress(), sendQueue);
   }
 
-  /** Has its loop look after it; from any thread. */
-  void note() {
-    if (!noted.get() && noted.compareAndSet(false, true)) {
-      loop.note(this);
+  /** Makes its loop service this connection. Callable from any thread. */
+  void markDirty() {
+    if (!dirty.get() && dirty.compareAndSet(false, true)) {
+      loop.markDirty(this);
     }
   }
 
   @Override
   public void expire() {
     expired = true;
-    note();
+    markDirty();
   }
 
-  boolean gone() {
-    return gone;
+  boolean removed() {
+    return removed;
   }
 
-  /** Something happened to it. */
-  void serve(int ops, ByteBuffer buffer) {
+  /** Handles events of the selector. */
+  void handle(int ops, ByteBuffer buffer) {
     try {
       if ((ops & SelectionKey.OP_WRITE) != 0) {
-        outlet.flushJam();
-        note();
+        sendQueue.flushBlocked();
+        markDirty();
       }
       if ((ops & SelectionKey.OP_READ) != 0) {
         read(buffer);
@@ -72,10 +76,10 @@ final class LoopConnection implements HalfOpen.Guest {
     }
   }
 
-  /** It was noted. */
-  void lookAfter() {
-    noted.set(false);
-    if (gone) {
+  /** Handles what other threads requested by {@link #markDirty}. */
+  void service() {
+    dirty.set(false);
+    if (removed) {
       return;
     }
     try {
@@ -84,42 +88,42 @@ final class LoopConnection implements HalfOpen.Guest {
         key = channel.register(loop.selector(), SelectionKey.OP_READ, this);
       }
       if (!closing) {
-        endIfItMust();
+        endIfRequired();
       }
-      letOut();
+      flushAndClose();
     } catch (IOException | RuntimeException e) {
       lose(e instanceof IOException ? "Connection reset" : "Internal error");
     }
   }
 
-  private void endIfItMust() {
+  private void endIfRequired() {
     if (expired && !session.registered()) {
       end("Registration timed out");
-    } else if (outlet.state() == Outlet.State.OVERFLOWED) {
+    } else if (sendQueue.state() == LoopSendQueue.State.OVERFLOWED) {
       end("SendQ exceeded");
     }
   }
 
-  /** Writes what waits, and goes on with the end of a connection that is closing. */
-  private void letOut() throws IOException {
-    boolean empty = outlet.flushUnlessJammed();
-    if (outlet.state() == Outlet.State.BROKEN) {
+  /** Writes the queued lines, and takes the next step of closing. */
+  private void flushAndClose() throws IOException {
+    boolean empty = sendQueue.flushUnlessBlocked();
+    if (sendQueue.state() == LoopSendQueue.State.BROKEN) {
       lose("Connection reset");
       return;
     }
     if (closing && empty) {
-      if (inputOver) {
+      if (inputEnded) {
         remove();
         return;
       }
-      if (!outputOver) {
-        // The other side closes first: closing with bytes unread would reset the connection.
-        outputOver = true;
+      if (!outputEnded) {
+        // The client closes first: closing with unread bytes would reset the connection.
+        outputEnded = true;
         channel.shutdownOutput();
         loop.beginClosing(this);
       }
     }
-    int ops = (inputOver ? 0 : SelectionKey.OP_READ) | (empty ? 0 : SelectionKey.OP_WRITE);
+    int ops = (inputEnded ? 0 : SelectionKey.OP_READ) | (empty ? 0 : SelectionKey.OP_WRITE);
     if (ops != key.interestOps()) {
       key.interestOps(ops);
     }
@@ -135,16 +139,16 @@ final class LoopConnection implements HalfOpen.Guest {
       return;
     }
     if (count < 0) {
-      inputOver = true;
+      inputEnded = true;
       end("Connection closed");
-      note();
+      markDirty();
     } else if (!closing) {
       buffer.flip();
-      take(buffer);
+      handleInput(buffer);
     }
   }
 
-  private void take(ByteBuffer input) {
+  private void handleInput(ByteBuffer input) {
     while (input.hasRemaining()) {
       int at = framer.fillAt();
       int count = Math.min(input.remaining(), framer.buffer().length - at);
@@ -153,23 +157,23 @@ final class LoopConnection implements HalfOpen.Guest {
       Framer.Event event;
       while ((event = framer.next()) != Framer.Event.NONE) {
         if (!session.handle(event, framer)) {
-          end("Quit"); // the session has said so itself
+          end("Quit"); // no effect: the session has ended itself
           return;
         }
         if (!registered && session.registered()) {
           registered = true;
-          halfOpen.left(this);
+          admission.release(this);
         }
       }
     }
   }
 
   private void end(String reason) {
-    session.end(reason); // only the first time
-    outlet.endIfOverflowed(Refusal.line(reason));
+    session.end(reason); // no effect the second time
+    sendQueue.endIfOverflowed(Rejection.closingLine(reason));
     if (!closing) {
       closing = true;
-      halfOpen.left(this);
+      admission.release(this);
       loop.beginClosing(this);
     }
   }
@@ -179,14 +183,14 @@ final class LoopConnection implements HalfOpen.Guest {
     remove();
   }
 
-  /** Closes it at once, whatever waits. */
+  /** Closes the connection at once and drops its queued lines. */
   void remove() {
-    gone = true;
-    halfOpen.left(this);
+    removed = true;
+    admission.release(this);
     try {
       channel.close();
     } catch (IOException e) {
-      // nothing can be done about it, and nobody would want to know
+      // the connection is unusable either way
     }
   }
 }

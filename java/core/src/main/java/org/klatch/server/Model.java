@@ -5,29 +5,29 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.klatch.chat.ServerState;
 
-/** A way to serve rooms. Those that are there are found by {@link java.util.ServiceLoader}. */
+/** A concurrency model of the server. {@link java.util.ServiceLoader} lists the models of a jar. */
 public interface Model {
-  /** What it is called on the command line. */
+  /** Its name on the command line. */
   String name();
 
-  /** Those of {@code yield}, {@code loops} and {@code coalesce} that can be set about it. */
+  /** The options among {@code yield}, {@code loops} and {@code coalesce} that it supports. */
   Set<String> knobs();
 
-  /** The oldest feature version of Java that will do. */
+  /** The oldest feature version of Java that it runs on. */
   default int javaMin() {
     return 17;
   }
 
-  /** How it writes: {@code classic} (one write for each delivery) or {@code open}. */
+  /** Its class: {@code classic} (one write for each delivery) or {@code open}. */
   default String classWith(Options options) {
     return "classic";
   }
 
   /**
-   * Makes a server that listens.
+   * Creates a server that listens.
    *
-   * @param log takes a line when there is trouble
-   * @throws IOException if it cannot listen there
+   * @param log receives a line for each error
+   * @throws IOException if the address cannot be bound
    */
   Server listen(Options options, ServerState state, Consumer<String> log) throws IOException;
 }

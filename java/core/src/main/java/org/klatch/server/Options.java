@@ -1,17 +1,17 @@
 package org.klatch.server;
 
 /**
- * How a server runs. A model looks only at the knobs that it has.
+ * Options of a server. A model ignores the knobs that it does not support.
  *
  * @param host the address to listen on
- * @param port the port to listen on; 0 for any free one
+ * @param port the port to listen on; 0 for any free port
  * @param nodelay whether TCP_NODELAY is set on every connection
  * @param yield whether threads yield after each packet received and each batch sent
  * @param loops threads that run event loops, or carry virtual threads
- * @param coalesce whether an event loop puts the deliveries of one turn into one write
- * @param sendqBytes bytes that may wait for one connection before it is closed
+ * @param coalesce whether an event loop batches the deliveries of one turn into one write
+ * @param sendqBytes most bytes in the send queue of a connection; beyond them it is closed
  * @param registrationTimeoutS seconds that a connection may take to register
- * @param halfOpenMax connections that may be there without having registered
+ * @param halfOpenMax most connections that have not registered
  */
 public record Options(
     String host,

@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.klatch.chat.ServerState;
 
-/** Event loops over NIO selectors. */
+/** The model {@code selector}: event loops over NIO selectors. */
 public final class SelectorModel implements Model {
   @Override
   public String name() {

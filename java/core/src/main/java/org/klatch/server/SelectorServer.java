@@ -8,24 +8,24 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.klatch.chat.ServerState;
 
-/** Event loops, each with a thread of its own; connections are spread over them in turn. */
+/** Event loops, each on its own thread; connections are assigned to them in turn. */
 final class SelectorServer implements Server {
   private final Options options;
   private final ServerState state;
-  private final Door door;
+  private final Acceptor acceptor;
   private final List<EventLoop> loops = new ArrayList<>();
   private int accepted;
 
   /**
-   * Listens.
+   * Binds the listener and opens the selectors.
    *
-   * @param log takes a line when there is trouble
-   * @throws IOException if it cannot listen there
+   * @param log receives a line for each error
+   * @throws IOException if the address cannot be bound
    */
   SelectorServer(Options options, ServerState state, Consumer<String> log) throws IOException {
     this.options = options;
     this.state = state;
-    door = new Door(ServerSocketChannel.open().socket(), options, log);
+    acceptor = new Acceptor(ServerSocketChannel.open().socket(), options, log);
     for (int i = 0; i < options.loops(); i++) {
       loops.add(new EventLoop());
     }
@@ -33,7 +33,7 @@ final class SelectorServer implements Server {
 
   @Override
   public int port() {
-    return door.port();
+    return acceptor.port();
   }
 
   @Override
@@ -41,34 +41,34 @@ final class SelectorServer implements Server {
     for (int i = 0; i < loops.size(); i++) {
       EventLoop loop = loops.get(i);
       Thread thread = new Thread(() -> run(loop), "loop " + i);
-      thread.setDaemon(true); // the server ends with its door
+      thread.setDaemon(true); // the server ends when its acceptor does
       thread.start();
     }
-    door.run(this::admit);
+    acceptor.run(this::admit);
     loops.forEach(EventLoop::stop);
   }
 
   @Override
   public void close() throws IOException {
-    door.close();
+    acceptor.close();
   }
 
   private void admit(Socket socket) {
     EventLoop loop = loops.get(accepted++ % loops.size());
-    var connection = new LoopConnection(socket, options, state, door.halfOpen(), loop);
-    if (door.halfOpen().enter(connection)) {
-      connection.note();
+    var connection = new LoopConnection(socket, options, state, acceptor.admission(), loop);
+    if (acceptor.admission().admit(connection)) {
+      connection.markDirty();
     } else {
-      Refusal.send(socket, Refusal.TOO_MANY);
+      Rejection.reject(socket, Rejection.TOO_MANY);
     }
   }
 
-  /** A loop that fails ends the server: its connections would be silent. */
+  /** Runs a loop. A loop that fails ends the server, because its connections would hang. */
   private void run(EventLoop loop) {
     try {
       loop.run();
     } catch (IOException failed) {
-      door.tell("an event loop failed: " + failed.getMessage());
+      acceptor.report("an event loop failed: " + failed.getMessage());
       closeQuietly();
     }
   }
@@ -77,7 +77,7 @@ final class SelectorServer implements Server {
     try {
       close();
     } catch (IOException e) {
-      // then it is closed
+      // the acceptor ends either way
     }
   }
 }

@@ -2,11 +2,11 @@ package org.klatch.server;
 
 import java.io.Closeable;
 
-/** A server that listens; connections are served from {@link #run} on. */
+/** A listening server. {@link #run} serves its connections. */
 public interface Server extends Closeable {
-  /** The port it listens on. */
+  /** The bound port, also if port 0 was requested. */
   int port();
 
-  /** Accepts and serves connections until it is closed. */
+  /** Accepts and serves connections until {@link #close}. */
   void run();
 }

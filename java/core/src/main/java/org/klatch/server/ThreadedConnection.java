@@ -8,28 +8,32 @@ import org.klatch.chat.Framer;
 import org.klatch.chat.ServerState;
 import org.klatch.chat.Session;
 
-/** One connection of the classic server: a receiver thread and a sender thread. */
-final class ThreadedConnection implements HalfOpen.Guest {
+/** A connection with a receiver thread and a sender thread. */
+final class ThreadedConnection implements AdmissionControl.Connection {
   private static final int BUFFER_BYTES = 4096;
   private static final long GRACE_MS = 1000;
 
   private final Socket socket;
   private final Options options;
-  private final SendQueue queue;
+  private final ThreadSendQueue queue;
   private final Session session;
-  private final HalfOpen halfOpen;
+  private final AdmissionControl admission;
   private final Thread receiver;
   private final Thread sender;
   private volatile boolean expired;
 
   ThreadedConnection(
-      Socket socket, Options options, ServerState state, HalfOpen halfOpen, ThreadFactory threads) {
+      Socket socket,
+      Options options,
+      ServerState state,
+      AdmissionControl admission,
+      ThreadFactory threads) {
     this.socket = socket;
     this.options = options;
-    this.halfOpen = halfOpen;
+    this.admission = admission;
     String host = socket.getInetAddress().getHostAddress();
     String peer = host + ":" + socket.getPort();
-    queue = new SendQueue(options.sendqBytes(), options.yield(), this::stopReading);
+    queue = new ThreadSendQueue(options.sendqBytes(), options.yield(), this::stopReading);
     session = state.openSession(host, queue);
     receiver = threads.newThread(this::receive);
     receiver.setName("receiver " + peer);
@@ -40,15 +44,15 @@ final class ThreadedConnection implements HalfOpen.Guest {
   /**
    * Starts both threads.
    *
-   * @throws OutOfMemoryError if the system has no thread left; the connection is closed then
+   * @throws OutOfMemoryError if no thread can be created; the connection is closed then
    */
   void start() {
     try {
       sender.start();
       receiver.start();
     } catch (OutOfMemoryError noThread) {
-      Refusal.send(socket, "Out of threads");
-      queue.close(); // ends the sender, if that has started
+      Rejection.reject(socket, "Out of threads");
+      queue.close(); // ends the sender if it has started
       throw noThread;
     }
   }
@@ -60,26 +64,26 @@ final class ThreadedConnection implements HalfOpen.Guest {
   }
 
   private void receive() {
-    String reason = "Internal error"; // unless it ends in one of the ways below
+    String reason = "Internal error"; // if an unexpected exception ends it
     try {
       read();
       reason = "Connection closed";
     } catch (IOException e) {
       reason = "Connection reset";
     } finally {
-      halfOpen.left(this);
+      admission.release(this);
       if (expired) {
         reason = "Registration timed out";
       } else if (queue.overflowed()) {
         reason = "SendQ exceeded";
       }
       session.end(reason);
-      queue.endIfOverflowed(Refusal.line(reason));
+      queue.endIfOverflowed(Rejection.closingLine(reason));
       finish();
     }
   }
 
-  /** Reads and handles until the end of the connection or of the session. */
+  /** Reads and handles input until the connection or the session ends. */
   private void read() throws IOException {
     InputStream in = socket.getInputStream();
     Framer framer = new Framer(BUFFER_BYTES);
@@ -98,7 +102,7 @@ final class ThreadedConnection implements HalfOpen.Guest {
         }
         if (!registered && session.registered()) {
           registered = true;
-          halfOpen.left(this);
+          admission.release(this);
         }
         if (options.yield()) {
           Thread.yield();
@@ -112,20 +116,20 @@ final class ThreadedConnection implements HalfOpen.Guest {
       queue.drainTo(socket.getOutputStream());
       socket.shutdownOutput();
     } catch (IOException e) {
-      stopReading(); // the connection is broken, and the receiver ends it
+      stopReading(); // the receiver then ends the session
     }
   }
 
-  /** Wakes the receiver with an end of input. */
+  /** Wakes the receiver: its read returns end of file. */
   private void stopReading() {
     try {
       socket.shutdownInput();
     } catch (IOException e) {
-      // then it has ended already, and the receiver is awake
+      // the input has ended already, so the receiver is awake
     }
   }
 
-  /** Lets the last words out and the other side close first, but waits for neither long. */
+  /** Waits for the last lines to be sent and the client to close, up to GRACE_MS for each. */
   private void finish() {
     try {
       sender.join(GRACE_MS);
@@ -133,13 +137,14 @@ final class ThreadedConnection implements HalfOpen.Guest {
         discardInput();
       }
     } catch (InterruptedException | IOException e) {
-      // closed below, which is all that is left to do
+      // the socket is closed below
     }
     closeSocket();
   }
 
   /**
-   * Closing with bytes unread would reset the connection, and the other side would lose the reason.
+   * Reads until the client closes. Closing with unread bytes would reset the connection, and the
+   * client would lose the last line.
    */
   private void discardInput() throws IOException {
     long end = System.nanoTime() + GRACE_MS * 1_000_000;
@@ -155,7 +160,7 @@ final class ThreadedConnection implements HalfOpen.Guest {
     try {
       socket.close();
     } catch (IOException e) {
-      // nothing can be done about it, and nobody would want to know
+      // the connection is unusable either way
     }
   }
 }

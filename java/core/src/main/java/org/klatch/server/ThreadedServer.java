@@ -7,55 +7,55 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import org.klatch.chat.ServerState;
 
-/** The classic server: two threads for each connection, one blocking write for each delivery. */
+/** A server with two threads for each connection and one blocking write for each delivery. */
 final class ThreadedServer implements Server {
   private final Options options;
   private final ServerState state;
   private final ThreadFactory threads;
-  private final Door door;
+  private final Acceptor acceptor;
 
   /**
-   * Listens.
+   * Binds the listener.
    *
-   * @param threads makes the receivers and senders
-   * @param log takes a line when there is trouble
-   * @throws IOException if it cannot listen there
+   * @param threads creates the receiver and sender threads
+   * @param log receives a line for each error
+   * @throws IOException if the address cannot be bound
    */
   ThreadedServer(Options options, ServerState state, ThreadFactory threads, Consumer<String> log)
       throws IOException {
     this.options = options;
     this.state = state;
     this.threads = threads;
-    door = new Door(new ServerSocket(), options, log);
+    acceptor = new Acceptor(new ServerSocket(), options, log);
   }
 
   @Override
   public int port() {
-    return door.port();
+    return acceptor.port();
   }
 
   @Override
   public void run() {
-    door.run(this::admit);
+    acceptor.run(this::admit);
   }
 
-  /** Stops accepting connections; those that are there are served on. */
+  /** Stops accepting connections; open ones are still served. */
   @Override
   public void close() throws IOException {
-    door.close();
+    acceptor.close();
   }
 
   private void admit(Socket socket) {
-    var connection = new ThreadedConnection(socket, options, state, door.halfOpen(), threads);
-    if (!door.halfOpen().enter(connection)) {
-      Refusal.send(socket, Refusal.TOO_MANY);
+    var connection = new ThreadedConnection(socket, options, state, acceptor.admission(), threads);
+    if (!acceptor.admission().admit(connection)) {
+      Rejection.reject(socket, Rejection.TOO_MANY);
       return;
     }
     try {
       connection.start();
     } catch (OutOfMemoryError noThread) {
-      door.halfOpen().left(connection);
-      door.tell("closed a connection: " + noThread.getMessage());
+      acceptor.admission().release(connection);
+      acceptor.report("closed a connection: " + noThread.getMessage());
     }
   }
 }

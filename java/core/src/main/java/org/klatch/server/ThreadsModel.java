@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.klatch.chat.ServerState;
 
-/** Two platform threads for each connection: VolanoMark's model. */
+/** The model {@code threads}: two platform threads for each connection, as in VolanoMark. */
 public final class ThreadsModel implements Model {
   @Override
   public String name() {

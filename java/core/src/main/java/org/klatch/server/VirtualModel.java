@@ -6,7 +6,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import org.klatch.chat.ServerState;
 
-/** Two virtual threads for each connection; otherwise as {@link ThreadsModel}. */
+/** The model {@code virtual}: {@link ThreadsModel} with virtual threads. */
 public final class VirtualModel implements Model {
   @Override
   public String name() {
@@ -26,13 +26,13 @@ public final class VirtualModel implements Model {
   @Override
   public Server listen(Options options, ServerState state, Consumer<String> log)
       throws IOException {
-    // Read when the first virtual thread is made. What Java's own command line says stands.
+    // Read when the first virtual thread is created. Java's own command line takes precedence.
     System.getProperties()
         .putIfAbsent("jdk.virtualThreadScheduler.parallelism", Integer.toString(options.loops()));
     return new ThreadedServer(options, state, virtualThreads(), log);
   }
 
-  /** {@code Thread.ofVirtual().factory()}, by name: this is compiled for a Java without it. */
+  /** Calls {@code Thread.ofVirtual().factory()} by reflection: Java 17 does not have it. */
   private static ThreadFactory virtualThreads() {
     try {
       Object builder = Thread.class.getMethod("ofVirtual").invoke(null);

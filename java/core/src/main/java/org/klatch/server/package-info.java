@@ -1,2 +1,2 @@
-/** The shells around the chat: what connects sockets and threads to it. */
+/** The I/O models: they connect sockets and threads to the chat core. */
 package org.klatch.server;

@@ -16,14 +16,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.klatch.chat.Identity;
 import org.klatch.chat.ServerState;
 
-/** A message allocates the line that all share, and nothing for handing it to each. */
+/** A message allocates the shared line, and its deliveries allocate nothing. */
 class AllocationTest {
   private static final int LISTENERS = 10;
-  private static final int WARM_UP = 2_000; // messages, until the compiler has done most
+  private static final int WARM_UP = 2_000; // messages, for the JIT compiler
   private static final int MESSAGES = 2_000;
   private static final String TEXT = "PRIVMSG #a :" + "x".repeat(60);
 
-  /** The line, the array of its parts, and what a wait for events takes now and then. */
+  /** The line, the array of its parts, and the occasional allocation of a wait for events. */
   private static final long BYTES_MAX = 150 + 10 * LISTENERS;
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -39,8 +39,7 @@ class AllocationTest {
     Options options = new Options("127.0.0.1", 0, true, false, 1, false, 1 << 20, 30, 10);
     List<Client> listeners = new ArrayList<>();
     try (Server server = model.listen(options, state, line -> {})) {
-      Thread door = new Thread(server::run, "test server");
-      door.start();
+      new Thread(server::run, "test server").start();
       try (Client speaker = Client.joined(server.port(), "ann")) {
         for (int i = 0; i < LISTENERS; i++) {
           listeners.add(Client.joined(server.port(), "u" + i));
@@ -60,11 +59,11 @@ class AllocationTest {
     }
   }
 
-  /** One message after the other, so that whoever waits for a line does so for each. */
+  /** Sends one message at a time, so that every sender thread waits before every line. */
   private static void talk(Client speaker, List<Client> listeners, int messages)
       throws IOException {
     for (int i = 0; i < messages; i++) {
-      speaker.say(TEXT);
+      speaker.send(TEXT);
       for (Client listener : listeners) {
         listener.skipTo(":ann!ann@127.0.0.1 " + TEXT);
       }
@@ -78,7 +77,7 @@ class AllocationTest {
         .toArray();
   }
 
-  /** Of the threads that are still there: those of other tests may be about to end. */
+  /** Counts live threads only: those of other tests may be ending. */
   private static long growth(long[] before, long[] after) {
     return IntStream.range(0, before.length)
         .filter(i -> before[i] >= 0 && after[i] >= 0)

@@ -10,12 +10,12 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.Socket;
 
-/** A client by hand, for one test thread. */
+/** A scripted IRC client, for one test thread. */
 final class Client implements AutoCloseable {
   private final Socket socket = new Socket();
   private final BufferedReader in;
 
-  /** Connects, with a small receive buffer so that it is easily full. */
+  /** Connects with a small receive buffer, which fills up quickly. */
   Client(int port) throws IOException {
     socket.setReceiveBufferSize(4096);
     socket.setSoTimeout(30_000);
@@ -26,12 +26,12 @@ final class Client implements AutoCloseable {
   /** Connects, registers and joins #a. */
   static Client joined(int port, String nick) throws IOException {
     Client client = new Client(port);
-    client.say("NICK " + nick + "\r\nUSER " + nick + " 0 * :x\r\nJOIN #a");
+    client.send("NICK " + nick + "\r\nUSER " + nick + " 0 * :x\r\nJOIN #a");
     client.skipTo(":test 366 " + nick + " #a :End of /NAMES list");
     return client;
   }
 
-  void say(String lines) throws IOException {
+  void send(String lines) throws IOException {
     socket.getOutputStream().write((lines + "\r\n").getBytes(ISO_8859_1));
   }
 
@@ -48,9 +48,9 @@ final class Client implements AutoCloseable {
     } while (!line.equals(expected));
   }
 
-  /** The connection is still there, and all that was said before has been handled. */
+  /** Waits for a PONG: the connection is open and the server has handled all earlier lines. */
   void ping(String token) throws IOException {
-    say("PING :" + token);
+    send("PING :" + token);
     skipTo(":test PONG test :" + token);
   }
 
@@ -64,12 +64,12 @@ final class Client implements AutoCloseable {
     assertEquals(expected, last);
   }
 
-  /** Says nothing more, but listens on. */
+  /** Closes the output; the input stays open. */
   void endOutput() throws IOException {
     socket.shutdownOutput();
   }
 
-  /** Breaks the connection. */
+  /** Closes with a TCP reset. */
   void reset() throws IOException {
     socket.setSoLinger(true, 0);
     socket.close();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.klatch.chat.Identity;
 import org.klatch.chat.ServerState;
 
-/** When the system has no thread left. */
+/** Behaviour when no thread can be created. */
 class OutOfThreadsTest {
   private final BlockingQueue<String> log = new LinkedBlockingQueue<>();
   private ThreadedServer server;
@@ -24,20 +24,20 @@ class OutOfThreadsTest {
   }
 
   @Test
-  void withoutAThreadOnlyThatConnectionIsClosed() throws Exception {
+  void aFailedThreadStartClosesOnlyItsConnection() throws Exception {
     AtomicInteger made = new AtomicInteger();
     // The second connection gets no sender, the third no receiver.
     ThreadFactory scarce =
         work -> {
           int number = made.incrementAndGet();
-          // A connection makes its receiver first, then its sender.
+          // A connection creates its receiver first, then its sender.
           return number == 4 || number == 5 ? new Unstartable(work) : new Thread(work);
         };
     int port = start(scarce);
     try (Client ann = Client.joined(port, "ann")) {
       for (int i = 0; i < 2; i++) {
-        try (Client refused = new Client(port)) {
-          refused.closedAfter("ERROR :Closing link: (Out of threads)");
+        try (Client rejected = new Client(port)) {
+          rejected.closedAfter("ERROR :Closing link: (Out of threads)");
         }
         String line = log.poll(30, TimeUnit.SECONDS);
         assertTrue(line.startsWith("closed a connection: unable to create native thread"), line);
@@ -50,7 +50,7 @@ class OutOfThreadsTest {
     }
   }
 
-  /** A thread that the system has no room for. */
+  /** A thread that cannot be started. */
   private static final class Unstartable extends Thread {
     Unstartable(Runnable work) {
       super(work);

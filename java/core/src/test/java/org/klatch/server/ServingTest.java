@@ -5,7 +5,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The models of this jar that this Java can run, with each of their knobs. */
+/** Runs the rules on the models of this jar that this Java supports, with each of their knobs. */
 @ParameterizedClass
 @MethodSource("all")
 class ServingTest extends ServingRules {

@@ -12,28 +12,30 @@ import java.util.concurrent.TimeUnit;
 import org.klatch.chat.Framer;
 import org.klatch.chat.ServerState;
 import org.klatch.chat.Session;
-import org.klatch.server.HalfOpen;
+import org.klatch.server.AdmissionControl;
 import org.klatch.server.Options;
-import org.klatch.server.Refusal;
+import org.klatch.server.Rejection;
 
-/** One connection; all but {@link #expire} happens in its channel's loop. */
-final class NettyConnection extends ChannelInboundHandlerAdapter implements HalfOpen.Guest {
+/** A connection on a Netty channel. All methods but {@link #expire} run in the channel's loop. */
+final class NettyConnection extends ChannelInboundHandlerAdapter
+    implements AdmissionControl.Connection {
   private static final int GRACE_MS = 1000;
 
   private final SocketChannel channel;
-  private final HalfOpen halfOpen;
-  private final NettyOutbox outbox;
+  private final AdmissionControl admission;
+  private final NettySendQueue sendQueue;
   private final Session session;
   private final Framer framer = new Framer(2 * Framer.MAX_LINE);
   private boolean registered;
-  private String lost = "Connection closed"; // why, when it is
-  private boolean over; // the session is; what comes in is discarded
+  private String closeReason = "Connection closed"; // changed by an exception
+  private boolean ended; // the session has ended: further input is discarded
 
-  NettyConnection(SocketChannel channel, Options options, ServerState state, HalfOpen halfOpen) {
+  NettyConnection(
+      SocketChannel channel, Options options, ServerState state, AdmissionControl admission) {
     this.channel = channel;
-    this.halfOpen = halfOpen;
-    outbox = new NettyOutbox(channel, options.sendqBytes(), this::overflow, this::finish);
-    session = state.openSession(channel.remoteAddress().getAddress().getHostAddress(), outbox);
+    this.admission = admission;
+    sendQueue = new NettySendQueue(channel, options.sendqBytes(), this::overflow, this::finish);
+    session = state.openSession(channel.remoteAddress().getAddress().getHostAddress(), sendQueue);
   }
 
   @Override
@@ -50,10 +52,10 @@ final class NettyConnection extends ChannelInboundHandlerAdapter implements Half
 
   @Override
   public void channelActive(ChannelHandlerContext context) {
-    if (!halfOpen.enter(this)) {
-      over = true;
+    if (!admission.admit(this)) {
+      ended = true;
       channel
-          .writeAndFlush(Unpooled.wrappedBuffer(Refusal.line(Refusal.TOO_MANY)))
+          .writeAndFlush(Unpooled.wrappedBuffer(Rejection.closingLine(Rejection.TOO_MANY)))
           .addListener(ChannelFutureListener.CLOSE);
     }
   }
@@ -62,15 +64,15 @@ final class NettyConnection extends ChannelInboundHandlerAdapter implements Half
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf input = (ByteBuf) message;
     try {
-      if (!over) {
-        take(input);
+      if (!ended) {
+        handleInput(input);
       }
     } finally {
       input.release();
     }
   }
 
-  private void take(ByteBuf input) {
+  private void handleInput(ByteBuf input) {
     while (input.isReadable()) {
       int at = framer.fillAt();
       int count = Math.min(input.readableBytes(), framer.buffer().length - at);
@@ -79,12 +81,12 @@ final class NettyConnection extends ChannelInboundHandlerAdapter implements Half
       Framer.Event event;
       while ((event = framer.next()) != Framer.Event.NONE) {
         if (!session.handle(event, framer)) {
-          end("Quit"); // the session has said so itself
+          end("Quit"); // no effect: the session has ended itself
           return;
         }
         if (!registered && session.registered()) {
           registered = true;
-          halfOpen.left(this);
+          admission.release(this);
         }
       }
     }
@@ -93,41 +95,41 @@ final class NettyConnection extends ChannelInboundHandlerAdapter implements Half
   @Override
   public void userEventTriggered(ChannelHandlerContext context, Object event) {
     if (event instanceof ChannelInputShutdownEvent) {
-      end(lost);
+      end(closeReason);
     }
   }
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    // A write that fails tells so while a room is still handing its message to the members: later.
-    // In between Netty tells that the input is shut or the channel closed, but not why.
-    lost = cause instanceof IOException ? "Connection reset" : "Internal error";
+    // A failed write raises this while a room still sends a message to its members, so the session
+    // ends in a later task. Until then Netty reports the closed channel, but not the reason.
+    closeReason = cause instanceof IOException ? "Connection reset" : "Internal error";
     channel
         .eventLoop()
         .execute(
             () -> {
-              end(lost);
+              end(closeReason);
               channel.close();
             });
   }
 
   @Override
   public void channelInactive(ChannelHandlerContext context) {
-    end(lost);
+    end(closeReason);
   }
 
   private void overflow() {
-    outbox.unbind();
+    sendQueue.reopenUnbounded();
     end("SendQ exceeded");
   }
 
   private void end(String reason) {
-    over = true;
-    halfOpen.left(this);
-    session.end(reason); // only the first time
+    ended = true;
+    admission.release(this);
+    session.end(reason); // no effect the second time
   }
 
-  /** Lets the last words out and the other side close first, but waits for neither long. */
+  /** Flushes the last lines and waits for the client to close, up to 2 * GRACE_MS in all. */
   private void finish() {
     channel.eventLoop().schedule(() -> channel.close(), 2 * GRACE_MS, TimeUnit.MILLISECONDS);
     channel

@@ -9,8 +9,8 @@ import org.klatch.server.Options;
 import org.klatch.server.Server;
 
 /**
- * Netty's event loops. Each delivery is flushed, which makes it one write; only what waits for a
- * reader that is too slow does Netty put together.
+ * The model {@code netty}: Netty's event loops. Each delivery is flushed, so it is one write. Only
+ * for a slow reader does Netty batch the lines that have queued up.
  */
 public final class NettyModel implements Model {
   @Override

@@ -21,24 +21,24 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.function.Consumer;
 import org.klatch.chat.ServerState;
-import org.klatch.server.HalfOpen;
+import org.klatch.server.AdmissionControl;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
 
-/** Netty's event loops, over its native epoll transport where that loads, else over NIO. */
+/** A server on Netty's native epoll transport where that loads, else on NIO. */
 final class NettyServer implements Server {
   private static final int BACKLOG = 4096;
 
-  private final EventLoopGroup reception;
+  private final EventLoopGroup acceptor;
   private final EventLoopGroup loops;
-  private final HalfOpen halfOpen;
+  private final AdmissionControl admission;
   private final Channel listener;
 
   /**
-   * Listens.
+   * Binds the listener.
    *
-   * @param log takes a line when there is trouble
-   * @throws IOException if it cannot listen there
+   * @param log receives a line for each error
+   * @throws IOException if the address cannot be bound
    */
   NettyServer(Options options, ServerState state, Consumer<String> log) throws IOException {
     boolean epoll = Epoll.isAvailable();
@@ -47,15 +47,15 @@ final class NettyServer implements Server {
         epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     InetSocketAddress address =
         new InetSocketAddress(InetAddress.getByName(options.host()), options.port());
-    halfOpen = new HalfOpen(options);
-    reception = new MultiThreadIoEventLoopGroup(1, transport);
+    admission = new AdmissionControl(options);
+    acceptor = new MultiThreadIoEventLoopGroup(1, transport);
     loops = new MultiThreadIoEventLoopGroup(options.loops(), transport);
     ChannelFuture bound =
         new ServerBootstrap()
-            .group(reception, loops)
+            .group(acceptor, loops)
             .channel(kind)
             .option(ChannelOption.SO_BACKLOG, BACKLOG)
-            .handler(new AcceptTrouble(log))
+            .handler(new AcceptErrorHandler(log))
             .childOption(ChannelOption.TCP_NODELAY, options.nodelay())
             .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
             .childOption(
@@ -67,7 +67,7 @@ final class NettyServer implements Server {
                   protected void initChannel(SocketChannel channel) {
                     channel
                         .pipeline()
-                        .addLast(new NettyConnection(channel, options, state, halfOpen));
+                        .addLast(new NettyConnection(channel, options, state, admission));
                   }
                 })
             .bind(address)
@@ -86,9 +86,9 @@ final class NettyServer implements Server {
 
   @Override
   public void run() {
-    Thread watch = halfOpen.startWatch();
+    Thread timer = admission.startTimer();
     listener.closeFuture().awaitUninterruptibly();
-    watch.interrupt();
+    timer.interrupt();
     endLoops();
   }
 
@@ -98,11 +98,11 @@ final class NettyServer implements Server {
   }
 
   private void endLoops() {
-    reception.shutdownGracefully();
+    acceptor.shutdownGracefully();
     loops.shutdownGracefully();
   }
 
-  /** Without the name of the system call, which the native transport puts before it. */
+  /** Strips the name of the system call that the native transport puts before the message. */
   private static String reason(Throwable cause) {
     return String.valueOf(cause.getMessage()).replaceFirst("^.*failed with error\\(-\\d+\\): ", "");
   }

@@ -1,2 +1,2 @@
-/** A shell around the chat as a team would write it that deploys Netty. */
+/** An I/O model on Netty, written as a team would deploy it. */
 package org.klatch.netty;

@@ -5,7 +5,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.klatch.server.ServingRules;
 
-/** The rules of every model, kept on Netty. */
+/** Runs the rules of every model on Netty. */
 @ParameterizedClass
 @MethodSource("all")
 class NettyTest extends ServingRules {

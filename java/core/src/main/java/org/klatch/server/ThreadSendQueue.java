@@ -8,38 +8,37 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.klatch.chat.Outbox;
 
 /**
- * The lines that wait for one connection, and what its sender thread does: one blocking write for
- * each.
+ * The send queue of a connection with a sender thread, which does one blocking write for each line.
  *
- * <p>Bounded by bytes. When a line does not fit, nothing more is taken, not even the end, and the
- * connection is told.
+ * <p>The queue is bounded in bytes. When a line does not fit, the queue overflows: it ignores
+ * further lines and {@link #close}, and calls {@code onOverflow}.
  *
- * <p>Handing a line over allocates nothing: there is one sender, so it parks by itself and needs no
- * place in the queue of a condition; and it takes a batch of lines at a time, so that it seldom
- * meets others at the lock, which allocates for whoever has to wait.
+ * <p>Queueing a line allocates nothing. There is one sender, so it parks directly instead of
+ * waiting on a condition. It also takes lines in batches, because a contended lock allocates a
+ * queue node.
  */
-final class SendQueue implements Outbox {
+final class ThreadSendQueue implements Outbox {
   private static final int BATCH = 32;
 
   private final int capacityBytes;
   private final boolean yield;
   private final Runnable onOverflow;
-  // No monitor: up to JDK 23 a virtual thread that waits in one keeps its carrier.
+  // Not a monitor: up to JDK 23 a virtual thread that waits for one pins its carrier.
   private final ReentrantLock lock = new ReentrantLock();
   private final ArrayDeque<byte[]> lines = new ArrayDeque<>();
-  private final byte[][] batch = new byte[BATCH][]; // the sender's own
+  private final byte[][] batch = new byte[BATCH][]; // used by the sender only
   private int batchBytes;
-  private int waitingBytes; // of the batch as well, until all of it is written
-  private Thread idle; // the sender, while it waits for a line
+  private int queuedBytes; // includes the batch until all of it is written
+  private Thread idle; // the sender while it is parked, else null
   private boolean overflowed;
   private boolean closed;
 
   /**
-   * Makes an empty queue.
+   * Creates an empty queue.
    *
    * @param onOverflow called once, from any thread, with this queue's lock held; must not block
    */
-  SendQueue(int capacityBytes, boolean yield, Runnable onOverflow) {
+  ThreadSendQueue(int capacityBytes, boolean yield, Runnable onOverflow) {
     this.capacityBytes = capacityBytes;
     this.yield = yield;
     this.onOverflow = onOverflow;
@@ -53,12 +52,12 @@ final class SendQueue implements Outbox {
       if (closed || overflowed) {
         return;
       }
-      if (waitingBytes + line.length > capacityBytes) {
+      if (queuedBytes + line.length > capacityBytes) {
         overflowed = true;
         onOverflow.run();
         return;
       }
-      waitingBytes += line.length;
+      queuedBytes += line.length;
       lines.add(line);
       sender = takeIdle();
     } finally {
@@ -90,8 +89,8 @@ final class SendQueue implements Outbox {
   }
 
   /**
-   * For a connection that does not read: drops what waits, so that a last word gets through, and
-   * closes. Does nothing if the queue has not overflowed.
+   * If the queue has overflowed, replaces the queued lines by {@code lastLine} and closes.
+   * Otherwise does nothing.
    */
   void endIfOverflowed(byte[] lastLine) {
     Thread sender = null;
@@ -100,7 +99,7 @@ final class SendQueue implements Outbox {
       if (overflowed) {
         lines.clear();
         lines.add(lastLine);
-        waitingBytes = batchBytes + lastLine.length;
+        queuedBytes = batchBytes + lastLine.length;
         overflowed = false;
         closed = true;
         sender = takeIdle();
@@ -111,7 +110,7 @@ final class SendQueue implements Outbox {
     LockSupport.unpark(sender);
   }
 
-  /** Writes line after line until the queue is closed and empty. */
+  /** Writes the queued lines, each with one write, until the queue is closed and empty. */
   void drainTo(OutputStream out) throws IOException {
     int count;
     while ((count = takeBatch()) > 0) {
@@ -123,14 +122,14 @@ final class SendQueue implements Outbox {
     }
   }
 
-  /** Fills the batch, waiting for lines; 0 at the end. */
+  /** Waits for lines and moves them to the batch; returns their number, 0 at the end. */
   private int takeBatch() {
     lock.lock();
     try {
-      waitingBytes -= batchBytes;
+      queuedBytes -= batchBytes;
       batchBytes = 0;
       if (lines.isEmpty() && yield) {
-        yieldUnlocked(); // a batch is out
+        yieldUnlocked(); // after a batch
       }
       while (lines.isEmpty() && !closed) {
         parkUnlocked();
@@ -146,7 +145,7 @@ final class SendQueue implements Outbox {
     }
   }
 
-  /** The sender if it waits, who is to be woken then, and not again. */
+  /** Returns the sender if it is parked, for the caller to unpark, and marks it as running. */
   private Thread takeIdle() {
     Thread sender = idle;
     idle = null;
@@ -162,7 +161,7 @@ final class SendQueue implements Outbox {
     }
   }
 
-  /** Parks until it is woken, or for no reason. */
+  /** Parks without the lock. May return spuriously. */
   private void parkUnlocked() {
     idle = Thread.currentThread();
     lock.unlock();

@@ -5,16 +5,17 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.klatch.server.Limits;
+import org.klatch.server.SystemLimits;
 
-/** Tells when a connection cannot be accepted, and then accepts none for a moment. */
-final class AcceptTrouble extends ChannelInboundHandlerAdapter {
+/** Logs that a connection could not be accepted, and then accepts none for 100 ms. */
+final class AcceptErrorHandler extends ChannelInboundHandlerAdapter {
   private static final int PAUSE_MS = 100;
 
   private final Consumer<String> log;
-  private final String limits = Limits.describe(); // once a limit is hit, no file may open any more
+  private final String limits =
+      SystemLimits.describe(); // read now: at a limit no file can be opened
 
-  AcceptTrouble(Consumer<String> log) {
+  AcceptErrorHandler(Consumer<String> log) {
     this.log = log;
   }
 

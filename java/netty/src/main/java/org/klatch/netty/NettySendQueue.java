@@ -5,27 +5,28 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.klatch.chat.Outbox;
 
 /**
- * The way out to one channel: a flushed write for each line. Netty would let a line from the
- * channel's own loop overtake those that other loops have brought before; here all members of a
- * room see one order.
+ * The send queue of a channel, with a flushed write for each line. Netty alone would let a line
+ * from the channel's own loop overtake earlier lines from other loops. This class preserves the
+ * order, so all members of a room see the same one.
  */
-final class NettyOutbox implements Outbox {
+final class NettySendQueue implements Outbox {
   private final SocketChannel channel;
   private final int capacityBytes;
   private final Runnable onOverflow;
   private final Runnable onClose;
-  private final AtomicInteger comingBytes = new AtomicInteger(); // from other loops
+  private final AtomicInteger submittedBytes =
+      new AtomicInteger(); // by other loops, not yet written
   private volatile boolean bounded = true;
   private volatile boolean full;
   private volatile boolean closed;
 
   /**
-   * Makes an empty outbox.
+   * Creates an empty queue.
    *
-   * @param onOverflow called in the channel's loop when more waits than may wait
-   * @param onClose called in the channel's loop when the last line is on its way
+   * @param onOverflow called in the channel's loop when the queue exceeds its limit
+   * @param onClose called in the channel's loop after the last line
    */
-  NettyOutbox(SocketChannel channel, int capacityBytes, Runnable onOverflow, Runnable onClose) {
+  NettySendQueue(SocketChannel channel, int capacityBytes, Runnable onOverflow, Runnable onClose) {
     this.channel = channel;
     this.capacityBytes = capacityBytes;
     this.onOverflow = onOverflow;
@@ -37,18 +38,18 @@ final class NettyOutbox implements Outbox {
     if (full || closed) {
       return;
     }
-    if (bounded && (!channel.isWritable() || comingBytes.get() > capacityBytes)) {
+    if (bounded && (!channel.isWritable() || submittedBytes.get() > capacityBytes)) {
       if (channel.isActive()) {
         full = true;
         channel.eventLoop().execute(onOverflow);
       }
       return;
     }
-    if (comingBytes.get() == 0 && channel.eventLoop().inEventLoop()) {
+    if (submittedBytes.get() == 0 && channel.eventLoop().inEventLoop()) {
       write(line);
     } else {
-      comingBytes.addAndGet(line.length);
-      channel.eventLoop().execute(() -> bring(line));
+      submittedBytes.addAndGet(line.length);
+      channel.eventLoop().execute(() -> writeSubmitted(line));
     }
   }
 
@@ -58,15 +59,15 @@ final class NettyOutbox implements Outbox {
     channel.eventLoop().execute(onClose);
   }
 
-  /** Takes lines again, though it is full: for the last word. */
-  void unbind() {
+  /** Accepts lines again after an overflow, without a limit: for the closing line. */
+  void reopenUnbounded() {
     bounded = false;
     full = false;
   }
 
-  private void bring(byte[] line) {
+  private void writeSubmitted(byte[] line) {
     write(line);
-    comingBytes.addAndGet(-line.length);
+    submittedBytes.addAndGet(-line.length);
   }
 
   private void write(byte[] line) {
