@@ -136,7 +136,7 @@ fn what_cannot_be_carried_out_is_refused_before_anything_starts() {
     let sysctls = format!("{SMALL}[sysctls]\n'vm.swappiness' = [10, 60]\n");
     refused(&sysctls, &[], "small sets sysctls of this machine; allow it with --allow-sysctl");
     refused(SMALL, &["--only", "redis"], "no cell of small has redis in its name");
-    refused(SMALL, &["--resume"], "there is no study small in ");
+    refused(SMALL, &["--resume"], "no study small in ");
 }
 
 #[test]

@@ -1,0 +1,248 @@
+//! The documentation: links lead somewhere, commands parse, dated measurements stand in notes only.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use clap::error::ErrorKind;
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Markdown files of the root folder and of docs/, by path relative to the root.
+fn pages() -> BTreeMap<PathBuf, Page> {
+    let mut files = markdown_in(&root());
+    let mut folders = vec![root().join("docs")];
+    while let Some(folder) = folders.pop() {
+        files.extend(markdown_in(&folder));
+        let entries = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path());
+        folders.extend(entries.filter(|path| path.is_dir()));
+    }
+    let read = |file: PathBuf| {
+        let text = std::fs::read_to_string(&file).unwrap();
+        (file.strip_prefix(root()).unwrap().to_owned(), Page::parse(&text))
+    };
+    files.into_iter().map(read).collect()
+}
+
+fn markdown_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    entries.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
+#[derive(Default)]
+struct Page {
+    links: Vec<String>,
+    /// Names by which a link can address a heading.
+    anchors: Vec<String>,
+    /// Lines of `console` blocks.
+    console: Vec<String>,
+    text: String,
+}
+
+impl Page {
+    fn parse(text: &str) -> Page {
+        let mut page = Page { text: text.to_owned(), ..Page::default() };
+        let (mut heading, mut in_console) = (None, false);
+        for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+            match event {
+                Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                    page.links.push(dest_url.into_string());
+                }
+                Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+                Event::End(TagEnd::Heading(_)) => {
+                    let name = anchor(&heading.take().unwrap_or_default());
+                    let earlier = page.anchors.iter().filter(|anchor| **anchor == name).count();
+                    page.anchors.push(if earlier == 0 { name } else { format!("{name}-{earlier}") });
+                }
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) => {
+                    in_console = &*language == "console";
+                }
+                Event::End(TagEnd::CodeBlock) => in_console = false,
+                Event::Text(text) if in_console => page.console.extend(text.lines().map(str::to_owned)),
+                Event::Text(text) | Event::Code(text) => {
+                    if let Some(heading) = &mut heading {
+                        heading.push_str(&text);
+                    }
+                }
+                _ => {}
+            }
+        }
+        page
+    }
+}
+
+/// The anchor of a heading, by GitHub's rule: lower case, no punctuation, hyphens for spaces.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// The target of a relative link from a page, as a path relative to the root.
+fn resolve(page: &Path, target: &str) -> PathBuf {
+    let mut path = page.parent().unwrap().to_owned();
+    for component in Path::new(target).components() {
+        match component {
+            Component::ParentDir => {
+                path.pop();
+            }
+            Component::CurDir => {}
+            other => path.push(other),
+        }
+    }
+    path
+}
+
+fn dead_links(pages: &BTreeMap<PathBuf, Page>) -> Vec<String> {
+    let mut dead = Vec::new();
+    for (path, page) in pages {
+        for link in page.links.iter().filter(|link| !link.contains("://") && !link.starts_with("mailto:")) {
+            let (target, fragment) = link.split_once('#').unwrap_or((link, ""));
+            let target = if target.is_empty() { path.clone() } else { resolve(path, target) };
+            let exists = pages.contains_key(&target) || root().join(&target).exists();
+            let anchored = |page: &Page| page.anchors.iter().any(|anchor| anchor == fragment);
+            let has_fragment = fragment.is_empty() || pages.get(&target).is_some_and(anchored);
+            if !exists || !has_fragment {
+                dead.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    dead
+}
+
+/// Arguments of a command line without shell comments; quotes group words, and `\` is an ordinary character.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in line.chars() {
+        match (c, quote) {
+            ('#', None) if word.is_none() => break,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, Some(open)) if c == open => quote = None,
+            (' ', None) => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// The cause why a command line of the documentation is wrong, if it is.
+fn wrong(line: &str, make_targets: &[String]) -> Option<String> {
+    let words = words(line);
+    match words.first().map(String::as_str) {
+        Some("klatch" | "target/release/klatch") => {
+            match klatch::command_line().try_get_matches_from(&words) {
+                Err(error) if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+                    Some(error.to_string())
+                }
+                _ => None,
+            }
+        }
+        Some("make") => {
+            let target = words.iter().skip(1).find(|word| !make_targets.contains(word));
+            target.map(|target| format!("the Makefile has no target {target}"))
+        }
+        _ => None,
+    }
+}
+
+/// Targets of the Makefile, pattern rules and variables aside.
+fn make_targets() -> Vec<String> {
+    let makefile = std::fs::read_to_string(root().join("Makefile")).unwrap();
+    let rules = makefile.lines().filter(|line| !line.starts_with(['\t', '#', '.', ' ']));
+    let targets = rules.filter_map(|line| line.split_once(':').filter(|(_, rest)| !rest.starts_with('=')));
+    targets.flat_map(|(names, _)| names.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn relative_links_and_anchors_exist() {
+    let pages = pages();
+    assert!(pages.len() > 40, "the pages were not read: {}", pages.len());
+    let dead = dead_links(&pages);
+    assert!(dead.is_empty(), "dead links:\n{}", dead.join("\n"));
+}
+
+#[test]
+fn commands_of_readme_guide_and_reference_parse() {
+    let targets = make_targets();
+    let mut errors = Vec::new();
+    let mut checked = 0;
+    for (path, page) in pages() {
+        let commands = page.console.iter().filter_map(|line| line.strip_prefix("$ "));
+        for command in commands {
+            checked += 1;
+            errors.extend(
+                wrong(command, &targets).map(|cause| format!("{}: {command}\n{cause}", path.display())),
+            );
+        }
+    }
+    assert!(checked > 60, "the console blocks were not read: {checked}");
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+}
+
+#[test]
+fn planted_errors_are_detected() {
+    let planted = "# A page\n\n## `make` it\n\n[a](no-such.md) [b](#make-it) [c](#nowhere) [d](README.md)\n";
+    let mut pages = BTreeMap::from([(PathBuf::from("planted.md"), Page::parse(planted))]);
+    pages.insert(PathBuf::from("README.md"), Page::default());
+    assert_eq!(dead_links(&pages), ["planted.md: no-such.md", "planted.md: #nowhere"]);
+
+    let targets = make_targets();
+    assert_eq!(wrong("klatch run --platform 'a b'  # comment --no-such", &targets), None);
+    assert!(wrong("klatch run --no-such", &targets).is_some_and(|cause| cause.contains("--no-such")));
+    assert!(wrong("klatch run --pacing slowly", &targets).is_some_and(|cause| cause.contains("slowly")));
+    assert!(wrong("klatch sing", &targets).is_some());
+    assert_eq!(wrong("make run", &targets), None);
+    assert!(wrong("make coffee", &targets).is_some_and(|cause| cause.contains("coffee")));
+}
+
+#[test]
+fn summary_lists_every_page_of_the_book() {
+    let pages = pages();
+    let summary = Path::new("docs/SUMMARY.md");
+    let listed: BTreeSet<PathBuf> = pages[summary].links.iter().map(|link| resolve(summary, link)).collect();
+    let book = pages.keys().filter(|path| path.starts_with("docs") && *path != summary);
+    let missing: Vec<_> = book.filter(|path| !listed.contains(*path)).collect();
+    assert!(missing.is_empty(), "add them to docs/SUMMARY.md: {missing:?}");
+}
+
+/// A measurement has a date, and a date belongs into a note.
+#[test]
+fn dates_stand_in_notes_only() {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let is_date = |words: &[&str]| {
+        let [day, month, year] = words else { return false };
+        let year = year.trim_end_matches(|c: char| !c.is_ascii_digit());
+        day.trim_start_matches('(').parse::<u8>().is_ok()
+            && MONTHS.contains(month)
+            && year.parse::<u16>().is_ok()
+    };
+    for (path, page) in pages() {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.starts_with("docs/notes") {
+            let date: String = name.chars().take(10).filter(char::is_ascii_digit).collect();
+            assert!(name == "README.md" || date.len() == 8, "{name} begins with no date");
+        } else if path != Path::new("CHANGELOG.md") {
+            let words: Vec<&str> = page.text.split_whitespace().collect();
+            let date = words.windows(3).find(|words| is_date(words));
+            assert!(date.is_none(), "{} has a date: {date:?}", path.display());
+        }
+    }
+}
