@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use klatch_instruments::{Files, Instruments, Targets, Watch, cpu_time_ns};
+use klatch_instruments::{Files, Instruments, Targets, Watch};
+use klatch_machine::cpu_time_ns;
 use klatch_record::Observation;
 use klatch_runner::RunObserver;
 

@@ -9,11 +9,10 @@ use std::process::{Command, Stdio};
 use klatch_privileges::confine;
 
 use crate::instrument::InstrumentError;
-use crate::jvm::counters;
 
 /// Whether the process is a JVM that can be asked.
 pub(crate) fn is_jvm(pid: u32) -> bool {
-    counters::file_of(pid).is_some()
+    klatch_machine::counter_file(pid).is_some()
 }
 
 /// The tool `name` of the JDK that runs the process, or of another: what they say to a JVM is the same in all versions.

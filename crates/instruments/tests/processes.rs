@@ -137,9 +137,9 @@ fn the_profile_names_the_routine_that_burns() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let watch = start(Kernel::here(), &[InstrumentName::Profile], &me(), &files(&folder));
-    let before = klatch_instruments::Snapshot::of(std::process::id()).unwrap();
+    let before = klatch_machine::Snapshot::take(std::process::id()).unwrap();
     std::hint::black_box(a_routine_that_burns(1.5));
-    let used = klatch_instruments::Snapshot::of(std::process::id()).unwrap().since(&before, 0);
+    let used = klatch_machine::Snapshot::take(std::process::id()).unwrap().since(&before, 0);
     let [observation] = watch.finish().try_into().unwrap();
     let Found::Profile(profile) = found(&observation) else { panic!("{observation:?}") };
     let server = profile.sides.server.as_ref().unwrap();

@@ -5,7 +5,8 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use klatch_instruments::{CpuFrequency, MachineTime, Snapshot, Targets};
+use klatch_instruments::Targets;
+use klatch_machine::{CpuFrequency, MachineTime, Snapshot};
 use klatch_platforms::{PlatformError, Processes};
 use klatch_record::{CrowdEvent, Observation, Usage};
 
@@ -164,7 +165,7 @@ impl Control<'_> {
     /// All crowds are done: takes the counters while all threads still live, then ends the crowds.
     fn finish(&mut self, observer: &mut dyn RunObserver, on_event: &mut dyn FnMut(&CrowdEvent)) {
         // The machine first: to snapshot thousands of threads takes CPU time that must not count as other programs'.
-        let machine = MachineTime::now();
+        let machine = MachineTime::read();
         self.after = Some(Counters { machine, ..self.counters() });
         self.observations.extend(observer.deliveries_done());
         self.frequency.sample();
@@ -179,11 +180,11 @@ impl Control<'_> {
     }
 
     fn counters(&self) -> Counters {
-        let snapshot = |pid: u32| Snapshot::of(pid).ok();
+        let snapshot = |pid: u32| Snapshot::take(pid).ok();
         Counters {
             servers: self.servers.iter().map(|&pid| snapshot(pid)).collect(),
             crowds: self.running.iter().map(|crowd| snapshot(crowd.process.pid())).collect(),
-            machine: MachineTime::now(),
+            machine: MachineTime::read(),
         }
     }
 

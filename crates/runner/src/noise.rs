@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{BufReader, Error, Result, Write};
 use std::path::{Path, PathBuf};
 
-use klatch_instruments::host_name;
+use klatch_machine::host_name;
 use klatch_privileges::{PrivateFolder, state_folder};
 use klatch_record::{Comparison, Noise};
 use klatch_stats::chance_difference;

@@ -1,6 +1,6 @@
 //! One crowd process while it runs: its state, and its output at the end.
 
-use klatch_instruments::Snapshot;
+use klatch_machine::Snapshot;
 use klatch_platforms::Process;
 use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Itself, Usage};
 

@@ -1,6 +1,6 @@
 //! What a crowd measures of itself. On another machine, no other process of Klatch can measure it.
 
-use klatch_instruments::{Snapshot, clock_name, environment, host_name};
+use klatch_machine::{Snapshot, boot_id, environment, host_name};
 use klatch_record::{CrowdEvent, Environment, Itself};
 
 /// Measures the crowd that runs in this process, and the machine.
@@ -20,8 +20,8 @@ impl SelfMonitor {
     /// Snapshots this process when the gate opens and after the last delivery. Call it at once with each event.
     pub fn on_event(&mut self, event: &CrowdEvent) {
         match event {
-            CrowdEvent::Open => self.before = Snapshot::of(std::process::id()).ok(),
-            CrowdEvent::Done => self.after = Snapshot::of(std::process::id()).ok(),
+            CrowdEvent::Open => self.before = Snapshot::take(std::process::id()).ok(),
+            CrowdEvent::Done => self.after = Snapshot::take(std::process::id()).ok(),
             _ => {}
         }
     }
@@ -31,7 +31,7 @@ impl SelfMonitor {
         let span = self.before.zip(self.after);
         Itself {
             host: host_name(),
-            clock: clock_name(),
+            clock: boot_id(),
             usage: span.map(|(before, after)| after.since(&before, messages)),
             environment: self.environment,
         }

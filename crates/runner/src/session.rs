@@ -1,6 +1,7 @@
 //! A session: servers that run, and crowds that can be run against them several times.
 
-use klatch_instruments::{Files, Instruments, Kernel, availability, clock_name, environment};
+use klatch_instruments::{Files, Instruments, Kernel, availability};
+use klatch_machine::{boot_id, environment};
 use klatch_platforms::{Chosen, Java, Processes, Server, Setting};
 use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName};
 
@@ -173,7 +174,7 @@ fn crowd_part(crowd: &CrowdCommand, output: CrowdOutput) -> CrowdPart<'_> {
     let report = output.report.filter(|_| crowd.host.is_some());
     let clock = match crowd.host {
         Some(_) => report.as_ref().and_then(|report| report.clock.clone()),
-        None => clock_name(),
+        None => boot_id(),
     };
     CrowdPart {
         crowd: &crowd.info,

@@ -4,7 +4,7 @@
 mod probe;
 mod table;
 
-use klatch_instruments::environment;
+use klatch_machine::environment;
 use klatch_record::{
     Class, FLOOR_SCHEMA_NAME, FloorResult, LoopbackCost, Pacing, Record, Role, Status, StudyResult,
 };

@@ -1,6 +1,5 @@
 //! What a Java virtual machine did, by its own counters.
 
-pub(crate) mod counters;
 mod poll;
 
 use std::path::PathBuf;
@@ -12,7 +11,7 @@ use klatch_record::{Found, InstrumentName, Support};
 use crate::bpf::{Looked, Windows};
 use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
 use crate::kernel::Kernel;
-use counters::{Counters, file_of};
+use klatch_machine::{JvmCounters as Counters, counter_file};
 use poll::Poll;
 
 /// The instrument.
@@ -79,7 +78,7 @@ impl Watching for Watch {
 impl Side {
     /// `None` if none of these processes is a JVM.
     fn start(pids: &[u32]) -> std::io::Result<Option<Side>> {
-        let files: Vec<PathBuf> = pids.iter().filter_map(|pid| file_of(*pid)).collect();
+        let files: Vec<PathBuf> = pids.iter().filter_map(|pid| counter_file(*pid)).collect();
         if files.is_empty() {
             return Ok(None);
         }

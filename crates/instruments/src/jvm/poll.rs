@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use klatch_record::observed::Distribution;
 
-use super::counters::{Counters, place_of};
+use klatch_machine::{JvmCounters, counter_offset};
 
 /// Of two collections within this time only the later is seen by its length.
 const PERIOD: Duration = Duration::from_millis(10);
@@ -86,13 +86,13 @@ struct Collector {
 impl Jvm {
     fn open(path: &Path) -> Option<Jvm> {
         let bytes = std::fs::read(path).ok()?;
-        let place = |number, name| place_of(&bytes, &format!("sun.gc.collector.{number}.{name}"));
+        let place = |number, name| counter_offset(&bytes, &format!("sun.gc.collector.{number}.{name}"));
         let collector = |number| {
             let places = [place(number, "lastEntryTime")? as u64, place(number, "lastExitTime")? as u64];
             Some(Collector { places, end: 0 })
         };
         let collectors = (0..COLLECTORS_MAX).filter_map(collector).collect();
-        let ticks_per_s = 1.0 / Counters::parse(&bytes)?.seconds(1);
+        let ticks_per_s = 1.0 / JvmCounters::parse(&bytes)?.seconds(1);
         let mut jvm = Jvm { file: File::open(path).ok()?, ticks_per_s, collectors };
         // What was before is not told of.
         jvm.look(&mut Vec::new());

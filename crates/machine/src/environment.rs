@@ -1,14 +1,14 @@
-//! Where a run runs.
+//! The machine that a run used: kernel, CPUs, memory, limits.
 
 use klatch_record::{Environment, Limits};
-use procfs::sys::{kernel, vm};
 use procfs::{CpuInfo, Current, LoadAverage, Meminfo};
 use rustix::process::{Resource, getrlimit};
 use rustix::system::uname;
 
 use crate::MachineTime;
+use crate::limits::sysctl;
 
-/// Describes this machine as it is now. What the kernel does not tell is told as such, never guessed.
+/// Describes this machine as it is now. Facts that cannot be read are `None`, never guessed.
 pub fn environment() -> Environment {
     let uname = uname();
     let cpus = CpuInfo::current().ok();
@@ -21,7 +21,7 @@ pub fn environment() -> Environment {
         cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
         memory_bytes: Meminfo::current().ok().map(|memory| memory.mem_total),
         load_1min: LoadAverage::current().ok().map(|load| f64::from(load.one)),
-        steal_share_since_boot: MachineTime::now().map(|time| time.steal_share()),
+        steal_share_since_boot: MachineTime::read().map(|time| time.steal_share()),
         steal_share_in_run: None,
         others_share_in_run: None,
         cpu_mhz_in_run: None,
@@ -33,13 +33,13 @@ pub fn environment() -> Environment {
     }
 }
 
-/// The name of this machine, as `uname -n`.
+/// This machine's name, as `uname -n` prints it.
 pub fn host_name() -> String {
     uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Which clock this machine's CLOCK_MONOTONIC is: the boot that it counts from. `None` if the kernel does not tell.
-pub fn clock_name() -> Option<String> {
+/// Identifies the boot that CLOCK_MONOTONIC counts from; times of two machines or two boots cannot be compared.
+pub fn boot_id() -> Option<String> {
     Some(std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
 }
 
@@ -47,9 +47,9 @@ fn limits() -> Limits {
     Limits {
         open_files: getrlimit(Resource::Nofile).maximum,
         user_processes: getrlimit(Resource::Nproc).current,
-        threads_max: kernel::threads_max().ok().map(u64::from),
-        pid_max: kernel::pid_max().ok().and_then(|most| most.try_into().ok()),
-        max_map_count: vm::max_map_count().ok(),
+        threads_max: sysctl("kernel.threads-max"),
+        pid_max: sysctl("kernel.pid_max"),
+        max_map_count: sysctl("vm.max_map_count"),
     }
 }
 

@@ -1,23 +1,22 @@
-//! CPU time, context switches and memory of a process, read while nothing of it moves.
+//! CPU time, context switches and memory of a process at one moment.
 
 use klatch_record::Usage;
-use nix::time::{clock_getcpuclockid, clock_gettime};
-use nix::unistd::Pid;
 use procfs::ProcError;
 use procfs::process::Process;
 use thiserror::Error;
 
+use crate::cpu_clock::cpu_time_ns;
 use crate::gc::gc_s;
 
-/// A process that cannot be watched.
+/// The counters of a process cannot be read.
 #[derive(Debug, Error)]
-#[error("cannot watch process {pid}: {why}")]
-pub struct WatchError {
+#[error("cannot read the counters of process {pid}: {why}")]
+pub struct SnapshotError {
     pid: u32,
     why: String,
 }
 
-/// The counters of a process at one moment, all its threads together.
+/// The counters of a process, summed over its threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot {
     cpu_ns: u64,
@@ -31,23 +30,24 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the counters of process `pid`. Threads that have ended are in the CPU time, but their switches are not
-    /// known any more: read before threads end.
+    /// Reads the counters of process `pid`.
+    ///
+    /// The CPU time includes threads that have ended, but the context switches do not: read before threads end.
     ///
     /// # Errors
-    /// The process is gone, or belongs to somebody else.
-    pub fn of(pid: u32) -> Result<Snapshot, WatchError> {
-        let failed = |why: String| WatchError { pid, why };
+    /// The process has ended, or this user may not read its files in `/proc`.
+    pub fn take(pid: u32) -> Result<Snapshot, SnapshotError> {
+        let failed = |why: String| SnapshotError { pid, why };
         let cpu_ns = cpu_time_ns(pid).map_err(|error| failed(error.to_string()))?;
         Ok(Snapshot { cpu_ns, ..read(pid).map_err(|error| failed(error.to_string()))? })
     }
 
-    /// What was used since `earlier`, for so many `messages`.
+    /// The resources used since `earlier`, in total and for each of `messages` messages.
     pub fn since(&self, earlier: &Snapshot, messages: u64) -> Usage {
         let cpu_s = (self.cpu_ns - earlier.cpu_ns) as f64 / 1e9;
         let user_ticks = self.user_ticks.saturating_sub(earlier.user_ticks) as f64;
         let system_ticks = self.system_ticks.saturating_sub(earlier.system_ticks) as f64;
-        // The clock is exact and the ticks are not: they only divide it.
+        // The clock is exact. The ticks are coarse, so they only split its time into user and system.
         let user_share =
             if user_ticks + system_ticks > 0.0 { user_ticks / (user_ticks + system_ticks) } else { 0.0 };
         let (user_s, system_s) = (cpu_s * user_share, cpu_s * (1.0 - user_share));
@@ -69,15 +69,6 @@ impl Snapshot {
             gc_s: self.gc_s.zip(earlier.gc_s).map(|(later, earlier)| (later - earlier).max(0.0)),
         }
     }
-}
-
-/// CPU time of process `pid` so far, ns; cheap, however many threads it has.
-///
-/// # Errors
-/// The process is gone.
-pub fn cpu_time_ns(pid: u32) -> nix::Result<u64> {
-    let cpu = clock_gettime(clock_getcpuclockid(Pid::from_raw(pid as i32))?)?;
-    Ok(cpu.tv_sec() as u64 * 1_000_000_000 + cpu.tv_nsec() as u64)
 }
 
 fn read(pid: u32) -> Result<Snapshot, ProcError> {
@@ -105,24 +96,19 @@ fn read(pid: u32) -> Result<Snapshot, ProcError> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::sync::mpsc::channel;
 
-    /// Uses about this much CPU time, by the thread's own clock.
-    fn burn(seconds: f64) {
-        let used = || clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
-        let end = used().tv_sec() as f64 + used().tv_nsec() as f64 / 1e9 + seconds;
-        while (used().tv_sec() as f64 + used().tv_nsec() as f64 / 1e9) < end {}
-    }
+    use super::*;
+    use crate::cpu_clock::tests::burn;
 
     #[test]
-    fn what_a_busy_thread_uses_is_seen() {
+    fn usage_includes_a_busy_thread() {
         let me = std::process::id();
         let begun = std::time::Instant::now();
-        let before = Snapshot::of(me).unwrap();
+        let before = Snapshot::take(me).unwrap();
         burn(0.2);
-        let usage = Snapshot::of(me).unwrap().since(&before, 100);
-        // Other tests are threads of this process, and use what it uses.
+        let usage = Snapshot::take(me).unwrap().since(&before, 100);
+        // Other tests are threads of this process, so their CPU time is included.
         let cpus = std::thread::available_parallelism().unwrap().get() as f64;
         assert!((0.2..cpus * begun.elapsed().as_secs_f64()).contains(&usage.cpu_s), "{usage:?}");
         assert!((usage.user_s + usage.system_s - usage.cpu_s).abs() < 1e-9);
@@ -130,17 +116,17 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_wait_for_each_other_switch() {
+    fn waiting_threads_add_voluntary_switches() {
         let me = std::process::id();
         let (to, from) = channel();
         let (back, home) = channel();
         let echo = std::thread::spawn(move || from.iter().try_for_each(|ball: u32| back.send(ball)));
-        let before = Snapshot::of(me).unwrap();
+        let before = Snapshot::take(me).unwrap();
         for ball in 0..2_000 {
             to.send(ball).unwrap();
             home.recv().unwrap();
         }
-        let usage = Snapshot::of(me).unwrap().since(&before, 2_000);
+        let usage = Snapshot::take(me).unwrap().since(&before, 2_000);
         drop(to);
         echo.join().unwrap().unwrap();
         assert!(usage.switches_voluntary >= 1_000, "{usage:?}");
@@ -148,8 +134,8 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_gone_is_named() {
-        let error = Snapshot::of(u32::MAX >> 2).unwrap_err().to_string();
-        assert!(error.starts_with("cannot watch process 1073741823: "), "{error}");
+    fn an_error_names_the_process() {
+        let error = Snapshot::take(u32::MAX >> 2).unwrap_err().to_string();
+        assert!(error.starts_with("cannot read the counters of process 1073741823: "), "{error}");
     }
 }

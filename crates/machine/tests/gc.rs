@@ -1,21 +1,21 @@
-//! Time of garbage collection, held to the JVM's own log.
+//! The garbage collection time of a snapshot agrees with the JVM's own log.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use klatch_instruments::Snapshot;
+use klatch_machine::Snapshot;
 
-/// Makes garbage when it is told to, and says when it has.
+/// Allocates garbage after a line on standard input, and prints `done` afterwards.
 const PROGRAM: &str = r#"
 public class Litter {
     public static void main(String[] arguments) throws Exception {
         var in = new java.io.BufferedReader(new java.io.InputStreamReader(System.in));
         System.out.println("ready");
         in.readLine();
-        var kept = new java.util.ArrayDeque<byte[]>();
+        var live = new java.util.ArrayDeque<byte[]>();
         for (int i = 0; i < 200_000; i++) {
-            kept.add(new byte[4096]);
-            if (kept.size() > 4_000) kept.remove();
+            live.add(new byte[4096]);
+            if (live.size() > 4_000) live.remove();
         }
         System.gc();
         System.out.println("done");
@@ -25,7 +25,7 @@ public class Litter {
 "#;
 
 #[test]
-fn the_time_is_that_of_the_log() {
+fn gc_time_agrees_with_the_log() {
     for collector in ["Serial", "G1"] {
         let folder = tempfile::tempdir().unwrap();
         let (program, log) = (folder.path().join("Litter.java"), folder.path().join("gc.log"));
@@ -37,9 +37,9 @@ fn the_time_is_that_of_the_log() {
             .stdout(Stdio::piped())
             .spawn()
             .expect("this test needs java; install it: scripts/setup.sh test");
-        let mut said = BufReader::new(java.stdout.take().unwrap()).lines();
+        let mut output = BufReader::new(java.stdout.take().unwrap()).lines();
         let mut control = java.stdin.take().unwrap();
-        let mut wait_for = |word: &str| assert_eq!(said.next().unwrap().unwrap(), word);
+        let mut wait_for = |word: &str| assert_eq!(output.next().unwrap().unwrap(), word);
         let logged_s = || {
             let text = std::fs::read_to_string(&log).unwrap();
             let pauses = text.lines().filter(|line| line.contains("Pause"));
@@ -48,14 +48,19 @@ fn the_time_is_that_of_the_log() {
             ms.sum::<f64>() / 1e3
         };
         wait_for("ready");
-        let (before, logged_before_s) = (Snapshot::of(java.id()).unwrap(), logged_s());
+        let (before, logged_before_s) = (Snapshot::take(java.id()).unwrap(), logged_s());
         control.write_all(b"go\n").unwrap();
         wait_for("done");
-        let (gc_s, logged_s) =
-            (Snapshot::of(java.id()).unwrap().since(&before, 1).gc_s.unwrap(), logged_s() - logged_before_s);
+        let (gc_s, logged_s) = (
+            Snapshot::take(java.id()).unwrap().since(&before, 1).gc_s.unwrap(),
+            logged_s() - logged_before_s,
+        );
         drop(control);
         assert!(java.wait().unwrap().success());
-        assert!(logged_s > 0.005, "{collector}: there was too little to collect: {logged_s} s");
+        assert!(
+            logged_s > 0.005,
+            "{collector}: the log has only {logged_s} s of pauses, too little to compare"
+        );
         let ratio = gc_s / logged_s;
         assert!((0.7..1.3).contains(&ratio), "{collector}: {gc_s} s, by the log {logged_s} s");
     }

@@ -1,8 +1,10 @@
-//! How fast the CPUs run, as the kernel's cpufreq tells it. Virtual machines mostly have none.
+//! Clock frequency of the CPUs, from the kernel's cpufreq files. Most virtual machines have none.
 
 use std::path::{Path, PathBuf};
 
-/// The clock frequency of the fastest CPU, which is a busy one, over a time.
+/// Mean frequency of the fastest CPU, over samples.
+///
+/// The fastest CPU is a busy one; the idle ones would only lower a mean over all.
 #[derive(Clone, Debug)]
 pub struct CpuFrequency {
     cpus: PathBuf,
@@ -11,7 +13,7 @@ pub struct CpuFrequency {
 }
 
 impl CpuFrequency {
-    /// Of this machine.
+    /// No samples yet, of this machine's CPUs.
     #[expect(clippy::new_without_default, reason = "it reads the machine")]
     pub fn new() -> CpuFrequency {
         CpuFrequency::below(Path::new("/sys/devices/system/cpu"))
@@ -21,7 +23,7 @@ impl CpuFrequency {
         CpuFrequency { cpus: cpus.to_owned(), sum_mhz: 0.0, samples: 0 }
     }
 
-    /// Looks once more.
+    /// Takes one sample, if the kernel reports frequencies.
     pub fn sample(&mut self) {
         if let Some(mhz) = self.fastest_mhz() {
             self.sum_mhz += mhz;
@@ -29,7 +31,7 @@ impl CpuFrequency {
         }
     }
 
-    /// Mean of what was seen, MHz; `None` where the kernel does not tell.
+    /// Mean of the samples, in MHz; `None` without a sample.
     pub fn mean_mhz(&self) -> Option<f64> {
         (self.samples > 0).then(|| self.sum_mhz / f64::from(self.samples))
     }
@@ -49,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fastest_cpu_counts_at_each_look() {
+    fn each_sample_is_the_fastest_cpu() {
         let folder = tempfile::tempdir().unwrap();
         let set = |cpu: &str, khz: &str| {
             let cpufreq = folder.path().join(cpu).join("cpufreq");

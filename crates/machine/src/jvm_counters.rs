@@ -1,40 +1,39 @@
-//! The counters of a Java virtual machine: the file `/tmp/hsperfdata_<user>/<pid>` that HotSpot keeps for `jstat`. To read
-//! it costs the JVM nothing. Its format is that of `jdk.internal.perf` (perfMemory.hpp), version 2.
+//! The counters of a Java virtual machine: the file `/tmp/hsperfdata_<user>/<pid>` that HotSpot keeps for `jstat`.
+//!
+//! Reading it costs the JVM nothing. The format is version 2 of `jdk.internal.perf` (perfMemory.hpp).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// How the file begins.
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 const LITTLE_ENDIAN: u8 = 1;
 
-/// The counters at one moment.
+/// All counters of one JVM, read at one moment.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Counters {
+pub struct JvmCounters {
     numbers: BTreeMap<String, i64>,
     texts: BTreeMap<String, String>,
 }
 
-/// Where a process has its counters; `None` if it is no JVM that keeps some.
-pub(crate) fn file_of(pid: u32) -> Option<PathBuf> {
-    // The folder is named after the user whom the process belongs to.
+/// The counter file of process `pid`; `None` if it is no JVM, or runs with `-XX:-UsePerfData`.
+pub fn counter_file(pid: u32) -> Option<PathBuf> {
+    // HotSpot names the folder after the owner of the process.
     let folders = std::fs::read_dir("/tmp").ok()?.flatten();
     let named = folders.filter(|folder| folder.file_name().to_string_lossy().starts_with("hsperfdata_"));
     named.map(|folder| folder.path().join(pid.to_string())).find(|file| file.is_file())
 }
 
-/// A counter in a file.
 struct Entry {
     name: String,
-    /// Its type, as a letter of class files.
+    /// Type, as in class files: `J` is a 64-bit number, `B` a byte.
     kind: u8,
-    /// Elements, if it is an array.
+    /// Length of an array; 0 for a scalar.
     vector: usize,
-    /// Where its value begins.
+    /// Offset of the value in the file, in bytes.
     data_at: usize,
 }
 
-/// What a file has; `None` if it is something else, or not ready.
+/// The entries of a counter file; `None` if it is something else, or the JVM has not yet finished it.
 fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
     let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
     let ready = bytes.get(7) == Some(&1);
@@ -52,18 +51,18 @@ fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
     Some(entries)
 }
 
-/// Where in a file's bytes the number `name` is, eight of them.
-pub(super) fn place_of(bytes: &[u8], name: &str) -> Option<usize> {
+/// Offset of the 8-byte number `name` in a counter file, for callers that read only that number again and again.
+pub fn counter_offset(bytes: &[u8], name: &str) -> Option<usize> {
     let mut entries = entries(bytes)?.into_iter();
     entries
         .find(|entry| entry.name == name && (entry.kind, entry.vector) == (b'J', 0))
         .map(|entry| entry.data_at)
 }
 
-impl Counters {
-    /// Those in the bytes of a file; `None` if it is something else, or not ready.
-    pub(crate) fn parse(bytes: &[u8]) -> Option<Counters> {
-        let mut counters = Counters::default();
+impl JvmCounters {
+    /// Parses a counter file; `None` if the bytes are something else, or the JVM has not yet finished it.
+    pub fn parse(bytes: &[u8]) -> Option<JvmCounters> {
+        let mut counters = JvmCounters::default();
         for Entry { name, kind, vector, data_at } in entries(bytes)? {
             let data = bytes.get(data_at..)?;
             match (kind, vector) {
@@ -79,29 +78,29 @@ impl Counters {
         Some(counters)
     }
 
-    /// The counter `name`; 0 where there is none.
-    pub(crate) fn number(&self, name: &str) -> u64 {
+    /// The number `name`; 0 if there is none, and for negative values.
+    pub fn number(&self, name: &str) -> u64 {
         self.numbers.get(name).map_or(0, |number| (*number).max(0) as u64)
     }
 
-    /// The text `name`.
-    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+    /// The text `name`, such as the name of a collector.
+    pub fn text(&self, name: &str) -> Option<&str> {
         self.texts.get(name).map(String::as_str)
     }
 
-    /// The sum of all counters whose names begin and end so.
-    pub(crate) fn sum(&self, start: &str, end: &str) -> u64 {
-        let is = |name: &str| name.starts_with(start) && name.ends_with(end);
-        self.numbers.iter().filter(|(name, _)| is(name)).map(|(_, number)| (*number).max(0) as u64).sum()
+    /// Sum of all numbers whose names have this prefix and this suffix.
+    pub fn sum(&self, prefix: &str, suffix: &str) -> u64 {
+        let matches = |name: &str| name.starts_with(prefix) && name.ends_with(suffix);
+        self.numbers.iter().filter(|(name, _)| matches(name)).map(|(_, number)| (*number).max(0) as u64).sum()
     }
 
-    /// Ticks as seconds.
-    pub(crate) fn seconds(&self, ticks: u64) -> f64 {
+    /// Converts ticks of this JVM's high-resolution clock to seconds.
+    pub fn seconds(&self, ticks: u64) -> f64 {
         ticks as f64 / self.number("sun.os.hrt.frequency").max(1) as f64
     }
 }
 
-/// Up to the first zero byte.
+/// The bytes up to the first zero byte, as text.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
@@ -111,7 +110,7 @@ fn text(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// A file with one number and one text.
+    /// A counter file with one number and one text.
     fn file() -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend([LITTLE_ENDIAN, 2, 0, 1]);
@@ -128,15 +127,18 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_read_and_nothing_else_is() {
-        let counters = Counters::parse(&file()).unwrap();
+    fn only_a_complete_counter_file_is_parsed() {
+        let counters = JvmCounters::parse(&file()).unwrap();
         assert_eq!((counters.number("a.count"), counters.text("a.name")), (7, Some("G1")));
         assert_eq!((counters.sum("a.", "count"), counters.number("b")), (7, 0));
-        assert_eq!((place_of(&file(), "a.count"), place_of(&file(), "a.name")), (Some(32 + 28), None));
+        assert_eq!(
+            (counter_offset(&file(), "a.count"), counter_offset(&file(), "a.name")),
+            (Some(32 + 28), None)
+        );
         for length in 0..file().len() {
-            assert_eq!(Counters::parse(&file()[..length]), None, "cut at {length}");
+            assert_eq!(JvmCounters::parse(&file()[..length]), None, "cut at {length}");
         }
         let not_ready = [&file()[..7], &[0], &file()[8..]].concat();
-        assert_eq!(Counters::parse(&not_ready), None);
+        assert_eq!(JvmCounters::parse(&not_ready), None);
     }
 }

@@ -1,0 +1,17 @@
+//! Facts about this computer and its processes, read from `/proc`, `/sys` and the kernel's clocks.
+
+mod cpu_clock;
+mod cpu_frequency;
+mod environment;
+mod gc;
+mod jvm_counters;
+pub mod limits;
+mod machine_time;
+mod snapshot;
+
+pub use cpu_clock::cpu_time_ns;
+pub use cpu_frequency::CpuFrequency;
+pub use environment::{boot_id, environment, host_name};
+pub use jvm_counters::{JvmCounters, counter_file, counter_offset};
+pub use machine_time::MachineTime;
+pub use snapshot::{Snapshot, SnapshotError};

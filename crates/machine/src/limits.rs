@@ -1,0 +1,102 @@
+//! Limits of this machine and of this process' control groups, and what is in use of them.
+
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+
+/// Where control groups are mounted.
+const CGROUP_ROOT: &str = "/sys/fs/cgroup";
+
+/// Value of a sysctl that is a single number; `name` has dots, as in `vm.max_map_count`.
+///
+/// `None` if this kernel or network namespace does not have it.
+pub fn sysctl(name: &str) -> Option<u64> {
+    number(format!("/proc/sys/{}", name.replace('.', "/")))
+}
+
+/// First and last local port that the kernel gives to outgoing connections.
+pub fn local_ports() -> Option<(u64, u64)> {
+    let text = read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let (first, last) = text.trim().split_once(char::is_whitespace)?;
+    Some((first.parse().ok()?, last.trim().parse().ok()?))
+}
+
+/// Memory that programs can still allocate without swapping (`MemAvailable`), in KiB.
+pub fn memory_available_kib() -> Option<u64> {
+    field("/proc/meminfo", "MemAvailable:")
+}
+
+/// Threads on the whole system, all users together.
+pub fn threads_on_system() -> Option<u64> {
+    let text = read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
+}
+
+/// Threads of all processes whose real user is `uid`.
+pub fn threads_of_user(uid: u32) -> u64 {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let threads = processes.filter_map(|process| {
+        let status = process.path().join("status");
+        (field(&status, "Uid:")? == u64::from(uid)).then(|| field(&status, "Threads:")).flatten()
+    });
+    threads.sum()
+}
+
+/// The control groups with `controller` (`pids`, `memory`) that contain this process, the innermost first.
+///
+/// Handles the unified hierarchy (version 2) and one mount per controller (version 1).
+pub fn control_groups(controller: &str) -> Vec<PathBuf> {
+    let text = read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mut groups = Vec::new();
+    for line in text.lines() {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
+        let mount = match controllers {
+            "" => PathBuf::from(CGROUP_ROOT),
+            list if list.split(',').any(|one| one == controller) => Path::new(CGROUP_ROOT).join(list),
+            _ => continue,
+        };
+        let own = mount.join(path.trim_start_matches('/'));
+        groups.extend(own.ancestors().take_while(|group| group.starts_with(&mount)).map(Path::to_owned));
+    }
+    groups
+}
+
+/// The number that follows `name` on its line of a file such as `/proc/meminfo`.
+pub fn field(file: impl AsRef<Path>, name: &str) -> Option<u64> {
+    let text = read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// The number that is the whole content of a file; `None` for `max`, the control groups' word for no limit.
+pub fn number(file: impl AsRef<Path>) -> Option<u64> {
+    read_to_string(file).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_has_limits() {
+        assert!(sysctl("kernel.pid_max") > Some(300));
+        assert_eq!(sysctl("kernel.no_such_sysctl"), None);
+        assert!(local_ports().is_some_and(|(first, last)| first < last));
+        assert!(memory_available_kib() > Some(1024));
+    }
+
+    #[test]
+    fn this_user_has_some_of_the_threads() {
+        let own = threads_of_user(rustix::process::getuid().as_raw());
+        assert!(own > 0 && own <= threads_on_system().unwrap() + 100);
+    }
+
+    #[test]
+    fn max_is_no_number() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for (text, expected) in [("max\n", None), ("100\n", Some(100))] {
+            std::fs::write(file.path(), text).unwrap();
+            assert_eq!(number(file.path()), expected);
+        }
+    }
+}
