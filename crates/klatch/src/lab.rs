@@ -9,11 +9,13 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Answer, Boot, Configuration, Image, Job, Kernel, LabError, Outcome, START_US, Study, boot,
-    configurations, guest, java_runtime, kernel_file, shell, shipped, summary,
+    Answer, Boot, Image, Job, Kernel, LabError, START_US, boot, guest, java_runtime, kernel_file, load_study,
+    outcome, outcome_without_answer, shell, shipped,
 };
 use klatch_platforms::Java;
 use klatch_record::error_chain;
+use klatch_record::lab::{Configuration, Outcome};
+use klatch_report::lab_summary;
 
 use crate::INTERRUPTED;
 use crate::output::{print, print_error, print_line};
@@ -196,12 +198,12 @@ impl Run {
     fn execute(self) -> anyhow::Result<ExitCode> {
         let Some(name) = &self.study else {
             for (name, _) in shipped() {
-                print_line(format_args!("{name:<20}{}", Study::load(name)?.question));
+                print_line(format_args!("{name:<20}{}", load_study(name)?.question));
             }
             return Ok(ExitCode::SUCCESS);
         };
-        let study = Study::load(name)?;
-        let mut all = configurations(&study);
+        let study = load_study(name)?;
+        let mut all = study.configurations();
         if let Some(only) = &self.only {
             all.retain(|one| one.id.contains(only.as_str()));
             anyhow::ensure!(!all.is_empty(), "no configuration of {} has {only} in its name", study.name);
@@ -213,8 +215,9 @@ impl Run {
             all.len() * if self.twice { 2 } else { 1 }
         ));
         if self.dry_run {
-            let jobs =
-                all.iter().flat_map(|one| one.job().commands.into_iter().map(|command| (&one.id, command)));
+            let jobs = all
+                .iter()
+                .flat_map(|one| Job::new(one).commands.into_iter().map(|command| (&one.id, command)));
             jobs.for_each(|(id, command)| print_line(format_args!("  {id}: klatch {}", command.join(" "))));
             return Ok(ExitCode::SUCCESS);
         }
@@ -233,7 +236,7 @@ impl Run {
                 cpus: one.cpus,
                 memory_mb: study.memory_mb,
                 seed: one.seed,
-                job: one.job(),
+                job: Job::new(one),
                 limit: Duration::from_secs(self.limit),
                 interrupted: &interrupted,
             };
@@ -243,7 +246,7 @@ impl Run {
             print_error(format_args!("klatch: finished results stay in {}", folder.display()))
         };
         let outcomes = self.run_parallel(&all, work).inspect_err(report_folder)?;
-        print_line(format_args!("\n{}", summary(&study, &outcomes)));
+        print_line(format_args!("\n{}", lab_summary(&study, &outcomes)));
         let failed = outcomes.iter().any(|outcome| outcome.failure.is_some());
         if self.twice && !failed {
             print_line("the second boots gave the same output, to the last digit");
@@ -293,8 +296,8 @@ impl Run {
             answer => answer,
         };
         let mut outcome = match &answer {
-            Ok(answer) => Outcome::read(one.clone(), answer),
-            Err(why) => Outcome::without_answer(one.clone(), why.to_string()),
+            Ok(answer) => outcome(one.clone(), answer),
+            Err(why) => outcome_without_answer(one.clone(), why.to_string()),
         };
         if let Ok(answer) = &answer
             && self.twice

@@ -8,10 +8,10 @@ use crate::output::{print, print_line};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use klatch_compare::{Terms, compare};
-use klatch_lab::{Outcome, Study};
+use klatch_record::lab::{Outcome, Study};
 use klatch_record::{Estimator, error_chain};
 use klatch_report::{
-    Source, csv, floor_history, html, json, lab, markdown, read, read_floor, read_lab, report_of_two,
+    Source, csv, floor_history, html, json, lab_report, markdown, read, read_floor, read_lab, report_of_two,
 };
 
 /// Write a report of results: a page, Markdown, CSV or JSON
@@ -77,7 +77,7 @@ impl Report {
                 matches!(self.format, Format::Html | Format::Json),
                 "a lab study has charts only; use --format html or json"
             );
-            return Ok(lab(folder, &study, &outcomes));
+            return Ok(lab_report(folder, &study, &outcomes));
         }
         match self.paths.as_slice() {
             [a, b] if a.is_dir() && b.is_dir() => report_side_by_side(a, b),
@@ -118,7 +118,7 @@ pub(crate) fn save_report(folder: &Path) -> anyhow::Result<PathBuf> {
 /// Writes the report of a lab study to `report.html` in its folder.
 pub(crate) fn save_lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> anyhow::Result<PathBuf> {
     let path = folder.join("report.html");
-    save(&render(&lab(folder, study, outcomes), Format::Html)?, &path)?;
+    save(&render(&lab_report(folder, study, outcomes), Format::Html)?, &path)?;
     Ok(path)
 }
 

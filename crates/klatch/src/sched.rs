@@ -8,7 +8,8 @@ use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use klatch_platforms::Setting;
 use klatch_privileges::confine;
-use klatch_schedulers::{Loaded, Report, Scheduler, SchedulerError, all, find, running, state};
+use klatch_record::lab::SchedulerReport;
+use klatch_schedulers::{Loaded, Scheduler, SchedulerError, all, find, running, state};
 
 /// Run a command under a scheduler of early Linux (sched_ext)
 #[derive(Args)]
@@ -131,7 +132,7 @@ impl Run {
     }
 }
 
-fn print_report(report: &Report) {
+fn print_report(report: &SchedulerReport) {
     let knobs = report.knobs.iter().map(|(name, value)| format!(" {name}={value}"));
     print_error(format_args!("\nscheduler {}{}", report.scheduler, knobs.collect::<String>()));
     for stat in &report.observed.stats {

@@ -11,27 +11,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use klatch_privileges::confine;
-use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use crate::error::LabError;
-use crate::guest::{Answer, END};
 use crate::image::Image;
-
-/// Boots take less of the machine's own time than this, µs.
-pub const START_US: u64 = 30_000_000;
+use crate::job::{Answer, END, Job};
 
 const QEMU: &str = "qemu-system-x86_64";
-
-/// What the emulated machine does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
-    /// Commands of klatch and their arguments, without `klatch`, one after another until one fails; none for a shell.
-    pub commands: Vec<Vec<String>>,
-    /// When the first begins, µs of the machine's own time; it idles before. So boot work has ended, and what that took makes no
-    /// difference, but a seed does.
-    pub start_us: u64,
-}
 
 /// An emulated machine.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! The lab: a pinned kernel in an emulated machine whose clock counts instructions, and what runs in it.
+//! The lab: a pinned Linux kernel in an emulated machine whose clock counts instructions, and the workloads that run in it.
 
 mod boot;
 mod cpio;
@@ -8,20 +8,21 @@ mod fetch;
 mod guest;
 mod image;
 mod java;
+mod job;
 mod kernels;
 mod mirror;
+mod outcome;
 mod probe;
 mod study;
 
-pub use boot::{Boot, Job, START_US, boot, shell};
+pub use boot::{Boot, boot, shell};
 pub use error::LabError;
 pub use fetch::kernel_file;
-pub use guest::{Answer, Step, guest};
+pub use guest::guest;
 pub use image::Image;
 pub use java::java_runtime;
+pub use job::{Answer, Job, START_US, Step};
 pub use kernels::Kernel;
+pub use outcome::{outcome, outcome_without_answer};
 pub use probe::{Probe, ProbeError, ProbeResult};
-pub use study::{
-    Configuration, Costs, Distribution, Group, Mean, Outcome, Study, StudyError, configurations, costs,
-    distribution, groups, shipped, summary,
-};
+pub use study::{StudyError, load_study, shipped};

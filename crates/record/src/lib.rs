@@ -6,6 +6,7 @@ mod crowd_result;
 mod environment;
 mod error_chain;
 mod floor;
+pub mod lab;
 mod latency;
 mod merge;
 mod observation;

@@ -3,22 +3,23 @@
 mod build;
 mod comparison;
 mod floor;
+mod lab;
 mod live;
 mod model;
 mod number;
 mod observations;
 mod progress;
 mod read;
-mod read_lab;
 mod strokes;
 mod study;
 mod study_of_runs;
 mod summary;
 mod write;
 
-pub use build::{floor_history, lab, report, report_of_two};
+pub use build::{floor_history, report, report_of_two};
 pub use comparison::{calibration, comparison};
 pub use floor::floor;
+pub use lab::{lab_report, lab_summary, read_lab};
 pub use live::Live;
 pub use model::{
     Axis, CellRow, Chart, ChartKind, Command, Fact, Flame, Footnote, Frame, Frequency, InstrumentRow, Mark,
@@ -28,7 +29,6 @@ pub use model::{
 pub use number::duration;
 pub use progress::Progress;
 pub use read::{ReadError, Run, Source, read, read_floor};
-pub use read_lab::read_lab;
 pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
 pub use write::{Entry, HtmlError, csv, html, index, json, markdown};

@@ -2,11 +2,12 @@
 
 use std::ffi::OsStr;
 
+use klatch_record::lab::{SchedulerCounts, SchedulerReport};
 use libbpf_rs::{ErrorKind, Link, MapCore, MapFlags, Object, ObjectBuilder};
 
 use crate::catalog::{KNOB_BYTES, KNOB_VALUE, Scheduler};
 use crate::error::SchedulerError;
-use crate::observed::{Observed, observed};
+use crate::observed::observed;
 use crate::state::{State, exit_kind, state};
 use crate::words;
 
@@ -82,12 +83,25 @@ impl Loaded {
     ///
     /// # Errors
     /// The kernel does not give it out.
-    pub fn observed(&self) -> Result<Observed, SchedulerError> {
+    pub fn observed(&self) -> Result<SchedulerCounts, SchedulerError> {
         let map = |name: &str| self.object.maps().find(|map| map.name() == name);
         match (map("klatch_stats"), map("klatch_costs")) {
             (Some(stats), Some(costs)) => observed(self.scheduler, &stats, &costs),
             _ => unreachable!("klatch.bpf.h has both"),
         }
+    }
+
+    /// Settings and counters so far.
+    ///
+    /// # Errors
+    /// The kernel refuses to read its maps.
+    pub fn report(&self) -> Result<SchedulerReport, SchedulerError> {
+        Ok(SchedulerReport {
+            scheduler: self.scheduler.name.to_owned(),
+            knobs: self.knobs.clone(),
+            lost: self.lost(),
+            observed: self.observed()?,
+        })
     }
 
     /// Unloads it. What the kernel says of the end: kind, reason and message.

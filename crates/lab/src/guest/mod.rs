@@ -8,39 +8,10 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde::{Deserialize, Serialize};
-
-use crate::boot::Job;
-
-/// The end of an answer that is whole.
-pub(crate) const END: &str = "\nklatch-lab-end\n";
+use crate::job::{Answer, END, Job, Step};
 
 /// Where the job may leave files; they come back with the answer.
 const OUT: &str = "/out";
-
-/// What the emulated machine answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
-    /// The commands that ran; none after one that failed.
-    pub steps: Vec<Step>,
-    /// Text files that they left in `/out`, by their path there.
-    pub files: BTreeMap<String, String>,
-    /// How long the machine had run when the last command ended, µs of its own time.
-    pub uptime_us: u64,
-}
-
-/// What one command did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
-    /// The command, without `klatch`.
-    pub command: Vec<String>,
-    /// Exit status; `None` if a signal ended it.
-    pub status: Option<i32>,
-    /// Its standard output.
-    pub stdout: String,
-    /// Its standard error.
-    pub stderr: String,
-}
 
 /// Does what the first program of the machine does; it does not come back.
 ///

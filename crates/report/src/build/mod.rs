@@ -6,7 +6,6 @@ mod environments;
 mod floor;
 mod grid;
 mod instruments;
-mod lab;
 mod latency;
 mod metrics;
 mod over_time;
@@ -28,7 +27,6 @@ use crate::read::Source;
 use subject::Subject;
 
 pub use floor::floor_history;
-pub use lab::lab;
 
 /// The report of one study, or of runs.
 pub fn report(source: &Source) -> Report {

@@ -1,40 +1,29 @@
-//! What `klatch lab run` has left in a folder.
+//! Reads the folder that `klatch lab run` writes.
 
 use std::path::Path;
 
-use klatch_lab::{Outcome, Study, configurations};
+use klatch_record::lab::{Outcome, Study};
 
 use crate::read::ReadError;
 
-/// The study of the lab in a folder and what came of its boots, in the study's order; `None` if the folder is something else.
+/// The study of the lab in a folder, and the outcomes of its boots in the study's order. `None` if the folder holds no
+/// `lab.toml`.
 ///
 /// # Errors
-/// A file of it cannot be read, or is no result.
+/// A file of it cannot be read, or is not a result.
 pub fn read_lab(folder: &Path) -> Result<Option<(Study, Vec<Outcome>)>, ReadError> {
     let file = folder.join("lab.toml");
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
     let other = |path: &Path, cause: String| ReadError::Other { path: path.to_owned(), cause };
-    // `lab-NAME-1`
-    let name = folder
-        .canonicalize()
-        .unwrap_or_default()
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let name = name
-        .strip_prefix("lab-")
-        .and_then(|name| name.rsplit_once('-'))
-        .map_or(name.as_str(), |(name, _)| name);
-    let study = Study::parse(name, &text).map_err(|error| other(&file, error.to_string()))?;
+    let study: Study = toml::from_str(&text).map_err(|error| other(&file, error.to_string()))?;
     let mut outcomes = Vec::new();
-    for configuration in configurations(&study) {
+    for configuration in study.configurations() {
         let path = folder.join(&configuration.id).join("outcome.json");
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 outcomes.push(serde_json::from_str(&text).map_err(|error| other(&path, error.to_string()))?);
             }
-            // Not booted: left out on purpose, or not reached.
+            // Not booted: excluded by `--only`, or the study was interrupted before.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(source) => return Err(ReadError::Missing { path, source }),
         }
@@ -42,21 +31,29 @@ pub fn read_lab(folder: &Path) -> Result<Option<(Study, Vec<Outcome>)>, ReadErro
     if outcomes.is_empty() {
         return Err(ReadError::Empty { path: folder.to_owned() });
     }
-    Ok(Some((study, outcomes)))
+    Ok(Some((Study { name: study_name(folder), text, ..study }, outcomes)))
+}
+
+/// `NAME` of a folder `lab-NAME-1`; the whole name of any other folder.
+fn study_name(folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_default();
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let inner = name.strip_prefix("lab-").and_then(|name| name.rsplit_once('-'));
+    inner.map_or(&*name, |(name, _)| name).to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab;
+    use crate::lab::lab_report;
     use crate::model::Standing;
 
-    const STUDY: &str = "question = 'How dear?'\nschedulers = ['fifo', 'goodness']\nshow = ['cost']\nfit = true\n\
+    const STUDY: &str = "question = 'What does it cost?'\nschedulers = ['fifo', 'goodness']\nshow = ['cost']\nfit = true\n\
                          distribution = true\ncommand = 'probe yield'\n";
 
-    /// What a boot has left: decisions at lengths 1 to 3, `slope` ns dearer for each task.
-    fn left(folder: &Path, slope: u64, which: usize) {
-        let one = &configurations(&Study::parse("cost", STUDY).unwrap())[which];
+    /// Writes the outcome of a boot: decisions at lengths 1 to 3, `slope` ns more expensive per task.
+    fn write_outcome(folder: &Path, slope: u64, which: usize) {
+        let one = &toml::from_str::<Study>(STUDY).unwrap().configurations()[which];
         let costs: Vec<serde_json::Value> = (1..=3)
             .map(|length| {
                 serde_json::json!({ "length": length, "decisions": 50, "ns": 50 * (100 + slope * length),
@@ -73,17 +70,17 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_the_lab_becomes_a_report_with_costs_and_lengths() {
+    fn a_lab_folder_becomes_a_report_with_costs_and_lengths() {
         let top = tempfile::tempdir().unwrap();
         let folder = top.path().join("lab-cost-1");
         std::fs::create_dir(&folder).unwrap();
         assert!(read_lab(&folder).unwrap().is_none(), "no study of the lab");
         std::fs::write(folder.join("lab.toml"), STUDY).unwrap();
         assert!(read_lab(&folder).unwrap_err().to_string().contains("holds no record"));
-        left(&folder, 0, 0);
-        left(&folder, 7, 1);
+        write_outcome(&folder, 0, 0);
+        write_outcome(&folder, 7, 1);
         let (study, outcomes) = read_lab(&folder).unwrap().unwrap();
-        let report = lab(&folder, &study, &outcomes);
+        let report = lab_report(&folder, &study, &outcomes);
         assert_eq!((report.title.as_str(), report.verdict.standing), ("cost", Standing::Valid));
         assert!(report.answer.contains("goodness 7.0 ns (7.0 to 7.0, r² 1.000)"), "{}", report.answer);
         let chart =

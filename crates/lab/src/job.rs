@@ -1,0 +1,73 @@
+//! The contract between the host and the emulated machine: the job goes in as `/job.json`, the answer returns on a port.
+
+use std::collections::BTreeMap;
+
+use klatch_record::lab::{Configuration, KERNEL_SCHEDULER};
+use serde::{Deserialize, Serialize};
+
+/// When the first command starts, µs of the machine's own clock. Booting takes less.
+pub const START_US: u64 = 30_000_000;
+
+/// The mark at the end of a complete answer.
+pub(crate) const END: &str = "\nklatch-lab-end\n";
+
+/// Where `klatch sched run` writes the counters of the scheduler.
+pub(crate) const SCHEDULER_FILE: &str = "scheduler.json";
+
+/// The work of the emulated machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Klatch commands with arguments, without `klatch`. They run in order until one fails; if there are none, a shell runs.
+    pub commands: Vec<Vec<String>>,
+    /// When the first command starts, µs of the machine's own clock. The machine idles before, so the duration of the boot
+    /// makes no difference, but a seed does.
+    pub start_us: u64,
+}
+
+/// The reply of the emulated machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The commands that ran, in order; the last one may have failed.
+    pub steps: Vec<Step>,
+    /// Text files that the commands wrote to `/out`, by their path below it.
+    pub files: BTreeMap<String, String>,
+    /// The machine's own clock when the last command ended, µs.
+    pub uptime_us: u64,
+}
+
+/// The result of one command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// The command, without `klatch`.
+    pub command: Vec<String>,
+    /// Exit status; `None` if a signal ended it.
+    pub status: Option<i32>,
+    /// Standard output; invalid UTF-8 is replaced.
+    pub stdout: String,
+    /// Standard error; invalid UTF-8 is replaced.
+    pub stderr: String,
+}
+
+impl Job {
+    /// The job of one boot of a study. Each command runs under a freshly loaded scheduler.
+    pub fn new(configuration: &Configuration) -> Job {
+        let under_scheduler = |command: &Vec<String>| under_scheduler(&configuration.scheduler, command);
+        // The seed shifts the start, and so everything that follows.
+        let start_us = START_US + u64::from(configuration.seed) * 1_733;
+        Job { commands: configuration.commands.iter().map(under_scheduler).collect(), start_us }
+    }
+}
+
+fn under_scheduler(scheduler: &str, command: &[String]) -> Vec<String> {
+    let mut whole = Vec::new();
+    if scheduler != KERNEL_SCHEDULER {
+        let (name, knobs) = scheduler.split_once(':').unwrap_or((scheduler, ""));
+        whole.extend(["sched", "run", name, "--out", SCHEDULER_FILE].map(str::to_owned));
+        for knob in knobs.split(',').filter(|knob| !knob.is_empty()) {
+            whole.extend(["--knob".to_owned(), knob.to_owned()]);
+        }
+        whole.extend(["--", "/klatch"].map(str::to_owned));
+    }
+    whole.extend_from_slice(command);
+    whole
+}

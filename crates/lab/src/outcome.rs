@@ -1,0 +1,46 @@
+//! Makes the outcome of a boot from the machine's answer.
+
+use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Outcome, SchedulerReport};
+use serde_json::Value;
+
+use crate::job::{Answer, SCHEDULER_FILE, Step};
+
+/// The outcome of a boot that ended with this answer.
+pub fn outcome(configuration: Configuration, answer: &Answer) -> Outcome {
+    let file = answer.files.get(SCHEDULER_FILE);
+    let scheduler: Option<SchedulerReport> = file.and_then(|text| serde_json::from_str(text).ok());
+    let lines = answer.steps.iter().flat_map(|step| step.stdout.lines());
+    let printed = lines.filter_map(|line| serde_json::from_str(line).ok());
+    let records = answer.files.iter().filter(|(name, _)| name.contains("trial-") && name.ends_with(".json"));
+    let records = records.filter_map(|(_, text)| serde_json::from_str(text).ok());
+    let failure = failure(&configuration, answer, scheduler.as_ref());
+    let results = printed.filter(Value::is_object).chain(records).collect();
+    Outcome { configuration, failure, scheduler, results, uptime_us: answer.uptime_us }
+}
+
+/// The outcome of a boot that ended without an answer.
+pub fn outcome_without_answer(configuration: Configuration, cause: String) -> Outcome {
+    Outcome { configuration, failure: Some(cause), scheduler: None, results: Vec::new(), uptime_us: 0 }
+}
+
+/// Why the boot does not count; `None` if it does.
+fn failure(
+    configuration: &Configuration,
+    answer: &Answer,
+    scheduler: Option<&SchedulerReport>,
+) -> Option<String> {
+    if let Some(cause) = scheduler.and_then(|report| report.lost.as_ref()) {
+        return Some(format!("the scheduler did not stay loaded: {cause}"));
+    }
+    let failed = answer.steps.iter().find(|step| step.status != Some(0));
+    if let Some(Step { command, status, stderr, .. }) = failed {
+        let end = status.map_or("a signal".to_owned(), |status| format!("status {status}"));
+        let last_line = stderr.lines().last().unwrap_or("empty");
+        return Some(format!(
+            "klatch {} ended with {end}; its standard error: {last_line}",
+            command.join(" ")
+        ));
+    }
+    let has_counters = scheduler.is_some() || configuration.scheduler == KERNEL_SCHEDULER;
+    (!has_counters).then(|| "the scheduler wrote no statistics".to_owned())
+}

@@ -1,0 +1,9 @@
+//! Studies of the lab and the outcomes of their boots: what `klatch lab run` writes and `klatch report` reads.
+
+mod outcome;
+mod scheduler;
+mod study;
+
+pub use outcome::Outcome;
+pub use scheduler::{CostAtLength, SchedulerCounts, SchedulerReport, StatValue};
+pub use study::{Configuration, DEFAULT_KERNEL, KERNEL_SCHEDULER, Study, VariedValue};

@@ -1,0 +1,103 @@
+//! The outcome of one boot, and the numbers in it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Configuration, SchedulerReport};
+
+/// The outcome of one boot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The boot of the study that this is.
+    pub configuration: Configuration,
+    /// Why the boot does not count; `None` if it does.
+    pub failure: Option<String>,
+    /// Counters of the scheduler during the last command; `None` under the kernel's own.
+    pub scheduler: Option<SchedulerReport>,
+    /// JSON objects that the commands printed, then the records of their trials.
+    pub results: Vec<Value>,
+    /// The machine's own clock when the last command had ended, µs.
+    pub uptime_us: u64,
+}
+
+impl Outcome {
+    /// A number of the outcome by its name; `None` if the outcome does not have it.
+    ///
+    /// * `cost`: mean time of a decision, ns
+    /// * `cost_min`: mean over decisions of the cheapest at their length, ns; it excludes the turns of other CPUs
+    /// * `length`, `length_sd`, `length_max`: waiting tasks at a decision
+    /// * `uptime_us`
+    /// * a statistic of the scheduler
+    /// * a field of what a command printed, or a JSON pointer into a record: `/score/messages_per_s`
+    pub fn value(&self, name: &str) -> Option<f64> {
+        let observed = self.scheduler.as_ref().map(|report| &report.observed);
+        let costs = || observed.into_iter().flat_map(|observed| &observed.costs);
+        let decisions = || costs().map(|row| row.decisions).sum::<u64>() as f64;
+        let mean = |of: &dyn Fn(f64) -> f64| {
+            costs().map(|row| of(f64::from(row.length)) * row.decisions as f64).sum::<f64>() / decisions()
+        };
+        match name {
+            "cost" => Some(costs().map(|row| row.ns).sum::<u64>() as f64 / decisions()),
+            "cost_min" => {
+                Some(costs().map(|row| row.ns_min as f64 * row.decisions as f64).sum::<f64>() / decisions())
+            }
+            "length" => Some(mean(&|length| length)),
+            "length_sd" => {
+                let center = mean(&|length| length);
+                Some(mean(&|length| (length - center).powi(2)).sqrt())
+            }
+            "length_max" => costs().map(|row| f64::from(row.length)).reduce(f64::max),
+            "uptime_us" => Some(self.uptime_us as f64),
+            _ => {
+                let stat = observed.and_then(|observed| observed.stat(name)).map(|value| value as f64);
+                let pointer = if name.starts_with('/') { name.to_owned() } else { format!("/{name}") };
+                stat.or_else(|| self.results.iter().find_map(|result| result.pointer(&pointer)?.as_f64()))
+            }
+        }
+        .filter(|value| value.is_finite())
+    }
+
+    /// Queue lengths, each with the number of decisions at that length.
+    pub fn decisions_by_length(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.scheduler.iter().flat_map(|report| &report.observed.costs).map(|row| (row.length, row.decisions))
+    }
+
+    /// (queue length, mean time of a decision in ns) for every length with at least 30 decisions.
+    pub fn cost_by_length(&self) -> Vec<(f64, f64)> {
+        const DECISIONS_MIN: u64 = 30;
+        let rows = self.scheduler.iter().flat_map(|report| &report.observed.costs);
+        let frequent = rows.filter(|row| row.decisions >= DECISIONS_MIN);
+        frequent.map(|row| (f64::from(row.length), row.ns as f64 / row.decisions as f64)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CostAtLength, SchedulerCounts};
+    use super::*;
+
+    #[test]
+    fn queue_length_has_a_mean_and_a_standard_deviation() {
+        let row = |length, decisions| CostAtLength { length, decisions, ns: 0, ns_min: 0, ns_max: 0 };
+        let observed = SchedulerCounts { stats: Vec::new(), costs: vec![row(2, 50), row(6, 50)] };
+        let scheduler =
+            SchedulerReport { scheduler: "fifo".to_owned(), knobs: Vec::new(), lost: None, observed };
+        let configuration = Configuration {
+            id: String::new(),
+            kernel: String::new(),
+            cpus: 1,
+            scheduler: "fifo".to_owned(),
+            varied: Vec::new(),
+            seed: 1,
+            commands: Vec::new(),
+        };
+        let outcome = Outcome {
+            configuration,
+            failure: None,
+            scheduler: Some(scheduler),
+            results: Vec::new(),
+            uptime_us: 0,
+        };
+        assert_eq!((outcome.value("length"), outcome.value("length_sd")), (Some(4.0), Some(2.0)));
+    }
+}

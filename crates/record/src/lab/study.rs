@@ -1,0 +1,187 @@
+//! A study of the lab: the file as data, and the boots that it asks for.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The kernel of a study that names none.
+pub const DEFAULT_KERNEL: &str = "6.18";
+
+/// The value of `schedulers` that stands for the kernel's own scheduler.
+pub const KERNEL_SCHEDULER: &str = "kernel";
+
+/// A study file of the lab. `klatch_lab::load` also checks that its kernels and schedulers exist.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// Name of the file without its extension.
+    #[serde(skip)]
+    pub name: String,
+    /// Text of the file.
+    #[serde(skip)]
+    pub text: String,
+    /// The question that the study answers.
+    pub question: String,
+    /// Names of pinned kernels: `6.18`.
+    #[serde(default = "default_kernels")]
+    pub kernels: Vec<String>,
+    /// CPUs of the emulated machine, 1 to 64.
+    #[serde(default = "one")]
+    pub cpus: Vec<u32>,
+    /// Schedulers with their knobs (`o1:yield=2`), or [`KERNEL_SCHEDULER`].
+    pub schedulers: Vec<String>,
+    /// Each seed shifts the start of the commands a little. Repeats with several seeds give an interval.
+    #[serde(default = "one")]
+    pub seeds: Vec<u32>,
+    /// Klatch commands of one boot, in order. `{name}` stands for a value of `vary`, `{seed}` for the seed.
+    #[serde(rename = "command", deserialize_with = "one_or_several")]
+    pub commands: Vec<String>,
+    /// Values of each `{name}`.
+    #[serde(default)]
+    pub vary: BTreeMap<String, Vec<VariedValue>>,
+    /// Whether a command needs Java in the machine.
+    #[serde(default)]
+    pub java: bool,
+    /// Memory of the machine, MB.
+    #[serde(default = "default_memory_mb")]
+    pub memory_mb: u32,
+    /// Columns of the table, see [`super::Outcome::value`].
+    pub show: Vec<String>,
+    /// Whether the report shows the distribution of queue lengths.
+    #[serde(default)]
+    pub distribution: bool,
+    /// Whether the report fits a line to cost by queue length.
+    #[serde(default)]
+    pub fit: bool,
+}
+
+/// A value of `[vary]` in a study file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum VariedValue {
+    /// An integer, printed in decimal.
+    Number(i64),
+    /// Any text, such as a whole command.
+    Text(String),
+}
+
+impl fmt::Display for VariedValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VariedValue::Number(number) => number.fmt(f),
+            VariedValue::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+/// One boot of a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// Unique within the study, and valid as the name of a folder.
+    pub id: String,
+    /// Name of a pinned kernel: `6.18`.
+    pub kernel: String,
+    /// CPUs of the emulated machine.
+    pub cpus: u32,
+    /// The scheduler with its knobs (`goodness:version=24`), or [`KERNEL_SCHEDULER`].
+    pub scheduler: String,
+    /// Names and values of what `vary` sets.
+    pub varied: Vec<(String, String)>,
+    /// Seed of QEMU, and of the moment when the commands start.
+    pub seed: u32,
+    /// Klatch commands that run under the scheduler, in order.
+    pub commands: Vec<Vec<String>>,
+}
+
+impl Study {
+    /// Every combination of kernels, CPUs, schedulers, varied values and seeds; the last varies fastest.
+    pub fn configurations(&self) -> Vec<Configuration> {
+        let varied = self.varied();
+        let mut all = Vec::new();
+        for kernel in &self.kernels {
+            for &cpus in &self.cpus {
+                for scheduler in &self.schedulers {
+                    for chosen in &varied {
+                        for &seed in &self.seeds {
+                            all.push(self.configuration(kernel, cpus, scheduler, chosen, seed));
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Every combination of the values of `vary`.
+    fn varied(&self) -> Vec<Vec<(String, String)>> {
+        let mut varied: Vec<Vec<(String, String)>> = vec![Vec::new()];
+        for (name, values) in &self.vary {
+            let with_each_value = |chosen: &Vec<(String, String)>| {
+                let chosen = chosen.clone();
+                values.iter().map(move |value| {
+                    let mut chosen = chosen.clone();
+                    chosen.push((name.clone(), value.to_string()));
+                    chosen
+                })
+            };
+            varied = varied.iter().flat_map(with_each_value).collect();
+        }
+        varied
+    }
+
+    fn configuration(
+        &self,
+        kernel: &str,
+        cpus: u32,
+        scheduler: &str,
+        varied: &[(String, String)],
+        seed: u32,
+    ) -> Configuration {
+        let fill = |command: &String| {
+            let seed = ("seed".to_owned(), seed.to_string());
+            let filled = varied.iter().chain([&seed]).fold(command.clone(), |command, (name, value)| {
+                command.replace(&format!("{{{name}}}"), value)
+            });
+            filled.split_whitespace().map(str::to_owned).collect()
+        };
+        let mut id =
+            vec![format!("linux-{kernel}"), format!("{cpus}-cpus"), scheduler.replace([':', ','], "-")];
+        id.extend(varied.iter().map(|(name, value)| format!("{name}-{}", value.replace([' ', '/'], "-"))));
+        id.push(format!("seed-{seed}"));
+        Configuration {
+            id: id.join("_"),
+            kernel: kernel.to_owned(),
+            cpus,
+            scheduler: scheduler.to_owned(),
+            varied: varied.to_vec(),
+            seed,
+            commands: self.commands.iter().map(fill).collect(),
+        }
+    }
+}
+
+fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "a command of klatch or a list of them is expected")]
+    enum Commands {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Commands::deserialize(from)? {
+        Commands::One(command) => vec![command],
+        Commands::Several(commands) => commands,
+    })
+}
+
+fn default_kernels() -> Vec<String> {
+    vec![DEFAULT_KERNEL.to_owned()]
+}
+
+fn one() -> Vec<u32> {
+    vec![1]
+}
+
+fn default_memory_mb() -> u32 {
+    1024
+}

@@ -1,0 +1,10 @@
+//! Reports of studies of the lab.
+
+mod groups;
+mod read;
+mod report;
+mod summary;
+
+pub use read::read_lab;
+pub use report::lab_report;
+pub use summary::lab_summary;
