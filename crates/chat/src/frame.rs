@@ -1,41 +1,41 @@
-//! Bytes as they arrive → lines. The rules are in `vectors/README.md`.
+//! Splits the received bytes into lines. The rules are in `vectors/README.md`.
 
-/// The longest line, its ending CR LF included.
+/// The longest line in bytes, including its CR LF.
 pub const LINE_MAX: usize = 512;
-/// The longest line without its ending.
+/// The longest line in bytes, without its CR LF.
 pub const CONTENT_MAX: usize = LINE_MAX - 2;
 
-/// What a byte of the input brought about.
+/// One result of reading the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A line, without its ending; never empty.
+    /// A line without its line ending; never empty.
     Line(&'a [u8]),
-    /// A line has more than [`CONTENT_MAX`] bytes. It is discarded up to its end.
+    /// A line exceeds [`CONTENT_MAX`] bytes. The framer discards it up to its end.
     TooLong,
-    /// There was a NUL. Nothing is read after it.
+    /// A NUL byte. The framer ignores all input after it.
     Nul,
 }
 
-/// Cuts the bytes of one connection into lines. Keeps at most [`CONTENT_MAX`] bytes, and copies only those of a line
-/// that arrived in pieces.
+/// Splits the bytes of one connection into lines. It buffers at most [`CONTENT_MAX`] bytes, and copies only lines
+/// that arrive in several pieces.
 #[derive(Debug, Default)]
 pub struct Framer {
     partial: Vec<u8>,
-    /// `partial` was handed out as a line and is to be forgotten.
-    handed: bool,
+    /// The last event borrowed `partial`; the next call clears it.
+    partial_returned: bool,
     discarding: bool,
-    dead: bool,
+    stopped: bool,
 }
 
 impl Framer {
-    /// Takes bytes from the front of `input` up to the next event. `None`: all of `input` is used up.
+    /// Consumes bytes from the front of `input` up to the next event. Returns `None` once `input` is empty.
     pub fn next<'b, 'a: 'b>(&'b mut self, input: &mut &'a [u8]) -> Option<Event<'b>> {
-        if self.handed {
+        if self.partial_returned {
             self.partial.clear();
-            self.handed = false;
+            self.partial_returned = false;
         }
-        while !self.dead && !input.is_empty() {
-            // The last byte looked at is the one that would make the line too long.
+        while !self.stopped && !input.is_empty() {
+            // The last byte of the window is the one that would make the line too long.
             let reach = if self.discarding { usize::MAX } else { CONTENT_MAX + 1 - self.partial.len() };
             let window = &input[..input.len().min(reach)];
             let Some(at) = find_special(window) else {
@@ -53,14 +53,14 @@ impl Framer {
             };
             *input = &input[at + 1..];
             if window[at] == 0 {
-                self.dead = true;
+                self.stopped = true;
                 return Some(Event::Nul);
             }
             if self.discarding {
                 self.discarding = false;
             } else if !self.partial.is_empty() {
                 self.partial.extend_from_slice(&window[..at]);
-                self.handed = true;
+                self.partial_returned = true;
                 return Some(Event::Line(&self.partial));
             } else if at > 0 {
                 return Some(Event::Line(&window[..at]));
@@ -71,7 +71,7 @@ impl Framer {
     }
 }
 
-/// The first NUL, CR or LF. Looks at blocks first: the compiler makes that a few vector instructions each.
+/// Finds the first NUL, CR or LF. It tests whole blocks first, which the compiler turns into vector instructions.
 fn find_special(bytes: &[u8]) -> Option<usize> {
     const BLOCK: usize = 32;
     let special = |&byte: &u8| byte == 0 || byte == b'\n' || byte == b'\r';

@@ -1,18 +1,18 @@
-//! A line → prefix, command and parameters, all borrowed from the line.
+//! Parses a line into prefix, command and parameters, all borrowed from the line.
 
 use std::ops::Deref;
 
-/// The most parameters that a message has.
+/// The largest number of parameters in one message (RFC 1459).
 pub const PARAMS_MAX: usize = 15;
 
-/// A message, as it stands in its line.
+/// One parsed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Who it comes from, without the colon.
+    /// The sender, without the leading colon.
     pub prefix: Option<&'a [u8]>,
-    /// The command or numeric, in the spelling of the sender; never empty.
+    /// The command or numeric in the letter case of the sender; never empty.
     pub command: &'a [u8],
-    /// The parameters, the last one without its colon.
+    /// The parameters; a trailing one is stored without its colon.
     pub params: Params<'a>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Deref for Params<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Takes a line (without its ending) apart. `None`: it has no command.
+    /// Parses a line without its line ending. Returns `None` if it has no command.
     pub fn parse(line: &'a [u8]) -> Option<Message<'a>> {
         let mut rest = skip_spaces(line);
         let mut prefix = None;
@@ -64,12 +64,12 @@ impl<'a> Message<'a> {
         Some(Message { prefix, command, params })
     }
 
-    /// The parameter number `index` (from 0), unless it is missing or empty.
+    /// Returns parameter `index`, counted from 0, unless it is missing or empty.
     pub fn param(&self, index: usize) -> Option<&'a [u8]> {
         self.params.get(index).copied().filter(|param| !param.is_empty())
     }
 
-    /// The nick in the prefix (all of it, when it is not of the form `nick!user@host`).
+    /// Returns the nick in the prefix, or the whole prefix if it does not have the form `nick!user@host`.
     pub fn nick(&self) -> Option<&'a [u8]> {
         let prefix = self.prefix?;
         let end = prefix.iter().position(|&byte| byte == b'!').unwrap_or(prefix.len());

@@ -1,11 +1,11 @@
-//! Nicks and channels: which are valid, and which are the same.
+//! Validity and case folding of nicks and channel names.
 
-/// The longest nick, bytes.
+/// The longest valid nick, in bytes.
 pub const NICK_MAX: usize = 30;
-/// The longest channel, bytes, the `#` included.
+/// The longest valid channel name in bytes, including the `#`.
 pub const CHANNEL_MAX: usize = 50;
 
-/// Letters, digits, ``[]\`_^{|}-``, beginning with none of digit and `-`.
+/// Accepts letters, digits and ``[]\`_^{|}-``; the first byte must be neither a digit nor `-`.
 pub fn valid_nick(name: &[u8]) -> bool {
     let first = |byte: u8| byte.is_ascii_alphabetic() || b"[]\\`_^{|}".contains(&byte);
     match name {
@@ -16,18 +16,18 @@ pub fn valid_nick(name: &[u8]) -> bool {
     }
 }
 
-/// `#` and at least one byte more, none of them a space, comma, colon or control byte.
+/// Accepts `#` and at least one more byte; spaces, commas, colons and control bytes are not allowed.
 pub fn valid_channel(name: &[u8]) -> bool {
     let fits = |&byte: &u8| byte > b' ' && byte != 127 && byte != b',' && byte != b':';
     (2..=CHANNEL_MAX).contains(&name.len()) && name[0] == b'#' && name.iter().all(fits)
 }
 
-/// The form of a name that all its spellings share (casemapping `rfc1459`).
+/// Converts a name to the lower case of the casemapping `rfc1459`; equal names have equal results.
 pub fn fold(name: &[u8]) -> Vec<u8> {
     name.iter().map(|&byte| fold_byte(byte)).collect()
 }
 
-/// Whether two names are spellings of the same.
+/// Compares two names under the casemapping `rfc1459`, without allocating.
 pub fn same(a: &[u8], b: &[u8]) -> bool {
     a == b || a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| fold_byte(a) == fold_byte(b))
 }

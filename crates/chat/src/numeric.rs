@@ -1,6 +1,6 @@
 //! Numeric replies that always have the same text.
 
-/// A numeric and its text.
+/// A reply code and its fixed text.
 pub(crate) struct Numeric {
     pub(crate) code: &'static str,
     pub(crate) text: &'static str,

@@ -1,10 +1,10 @@
-//! Whatever a few sessions say: a hall never panics, sends good lines only, and is empty when all have left.
+//! Random commands of a few sessions: the server never panics, sends valid lines only, and is empty after all have left.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 
 use klatch_chat::message::Message;
-use klatch_chat::{Flow, Hall, Identity, Outbox, Session};
+use klatch_chat::{Flow, Identity, Outbox, ServerState, Session};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -37,8 +37,8 @@ fn check(line: &[u8]) -> Message<'_> {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Say(Vec<u8>),
-    Break,
+    Send(Vec<u8>),
+    Disconnect,
 }
 
 fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
@@ -75,50 +75,50 @@ fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
     let fresh = select(vec!["ann", "bob", "[c]", "eve"])
         .prop_map(|nick| format!("NICK {nick}\r\nUSER {nick} 0 * :{nick}\r\nJOIN #a,#b\r\n").into_bytes());
     let step = prop_oneof![
-        20 => line.prop_map(Step::Say),
-        6 => fresh.prop_map(Step::Say),
-        2 => vec(any::<u8>(), 0..30).prop_map(Step::Say),
-        1 => Just(Step::Break),
+        20 => line.prop_map(Step::Send),
+        6 => fresh.prop_map(Step::Send),
+        2 => vec(any::<u8>(), 0..30).prop_map(Step::Send),
+        1 => Just(Step::Disconnect),
     ];
     vec((0..SESSIONS, step), 0..60)
 }
 
 proptest! {
     #[test]
-    fn a_hall_holds(steps in steps()) {
-        let hall = Hall::new(Identity {
+    fn any_commands_leave_the_state_consistent(steps in steps()) {
+        let server = ServerState::new(Identity {
             name: "klatch.test".into(),
             version: "klatch-test".into(),
             created: "2000-01-01".into(),
             network: "Klatch".into(),
             motd: Vec::new(),
         });
-        let enter = || {
+        let connect = || {
             let lines = Lines::default();
-            (hall.enter(IpAddr::V4(Ipv4Addr::LOCALHOST), lines.clone()), lines)
+            (Session::new(&server, IpAddr::V4(Ipv4Addr::LOCALHOST), lines.clone()), lines)
         };
-        let mut people: Vec<(Session<Lines>, Lines)> = (0..SESSIONS).map(|_| enter()).collect();
-        for (who, step) in steps {
+        let mut clients: Vec<(Session<Lines>, Lines)> = (0..SESSIONS).map(|_| connect()).collect();
+        for (sender, step) in steps {
             let over = match step {
-                Step::Say(bytes) => people[who].0.feed(&bytes) == Flow::Close,
-                Step::Break => true,
+                Step::Send(bytes) => clients[sender].0.feed(&bytes) == Flow::Close,
+                Step::Disconnect => true,
             };
-            for (listener, (_, lines)) in people.iter().enumerate() {
+            for (listener, (_, lines)) in clients.iter().enumerate() {
                 for line in lines.take() {
                     let message = check(&line);
                     let to_room = message.command == b"PRIVMSG" && message.params[0].starts_with(b"#");
-                    prop_assert!(!(to_room && listener == who), "{}", line.escape_ascii());
+                    prop_assert!(!(to_room && listener == sender), "{}", line.escape_ascii());
                 }
             }
             if over {
-                people[who] = enter();
+                clients[sender] = connect();
             }
         }
-        drop(people);
-        let (mut last, lines) = enter();
+        drop(clients);
+        let (mut last, lines) = connect();
         prop_assert_eq!(last.feed(b"NICK ann\r\nUSER ann 0 * :Ann\r\n"), Flow::Continue);
-        let told: Vec<_> = lines.take().iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
-        prop_assert!(told.iter().any(|line| line.contains("0 users and 1 invisible")), "{:?}", told);
-        prop_assert!(told.iter().any(|line| line.contains(" 254 ann 0 ")), "{:?}", told);
+        let replies: Vec<_> = lines.take().iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+        prop_assert!(replies.iter().any(|line| line.contains("0 users and 1 invisible")), "{:?}", replies);
+        prop_assert!(replies.iter().any(|line| line.contains(" 254 ann 0 ")), "{:?}", replies);
     }
 }

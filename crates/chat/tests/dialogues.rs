@@ -1,4 +1,4 @@
-//! `vectors/dialogues/*.txt` against a hall.
+//! Plays `vectors/dialogues/*.txt` against a server state.
 
 mod shared;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use klatch_chat::message::Message;
-use klatch_chat::{Flow, Hall, Identity, Outbox, Session};
+use klatch_chat::{Flow, Identity, Outbox, ServerState, Session};
 use shared::{unescape, vectors};
 
 #[derive(Clone, Default)]
@@ -28,44 +28,44 @@ impl Lines {
     }
 }
 
-struct Speaker {
+struct Connection {
     session: Session<Lines>,
     lines: Lines,
     closed: bool,
-    closing_was_asked_for: bool,
+    close_expected: bool,
 }
 
 fn play(path: &Path) {
-    let hall = Hall::new(Identity {
+    let server = ServerState::new(Identity {
         name: "klatch.test".into(),
         version: "klatch-test".into(),
         created: "2000-01-01".into(),
         network: "Klatch".into(),
         motd: vec!["Come in and talk.".into()],
     });
-    let mut speakers = BTreeMap::<String, Speaker>::new();
+    let mut connections = BTreeMap::<String, Connection>::new();
     let script = std::fs::read_to_string(path).unwrap();
     for (number, step) in script.lines().enumerate() {
         let at = format!("{}:{}", path.display(), number + 1);
         if step.is_empty() || step.starts_with('#') {
             continue;
         }
-        let (who, mark) = step.split_at(step.find(['<', '>']).expect(&at));
-        let speaker = speakers.entry(who.to_string()).or_insert_with(|| {
+        let (name, mark) = step.split_at(step.find(['<', '>']).expect(&at));
+        let connection = connections.entry(name.to_string()).or_insert_with(|| {
             let lines = Lines::default();
-            let session = hall.enter(IpAddr::V4(Ipv4Addr::LOCALHOST), lines.clone());
-            Speaker { session, lines, closed: false, closing_was_asked_for: false }
+            let session = Session::new(&server, IpAddr::V4(Ipv4Addr::LOCALHOST), lines.clone());
+            Connection { session, lines, closed: false, close_expected: false }
         });
-        speaker.act(mark, &at);
+        connection.act(mark, &at);
     }
-    for (who, speaker) in &speakers {
-        let left = speaker.lines.next().map(|line| String::from_utf8_lossy(&line).into_owned());
-        assert_eq!(left, None, "{}: {who} has a line left", path.display());
-        assert_eq!(speaker.closed, speaker.closing_was_asked_for, "{}: {who} was closed", path.display());
+    for (name, connection) in &connections {
+        let left = connection.lines.next().map(|line| String::from_utf8_lossy(&line).into_owned());
+        assert_eq!(left, None, "{}: {name} has an unexpected line", path.display());
+        assert_eq!(connection.closed, connection.close_expected, "{}: {name} was closed", path.display());
     }
 }
 
-impl Speaker {
+impl Connection {
     fn act(&mut self, mark: &str, at: &str) {
         if let Some(bytes) = mark.strip_prefix(">> ") {
             self.feed(&unescape(bytes), at);
@@ -73,13 +73,13 @@ impl Speaker {
             self.feed(&[&unescape(line)[..], b"\r\n"].concat(), at);
         } else if let Some(command) = mark.strip_prefix("<< ") {
             loop {
-                let line = self.lines.next().unwrap_or_else(|| panic!("{at}: no {command} came"));
+                let line = self.lines.next().unwrap_or_else(|| panic!("{at}: {command} was not sent"));
                 if Message::parse(&line).expect(at).command == command.as_bytes() {
                     break;
                 }
             }
         } else if let Some(expected) = mark.strip_prefix("< ") {
-            let line = self.lines.next().unwrap_or_else(|| panic!("{at}: no line came"));
+            let line = self.lines.next().unwrap_or_else(|| panic!("{at}: no line was sent"));
             assert_eq!(
                 line.escape_ascii().to_string(),
                 unescape(expected).escape_ascii().to_string(),
@@ -87,10 +87,10 @@ impl Speaker {
             );
         } else if mark == "<x" {
             assert!(self.closed, "{at}: the connection is open");
-            assert_eq!(self.lines.next(), None, "{at}: a line was not asked for");
-            self.closing_was_asked_for = true;
+            assert_eq!(self.lines.next(), None, "{at}: an unexpected line");
+            self.close_expected = true;
         } else {
-            assert_eq!(mark, ">x", "{at}: a mark that vectors/README.md does not know");
+            assert_eq!(mark, ">x", "{at}: a mark that vectors/README.md does not define");
             self.session.hang_up(b"Connection closed");
         }
     }
@@ -102,7 +102,7 @@ impl Speaker {
 }
 
 #[test]
-fn dialogues() {
+fn dialogues_play_as_written() {
     let mut paths: Vec<_> =
         std::fs::read_dir(vectors("dialogues")).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

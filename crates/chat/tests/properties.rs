@@ -1,4 +1,4 @@
-//! What holds for any input.
+//! Properties of the parsers and writers for random input.
 
 use klatch_chat::frame::{CONTENT_MAX, Event, Framer};
 use klatch_chat::message::{Message, PARAMS_MAX};
@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// Bytes that make lines, long ones too.
+/// Generates bytes that form lines, some longer than the limit.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         8 => vec(select(b"PING :x\xff".to_vec()), 0..40),
@@ -19,7 +19,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
     vec(piece, 0..20).prop_map(|pieces| pieces.concat())
 }
 
-/// `None` stands for too long, an empty line (which there never is) for NUL.
+/// Represents `TooLong` by `None`, and `Nul` by an empty line, which a framer never returns.
 fn events<'a>(chunks: impl Iterator<Item = &'a [u8]>) -> Vec<Option<Vec<u8>>> {
     let mut framer = Framer::default();
     let mut events = Vec::new();
@@ -79,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_parsed(
+    fn a_composed_line_parses_to_its_parts(
         prefix in proptest::option::of(word()), command in word(), mut middle in vec(word(), 0..PARAMS_MAX), last in text(),
     ) {
         let mut line = prefix.iter().flat_map(|prefix| [b":", &prefix[..], b" "].concat()).collect::<Vec<_>>();
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn a_clients_lines_are_parsed(word in word(), text in text()) {
+    fn client_lines_parse_to_their_arguments(word in word(), text in text()) {
         let written = |write: &dyn Fn(&mut Vec<u8>)| {
             let mut line = Vec::new();
             write(&mut line);
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn folding_is_done_once(a in vec(any::<u8>(), 0..60), b in "[A-Z\\[\\]\\\\~a-z{}|^]{0,8}", c in "[A-Z\\[\\]\\\\~a-z{}|^]{0,8}") {
+    fn folding_is_idempotent_and_decides_equality(a in vec(any::<u8>(), 0..60), b in "[A-Z\\[\\]\\\\~a-z{}|^]{0,8}", c in "[A-Z\\[\\]\\\\~a-z{}|^]{0,8}") {
         let folded = names::fold(&a);
         prop_assert_eq!(names::fold(&folded), &folded[..]);
         prop_assert!(names::same(&a, &folded));
@@ -122,13 +122,13 @@ proptest! {
     }
 
     #[test]
-    fn any_text_can_be_read(text in vec(any::<u8>(), 0..=SIZE_MAX + 1), hex in "[0-9a-f ]{0,60}") {
+    fn random_text_is_rejected(text in vec(any::<u8>(), 0..=SIZE_MAX + 1), hex in "[0-9a-f ]{0,60}") {
         prop_assert_eq!(Header::read(1, &text), None);
         prop_assert_eq!(Header::read(1, hex.as_bytes()), None);
     }
 
     #[test]
-    fn a_text_is_read_as_it_was_written_or_not_at_all(
+    fn a_text_round_trips_and_any_changed_byte_is_detected(
         room in 1..=ROOM_MAX, user in 0..=USER_MAX, sequence in any::<u32>(), time_ns in 0..1_u64 << 48,
         size in SIZE_MIN..=SIZE_MAX, at in any::<proptest::sample::Index>(), flip in 1_u8..=255,
     ) {

@@ -1,4 +1,4 @@
-//! `vectors/*.json` against the code.
+//! Checks the parsers and writers against `vectors/*.json`.
 
 mod shared;
 
@@ -25,7 +25,7 @@ fn text(value: &Value) -> &str {
 }
 
 #[test]
-fn parse() {
+fn parse_vectors() {
     for case in cases(&read("parse.json")["lines"]) {
         let line = text(&case["line"]);
         let message = Message::parse(line.as_bytes());
@@ -42,31 +42,31 @@ fn parse() {
     }
 }
 
-/// Events as the vectors write them, lines as bytes.
+/// An owned [`Event`].
 #[derive(Debug, PartialEq)]
-enum Seen {
+enum OwnedEvent {
     Line(Vec<u8>),
     TooLong,
     Nul,
 }
 
-fn frame<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Seen> {
+fn frame<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<OwnedEvent> {
     let mut framer = Framer::default();
-    let mut seen = Vec::new();
+    let mut events = Vec::new();
     for mut chunk in chunks {
         while let Some(event) = framer.next(&mut chunk) {
-            seen.push(match event {
-                Event::Line(line) => Seen::Line(line.to_vec()),
-                Event::TooLong => Seen::TooLong,
-                Event::Nul => Seen::Nul,
+            events.push(match event {
+                Event::Line(line) => OwnedEvent::Line(line.to_vec()),
+                Event::TooLong => OwnedEvent::TooLong,
+                Event::Nul => OwnedEvent::Nul,
             });
         }
     }
-    seen
+    events
 }
 
 #[test]
-fn framing() {
+fn framing_vectors() {
     for case in cases(&read("framing.json")["cases"]) {
         let name = text(&case["name"]);
         let chunks: Vec<_> = cases(&case["chunks"]).iter().map(|chunk| unescape(text(chunk))).collect();
@@ -75,9 +75,9 @@ fn framing() {
             .expect("events")
             .iter()
             .map(|event| match event["line"].as_str() {
-                Some(line) => Seen::Line(unescape(line)),
-                None if event["too_long"] == true => Seen::TooLong,
-                None => Seen::Nul,
+                Some(line) => OwnedEvent::Line(unescape(line)),
+                None if event["too_long"] == true => OwnedEvent::TooLong,
+                None => OwnedEvent::Nul,
             })
             .collect();
         assert_eq!(frame(chunks.iter().map(Vec::as_slice)), expected, "{name}");
@@ -88,7 +88,7 @@ fn framing() {
 }
 
 #[test]
-fn nicks_and_channels() {
+fn name_vectors() {
     let vectors = read("names.json");
     for case in cases(&vectors["nicks"]) {
         assert_eq!(names::valid_nick(text(&case["name"]).as_bytes()), case["valid"] == true, "{case}");
@@ -105,7 +105,7 @@ fn nicks_and_channels() {
 }
 
 #[test]
-fn texts() {
+fn text_vectors() {
     let vectors = read("text.json");
     let number = |value: &Value| value.as_u64().expect("a number");
     let room = |case: &Value| number(&case["room"]).try_into().expect("a room");

@@ -7,7 +7,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use klatch_chat::{Flow, Hall, Identity, Outbox, Session};
+use klatch_chat::{Flow, Identity, Outbox, ServerState, Session};
 
 /// What is wrong with the server.
 #[derive(Clone, PartialEq)]
@@ -56,7 +56,7 @@ fn main() -> std::io::Result<()> {
         eprintln!("no such fault: {words:?}");
         std::process::exit(2);
     };
-    let hall = Hall::new(Identity {
+    let server = ServerState::new(Identity {
         name: "klatch.dummy".into(),
         version: "dummy".into(),
         created: "today".into(),
@@ -73,7 +73,7 @@ fn main() -> std::io::Result<()> {
         let at_writer = fault.clone();
         std::thread::spawn(move || write(writer, &waiting, &at_writer));
         let way_out = WayOut { lines, socket: Arc::new(socket.try_clone()?), fault: fault.clone() };
-        let session = hall.enter(socket.peer_addr()?.ip(), way_out.clone());
+        let session = Session::new(&server, socket.peer_addr()?.ip(), way_out.clone());
         let fault = fault.clone();
         std::thread::spawn(move || read(socket, session, &way_out, &fault));
     }
@@ -109,7 +109,7 @@ fn is_message(line: &[u8]) -> bool {
     line.split(|&byte| byte == b' ').nth(1) == Some(b"PRIVMSG")
 }
 
-/// From the client to the hall.
+/// From the client to the server.
 fn read(mut socket: TcpStream, mut session: Session<WayOut>, way_out: &WayOut, fault: &Fault) {
     let mut buffer = [0; 4096];
     let mut nick = String::new();
@@ -145,7 +145,7 @@ fn echo(said: &str, nick: &mut String, way_out: &WayOut) {
     }
 }
 
-/// From the hall to the client, one write a line. Ends when the session is gone.
+/// From the server to the client, one write a line. Ends when the session is gone.
 fn write(mut socket: TcpStream, lines: &Receiver<Arc<[u8]>>, fault: &Fault) {
     while let Ok(line) = lines.recv() {
         let next = lines.try_iter();

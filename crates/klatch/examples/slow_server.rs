@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use klatch_chat::{Flow, Hall, Identity, Outbox};
+use klatch_chat::{Flow, Identity, Outbox, ServerState, Session};
 
 /// Writes at once; a crowd always reads, so that this does not block for long.
 #[derive(Clone)]
@@ -37,7 +37,7 @@ fn main() -> std::io::Result<()> {
         r#"{{"event":"ready","host":"{host}","port":{port},"pid":{pid},"model":"slow","class":"classic"}}"#
     );
     let word = |word: &str| word.to_owned();
-    let hall = Hall::new(Identity {
+    let server = ServerState::new(Identity {
         name: word("slow.localhost"),
         version: word("slow-1"),
         created: word("now"),
@@ -47,15 +47,15 @@ fn main() -> std::io::Result<()> {
     for stream in listener.incoming() {
         let stream = stream?;
         stream.set_nodelay(true)?;
-        let hall = Arc::clone(&hall);
-        std::thread::spawn(move || serve(&hall, stream, burn));
+        let server = Arc::clone(&server);
+        std::thread::spawn(move || serve(&server, stream, burn));
     }
     Ok(())
 }
 
-fn serve(hall: &Arc<Hall<Burning>>, mut stream: TcpStream, burn: Duration) -> std::io::Result<()> {
+fn serve(server: &Arc<ServerState<Burning>>, mut stream: TcpStream, burn: Duration) -> std::io::Result<()> {
     let outbox = Burning { stream: Arc::new(stream.try_clone()?), burn };
-    let mut session = hall.enter(stream.peer_addr()?.ip(), outbox);
+    let mut session = Session::new(server, stream.peer_addr()?.ip(), outbox);
     let mut buffer = [0; 4096];
     loop {
         let read = stream.read(&mut buffer)?;

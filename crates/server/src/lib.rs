@@ -24,7 +24,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-use klatch_chat::{Hall, Identity, Outbox};
+use klatch_chat::{Identity, Outbox, ServerState};
 
 pub use error::ServeError;
 pub use options::{Model, ServeOptions};
@@ -53,9 +53,9 @@ pub fn serve_until(
     }
 }
 
-/// The hall of a server as it starts now.
-fn open_hall<O: Outbox>() -> Arc<Hall<O>> {
-    Hall::new(Identity {
+/// The state of a server at its start: without rooms and users.
+fn new_server_state<O: Outbox>() -> Arc<ServerState<O>> {
+    ServerState::new(Identity {
         name: "klatch.localhost".into(),
         version: concat!("klatch-", env!("CARGO_PKG_VERSION")).into(),
         created: date::today(),

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use klatch_chat::{Flow, Hall, Session};
+use klatch_chat::{Flow, ServerState, Session};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::SocketFlags;
@@ -48,7 +48,7 @@ struct Server {
     sendq_bytes: usize,
     patience: Duration,
     threads_max: usize,
-    hall: Arc<Hall<Outgoing<Wire>>>,
+    state: Arc<ServerState<Outgoing<Wire>>>,
     door: Arc<Door>,
     /// The connections that have threads.
     here: Mutex<HashMap<u64, Outgoing<Wire>>>,
@@ -101,7 +101,7 @@ impl Server {
             sendq_bytes: options.sendq_bytes,
             patience: Duration::from_secs(options.registration_timeout_s.into()),
             threads_max,
-            hall: crate::open_hall(),
+            state: crate::new_server_state(),
             door: Door::new(options),
             here: Mutex::default(),
         })
@@ -143,7 +143,7 @@ impl Server {
         named("sender").spawn(move || server.write(&to_write, sending))?;
         let (server, out) = (Arc::clone(self), out.clone());
         named("receiver").spawn(move || {
-            let session = server.hall.enter(from.ip(), out.clone());
+            let session = Session::new(&server.state, from.ip(), out.clone());
             server.receive(session, &out, half_open, &when_sent);
             server.here().remove(&serial);
         })?;

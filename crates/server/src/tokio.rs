@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use klatch_chat::{Flow, Hall, Session};
+use klatch_chat::{Flow, ServerState, Session};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
@@ -39,7 +39,7 @@ struct Server {
     coalesce: bool,
     sendq_bytes: usize,
     patience: Duration,
-    hall: Arc<Hall<Outgoing<Wire>>>,
+    state: Arc<ServerState<Outgoing<Wire>>>,
     door: Arc<Door>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn run(
         coalesce: options.coalesce,
         sendq_bytes: options.sendq_bytes,
         patience: Duration::from_secs(options.registration_timeout_s.into()),
-        hall: crate::open_hall(),
+        state: crate::new_server_state(),
         door: Door::new(options),
     });
     let in_runtime = runtime.enter();
@@ -110,7 +110,7 @@ impl Server {
         from: SocketAddr,
         half_open: HalfOpen,
     ) {
-        let mut session = self.hall.enter(from.ip(), out.clone());
+        let mut session = Session::new(&self.state, from.ip(), out.clone());
         let mut writer = tokio::spawn(write(out.clone(), self.coalesce));
         let end = self.read(&mut session, &mut stream, half_open).await;
         if out.overflowed() {

@@ -1,43 +1,51 @@
-//! Who is at the other end, the way back to him, and which command is whose.
+//! The state of one client, the dispatch of its commands, and the replies to it.
 
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::login::Login;
 use crate::frame::CONTENT_MAX;
-use crate::hall::{Hall, Member, Outbox, Room, User};
 use crate::line::line;
 use crate::message::Message;
 use crate::names::same;
 use crate::numeric::{NEED_MORE_PARAMS, NO_IRC_OPERATOR, NOT_REGISTERED, Numeric, UNKNOWN_COMMAND};
+use crate::state::{Member, Outbox, Room, ServerState, User};
+
+/// The progress of a client that is not registered yet.
+#[derive(Default)]
+pub(super) struct Login {
+    /// The user name and real name of a valid USER command.
+    pub(super) names: Option<(Vec<u8>, Vec<u8>)>,
+    /// Registration is deferred until CAP END.
+    pub(super) negotiating: bool,
+}
 
 pub(super) struct Client<O> {
-    pub(super) hall: Arc<Hall<O>>,
+    pub(super) server: Arc<ServerState<O>>,
     pub(super) outbox: O,
     pub(super) id: u64,
     pub(super) host: Vec<u8>,
-    /// Empty before the first good NICK.
+    /// Empty until the first valid NICK.
     pub(super) nick: Vec<u8>,
     pub(super) login: Login,
-    /// Set once registered.
+    /// `None` until registered.
     pub(super) user: Option<Arc<User<O>>>,
-    /// `:nick!user@host`, ready for the lines that others get. Empty until registered.
+    /// `:nick!user@host`, the start of each line about this client. Empty until registered.
     pub(super) prefix: Vec<u8>,
     /// In the order of joining.
     pub(super) rooms: Vec<Arc<Room<O>>>,
-    /// Where messages are put together.
+    /// Reused to build each message, so that it costs one allocation.
     pub(super) scratch: Vec<u8>,
 }
 
 impl<O: Outbox> Client<O> {
-    pub(super) fn new(hall: Arc<Hall<O>>, id: u64, from: IpAddr, outbox: O) -> Client<O> {
+    pub(super) fn new(server: Arc<ServerState<O>>, id: u64, from: IpAddr, outbox: O) -> Client<O> {
         let mut host = from.to_canonical().to_string().into_bytes();
         if host.starts_with(b":") {
             host.insert(0, b'0'); // `::1` would look like a last parameter
         }
         Client {
-            hall,
+            server,
             outbox,
             id,
             host,
@@ -50,8 +58,8 @@ impl<O: Outbox> Client<O> {
         }
     }
 
-    /// Does what a line asks for. `Some(reason)`: the session is over.
-    pub(super) fn obey(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+    /// Executes one line. Returns the reason if it ends the session.
+    pub(super) fn dispatch(&mut self, line: &[u8]) -> Option<Vec<u8>> {
         let message = Message::parse(line)?;
         let mut upper = [0; 8];
         let command: &[u8] = match upper.get_mut(..message.command.len()) {
@@ -60,7 +68,7 @@ impl<O: Outbox> Client<O> {
                 upper.make_ascii_uppercase();
                 upper
             }
-            None => b"", // longer than any that there is
+            None => b"", // longer than any command
         };
         match command {
             b"CAP" => self.cap(&message),
@@ -71,17 +79,17 @@ impl<O: Outbox> Client<O> {
             b"PONG" => {}
             b"QUIT" => return Some(quit_reason(&message)),
             _ => match self.user.clone() {
-                Some(user) => self.obey_registered(&user, command, &message),
-                None => self.say(&NOT_REGISTERED, &[]),
+                Some(user) => self.dispatch_registered(&user, command, &message),
+                None => self.reply_numeric(&NOT_REGISTERED, &[]),
             },
         }
         None
     }
 
-    fn obey_registered(&mut self, user: &Arc<User<O>>, command: &[u8], message: &Message) {
+    fn dispatch_registered(&mut self, user: &Arc<User<O>>, command: &[u8], message: &Message) {
         match command {
-            b"PRIVMSG" => self.talk(b"PRIVMSG", message),
-            b"NOTICE" => self.talk(b"NOTICE", message),
+            b"PRIVMSG" => self.privmsg(b"PRIVMSG", message),
+            b"NOTICE" => self.privmsg(b"NOTICE", message),
             b"JOIN" => self.join(user, message),
             b"PART" => self.part(message),
             b"TOPIC" => self.topic(message),
@@ -101,19 +109,19 @@ impl<O: Outbox> Client<O> {
             b"VERSION" => self.version(message),
             b"OPER" => self.oper(message),
             b"KILL" | b"REHASH" | b"DIE" | b"RESTART" | b"SQUIT" | b"CONNECT" | b"WALLOPS" => {
-                self.say(&NO_IRC_OPERATOR, &[])
+                self.reply_numeric(&NO_IRC_OPERATOR, &[])
             }
-            _ => self.say(&UNKNOWN_COMMAND, &[message.command]),
+            _ => self.reply_numeric(&UNKNOWN_COMMAND, &[message.command]),
         }
     }
 
-    /// Sends a numeric that always has the same text.
-    pub(super) fn say(&self, numeric: &Numeric, about: &[&[u8]]) {
-        self.reply(numeric.code, about, numeric.text.as_bytes());
+    /// Sends a numeric with its fixed text; `params` precede the text.
+    pub(super) fn reply_numeric(&self, numeric: &Numeric, params: &[&[u8]]) {
+        self.reply(numeric.code, params, numeric.text.as_bytes());
     }
 
-    pub(super) fn need_more(&self, command: &[u8]) {
-        self.say(&NEED_MORE_PARAMS, &[command]);
+    pub(super) fn reply_need_more_params(&self, command: &[u8]) {
+        self.reply_numeric(&NEED_MORE_PARAMS, &[command]);
     }
 
     /// Sends `:server code nick middle… :last`.
@@ -127,7 +135,7 @@ impl<O: Outbox> Client<O> {
         self.outbox.send(&line(&[&self.head(code, middle)]));
     }
 
-    /// Sends `:server code nick middle… :item item…` as often as it takes; once if there are no items.
+    /// Sends `:server code nick middle… :item item…` in as many lines as needed; one line if there are no items.
     pub(super) fn reply_list(&self, code: &str, middle: &[&[u8]], items: &[Vec<u8>]) {
         let mut head = self.head(code, middle);
         head.extend_from_slice(b" :");
@@ -148,7 +156,8 @@ impl<O: Outbox> Client<O> {
 
     fn head(&self, code: &str, middle: &[&[u8]]) -> Vec<u8> {
         let mut head =
-            [b":", self.hall.identity.name.as_bytes(), b" ", code.as_bytes(), b" ", self.called()].concat();
+            [b":", self.server.identity.name.as_bytes(), b" ", code.as_bytes(), b" ", self.reply_target()]
+                .concat();
         for param in middle {
             head.push(b' ');
             head.extend_from_slice(param);
@@ -156,38 +165,38 @@ impl<O: Outbox> Client<O> {
         head
     }
 
-    /// What the server calls this client.
-    pub(super) fn called(&self) -> &[u8] {
+    /// The name of this client in replies to it; `*` until it is registered.
+    pub(super) fn reply_target(&self) -> &[u8] {
         if self.user.is_some() { &self.nick } else { b"*" }
     }
 
-    /// The room of this name, if the client is in it.
+    /// Returns the room of this name if the client is a member.
     pub(super) fn own_room(&self, name: &[u8]) -> Option<&Arc<Room<O>>> {
         self.rooms.iter().find(|room| same(&room.name, name))
     }
 
-    /// Ends everything that others can see of this client.
-    pub(super) fn leave_hall(&mut self, reason: &[u8]) {
+    /// Removes the client from its rooms and frees its nick.
+    pub(super) fn leave_server(&mut self, reason: &[u8]) {
         let quit = line(&[&self.prefix, b" QUIT :", reason]);
-        let mut once = once();
+        let mut is_new = first_visits();
         for room in std::mem::take(&mut self.rooms) {
-            self.hall.rooms.leave(&room, self.id, |member| {
-                if once(member) {
+            self.server.rooms.leave(&room, self.id, |member| {
+                if is_new(member) {
                     member.outbox.send(&quit);
                 }
             });
         }
-        self.hall.nicks.release(&self.nick);
+        self.server.nicks.release(&self.nick);
     }
 }
 
-/// Tells, member by member, whether it is the first time that somebody shows up.
-pub(super) fn once<O>() -> impl FnMut(&Member<O>) -> bool {
+/// Returns a predicate that accepts each user once, for lines to all users of several rooms.
+pub(super) fn first_visits<O>() -> impl FnMut(&Member<O>) -> bool {
     let mut seen = HashSet::new();
     move |member| seen.insert(member.id)
 }
 
-/// The parts of a list with commas; empty ones do not count.
+/// Splits a comma-separated list and skips empty items.
 pub(super) fn items(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split(|&byte| byte == b',').filter(|item| !item.is_empty())
 }

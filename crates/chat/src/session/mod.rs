@@ -1,33 +1,33 @@
-//! One connection's side of a hall: bytes in, lines to outboxes.
+//! One connection to a server: it consumes bytes and queues lines in outboxes.
 
-mod about;
 mod client;
 mod login;
 mod modes;
+mod privmsg;
 mod queries;
 mod rooms;
-mod talk;
+mod server_info;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::frame::{Event, Framer};
-use crate::hall::{Hall, Outbox};
 use crate::line::line;
 use crate::numeric::TOO_LONG;
+use crate::state::{Outbox, ServerState};
 use client::Client;
 
-/// What the shell does next with a connection.
+/// The next step of the I/O shell for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Flow {
-    /// Read on.
+    /// Keep reading.
     Continue,
-    /// The session is over: write what its outbox holds, then close.
+    /// The session has ended: write the rest of its outbox, then close the connection.
     Close,
 }
 
-/// One connection in a [`Hall`]. Dropping it hangs up.
+/// One connection to a [`ServerState`]. Dropping it ends the session as a lost connection does.
 pub struct Session<O: Outbox> {
     framer: Framer,
     client: Client<O>,
@@ -35,28 +35,31 @@ pub struct Session<O: Outbox> {
 }
 
 impl<O: Outbox> Session<O> {
-    pub(crate) fn new(hall: Arc<Hall<O>>, id: u64, from: IpAddr, outbox: O) -> Session<O> {
-        Session { framer: Framer::default(), client: Client::new(hall, id, from, outbox), open: true }
+    /// Starts the session of a new connection from the address `from`. Its lines are queued in `outbox`.
+    pub fn new(server: &Arc<ServerState<O>>, from: IpAddr, outbox: O) -> Session<O> {
+        let id = server.next_session_id();
+        let client = Client::new(Arc::clone(server), id, from, outbox);
+        Session { framer: Framer::default(), client, open: true }
     }
 
-    /// Takes the bytes that arrived, in pieces of any size, and does what they ask for.
+    /// Handles the received bytes, in pieces of any size.
     pub fn feed(&mut self, mut bytes: &[u8]) -> Flow {
         while self.open {
             match self.framer.next(&mut bytes) {
                 None => return Flow::Continue,
                 Some(Event::Line(line)) => {
-                    if let Some(reason) = self.client.obey(line) {
+                    if let Some(reason) = self.client.dispatch(line) {
                         self.close(&reason);
                     }
                 }
-                Some(Event::TooLong) => self.client.say(&TOO_LONG, &[]),
+                Some(Event::TooLong) => self.client.reply_numeric(&TOO_LONG, &[]),
                 Some(Event::Nul) => self.close(b"NUL in input"),
             }
         }
         Flow::Close
     }
 
-    /// Ends the session from the server's side: it gets an `ERROR` that tells `reason`, the others see it quit.
+    /// Ends the session from the server's side: the client gets an `ERROR` with `reason`, the others see it quit.
     pub fn close(&mut self, reason: &[u8]) {
         if self.open {
             self.client.outbox.send(&closing_line(reason));
@@ -64,15 +67,15 @@ impl<O: Outbox> Session<O> {
         }
     }
 
-    /// Ends the session because its connection is gone (or cannot take a line any more): the others see it quit.
+    /// Ends the session because its connection is lost or too slow: the others see it quit.
     pub fn hang_up(&mut self, reason: &[u8]) {
         if self.open {
             self.open = false;
-            self.client.leave_hall(reason);
+            self.client.leave_server(reason);
         }
     }
 
-    /// Whether the client has registered. A shell gives it a limited time for that.
+    /// Whether the client has registered. The I/O shell closes a connection that takes too long.
     pub fn registered(&self) -> bool {
         self.client.user.is_some()
     }

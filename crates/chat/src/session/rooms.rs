@@ -1,9 +1,8 @@
-//! JOIN, PART, TOPIC, INVITE, KICK, NAMES, LIST.
+//! The commands for channels: JOIN, PART, TOPIC, INVITE, KICK, NAMES and LIST.
 
 use std::sync::Arc;
 
 use super::client::{Client, items};
-use crate::hall::{Member, Outbox, Room, User};
 use crate::line::{cut, line};
 use crate::message::Message;
 use crate::names::valid_channel;
@@ -11,6 +10,7 @@ use crate::numeric::{
     ALREADY_ON_CHANNEL, END_OF_LIST, END_OF_NAMES, LIST_START, NO_CHANNEL_OPERATOR, NO_SUCH_CHANNEL,
     NO_SUCH_NICK, NO_TOPIC, NOT_ON_CHANNEL, TOO_MANY_CHANNELS,
 };
+use crate::state::{Member, Outbox, Room, User};
 
 const ROOMS_MAX: usize = 50;
 const TOPIC_MAX: usize = 300;
@@ -19,7 +19,7 @@ impl<O: Outbox> Client<O> {
     pub(super) fn join(&mut self, user: &Arc<User<O>>, message: &Message) {
         let list = message.param(0).unwrap_or_default();
         if items(list).next().is_none() {
-            return self.need_more(b"JOIN");
+            return self.reply_need_more_params(b"JOIN");
         }
         if list == b"0" {
             while let Some(room) = self.rooms.first().cloned() {
@@ -29,7 +29,7 @@ impl<O: Outbox> Client<O> {
         }
         for name in items(list) {
             if !valid_channel(name) {
-                self.say(&NO_SUCH_CHANNEL, &[name]);
+                self.reply_numeric(&NO_SUCH_CHANNEL, &[name]);
             } else if self.own_room(name).is_none() {
                 self.join_one(user, name);
             }
@@ -38,25 +38,25 @@ impl<O: Outbox> Client<O> {
 
     fn join_one(&mut self, user: &Arc<User<O>>, name: &[u8]) {
         if self.rooms.len() >= ROOMS_MAX {
-            return self.say(&TOO_MANY_CHANNELS, &[name]);
+            return self.reply_numeric(&TOO_MANY_CHANNELS, &[name]);
         }
         let member = Member { id: self.id, outbox: self.outbox.clone(), user: Arc::clone(user) };
-        let room = self.hall.rooms.join(name, member, |name| line(&[&self.prefix, b" JOIN ", name]));
+        let room = self.server.rooms.join(name, member, |name| line(&[&self.prefix, b" JOIN ", name]));
         let topic = room.topic();
         if !topic.is_empty() {
             self.reply("332", &[&room.name], &topic);
         }
-        self.names_of(&room);
+        self.reply_names(&room);
         self.rooms.push(room);
     }
 
     pub(super) fn part(&mut self, message: &Message) {
         let list = message.param(0).unwrap_or_default();
         if items(list).next().is_none() {
-            return self.need_more(b"PART");
+            return self.reply_need_more_params(b"PART");
         }
         for name in items(list) {
-            if let Some(room) = self.member_of(name) {
+            if let Some(room) = self.joined_room(name) {
                 self.leave(&room, message.param(1).unwrap_or_default());
             }
         }
@@ -64,44 +64,44 @@ impl<O: Outbox> Client<O> {
 
     fn leave(&mut self, room: &Arc<Room<O>>, reason: &[u8]) {
         let colon: &[u8] = if reason.is_empty() { b"" } else { b" :" };
-        let news = line(&[&self.prefix, b" PART ", &room.name, colon, reason]);
+        let part = line(&[&self.prefix, b" PART ", &room.name, colon, reason]);
         self.rooms.retain(|own| !Arc::ptr_eq(own, room));
-        self.hall.rooms.leave(room, self.id, |member| member.outbox.send(&news));
-        self.outbox.send(&news);
+        self.server.rooms.leave(room, self.id, |member| member.outbox.send(&part));
+        self.outbox.send(&part);
     }
 
-    /// The room of this name, or an error: there is none, or this client is not in it.
-    pub(super) fn member_of(&self, name: &[u8]) -> Option<Arc<Room<O>>> {
+    /// Returns the room of this name. Replies with an error if it does not exist or the client is not a member.
+    pub(super) fn joined_room(&self, name: &[u8]) -> Option<Arc<Room<O>>> {
         if let Some(room) = self.own_room(name) {
             return Some(Arc::clone(room));
         }
-        let room = self.existing(name)?;
-        self.say(&NOT_ON_CHANNEL, &[&room.name]);
+        let room = self.existing_room(name)?;
+        self.reply_numeric(&NOT_ON_CHANNEL, &[&room.name]);
         None
     }
 
-    /// The room of this name, or the error that there is none.
-    pub(super) fn existing(&self, name: &[u8]) -> Option<Arc<Room<O>>> {
-        let room = self.hall.rooms.find(name);
+    /// Returns the room of this name. Replies with an error if it does not exist.
+    pub(super) fn existing_room(&self, name: &[u8]) -> Option<Arc<Room<O>>> {
+        let room = self.server.rooms.find(name);
         if room.is_none() {
-            self.say(&NO_SUCH_CHANNEL, &[name]);
+            self.reply_numeric(&NO_SUCH_CHANNEL, &[name]);
         }
         room
     }
 
     pub(super) fn topic(&mut self, message: &Message) {
         let Some(name) = message.param(0) else {
-            return self.need_more(b"TOPIC");
+            return self.reply_need_more_params(b"TOPIC");
         };
         if let Some(&topic) = message.params.get(1) {
-            if let Some(room) = self.member_of(name) {
+            if let Some(room) = self.joined_room(name) {
                 let topic = cut(topic, TOPIC_MAX);
                 room.set_topic(topic, &line(&[&self.prefix, b" TOPIC ", &room.name, b" :", topic]));
             }
-        } else if let Some(room) = self.existing(name) {
+        } else if let Some(room) = self.existing_room(name) {
             let topic = room.topic();
             if topic.is_empty() {
-                self.say(&NO_TOPIC, &[&room.name]);
+                self.reply_numeric(&NO_TOPIC, &[&room.name]);
             } else {
                 self.reply("332", &[&room.name], &topic);
             }
@@ -110,59 +110,59 @@ impl<O: Outbox> Client<O> {
 
     pub(super) fn invite(&mut self, message: &Message) {
         let (Some(nick), Some(name)) = (message.param(0), message.param(1)) else {
-            return self.need_more(b"INVITE");
+            return self.reply_need_more_params(b"INVITE");
         };
-        let Some(guest) = self.hall.nicks.find(nick) else {
-            return self.say(&NO_SUCH_NICK, &[nick]);
+        let Some(guest) = self.server.nicks.find(nick) else {
+            return self.reply_numeric(&NO_SUCH_NICK, &[nick]);
         };
-        let Some(room) = self.member_of(name) else {
+        let Some(room) = self.joined_room(name) else {
             return;
         };
         let nick = guest.nick();
         if room.has(guest.id) {
-            return self.say(&ALREADY_ON_CHANNEL, &[&nick, &room.name]);
+            return self.reply_numeric(&ALREADY_ON_CHANNEL, &[&nick, &room.name]);
         }
         self.reply_bare("341", &[&nick, &room.name]);
         guest.outbox.send(&line(&[&self.prefix, b" INVITE ", &nick, b" ", &room.name]));
     }
 
-    /// Nobody is operator, so nobody kicks.
+    /// There are no operators, so a valid KICK is always refused.
     pub(super) fn kick(&mut self, message: &Message) {
         let (Some(name), Some(_)) = (message.param(0), message.param(1)) else {
-            return self.need_more(b"KICK");
+            return self.reply_need_more_params(b"KICK");
         };
-        if let Some(room) = self.member_of(name) {
-            self.say(&NO_CHANNEL_OPERATOR, &[&room.name]);
+        if let Some(room) = self.joined_room(name) {
+            self.reply_numeric(&NO_CHANNEL_OPERATOR, &[&room.name]);
         }
     }
 
     pub(super) fn names(&mut self, message: &Message) {
         let Some(list) = message.param(0) else {
-            return self.say(&END_OF_NAMES, &[b"*"]);
+            return self.reply_numeric(&END_OF_NAMES, &[b"*"]);
         };
         for name in items(list) {
-            match self.hall.rooms.find(name) {
-                Some(room) => self.names_of(&room),
-                None => self.say(&END_OF_NAMES, &[name]),
+            match self.server.rooms.find(name) {
+                Some(room) => self.reply_names(&room),
+                None => self.reply_numeric(&END_OF_NAMES, &[name]),
             }
         }
     }
 
-    fn names_of(&self, room: &Room<O>) {
+    fn reply_names(&self, room: &Room<O>) {
         let nicks: Vec<_> = room.users().iter().map(|user| user.nick()).collect();
         self.reply_list("353", &[b"=", &room.name], &nicks);
-        self.say(&END_OF_NAMES, &[&room.name]);
+        self.reply_numeric(&END_OF_NAMES, &[&room.name]);
     }
 
     pub(super) fn list_rooms(&mut self, message: &Message) {
         let rooms = match message.param(0) {
-            Some(list) => items(list).filter_map(|name| self.hall.rooms.find(name)).collect(),
-            None => self.hall.rooms.all(),
+            Some(list) => items(list).filter_map(|name| self.server.rooms.find(name)).collect(),
+            None => self.server.rooms.all(),
         };
-        self.say(&LIST_START, &[b"Channel"]);
+        self.reply_numeric(&LIST_START, &[b"Channel"]);
         for room in rooms {
             self.reply("322", &[&room.name, room.size().to_string().as_bytes()], &room.topic());
         }
-        self.say(&END_OF_LIST, &[]);
+        self.reply_numeric(&END_OF_LIST, &[]);
     }
 }

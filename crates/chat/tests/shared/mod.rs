@@ -1,13 +1,13 @@
-//! What the tests that read `vectors/` have in common.
+//! Helpers for the tests that read `vectors/`.
 
 use std::path::PathBuf;
 
-/// A file or folder in `vectors/`.
+/// Returns the path of a file or folder in `vectors/`.
 pub(crate) fn vectors(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(name)
 }
 
-/// The bytes that a string with escapes stands for.
+/// Decodes the escapes of `vectors/README.md`.
 pub(crate) fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -27,7 +27,7 @@ pub(crate) fn unescape(text: &str) -> Vec<u8> {
                 let hex = std::str::from_utf8(&digits).expect("hex digits");
                 (3, u8::from_str_radix(hex, 16).expect("hex digits"))
             }
-            _ => panic!("an escape that vectors/README.md does not know in: {text}"),
+            _ => panic!("vectors/README.md does not define this escape: {text}"),
         };
         bytes.push(meant);
         rest = &rest[taken..];

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use klatch_chat::{Flow, Hall, Session};
+use klatch_chat::{Flow, ServerState, Session};
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{self, RecvFlags};
@@ -45,7 +45,7 @@ struct Connection {
 
 pub(super) struct EventLoop {
     epoll: OwnedFd,
-    hall: Arc<Hall<Link>>,
+    state: Arc<ServerState<Link>>,
     owner: Arc<Owner>,
     /// The first loop has it.
     reception: Option<Reception>,
@@ -64,7 +64,7 @@ impl EventLoop {
     pub(super) fn new(
         options: &ServeOptions,
         inbox: &Arc<Inbox>,
-        hall: &Arc<Hall<Link>>,
+        state: &Arc<ServerState<Link>>,
     ) -> Result<EventLoop, ServeError> {
         let epoll =
             epoll::create(epoll::CreateFlags::CLOEXEC).map_err(ServeError::system("open an epoll"))?;
@@ -76,7 +76,7 @@ impl EventLoop {
         };
         let new = EventLoop {
             epoll,
-            hall: Arc::clone(hall),
+            state: Arc::clone(state),
             owner: Arc::new(owner),
             reception: None,
             slots: Vec::new(),
@@ -209,7 +209,7 @@ impl EventLoop {
             return;
         }
         let link = Link::new(socket, slot, Arc::clone(&self.owner));
-        let session = self.hall.enter(from.ip(), link.clone());
+        let session = Session::new(&self.state, from.ip(), link.clone());
         self.arrived += 1;
         let serial = self.arrived;
         let half_open = Some(half_open);

@@ -21,8 +21,8 @@ pub(crate) fn run(
     ready: impl FnOnce() -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     let crew = crew::Crew::new(options)?;
-    let hall = crate::open_hall();
-    let new_loop = |inbox| EventLoop::new(options, inbox, &hall);
+    let state = crate::new_server_state();
+    let new_loop = |inbox| EventLoop::new(options, inbox, &state);
     let mut loops = crew.inboxes.iter().map(new_loop).collect::<Result<Vec<_>, _>>()?;
     loops[0].receive(Reception::new(listener, options, &crew), stop)?;
     ready()?;

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use klatch_chat::{Flow, Hall, Session};
+use klatch_chat::{Flow, ServerState, Session};
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 
@@ -58,7 +58,7 @@ pub(super) struct EventLoop {
     coalesce: bool,
     sendq_bytes: usize,
     ring: Ring,
-    hall: Arc<Hall<Outgoing<Wire>>>,
+    state: Arc<ServerState<Outgoing<Wire>>>,
     inbox: Arc<Inbox>,
     /// The first loop has it.
     reception: Option<Reception>,
@@ -72,13 +72,13 @@ impl EventLoop {
     pub(super) fn new(
         options: &ServeOptions,
         inbox: &Arc<Inbox>,
-        hall: &Arc<Hall<Outgoing<Wire>>>,
+        state: &Arc<ServerState<Outgoing<Wire>>>,
     ) -> Result<EventLoop, ServeError> {
         Ok(EventLoop {
             coalesce: options.coalesce,
             sendq_bytes: options.sendq_bytes,
             ring: Ring::new()?,
-            hall: Arc::clone(hall),
+            state: Arc::clone(state),
             inbox: Arc::clone(inbox),
             reception: None,
             slots: Vec::new(),
@@ -195,7 +195,7 @@ impl EventLoop {
         self.arrived += 1;
         let serial = self.arrived;
         self.slots[slot] = Some(Connection {
-            session: self.hall.enter(from.ip(), out.clone()),
+            session: Session::new(&self.state, from.ip(), out.clone()),
             out,
             serial,
             half_open: Some(half_open),

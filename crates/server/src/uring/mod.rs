@@ -24,8 +24,8 @@ pub(crate) fn run(
     ready: impl FnOnce() -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     let crew = Crew::new(options)?;
-    let hall = crate::open_hall();
-    let new_loop = |inbox| EventLoop::new(options, inbox, &hall);
+    let state = crate::new_server_state();
+    let new_loop = |inbox| EventLoop::new(options, inbox, &state);
     let mut loops = crew.inboxes.iter().map(new_loop).collect::<Result<Vec<_>, _>>()?;
     let stop = stop.try_clone_to_owned().map_err(ServeError::system("listen for signals"))?;
     loops[0].receive(Reception::new(listener, stop, Door::new(options), &crew)?);

@@ -1,4 +1,4 @@
-//! Who has which nick.
+//! The table of nicks that are in use.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ pub(crate) struct Nicks<O> {
 }
 
 struct Table<O> {
-    /// Folded nick → its user; `None` while the one who took it is not registered.
+    /// Folded nick → its user; `None` until the session that claimed the nick is registered.
     holders: HashMap<Vec<u8>, Option<Arc<User<O>>>>,
     registered: usize,
 }
@@ -23,8 +23,8 @@ impl<O> Default for Nicks<O> {
 }
 
 impl<O> Nicks<O> {
-    /// Takes `new` instead of `old` (empty: none) for a session, with its user if it is registered. `false`: `new` is
-    /// somebody else's, and nothing has changed.
+    /// Replaces the nick `old` (empty if there is none yet) of a session by `new`. `user` is set once the session is
+    /// registered. Returns `false` and changes nothing if another session has `new`.
     pub(crate) fn change(&self, old: &[u8], new: &[u8], user: Option<&Arc<User<O>>>) -> bool {
         let (old, folded) = (fold(old), fold(new));
         let holders = &mut lock(&self.table).holders;
@@ -39,14 +39,14 @@ impl<O> Nicks<O> {
         true
     }
 
-    /// Gives a nick that was taken before its now registered user.
+    /// Links a claimed nick to its user, who has just registered.
     pub(crate) fn register(&self, nick: &[u8], user: Arc<User<O>>) {
         let mut table = lock(&self.table);
         table.holders.insert(fold(nick), Some(user));
         table.registered += 1;
     }
 
-    /// Gives a nick back.
+    /// Frees a nick, and with it the registration of its user.
     pub(crate) fn release(&self, nick: &[u8]) {
         let mut table = lock(&self.table);
         if let Some(Some(_)) = table.holders.remove(&fold(nick)) {
@@ -54,12 +54,11 @@ impl<O> Nicks<O> {
         }
     }
 
-    /// The registered user of this nick.
+    /// Returns `None` also while the session with this nick is unregistered.
     pub(crate) fn find(&self, nick: &[u8]) -> Option<Arc<User<O>>> {
         lock(&self.table).holders.get(&fold(nick))?.clone()
     }
 
-    /// How many users are registered.
     pub(crate) fn registered(&self) -> usize {
         lock(&self.table).registered
     }

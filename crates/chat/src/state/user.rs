@@ -1,4 +1,4 @@
-//! What others may know about a registered user.
+//! The public data of a registered user.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -13,11 +13,11 @@ pub(crate) struct User<O> {
     pub(crate) profile: Mutex<Profile>,
 }
 
-/// What a user changes.
+/// The part of a user that commands change after registration.
 #[derive(Clone)]
 pub(crate) struct Profile {
     pub(crate) nick: Vec<u8>,
-    /// Why the user is away; empty: is not.
+    /// The reason given with AWAY; empty while the user is present.
     pub(crate) away: Vec<u8>,
 }
 

@@ -1,9 +1,8 @@
-//! PRIVMSG and NOTICE (the hot path: one buffer a message, nothing allocated a delivery), and AWAY.
+//! PRIVMSG, NOTICE and AWAY. PRIVMSG is the hot path: one allocation per message and none per delivery.
 
 use std::sync::Arc;
 
 use super::client::{Client, items};
-use crate::hall::{Outbox, User};
 use crate::line::{cut, end};
 use crate::message::Message;
 use crate::names::same;
@@ -11,37 +10,38 @@ use crate::numeric::{
     CANNOT_SEND, NO_RECIPIENT, NO_SUCH_CHANNEL, NO_SUCH_NICK, NO_TEXT, NOT_AWAY, NOW_AWAY, Numeric,
     TOO_MANY_TARGETS,
 };
+use crate::state::{Outbox, User};
 
 const TARGETS_MAX: usize = 4;
 const AWAY_MAX: usize = 200;
 
 impl<O: Outbox> Client<O> {
-    /// `verb` is PRIVMSG or NOTICE; a NOTICE is never answered.
-    pub(super) fn talk(&mut self, verb: &'static [u8], message: &Message) {
-        let complain = |numeric: &Numeric, about: &[&[u8]]| {
+    /// Handles PRIVMSG or NOTICE, given as `verb`. A NOTICE gets no error replies.
+    pub(super) fn privmsg(&mut self, verb: &'static [u8], message: &Message) {
+        let reply_error = |numeric: &Numeric, params: &[&[u8]]| {
             if verb == b"PRIVMSG" {
-                self.say(numeric, about);
+                self.reply_numeric(numeric, params);
             }
         };
         let targets = message.param(0).unwrap_or_default();
         if items(targets).next().is_none() {
-            return complain(&NO_RECIPIENT, &[]);
+            return reply_error(&NO_RECIPIENT, &[]);
         }
         let Some(text) = message.param(1) else {
-            return complain(&NO_TEXT, &[]);
+            return reply_error(&NO_TEXT, &[]);
         };
         if let Some(excess) = items(targets).nth(TARGETS_MAX) {
-            return complain(&TOO_MANY_TARGETS, &[excess]);
+            return reply_error(&TOO_MANY_TARGETS, &[excess]);
         }
         for target in items(targets) {
-            if !self.tell_room(verb, target, text) {
-                self.tell_user(verb, target, text);
+            if !self.send_to_room(verb, target, text) {
+                self.send_to_user(verb, target, text);
             }
         }
     }
 
-    /// `false`: it is no room of this client's.
-    fn tell_room(&mut self, verb: &[u8], target: &[u8], text: &[u8]) -> bool {
+    /// Returns `false` if the client is in no room of this name.
+    fn send_to_room(&mut self, verb: &[u8], target: &[u8], text: &[u8]) -> bool {
         let Some(room) = self.rooms.iter().find(|room| same(&room.name, target)) else {
             return false;
         };
@@ -50,10 +50,10 @@ impl<O: Outbox> Client<O> {
         true
     }
 
-    fn tell_user(&mut self, verb: &[u8], target: &[u8], text: &[u8]) {
-        let Some(user) = self.hall.nicks.find(target) else {
+    fn send_to_user(&mut self, verb: &[u8], target: &[u8], text: &[u8]) {
+        let Some(user) = self.server.nicks.find(target) else {
             if verb == b"PRIVMSG" {
-                self.say_nobody(target);
+                self.reply_no_recipient(target);
             }
             return;
         };
@@ -65,20 +65,20 @@ impl<O: Outbox> Client<O> {
         }
     }
 
-    fn say_nobody(&self, target: &[u8]) {
+    fn reply_no_recipient(&self, target: &[u8]) {
         if !target.starts_with(b"#") {
-            self.say(&NO_SUCH_NICK, &[target]);
-        } else if let Some(room) = self.hall.rooms.find(target) {
-            self.say(&CANNOT_SEND, &[&room.name]);
+            self.reply_numeric(&NO_SUCH_NICK, &[target]);
+        } else if let Some(room) = self.server.rooms.find(target) {
+            self.reply_numeric(&CANNOT_SEND, &[&room.name]);
         } else {
-            self.say(&NO_SUCH_CHANNEL, &[target]);
+            self.reply_numeric(&NO_SUCH_CHANNEL, &[target]);
         }
     }
 
     pub(super) fn away(&mut self, user: &User<O>, message: &Message) {
         let reason = cut(message.param(0).unwrap_or_default(), AWAY_MAX);
         user.profile().away = reason.to_vec();
-        self.say(if reason.is_empty() { &NOT_AWAY } else { &NOW_AWAY }, &[]);
+        self.reply_numeric(if reason.is_empty() { &NOT_AWAY } else { &NOW_AWAY }, &[]);
     }
 }
 

@@ -1,15 +1,15 @@
-//! What the server says about itself: the welcome, MOTD, LUSERS, VERSION, PING; and OPER, which it refuses.
+//! The welcome, MOTD, LUSERS, VERSION and PING; and OPER, which the server refuses.
 
 use super::client::Client;
-use crate::hall::Outbox;
 use crate::line::line;
 use crate::message::Message;
 use crate::names::same;
 use crate::numeric::{END_OF_MOTD, NO_MOTD, NO_OPER_HOST, NO_ORIGIN, NO_SUCH_SERVER};
+use crate::state::Outbox;
 
 impl<O: Outbox> Client<O> {
     pub(super) fn welcome(&self) {
-        let identity = &self.hall.identity;
+        let identity = &self.server.identity;
         let (server, version) = (identity.name.as_bytes(), identity.version.as_bytes());
         let network = identity.network.as_bytes();
         self.reply("001", &[], &[b"Welcome to ", network, b", ", &self.prefix[1..]].concat());
@@ -32,48 +32,48 @@ impl<O: Outbox> Client<O> {
         ];
         self.reply("005", supported, b"are supported by this server");
         self.lusers();
-        self.tell_motd();
+        self.send_motd();
     }
 
     pub(super) fn lusers(&self) {
-        let users = self.hall.nicks.registered();
-        let rooms = self.hall.rooms.count().to_string();
+        let users = self.server.nicks.registered();
+        let rooms = self.server.rooms.count().to_string();
         self.reply("251", &[], format!("There are 0 users and {users} invisible on 1 servers").as_bytes());
         self.reply("254", &[rooms.as_bytes()], b"channels formed");
         self.reply("255", &[], format!("I have {users} clients and 0 servers").as_bytes());
     }
 
     pub(super) fn motd(&mut self, message: &Message) {
-        if self.is_here(message.param(0)) {
-            self.tell_motd();
+        if self.is_for_this_server(message.param(0)) {
+            self.send_motd();
         }
     }
 
-    fn tell_motd(&self) {
-        let identity = &self.hall.identity;
+    fn send_motd(&self) {
+        let identity = &self.server.identity;
         if identity.motd.is_empty() {
-            return self.say(&NO_MOTD, &[]);
+            return self.reply_numeric(&NO_MOTD, &[]);
         }
         self.reply("375", &[], format!("- {} Message of the day -", identity.name).as_bytes());
         for text in &identity.motd {
             self.reply("372", &[], format!("- {text}").as_bytes());
         }
-        self.say(&END_OF_MOTD, &[]);
+        self.reply_numeric(&END_OF_MOTD, &[]);
     }
 
     pub(super) fn version(&mut self, message: &Message) {
-        let identity = &self.hall.identity;
-        if self.is_here(message.param(0)) {
+        let identity = &self.server.identity;
+        if self.is_for_this_server(message.param(0)) {
             let middle = [identity.version.as_bytes(), identity.name.as_bytes()];
             self.reply("351", &middle, identity.network.as_bytes());
         }
     }
 
-    /// Whether a question is for this server, the only one; else an error.
-    fn is_here(&self, server: Option<&[u8]>) -> bool {
+    /// Whether a query names this server or none. Replies with an error for any other name.
+    fn is_for_this_server(&self, server: Option<&[u8]>) -> bool {
         match server {
-            Some(server) if !same(server, self.hall.identity.name.as_bytes()) => {
-                self.say(&NO_SUCH_SERVER, &[server]);
+            Some(server) if !same(server, self.server.identity.name.as_bytes()) => {
+                self.reply_numeric(&NO_SUCH_SERVER, &[server]);
                 false
             }
             _ => true,
@@ -81,17 +81,17 @@ impl<O: Outbox> Client<O> {
     }
 
     pub(super) fn ping(&mut self, message: &Message) {
-        let server = self.hall.identity.name.as_bytes();
+        let server = self.server.identity.name.as_bytes();
         match message.param(0) {
             Some(token) => self.outbox.send(&line(&[b":", server, b" PONG ", server, b" :", token])),
-            None => self.say(&NO_ORIGIN, &[]),
+            None => self.reply_numeric(&NO_ORIGIN, &[]),
         }
     }
 
     pub(super) fn oper(&mut self, message: &Message) {
         match message.param(1) {
-            Some(_) => self.say(&NO_OPER_HOST, &[]),
-            None => self.need_more(b"OPER"),
+            Some(_) => self.reply_numeric(&NO_OPER_HOST, &[]),
+            None => self.reply_need_more_params(b"OPER"),
         }
     }
 }

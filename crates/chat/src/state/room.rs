@@ -1,4 +1,4 @@
-//! Rooms and who is in them. A room begins with its first member and ends with its last.
+//! Rooms and their members. A room exists from its first JOIN until its last member leaves.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -7,19 +7,19 @@ use super::{Outbox, User, lock};
 use crate::names::fold;
 
 pub(crate) struct Room<O> {
-    /// As its first member wrote it.
+    /// In the spelling of its first member.
     pub(crate) name: Vec<u8>,
-    state: Mutex<State<O>>,
+    state: Mutex<RoomState<O>>,
 }
 
-struct State<O> {
-    /// Empty: there is none.
+struct RoomState<O> {
+    /// Empty if no topic is set.
     topic: Vec<u8>,
     /// In the order of joining.
     members: Vec<Member<O>>,
 }
 
-/// The outbox stands here as well as in the user, to be at hand in a fan-out.
+/// Holds a second handle to the outbox, so that a fan-out need not follow the pointer to the user.
 pub(crate) struct Member<O> {
     pub(crate) id: u64,
     pub(crate) outbox: O,
@@ -27,7 +27,7 @@ pub(crate) struct Member<O> {
 }
 
 impl<O: Outbox> Room<O> {
-    /// The fan-out: one message to all members but one.
+    /// Fans one message out to all members except the sender `id`.
     pub(crate) fn deliver_to_others(&self, id: u64, line: &Arc<[u8]>) {
         for member in &lock(&self.state).members {
             if member.id != id {
@@ -36,12 +36,12 @@ impl<O: Outbox> Room<O> {
         }
     }
 
-    /// Shows each member but one, in the order of joining.
-    pub(crate) fn each_other(&self, id: u64, show: impl FnMut(&Member<O>)) {
-        lock(&self.state).members.iter().filter(|member| member.id != id).for_each(show);
+    /// Calls `visit` for each member except `id`, in the order of joining.
+    pub(crate) fn for_each_other_member(&self, id: u64, visit: impl FnMut(&Member<O>)) {
+        lock(&self.state).members.iter().filter(|member| member.id != id).for_each(visit);
     }
 
-    /// Sets the topic and tells it to all.
+    /// Sets the topic and sends `line` to all members.
     pub(crate) fn set_topic(&self, topic: &[u8], line: &Arc<[u8]>) {
         let mut state = lock(&self.state);
         state.topic = topic.to_vec();
@@ -92,8 +92,8 @@ impl<O: Outbox> Rooms<O> {
         rooms.into_iter().map(|(_, room)| room).collect()
     }
 
-    /// Adds a member, who was not in the room, and tells all, also the new one, the line that `announce` makes of the
-    /// room's name.
+    /// Adds a member, who must not be in the room yet. All members, the new one included, get the line that
+    /// `announce` makes from the room's name.
     pub(crate) fn join(
         &self,
         name: &[u8],
@@ -102,10 +102,10 @@ impl<O: Outbox> Rooms<O> {
     ) -> Arc<Room<O>> {
         let mut rooms = lock(&self.by_name);
         let room = Arc::clone(rooms.entry(fold(name)).or_insert_with(|| {
-            let state = State { topic: Vec::new(), members: Vec::new() };
+            let state = RoomState { topic: Vec::new(), members: Vec::new() };
             Arc::new(Room { name: name.to_vec(), state: Mutex::new(state) })
         }));
-        // Locked before the map is released, or the room might end in between.
+        // Lock the room before releasing the map; otherwise its last member could leave and remove it in between.
         let mut state = lock(&room.state);
         drop(rooms);
         state.members.push(member);
@@ -115,8 +115,8 @@ impl<O: Outbox> Rooms<O> {
         room
     }
 
-    /// Takes a member out and shows those who remain.
-    pub(crate) fn leave(&self, room: &Room<O>, id: u64, show: impl FnMut(&Member<O>)) {
+    /// Removes a member and calls `visit` for each one that remains.
+    pub(crate) fn leave(&self, room: &Room<O>, id: u64, visit: impl FnMut(&Member<O>)) {
         let mut rooms = lock(&self.by_name);
         let mut state = lock(&room.state);
         state.members.retain(|member| member.id != id);
@@ -124,6 +124,6 @@ impl<O: Outbox> Rooms<O> {
             rooms.remove(&fold(&room.name));
         }
         drop(rooms);
-        state.members.iter().for_each(show);
+        state.members.iter().for_each(visit);
     }
 }
