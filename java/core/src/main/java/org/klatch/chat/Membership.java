@@ -23,7 +23,7 @@ final class Membership {
     commands.put("TOPIC", Membership::topic);
   }
 
-  /** Sends a line once to the session and to every user who shares a room with it. */
+  /** Sends a line once to the session and to every user in one of its rooms. */
   static void sendToUserAndPeers(Session session, byte[] bytes) {
     Set<Session> served = new HashSet<>();
     served.add(session);

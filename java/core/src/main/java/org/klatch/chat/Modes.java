@@ -8,7 +8,7 @@ import java.util.Map;
  */
 final class Modes {
   /** Channel modes of other servers. Changing any of them would need an operator. */
-  private static final String KNOWN = "beIiklmnopqstv";
+  private static final String OPERATOR_MODES = "beIiklmnopqstv";
 
   private Modes() {}
 
@@ -47,7 +47,7 @@ final class Modes {
       session.reply("368", room.name + " :End of channel ban list");
     } else if (Membership.isIn(session, room)) {
       for (int i = 0; i < modes.length(); i++) {
-        if (KNOWN.indexOf(modes.charAt(i)) < 0) {
+        if (OPERATOR_MODES.indexOf(modes.charAt(i)) < 0) {
           session.reply("472", modes.charAt(i) + " :is unknown mode char to me");
           return;
         }

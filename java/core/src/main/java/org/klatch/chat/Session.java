@@ -116,7 +116,7 @@ public final class Session {
     prefix = LineEncoder.bytes(":" + mask() + " ");
   }
 
-  /** Encodes a line whose prefix is this user. */
+  /** Encodes a line with this user as its prefix. */
   byte[] lineFromUser(String text) {
     return LineEncoder.encode(":" + mask() + " " + text);
   }
@@ -125,7 +125,7 @@ public final class Session {
     outbox.send(bytes);
   }
 
-  /** Sends a line whose prefix is the server. */
+  /** Sends a line with the server as its prefix. */
   void sendFromServer(String text) {
     send(LineEncoder.encode(":" + state.identity.name() + " " + text));
   }

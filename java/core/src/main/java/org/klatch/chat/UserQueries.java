@@ -35,14 +35,14 @@ final class UserQueries {
     Room room = session.state.room(mask);
     Session user = session.state.find(mask);
     if (room != null) {
-      room.members().forEach(member -> whoReply(session, room.name, member));
+      room.members().forEach(member -> replyWho(session, room.name, member));
     } else if (user != null) {
-      whoReply(session, "*", user);
+      replyWho(session, "*", user);
     }
     session.reply("315", (mask.isEmpty() ? "*" : mask) + " :End of WHO list");
   }
 
-  private static void whoReply(Session session, String room, Session user) {
+  private static void replyWho(Session session, String room, Session user) {
     String status = user.away.isEmpty() ? "H" : "G";
     String server = session.state.identity.name();
     String[] words = {room, user.user, user.host, server, user.nick(), status, ":0", user.real};
@@ -71,7 +71,7 @@ final class UserQueries {
     session.reply("318", nick + " :End of /WHOIS list");
   }
 
-  /** Replies that no such user is known: former users are not recorded. */
+  /** Replies that the nick was not in use: the server has no history. */
   private static void whowas(Session session, Line line) {
     String nick = line.param(0);
     if (nick.isEmpty()) {

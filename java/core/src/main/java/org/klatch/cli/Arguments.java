@@ -10,24 +10,24 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The options of one command: {@code -name value}, {@code --name value} or {@code --name=value},
- * with one dash or two. Declaring an option reads it and makes its line of help.
+ * Parses the options of one command: {@code -name value} or {@code -name=value}, with one dash or
+ * two. Each method that reads an option also adds its line to the help text.
  */
 final class Arguments {
   private final Map<String, String> given = new HashMap<>();
-  private final Set<String> known = new HashSet<>();
+  private final Set<String> declared = new HashSet<>();
   private final StringBuilder help = new StringBuilder();
 
   /**
-   * Takes a command line apart.
+   * Parses a command line.
    *
-   * @param switches names of the options that take no value
+   * @param switches names of the options without a value
    */
-  Arguments(List<String> arguments, Set<String> switches) throws Trouble {
+  Arguments(List<String> arguments, Set<String> switches) throws StartupException {
     for (int i = 0; i < arguments.size(); i++) {
       String argument = arguments.get(i);
       if (!argument.startsWith("-") || argument.matches("-+")) {
-        throw new Trouble.Usage("unexpected argument " + argument);
+        throw new StartupException.Usage("unexpected argument " + argument);
       }
       String name = argument.replaceFirst("^--?", "");
       int equals = name.indexOf('=');
@@ -44,9 +44,9 @@ final class Arguments {
     }
   }
 
-  private void put(String name, String value) throws Trouble {
+  private void put(String name, String value) throws StartupException {
     if (given.containsKey(name)) {
-      throw new Trouble.Usage("option -" + name + " is given twice");
+      throw new StartupException.Usage("option -" + name + " is given twice");
     }
     given.put(name, value);
   }
@@ -55,99 +55,104 @@ final class Arguments {
     return given.containsKey(name);
   }
 
-  /** A switch. */
-  boolean flag(String name, String what) throws Trouble {
-    declare(name, "", what, "");
+  /** Reads an option without a value. */
+  boolean flag(String name, String description) throws StartupException {
+    declare(name, "", description, "");
     if (given.containsKey(name) && !given.get(name).isEmpty()) {
-      throw new Trouble.Usage("option -" + name + " takes no value");
+      throw new StartupException.Usage("option -" + name + " takes no value");
     }
     return given.containsKey(name);
   }
 
-  /** An option with a value. */
-  String text(String name, String form, String preset, String what) throws Trouble {
-    declare(name, form, what, preset);
+  /** Reads an option with a value; {@code form} is its placeholder in the help. */
+  String text(String name, String form, String preset, String description) throws StartupException {
+    declare(name, form, description, preset);
     if (!given.containsKey(name)) {
       return preset;
     }
     if (given.get(name) == null) {
-      throw new Trouble.Usage("option -" + name + " needs a value: " + form);
+      throw new StartupException.Usage("option -" + name + " needs a value: " + form);
     }
     return given.get(name);
   }
 
-  /** An option that is a whole number from {@code min} to {@code max}. */
-  long number(String name, long min, long max, long preset, String what) throws Trouble {
-    String text = text(name, "N", Long.toString(preset), what);
+  /** Reads an option that is an integer from {@code min} to {@code max}. */
+  long number(String name, long min, long max, long preset, String description)
+      throws StartupException {
+    String text = text(name, "N", Long.toString(preset), description);
     try {
       long number = Long.parseLong(text);
       if (number >= min && number <= max) {
         return number;
       }
     } catch (NumberFormatException e) {
-      // told below, as what is out of range
+      // reported below, like a number out of range
     }
-    throw new Trouble.Usage(name + " must be " + min + "..=" + max + ", got " + text);
+    throw new StartupException.Usage(name + " must be " + min + "..=" + max + ", got " + text);
   }
 
-  /** An option that is a whole number of 64 bits without a sign. */
-  long unsigned(String name, long preset, String what) throws Trouble {
-    String text = text(name, "N", Long.toUnsignedString(preset), what);
+  /** Reads an option that is an unsigned 64-bit integer. */
+  long unsigned(String name, long preset, String description) throws StartupException {
+    String text = text(name, "N", Long.toUnsignedString(preset), description);
     try {
       return Long.parseUnsignedLong(text);
     } catch (NumberFormatException e) {
-      throw new Trouble.Usage(name + " must be 0..=" + Long.toUnsignedString(-1) + ", got " + text);
+      throw new StartupException.Usage(
+          name + " must be 0..=" + Long.toUnsignedString(-1) + ", got " + text);
     }
   }
 
   /** As {@link #number}, for bounds that are an {@code int}. */
-  int integer(String name, int min, int max, int preset, String what) throws Trouble {
-    return (int) number(name, min, max, preset, what);
+  int integer(String name, int min, int max, int preset, String description)
+      throws StartupException {
+    return (int) number(name, min, max, preset, description);
   }
 
-  /** An option that is {@code true} or {@code false}. */
-  boolean truth(String name, boolean preset, String what) throws Trouble {
-    String text = text(name, "true|false", Boolean.toString(preset), what);
+  /** Reads an option that is {@code true} or {@code false}. */
+  boolean bool(String name, boolean preset, String description) throws StartupException {
+    String text = text(name, "true|false", Boolean.toString(preset), description);
     if (!text.equals("true") && !text.equals("false")) {
-      throw new Trouble.Usage(name + " must be true or false, got " + text);
+      throw new StartupException.Usage(name + " must be true or false, got " + text);
     }
     return text.equals("true");
   }
 
-  /** An option that is a number from {@code min} to {@code max}. */
-  double decimal(String name, double min, double max, String preset, String form, String what)
-      throws Trouble {
-    String text = text(name, form, preset, what);
+  /** Reads an option that is a decimal number from {@code min} to {@code max}. */
+  double decimal(
+      String name, double min, double max, String preset, String form, String description)
+      throws StartupException {
+    String text = text(name, form, preset, description);
     try {
       double number = Double.parseDouble(text);
       if (number >= min && number <= max) {
         return number;
       }
     } catch (NumberFormatException e) {
-      // told below, as what is out of range
+      // reported below, like a number out of range
     }
     var range = new DecimalFormat("0.#", DecimalFormatSymbols.getInstance(Locale.ROOT));
     String bounds = "from " + range.format(min) + " to " + range.format(max);
-    throw new Trouble.Usage(name + " must be a number " + bounds + ", got " + text);
+    throw new StartupException.Usage(name + " must be a number " + bounds + ", got " + text);
   }
 
-  /** Fails if anything was given that no call above has asked for. */
-  void finish() throws Trouble {
+  /** Fails if the command line has an option that no call has read. */
+  void finish() throws StartupException {
     for (String name : given.keySet()) {
-      if (!known.contains(name)) {
-        throw new Trouble.Usage("unknown option -" + name);
+      if (!declared.contains(name)) {
+        throw new StartupException.Usage("unknown option -" + name);
       }
     }
   }
 
-  /** One line for each option that was declared. */
+  /** Returns a line of help for each option that was read. */
   String help() {
     return help.toString();
   }
 
-  private void declare(String name, String form, String what, String preset) {
-    known.add(name);
+  private void declare(String name, String form, String description, String preset) {
+    declared.add(name);
     String end = preset == null || preset.isEmpty() ? "" : " [" + preset + "]";
-    help.append(String.format("  %-27s %s%s%n", ("-" + name + " " + form).strip(), what, end));
+    help.append(
+        String.format("  %-27s %s%s%n", ("-" + name + " " + form).strip(), description, end));
   }
 }

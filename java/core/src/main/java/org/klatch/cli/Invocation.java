@@ -2,11 +2,11 @@ package org.klatch.cli;
 
 import java.io.File;
 
-/** How this program was started, for its hints: this code is in more than one jar. */
+/** The command that started this program, for usage messages: two jars contain this code. */
 final class Invocation {
   private Invocation() {}
 
-  /** {@code java -jar}, and the jar as it was named. */
+  /** Returns {@code java -jar} and the path of the jar. */
   static String command() {
     String path = System.getProperty("java.class.path", "");
     boolean isJar = path.endsWith(".jar") && !path.contains(File.pathSeparator);

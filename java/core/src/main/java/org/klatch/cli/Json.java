@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.StringJoiner;
 import java.util.function.Function;
 
-/** One JSON object, written on one line. */
+/** Builds a JSON object on one line. */
 final class Json {
   private final StringJoiner fields = new StringJoiner(",", "{", "}");
 
@@ -14,7 +14,7 @@ final class Json {
     return this;
   }
 
-  /** Adds an array. */
+  /** Adds an array of {@code items}, each converted by {@code asValue}. */
   <T> Json putAll(String name, List<T> items, Function<T, Object> asValue) {
     StringJoiner array = new StringJoiner(",", "[", "]");
     items.forEach(item -> array.add(text(asValue.apply(item))));

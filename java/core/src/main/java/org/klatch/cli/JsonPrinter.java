@@ -12,7 +12,7 @@ import org.klatch.crowd.Result;
 import org.klatch.crowd.Stranger;
 import org.klatch.crowd.Timeline;
 
-/** One JSON object a line, as docs/reference/protocol.md has them. */
+/** Prints events and result as JSON, one object a line: see docs/reference/protocol.md. */
 final class JsonPrinter implements Printer {
   private final PrintStream out;
 

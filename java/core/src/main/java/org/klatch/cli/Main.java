@@ -13,10 +13,10 @@ public final class Main {
 
       usage: %s COMMAND [OPTIONS]
 
-        serve      hold rooms for an IRC crowd, or for people with an IRC client
-        crowd      send simulated users at a server, and account for every message
+        serve      run an IRC server for crowds and other IRC clients
+        crowd      connect simulated users to a server, and check every delivery
 
-      COMMAND --help tells the options of a command; --version tells the version.
+      COMMAND --help prints the options of a command; --version prints the version.
       """;
 
   private Main() {}
@@ -35,20 +35,22 @@ public final class Main {
         case "crowd" -> new CrowdCommand().run(rest);
         case "--help", "-help", "-h", "help" -> print(HELP.formatted(Invocation.command()));
         case "--version", "-version", "version" -> print("klatch " + Version.get() + "\n");
-        case "" -> throw new Trouble.Usage("no command given: serve or crowd");
-        default -> throw new Trouble.Usage("unknown command " + command + ": serve or crowd");
+        case "" -> throw new StartupException.Usage("no command given: serve or crowd");
+        default ->
+            throw new StartupException.Usage("unknown command " + command + ": serve or crowd");
       };
-    } catch (Trouble.Usage e) {
-      boolean known = Arrays.asList("serve", "crowd").contains(command);
-      String help = known ? command + " --help" : "--help";
-      return fail(e.getMessage() + " (`" + Invocation.command() + " " + help + "` tells more)");
-    } catch (Trouble e) {
+    } catch (StartupException.Usage e) {
+      boolean isCommand = Arrays.asList("serve", "crowd").contains(command);
+      String help = isCommand ? command + " --help" : "--help";
+      return fail(
+          e.getMessage() + " (`" + Invocation.command() + " " + help + "` prints the options)");
+    } catch (StartupException e) {
       return fail(e.getMessage());
     }
   }
 
-  private static int fail(String why) {
-    System.err.println("klatch: " + why);
+  private static int fail(String message) {
+    System.err.println("klatch: " + message);
     return COULD_NOT_RUN;
   }
 

@@ -6,22 +6,23 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.klatch.server.Model;
 
-/** The models of a server that are in this program. */
+/** The server models on the class path. */
 final class Models {
   private final List<Model> all =
       ServiceLoader.load(Model.class).stream().map(ServiceLoader.Provider::get).toList();
 
-  /** The model of that name. */
-  Model find(String name) throws Trouble {
-    Model model = all.stream().filter(each -> each.name().equals(name)).findFirst().orElse(null);
+  /** Returns the model with this name. */
+  Model find(String name) throws StartupException {
+    Model model =
+        all.stream().filter(candidate -> candidate.name().equals(name)).findFirst().orElse(null);
     if (model == null) {
       String elsewhere = name.equals("netty") ? "; netty is in klatch-netty.jar" : "";
-      throw new Trouble.Usage(
-          "unknown model " + name + "; there is: " + names(any -> true, ", ") + elsewhere);
+      throw new StartupException.Usage(
+          "unknown model " + name + "; choose one of: " + names(any -> true, ", ") + elsewhere);
     }
     int java = Runtime.version().feature();
     if (java < model.javaMin()) {
-      throw new Trouble(
+      throw new StartupException(
           "model "
               + name
               + " needs Java "
@@ -32,18 +33,19 @@ final class Models {
     return model;
   }
 
-  /** Fails if one of {@code knobs} was given that the model has not. */
-  void refuseForeign(Model model, Arguments given, String... knobs) throws Trouble {
+  /** Fails if the command line sets one of {@code knobs} that the model does not support. */
+  void rejectUnsupportedKnobs(Model model, Arguments given, String... knobs)
+      throws StartupException {
     for (String knob : knobs) {
       if (given.has(knob) && !model.knobs().contains(knob)) {
-        String owners = names(each -> each.knobs().contains(knob), " and ");
+        String owners = names(candidate -> candidate.knobs().contains(knob), " and ");
         String belongs = " belongs to the model" + (owners.contains(" ") ? "s " : " ");
-        throw new Trouble.Usage("--" + knob + belongs + owners);
+        throw new StartupException.Usage("--" + knob + belongs + owners);
       }
     }
   }
 
-  /** Their names, and the Java that they need. */
+  /** Lists the names, with the Java version where above 17. */
   String describe() {
     return all.stream()
         .map(
@@ -54,7 +56,7 @@ final class Models {
         .collect(Collectors.joining(", "));
   }
 
-  private String names(Predicate<Model> which, String between) {
-    return all.stream().filter(which).map(Model::name).collect(Collectors.joining(between));
+  private String names(Predicate<Model> filter, String separator) {
+    return all.stream().filter(filter).map(Model::name).collect(Collectors.joining(separator));
   }
 }

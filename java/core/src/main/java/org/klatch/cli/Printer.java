@@ -3,7 +3,7 @@ package org.klatch.cli;
 import org.klatch.crowd.Histogram;
 import org.klatch.crowd.Result;
 
-/** How a crowd's events and result look. */
+/** Output format of a crowd's events and result. */
 interface Printer {
   void joining(int joined, int users);
 

@@ -11,49 +11,57 @@ import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
 
-/** {@code serve}: the options of a server, and its ready line. */
+/** The command {@code serve}: its options and its ready line. */
 final class ServeCommand {
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
   private static final String USAGE =
       """
       usage: %s serve [OPTIONS]
 
-      Holds rooms on the IRC wire until it is stopped (SIGTERM, SIGINT). Options take one dash or two:
+      Runs an IRC server until SIGTERM or SIGINT. Options take one dash or two:
 
       """;
 
-  int run(List<String> args) throws Trouble {
+  int run(List<String> args) throws StartupException {
     Arguments arguments = new Arguments(args, Set.of("json", "yield", "coalesce", "help"));
     Models models = new Models();
     String name = arguments.text("model", "MODEL", "threads", models.describe());
     String listen =
         arguments.text(
-            "listen", "HOST:PORT", "127.0.0.1:6667", "where to listen; port 0 is any free one");
+            "listen",
+            "HOST:PORT",
+            "127.0.0.1:6667",
+            "address to listen on; port 0 takes a free one");
     boolean nodelay =
-        arguments.truth("nodelay", true, "set TCP_NODELAY: send each write without waiting");
+        arguments.bool("nodelay", true, "set TCP_NODELAY, which sends each write at once");
     boolean yield = arguments.flag("yield", "yield after each packet received and each batch sent");
     int loops =
         arguments.integer(
-            "loops", 1, 1024, PROCESSORS, "event loops, or carriers of virtual threads");
+            "loops", 1, 1024, PROCESSORS, "event loops, or carrier threads of virtual threads");
     boolean coalesce =
-        arguments.flag("coalesce", "one write for all deliveries of a loop's turn (class open)");
+        arguments.flag(
+            "coalesce", "batch the deliveries of a loop's turn into one write (class open)");
     int sendq =
         arguments.integer(
-            "sendq", 1024, 1 << 30, 1 << 20, "bytes that may wait for one connection");
+            "sendq", 1024, 1 << 30, 1 << 20, "most bytes in the send queue of a connection");
     int timeout =
         arguments.integer(
-            "registration-timeout", 1, 86_400, 30, "seconds that a client has to register");
+            "registration-timeout",
+            1,
+            86_400,
+            30,
+            "seconds that a connection may take to register");
     int halfOpen =
         arguments.integer(
-            "half-open-max", 1, 1 << 20, 4096, "clients that may be there unregistered");
+            "half-open-max", 1, 1 << 20, 4096, "most connections that have not registered");
     boolean json = arguments.flag("json", "print the ready line as JSON");
-    if (arguments.flag("help", "print this")) {
+    if (arguments.flag("help", "print this help")) {
       System.out.print(USAGE.formatted(Invocation.command()) + arguments.help());
       return 0;
     }
     arguments.finish();
     Model model = models.find(name);
-    models.refuseForeign(model, arguments, "yield", "loops", "coalesce");
+    models.rejectUnsupportedKnobs(model, arguments, "yield", "loops", "coalesce");
     String host = hostOf(listen);
     Options options =
         new Options(
@@ -63,7 +71,7 @@ final class ServeCommand {
       ready(json, host, server.port(), name, model.classWith(options));
       server.run();
     } catch (IOException e) {
-      throw new Trouble(
+      throw new StartupException(
           "cannot listen on " + listen + ": " + e.getMessage() + "; choose another -listen");
     }
     return 0;
@@ -79,7 +87,7 @@ final class ServeCommand {
             "Come in and talk."));
   }
 
-  /** Printed once connections are accepted: the listener is bound, so the kernel takes them. */
+  /** Prints the ready line. The listener is bound, so the kernel already completes connections. */
   private static void ready(boolean json, String host, int port, String model, String kind) {
     long pid = ProcessHandle.current().pid();
     if (!json) {
@@ -99,18 +107,18 @@ final class ServeCommand {
             .put("runtime", runtime));
   }
 
-  private static String hostOf(String listen) throws Trouble {
+  private static String hostOf(String listen) throws StartupException {
     int colon = listen.lastIndexOf(':');
     if (colon < 1) {
-      throw new Trouble.Usage("listen must be HOST:PORT, got " + listen);
+      throw new StartupException.Usage("listen must be HOST:PORT, got " + listen);
     }
     return listen.substring(0, colon).replaceAll("^\\[|]$", "");
   }
 
-  private static int portOf(String listen) throws Trouble {
+  private static int portOf(String listen) throws StartupException {
     String port = listen.substring(listen.lastIndexOf(':') + 1);
     if (!port.matches("\\d{1,5}") || Integer.parseInt(port) > 65_535) {
-      throw new Trouble.Usage("port must be 0..=65535, got " + port);
+      throw new StartupException.Usage("port must be 0..=65535, got " + port);
     }
     return Integer.parseInt(port);
   }

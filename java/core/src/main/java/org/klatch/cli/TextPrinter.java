@@ -7,9 +7,9 @@ import org.klatch.crowd.Fault;
 import org.klatch.crowd.Histogram;
 import org.klatch.crowd.Result;
 
-/** The lines that users of VolanoMark know, and then what it never told. */
+/** Prints the result lines of VolanoMark, then latencies, strangers and faults. */
 final class TextPrinter implements Printer {
-  private static final int FAULTS_SHOWN = 5;
+  private static final int FAULTS_MAX = 5;
 
   private final PrintStream out;
 
@@ -22,7 +22,7 @@ final class TextPrinter implements Printer {
 
   @Override
   public void joined(double joinS) {
-    print("Everybody joined after %.3f s.", joinS);
+    print("All users joined after %.3f s.", joinS);
   }
 
   @Override
@@ -35,7 +35,7 @@ final class TextPrinter implements Printer {
   public void result(Result result) {
     Failure failure = result.failure();
     if (failure != null && failure.kind() == Failure.Kind.CONNECT) {
-      return; // there is no result, and standard error has the reason
+      return; // there is no result; the reason is printed on standard error
     }
     print("Messages sent      = %d", result.sent());
     print("Messages received  = %d", result.received());
@@ -58,11 +58,11 @@ final class TextPrinter implements Printer {
     }
   }
 
-  private void quantiles(String what, Histogram ns) {
+  private void quantiles(String label, Histogram ns) {
     if (ns.total() > 0) {
       print(
           "%s = p50 %.1f, p90 %.1f, p99 %.1f, p99.9 %.1f, max %.1f µs",
-          what,
+          label,
           ns.quantile(0.5) / 1e3,
           ns.quantile(0.9) / 1e3,
           ns.quantile(0.99) / 1e3,
@@ -86,7 +86,7 @@ final class TextPrinter implements Printer {
         print("invalid: %d %s", count, lower(kind));
       }
     }
-    result.faults().first().stream().limit(FAULTS_SHOWN).forEach(this::fault);
+    result.faults().first().stream().limit(FAULTS_MAX).forEach(this::fault);
   }
 
   private void fault(Fault fault) {

@@ -4,7 +4,7 @@ package org.klatch.cli;
 final class Version {
   private Version() {}
 
-  /** As the jar's manifest has it; {@code unpackaged} when run from class files. */
+  /** Returns the version in the jar's manifest; {@code unpackaged} when run from class files. */
   static String get() {
     String version = Version.class.getPackage().getImplementationVersion();
     return version == null ? "unpackaged" : version;

@@ -1,4 +1,5 @@
 /**
- * The command line of {@code klatch.jar}: options in, events and results out; no logic of its own.
+ * The command line of {@code klatch.jar}. It parses options and prints events and results; it has
+ * no logic of its own.
  */
 package org.klatch.cli;

@@ -3,15 +3,16 @@ package org.klatch.crowd;
 import java.util.BitSet;
 
 /**
- * What one listener got of each speaker: every message once, in order, or a fault.
+ * Checks that one listener gets every message of each speaker once and in order, and records
+ * faults.
  *
- * <p>Belongs to the listener's receiver until that has ended.
+ * <p>Belongs to the listener's receiver thread until that has ended.
  */
 final class Account {
   private final int room;
   private final int listener;
-  private final int[] next; // by speaker: the sequence number expected next
-  private final BitSet[] missing; // by speaker: passed over, not yet come; null until needed
+  private final int[] next; // by speaker: the next sequence number in order
+  private final BitSet[] missing; // by speaker: skipped and not yet received; null until needed
   private final Faults faults = new Faults();
 
   Account(int room, int listener, int users) {
@@ -22,11 +23,11 @@ final class Account {
   }
 
   /**
-   * Enters message {@code sequence} of {@code speaker}.
+   * Records the delivery of message {@code sequence} of {@code speaker}.
    *
-   * @return whether it came for the first time
+   * @return whether it is the first delivery of this message
    */
-  boolean arrived(int speaker, int sequence) {
+  boolean record(int speaker, int sequence) {
     if (speaker == listener) {
       fault(Fault.Kind.REPEATED, speaker, (long) sequence, "delivered to its own speaker");
       return false;
@@ -53,13 +54,15 @@ final class Account {
     return false;
   }
 
-  /** Enters a delivery that was changed on its way: which message it was is not known. */
+  /** Records a delivery with wrong contents; its sequence number is unknown. */
   void altered(int speaker, String detail) {
     fault(Fault.Kind.ALTERED, speaker, null, detail);
   }
 
-  /** Adds to {@code total} all that was wrong, given how many messages each user really said. */
-  void settle(int[] said, Faults total) {
+  /**
+   * Adds all faults to {@code total}; {@code sent} has the number of messages sent by each user.
+   */
+  void addFaultsTo(int[] sent, Faults total) {
     for (int speaker = 0; speaker < next.length; speaker++) {
       if (speaker == listener) {
         continue;
@@ -70,8 +73,8 @@ final class Account {
         lost(speaker, from, to);
         from = gaps.nextSetBit(to);
       }
-      if (next[speaker] < said[speaker]) {
-        lost(speaker, next[speaker], said[speaker]);
+      if (next[speaker] < sent[speaker]) {
+        lost(speaker, next[speaker], sent[speaker]);
       }
     }
     total.add(faults);

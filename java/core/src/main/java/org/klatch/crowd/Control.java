@@ -1,27 +1,27 @@
 package org.klatch.crowd;
 
-/** Who starts a crowd hears of these moments, and says when it goes on. Called by one thread. */
+/** Receives a crowd's events and decides when it continues. Called by one thread. */
 public interface Control {
   /**
-   * Some users have joined and others have not; called about twice a second, when there are more.
+   * Reports the number of users that have joined; at most twice a second, and only when it grows.
    */
   void joining(int joined, int users);
 
-  /** Every user has joined, {@code joinS} seconds after the first began to connect. */
+  /** Reports that all users have joined, {@code joinS} seconds after the first connect. */
   void joined(double joinS);
 
-  /** Waits for leave to open the gate; returns why the crowd is to stop instead, or null. */
+  /** Waits for permission to open the gate; returns a reason to stop instead, or null. */
   String awaitGo() throws InterruptedException;
 
   /**
-   * Messages said and deliveries verified so far, the sum of both at the end, and the latencies of
-   * the deliveries since this was called before.
+   * Reports the messages sent and deliveries verified so far, the expected sum of both, and the
+   * latencies of the deliveries since the last call.
    */
   void progress(long sent, long received, long expected, Histogram latencyNs);
 
-  /** The last verified delivery has come, or the crowd gave up; all threads are still there. */
+  /** Reports the last delivery or a failure; all threads and connections still exist. */
   void done();
 
-  /** Waits for leave to close the connections; returns why the crowd is to stop, or null. */
+  /** Waits for permission to close the connections; returns a reason to stop, or null. */
   String awaitQuit() throws InterruptedException;
 }

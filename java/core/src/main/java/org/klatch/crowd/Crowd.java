@@ -3,14 +3,14 @@ package org.klatch.crowd;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * A crowd: brings its users in, opens the gate, waits until all is heard, and settles the accounts.
- */
+/** A crowd: connects its users, opens the gate, waits for all deliveries, and builds the result. */
 public final class Crowd {
-  /** How many users join at a time: a small listen backlog would make more wait for seconds. */
+  /**
+   * Most users that join at a time. More could overflow a small listen backlog and wait seconds.
+   */
   private static final int JOINING_MAX = 64;
 
-  /** Timelines that users share: enough that two threads rarely want the same one. */
+  /** Timelines that users share: enough that their locks are rarely contended. */
   private static final int TIMELINES = 8;
 
   private static final long TICK_MS = 500;
@@ -21,14 +21,14 @@ public final class Crowd {
   private final Options options;
   private final Control control;
   private final Gate gate = new Gate();
-  private final Roll roll = new Roll();
+  private final Progress progress = new Progress();
   private final List<User> users = new ArrayList<>(); // room by room
   private final List<Timeline> timelines = new ArrayList<>();
   private double joinS;
   private long joiningReportedNs;
   private int joiningReported;
 
-  /** Makes a crowd that does nothing before {@link #run}. */
+  /** Creates a crowd that does nothing before {@link #run}. */
   public Crowd(Options options, Control control) {
     this.options = options;
     this.control = control;
@@ -37,31 +37,33 @@ public final class Crowd {
     }
     for (int room = 0; room < options.rooms(); room++) {
       for (int user = 0; user < options.users(); user++) {
-        Seat seat = new Seat(options.start() + room, user, options.users());
+        UserId id = new UserId(options.start() + room, user, options.users());
         Timeline timeline = timelines.get(users.size() % TIMELINES);
-        users.add(new User(seat, options, gate, roll, timeline));
+        users.add(new User(id, options, gate, progress, timeline));
       }
     }
   }
 
-  /** Runs the crowd to its end; once only. */
+  /** Runs the crowd to its end. May be called once. */
   public Result run() throws InterruptedException {
     if (join()) {
       control.joined(joinS);
       stopIf(control.awaitGo());
-      talk();
+      awaitDeliveries();
       control.done();
       if (!stopped()) {
         stopIf(control.awaitQuit());
       }
     }
     leave();
-    return new Settlement(options, gate, users, timelines).result(joinS, roll.failure());
+    return new ResultBuilder(options, gate, users, timelines).build(joinS, progress.failure());
   }
 
-  /** Makes the crowd give up, from any thread; it still settles its accounts. */
-  public void stop(String why) {
-    roll.failed(new Failure(Failure.Kind.STOPPED, null, null, why));
+  /**
+   * Makes the crowd fail with {@link Failure.Kind#STOPPED}; it still returns a result. Any thread.
+   */
+  public void stop(String reason) {
+    progress.failed(new Failure(Failure.Kind.STOPPED, null, null, reason));
   }
 
   private boolean join() throws InterruptedException {
@@ -78,33 +80,33 @@ public final class Crowd {
     return all;
   }
 
-  /** Waits until {@code count} have joined; false if the crowd gives up before. */
+  /** Waits until {@code count} users have joined; false after a failure. */
   private boolean awaitJoined(int count) throws InterruptedException {
-    Patience patience = new Patience(options.timeoutNs());
+    StallTimer stallTimer = new StallTimer(options.timeoutNs());
     reportJoining();
-    while (!roll.awaitJoined(count, TICK_MS)) {
+    while (!progress.awaitJoined(count, TICK_MS)) {
       reportJoining();
-      if (roll.failure() == null && patience.endsWith(roll.joinedCount())) {
-        roll.failed(
+      if (progress.failure() == null && stallTimer.isStalled(progress.joinedCount())) {
+        progress.failed(
             new Failure(
                 Failure.Kind.TIMEOUT,
                 null,
                 null,
                 String.format(
-                    "nobody has joined for %.1f s; %d of %d had before",
-                    options.timeoutNs() / 1e9, roll.joinedCount(), users.size())));
+                    "no user has joined for %.1f s; %d of %d have joined",
+                    options.timeoutNs() / 1e9, progress.joinedCount(), users.size())));
       }
-      if (roll.failure() != null) {
+      if (progress.failure() != null) {
         return false;
       }
     }
     return true;
   }
 
-  /** Reports how many have joined, once a tick at most, and only when there are more. */
+  /** Reports how many users have joined, at most once a tick, and only when it grows. */
   private void reportJoining() {
     long nowNs = gate.nowNs();
-    int joined = roll.joinedCount();
+    int joined = progress.joinedCount();
     if (joined > joiningReported && nowNs - joiningReportedNs >= TICK_NS) {
       joiningReported = joined;
       joiningReportedNs = nowNs;
@@ -112,62 +114,62 @@ public final class Crowd {
     }
   }
 
-  private void talk() throws InterruptedException {
-    if (roll.failure() != null) {
+  private void awaitDeliveries() throws InterruptedException {
+    if (progress.failure() != null) {
       return;
     }
     gate.open();
     users.forEach(User::gateOpened);
-    Patience patience = new Patience(options.timeoutNs());
+    StallTimer stallTimer = new StallTimer(options.timeoutNs());
     long expected = options.expectedSent() + options.expectedReceived();
-    while (!roll.awaitDone(users.size(), TICK_MS) && roll.failure() == null) {
+    while (!progress.awaitDone(users.size(), TICK_MS) && progress.failure() == null) {
       long sent = 0;
       long received = 0;
       for (User user : users) {
-        sent += user.said.get();
+        sent += user.sent.get();
         received += user.received.get();
       }
-      Histogram fresh = Timeline.histogram();
-      timelines.forEach(timeline -> timeline.moveFreshTo(fresh));
-      control.progress(sent, received, expected, fresh);
-      if (patience.endsWith(sent + received)) {
-        roll.failed(timeout());
+      Histogram latencies = Timeline.histogram();
+      timelines.forEach(timeline -> timeline.moveUnreportedTo(latencies));
+      control.progress(sent, received, expected, latencies);
+      if (stallTimer.isStalled(sent + received)) {
+        progress.failed(timeout());
       }
     }
   }
 
   private Failure timeout() {
-    long each = options.expectedReceived() / users.size();
+    long expected = options.expectedReceived() / users.size();
     for (User user : users) {
       long received = user.received.get();
-      if (received < each) {
+      if (received < expected) {
         return new Failure(
             Failure.Kind.TIMEOUT,
-            user.seat.room,
-            user.seat.user,
+            user.id.room,
+            user.id.user,
             String.format(
-                "nothing has come for %.1f s; it had received %d of %d, and said %d of %d",
-                options.timeoutNs() / 1e9, received, each, user.said.get(), options.count()));
+                "no delivery for %.1f s; received %d of %d, sent %d of %d",
+                options.timeoutNs() / 1e9, received, expected, user.sent.get(), options.count()));
       }
     }
-    return new Failure(Failure.Kind.TIMEOUT, null, null, "the last moment came too late");
+    return new Failure(Failure.Kind.TIMEOUT, null, null, "the last delivery was too late");
   }
 
-  private void stopIf(String why) {
-    if (why != null) {
-      stop(why);
+  private void stopIf(String reason) {
+    if (reason != null) {
+      stop(reason);
     }
   }
 
   private boolean stopped() {
-    Failure failure = roll.failure();
+    Failure failure = progress.failure();
     return failure != null && failure.kind() == Failure.Kind.STOPPED;
   }
 
-  /** Lets everybody quit in peace, but nobody for long. */
+  /** Sends QUIT for all users and waits for the server to close, up to a time limit. */
   private void leave() throws InterruptedException {
     users.forEach(User::leave);
-    long graceNs = roll.failure() == null ? QUIT_GRACE_NS : FAILED_GRACE_NS;
+    long graceNs = progress.failure() == null ? QUIT_GRACE_NS : FAILED_GRACE_NS;
     long deadlineNs = System.nanoTime() + graceNs;
     for (User user : users) {
       user.awaitEnd(deadlineNs);

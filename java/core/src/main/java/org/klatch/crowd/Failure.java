@@ -1,16 +1,16 @@
 package org.klatch.crowd;
 
 /**
- * Why a crowd gave up.
+ * The reason why a crowd ended early.
  *
- * @param room the room's number, or null if it is about no user
- * @param user the user's number, or null if it is about no user
- * @param detail what happened
+ * @param room the room's number, or null if the failure concerns no single user
+ * @param user the user's number, or null if the failure concerns no single user
+ * @param detail text for users
  */
 public record Failure(Kind kind, Integer room, Integer user, String detail) {
-  /** What failed. */
+  /** Kinds of failure; JSON has them in lower case. */
   public enum Kind {
-    /** No connection could be made at all. */
+    /** The first connection could not be made. */
     CONNECT,
     /** A user could not register or join. */
     JOIN,
@@ -18,9 +18,9 @@ public record Failure(Kind kind, Integer room, Integer user, String detail) {
     REFUSED,
     /** A connection was closed or broke. */
     DISCONNECT,
-    /** Nothing came for too long. */
+    /** There was no progress for the time-out. */
     TIMEOUT,
-    /** The crowd was told to stop. */
+    /** A command or signal stopped the crowd. */
     STOPPED
   }
 }

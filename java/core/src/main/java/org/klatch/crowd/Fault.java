@@ -1,28 +1,28 @@
 package org.klatch.crowd;
 
 /**
- * Something that is wrong with the deliveries of one speaker's messages.
+ * A fault in the deliveries of one speaker's messages to one listener.
  *
  * @param room the room's number
- * @param user the listener, or null if it was never said
- * @param speaker the speaker, or null if that is not known
- * @param sequence the first message it is about, or null if that is not known
- * @param count how many messages it is about
- * @param detail what exactly, or null
+ * @param user the listener, or null if the message was never sent
+ * @param speaker the speaker, or null if unknown
+ * @param sequence the first affected message, or null if unknown
+ * @param count number of affected messages
+ * @param detail text for users, or null
  */
 public record Fault(
     Kind kind, int room, Integer user, Integer speaker, Long sequence, long count, String detail) {
-  /** What is wrong. */
+  /** Kinds of fault; JSON has them in lower case. */
   public enum Kind {
-    /** Said, but never delivered. */
+    /** Sent, but never delivered. */
     LOST,
-    /** Never said: the crowd gave up before. */
+    /** Never sent, because the crowd ended early. */
     UNSAID,
-    /** Delivered again. */
+    /** Delivered again, or to its own speaker. */
     REPEATED,
     /** Delivered after a later one of the same speaker. */
     REORDERED,
-    /** Delivered, but changed. */
+    /** Delivered with changed contents. */
     ALTERED
   }
 }

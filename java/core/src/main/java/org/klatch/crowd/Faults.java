@@ -5,41 +5,41 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** Counts every fault by kind, and keeps the first few in full. */
+/** Counts faults by kind, and stores the first few with their details. */
 public final class Faults {
-  /** How many are kept in full. */
-  public static final int KEPT = 20;
+  /** Most faults stored with their details. */
+  public static final int DETAILED_MAX = 20;
 
   private final List<Fault> first = new ArrayList<>();
   private final Map<Fault.Kind, Long> counts = new EnumMap<>(Fault.Kind.class);
 
   void add(Fault fault) {
     counts.merge(fault.kind(), fault.count(), Long::sum);
-    keep(fault);
+    addDetails(fault);
   }
 
   void add(Faults others) {
     others.counts.forEach((kind, count) -> counts.merge(kind, count, Long::sum));
-    others.first.forEach(this::keep);
+    others.first.forEach(this::addDetails);
   }
 
-  /** How many messages or deliveries are concerned. */
+  /** Number of affected messages or deliveries. */
   public long count(Fault.Kind kind) {
     return counts.getOrDefault(kind, 0L);
   }
 
-  /** The first {@link #KEPT}. */
+  /** Returns the first {@link #DETAILED_MAX} faults with their details. */
   public List<Fault> first() {
     return List.copyOf(first);
   }
 
-  /** Whether there was none. */
+  /** Whether no fault was added. */
   public boolean isEmpty() {
     return counts.isEmpty();
   }
 
-  private void keep(Fault fault) {
-    if (first.size() < KEPT) {
+  private void addDetails(Fault fault) {
+    if (first.size() < DETAILED_MAX) {
       first.add(fault);
     }
   }

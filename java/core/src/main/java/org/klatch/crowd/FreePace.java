@@ -1,6 +1,6 @@
 package org.klatch.crowd;
 
-/** Nobody waits for anybody. */
+/** The pace of {@code flood} and {@code rate}: no user waits for another. */
 final class FreePace implements Pace {
   private final int count;
 
@@ -14,5 +14,5 @@ final class FreePace implements Pace {
   }
 
   @Override
-  public void heard(int speaker) {}
+  public void onDelivery(int speaker) {}
 }

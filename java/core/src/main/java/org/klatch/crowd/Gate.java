@@ -1,11 +1,11 @@
 package org.klatch.crowd;
 
-/** The crowd's clock, and the gate that nobody speaks before. */
+/** The crowd's clock and its gate: no user sends a message before the gate opens. */
 final class Gate {
   private final long startNs = System.nanoTime();
   private volatile long openedNs; // 0 while it is closed
 
-  /** ns since the crowd's start. */
+  /** Returns the time since the crowd's start, ns. */
   long nowNs() {
     return System.nanoTime() - startNs;
   }
@@ -18,7 +18,7 @@ final class Gate {
     return openedNs != 0;
   }
 
-  /** When it opened, ns since the crowd's start; 0 if it has not. */
+  /** Time at which it opened, ns since the crowd's start; 0 while closed. */
   long openedNs() {
     return openedNs;
   }

@@ -1,10 +1,10 @@
 package org.klatch.crowd;
 
 /**
- * Counts of values, whatever their size, in as many buckets for each power of two as it is made
- * with: 1,024 hold three significant digits.
+ * A histogram of non-negative values with a fixed number of buckets for each power of two: 1,024 by
+ * default, which resolve three significant digits.
  *
- * <p>Belongs to one thread while it records. Memory is taken in small pages, where values fall.
+ * <p>Not thread-safe. Memory is allocated in small pages, only where values fall.
  */
 public final class Histogram {
   private static final int THREE_DIGITS = 10;
@@ -17,29 +17,29 @@ public final class Histogram {
     this(THREE_DIGITS);
   }
 
-  /** One with two to the power of {@code subBits} buckets for each power of two. */
+  /** Creates a histogram with 2^{@code subBits} buckets for each power of two. */
   Histogram(int subBits) {
     this.subBits = subBits;
     pages = new long[(64 << subBits) >> PAGE_BITS][];
   }
 
-  /** What is called for each bucket that is not empty. */
+  /** Callback for the buckets that are not empty. */
   public interface Visitor {
-    /** Sees {@code count} values in the bucket whose lowest value is {@code value}. */
+    /** Visits the bucket with lowest value {@code value}, which holds {@code count} values. */
     void bucket(long value, long count);
   }
 
-  /** Counts a value; what is below 0 counts as 0. */
+  /** Counts a value; a negative one counts as 0. */
   public void record(long value) {
     add(Math.max(value, 0), 1);
   }
 
-  /** Adds all that {@code other} has counted. */
+  /** Adds all counts of {@code other}. */
   public void add(Histogram other) {
     other.forEach(this::add);
   }
 
-  /** How many values were counted. */
+  /** Number of counted values. */
   public long total() {
     long[] total = {0};
     forEach((value, count) -> total[0] += count);
@@ -47,25 +47,24 @@ public final class Histogram {
   }
 
   /**
-   * The value that {@code share} of all values do not exceed, as the lowest of its bucket; 0 if
-   * empty.
+   * Returns a quantile, as the lowest value of its bucket; 0 if the histogram is empty.
    *
-   * @param share from 0 to 1
+   * @param quantile from 0 to 1
    */
-  public long quantile(double share) {
-    long rank = Math.max(1, (long) Math.ceil(share * total()));
-    long[] seenAndValue = {0, 0};
+  public long quantile(double quantile) {
+    long rank = Math.max(1, (long) Math.ceil(quantile * total()));
+    long[] rankAndValue = {0, 0};
     forEach(
         (value, count) -> {
-          if (seenAndValue[0] < rank) {
-            seenAndValue[1] = value;
+          if (rankAndValue[0] < rank) {
+            rankAndValue[1] = value;
           }
-          seenAndValue[0] += count;
+          rankAndValue[0] += count;
         });
-    return seenAndValue[1];
+    return rankAndValue[1];
   }
 
-  /** Shows every bucket that is not empty, lowest first. */
+  /** Visits every bucket that is not empty, lowest first. */
   public void forEach(Visitor visitor) {
     for (int p = 0; p < pages.length; p++) {
       long[] page = pages[p];

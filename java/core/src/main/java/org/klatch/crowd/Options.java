@@ -1,7 +1,7 @@
 package org.klatch.crowd;
 
 /**
- * What a crowd does, and to whom.
+ * Options of a crowd: the server's address and the workload.
  *
  * @param host the server's name or address
  * @param port the server's port, 1–65535
@@ -10,12 +10,12 @@ package org.klatch.crowd;
  * @param count messages of each user
  * @param start number of the first room, from 1
  * @param size bytes of a message's text
- * @param pacing when a user speaks
- * @param window rounds that a user may be ahead of the others; for {@code rounds}
+ * @param pacing rule for when a user sends
+ * @param window most rounds that a user may be ahead of the others; for {@code rounds}
  * @param rate messages a second of each user; for {@code rate}, else 0
  * @param pauseNs least time between two messages of a user, ns; 0 for {@code rate}
- * @param timeoutNs time without any progress after which the crowd gives up, ns
- * @param connectTimeoutMs time for one connection to be made, ms
+ * @param timeoutNs time without progress after which the crowd fails, ns
+ * @param connectTimeoutMs time-out of one connect, ms
  * @param yield whether threads yield after each packet received and each batch sent
  * @param seed of the schedules, unsigned; for {@code rate}
  */
@@ -36,12 +36,12 @@ public record Options(
     boolean yield,
     long seed) {
 
-  /** Messages that the whole crowd says. */
+  /** Messages that the whole crowd sends. */
   public long expectedSent() {
     return (long) rooms * users * count;
   }
 
-  /** Deliveries that the whole crowd gets. */
+  /** Deliveries that the whole crowd receives. */
   public long expectedReceived() {
     return expectedSent() * (users - 1);
   }

@@ -1,10 +1,10 @@
 package org.klatch.crowd;
 
-/** How far one user may have gone, judged from what it heard. Belongs to the user's receiver. */
+/** The number of messages that one user may send, from its deliveries. Belongs to its receiver. */
 interface Pace {
-  /** How many messages the user may have said by now, in all. Never falls. */
+  /** Number of messages that the user may have sent so far, in all. Never decreases. */
   int allowed();
 
-  /** A message of {@code speaker} arrived for the first time. */
-  void heard(int speaker);
+  /** Counts the first delivery of a message of {@code speaker}. */
+  void onDelivery(int speaker);
 }

@@ -1,18 +1,18 @@
 package org.klatch.crowd;
 
-/** When a user speaks. Docs: "Pacing" in docs/reference/benchmark.md. */
+/** Rules for when a user sends: see "Pacing" in docs/reference/benchmark.md. */
 public enum Pacing {
-  /** VolanoMark's: each room has one turn that goes round. */
+  /** VolanoMark's: the users of a room send in turn. */
   TURNS,
-  /** A user says message i+window once it has message i of all the others. */
+  /** A user sends message i+window once it has message i of all others. */
   ROUNDS,
-  /** Everybody says everything as fast as the connection takes it. */
+  /** Every user sends as fast as the connection accepts. */
   FLOOD,
-  /** Every user speaks on a schedule fixed in advance. */
+  /** Every user sends on a schedule fixed in advance. */
   RATE;
 
-  /** The rule for user {@code user} of a room. */
-  Pace paceOf(int user, Options options) {
+  /** Creates the pace for user {@code user} of a room. */
+  Pace paceFor(int user, Options options) {
     return switch (this) {
       case TURNS -> new TurnsPace(user, options.users(), options.count());
       case ROUNDS -> new RoundsPace(user, options.users(), options.count(), options.window());

@@ -7,31 +7,31 @@ import org.klatch.chat.Framer;
 import org.klatch.chat.Line;
 import org.klatch.chat.Text;
 
-/** The thread that brings a user in, and then reads and verifies what it is told. */
+/** The thread that connects and joins a user, and then reads and verifies its deliveries. */
 final class Receiver {
   private static final int BUFFER_BYTES = 16 * 1024;
   private static final byte[] PRIVMSG = "PRIVMSG".getBytes(StandardCharsets.US_ASCII);
 
   private final User user;
-  private final Seat seat;
+  private final UserId id;
   private final Options options;
   private final Sender sender;
   private final Pace pace;
   private final Framer framer = new Framer(BUFFER_BYTES);
   private final Line line = new Line();
   private final Text text = new Text();
-  private final Greeting greeting;
+  private final Handshake handshake;
   private final long expected;
   private long received;
-  private long nowNs; // when the bytes at hand came
+  private long nowNs; // when the current bytes were read, ns since the crowd's start
 
   Receiver(User user, Sender sender, Pace pace) {
     this.user = user;
     this.sender = sender;
     this.pace = pace;
-    seat = user.seat;
+    id = user.id;
     options = user.options;
-    greeting = new Greeting(user, sender);
+    handshake = new Handshake(user, sender);
     expected = (options.users() - 1L) * options.count();
   }
 
@@ -39,7 +39,7 @@ final class Receiver {
     try {
       user.connect();
     } catch (IOException e) {
-      Failure.Kind kind = user.roll.anyConnected() ? Failure.Kind.JOIN : Failure.Kind.CONNECT;
+      Failure.Kind kind = user.progress.anyConnected() ? Failure.Kind.JOIN : Failure.Kind.CONNECT;
       user.failed(
           kind,
           "cannot connect to "
@@ -50,7 +50,7 @@ final class Receiver {
               + e.getMessage());
       return;
     }
-    greeting.begin();
+    handshake.begin();
     InputStream in = user.socket().getInputStream();
     while (true) {
       int at = framer.fillAt();
@@ -61,17 +61,17 @@ final class Receiver {
       }
       nowNs = user.gate.nowNs();
       framer.filled(count);
-      takeLines();
+      handleLines();
     }
   }
 
-  private void takeLines() throws IOException {
+  private void handleLines() throws IOException {
     Framer.Event event;
     while ((event = framer.next()) != Framer.Event.NONE) {
       if (event == Framer.Event.LINE) {
-        takeLine();
+        handleLine();
       } else if (event == Framer.Event.NUL) {
-        user.failed(Failure.Kind.DISCONNECT, "the server sent a NUL, and nothing counts after it");
+        user.failed(Failure.Kind.DISCONNECT, "the server sent a NUL; nothing after it is read");
       }
       if (options.yield()) {
         Thread.yield();
@@ -79,45 +79,45 @@ final class Receiver {
     }
   }
 
-  private void takeLine() throws IOException {
+  private void handleLine() throws IOException {
     byte[] bytes = framer.buffer();
     if (!line.parse(bytes, framer.start(), framer.end())) {
       return;
     }
     if (line.is(PRIVMSG) && line.params() == 2) {
-      takeMessage(bytes);
+      handleMessage(bytes);
     } else {
-      greeting.take(line);
+      handshake.handle(line);
     }
   }
 
-  private void takeMessage(byte[] bytes) {
-    int speaker = seat.userOf(bytes, line.prefixStart(), line.prefixEnd());
-    if (!seat.isChannel(bytes, line.paramStart(0), line.paramEnd(0))) {
+  private void handleMessage(byte[] bytes) {
+    int speaker = id.userOf(bytes, line.prefixStart(), line.prefixEnd());
+    if (!id.isChannel(bytes, line.paramStart(0), line.paramEnd(0))) {
       if (speaker >= 0) {
         user.account.altered(speaker, "delivered to " + line.param(0));
       }
     } else if (speaker < 0) {
-      user.strangers.met(greeting.speakerOf(line), 1);
-    } else if (isSound(bytes, speaker)) {
-      takeDelivery(speaker, (int) text.sequence());
+      user.strangers.add(handshake.speakerOf(line), 1);
+    } else if (isIntact(bytes, speaker)) {
+      handleDelivery(speaker, (int) text.sequence());
     } else {
-      String got = line.param(1);
-      user.account.altered(speaker, "got: " + got.substring(0, Math.min(80, got.length())));
+      String content = line.param(1);
+      user.account.altered(speaker, "got: " + content.substring(0, Math.min(80, content.length())));
     }
   }
 
-  private boolean isSound(byte[] bytes, int speaker) {
+  private boolean isIntact(byte[] bytes, int speaker) {
     int start = line.paramStart(1);
     int end = line.paramEnd(1);
     return end - start == options.size()
-        && text.read(bytes, start, end, seat.room)
+        && text.read(bytes, start, end, id.room)
         && text.user() == speaker
         && text.sequence() < options.count();
   }
 
-  private void takeDelivery(int speaker, int sequence) {
-    if (!user.account.arrived(speaker, sequence)) {
+  private void handleDelivery(int speaker, int sequence) {
+    if (!user.account.record(speaker, sequence)) {
       return;
     }
     user.latency.record(nowNs - text.timeNs());
@@ -125,10 +125,10 @@ final class Receiver {
     user.lastDeliveryNs.lazySet(nowNs);
     received++;
     user.received.lazySet(received);
-    pace.heard(speaker);
+    pace.onDelivery(speaker);
     sender.allow(pace.allowed());
     if (received == expected) {
-      user.roll.done();
+      user.progress.done();
     }
   }
 }

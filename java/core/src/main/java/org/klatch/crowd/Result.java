@@ -3,18 +3,18 @@ package org.klatch.crowd;
 import java.util.List;
 
 /**
- * What a crowd found.
+ * The result of a crowd.
  *
- * @param sent messages said
+ * @param sent messages sent
  * @param received deliveries verified, each message once for each listener
- * @param elapsedS from the opening of the gate to the last verified delivery, seconds
- * @param joinS from the first connect to the last join, seconds
+ * @param elapsedS time from the opening of the gate to the last verified delivery, seconds
+ * @param joinS time from the first connect to the last join, seconds
  * @param latencyNs delivery latencies, ns
- * @param sendLagNs how late messages were handed to the socket, ns; pacing {@code rate} only
- * @param overTime latencies by the interval in which deliveries came
- * @param faults what is wrong with the deliveries
- * @param strangers who else was in the rooms, at most 20
- * @param failure why the crowd gave up, or null
+ * @param sendLagNs delays of sends behind the schedule, ns; pacing {@code rate} only
+ * @param overTime delivery latencies by interval
+ * @param faults faults of the deliveries
+ * @param strangers other users in the rooms, at most 20
+ * @param failure the reason why the crowd ended early, or null
  */
 public record Result(
     long sent,
@@ -28,12 +28,12 @@ public record Result(
     List<Stranger> strangers,
     Failure failure) {
 
-  /** Whether every message was said and delivered as it should be. */
+  /** Whether every message was sent and delivered without a fault. */
   public boolean valid() {
     return faults.isEmpty() && failure == null;
   }
 
-  /** (sent + received) / elapsed, messages a second; 0 if nothing was received. */
+  /** Score: (sent + received) / elapsed, messages a second; 0 if nothing was received. */
   public double score() {
     return elapsedS > 0 ? (sent + received) / elapsedS : 0;
   }

@@ -1,18 +1,20 @@
 package org.klatch.crowd;
 
-/** A user says message i+window once it has heard message i of all the others. */
+/**
+ * The pace of {@code rounds}: a user sends message i+window once it has message i of all others.
+ */
 final class RoundsPace implements Pace {
   private final int count;
   private final int window;
-  private final int[] heard;
-  private int round; // messages heard of everybody else
-  private int behind; // how many others were heard no further than that
+  private final int[] received; // messages, by speaker
+  private int round; // messages received from every other user
+  private int behind; // users with no more than round messages received
 
   RoundsPace(int user, int users, int count, int window) {
     this.count = count;
     this.window = window;
-    heard = new int[users];
-    heard[user] = Integer.MAX_VALUE;
+    received = new int[users];
+    received[user] = Integer.MAX_VALUE;
     behind = users - 1;
   }
 
@@ -22,15 +24,15 @@ final class RoundsPace implements Pace {
   }
 
   @Override
-  public void heard(int speaker) {
-    if (heard[speaker]++ != round) {
+  public void onDelivery(int speaker) {
+    if (received[speaker]++ != round) {
       return;
     }
     behind--;
     if (behind == 0) {
       round++;
-      for (int h : heard) {
-        if (h == round) {
+      for (int messages : received) {
+        if (messages == round) {
           behind++;
         }
       }

@@ -3,7 +3,7 @@ package org.klatch.crowd;
 import org.klatch.chat.Text;
 
 /**
- * When a user's messages are due under pacing {@code rate}. Docs: "The schedule" in
+ * The intended send times of one user under pacing {@code rate}: see "The schedule" in
  * docs/reference/protocol.md.
  */
 final class Schedule {
@@ -13,9 +13,9 @@ final class Schedule {
   private final double rate;
 
   /**
-   * The schedule of one user.
+   * Creates the schedule of one user.
    *
-   * @param seed all 64 bits count, as an unsigned number
+   * @param seed 64 bits, unsigned
    * @param rate messages a second, above 0
    */
   Schedule(long seed, int room, int user, double rate) {
@@ -25,13 +25,13 @@ final class Schedule {
     phaseNs = (long) (share * 1e9 / rate);
   }
 
-  /** Returns when message {@code sequence}, from 0, is due, ns after the gate opens. */
+  /** Intended send time of message {@code sequence}, from 0; ns after the gate opens. */
   long dueNs(int sequence) {
     return phaseNs + (long) (sequence * 1e9 / rate);
   }
 
-  /** Output number {@code place}, from 0, of a SplitMix64 generator with this seed. */
-  private static long splitMix64(long seed, long place) {
-    return Text.mix(seed + (place + 1) * STEP);
+  /** Output number {@code index}, from 0, of a SplitMix64 generator with this seed. */
+  private static long splitMix64(long seed, long index) {
+    return Text.mix(seed + (index + 1) * STEP);
   }
 }

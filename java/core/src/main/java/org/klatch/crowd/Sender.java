@@ -9,35 +9,34 @@ import java.util.concurrent.locks.LockSupport;
 import org.klatch.chat.Text;
 
 /**
- * The thread that says a user's messages: it waits for its turn and does one blocking write for
- * each.
+ * The thread that sends a user's messages, each with one blocking write when its pace allows it.
  */
 final class Sender {
   private static final long NOTHING_DUE = Long.MAX_VALUE;
 
   private final User user;
   private final Options options;
-  private final byte[] line; // its text is rewritten for every message
+  private final byte[] line; // the text in it is rewritten for every message
   private final int textAt;
   private final Schedule schedule; // null unless pacing is rate
-  private final Queue<byte[]> answers = new ConcurrentLinkedQueue<>(); // to PINGs
+  private final Queue<byte[]> pongs = new ConcurrentLinkedQueue<>();
   private volatile int allowed;
   private volatile boolean leaving;
   private OutputStream out;
   private Thread thread;
-  private int said;
-  private long restUntilNs;
+  private int sent;
+  private long pausedUntilNs;
 
   Sender(User user, int allowed) {
     this.user = user;
     this.allowed = allowed;
     options = user.options;
-    String head = "PRIVMSG " + user.seat.channel + " :";
+    String head = "PRIVMSG " + user.id.channel + " :";
     textAt = head.length();
     line = (head + " ".repeat(options.size()) + "\r\n").getBytes(StandardCharsets.US_ASCII);
     schedule =
         options.pacing() == Pacing.RATE
-            ? new Schedule(options.seed(), user.seat.room, user.seat.user, options.rate())
+            ? new Schedule(options.seed(), user.id.room, user.id.user, options.rate())
             : null;
   }
 
@@ -49,7 +48,7 @@ final class Sender {
     this.out = out;
   }
 
-  /** Lets the user have said {@code count} messages in all. From the receiver. */
+  /** Sets how many messages may have been sent in all. Called by the receiver. */
   void allow(int count) {
     if (count != allowed) {
       allowed = count;
@@ -57,9 +56,9 @@ final class Sender {
     }
   }
 
-  /** Has a line written as soon as may be. From the receiver, which itself must never block. */
-  void answer(byte[] bytes) {
-    answers.add(bytes);
+  /** Queues a PONG. Called by the receiver, which must not block. */
+  void enqueue(byte[] bytes) {
+    pongs.add(bytes);
     LockSupport.unpark(thread);
   }
 
@@ -69,13 +68,13 @@ final class Sender {
     }
   }
 
-  /** Says QUIT and ends. */
+  /** Makes the thread send QUIT and end. */
   void leave() {
     leaving = true;
     LockSupport.unpark(thread);
   }
 
-  /** Writes registration lines; called by the receiver before this sender has started. */
+  /** Writes a line. Before this thread starts, the receiver calls it for the registration. */
   void writeNow(String text) throws IOException {
     out.write(text.getBytes(StandardCharsets.US_ASCII));
     out.flush();
@@ -83,61 +82,61 @@ final class Sender {
 
   void run() throws IOException {
     while (true) {
-      byte[] answer = answers.poll();
-      if (answer != null) {
-        out.write(answer);
+      byte[] pong = pongs.poll();
+      if (pong != null) {
+        out.write(pong);
       } else if (leaving) {
         writeNow("QUIT\r\n");
         return;
       } else {
-        speakOrWait();
+        sendOrWait();
       }
     }
   }
 
-  private void speakOrWait() throws IOException {
+  private void sendOrWait() throws IOException {
     long dueNs = dueNs();
     if (dueNs == NOTHING_DUE) {
-      rest();
+      yieldAfterBatch();
       LockSupport.park(this);
       return;
     }
     long nowNs = user.gate.nowNs();
     if (dueNs > nowNs) {
-      rest();
+      yieldAfterBatch();
       LockSupport.parkNanos(this, dueNs - nowNs);
     } else {
-      say(nowNs, dueNs);
+      sendMessage(nowNs, dueNs);
     }
   }
 
-  /** The moment of the next message, ns since the crowd's start; 0 if that is at once. */
+  /** Time of the next message, ns since the crowd's start; 0 for at once. */
   private long dueNs() {
-    if (said >= allowed || !user.gate.isOpen()) {
+    if (sent >= allowed || !user.gate.isOpen()) {
       return NOTHING_DUE;
     }
-    return schedule == null ? restUntilNs : user.gate.openedNs() + schedule.dueNs(said);
+    return schedule == null ? pausedUntilNs : user.gate.openedNs() + schedule.dueNs(sent);
   }
 
-  private void say(long nowNs, long dueNs) throws IOException {
+  private void sendMessage(long nowNs, long dueNs) throws IOException {
     boolean scheduled = schedule != null;
-    Seat seat = user.seat;
-    Text.write(line, textAt, options.size(), seat.room, seat.user, said, scheduled ? dueNs : nowNs);
+    UserId id = user.id;
+    Text.write(line, textAt, options.size(), id.room, id.user, sent, scheduled ? dueNs : nowNs);
     if (scheduled) {
       user.lag.record(nowNs - dueNs);
     }
     out.write(line);
     out.flush();
-    said++;
-    user.said.lazySet(said);
+    sent++;
+    user.sent.lazySet(sent);
     if (options.pauseNs() > 0) {
-      restUntilNs = nowNs + options.pauseNs();
+      pausedUntilNs = nowNs + options.pauseNs();
     }
   }
 
-  /** A batch is out. */
-  private void rest() {
-    if (options.yield() && said > 0) {
+  /** Yields after a batch, if the options ask for it. */
+  private void yieldAfterBatch() {
+    if (options.yield() && sent > 0) {
       Thread.yield();
     }
   }

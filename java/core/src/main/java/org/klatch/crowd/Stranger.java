@@ -1,8 +1,8 @@
 package org.klatch.crowd;
 
 /**
- * Somebody in a room who is not of this crowd.
+ * A user in a room that does not belong to this crowd.
  *
- * @param messages how many messages of it a listener heard
+ * @param messages number of its messages that a listener received
  */
 public record Stranger(int room, String nick, long messages) {}

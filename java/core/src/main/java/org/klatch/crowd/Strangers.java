@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Who else one listener met in its room. Belongs to its receiver until that has ended. */
+/** The strangers in one listener's room. Belongs to its receiver thread until that has ended. */
 final class Strangers {
-  /** How many are kept. */
-  static final int KEPT = 20;
+  /** Most strangers listed in a room, and in a result. */
+  static final int MAX = 20;
 
   private final int room;
   private final Map<String, Long> messages = new TreeMap<>();
@@ -17,18 +17,18 @@ final class Strangers {
     this.room = room;
   }
 
-  /** Somebody was seen, or said {@code count} messages. */
-  void met(String nick, long count) {
-    if (messages.containsKey(nick) || messages.size() < KEPT) {
+  /** Adds a stranger, and {@code count} messages of it. */
+  void add(String nick, long count) {
+    if (messages.containsKey(nick) || messages.size() < MAX) {
       messages.merge(nick, count, Long::sum);
     }
   }
 
-  /** Adds what another listener of the room met: the same strangers, who said the same. */
-  void addFrom(Strangers other) {
+  /** Adds another listener's strangers. The same message reaches both, so the maximum counts. */
+  void merge(Strangers other) {
     other.messages.forEach(
         (nick, count) -> {
-          if (messages.containsKey(nick) || messages.size() < KEPT) {
+          if (messages.containsKey(nick) || messages.size() < MAX) {
             messages.merge(nick, count, Math::max);
           }
         });

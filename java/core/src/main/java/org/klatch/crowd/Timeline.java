@@ -4,37 +4,37 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * When deliveries came: their latencies by interval, in at most {@value #INTERVALS_MAX} intervals
- * however long a run takes.
+ * Delivery latencies by time interval. There are at most {@value #INTERVALS_MAX} intervals, which
+ * double their width as a run gets longer.
  *
- * <p>Several threads may share one; a crowd has a few, so that they rarely wait for each other.
+ * <p>Thread-safe. A crowd has several, so that its threads rarely contend for one.
  */
 public final class Timeline {
   private static final long FIRST_MS = 25;
   private static final int INTERVALS_MAX = 128;
-  private static final int SUB_BITS = 4; // buckets are a sixteenth wide
+  private static final int SUB_BITS = 4; // 16 buckets for each power of two
 
   private final List<Histogram> intervals = new ArrayList<>();
   private long intervalMs = FIRST_MS;
-  private Histogram fresh = histogram();
+  private Histogram unreported = histogram();
 
-  /** Counts a delivery that took {@code latencyNs} and came so long after the gate had opened. */
+  /** Counts a delivery at {@code sinceGateNs} after the opening of the gate. */
   synchronized void record(long sinceGateNs, long latencyNs) {
-    long place;
-    while ((place = sinceGateNs / (intervalMs * 1_000_000)) >= INTERVALS_MAX) {
+    long index;
+    while ((index = sinceGateNs / (intervalMs * 1_000_000)) >= INTERVALS_MAX) {
       widen();
     }
-    interval((int) place).record(latencyNs);
-    fresh.record(latencyNs);
+    interval((int) index).record(latencyNs);
+    unreported.record(latencyNs);
   }
 
-  /** Moves all latencies that were counted since the last call to {@code histogram}. */
-  synchronized void moveFreshTo(Histogram histogram) {
-    histogram.add(fresh);
-    fresh = histogram();
+  /** Moves the latencies counted since the last call to {@code histogram}. */
+  synchronized void moveUnreportedTo(Histogram histogram) {
+    histogram.add(unreported);
+    unreported = histogram();
   }
 
-  /** Adds all that {@code other}, which nobody uses any more, has counted. */
+  /** Adds the counts of {@code other}, which must no longer be in use. */
   void add(Timeline other) {
     while (intervalMs < other.intervalMs) {
       widen();
@@ -42,12 +42,12 @@ public final class Timeline {
     while (other.intervalMs < intervalMs) {
       other.widen();
     }
-    for (int place = 0; place < other.intervals.size(); place++) {
-      interval(place).add(other.intervals.get(place));
+    for (int index = 0; index < other.intervals.size(); index++) {
+      interval(index).add(other.intervals.get(index));
     }
   }
 
-  /** Width of an interval, ms. The first one begins when the gate opens. */
+  /** Width of the intervals, ms. The first one starts when the gate opens. */
   public long intervalMs() {
     return intervalMs;
   }
@@ -57,26 +57,26 @@ public final class Timeline {
     return intervals;
   }
 
-  /** An empty histogram like those of the intervals. */
+  /** Creates an empty histogram with the resolution of the intervals. */
   static Histogram histogram() {
     return new Histogram(SUB_BITS);
   }
 
-  private Histogram interval(int place) {
-    while (intervals.size() <= place) {
+  private Histogram interval(int index) {
+    while (intervals.size() <= index) {
       intervals.add(histogram());
     }
-    return intervals.get(place);
+    return intervals.get(index);
   }
 
   private void widen() {
     intervalMs *= 2;
     List<Histogram> wider = new ArrayList<>();
-    for (int place = 0; place < intervals.size(); place++) {
-      if (place % 2 == 0) {
-        wider.add(intervals.get(place));
+    for (int index = 0; index < intervals.size(); index++) {
+      if (index % 2 == 0) {
+        wider.add(intervals.get(index));
       } else {
-        wider.get(place / 2).add(intervals.get(place));
+        wider.get(index / 2).add(intervals.get(index));
       }
     }
     intervals.clear();

@@ -1,24 +1,24 @@
 package org.klatch.crowd;
 
 /**
- * One turn goes round the room: user k of n speaks when (own said + own heard) mod n = k.
+ * The pace of {@code turns}: user k of n sends when (messages sent + deliveries received) mod n =
+ * k.
  *
- * <p>A message that may be said counts as said at once: it is the next thing that happens in this
- * room. The opening message of user 0 is allowed from the beginning, so nothing has to be decided
- * when the gate opens.
+ * <p>An allowed message counts as sent at once, because it is the next event in the room. The first
+ * message of user 0 is allowed from the start, so the opening of the gate needs no decision.
  */
 final class TurnsPace implements Pace {
   private final int user;
   private final int users;
   private final int count;
   private int allowed;
-  private int turn; // (own said + own heard) mod n
+  private int turn; // (messages sent + deliveries received) mod n
 
   TurnsPace(int user, int users, int count) {
     this.user = user;
     this.users = users;
     this.count = count;
-    speakIfDue();
+    allowIfDue();
   }
 
   @Override
@@ -27,12 +27,12 @@ final class TurnsPace implements Pace {
   }
 
   @Override
-  public void heard(int speaker) {
+  public void onDelivery(int speaker) {
     turn = turn + 1 == users ? 0 : turn + 1;
-    speakIfDue();
+    allowIfDue();
   }
 
-  private void speakIfDue() {
+  private void allowIfDue() {
     if (turn == user && allowed < count) {
       allowed++;
       turn = turn + 1 == users ? 0 : turn + 1;

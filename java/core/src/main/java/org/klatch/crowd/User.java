@@ -6,26 +6,26 @@ import java.net.Socket;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** One simulated user: its connection, its receiver thread and its sender thread. */
+/** A simulated user with a connection, a receiver thread and a sender thread. */
 final class User {
-  final Seat seat;
+  final UserId id;
   final Options options;
   final Gate gate;
-  final Roll roll;
+  final Progress progress;
   final Account account;
   final Histogram latency = new Histogram();
   final Histogram lag = new Histogram();
   final Timeline timeline;
   final Strangers strangers;
 
-  /** Messages said. Written by the sender only. */
-  final AtomicInteger said = new AtomicInteger();
+  /** Messages sent. Written by the sender only. */
+  final AtomicInteger sent = new AtomicInteger();
 
   /** Deliveries verified. Written by the receiver only. */
   final AtomicLong received = new AtomicLong();
 
   /**
-   * When the last verified delivery came, ns since the crowd's start. Written by the receiver only.
+   * Time of the last verified delivery, ns since the crowd's start. Written by the receiver only.
    */
   final AtomicLong lastDeliveryNs = new AtomicLong();
 
@@ -35,28 +35,28 @@ final class User {
   private final Thread senderThread;
   private volatile boolean leaving;
 
-  User(Seat seat, Options options, Gate gate, Roll roll, Timeline timeline) {
-    this.seat = seat;
+  User(UserId id, Options options, Gate gate, Progress progress, Timeline timeline) {
+    this.id = id;
     this.options = options;
     this.gate = gate;
-    this.roll = roll;
+    this.progress = progress;
     this.timeline = timeline;
-    account = new Account(seat.room, seat.user, seat.users);
-    strangers = new Strangers(seat.room);
-    Pace pace = options.pacing().paceOf(seat.user, options);
+    account = new Account(id.room, id.user, id.users);
+    strangers = new Strangers(id.room);
+    Pace pace = options.pacing().paceFor(id.user, options);
     sender = new Sender(this, pace.allowed());
     Receiver receiver = new Receiver(this, sender, pace);
-    receiverThread = new Thread(() -> receive(receiver), "receiver " + seat.nick);
-    senderThread = new Thread(() -> send(sender), "sender " + seat.nick);
+    receiverThread = new Thread(() -> receive(receiver), "receiver " + id.nick);
+    senderThread = new Thread(() -> send(sender), "sender " + id.nick);
     sender.runsIn(senderThread);
   }
 
-  /** Starts to connect and join; {@link Roll} tells how it goes. */
+  /** Starts to connect and join; {@link Progress} records the outcome. */
   void start() {
     startThread(receiverThread);
   }
 
-  /** Connects; called by the receiver. */
+  /** Connects to the server. Called by the receiver. */
   void connect() throws IOException {
     socket.setTcpNoDelay(true);
     var address = new InetSocketAddress(options.host(), options.port());
@@ -64,7 +64,7 @@ final class User {
       throw new IOException("unknown host " + options.host());
     }
     socket.connect(address, options.connectTimeoutMs());
-    roll.connected();
+    progress.connected();
     sender.writeTo(socket.getOutputStream());
   }
 
@@ -72,19 +72,19 @@ final class User {
     return socket;
   }
 
-  /** Enters that it has joined, and lets the sender begin. */
+  /** Records the join and starts the sender. */
   void joined() {
     if (startThread(senderThread)) {
-      roll.joined();
+      progress.joined();
     }
   }
 
-  /** Wakes the sender if there may be something to say; the gate has been opened. */
+  /** Wakes the sender, after the gate has opened, if its pace allows a message. */
   void gateOpened() {
     sender.wakeIfAllowed();
   }
 
-  /** Says QUIT; the server closes the connection after it. */
+  /** Sends QUIT, after which the server closes the connection. */
   void leave() {
     leaving = true;
     sender.leave();
@@ -106,7 +106,7 @@ final class User {
     try {
       socket.close();
     } catch (IOException e) {
-      // there is nothing to be done about it
+      // the connection is unusable either way
     }
     receiverThread.join();
     senderThread.join();
@@ -114,7 +114,7 @@ final class User {
 
   void failed(Failure.Kind kind, String detail) {
     if (!leaving) {
-      roll.failed(new Failure(kind, seat.room, seat.user, detail));
+      progress.failed(new Failure(kind, id.room, id.user, detail));
     }
   }
 
@@ -132,7 +132,7 @@ final class User {
     try (socket) {
       receiver.run();
     } catch (IOException e) {
-      broke(e);
+      disconnected(e);
     }
   }
 
@@ -140,11 +140,11 @@ final class User {
     try {
       sender.run();
     } catch (IOException e) {
-      broke(e);
+      disconnected(e);
     }
   }
 
-  private void broke(IOException e) {
+  private void disconnected(IOException e) {
     failed(Failure.Kind.DISCONNECT, "the connection broke: " + e.getMessage());
   }
 }

@@ -1,4 +1,2 @@
-/**
- * The classic crowd: simulated users with two threads each, their pacing, accounting and timing.
- */
+/** The crowd: simulated users with two threads each, their pacing, checks and timing. */
 package org.klatch.crowd;

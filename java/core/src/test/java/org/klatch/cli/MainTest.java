@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Whatever is wrong, a user sees one line that says what, and status 2. */
+/** Every error prints one line and exits with status 2. */
 class MainTest {
   @ParameterizedTest
   @CsvSource(
@@ -23,14 +23,14 @@ class MainTest {
           crowd -users 1             | users must be 2..=10000, got 1
           crowd -size 10             | size must be 36..=400, got 10
           crowd -count 0             | count must be 1..=100000000, got 0
-          crowd -start 65535         | start + rooms - 1 must be at most 65535, the last room there can be
+          crowd -start 65535         | start + rooms - 1 must be at most 65535, the highest room number
           crowd -port 99999          | port must be 1..=65535, got 99999
           crowd -pause NaN           | pause must be a number from 0 to 86400, got NaN
           crowd -timeout 0           | timeout must be a number from 0.1 to 86400, got 0
           crowd -pacing sometimes    | pacing must be turns, rounds, flood or rate, got sometimes
           crowd -pacing rate         | pacing rate needs -rate, above 0
           crowd -rate 5              | -rate needs -pacing rate
-          crowd -pacing rate -rate 5 -pause 1 | -pause must be 0 under -pacing rate, whose schedule is fixed in advance
+          crowd -pacing rate -rate 5 -pause 1 | -pause must be 0 under -pacing rate: its schedule is fixed in advance
           crowd -seed -1             | seed must be 0..=18446744073709551615, got -1
           crowd -window 5            | -window needs -pacing rounds
           crowd -bogus 1             | unknown option -bogus
@@ -41,8 +41,8 @@ class MainTest {
           crowd room                 | unexpected argument room
           serve -listen 6667         | listen must be HOST:PORT, got 6667
           serve -listen a:99999      | port must be 0..=65535, got 99999
-          serve -model clay          | unknown model clay; there is: threads, virtual, selector
-          serve -model netty         | unknown model netty; there is: threads, virtual, selector; netty is in klatch-netty.jar
+          serve -model clay          | unknown model clay; choose one of: threads, virtual, selector
+          serve -model netty         | unknown model netty; choose one of: threads, virtual, selector; netty is in klatch-netty.jar
           serve -model selector -yield | --yield belongs to the models threads and virtual
           serve -loops 2             | --loops belongs to the models virtual and selector
           serve -coalesce            | --coalesce belongs to the model selector
@@ -51,13 +51,13 @@ class MainTest {
           serve -sendq 1             | sendq must be 1024..=1073741824, got 1
           dance                      | unknown command dance: serve or crowd
           """)
-  void wrongUsage(String arguments, String message) throws Exception {
+  void wrongUsageIsReported(String arguments, String message) throws Exception {
     String line = onlyError(arguments.trim().split(" +", -1));
     assertTrue(line.startsWith("klatch: " + message.trim() + " (`java -jar klatch.jar "), line);
   }
 
   @Test
-  void aPortInUse() throws Exception {
+  void aPortInUseIsReported() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String listen = "127.0.0.1:" + taken.getLocalPort();
       assertEquals(
@@ -69,7 +69,7 @@ class MainTest {
   }
 
   @Test
-  void aHostThatRefuses() throws Exception {
+  void aRefusedConnectionIsReported() throws Exception {
     int port;
     try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = closed.getLocalPort();
@@ -82,7 +82,7 @@ class MainTest {
   }
 
   @Test
-  void help() throws Exception {
+  void helpIsPrinted() throws Exception {
     for (String[] arguments :
         new String[][] {{"--help"}, {"serve", "--help"}, {"crowd", "-help", "-rooms", "3"}}) {
       try (Program program = new Program(arguments)) {

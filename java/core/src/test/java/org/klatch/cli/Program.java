@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The whole program in a process of its own. */
+/** The whole program in a child process. */
 final class Program implements AutoCloseable {
   private final Process process;
   private final BufferedReader out;
@@ -26,12 +26,12 @@ final class Program implements AutoCloseable {
     out = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
   }
 
-  /** The next line of its standard output; null at the end. */
+  /** Reads the next line of its standard output; null at the end. */
   String next() throws IOException {
     return out.readLine();
   }
 
-  /** The next line of its standard output that contains {@code part}. */
+  /** Reads its standard output up to the next line that contains {@code part}; null at the end. */
   String skipTo(String part) throws IOException {
     String line;
     do {
@@ -49,7 +49,7 @@ final class Program implements AutoCloseable {
     return rest;
   }
 
-  void say(String line) throws IOException {
+  void send(String line) throws IOException {
     process.getOutputStream().write((line + "\n").getBytes(UTF_8));
     process.getOutputStream().flush();
   }
@@ -60,7 +60,7 @@ final class Program implements AutoCloseable {
 
   /** Sends SIGTERM. */
   void terminate() {
-    process.toHandle().destroy(); // process.destroy() would close its streams as well
+    process.toHandle().destroy(); // process.destroy() would also close its streams
   }
 
   int exitStatus() throws InterruptedException {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code serve} and {@code crowd} as they are used, and what programs read of them. */
+/** Runs {@code serve} and {@code crowd} as processes, and parses their output. */
 class TwoProcessesTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -34,7 +34,7 @@ class TwoProcessesTest {
   }
 
   @Test
-  void theReadyLineAndTheEndBySignal() throws Exception {
+  void printsTheReadyLineAndEndsBySignal() throws Exception {
     List<String> names = new ArrayList<>();
     ready.fieldNames().forEachRemaining(names::add);
     assertEquals(
@@ -53,14 +53,14 @@ class TwoProcessesTest {
     "--model selector --coalesce, selector, open",
   })
   void everyModelServesACrowd(String options, String model, String kind) throws Exception {
-    served(options, model, kind);
+    assertServesACrowd(options, model, kind);
   }
 
   @Test
-  void virtualServesACrowdOrSaysWhichJavaItNeeds() throws Exception {
+  void virtualServesACrowdOrReportsTheJavaItNeeds() throws Exception {
     int java = Runtime.version().feature();
     if (java >= 21) {
-      served("--model virtual", "virtual", "classic");
+      assertServesACrowd("--model virtual", "virtual", "classic");
       return;
     }
     try (Program other = new Program("serve", "--model", "virtual")) {
@@ -70,7 +70,8 @@ class TwoProcessesTest {
     }
   }
 
-  private static void served(String options, String model, String kind) throws Exception {
+  private static void assertServesACrowd(String options, String model, String kind)
+      throws Exception {
     String serve = "serve --listen 127.0.0.1:0 " + options;
     try (Program other = new Program(serve.split(" ", -1))) {
       String line = other.next();
@@ -79,8 +80,8 @@ class TwoProcessesTest {
       String port = line.substring(begin.length()).replaceAll(",.*", "");
       for (String pacing : List.of("turns", "rounds")) {
         String crowd = "crowd -rooms 4 -users 5 -count 50 -pacing " + pacing + " -port " + port;
-        try (Program talk = new Program(crowd.split(" ", -1))) {
-          List<String> lines = talk.rest();
+        try (Program crowdProgram = new Program(crowd.split(" ", -1))) {
+          List<String> lines = crowdProgram.rest();
           assertEquals("valid", lines.get(lines.size() - 1), lines.toString());
         }
       }
@@ -88,7 +89,7 @@ class TwoProcessesTest {
   }
 
   @Test
-  void theClassicCommandLine() throws Exception {
+  void theCommandLineOfVolanoMarkWorks() throws Exception {
     try (Program crowd =
         crowd("-host 127.0.0.1 -rooms 2 -users 3 -count 5 -start 7 -pause 0 -yield")) {
       List<String> lines = crowd.rest();
@@ -103,18 +104,19 @@ class TwoProcessesTest {
   }
 
   @Test
-  void eventsAndResult() throws Exception {
+  void printsEventsAndResultAsJson() throws Exception {
     try (Program crowd =
         crowd("-rooms 2 -users 3 -count 20 -pacing rate -rate 20 --json -seed 4")) {
-      // A machine that is slow enough joins in several steps.
+      // On a slow machine the join is reported in several steps.
       List<String> lines = new ArrayList<>(crowd.rest());
       lines.removeIf(line -> line.contains("\"event\":\"joining\""));
       assertEquals(0, crowd.exitStatus());
       assertEquals("joined", event(lines.get(0)));
       assertEquals("progress", event(lines.get(1)));
       assertEquals(360, JSON.readTree(lines.get(1)).get("expected").asInt());
-      long told = total(JSON.readTree(lines.get(1)).get("latency_ns"));
-      assertTrue(told >= JSON.readTree(lines.get(1)).get("received").asLong() && told <= 240);
+      long reported = total(JSON.readTree(lines.get(1)).get("latency_ns"));
+      assertTrue(
+          reported >= JSON.readTree(lines.get(1)).get("received").asLong() && reported <= 240);
       assertEquals("done", event(lines.get(lines.size() - 2)));
       JsonNode result = JSON.readTree(lines.get(lines.size() - 1));
       assertEquals("result", result.get("event").asText());
@@ -128,8 +130,8 @@ class TwoProcessesTest {
       }
       assertEquals(240, deliveries);
       long intervals = overTime.get("latency_ns").size();
-      double lastBegins = (intervals - 1) * overTime.get("interval_ms").asLong() / 1e3;
-      assertTrue(lastBegins > 0.9 && lastBegins <= result.get("elapsed_s").asDouble());
+      double lastStart = (intervals - 1) * overTime.get("interval_ms").asLong() / 1e3;
+      assertTrue(lastStart > 0.9 && lastStart <= result.get("elapsed_s").asDouble());
       assertEquals(120, total(result.get("send_lag_ns")));
       assertTrue(result.get("elapsed_s").asDouble() > 0.9, "20 messages at 20 a second");
       for (String count : Set.of("lost", "unsaid", "repeated", "reordered", "altered")) {
@@ -142,22 +144,22 @@ class TwoProcessesTest {
   }
 
   @Test
-  void steered() throws Exception {
+  void goAndQuitSteerTheCrowd() throws Exception {
     try (Program crowd = crowd("-rooms 1 -users 3 -count 2 --json --steered")) {
       assertEquals("joined", event(crowd.next()));
-      crowd.say("go");
+      crowd.send("go");
       assertTrue(crowd.skipTo("\"done\"") != null);
-      crowd.say("quit");
+      crowd.send("quit");
       assertTrue(crowd.next().contains("\"failure\":null"));
       assertEquals(0, crowd.exitStatus());
     }
   }
 
   @Test
-  void steeredByAPipeThatHasEnded() throws Exception {
+  void queuedCommandsWorkAfterTheEndOfInput() throws Exception {
     try (Program crowd = crowd("-rooms 1 -users 3 -count 2 --json --steered")) {
-      crowd.say("go");
-      crowd.say("quit");
+      crowd.send("go");
+      crowd.send("quit");
       crowd.endOfInput();
       assertTrue(crowd.skipTo("\"result\"").contains("\"failure\":null"));
       assertEquals(0, crowd.exitStatus());
@@ -165,7 +167,7 @@ class TwoProcessesTest {
   }
 
   @Test
-  void endOfInputInsteadOfGoStops() throws Exception {
+  void endOfInputInsteadOfGoStopsTheCrowd() throws Exception {
     try (Program crowd = crowd("-rooms 1 -users 3 -count 2 --json --steered")) {
       crowd.endOfInput();
       JsonNode result = JSON.readTree(crowd.skipTo("\"result\""));
@@ -176,12 +178,12 @@ class TwoProcessesTest {
   }
 
   @Test
-  void endOfInputInTheMiddleStops() throws Exception {
+  void endOfInputDuringTheRunStopsTheCrowd() throws Exception {
     try (Program crowd =
         crowd("-rooms 1 -users 3 -count 1000 -pacing rate -rate 1 --json --steered")) {
       crowd.next();
-      crowd.say("go");
-      crowd.next(); // it makes progress
+      crowd.send("go");
+      crowd.next(); // a progress event
       crowd.endOfInput();
       JsonNode result = JSON.readTree(crowd.skipTo("\"result\""));
       assertEquals("stopped", result.get("failure").get("kind").asText());
@@ -190,10 +192,10 @@ class TwoProcessesTest {
   }
 
   @Test
-  void aSignalStopsWithAResult() throws Exception {
+  void aSignalStopsTheCrowdWithAResult() throws Exception {
     try (Program crowd = crowd("-rooms 1 -users 3 -count 1000 -pacing rate -rate 1 --json")) {
       crowd.next();
-      crowd.next(); // it makes progress
+      crowd.next(); // a progress event
       crowd.terminate();
       JsonNode result = JSON.readTree(crowd.skipTo("\"result\""));
       assertEquals("stopped", result.get("failure").get("kind").asText());
@@ -204,7 +206,7 @@ class TwoProcessesTest {
   @Test
   void aServerThatDiesMakesTheRunInvalid() throws Exception {
     try (Program crowd = crowd("-rooms 2 -users 3 -count 1000 -pacing rate -rate 10")) {
-      assertTrue(crowd.next().startsWith("Everybody joined after "));
+      assertTrue(crowd.next().startsWith("All users joined after "));
       server.terminate();
       List<String> lines = crowd.rest();
       assertEquals(1, crowd.exitStatus());

@@ -18,81 +18,81 @@ class AccountTest {
   private final Account account = new Account(7, 1, 3);
 
   @Test
-  void everythingInOrderIsNoFault() {
+  void deliveriesInOrderAreNoFault() {
     for (int sequence = 0; sequence < 5; sequence++) {
-      assertTrue(account.arrived(0, sequence));
-      assertTrue(account.arrived(2, sequence));
+      assertTrue(account.record(0, sequence));
+      assertTrue(account.record(2, sequence));
     }
-    assertTrue(settle(5, 9, 5).isEmpty(), "its own messages do not come to itself");
+    assertTrue(faults(5, 9, 5).isEmpty(), "a user does not get its own messages");
   }
 
   @Test
-  void aGapAndATailAreLost() {
-    assertTrue(account.arrived(0, 0));
-    assertTrue(account.arrived(0, 3));
-    assertEquals(List.of(lost(0, 1, 2), lost(0, 4, 2), lost(2, 0, 1)), settle(6, 0, 1).first());
-    assertEquals(0, settle(0, 0, 0).count(Fault.Kind.REPEATED));
+  void gapsAndMissingTailsAreLost() {
+    assertTrue(account.record(0, 0));
+    assertTrue(account.record(0, 3));
+    assertEquals(List.of(lost(0, 1, 2), lost(0, 4, 2), lost(2, 0, 1)), faults(6, 0, 1).first());
+    assertEquals(0, faults(0, 0, 0).count(Fault.Kind.REPEATED));
   }
 
   @Test
-  void whatComesLateIsReorderedAndNotLost() {
-    assertTrue(account.arrived(0, 2));
-    assertTrue(account.arrived(0, 0));
-    assertTrue(account.arrived(0, 1));
-    Faults faults = settle(3, 0, 0);
+  void aLateDeliveryIsReorderedAndNotLost() {
+    assertTrue(account.record(0, 2));
+    assertTrue(account.record(0, 0));
+    assertTrue(account.record(0, 1));
+    Faults faults = faults(3, 0, 0);
     assertEquals(2, faults.count(Fault.Kind.REORDERED));
     assertEquals(0, faults.count(Fault.Kind.LOST));
     assertEquals(new Fault(Fault.Kind.REORDERED, 7, 1, 0, 0L, 1, null), faults.first().get(0));
   }
 
   @Test
-  void whatComesAgainIsRepeated() {
-    account.arrived(2, 0);
-    assertFalse(account.arrived(2, 0));
-    account.arrived(2, 2);
-    account.arrived(2, 1);
-    assertFalse(account.arrived(2, 1));
-    assertEquals(2, settle(0, 0, 3).count(Fault.Kind.REPEATED));
+  void aSecondDeliveryIsAFault() {
+    account.record(2, 0);
+    assertFalse(account.record(2, 0));
+    account.record(2, 2);
+    account.record(2, 1);
+    assertFalse(account.record(2, 1));
+    assertEquals(2, faults(0, 0, 3).count(Fault.Kind.REPEATED));
   }
 
   @Test
-  void anEchoIsRepeated() {
-    assertFalse(account.arrived(1, 0));
-    Fault fault = settle(0, 1, 0).first().get(0);
+  void aDeliveryToItsSpeakerIsAFault() {
+    assertFalse(account.record(1, 0));
+    Fault fault = faults(0, 1, 0).first().get(0);
     assertEquals(
         new Fault(Fault.Kind.REPEATED, 7, 1, 1, 0L, 1, "delivered to its own speaker"), fault);
   }
 
   @Test
-  void whatWasAlteredIsToldAndTheMessageItselfIsLost() {
+  void aChangedDeliveryIsAFaultAndItsMessageIsLost() {
     account.altered(0, "got: x");
-    Faults faults = settle(1, 0, 0);
+    Faults faults = faults(1, 0, 0);
     assertEquals(
         List.of(new Fault(Fault.Kind.ALTERED, 7, 1, 0, null, 1, "got: x"), lost(0, 0, 1)),
         faults.first().stream().sorted(Collections.reverseOrder(AccountTest::byKind)).toList());
   }
 
   @Test
-  void onlyTheFirstFaultsAreKeptButAllAreCounted() {
+  void allFaultsAreCountedAndTheFirstAreDetailed() {
     for (int i = 0; i < 30; i++) {
-      account.arrived(0, 2 * i + 1);
+      account.record(0, 2 * i + 1);
     }
-    Faults faults = settle(60, 0, 0);
+    Faults faults = faults(60, 0, 0);
     assertEquals(30, faults.count(Fault.Kind.LOST));
-    assertEquals(Faults.KEPT, faults.first().size());
+    assertEquals(Faults.DETAILED_MAX, faults.first().size());
   }
 
   /**
-   * Any arrivals in any order: what came first counts, what came twice is repeated, the rest is
-   * lost.
+   * Any deliveries in any order: the first of a message counts, a second is a duplicate, and the
+   * missing ones are lost.
    */
   @Property
-  void theAccountAlwaysBalances(
+  void everyMessageIsCountedOnce(
       @ForAll @Size(max = 60) List<@IntRange(max = 29) Integer> sequences) {
     Account any = new Account(7, 1, 3);
-    long first = sequences.stream().filter(sequence -> any.arrived(0, sequence)).count();
+    long first = sequences.stream().filter(sequence -> any.record(0, sequence)).count();
     Faults faults = new Faults();
-    any.settle(new int[] {30, 0, 0}, faults);
+    any.addFaultsTo(new int[] {30, 0, 0}, faults);
     long distinct = sequences.stream().distinct().count();
     assertEquals(distinct, first);
     assertEquals(sequences.size() - distinct, faults.count(Fault.Kind.REPEATED));
@@ -102,9 +102,9 @@ class AccountTest {
     assertTrue(!inOrder || faults.count(Fault.Kind.REORDERED) == 0);
   }
 
-  private Faults settle(int... said) {
+  private Faults faults(int... sent) {
     Faults faults = new Faults();
-    account.settle(said, faults);
+    account.addFaultsTo(sent, faults);
     return faults;
   }
 

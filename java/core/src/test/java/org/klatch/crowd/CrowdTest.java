@@ -13,50 +13,50 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A whole crowd against the real server, in one process. */
+/** Runs a whole crowd against the real server, in one process. */
 class CrowdTest {
   @ParameterizedTest
   @EnumSource(Pacing.class)
-  void everyPacingIsValid(Pacing pacing) throws Exception {
+  void everyPacingGivesAValidResult(Pacing pacing) throws Exception {
     try (TestServer server = new TestServer(false)) {
-      TestOptions options = TestOptions.of(server.port(), pacing);
+      TestOptions options = TestOptions.create(server.port(), pacing);
       run(pacing == Pacing.RATE ? options.rate(100) : options);
     }
   }
 
   @Test
-  void yieldAtBothEndsIsValid() throws Exception {
+  void yieldAtBothEndsGivesAValidResult() throws Exception {
     try (TestServer server = new TestServer(true)) {
-      run(TestOptions.of(server.port(), Pacing.TURNS).yielding());
+      run(TestOptions.create(server.port(), Pacing.TURNS).yielding());
     }
   }
 
   @Test
-  void aWindowIsValid() throws Exception {
+  void aWindowGivesAValidResult() throws Exception {
     try (TestServer server = new TestServer(false)) {
-      run(TestOptions.of(server.port(), Pacing.ROUNDS).window(5));
+      run(TestOptions.create(server.port(), Pacing.ROUNDS).window(5));
     }
   }
 
   @Test
-  void aPauseHoldsEveryMessageBack() throws Exception {
+  void aPauseDelaysEveryMessage() throws Exception {
     try (TestServer server = new TestServer(false)) {
       Result result =
-          run(TestOptions.of(server.port(), Pacing.FLOOD).rooms(1).count(4).pauseS(0.05));
+          run(TestOptions.create(server.port(), Pacing.FLOOD).rooms(1).count(4).pauseS(0.05));
       assertTrue(result.elapsedS() >= 0.15, "three pauses between four messages");
     }
   }
 
   @Test
-  void moreUsersThanMayJoinAtATime() throws Exception {
+  void moreUsersThanTheJoinLimitAllJoin() throws Exception {
     try (TestServer server = new TestServer(false)) {
-      run(TestOptions.of(server.port(), Pacing.TURNS).rooms(10).users(10).count(1));
+      run(TestOptions.create(server.port(), Pacing.TURNS).rooms(10).users(10).count(1));
     }
   }
 
-  /** Only the report lets the second user in. */
+  /** The second user can join only after the report of the first. */
   @Test
-  void usersWhoHaveJoinedAreReportedWhileOthersJoin() throws Exception {
+  void joinedUsersAreReportedWhileOthersJoin() throws Exception {
     TestControl control = new TestControl();
     AtomicBoolean first = new AtomicBoolean(true);
     Proxy.Tamper hold =
@@ -69,36 +69,36 @@ class CrowdTest {
     try (TestServer server = new TestServer(false);
         Proxy proxy = new Proxy(server.port(), hold)) {
       Options options =
-          TestOptions.of(proxy.port(), Pacing.TURNS).rooms(1).users(2).timeoutS(5).build();
+          TestOptions.create(proxy.port(), Pacing.TURNS).rooms(1).users(2).timeoutS(5).build();
       assertNull(new Crowd(options, control).run().failure());
     }
   }
 
   /**
-   * Nothing is delivered before all is said: whoever counted from the moment of sending would not
-   * see it, for the schedule goes on.
+   * Deliveries are held back until all messages are sent. A latency from the actual send time would
+   * not show the delay of the first message, because the sends follow the schedule.
    */
   @Test
-  void underRateLatencyCountsFromTheSchedule() throws Exception {
+  void underRateLatencyCountsFromTheIntendedSendTime() throws Exception {
     int messages = 2 * 20;
-    CountDownLatch allSaid = new CountDownLatch(messages);
+    CountDownLatch allSent = new CountDownLatch(messages);
     Proxy.Tamper hold =
         (listener, line) -> {
           if (line.contains(" PRIVMSG ")) {
-            assertTrue(allSaid.await(30, TimeUnit.SECONDS));
+            assertTrue(allSent.await(30, TimeUnit.SECONDS));
           }
           return List.of(line);
         };
     try (TestServer server = new TestServer(false);
         Proxy proxy = new Proxy(server.port(), hold)) {
-      proxy.onSaid(
+      proxy.onSend(
           line -> {
             if (line.startsWith("PRIVMSG")) {
-              allSaid.countDown();
+              allSent.countDown();
             }
           });
       Result result =
-          run(TestOptions.of(proxy.port(), Pacing.RATE).rooms(1).users(2).count(20).rate(100));
+          run(TestOptions.create(proxy.port(), Pacing.RATE).rooms(1).users(2).count(20).rate(100));
       long first = result.latencyNs().quantile(1);
       assertTrue(first >= 180_000_000, "the first waited for the other 19 periods: " + first);
       assertEquals(messages, result.sendLagNs().total());

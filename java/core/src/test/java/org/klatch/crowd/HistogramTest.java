@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class HistogramTest {
   @Property
-  void aBucketIsNoMoreThanAThousandthBelowItsValues(@ForAll @LongRange(max = 1L << 52) long value) {
+  void aBucketIsAtMostAThousandthBelowItsValues(@ForAll @LongRange(max = 1L << 52) long value) {
     Histogram histogram = new Histogram();
     histogram.record(value);
     long lowest = histogram.quantile(1);
@@ -31,17 +31,17 @@ class HistogramTest {
     }
     one.add(other);
     assertEquals(values.size(), one.total());
-    TreeMap<Long, Long> seen = new TreeMap<>();
+    TreeMap<Long, Long> counts = new TreeMap<>();
     one.forEach(
         (value, count) -> {
-          assertTrue(seen.isEmpty() || seen.lastKey() < value);
-          seen.put(value, count);
+          assertTrue(counts.isEmpty() || counts.lastKey() < value);
+          counts.put(value, count);
         });
-    assertEquals(values.size(), seen.values().stream().mapToLong(Long::longValue).sum());
+    assertEquals(values.size(), counts.values().stream().mapToLong(Long::longValue).sum());
   }
 
   @Test
-  void quantiles() {
+  void quantilesOfAThousandValues() {
     Histogram histogram = new Histogram();
     assertEquals(0, histogram.quantile(0.5));
     for (long value = 1; value <= 1000; value++) {

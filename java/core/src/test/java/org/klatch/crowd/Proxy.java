@@ -14,26 +14,27 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 
 /**
- * Stands between a crowd and a server, and changes what the server says: a server that misbehaves.
+ * A proxy between a crowd and a server that changes the server's lines, to simulate a faulty
+ * server.
  */
 final class Proxy implements AutoCloseable {
-  /** What becomes of a line. */
+  /** Changes the lines from the server. */
   interface Tamper {
     /**
-     * Lines that go on to {@code listener} (a nick) in place of {@code line}; null closes the
-     * connection.
+     * Returns the lines that {@code listener} (a nick) gets instead of {@code line}; null closes
+     * the connection.
      */
     List<String> deliver(String listener, String line) throws InterruptedException;
   }
 
-  /** What the crowd said, line by line. */
-  final Queue<String> said = new ConcurrentLinkedQueue<>();
+  /** The lines that the crowd has sent, without the NICKs. */
+  final Queue<String> sent = new ConcurrentLinkedQueue<>();
 
   private final int serverPort;
   private final Tamper tamper;
   private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
   private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
-  private volatile Consumer<String> onSaid = line -> {};
+  private volatile Consumer<String> onSend = line -> {};
 
   Proxy(int serverPort, Tamper tamper) throws IOException {
     this.serverPort = serverPort;
@@ -45,9 +46,9 @@ final class Proxy implements AutoCloseable {
     return listener.getLocalPort();
   }
 
-  /** Shows {@code action} each line that the crowd says, before the server gets it. */
-  void onSaid(Consumer<String> action) {
-    onSaid = action;
+  /** Calls {@code action} with each line of the crowd before it reaches the server. */
+  void onSend(Consumer<String> action) {
+    onSend = action;
   }
 
   @Override
@@ -69,7 +70,7 @@ final class Proxy implements AutoCloseable {
         new Thread(() -> serve(client, server), "proxy").start();
       }
     } catch (IOException e) {
-      // closed: the test is over
+      // the test has closed the proxy
     }
   }
 
@@ -83,12 +84,12 @@ final class Proxy implements AutoCloseable {
       new Thread(() -> copyBack(name, server, client), "proxy").start();
       String line;
       while ((line = fromClient.readLine()) != null) {
-        said.add(line);
-        onSaid.accept(line);
+        sent.add(line);
+        onSend.accept(line);
         pass("", line, server);
       }
     } catch (IOException e) {
-      // one side has gone, and so goes the other
+      // one side is closed, so the other is closed too
     }
   }
 
@@ -98,16 +99,16 @@ final class Proxy implements AutoCloseable {
       BufferedReader fromServer = lines(server);
       String line;
       while ((line = fromServer.readLine()) != null) {
-        List<String> instead = tamper.deliver(nick, line);
-        if (instead == null) {
+        List<String> replacement = tamper.deliver(nick, line);
+        if (replacement == null) {
           return;
         }
-        for (String each : instead) {
+        for (String each : replacement) {
           pass("", each, client);
         }
       }
     } catch (IOException | InterruptedException e) {
-      // one side has gone, and so goes the other
+      // one side is closed, so the other is closed too
     }
   }
 

@@ -9,7 +9,7 @@ import org.klatch.chat.Vectors;
 
 class ScheduleTest {
   @Test
-  void aSeedGivesTheSchedulesThatEveryCrowdHas() {
+  void aSeedGivesTheSchedulesOfTheVectors() {
     JsonNode vectors = Vectors.json("schedule.json").get("schedules");
     assertTrue(vectors.size() > 5);
     for (JsonNode vector : vectors) {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** Lets a crowd run through, and notes what it told. */
+/** Lets a crowd run to its end, and records its events. */
 final class TestControl implements Control {
   final List<String> events = new ArrayList<>();
   final CountDownLatch joining = new CountDownLatch(1);

@@ -1,6 +1,6 @@
 package org.klatch.crowd;
 
-/** A small workload against 127.0.0.1, and ways to change it. */
+/** Builds the options of a small workload against 127.0.0.1. */
 final class TestOptions {
   private final int port;
   private final Pacing pacing;
@@ -18,7 +18,7 @@ final class TestOptions {
     this.pacing = pacing;
   }
 
-  static TestOptions of(int port, Pacing pacing) {
+  static TestOptions create(int port, Pacing pacing) {
     return new TestOptions(port, pacing);
   }
 

@@ -7,7 +7,7 @@ import org.klatch.server.Options;
 import org.klatch.server.Server;
 import org.klatch.server.ThreadsModel;
 
-/** The real server, on a free port of 127.0.0.1. */
+/** The server of model {@code threads} on a free port of 127.0.0.1. */
 final class TestServer implements AutoCloseable {
   private final Server server;
 

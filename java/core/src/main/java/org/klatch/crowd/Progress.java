@@ -2,8 +2,8 @@ package org.klatch.crowd;
 
 import java.util.function.BooleanSupplier;
 
-/** What happened to the users, each at most once: who joined, who is done, what failed first. */
-final class Roll {
+/** Counts the users that have connected, joined and finished, and stores the first failure. */
+final class Progress {
   private int connected;
   private int joined;
   private int done;
@@ -18,16 +18,16 @@ final class Roll {
     notifyAll();
   }
 
-  /** A user has heard everything. */
+  /** Counts a user that has all its deliveries. */
   synchronized void done() {
     done++;
     notifyAll();
   }
 
-  /** Only the first failure is kept: the others follow from it. */
-  synchronized void failed(Failure what) {
+  /** Records a failure. Later ones are ignored, because they usually follow from the first. */
+  synchronized void failed(Failure first) {
     if (failure == null) {
-      failure = what;
+      failure = first;
       notifyAll();
     }
   }
@@ -40,12 +40,12 @@ final class Roll {
     return failure;
   }
 
-  /** Waits until {@code count} have joined; false after {@code timeoutMs} or a failure. */
+  /** Waits until {@code count} users have joined; false after {@code timeoutMs} or a failure. */
   synchronized boolean awaitJoined(int count, long timeoutMs) throws InterruptedException {
     return await(() -> joined >= count, timeoutMs);
   }
 
-  /** Waits until {@code count} are done; false after {@code timeoutMs} or a failure. */
+  /** Waits until {@code count} users are done; false after {@code timeoutMs} or a failure. */
   synchronized boolean awaitDone(int count, long timeoutMs) throws InterruptedException {
     return await(() -> done >= count, timeoutMs);
   }

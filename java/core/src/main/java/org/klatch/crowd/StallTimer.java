@@ -1,17 +1,17 @@
 package org.klatch.crowd;
 
-/** How long nothing may change. */
-final class Patience {
+/** Detects that a progress counter has not changed for a time limit. */
+final class StallTimer {
   private final long limitNs;
   private long lastChangeNs = System.nanoTime();
   private long last;
 
-  Patience(long limitNs) {
+  StallTimer(long limitNs) {
     this.limitNs = limitNs;
   }
 
-  /** Whether {@code progress} has not changed for longer than that. */
-  boolean endsWith(long progress) {
+  /** Whether {@code progress} has been the same for the time limit. */
+  boolean isStalled(long progress) {
     long nowNs = System.nanoTime();
     if (progress != last) {
       last = progress;

@@ -8,22 +8,22 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
-class SeatTest {
+class UserIdTest {
   @Property
-  void everyUserOfTheRoomIsKnownAndNobodyElse(
+  void onlyUsersOfTheRoomAreRecognised(
       @ForAll @IntRange(min = 1, max = 65535) int room,
       @ForAll @IntRange(min = 2, max = 10_000) int users,
       @ForAll @IntRange(max = 12_000) int user) {
     int expected = user < users ? user : -1;
-    Seat seat = new Seat(room, 0, users);
-    assertEquals(expected, userOf(seat, "r" + room + "u" + user + "!x@y"));
-    assertEquals(expected, userOf(seat, "r" + room + "u" + user));
-    assertEquals(-1, userOf(seat, "r" + (room + 1) + "u" + user));
+    UserId id = new UserId(room, 0, users);
+    assertEquals(expected, userOf(id, "r" + room + "u" + user + "!x@y"));
+    assertEquals(expected, userOf(id, "r" + room + "u" + user));
+    assertEquals(-1, userOf(id, "r" + (room + 1) + "u" + user));
   }
 
   @Test
-  void odd() {
-    Seat seat = new Seat(12, 3, 20);
+  void malformedNicksAreStrangers() {
+    UserId id = new UserId(12, 3, 20);
     String[] strangers = {
       "",
       "r12u",
@@ -38,18 +38,18 @@ class SeatTest {
       "!"
     };
     for (String stranger : strangers) {
-      assertEquals(-1, userOf(seat, stranger), stranger);
+      assertEquals(-1, userOf(id, stranger), stranger);
     }
-    assertEquals(0, userOf(seat, "r12u0!a!b"));
+    assertEquals(0, userOf(id, "r12u0!a!b"));
   }
 
   @Property
-  void anyBytesAreReadWithoutHarm(@ForAll byte[] bytes) {
-    assertEquals(-1, new Seat(12, 3, 20).userOf(bytes, 0, bytes.length));
+  void arbitraryBytesAreStrangers(@ForAll byte[] bytes) {
+    assertEquals(-1, new UserId(12, 3, 20).userOf(bytes, 0, bytes.length));
   }
 
-  private static int userOf(Seat seat, String prefix) {
+  private static int userOf(UserId id, String prefix) {
     byte[] bytes = prefix.getBytes(StandardCharsets.ISO_8859_1);
-    return seat.userOf(bytes, 0, bytes.length);
+    return id.userOf(bytes, 0, bytes.length);
   }
 }

@@ -3,23 +3,23 @@ package org.klatch.crowd;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Where a user sits: its room, its number, and how both are called on the wire. */
-final class Seat {
+/** A user's room and number, with its nick and channel. */
+final class UserId {
   final int room;
   final int user;
   final int users;
   final String nick;
   final String channel;
-  private final byte[] stem; // of all nicks in the room
+  private final byte[] nickPrefix; // of all nicks in the room
   private final byte[] channelBytes;
 
-  Seat(int room, int user, int users) {
+  UserId(int room, int user, int users) {
     this.room = room;
     this.user = user;
     this.users = users;
     nick = "r" + room + "u" + user;
     channel = "#klatch-" + room;
-    stem = ("r" + room + "u").getBytes(StandardCharsets.US_ASCII);
+    nickPrefix = ("r" + room + "u").getBytes(StandardCharsets.US_ASCII);
     channelBytes = channel.getBytes(StandardCharsets.US_ASCII);
   }
 
@@ -29,12 +29,12 @@ final class Seat {
   }
 
   /**
-   * The number of the user whose nick begins {@code bytes[start, end)} and ends with it or at a
-   * {@code !}; -1 if it is a stranger.
+   * Parses the nick at the start of {@code bytes[start, end)}, up to its end or a {@code !}.
+   * Returns the user's number, or -1 for a stranger.
    */
   int userOf(byte[] bytes, int start, int end) {
-    int digits = start + stem.length;
-    if (digits >= end || !Arrays.equals(bytes, start, digits, stem, 0, stem.length)) {
+    int digits = start + nickPrefix.length;
+    if (digits >= end || !Arrays.equals(bytes, start, digits, nickPrefix, 0, nickPrefix.length)) {
       return -1;
     }
     int number = 0;

@@ -3,28 +3,28 @@ package org.klatch.crowd;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Adds up what all users found, once their threads have ended. */
-final class Settlement {
+/** Adds up the counters of all users, once their threads have ended. */
+final class ResultBuilder {
   private final Options options;
   private final Gate gate;
   private final List<User> users;
   private final List<Timeline> timelines;
 
-  Settlement(Options options, Gate gate, List<User> users, List<Timeline> timelines) {
+  ResultBuilder(Options options, Gate gate, List<User> users, List<Timeline> timelines) {
     this.options = options;
     this.gate = gate;
     this.users = users;
     this.timelines = timelines;
   }
 
-  Result result(double joinS, Failure failure) {
+  Result build(double joinS, Failure failure) {
     long sent = 0;
     long received = 0;
     long lastNs = gate.openedNs();
     Histogram latency = new Histogram();
     Histogram lag = new Histogram();
     for (User user : users) {
-      sent += user.said.get();
+      sent += user.sent.get();
       received += user.received.get();
       lastNs = Math.max(lastNs, user.lastDeliveryNs.get());
       latency.add(user.latency);
@@ -45,32 +45,32 @@ final class Settlement {
   }
 
   private void addFaults(List<User> room, Faults faults) {
-    int[] said = room.stream().mapToInt(user -> user.said.get()).toArray();
+    int[] sent = room.stream().mapToInt(user -> user.sent.get()).toArray();
     for (User user : room) {
-      user.account.settle(said, faults);
+      user.account.addFaultsTo(sent, faults);
     }
     for (User user : room) {
-      int speaker = user.seat.user;
-      int left = options.count() - said[speaker];
-      if (left > 0) {
+      int speaker = user.id.user;
+      int unsent = options.count() - sent[speaker];
+      if (unsent > 0) {
         faults.add(
             new Fault(
                 Fault.Kind.UNSAID,
-                user.seat.room,
+                user.id.room,
                 null,
                 speaker,
-                (long) said[speaker],
-                left,
+                (long) sent[speaker],
+                unsent,
                 null));
       }
     }
   }
 
   private static void addStrangers(List<User> room, List<Stranger> strangers) {
-    Strangers all = new Strangers(room.get(0).seat.room);
-    room.forEach(user -> all.addFrom(user.strangers));
+    Strangers all = new Strangers(room.get(0).id.room);
+    room.forEach(user -> all.merge(user.strangers));
     for (Stranger stranger : all.list()) {
-      if (strangers.size() < Strangers.KEPT) {
+      if (strangers.size() < Strangers.MAX) {
         strangers.add(stranger);
       }
     }

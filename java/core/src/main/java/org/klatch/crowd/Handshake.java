@@ -7,45 +7,45 @@ import java.util.StringTokenizer;
 import org.klatch.chat.Line;
 
 /**
- * All that is no delivery: coming in, PINGs, strangers, and what goes wrong. Belongs to the
- * receiver.
+ * Registration and join of a user, and all later lines other than room messages: PING, errors,
+ * strangers. Belongs to the receiver thread.
  */
-final class Greeting {
+final class Handshake {
   private final User user;
-  private final Seat seat;
+  private final UserId id;
   private final Sender sender;
   private boolean joined;
 
-  Greeting(User user, Sender sender) {
+  Handshake(User user, Sender sender) {
     this.user = user;
     this.sender = sender;
-    seat = user.seat;
+    id = user.id;
   }
 
   void begin() throws IOException {
-    sender.writeNow("NICK " + seat.nick + "\r\nUSER " + seat.nick + " 0 * :klatch\r\n");
+    sender.writeNow("NICK " + id.nick + "\r\nUSER " + id.nick + " 0 * :klatch\r\n");
   }
 
-  /** Takes a line that is no message to the room. */
-  void take(Line line) throws IOException {
+  /** Handles a line that is not a message to the room. */
+  void handle(Line line) throws IOException {
     String command = line.command();
     switch (command) {
       case "PING" -> pong(line.param(0));
-      case "001" -> sender.writeNow("JOIN " + seat.channel + "\r\n");
+      case "001" -> sender.writeNow("JOIN " + id.channel + "\r\n");
       case "353" -> names(line.param(3));
       case "366" -> endOfNames();
-      case "JOIN" -> seen(speakerOf(line));
-      case "ERROR" -> refused(Failure.Kind.DISCONNECT, "ERROR " + line.param(0));
-      case "422" -> {} // no message of the day is no refusal
+      case "JOIN" -> addIfStranger(speakerOf(line));
+      case "ERROR" -> fail(Failure.Kind.DISCONNECT, "ERROR " + line.param(0));
+      case "422" -> {} // a missing message of the day is not an error
       default -> {
         if (command.length() == 3 && (command.startsWith("4") || command.startsWith("5"))) {
-          refused(Failure.Kind.REFUSED, command + " " + rest(line));
+          fail(Failure.Kind.REFUSED, command + " " + rest(line));
         }
       }
     }
   }
 
-  /** The nick in a line's prefix. */
+  /** Returns the nick in a line's prefix. */
   String speakerOf(Line line) {
     String prefix =
         new String(
@@ -58,11 +58,11 @@ final class Greeting {
   }
 
   private void pong(String token) throws IOException {
-    String answer = "PONG :" + token + "\r\n";
+    String pong = "PONG :" + token + "\r\n";
     if (joined) {
-      sender.answer(answer.getBytes(StandardCharsets.ISO_8859_1));
+      sender.enqueue(pong.getBytes(StandardCharsets.ISO_8859_1));
     } else {
-      sender.writeNow(answer); // the sender has not started
+      sender.writeNow(pong); // the sender has not started
     }
   }
 
@@ -73,7 +73,7 @@ final class Greeting {
     }
   }
 
-  /** The parameters behind the own nick. */
+  /** Joins the parameters after the user's own nick. */
   private static String rest(Line line) {
     StringJoiner rest = new StringJoiner(" ");
     for (int i = 1; i < line.params(); i++) {
@@ -83,19 +83,19 @@ final class Greeting {
   }
 
   private void names(String names) {
-    for (StringTokenizer each = new StringTokenizer(names); each.hasMoreTokens(); ) {
-      seen(each.nextToken().replaceFirst("^[~&@%+]+", "")); // without the marks of rank
+    for (StringTokenizer nicks = new StringTokenizer(names); nicks.hasMoreTokens(); ) {
+      addIfStranger(nicks.nextToken().replaceFirst("^[~&@%+]+", "")); // without mode prefixes
     }
   }
 
-  private void seen(String nick) {
+  private void addIfStranger(String nick) {
     byte[] bytes = nick.getBytes(StandardCharsets.ISO_8859_1);
-    if (bytes.length > 0 && seat.userOf(bytes, 0, bytes.length) < 0) {
-      user.strangers.met(nick, 0);
+    if (bytes.length > 0 && id.userOf(bytes, 0, bytes.length) < 0) {
+      user.strangers.add(nick, 0);
     }
   }
 
-  private void refused(Failure.Kind afterJoin, String said) {
-    user.failed(joined ? afterJoin : Failure.Kind.JOIN, "the server said: " + said);
+  private void fail(Failure.Kind afterJoin, String line) {
+    user.failed(joined ? afterJoin : Failure.Kind.JOIN, "the server said: " + line);
   }
 }

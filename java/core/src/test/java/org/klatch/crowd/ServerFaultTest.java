@@ -13,15 +13,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/**
- * A server that does each thing that a server must not do, to user 1 of room 1: what user 0 says
- * there.
- */
-class MisbehaviourTest {
+/** A server that commits each fault, in the deliveries of user 0's messages to user 1 of room 1. */
+class ServerFaultTest {
   private static final String VICTIM = "r1u1";
 
   @Test
-  void aLostDelivery() throws Exception {
+  void aLostDeliveryIsDetected() throws Exception {
     Result result = runTampered(message(3, line -> List.of()), 0.5);
     assertEquals(List.of(fault(Fault.Kind.LOST, 3L, null)), result.faults().first());
     assertEquals(Failure.Kind.TIMEOUT, result.failure().kind());
@@ -30,7 +27,7 @@ class MisbehaviourTest {
   }
 
   @Test
-  void aRepeatedDelivery() throws Exception {
+  void aDuplicatedDeliveryIsDetected() throws Exception {
     Result result = runTampered(message(3, line -> List.of(line, line)), 30);
     assertEquals(List.of(fault(Fault.Kind.REPEATED, 3L, null)), result.faults().first());
     assertNull(result.failure());
@@ -38,13 +35,13 @@ class MisbehaviourTest {
   }
 
   @Test
-  void theVeryLastDeliveryRepeated() throws Exception {
+  void aDuplicateOfTheLastDeliveryIsDetected() throws Exception {
     Result result = runTampered(message(9, line -> List.of(line, line)), 30);
     assertEquals(List.of(fault(Fault.Kind.REPEATED, 9L, null)), result.faults().first());
   }
 
   @Test
-  void aReorderedDelivery() throws Exception {
+  void aReorderedDeliveryIsDetected() throws Exception {
     List<String> held = new ArrayList<>();
     Proxy.Tamper hold =
         (listener, line) -> {
@@ -61,45 +58,45 @@ class MisbehaviourTest {
   }
 
   @Test
-  void anAlteredDelivery() throws Exception {
+  void aChangedDeliveryIsDetected() throws Exception {
     Result result =
         runTampered(message(3, edited(line -> line.substring(0, line.length() - 1) + "!")), 0.5);
     assertAltered(result, "got: 0000 00000003 ");
   }
 
   @Test
-  void aDeliveryOfAnotherSize() throws Exception {
+  void aDeliveryOfAnotherSizeIsDetected() throws Exception {
     assertAltered(runTampered(message(3, edited(line -> line + "x")), 0.5), "got: 0000 00000003 ");
   }
 
   @Test
-  void aDeliveryUnderAnotherName() throws Exception {
+  void aDeliveryWithAnotherSenderIsDetected() throws Exception {
     Result result = runTampered(message(3, edited(line -> line.replace(":r1u0!", ":r1u2!"))), 0.5);
     assertEquals(1, result.faults().count(Fault.Kind.ALTERED));
     assertEquals(2, result.faults().first().stream().mapToInt(Fault::speaker).max().getAsInt());
   }
 
   @Test
-  void aDeliveryIntoAnotherRoom() throws Exception {
+  void aDeliveryToAnotherRoomIsDetected() throws Exception {
     Result result =
         runTampered(message(3, edited(line -> line.replace("#klatch-1 ", "#klatch-2 "))), 0.5);
     assertAltered(result, "delivered to #klatch-2");
   }
 
   @Test
-  void aMessageEchoedToItsSpeaker() throws Exception {
-    AtomicReference<String> own = new AtomicReference<>(); // what the victim said first
+  void aDeliveryToItsSpeakerIsDetected() throws Exception {
+    AtomicReference<String> own = new AtomicReference<>(); // the victim's first message
     Proxy.Tamper echo =
         (listener, line) -> isMessage(listener, line, 3) ? List.of(own.get(), line) : List.of(line);
     try (TestServer server = new TestServer(false);
         Proxy proxy = new Proxy(server.port(), echo)) {
-      proxy.onSaid(
+      proxy.onSend(
           line -> {
             if (line.startsWith("PRIVMSG #klatch-1 :0001 00000000 ")) {
               own.set(":r1u1!r1u1@127.0.0.1 " + line);
             }
           });
-      Result result = run(TestOptions.of(proxy.port(), Pacing.TURNS).rooms(1));
+      Result result = run(TestOptions.create(proxy.port(), Pacing.TURNS).rooms(1));
       Fault echoed = new Fault(Fault.Kind.REPEATED, 1, 1, 1, 0L, 1, "delivered to its own speaker");
       assertEquals(List.of(echoed), result.faults().first());
       assertNull(result.failure());
@@ -107,7 +104,7 @@ class MisbehaviourTest {
   }
 
   @Test
-  void aClosedConnection() throws Exception {
+  void aClosedConnectionIsAFailure() throws Exception {
     Result result = runTampered(message(3, line -> null), 30);
     assertEquals(Failure.Kind.DISCONNECT, result.failure().kind());
     assertEquals(1, result.failure().room());
@@ -117,11 +114,12 @@ class MisbehaviourTest {
   }
 
   @Test
-  void whatWasNeverSaidIsUnsaid() throws Exception {
+  void messagesThatWereNotSentAreCounted() throws Exception {
     Proxy.Tamper close = (listener, line) -> line.contains(" PRIVMSG ") ? null : List.of(line);
     try (TestServer server = new TestServer(false);
         Proxy proxy = new Proxy(server.port(), close)) {
-      Result result = run(TestOptions.of(proxy.port(), Pacing.TURNS).rooms(1).users(2).count(5));
+      Result result =
+          run(TestOptions.create(proxy.port(), Pacing.TURNS).rooms(1).users(2).count(5));
       assertEquals(10, result.sent() + result.faults().count(Fault.Kind.UNSAID));
       Fault last = result.faults().first().get(result.faults().first().size() - 1);
       assertEquals(new Fault(Fault.Kind.UNSAID, 1, null, 1, 0L, 5, null), last);
@@ -129,9 +127,9 @@ class MisbehaviourTest {
   }
 
   @Test
-  void anErrorNumericInsteadOfADelivery() throws Exception {
-    String refusal = ":test 404 r1u1 #klatch-1 :Cannot send to channel";
-    Result result = runTampered(message(3, line -> List.of(refusal)), 30);
+  void anErrorNumericIsAFailure() throws Exception {
+    String error = ":test 404 r1u1 #klatch-1 :Cannot send to channel";
+    Result result = runTampered(message(3, line -> List.of(error)), 30);
     assertEquals(
         new Failure(
             Failure.Kind.REFUSED, 1, 1, "the server said: 404 #klatch-1 Cannot send to channel"),
@@ -139,12 +137,12 @@ class MisbehaviourTest {
   }
 
   @Test
-  void aUserWhoCannotRegister() throws Exception {
-    String refusal = ":test 433 * r1u1 :Nickname is already in use";
-    Proxy.Tamper refuse =
+  void aRejectedRegistrationIsAFailure() throws Exception {
+    String error = ":test 433 * r1u1 :Nickname is already in use";
+    Proxy.Tamper reject =
         (listener, line) ->
-            listener.equals(VICTIM) && line.contains(" 001 ") ? List.of(refusal) : List.of(line);
-    Result result = runTampered(refuse, 30);
+            listener.equals(VICTIM) && line.contains(" 001 ") ? List.of(error) : List.of(line);
+    Result result = runTampered(reject, 30);
     assertEquals(
         new Failure(
             Failure.Kind.JOIN, 1, 1, "the server said: 433 r1u1 Nickname is already in use"),
@@ -154,7 +152,7 @@ class MisbehaviourTest {
   }
 
   @Test
-  void aStrangerIsToldAndNoFault() throws Exception {
+  void aStrangerIsReportedAndIsNoFault() throws Exception {
     Result result =
         runTampered(
             message(
@@ -166,7 +164,7 @@ class MisbehaviourTest {
   }
 
   @Test
-  void aStrangerAmongTheNames() throws Exception {
+  void aStrangerInNamesIsReported() throws Exception {
     Proxy.Tamper named =
         (listener, line) -> List.of(line.contains(" 353 ") ? line + " @adam r1u77" : line);
     Result result = runTampered(named, 30);
@@ -184,14 +182,14 @@ class MisbehaviourTest {
                 : List.of(line);
     try (TestServer server = new TestServer(false);
         Proxy proxy = new Proxy(server.port(), ping)) {
-      Result result = run(TestOptions.of(proxy.port(), Pacing.TURNS).rooms(1));
+      Result result = run(TestOptions.create(proxy.port(), Pacing.TURNS).rooms(1));
       assertTrue(result.valid());
-      assertEquals(5, proxy.said.stream().filter("PONG :a b"::equals).count());
+      assertEquals(5, proxy.sent.stream().filter("PONG :a b"::equals).count());
     }
   }
 
   @Test
-  void noMessageOfTheDayIsNoRefusal() throws Exception {
+  void aMissingMessageOfTheDayIsNoFailure() throws Exception {
     Proxy.Tamper none =
         (listener, line) ->
             List.of(line.contains(" 376 ") ? ":test 422 x :MOTD File is missing" : line);
@@ -199,21 +197,21 @@ class MisbehaviourTest {
   }
 
   @Test
-  void aServerThatSaysNothing() throws Exception {
+  void aSilentServerTimesOut() throws Exception {
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
-      Result result = run(TestOptions.of(silent.getLocalPort(), Pacing.TURNS).timeoutS(0.2));
+      Result result = run(TestOptions.create(silent.getLocalPort(), Pacing.TURNS).timeoutS(0.2));
       assertEquals(Failure.Kind.TIMEOUT, result.failure().kind());
-      assertEquals("nobody has joined for 0.2 s; 0 of 8 had before", result.failure().detail());
+      assertEquals("no user has joined for 0.2 s; 0 of 8 have joined", result.failure().detail());
     }
   }
 
   @Test
-  void noServerAtAll() throws Exception {
+  void aRefusedConnectionIsAFailure() throws Exception {
     int port;
     try (ServerSocket closed = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
       port = closed.getLocalPort();
     }
-    Result result = run(TestOptions.of(port, Pacing.TURNS));
+    Result result = run(TestOptions.create(port, Pacing.TURNS));
     assertEquals(Failure.Kind.CONNECT, result.failure().kind());
     assertTrue(result.failure().detail().endsWith("port " + port + ": Connection refused"));
   }
@@ -232,9 +230,9 @@ class MisbehaviourTest {
     return new Fault(kind, 1, 1, 0, sequence, 1, detail);
   }
 
-  /** What a misbehaving server makes of one line. */
+  /** Replaces one line by any number of lines. */
   private interface Change {
-    List<String> of(String line);
+    List<String> apply(String line);
   }
 
   private static Change edited(UnaryOperator<String> edit) {
@@ -243,7 +241,7 @@ class MisbehaviourTest {
 
   private static Proxy.Tamper message(int sequence, Change change) {
     return (listener, line) ->
-        isMessage(listener, line, sequence) ? change.of(line) : List.of(line);
+        isMessage(listener, line, sequence) ? change.apply(line) : List.of(line);
   }
 
   private static boolean isMessage(String listener, String line, int sequence) {
@@ -255,7 +253,7 @@ class MisbehaviourTest {
   private static Result runTampered(Proxy.Tamper tamper, double timeoutS) throws Exception {
     try (TestServer server = new TestServer(false);
         Proxy proxy = new Proxy(server.port(), tamper)) {
-      return run(TestOptions.of(proxy.port(), Pacing.FLOOD).rooms(1).timeoutS(timeoutS));
+      return run(TestOptions.create(proxy.port(), Pacing.FLOOD).rooms(1).timeoutS(timeoutS));
     }
   }
 

@@ -12,9 +12,10 @@ import org.klatch.crowd.Crowd;
 import org.klatch.crowd.Histogram;
 
 /**
- * Steers a crowd by the lines on standard input, if asked to, and stops it on SIGINT and SIGTERM.
+ * Controls a crowd by the commands {@code go} and {@code quit} on standard input, if steered, and
+ * stops it on SIGINT and SIGTERM.
  */
-final class Steering implements Control {
+final class StdinControl implements Control {
   private static final String END = "the end of standard input";
   private static final long GRACE_S = 5;
 
@@ -23,13 +24,13 @@ final class Steering implements Control {
   private final LinkedBlockingQueue<String> lines = new LinkedBlockingQueue<>();
   private final CountDownLatch ended = new CountDownLatch(1);
 
-  Steering(Printer printer, boolean steered) {
+  StdinControl(Printer printer, boolean steered) {
     this.printer = printer;
     this.steered = steered;
   }
 
-  /** Begins to listen to standard input and signals. */
-  void steer(Crowd crowd) {
+  /** Starts to read standard input and to handle signals. */
+  void start(Crowd crowd) {
     Runtime.getRuntime().addShutdownHook(new Thread(() -> interrupted(crowd), "signal"));
     if (steered) {
       Thread reader = new Thread(() -> read(crowd), "standard input");
@@ -38,7 +39,7 @@ final class Steering implements Control {
     }
   }
 
-  /** The result is out. */
+  /** Records that the result is printed. */
   void end() {
     ended.countDown();
   }
@@ -73,9 +74,9 @@ final class Steering implements Control {
     return await("quit");
   }
 
-  private String await(String word) throws InterruptedException {
-    String line = steered ? lines.take() : word;
-    return line.equals(word) ? null : "told to stop: got " + line + " instead of `" + word + "`";
+  private String await(String command) throws InterruptedException {
+    String line = steered ? lines.take() : command;
+    return line.equals(command) ? null : "stopped: got " + line + " instead of `" + command + "`";
   }
 
   private void read(Crowd crowd) {
@@ -86,18 +87,18 @@ final class Steering implements Control {
         lines.add(line.strip());
       }
     } catch (IOException e) {
-      // as good as its end
+      // treated as the end of the input
     }
     if (!lines.contains("quit")) {
-      crowd.stop("told to stop: got " + END);
+      crowd.stop("stopped: got " + END);
     }
     lines.add(END);
   }
 
-  /** Runs when the program ends: after its result, or because of a signal. */
+  /** The shutdown hook: runs at the normal end of the program or after a signal. */
   private void interrupted(Crowd crowd) {
     if (ended.getCount() > 0) {
-      crowd.stop("told to stop by a signal");
+      crowd.stop("stopped by a signal");
       lines.add("a signal");
       try {
         if (ended.await(GRACE_S, TimeUnit.SECONDS)) {
