@@ -1,4 +1,4 @@
-//! The studies are inside the program, and new files are not seen otherwise.
+//! Rebuilds when a file is added to `studies/`, which is compiled into the program.
 
 fn main() {
     println!("cargo::rerun-if-changed=../../studies");

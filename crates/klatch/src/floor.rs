@@ -11,8 +11,8 @@ use klatch_compare::FloorProbe;
 use klatch_platforms::Processes;
 use klatch_record::FloorResult;
 use klatch_report::one_line;
-use klatch_runner::Machine;
-use klatch_study::{Enough, Store, StudyEvent, load, run_study};
+use klatch_runner::{Machine, VisitEvent};
+use klatch_study::{StopRule, Store, StudyEvent, load, run_study};
 
 use crate::INTERRUPTED;
 use crate::output::{print, print_error, print_line};
@@ -60,18 +60,20 @@ impl Floor {
                 self.only.join(", ")
             );
         }
-        plan.rules.enough = Enough::Trials(self.blocks);
+        plan.rules.stop = StopRule::Trials(self.blocks);
         let store = Store::begin(&self.out, &plan.name, &plan.source, self.seed)?;
         let all = Processes::default();
         let stopper = all.clone();
         ctrlc::set_handler(move || stopper.interrupt())?;
         let mut probe = FloorProbe::new(Machine { processes: &all });
         let done = run_study(&plan, &store, &mut probe, |event| match event {
-            StudyEvent::Visit { cell, block, .. } if !self.json => {
+            StudyEvent::VisitStarted { cell, block, .. } if !self.json => {
                 print_line(format_args!("{} (block {block})", cell.id))
             }
-            StudyEvent::Ended(record) if !self.json => print_line(format_args!("  {}", one_line(record))),
-            StudyEvent::Failed(_, cause) => print_error(format_args!("klatch: {cause}")),
+            StudyEvent::Visit(VisitEvent::RunEnded(record)) if !self.json => {
+                print_line(format_args!("  {}", one_line(record)))
+            }
+            StudyEvent::VisitFailed(_, cause) => print_error(format_args!("klatch: {cause}")),
             _ => {}
         });
         if all.interrupted() {

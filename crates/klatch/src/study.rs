@@ -9,7 +9,7 @@ use clap::Args;
 use klatch_platforms::Processes;
 use klatch_record::{CellStatus, Pacing, StudyResult, Workload, error_chain};
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
-use klatch_runner::{CrowdKind, Machine, Plan};
+use klatch_runner::{CrowdKind, Machine, Plan, VisitEvent};
 use klatch_study::{Store, StudyEvent, StudyPlan, load, run_study, shipped};
 
 use crate::INTERRUPTED;
@@ -222,33 +222,37 @@ impl Display {
             return update_live(live, event);
         }
         match event {
-            StudyEvent::Begins(role, number) => {
+            StudyEvent::Visit(VisitEvent::RunStarted(role, number)) => {
                 self.progress = Some(Progress::new(role_and_number(role, number)));
             }
-            StudyEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.tell(event)),
+            StudyEvent::Visit(VisitEvent::Crowd(event)) => {
+                self.progress.iter_mut().for_each(|progress| progress.tell(event))
+            }
             _ if self.json => {}
-            StudyEvent::Visit { cell, block, left } => {
+            StudyEvent::VisitStarted { cell, block, left } => {
                 let left = left.map_or(String::new(), |left| {
                     format!(", at least {} left", duration(left.as_secs_f64()))
                 });
                 print_line(format_args!("\n{} (block {block}{left})", cell.id));
             }
-            StudyEvent::Ready(_) => {}
-            StudyEvent::Ended(record) => print_line(format_args!("  {}", one_line(record))),
-            StudyEvent::Failed(_, cause) => print_line(format_args!("  failed: {cause}")),
-            StudyEvent::Settled(_, verdict) => print_line(format_args!("  {verdict}")),
+            StudyEvent::Visit(VisitEvent::Ready(_)) => {}
+            StudyEvent::Visit(VisitEvent::RunEnded(record)) => {
+                print_line(format_args!("  {}", one_line(record)))
+            }
+            StudyEvent::VisitFailed(_, cause) => print_line(format_args!("  failed: {cause}")),
+            StudyEvent::CellSettled(_, verdict) => print_line(format_args!("  {verdict}")),
         }
     }
 }
 
 fn update_live(live: &mut Live, event: StudyEvent<'_>) {
     match event {
-        StudyEvent::Visit { cell, block, left } => live.visit(&cell.id, block, left),
-        StudyEvent::Ready(_) => {}
-        StudyEvent::Begins(role, number) => live.begins(role, number),
-        StudyEvent::Crowd(event) => live.crowd(event),
-        StudyEvent::Ended(record) => live.ended(record),
-        StudyEvent::Failed(cell, cause) => live.says(&cell.id, &format!("failed: {cause}")),
-        StudyEvent::Settled(cell, verdict) => live.says(&cell.id, verdict),
+        StudyEvent::VisitStarted { cell, block, left } => live.visit(&cell.id, block, left),
+        StudyEvent::Visit(VisitEvent::Ready(_)) => {}
+        StudyEvent::Visit(VisitEvent::RunStarted(role, number)) => live.begins(role, number),
+        StudyEvent::Visit(VisitEvent::Crowd(event)) => live.crowd(event),
+        StudyEvent::Visit(VisitEvent::RunEnded(record)) => live.ended(record),
+        StudyEvent::VisitFailed(cell, cause) => live.says(&cell.id, &format!("failed: {cause}")),
+        StudyEvent::CellSettled(cell, verdict) => live.says(&cell.id, verdict),
     }
 }

@@ -1,4 +1,4 @@
-//! Why a study ended early.
+//! Errors of a study that is carried out.
 
 use std::path::PathBuf;
 
@@ -23,27 +23,27 @@ impl From<SaveError> for StudyRunError {
     }
 }
 
-/// A study's folder that cannot be gone on with.
+/// The folder of a study cannot be used to resume it.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// Something in it cannot be read.
+    /// A file in the folder cannot be read.
     #[error("cannot read {path}: {cause}", path = path.display())]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the file system or of the JSON parser.
         cause: String,
     },
-    /// It was begun with another file.
-    #[error("{path} is not what the study says now; resume it with that file, or begin anew", path = path.display())]
+    /// The study file has changed since the study began.
+    #[error("{path} differs from the study file; resume the study with that file, or start a new one", path = path.display())]
     Changed {
-        /// The study as it was begun.
+        /// The copy of the study file in the folder.
         path: PathBuf,
     },
-    /// Somebody else is at it.
+    /// Another process holds the lock of the folder.
     #[error("another klatch is carrying out the study in {folder}", folder = folder.display())]
     Busy {
-        /// Where.
+        /// Folder of the study.
         folder: PathBuf,
     },
 }

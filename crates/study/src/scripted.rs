@@ -1,4 +1,4 @@
-//! Studies for tests: plans without a machine, and runs by a script.
+//! Studies for tests: plans that do not depend on the machine, and an executor that follows a script.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use klatch_runner::{CrowdKind, Executor, Plan, RunError, VisitEvent};
 
 use crate::{StudyPlan, load};
 
-/// What no study file says.
+/// The plan that the study files of tests change.
 pub(crate) fn base() -> Plan {
-    let patience = Duration::from_secs(1);
+    let timeout = Duration::from_secs(1);
     Plan {
         platform: Wish::default(),
         target: None,
@@ -29,9 +29,9 @@ pub(crate) fn base() -> Plan {
         warmups: 0,
         trials: 1,
         out: "results".into(),
-        ready_timeout: patience,
-        timeout: patience,
-        connect_timeout: patience,
+        ready_timeout: timeout,
+        timeout,
+        connect_timeout: timeout,
         crowd_loops: 1,
         seed: 1,
         build: Build { version: "0".into(), commit: None },
@@ -43,30 +43,30 @@ fn workload() -> Workload {
     Workload { rooms: 10, users: 20, count: 100, size_bytes: 60, start: 1, pacing, pause_s: 0.0 }
 }
 
-/// The study of this text, in a file of its own in `folder`.
+/// Loads a study from this text, which is written to `folder/mine.toml`.
 pub(crate) fn study(folder: &Path, text: &str) -> Result<StudyPlan, String> {
     let path = folder.join("mine.toml");
     std::fs::write(&path, text).unwrap();
     load(path.to_str().unwrap(), &base(), 7).map_err(|error| error.to_string())
 }
 
-/// A valid run with this score.
-fn ran(plan: &Plan, role: Role, number: u32, messages_per_s: f64) -> Record {
+/// The record of a valid run with this score.
+fn valid_record(plan: &Plan, role: Role, number: u32, messages_per_s: f64) -> Record {
     let workload = plan.workload.clone();
     // Each delivery took 5 ms.
     let latency = Latency::from_counts_ns(&[(5_000_000, 100)]).expect("5 ms fit into a histogram");
     Record { role, workload, latency, ..record(number, number % 60, messages_per_s) }
 }
 
-/// What a scripted run gives: a score, or why it fails.
+/// Gives the score of a run, or the cause of its failure.
 pub(crate) type Script<'a> = Box<dyn FnMut(&Plan, Role, u32) -> Result<f64, &'static str> + 'a>;
 
-/// Runs by a script instead of by a machine.
+/// An executor whose runs take their scores from a script.
 pub(crate) struct Scripted<'a> {
     pub(crate) script: Script<'a>,
-    /// Every run made: platform, rooms, role, number.
+    /// Platform, rooms, role and number of every run so far.
     pub(crate) made: Vec<(String, u32, Role, u32)>,
-    /// Stops as kill -9 would after so many runs, in the middle of the next.
+    /// Number of runs until the executor stops in the middle of a run, as after kill -9; `None` for never.
     pub(crate) runs_left: Option<usize>,
 }
 
@@ -83,7 +83,7 @@ impl Executor for Scripted<'_> {
         &mut self,
         plan: &Plan,
         runs: &[(Role, u32)],
-        tell: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
+        on_event: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         for &(role, number) in runs {
             match &mut self.runs_left {
@@ -93,15 +93,15 @@ impl Executor for Scripted<'_> {
             }
             self.made.push((plan.platform.name.clone().unwrap(), plan.workload.rooms, role, number));
             match (self.script)(plan, role, number) {
-                Ok(score) => tell(VisitEvent::RunEnded(&ran(plan, role, number, score)))?,
+                Ok(score) => on_event(VisitEvent::RunEnded(&valid_record(plan, role, number, score)))?,
                 Err("the server died") => {
-                    let mut invalid = ran(plan, role, number, 1.0);
+                    let mut invalid = valid_record(plan, role, number, 1.0);
                     invalid.verdict = Verdict::of(vec![Reason::new(Cause::Server, "the server died")]);
-                    tell(VisitEvent::RunEnded(&invalid))?;
+                    on_event(VisitEvent::RunEnded(&invalid))?;
                     return Ok(());
                 }
-                Err(words) => {
-                    return Err(RunError::CrowdDied { name: "1".into(), stderr: words.into() });
+                Err(cause) => {
+                    return Err(RunError::CrowdDied { name: "1".into(), stderr: cause.into() });
                 }
             }
         }

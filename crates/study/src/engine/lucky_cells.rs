@@ -1,14 +1,14 @@
-//! A few cells converged among many that did not: where most scatter too much, those few may owe it to luck.
+//! Warns of cells that converged where most did not: if most cells scatter too much, a few converge by chance.
 
 use klatch_record::{CellResult, CellStatus, Warning, WarningKind};
 
-/// With fewer cells, a share of them says nothing.
+/// With fewer cells their share is meaningless.
 const CELLS_MIN: usize = 4;
-/// Where a tenth of the series converge, up to 7 in 100 of those miss the true mean; below, more do (docs/reference/method.md).
-/// A quarter of a handful of cells is the nearest share that can be seen.
+/// If a tenth of the series converges, up to 7 % of their intervals miss the true mean; if fewer converge, more miss it
+/// (docs/reference/method.md). With only a few cells, a quarter is the nearest share that can be observed.
 const CONVERGED_MIN: f64 = 0.25;
 
-/// Warns at each cell that converged.
+/// Adds the warning to each cell that converged.
 pub(crate) fn guard(cells: &mut [CellResult]) {
     let count = |status| cells.iter().filter(|cell| cell.status == status).count();
     let (converged, not) = (count(CellStatus::Converged), count(CellStatus::NotConverged));
@@ -17,7 +17,8 @@ pub(crate) fn guard(cells: &mut [CellResult]) {
         return;
     }
     for cell in cells.iter_mut().filter(|cell| cell.status == CellStatus::Converged) {
-        let message = format!("{converged} of {all} cells converged, so this one may owe it to luck");
+        let message =
+            format!("{converged} of {all} cells converged, so this one may have converged by chance");
         let advice = "allow more trials, or do not rely on the width of its interval".to_owned();
         cell.warnings.push(Warning { kind: WarningKind::LuckyCell, message, advice });
     }
@@ -46,15 +47,18 @@ mod tests {
     }
 
     #[test]
-    fn one_of_many_is_warned_of_and_its_neighbours_are_not() {
+    fn one_converged_cell_of_many_gets_the_warning() {
         let mut all = cells(1, 9);
         guard(&mut all);
-        assert_eq!(all[0].warnings[0].message, "1 of 10 cells converged, so this one may owe it to luck");
+        assert_eq!(
+            all[0].warnings[0].message,
+            "1 of 10 cells converged, so this one may have converged by chance"
+        );
         assert!(all[1..].iter().all(|cell| cell.warnings.is_empty()));
     }
 
     #[test]
-    fn a_study_in_which_many_converge_has_no_such_warning() {
+    fn a_study_in_which_many_cells_converge_has_no_warning() {
         for (converged, not) in [(3, 7), (10, 0), (1, 2)] {
             let mut all = cells(converged, not);
             guard(&mut all);

@@ -1,7 +1,7 @@
-//! The order of cells within a block: random, so that what drifts on the machine hits all alike, and the same for the
-//! same seed, so that a study that was interrupted goes on as it would have.
+//! The order of cells within a block. It is random, so that drift of the machine affects all cells alike, and repeatable
+//! for a seed, so that an interrupted study continues in the same order.
 
-/// The numbers 0..count in the order of this block.
+/// The numbers 0..count in the order of `block`.
 pub(crate) fn order(seed: u64, block: u32, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     fastrand::Rng::with_seed(seed ^ (u64::from(block) << 32)).shuffle(&mut order);

@@ -1,4 +1,4 @@
-//! From records to what came of a cell and of a study.
+//! The results of a cell and of a study.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use klatch_stats::{Interval, stopped_interval};
 
 use super::lucky_cells;
 use super::store::Store;
-use crate::cell::{Cell, StudyPlan};
-use crate::series::{Enough, Preset};
+use crate::plan::{Cell, StudyPlan};
+use crate::series::{Preset, StopRule};
 
-/// What came of a cell, of whose trials these count. The interval is that of the rules' metric, where the rule says
-/// which it is.
-pub(super) fn cell(
+/// The result of a cell from the trials that count. `interval` is that of the rules' metric, where the stop rule computed
+/// it.
+pub(super) fn cell_result(
     plan: &StudyPlan,
     cell: &Cell,
     status: CellStatus,
@@ -24,8 +24,8 @@ pub(super) fn cell(
     (counted, failures): (Vec<&Record>, Vec<String>),
 ) -> CellResult {
     let rules = &plan.rules;
-    // The best two of three, and three that agree, are picked by what they are: no interval can be made of them.
-    let picked = rules.preset == Preset::Volano1999 || matches!(rules.enough, Enough::Agree { .. });
+    // The best two of three, and three that agree, are selected by their values, so they have no interval.
+    let selected = rules.preset == Preset::Volano1999 || matches!(rules.stop, StopRule::Agree { .. });
     let estimate = |Reading { name, of }: &Reading| {
         let values: Vec<f64> = counted.iter().filter_map(|record| of(record)).collect();
         if values.is_empty() || values.len() < counted.len() {
@@ -34,7 +34,7 @@ pub(super) fn cell(
         let first = rules.first_trials().map_or(values.len(), |first| values.len().min(first as usize));
         let own = interval.filter(|_| *name == rules.metric.name());
         let interval = own.or_else(|| stopped_interval(&values, first, rules.confidence).ok());
-        let interval = interval.filter(|_| !picked);
+        let interval = interval.filter(|_| !selected);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let (low, high) = (interval.map(|interval| interval.low), interval.map(|interval| interval.high));
         Some(((*name).to_owned(), Estimate { mean, low, high, values }))
@@ -52,7 +52,7 @@ pub(super) fn cell(
     }
 }
 
-/// The warnings of all its trials, each kind once.
+/// The warnings of all trials, one per kind, and those about the series.
 fn warnings(counted: &[&Record]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     for warning in counted.iter().flat_map(|record| &record.warnings) {
@@ -64,8 +64,14 @@ fn warnings(counted: &[&Record]) -> Vec<Warning> {
     warnings
 }
 
-/// What came of the study.
-pub(super) fn study(plan: &StudyPlan, store: &Store, mut cells: Vec<CellResult>) -> StudyResult {
+/// The result of a cell that cannot run on this machine.
+pub(super) fn absent_cell(plan: &StudyPlan, cell: &Cell, reason: &str) -> CellResult {
+    let verdict = format!("cannot run here: {reason}");
+    cell_result(plan, cell, CellStatus::Absent, verdict, None, Default::default())
+}
+
+/// The result of the study; warnings that compare its cells are added to them.
+pub(super) fn study_result(plan: &StudyPlan, store: &Store, mut cells: Vec<CellResult>) -> StudyResult {
     lucky_cells::guard(&mut cells);
     StudyResult {
         schema: STUDY_SCHEMA_NAME.to_owned(),

@@ -1,5 +1,5 @@
-//! A study's folder: `study.toml`, `cells/<cell>/block-<n>/<run>.json`, and `result.json` at the end. Every record is
-//! there as soon as its run has ended, so a study can go on after whatever happened to it.
+//! The folder of a study: `study.toml`, `cells/<cell>/block-<n>/<run>.json`, and `result.json` at the end. Every record is
+//! written as soon as its run has ended, so that an interrupted study can be resumed.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,40 +14,41 @@ use serde::{Deserialize, Serialize};
 use crate::error::{StoreError, StudyRunError};
 
 const STUDY: &str = "study.toml";
-const BEGUN: &str = "begun.json";
+const START: &str = "begun.json";
 const FAILURE: &str = "failure.json";
 const RESULT: &str = "result.json";
 
-/// The folder of a study that is being carried out. Nobody else can carry it out meanwhile.
+/// The folder of a study in progress. It is locked, so that no other process can carry out the study.
 pub struct Store {
     folder: PathBuf,
-    begun: Begun,
+    start: Start,
     _lock: Lock,
 }
 
-/// What was fixed when the study was begun.
+/// Facts that were fixed at the start of the study.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Begun {
+struct Start {
     started_at: String,
     seed: u64,
 }
 
-/// A file that is locked.
+/// A locked file.
 struct Lock(File);
 
 impl Drop for Lock {
-    /// A process that is being started has the file open, too, until its program begins: closing it here is not enough.
+    /// Unlocks explicitly. A child between fork and exec also has the file open, so closing it here is not enough.
     fn drop(&mut self) {
-        // What cannot be unlocked is unlocked when all have closed it.
+        // On failure the lock ends when every process has closed the file.
         let _ = flock(&self.0, FlockOperation::Unlock);
     }
 }
 
-/// What is there of a block of a cell.
+/// The stored runs of one block of a cell.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     pub(crate) warmups: Vec<Record>,
     pub(crate) trials: Vec<Record>,
+    /// Why the visit failed, if it did.
     pub(crate) failure: Option<String>,
 }
 
@@ -57,23 +58,23 @@ struct Failure {
 }
 
 impl Store {
-    /// Begins a study in a new folder below `out`.
+    /// Creates and locks a new folder below `out` for the study file `source`.
     ///
     /// # Errors
-    /// The folder cannot be made or written to.
+    /// The folder cannot be created or written.
     pub fn begin(out: &Path, name: &str, source: &str, seed: u64) -> Result<Store, StudyRunError> {
         let in_out = |source| RunError::Folder { out: out.to_owned(), source };
         let folder = make_folder(out, name, Timestamp::now()).map_err(in_out)?;
         std::fs::write(folder.join(STUDY), source).map_err(in_out)?;
-        let begun = Begun { started_at: now(), seed };
-        save_json(&begun, &folder.join(BEGUN))?;
-        Store::lock(folder, begun)
+        let start = Start { started_at: now(), seed };
+        save_json(&start, &folder.join(START))?;
+        Store::lock(folder, start)
     }
 
-    /// Goes on with the study in `folder`, which must be the one that `source` describes.
+    /// Locks the folder of an interrupted study with the study file `source`.
     ///
     /// # Errors
-    /// It is another study, or somebody carries it out now, or it cannot be read.
+    /// The study file has changed, another process holds the lock, or the folder cannot be read.
     pub fn resume(folder: &Path, source: &str) -> Result<Store, StudyRunError> {
         let path = folder.join(STUDY);
         let read = |path: &Path| {
@@ -83,51 +84,51 @@ impl Store {
         if read(&path)? != source {
             return Err(StoreError::Changed { path }.into());
         }
-        let path = folder.join(BEGUN);
-        let begun = serde_json::from_str(&read(&path)?)
+        let path = folder.join(START);
+        let start = serde_json::from_str(&read(&path)?)
             .map_err(|error| StoreError::Read { path, cause: error.to_string() })?;
-        Store::lock(folder.to_owned(), begun)
+        Store::lock(folder.to_owned(), start)
     }
 
     /// The newest folder below `out` that holds the study of this name.
     pub fn newest(out: &Path, name: &str) -> Option<PathBuf> {
         let folders = std::fs::read_dir(out).ok()?.flatten().map(|entry| entry.path());
         let named = |folder: &PathBuf| {
-            // `<time>-<name>`, and a number if two were begun in one second.
+            // The name is `<time>-<name>`, with a number if two studies began in the same second.
             let text = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let rest = text.split_once("Z-").map_or("", |(_, rest)| rest);
             let number = rest.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
             rest == name || number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        folders.filter(|folder| folder.join(BEGUN).is_file()).filter(named).max()
+        folders.filter(|folder| folder.join(START).is_file()).filter(named).max()
     }
 
-    fn lock(folder: PathBuf, begun: Begun) -> Result<Store, StudyRunError> {
+    fn lock(folder: PathBuf, start: Start) -> Result<Store, StudyRunError> {
         let wrong = |cause: String| StoreError::Read { path: folder.clone(), cause };
-        let file = File::open(folder.join(BEGUN)).map_err(|error| wrong(error.to_string()))?;
+        let file = File::open(folder.join(START)).map_err(|error| wrong(error.to_string()))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Store { folder, begun, _lock: Lock(file) }),
+            Ok(()) => Ok(Store { folder, start, _lock: Lock(file) }),
             Err(Errno::WOULDBLOCK) => Err(StoreError::Busy { folder }.into()),
             Err(error) => Err(wrong(error.to_string()).into()),
         }
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// When it was begun.
+    /// Start time of the study, RFC 3339 in UTC.
     pub(crate) fn started_at(&self) -> &str {
-        &self.begun.started_at
+        &self.start.started_at
     }
 
-    /// The seed that it was begun with.
+    /// The seed that the study was started with.
     pub fn seed(&self) -> u64 {
-        self.begun.seed
+        self.start.seed
     }
 
-    /// All blocks of a cell, the first at place 0, up to the last of which there is anything.
+    /// All blocks of a cell up to the last one with a file; block 1 is at index 0.
     pub(crate) fn blocks(&self, cell: &str) -> Result<Vec<Block>, StudyRunError> {
         let mut blocks = Vec::new();
         let all = self.folder.join("cells").join(cell);
@@ -154,26 +155,26 @@ impl Store {
         Ok(blocks)
     }
 
-    /// Keeps a record of a block.
-    pub(crate) fn keep(&self, cell: &str, block: u32, record: &Record) -> Result<(), RunError> {
-        let folder = self.block(cell, block)?;
+    /// Writes a record of a block.
+    pub(crate) fn save_record(&self, cell: &str, block: u32, record: &Record) -> Result<(), RunError> {
+        let folder = self.block_folder(cell, block)?;
         let stem = next_stem(&folder, record.role);
         Ok(save(record, &folder.join(stem + ".json"))?)
     }
 
-    /// Keeps why a block of a cell failed.
-    pub(crate) fn fail(&self, cell: &str, block: u32, cause: &str) -> Result<(), RunError> {
+    /// Writes why a block of a cell failed.
+    pub(crate) fn save_failure(&self, cell: &str, block: u32, cause: &str) -> Result<(), RunError> {
         let failure = Failure { cause: cause.to_owned() };
-        Ok(save_json(&failure, &self.block(cell, block)?.join(FAILURE))?)
+        Ok(save_json(&failure, &self.block_folder(cell, block)?.join(FAILURE))?)
     }
 
-    /// Keeps what came of the study.
-    pub(crate) fn finish(&self, result: &StudyResult) -> Result<(), StudyRunError> {
+    /// Writes the result of the study.
+    pub(crate) fn save_result(&self, result: &StudyResult) -> Result<(), StudyRunError> {
         Ok(save_json(result, &self.folder.join(RESULT))?)
     }
 
-    /// The folder of a block.
-    pub(crate) fn block(&self, cell: &str, block: u32) -> Result<PathBuf, RunError> {
+    /// The folder of a block, which is created if necessary.
+    pub(crate) fn block_folder(&self, cell: &str, block: u32) -> Result<PathBuf, RunError> {
         let folder = self.folder.join("cells").join(cell).join(format!("block-{block:03}"));
         let in_out = |source| RunError::Folder { out: self.folder.clone(), source };
         std::fs::create_dir_all(&folder).map_err(in_out)?;
@@ -181,7 +182,7 @@ impl Store {
     }
 }
 
-/// What is in a folder, by name; nothing if it is not there.
+/// The paths in a folder, sorted by name; empty if the folder does not exist.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();

@@ -1,4 +1,4 @@
-//! Studies under every rule, with scripted scores instead of runs.
+//! Studies under every preset of run rules, with scripted scores.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use klatch_runner::{Plan, RunError};
 
 const TWO_CELLS: &str = "question = 'q'\nplatforms = ['native-epoll']\n[workload]\nrooms = [1, 2]\n";
 
-fn carry_out(plan: &StudyPlan, out: &Path, scripted: &mut Scripted<'_>) -> StudyResult {
+fn run(plan: &StudyPlan, out: &Path, scripted: &mut Scripted<'_>) -> StudyResult {
     let store = Store::begin(out, "mine", &plan.source, plan.seed).unwrap();
     run_study(plan, &store, scripted, |_| {}).unwrap()
 }
@@ -21,7 +21,7 @@ fn plan(text: &str) -> (tempfile::TempDir, StudyPlan) {
 }
 
 #[test]
-fn cells_that_converge_stop_early_and_others_go_on_to_the_most() {
+fn converged_cells_stop_early_and_others_use_all_trials() {
     let (out, plan) = plan(TWO_CELLS);
     let mut scripted = Scripted::new(|plan, _, number| {
         // One room is steady; with two rooms every other trial takes twice as long.
@@ -31,7 +31,7 @@ fn cells_that_converge_stop_early_and_others_go_on_to_the_most() {
             50.0 * f64::from(1 + number % 2)
         })
     });
-    let result = carry_out(&plan, out.path(), &mut scripted);
+    let result = run(&plan, out.path(), &mut scripted);
     let [one, two] = &result.cells[..] else { panic!("two cells") };
     assert_eq!((one.status, one.trials, one.id.as_str()), (CellStatus::Converged, 8, "native-epoll_rooms-1"));
     assert_eq!((two.status, two.trials), (CellStatus::NotConverged, 20));
@@ -40,7 +40,7 @@ fn cells_that_converge_stop_early_and_others_go_on_to_the_most() {
     let score = &one.estimates["messages_per_s"];
     assert_eq!(score.values, [100.1, 100.2, 100.3, 100.4, 100.5, 100.6, 100.7, 100.8]);
     assert!(score.low.unwrap() < 100.4 && score.high.unwrap() > 100.5);
-    // Each visit warms up its own server first.
+    // Each visit has one warm-up.
     assert_eq!(scripted.made.iter().filter(|run| run.2 == Role::WarmUp).count(), 28);
 }
 
@@ -48,7 +48,7 @@ fn cells_that_converge_stop_early_and_others_go_on_to_the_most() {
 fn visits_of_all_cells_are_interleaved() {
     let (out, plan) = plan(TWO_CELLS);
     let mut scripted = Scripted::new(|_, _, _| Ok(100.0));
-    carry_out(&plan, out.path(), &mut scripted);
+    run(&plan, out.path(), &mut scripted);
     let trials: Vec<(u32, u32)> =
         scripted.made.iter().filter(|run| run.2 == Role::Trial).map(|run| (run.3, run.1)).collect();
     for block in trials.chunks(2) {
@@ -64,12 +64,12 @@ fn a_slow_first_run_is_discarded_under_the_rules_of_1999() {
         let drift = [1832.0, 1867.0, 1847.0];
         Ok(match (plan.workload.rooms, role) {
             (1, Role::WarmUp) => 10.0,
-            // The first visit of the cell is the discarded one, so its trials are of the blocks after it.
+            // The first visit of the cell is discarded, so the trials belong to the blocks after it.
             (1, Role::Trial) => drift[number as usize - 2],
             _ => 5.0,
         })
     });
-    let result = carry_out(&plan, out.path(), &mut scripted);
+    let result = run(&plan, out.path(), &mut scripted);
     assert_eq!(scripted.made.len(), 8);
     let score = &result.cells[0].estimates["messages_per_s"];
     assert_eq!((score.values.as_slice(), score.mean), ([1867.0, 1847.0].as_slice(), 1857.0));
@@ -77,7 +77,7 @@ fn a_slow_first_run_is_discarded_under_the_rules_of_1999() {
 }
 
 #[test]
-fn drift_is_seen_by_the_rules_of_2005() {
+fn the_rules_of_2005_detect_drift() {
     let (out, plan) = plan(&format!("{TWO_CELLS}[rules]\npreset = 'websphere-2005'\n"));
     let mut scripted = Scripted::new(|plan, _, number| {
         Ok(if plan.workload.rooms == 1 {
@@ -86,11 +86,11 @@ fn drift_is_seen_by_the_rules_of_2005() {
             100.0 * 1.1f64.powi(number as i32)
         })
     });
-    let result = carry_out(&plan, out.path(), &mut scripted);
+    let result = run(&plan, out.path(), &mut scripted);
     assert_eq!((result.cells[0].status, result.cells[0].trials), (CellStatus::Converged, 3));
     let score = &result.cells[0].estimates["messages_per_s"];
     assert_eq!(score.values, [95.0, 100.0 - 10.0 / 3.0, 97.5]);
-    // They were taken because they agree, so their scatter says nothing.
+    // These three were selected because they agree, so their scatter gives no interval.
     assert_eq!((score.low, score.high), (None, None));
     assert_eq!(result.cells[1].status, CellStatus::NotConverged);
 }
@@ -99,13 +99,13 @@ fn drift_is_seen_by_the_rules_of_2005() {
 fn one_start_makes_all_trials_under_the_rules_of_2000() {
     let (out, plan) = plan(&format!("{TWO_CELLS}[rules]\npreset = 'ibm-2000'\n"));
     let mut scripted = Scripted::new(|_, _, number| Ok(100.0 + f64::from(number)));
-    let result = carry_out(&plan, out.path(), &mut scripted);
+    let result = run(&plan, out.path(), &mut scripted);
     assert_eq!(result.cells[1].estimates["messages_per_s"].values, [101.0, 102.0, 103.0, 104.0, 105.0]);
     assert_eq!(scripted.made.len(), 12);
 }
 
 #[test]
-fn failures_are_told_and_the_study_goes_on() {
+fn a_failed_visit_is_reported_and_the_study_goes_on() {
     let (out, plan) = plan(TWO_CELLS);
     let mut accidents = 0;
     let mut scripted = Scripted::new(|plan, role, _| match (plan.workload.rooms, role) {
@@ -116,7 +116,7 @@ fn failures_are_told_and_the_study_goes_on() {
         }
         _ => Ok(100.0),
     });
-    let result = carry_out(&plan, out.path(), &mut scripted);
+    let result = run(&plan, out.path(), &mut scripted);
     let [one, two] = &result.cells[..] else { panic!("two cells") };
     assert_eq!((one.status, one.verdict.as_str()), (CellStatus::Failed, "failed: the server died"));
     assert_eq!(one.failures.len(), 2);
@@ -125,11 +125,11 @@ fn failures_are_told_and_the_study_goes_on() {
 }
 
 #[test]
-fn wherever_it_is_cut_short_no_finished_run_is_lost_or_repeated() {
+fn an_interruption_at_any_run_neither_loses_nor_repeats_a_finished_run() {
     let (out, plan) = plan(TWO_CELLS);
     let script =
         |plan: &Plan, _: Role, number: u32| Ok(f64::from(plan.workload.rooms * 1000 + number * (number % 3)));
-    let undisturbed = carry_out(&plan, out.path(), &mut Scripted::new(script));
+    let undisturbed = run(&plan, out.path(), &mut Scripted::new(script));
     for runs in 0..40 {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::begin(folder.path(), "mine", &plan.source, plan.seed).unwrap();
@@ -155,13 +155,13 @@ fn wherever_it_is_cut_short_no_finished_run_is_lost_or_repeated() {
 const LIMIT: &str = "question = 'q'\nplatforms = ['native-epoll']\n[search]\nkind = 'limit'\nrooms_from = 1\nrooms_max = 100\n[rules]\nwarmups = 0\n";
 
 #[test]
-fn a_limit_is_found_with_its_cause() {
+fn a_limit_search_reports_the_limit_and_its_cause() {
     let (out, plan) = plan(LIMIT);
     let mut scripted =
         Scripted::new(
             |plan, _, _| if plan.workload.rooms <= 13 { Ok(100.0) } else { Err("no more threads") },
         );
-    let result = carry_out(&plan, out.path(), &mut scripted);
+    let result = run(&plan, out.path(), &mut scripted);
     let search = result.cells[0].search.as_ref().unwrap();
     assert_eq!((search.found, search.passes.as_slice(), search.low), (Some(13.0), [13.0].as_slice(), None));
     assert!(
@@ -172,12 +172,12 @@ fn a_limit_is_found_with_its_cause() {
     assert_eq!(
         steps,
         [(1.0, 1), (2.0, 1), (4.0, 1), (8.0, 1), (16.0, 2), (12.0, 1), (14.0, 2), (13.0, 1)],
-        "a failure is repeated"
+        "every failed step has a second visit"
     );
 }
 
 #[test]
-fn one_accident_does_not_end_a_search() {
+fn a_single_failure_does_not_end_a_search() {
     let (out, plan) = plan(LIMIT);
     let mut accidents = 0;
     let mut scripted = Scripted::new(|plan, _, _| {
@@ -187,7 +187,7 @@ fn one_accident_does_not_end_a_search() {
         }
         if plan.workload.rooms <= 13 { Ok(100.0) } else { Err("no more threads") }
     });
-    let result = carry_out(&plan, out.path(), &mut scripted);
+    let result = run(&plan, out.path(), &mut scripted);
     let search = result.cells[0].search.as_ref().unwrap();
     assert_eq!(search.found, Some(13.0));
     assert_eq!((search.steps[2].held, search.steps[2].visits), (true, 3));
@@ -197,7 +197,7 @@ fn one_accident_does_not_end_a_search() {
 fn a_knee_has_an_interval_over_its_passes() {
     let text = "question = 'q'\nplatforms = ['native-epoll']\n[search]\nkind = 'knee'\nrate_from = 1\nrate_max = 500\nlatency_p99_max_ms = 10\n[rules]\nwarmups = 0\n";
     let (out, plan) = plan(text);
-    // What the machine gives wanders from visit to visit, by 10 %.
+    // The capacity of the machine varies by 10 % between visits.
     let mut visits = 0;
     let script = || {
         Scripted::new(move |plan: &Plan, _, _| {
@@ -207,13 +207,13 @@ fn a_knee_has_an_interval_over_its_passes() {
             if per_user_per_s <= knee { Ok(100.0) } else { Err("too late") }
         })
     };
-    let result = carry_out(&plan, out.path(), &mut script());
+    let result = run(&plan, out.path(), &mut script());
     let search = result.cells[0].search.as_ref().unwrap();
     let (low, found, high) = (search.low.unwrap(), search.found.unwrap(), search.high.unwrap());
     assert_eq!((search.passes.len(), search.steps.last().unwrap().pass), (4, 4));
     assert!(low < found && found < high && (37.0..=42.5).contains(&found), "{search:?}");
     assert!(result.cells[0].verdict.contains(" in 4 passes); "), "{}", result.cells[0].verdict);
-    // Cut short and resumed, it finds the same without a visit more.
+    // A resumed search has the same result without another visit.
     let folder = tempfile::tempdir().unwrap();
     let store = Store::begin(folder.path(), "mine", &plan.source, plan.seed).unwrap();
     run_study(&plan, &store, &mut script(), |_| {}).unwrap();
@@ -224,10 +224,10 @@ fn a_knee_has_an_interval_over_its_passes() {
 }
 
 #[test]
-fn another_klatch_is_kept_out_and_another_file_is_refused() {
+fn a_second_process_and_a_changed_file_are_refused() {
     let (out, plan) = plan(TWO_CELLS);
     let store = Store::begin(out.path(), "mine", &plan.source, 3).unwrap();
     let again = |source: &str| Store::resume(store.folder(), source).err().unwrap().to_string();
     assert!(again(&plan.source).starts_with("another klatch is carrying out the study in "));
-    assert!(again("question = 'other'").contains("is not what the study says now"));
+    assert!(again("question = 'other'").contains("differs from the study file"));
 }

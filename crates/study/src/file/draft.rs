@@ -1,24 +1,24 @@
-//! A cell that is being put together: what each value of an axis changes.
+//! Drafts of cells: what each value of an axis changes in a plan.
 
 use klatch_platforms::Setting;
 use klatch_record::{Pacing, Workload};
 use klatch_runner::{CrowdKind, Plan};
-use klatch_schedulers::Wish;
+use klatch_schedulers::Wish as SchedulerSpec;
 
 use super::PacingName;
 
-/// A cell that is being put together.
+/// A cell before all axes have been applied.
 #[derive(Clone)]
 pub(crate) struct Draft {
     pub(crate) plan: Plan,
     pub(crate) pacing: PacingName,
     pub(crate) window: u32,
     pub(crate) rate: Option<f64>,
-    /// Values of the axes so far.
+    /// Name and value of each axis so far.
     pub(crate) at: Vec<(String, String)>,
 }
 
-/// What one value of an axis means.
+/// What one value of an axis changes in a plan.
 #[derive(Clone)]
 pub(crate) enum Change {
     Rooms(u32),
@@ -32,24 +32,24 @@ pub(crate) enum Change {
     Server(Setting),
     Crowd(Setting),
     Sysctl(Setting),
-    Scheduler(Option<Wish>),
+    Scheduler(Option<SchedulerSpec>),
     CrowdKind(CrowdKind),
     CrowdLoops(usize),
-    /// Server processes over which the rooms are spread.
+    /// Number of server processes.
     Servers(u32),
-    /// Crowd processes over which the rooms are spread.
+    /// Number of crowd processes.
     Shards(u32),
-    /// The first so many CPUs, for server and crowd.
+    /// Number of CPUs for server and crowd, counted from the first.
     Cpus(u32),
 }
 
 impl Draft {
-    pub(crate) fn of(plan: &Plan) -> Draft {
+    pub(crate) fn new(plan: &Plan) -> Draft {
         Draft { plan: plan.clone(), pacing: PacingName::Turns, window: 1, rate: None, at: Vec::new() }
     }
 
-    pub(crate) fn change(&mut self, change: &Change) {
-        let (plan, workload) = (&mut self.plan.platform, &mut self.plan.workload);
+    pub(crate) fn apply(&mut self, change: &Change) {
+        let (platform, workload) = (&mut self.plan.platform, &mut self.plan.workload);
         match change {
             Change::Rooms(rooms) => workload.rooms = *rooms,
             Change::Users(users) => workload.users = *users,
@@ -59,26 +59,26 @@ impl Draft {
             Change::Pacing(pacing) => self.pacing = *pacing,
             Change::Window(window) => self.window = *window,
             Change::Rate(rate) => self.rate = Some(*rate),
-            Change::Server(setting) => plan.settings.push(setting.clone()),
+            Change::Server(setting) => platform.settings.push(setting.clone()),
             Change::Crowd(setting) => self.plan.crowd_settings.push(setting.clone()),
             Change::Sysctl(setting) => self.plan.sysctls.push(setting.clone()),
-            Change::Scheduler(wish) => self.plan.scheduler.clone_from(wish),
+            Change::Scheduler(spec) => self.plan.scheduler.clone_from(spec),
             Change::CrowdKind(kind) => self.plan.crowd = *kind,
             Change::Servers(servers) => self.plan.servers = *servers,
             Change::Shards(shards) => self.plan.shards = *shards,
             Change::CrowdLoops(loops) => self.plan.crowd_loops = *loops,
             Change::Cpus(count) => {
                 let setting = Setting { name: "cpus".to_owned(), value: format!("first:{count}") };
-                plan.settings.push(setting.clone());
+                platform.settings.push(setting.clone());
                 self.plan.crowd_settings.push(setting);
             }
         }
     }
 
-    /// The plan with its pacing; the axes of another pacing are left out.
+    /// Sets the pacing of the plan, and drops the axes that belong to another pacing.
     pub(crate) fn finish(mut self) -> Draft {
-        let (of_rounds, of_rate) = (self.pacing == PacingName::Rounds, self.pacing == PacingName::Rate);
-        self.at.retain(|(axis, _)| (of_rounds || axis != "window") && (of_rate || axis != "rate"));
+        let (is_rounds, is_rate) = (self.pacing == PacingName::Rounds, self.pacing == PacingName::Rate);
+        self.at.retain(|(axis, _)| (is_rounds || axis != "window") && (is_rate || axis != "rate"));
         self.plan.workload = Workload {
             pacing: match self.pacing {
                 PacingName::Turns => Pacing::Turns,

@@ -1,4 +1,4 @@
-//! From a study file to its cells: every combination of every axis, each checked against what it would run on.
+//! Expands a study file into cells: every combination of all axes, each checked against this machine.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use klatch_record::{StudyAxis, error_chain};
 use klatch_runner::{Plan, RunError, resolve_platform};
 use toml::Spanned;
 
-use super::axes::{Dimension, dimensions, of_platform};
+use super::dimensions::{Dimension, dimensions, platform_dimensions};
 use super::draft::Draft;
-use super::place::{Source, StudyFileError};
 use super::search::search;
+use super::source::{Source, StudyFileError};
 use super::{PacingName, PlatformChoice, StudyFile, name_of};
-use crate::cell::{Cell, StudyPlan};
+use crate::plan::{Cell, StudyPlan};
 
-/// More cells than this are a slip of the pen.
+/// A study with more cells is refused as a mistake.
 const CELLS_MAX: usize = 10_000;
 const PLATFORM: &str = "platform";
 
-/// Expands a study file. `base` holds what no study file says: folders, patience, where to look for platforms.
+/// Expands a study file. `base` holds what a study file cannot set: folders, time-outs, and the search path for platforms.
 ///
 /// # Errors
-/// What cannot be run anywhere or is more than this machine has, with its place in the file. A platform that is only
-/// not installed makes its cells absent.
+/// A cell is impossible on every machine, or needs more than this machine has; the error has a position in the file. A
+/// platform that is not installed only makes its cells absent.
 pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<StudyPlan, StudyFileError> {
     let file = StudyFile::parse(source)?;
     if file.question.trim().is_empty() {
-        return Err(source.wrong(0..0, "the question is empty: say in words what the study is to answer"));
+        return Err(source.error_at(0..0, "the question is empty: state in words what the study answers"));
     }
     if file.platforms.get_ref().is_empty() {
-        return Err(source.wrong(file.platforms.span(), "platforms is empty, so there is nothing to run"));
+        return Err(source.error_at(file.platforms.span(), "platforms is empty, so there is nothing to run"));
     }
-    pacing_has_its_numbers(&file, source)?;
+    check_pacing(&file, source)?;
     let base = &Plan { instruments: file.instruments.clone(), ..base.clone() };
     let cpus_here = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
     let common = dimensions(&file, source, cpus_here)?;
@@ -59,29 +59,29 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
     })
 }
 
-fn pacing_has_its_numbers(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
+fn check_pacing(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
     let pacings = file.workload.pacing.as_ref().map_or_else(Vec::new, |pacing| pacing.get_ref().0.clone());
     if let Some(window) = file.workload.window.as_ref().filter(|_| !pacings.contains(&PacingName::Rounds)) {
-        return Err(source.wrong(window.span(), "window belongs to pacing rounds"));
+        return Err(source.error_at(window.span(), "window belongs to pacing rounds"));
     }
     let knee =
         file.search.as_ref().is_some_and(|search| matches!(search.get_ref(), super::Search::Knee { .. }));
     let pause = file.workload.pause.as_ref().filter(|_| knee);
     if let Some(pause) = pause.filter(|pause| pause.get_ref().0.iter().any(|pause_s| *pause_s != 0.0)) {
-        let message = "pause does not go with a knee, whose schedules are fixed in advance";
-        return Err(source.wrong(pause.span(), message));
+        let message = "pause cannot be combined with a knee, whose schedules are fixed in advance";
+        return Err(source.error_at(pause.span(), message));
     }
     match (&file.workload.rate, pacings.contains(&PacingName::Rate)) {
-        (Some(rate), false) => Err(source.wrong(rate.span(), "rate belongs to pacing rate")),
+        (Some(rate), false) => Err(source.error_at(rate.span(), "rate belongs to pacing rate")),
         (None, true) if !knee => {
             let span = file.workload.pacing.as_ref().map_or(0..0, Spanned::span);
-            Err(source.wrong(span, "pacing rate needs a rate: messages a second of each user"))
+            Err(source.error_at(span, "pacing rate needs a rate: messages a second of each user"))
         }
         _ => Ok(()),
     }
 }
 
-/// Where each axis stands in the file, to name it when a value is wrong.
+/// The position of each axis in the file, for errors.
 type Spans = BTreeMap<String, std::ops::Range<usize>>;
 
 fn drafts(
@@ -90,14 +90,16 @@ fn drafts(
     common: &[Dimension],
     source: &Source<'_>,
 ) -> Result<Vec<(Draft, Spans)>, StudyFileError> {
-    let own = of_platform(choice);
+    let own = platform_dimensions(choice);
     let all: Vec<&Dimension> = own.iter().chain(common).collect();
     let count = all.iter().map(|dimension| dimension.values.len()).try_fold(1usize, usize::checked_mul);
     if count.is_none_or(|count| count > CELLS_MAX) {
-        return Err(source
-            .wrong(choice.span(), format!("the axes make more than {CELLS_MAX} cells; shorten the lists")));
+        return Err(source.error_at(
+            choice.span(),
+            format!("the axes make more than {CELLS_MAX} cells; shorten the lists"),
+        ));
     }
-    let mut first = Draft::of(base);
+    let mut first = Draft::new(base);
     first.plan.platform.name = Some(choice.get_ref().name.clone());
     let label = choice.get_ref().label.clone().unwrap_or_else(|| choice.get_ref().name.clone());
     first.at.push((PLATFORM.to_owned(), label));
@@ -106,7 +108,7 @@ fn drafts(
         let with = |draft: &Draft| -> Vec<Draft> {
             let one = |(value, change): &(String, _)| {
                 let mut draft = draft.clone();
-                draft.change(change);
+                draft.apply(change);
                 draft.at.push((dimension.name.clone(), value.clone()));
                 draft
             };
@@ -124,37 +126,37 @@ fn cell(
     spans: &Spans,
     source: &Source<'_>,
 ) -> Result<Cell, StudyFileError> {
-    let place = |axis: &str| {
-        let of_crowd = || spans.get(&format!("crowd.{axis}"));
-        spans.get(axis).or_else(of_crowd).cloned().unwrap_or_else(|| choice.span())
+    let span = |axis: &str| {
+        let in_crowd = || spans.get(&format!("crowd.{axis}"));
+        spans.get(axis).or_else(in_crowd).cloned().unwrap_or_else(|| choice.span())
     };
     let absent = match resolve_platform(&draft.plan) {
         Ok(_) => None,
-        Err(RunError::Workload(error)) => return Err(source.wrong(place(error.axis()), error)),
-        Err(error @ RunError::Needs(_)) => return Err(source.wrong(place("rooms"), error)),
+        Err(RunError::Workload(error)) => return Err(source.error_at(span(error.axis()), error)),
+        Err(error @ RunError::Needs(_)) => return Err(source.error_at(span("rooms"), error)),
         Err(RunError::Scheduler(error)) => Some(error_chain(&error)),
-        // What is not installed can be installed; what is asked for wrongly never comes.
+        // A platform that is not installed can be installed later; any other error is in the file.
         Err(RunError::Platform(
             error @ (PlatformError::Java { .. }
             | PlatformError::Program { .. }
             | PlatformError::Source { .. }),
         )) => Some(error_chain(&error)),
         Err(RunError::Platform(PlatformError::Knob(error))) => {
-            return Err(source.wrong(place(error.knob().unwrap_or_default()), error));
+            return Err(source.error_at(span(error.knob().unwrap_or_default()), error));
         }
-        Err(error) => return Err(source.wrong(choice.span(), error)),
+        Err(error) => return Err(source.error_at(choice.span(), error)),
     };
     Ok(Cell { id: String::new(), at: draft.at.into_iter().collect(), plan: draft.plan, absent })
 }
 
-/// All that can be an axis, in the order of tables: platforms, their own knobs, what is common to all.
+/// The names of all possible axes, in the order of tables: the platform, platforms' own knobs, and common dimensions.
 fn names<'a>(file: &'a StudyFile, common: &'a [Dimension]) -> Vec<&'a str> {
     let own = file.platforms.get_ref().iter().flat_map(|choice| choice.get_ref().knobs.keys());
     let common = common.iter().map(|dimension| dimension.name.as_str());
     std::iter::once(PLATFORM).chain(own.map(String::as_str)).chain(common).collect()
 }
 
-/// The axes with more than one value, and the platform; the others are taken out of the cells.
+/// The platform and all axes with more than one value. Other axes are removed from the cells.
 fn axes(cells: &mut [Cell], names: &[&str]) -> Vec<StudyAxis> {
     let mut axes: Vec<StudyAxis> = Vec::new();
     for (name, value) in cells.iter().flat_map(|cell| &cell.at) {
@@ -164,7 +166,7 @@ fn axes(cells: &mut [Cell], names: &[&str]) -> Vec<StudyAxis> {
             None => axes.push(StudyAxis { name: name.clone(), values: vec![value.clone()] }),
         }
     }
-    // A knob that only some cells have tells them from the others.
+    // A knob that only some cells have distinguishes them, even with one value.
     let everywhere = |name: &str| cells.iter().all(|cell| cell.at.contains_key(name));
     axes.retain(|axis| axis.name == PLATFORM || axis.values.len() > 1 || !everywhere(&axis.name));
     axes.sort_by_key(|axis| names.iter().position(|name| *name == axis.name));
@@ -174,17 +176,17 @@ fn axes(cells: &mut [Cell], names: &[&str]) -> Vec<StudyAxis> {
     axes
 }
 
-/// Names that are fit for folders.
+/// Gives each cell a unique name that is valid for a folder.
 fn name_cells(cells: &mut [Cell], axes: &[StudyAxis]) {
     let mut taken = std::collections::BTreeSet::new();
     for cell in cells {
-        let word = |axis: &StudyAxis| {
+        let part = |axis: &StudyAxis| {
             let value = cell.at.get(&axis.name)?;
             Some(if axis.name == PLATFORM { value.clone() } else { format!("{}-{value}", axis.name) })
         };
-        let name = axes.iter().filter_map(word).collect::<Vec<_>>().join("_");
-        let fit = |letter: char| letter.is_ascii_alphanumeric() || "._@-".contains(letter);
-        let name: String = name.chars().map(|letter| if fit(letter) { letter } else { '-' }).collect();
+        let name = axes.iter().filter_map(part).collect::<Vec<_>>().join("_");
+        let is_valid = |letter: char| letter.is_ascii_alphanumeric() || "._@-".contains(letter);
+        let name: String = name.chars().map(|letter| if is_valid(letter) { letter } else { '-' }).collect();
         let free = |name: &String| !taken.contains(name);
         let numbered = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
         cell.id = numbered.into_iter().find(free).expect("there are more numbers than cells");

@@ -1,15 +1,15 @@
-//! Study files: platforms × workload × knobs under run rules, and the question they answer.
+//! Study files: platforms × workload × knobs under run rules, and the question that they answer.
 
-mod axes;
-mod axis;
+mod dimensions;
 mod draft;
 mod expand;
-mod place;
 mod rules;
 mod search;
 mod shipped;
+mod source;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,17 +20,17 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use toml::Spanned;
 
-pub(crate) use self::axis::{AnyScalar, Axis, OneOrMany, Scalar};
 pub(crate) use self::expand::expand;
-pub(crate) use self::place::Source;
-pub use self::place::StudyFileError;
 pub(crate) use self::rules::RulesTable;
 pub(crate) use self::search::Search;
 pub use self::shipped::{Shipped, shipped};
+pub(crate) use self::source::Source;
+pub use self::source::StudyFileError;
+pub(crate) use self::values::{AnyScalar, Axis, OneOrMany, Scalar};
 
-/// Values of an axis, with their place in the file.
+/// Values of an axis, with their position in the file.
 type Values<T> = Option<Spanned<Axis<T>>>;
-/// Knobs that a study sets or varies.
+/// Values of knobs, by the name of the knob.
 type Knobs = BTreeMap<String, Spanned<Axis<Scalar>>>;
 type KnobsSchema = BTreeMap<String, OneOrMany<AnyScalar>>;
 
@@ -41,37 +41,37 @@ type KnobsSchema = BTreeMap<String, OneOrMany<AnyScalar>>;
 pub(crate) struct StudyFile {
     /// The question that the study answers, in words.
     pub(crate) question: String,
-    /// What is measured: names of the catalog, or tables with knobs of their own.
+    /// The platforms to measure: names in the catalog, or tables with knobs of their own.
     #[schemars(with = "Vec<PlatformSchema>")]
     pub(crate) platforms: Spanned<Vec<Spanned<PlatformChoice>>>,
-    /// What the crowd does.
+    /// Rooms, users, messages and pacing.
     #[serde(default)]
     pub(crate) workload: WorkloadTable,
     /// Knobs of every platform.
     #[serde(default)]
     #[schemars(with = "KnobsSchema")]
     pub(crate) server: Knobs,
-    /// The crowd: its `kind` (`native`, `native-threads` or `java`), `loops` of the native one, and its knobs.
+    /// The crowd: its `kind` (`native`, `native-threads` or `java`), `shards`, `loops` of the native crowd, and knobs.
     #[serde(default)]
     #[schemars(with = "KnobsSchema")]
     pub(crate) crowd: Knobs,
-    /// What is set about the whole machine during a visit; only with `--allow-sysctl`.
+    /// Settings of the whole machine during a visit; needs `--allow-sysctl`.
     #[serde(default)]
     #[schemars(with = "KnobsSchema")]
     pub(crate) sysctls: Knobs,
-    /// Schedulers of history, loaded for the time of a visit: `goodness`, `o1:yield=2`; `kernel` is the kernel's own.
+    /// Schedulers to load during a visit, such as `goodness` or `o1:yield=2`; `kernel` is the kernel's own.
     #[schemars(with = "Option<OneOrMany<String>>")]
     pub(crate) schedulers: Values<Scalar>,
     /// CPUs that server and crowd share, counted from the first; or `doubling`: 1, 2, 4 … up to all.
     #[schemars(with = "Option<OneOrMany<AnyScalar>>")]
     pub(crate) cpus: Values<Scalar>,
-    /// What watches the runs of every cell, as with `klatch run --instrument`.
+    /// Instruments of every run, as for `klatch run --instrument`.
     #[serde(default)]
     pub(crate) instruments: Vec<InstrumentName>,
-    /// What is discarded, how many trials there are, when it is enough.
+    /// Run rules: what is discarded, and when a cell has enough trials.
     #[serde(default)]
     pub(crate) rules: RulesTable,
-    /// Looks for a limit instead of measuring every cell.
+    /// Searches a limit in every cell instead of measuring it.
     #[schemars(with = "Option<Search>")]
     pub(crate) search: Option<Spanned<Search>>,
 }
@@ -84,32 +84,32 @@ pub(crate) struct PlatformChoice {
     pub(crate) knobs: BTreeMap<String, Axis<Scalar>>,
 }
 
-/// What the crowd does. What is left out is as with `klatch run`.
+/// The workload. Defaults are those of `klatch run`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadTable {
-    /// Rooms.
+    /// Number of rooms.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) rooms: Values<u32>,
     /// Users in each room.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) users: Values<u32>,
-    /// Messages that each user says.
+    /// Messages sent by each user.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) count: Values<u32>,
-    /// Bytes of a message's text.
+    /// Length of the text of a message, bytes.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) size: Values<u32>,
-    /// When a user speaks.
+    /// When a user sends a message.
     #[schemars(with = "Option<OneOrMany<PacingName>>")]
     pub(crate) pacing: Values<PacingName>,
-    /// Pacing `rounds`: messages that a user may be ahead of the slowest of the others.
+    /// Pacing `rounds`: messages by which a user may be ahead of the slowest other user.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) window: Values<u32>,
-    /// Pacing `rate`: messages a second of each user.
+    /// Pacing `rate`: messages per second and user.
     #[schemars(with = "Option<OneOrMany<f64>>")]
     pub(crate) rate: Values<f64>,
-    /// Least time between two messages of a user, seconds.
+    /// Shortest time between two messages of a user, seconds.
     #[schemars(with = "Option<OneOrMany<f64>>")]
     pub(crate) pause: Values<f64>,
 }
@@ -125,7 +125,7 @@ impl std::fmt::Display for PacingName {
     }
 }
 
-/// The pacings by name.
+/// The names of the pacings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PacingName {
@@ -136,11 +136,11 @@ pub(crate) enum PacingName {
 }
 
 impl StudyFile {
-    /// Reads the text of a study file.
+    /// Parses the text of a study file.
     pub(crate) fn parse(source: &Source<'_>) -> Result<StudyFile, StudyFileError> {
         toml::from_str(source.text).map_err(|error| {
             let message = error.message().trim_end().replace('\n', "; ");
-            source.wrong(error.span().unwrap_or(0..0), message)
+            source.error_at(error.span().unwrap_or(0..0), message)
         })
     }
 }
@@ -151,15 +151,15 @@ pub fn study_schema() -> String {
     serde_json::to_string_pretty(&schema).expect("a schema is plain JSON") + "\n"
 }
 
-/// The name of a study is that of its file.
+/// The name of a study: that of its file without extension.
 pub(crate) fn name_of(path: &Path) -> String {
     path.file_stem().map_or_else(|| "study".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// A name, or a table with knobs of the platform's own.
+/// The schema of a platform: a name, or a table with knobs of its own.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "it only gives a schema")]
+#[allow(dead_code, reason = "only its schema is used")]
 enum PlatformSchema {
     Name(String),
     Table(PlatformTable),
@@ -169,11 +169,11 @@ enum PlatformSchema {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PlatformTable {
-    /// Its name in the catalog, or NAME@JAVA-VERSION.
+    /// Name in the catalog, or NAME@JAVA-VERSION.
     name: String,
-    /// What it is called in tables, if not by its name.
+    /// Name in tables and cells, if it differs from the name in the catalog.
     label: Option<String>,
-    /// Its knobs.
+    /// Knobs of this platform only.
     #[serde(default)]
     #[schemars(with = "KnobsSchema")]
     knobs: BTreeMap<String, Axis<Scalar>>,

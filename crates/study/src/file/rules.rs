@@ -5,41 +5,41 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::place::{Source, StudyFileError};
-use crate::series::{Enough, Metric, Preset, Rules};
+use super::source::{Source, StudyFileError};
+use crate::series::{Preset, Rules, StopMetric, StopRule};
 
-/// Fewer first trials let lucky series converge: docs/reference/method.md.
+/// With fewer first trials some series converge by chance: docs/reference/method.md.
 const FIRST_MIN: u32 = Sequential::FIRST_MIN as u32;
 
-/// What is discarded, how many trials there are, when it is enough: a preset, and what differs from it.
+/// Run rules: a preset, and the values that differ from it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RulesTable {
-    /// Rules by name; docs/reference/method.md tells where each comes from.
+    /// Name of the rules to start from; docs/reference/method.md gives the source of each.
     #[serde(default)]
     preset: Preset,
-    /// Runs after each start of the server that do not count.
+    /// Warm-up runs after each start of the server, which do not count.
     #[schemars(with = "Option<u32>")]
     warmups: Option<Spanned<u32>>,
-    /// Trials before the first look; at least 8. Every interval takes its scatter from them.
+    /// Trials before the first check, at least 8. Every interval takes its scatter from them.
     #[schemars(with = "Option<u32>")]
     trials_min: Option<Spanned<u32>>,
-    /// Trials at most. Up to 8 of them are a fixed number, as are those of a preset that has one.
+    /// Most trials. Up to 8, and under a preset with a fixed number, exactly this number is made.
     #[schemars(with = "Option<u32>")]
     trials_max: Option<Spanned<u32>>,
-    /// How narrow it must be, per cent.
+    /// Half-width of the interval, or the difference between agreeing trials, at which a cell has enough, percent.
     #[schemars(with = "Option<f64>")]
     within_percent: Option<Spanned<f64>>,
-    /// Confidence of every interval, per cent.
+    /// Confidence level of every interval, percent.
     #[schemars(with = "Option<f64>")]
     confidence_percent: Option<Spanned<f64>>,
-    /// What is looked at to see whether the trials are enough.
+    /// The metric that decides when a cell has enough trials.
     #[serde(default)]
-    metric: Metric,
+    metric: StopMetric,
 }
 
 impl RulesTable {
-    /// The rules that this means.
+    /// Checks the table, and applies it to its preset.
     pub(crate) fn rules(&self, source: &Source<'_>) -> Result<Rules, StudyFileError> {
         let mut rules = Rules { metric: self.metric, ..self.preset.rules() };
         let one_start = rules.trials_per_visit > 1;
@@ -49,60 +49,60 @@ impl RulesTable {
         let least = within(source, "trials_min", &self.trials_min, 2, 1000)?;
         let most = within(source, "trials_max", &self.trials_max, 2, 1000)?;
         let share = percent(source, "within_percent", &self.within_percent)?;
-        let alien = |what: &Option<Spanned<u32>>| {
+        let inapplicable = |what: &Option<Spanned<u32>>| {
             let span = what.as_ref().map_or(0..0, Spanned::span);
-            Err(source.wrong(span, format!("{} has no trials_min; it has trials_max", self.preset.name())))
+            Err(source.error_at(span, format!("{} has no trials_min; it has trials_max", self.preset.name())))
         };
-        match &mut rules.enough {
-            Enough::Trials(trials) => {
+        match &mut rules.stop {
+            StopRule::Trials(trials) => {
                 if least.is_some() {
-                    return alien(&self.trials_min);
+                    return inapplicable(&self.trials_min);
                 }
                 if let Some(span) = self.within_percent.as_ref().map(Spanned::span) {
                     let message = format!(
                         "{} makes a fixed number of trials, so it has no within_percent",
                         self.preset.name()
                     );
-                    return Err(source.wrong(span, message));
+                    return Err(source.error_at(span, message));
                 }
                 *trials = most.unwrap_or(*trials);
                 if one_start {
                     rules.trials_per_visit = *trials;
                 }
             }
-            Enough::Agree { within, trials_max } => {
+            StopRule::Agree { within, trials_max } => {
                 if least.is_some() {
-                    return alien(&self.trials_min);
+                    return inapplicable(&self.trials_min);
                 }
                 *within = share.unwrap_or(*within);
                 *trials_max = most.unwrap_or(*trials_max).max(3);
             }
-            Enough::Converged { within, trials_min, trials_max } => {
+            StopRule::Converged { within, trials_min, trials_max } => {
                 *within = share.unwrap_or(*within);
                 let (first, last) = (least.unwrap_or(*trials_min), most.unwrap_or(*trials_max));
                 let span = |value: &Option<Spanned<u32>>| value.as_ref().map_or(0..0, Spanned::span);
-                // So few trials are looked at once, when all have been made.
+                // So few trials are checked only once, at the end.
                 if last <= first && (least.is_none() || least == most) {
                     if let Some(span) = self.within_percent.as_ref().map(Spanned::span) {
                         let message =
                             format!("{last} trials are a fixed number, so there is no within_percent");
-                        return Err(source.wrong(span, message));
+                        return Err(source.error_at(span, message));
                     }
-                    rules.enough = Enough::Trials(last);
+                    rules.stop = StopRule::Trials(last);
                 } else if first < FIRST_MIN {
                     let message = format!(
-                        "trials_min must be at least {FIRST_MIN} where the trials say when they are enough, got {first}; \
+                        "trials_min must be at least {FIRST_MIN} unless the number of trials is fixed, got {first}; \
                          give trials_max alone for a fixed number"
                     );
-                    return Err(source.wrong(span(&self.trials_min), message));
+                    return Err(source.error_at(span(&self.trials_min), message));
                 } else if last < 2 * first {
                     let message = format!(
-                        "trials_max must be at least {}, twice trials_min, where the trials say when they are enough, \
-                         or at most {FIRST_MIN} for a fixed number, got {last}",
+                        "trials_max must be at least {}, twice trials_min, or at most {FIRST_MIN} for a fixed number, \
+                         got {last}",
                         2 * first
                     );
                     let at = if self.trials_max.is_some() { &self.trials_max } else { &self.trials_min };
-                    return Err(source.wrong(span(at), message));
+                    return Err(source.error_at(span(at), message));
                 } else {
                     (*trials_min, *trials_max) = (first, last);
                 }
@@ -125,11 +125,11 @@ fn within(
     let Some(value) = value else { return Ok(None) };
     let number = *value.get_ref();
     let inside = (least..=most).contains(&number);
-    let wrong = || source.wrong(value.span(), format!("{what} must be {least}..={most}, got {number}"));
-    inside.then_some(Some(number)).ok_or_else(wrong)
+    let error = || source.error_at(value.span(), format!("{what} must be {least}..={most}, got {number}"));
+    inside.then_some(Some(number)).ok_or_else(error)
 }
 
-/// A share of more than nothing and less than all.
+/// A percentage above 0 and below 100, as a share.
 fn percent(
     source: &Source<'_>,
     what: &str,
@@ -138,6 +138,7 @@ fn percent(
     let Some(value) = value else { return Ok(None) };
     let number = *value.get_ref();
     let inside = number > 0.0 && number < 100.0;
-    let wrong = || source.wrong(value.span(), format!("{what} must be above 0 and below 100, got {number}"));
-    inside.then_some(Some(number / 100.0)).ok_or_else(wrong)
+    let error =
+        || source.error_at(value.span(), format!("{what} must be above 0 and below 100, got {number}"));
+    inside.then_some(Some(number / 100.0)).ok_or_else(error)
 }

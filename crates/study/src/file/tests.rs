@@ -1,14 +1,14 @@
-//! Study files: what they mean, and how wrong ones are refused with line and column.
+//! Study files: their cells, and errors with line and column.
 
 use crate::scripted::study;
 use klatch_record::Pacing;
 use klatch_runner::CrowdKind;
 
-fn says(text: &str) -> String {
+fn outcome(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let told =
+    let outcome =
         study(folder.path(), text).map_or_else(|error| error, |plan| format!("{} cells", plan.cells.len()));
-    told.replace(&format!("{}/", folder.path().display()), "")
+    outcome.replace(&format!("{}/", folder.path().display()), "")
 }
 
 const HEAD: &str = "question = 'q'\nplatforms = ['native-epoll']\n";
@@ -48,8 +48,8 @@ kind = 'java'
 }
 
 #[test]
-fn wrong_files_are_refused_with_their_place() {
-    let wrong = [
+fn invalid_files_are_refused_with_line_and_column() {
+    let invalid = [
         (
             "question = 'q'\nplatforms = ['native-epoll']\ninstruments = ['stopwatch']\n".to_owned(),
             "mine.toml:3:16: unknown variant `stopwatch`, expected one of `usage`, `profile`, ",
@@ -77,7 +77,7 @@ fn wrong_files_are_refused_with_their_place() {
                 "{HEAD}[workload]\npause = 0.5\n[search]\nkind = 'knee'\nrate_from = 1\nrate_max = 9\n\
                  latency_p99_max_ms = 20\n"
             ),
-            "mine.toml:4:9: pause does not go with a knee, whose schedules are fixed in advance",
+            "mine.toml:4:9: pause cannot be combined with a knee, whose schedules are fixed in advance",
         ),
         (format!("{HEAD}[workload]\npacing = 'rate'\n"), "mine.toml:4:10: pacing rate needs a rate"),
         (format!("{HEAD}cpus = [1, 4096]\n"), "mine.toml:3:8: cpus must be 1..="),
@@ -95,14 +95,14 @@ fn wrong_files_are_refused_with_their_place() {
         ("platforms = ['x']\n".into(), "mine.toml:1:1: missing field `question`"),
         ("question = 'q\n".into(), "mine.toml:1:"),
     ];
-    for (text, told) in wrong {
-        let says = says(&text);
-        assert!(says.starts_with(told), "{text}\n  gives {says}\n  not   {told}");
+    for (text, expected) in invalid {
+        let outcome = outcome(&text);
+        assert!(outcome.starts_with(expected), "{text}\n  gives {outcome}\n  not   {expected}");
     }
 }
 
 #[test]
-fn every_study_that_klatch_brings_can_be_read() {
+fn every_shipped_study_loads() {
     let all = crate::shipped();
     assert!(!all.is_empty());
     for shipped in all {
@@ -112,7 +112,7 @@ fn every_study_that_klatch_brings_can_be_read() {
 }
 
 #[test]
-fn a_name_that_is_none_is_told_the_known_ones() {
+fn an_unknown_name_is_answered_with_the_known_ones() {
     let error = crate::load("threads-2001", &crate::scripted::base(), 1).unwrap_err().to_string();
     assert!(
         error.starts_with("no study is called threads-2001, and there is no such file; there are "),

@@ -1,7 +1,7 @@
-//! A cell's runs under run rules, without any clock or process: values in, what to do next out.
+//! The series of trials of one cell under run rules: values in, next state out. It has no clock and starts no process.
 
 mod rules;
-mod state;
+mod series_state;
 
-pub use rules::{Enough, Metric, Preset, Rules};
-pub(crate) use state::{State, Visit, state};
+pub use rules::{Preset, Rules, StopMetric, StopRule};
+pub(crate) use series_state::{SeriesState, Visit, series_state};

@@ -1,30 +1,31 @@
-//! Run rules: what is restarted, what is discarded, how many trials, when it is enough.
+//! Run rules: what is restarted, what is discarded, and when a cell has enough trials.
 
+use klatch_record::Record;
 use klatch_stats::Sequential;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The rules under which a cell of a study is measured. A *visit* is one start of the server; visits of all cells are
+/// The rules under which each cell of a study is measured. A *visit* is one start of the server. Visits of all cells are
 /// interleaved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
-    /// Which preset these began as.
+    /// The preset that these rules are based on.
     pub preset: Preset,
-    /// First visits whose runs do not count.
+    /// Number of first visits whose runs do not count.
     pub visits_discarded: u32,
-    /// Runs of each visit that do not count, first.
+    /// Runs at the start of each visit that do not count.
     pub warmups: u32,
-    /// Runs of each visit that count.
+    /// Runs per visit that count.
     pub trials_per_visit: u32,
-    /// When it is enough.
-    pub enough: Enough,
-    /// What is looked at to see whether it is enough.
-    pub metric: Metric,
-    /// Confidence of every interval, 0..1.
+    /// When a cell has enough trials.
+    pub stop: StopRule,
+    /// The metric that the stop rule evaluates.
+    pub metric: StopMetric,
+    /// Confidence level of every interval, above 0 and below 1.
     pub confidence: f64,
 }
 
-/// Rules by name.
+/// Run rules of published benchmarks, and those of Klatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Preset {
     /// The Volano Report of 1999: the server is restarted before each run, the first run is discarded, and the score is
@@ -38,60 +39,67 @@ pub enum Preset {
     /// within 5 %; their mean counts.
     #[serde(rename = "websphere-2005")]
     Websphere2005,
-    /// Trials on restarted, warmed-up servers until the mean is known to ±5 % at 95 % confidence, as IBM's Linux
-    /// Technology Center wanted it for its other benchmarks in 2000, by a rule that may look after every trial
-    /// ([`klatch_stats::Sequential`]).
+    /// Trials on restarted, warmed-up servers until the mean is known to ±5 % at 95 % confidence. IBM's Linux Technology
+    /// Center required that of its other benchmarks in 2000. [`klatch_stats::Sequential`] checks it after every trial.
     #[default]
     #[serde(rename = "converge")]
     Converge,
 }
 
-/// When a cell has trials enough.
+/// When a cell has enough trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Enough {
-    /// After so many.
+pub enum StopRule {
+    /// After this fixed number of trials.
     Trials(u32),
-    /// When the last three differ by no more than this part of their mean; given up after so many trials.
+    /// When the last three trials agree.
     Agree {
-        /// 0.05 is 5 %.
+        /// Largest difference between the three, relative to their mean: 0.05 is 5 %.
         within: f64,
-        /// Trials at most.
+        /// Most trials before the cell counts as not converged.
         trials_max: u32,
     },
-    /// When [`klatch_stats::Sequential`] says so.
+    /// When the interval of the mean is narrow enough by [`klatch_stats::Sequential`].
     Converged {
-        /// Half the interval's width that is wanted, as a part of the mean: 0.05 is ±5 %.
+        /// Half-width of the interval, relative to the mean: 0.05 is ±5 %.
         within: f64,
-        /// Trials before the first look; at least [`klatch_stats::Sequential::FIRST_MIN`].
+        /// Trials before the first check; at least [`klatch_stats::Sequential::FIRST_MIN`].
         trials_min: u32,
-        /// Trials at most; at least twice `trials_min`.
+        /// Most trials; at least twice `trials_min`.
         trials_max: u32,
     },
 }
 
-/// What of a record is looked at.
+/// A metric that decides when a cell has enough trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// The score, messages/s.
+pub enum StopMetric {
+    /// The score: messages/s.
     #[default]
     MessagesPerS,
-    /// CPU time of server and crowd per message, µs; steadier on a machine that is shared.
+    /// CPU time of server and crowd per message, µs. It scatters less on a shared machine.
     CpuUsPerMessage,
 }
 
-impl Metric {
-    /// Its name in files and tables.
+impl StopMetric {
+    /// Its name in study files and tables.
     pub fn name(self) -> &'static str {
         match self {
-            Metric::MessagesPerS => "messages_per_s",
-            Metric::CpuUsPerMessage => "cpu_us_per_message",
+            StopMetric::MessagesPerS => "messages_per_s",
+            StopMetric::CpuUsPerMessage => "cpu_us_per_message",
+        }
+    }
+
+    /// Its value in a record; `None` where it could not be measured.
+    pub(crate) fn value(self, record: &Record) -> Option<f64> {
+        match self {
+            StopMetric::MessagesPerS => Some(record.score.messages_per_s),
+            StopMetric::CpuUsPerMessage => record.score.cpu_us_per_message,
         }
     }
 }
 
 impl Preset {
-    /// Its name in files and on the command line.
+    /// Its name in study files.
     pub fn name(self) -> &'static str {
         match self {
             Preset::Volano1999 => "volano-1999",
@@ -101,27 +109,27 @@ impl Preset {
         }
     }
 
-    /// The rules that it stands for.
+    /// The rules of the preset.
     pub fn rules(self) -> Rules {
         let base = Rules {
             preset: self,
             visits_discarded: 0,
             warmups: 1,
             trials_per_visit: 1,
-            enough: Enough::Converged {
+            stop: StopRule::Converged {
                 within: 0.05,
                 trials_min: Sequential::FIRST_MIN as u32,
                 trials_max: 20,
             },
-            metric: Metric::MessagesPerS,
+            metric: StopMetric::MessagesPerS,
             confidence: 0.95,
         };
         match self {
             Preset::Volano1999 => {
-                Rules { visits_discarded: 1, warmups: 0, enough: Enough::Trials(3), ..base }
+                Rules { visits_discarded: 1, warmups: 0, stop: StopRule::Trials(3), ..base }
             }
-            Preset::Ibm2000 => Rules { trials_per_visit: 5, enough: Enough::Trials(5), ..base },
-            Preset::Websphere2005 => Rules { enough: Enough::Agree { within: 0.05, trials_max: 10 }, ..base },
+            Preset::Ibm2000 => Rules { trials_per_visit: 5, stop: StopRule::Trials(5), ..base },
+            Preset::Websphere2005 => Rules { stop: StopRule::Agree { within: 0.05, trials_max: 10 }, ..base },
             Preset::Converge => base,
         }
     }
@@ -130,24 +138,24 @@ impl Preset {
 impl Rules {
     /// The fewest and the most visits that a cell can need when nothing fails.
     pub fn visits(&self) -> (u32, u32) {
-        let (least, most) = match self.enough {
-            Enough::Trials(trials) => (trials, trials),
-            Enough::Agree { trials_max, .. } => (3.min(trials_max), trials_max),
-            Enough::Converged { trials_min, trials_max, .. } => (trials_min, trials_max),
+        let (least, most) = match self.stop {
+            StopRule::Trials(trials) => (trials, trials),
+            StopRule::Agree { trials_max, .. } => (3.min(trials_max), trials_max),
+            StopRule::Converged { trials_min, trials_max, .. } => (trials_min, trials_max),
         };
         let visits = |trials: u32| trials.div_ceil(self.trials_per_visit) + self.visits_discarded;
         (visits(least), visits(most))
     }
 
-    /// The number of first trials whose scatter every interval is made of, where the scatter says when it is enough.
+    /// Number of first trials that every interval takes its scatter from; `None` unless the scatter ends the series.
     pub fn first_trials(&self) -> Option<u32> {
-        match self.enough {
-            Enough::Converged { trials_min, .. } => Some(trials_min),
-            Enough::Trials(_) | Enough::Agree { .. } => None,
+        match self.stop {
+            StopRule::Converged { trials_min, .. } => Some(trials_min),
+            StopRule::Trials(_) | StopRule::Agree { .. } => None,
         }
     }
 
-    /// Runs of one visit.
+    /// Warm-ups and trials of one visit.
     pub fn runs_per_visit(&self) -> u32 {
         self.warmups + self.trials_per_visit
     }
@@ -167,12 +175,12 @@ impl std::fmt::Display for Rules {
             warmups => write!(f, " after {}", plural(warmups, "warm-up run"))?,
         }
         let percent = |part: f64| part * 100.0;
-        match self.enough {
-            Enough::Trials(trials) if self.preset == Preset::Volano1999 => {
+        match self.stop {
+            StopRule::Trials(trials) if self.preset == Preset::Volano1999 => {
                 write!(f, "; mean of the best two of {}", plural(trials, "trial"))
             }
-            Enough::Trials(trials) => write!(f, "; mean of {}", plural(trials, "trial")),
-            Enough::Agree { within, trials_max } => {
+            StopRule::Trials(trials) => write!(f, "; mean of {}", plural(trials, "trial")),
+            StopRule::Agree { within, trials_max } => {
                 let within = percent(within);
                 write!(
                     f,
@@ -180,7 +188,7 @@ impl std::fmt::Display for Rules {
                     plural(trials_max, "trial")
                 )
             }
-            Enough::Converged { within, trials_min, trials_max } => {
+            StopRule::Converged { within, trials_min, trials_max } => {
                 let (within, confidence) = (percent(within), percent(self.confidence));
                 write!(
                     f,

@@ -1,92 +1,80 @@
-//! Looks for the highest value that holds. A failure is an accident until it is repeated; a knee is looked for several
-//! times, as what one pass finds depends on what the machine did in the meantime.
+//! Searches the highest value of an axis that holds. A failure counts only when it is repeated. A knee is searched in
+//! several passes, because the result of one pass depends on disturbances of the machine.
 
 mod ladder;
+mod report;
 
 use klatch_record::{CellResult, CellStatus, Pacing, Record, SearchResult, SearchStep};
-use klatch_runner::Executor;
-use klatch_stats::mean_interval;
 
-use self::ladder::{Ladder, held};
-use super::store::{Block, Store};
-use super::{StudyEvent, result, visit, whole};
-use crate::cell::{Cell, StudyPlan};
+use self::ladder::{Ladder, highest_held};
+use self::report::{axis, estimate, number, verdict};
+use super::blocks::is_complete;
+use super::store::Block;
+use super::{Engine, StudyEvent, result};
 use crate::error::StudyRunError;
 use crate::file::Search;
+use crate::plan::Cell;
 
-/// Visits of a step at most: two that fail are believed, and of three that do not agree the third decides.
+/// Visits of a step at most: two failures settle it, and the third visit decides if the first two disagree.
 const VISITS_MAX: u32 = 3;
 
-/// Carries out the search of every cell that can run here.
-pub(super) fn cells(
-    plan: &StudyPlan,
+/// Searches in every cell that can run on this machine.
+pub(super) fn search_cells(
+    engine: &mut Engine<'_>,
     search: &Search,
-    store: &Store,
-    executor: &mut dyn Executor,
-    tell: &mut dyn FnMut(StudyEvent<'_>),
 ) -> Result<Vec<CellResult>, StudyRunError> {
-    let mut one = |cell: &Cell| {
-        if let Some(why) = &cell.absent {
-            let verdict = format!("cannot run here: {why}");
-            return Ok(result::cell(plan, cell, CellStatus::Absent, verdict, None, Default::default()));
-        }
-        let blocks = store.blocks(&cell.id)?.into_iter();
-        let of_cell = OfCell { plan, search, cell, store, blocks, visits: 0, best: None };
-        of_cell.carry_out(executor, tell)
-    };
-    plan.cells.iter().map(&mut one).collect()
+    let mut results = Vec::new();
+    for cell in &engine.plan.cells {
+        results.push(match &cell.absent {
+            Some(reason) => result::absent_cell(engine.plan, cell, reason),
+            None => {
+                let stored = engine.store.blocks(&cell.id)?.into_iter();
+                CellSearch { search, cell, stored, visits: 0, best: None }.run(engine)?
+            }
+        });
+    }
+    Ok(results)
 }
 
-/// The search of one cell.
-struct OfCell<'a> {
-    plan: &'a StudyPlan,
+/// The search in one cell.
+struct CellSearch<'a> {
     search: &'a Search,
     cell: &'a Cell,
-    store: &'a Store,
-    /// What there is already, in the order in which it was made.
-    blocks: std::vec::IntoIter<Block>,
+    /// The visits that are stored, in the order in which they were made.
+    stored: std::vec::IntoIter<Block>,
     visits: u32,
-    /// The visit of the highest value that held, which the cell is estimated from.
+    /// The highest value that held, and its visit, from which the cell is estimated.
     best: Option<(f64, Block)>,
 }
 
-impl OfCell<'_> {
-    fn carry_out(
-        mut self,
-        executor: &mut dyn Executor,
-        tell: &mut dyn FnMut(StudyEvent<'_>),
-    ) -> Result<CellResult, StudyRunError> {
+impl CellSearch<'_> {
+    fn run(mut self, engine: &mut Engine<'_>) -> Result<CellResult, StudyRunError> {
         let first = Ladder::first(self.search);
-        let mut steps = self.pass(1, first, executor, tell)?;
+        let mut steps = self.pass(1, first, engine)?;
         let failed = steps.iter().filter(|step| !step.held).min_by(|a, b| a.value.total_cmp(&b.value));
         let cause = failed.map(|step| format!("{}: {}", number(step.value), step.seen));
-        let mut found: Vec<f64> = held(&steps).into_iter().collect();
-        // A search that ended at its own end, or failed at its beginning, has no knee to look for again.
-        if let (&[at], Some(_), Search::Knee { passes, .. }) = (found.as_slice(), &cause, self.search) {
-            for later in 1..*passes {
-                let pass = self.pass(later + 1, first.later(at, later), executor, tell)?;
-                found.extend(held(&pass));
+        let mut passes: Vec<f64> = highest_held(&steps).into_iter().collect();
+        // Further passes make sense only if the first one ended between a value that held and one that failed.
+        if let (&[knee], Some(_), Search::Knee { passes: count, .. }) =
+            (passes.as_slice(), &cause, self.search)
+        {
+            for later in 1..*count {
+                let pass = self.pass(later + 1, first.later(knee, later), engine)?;
+                passes.extend(highest_held(&pass));
                 steps.extend(pass);
             }
         }
         let axis = axis(self.search);
-        let (middle, ends) = estimate(&found, self.plan.rules.confidence);
-        let verdict = verdict(middle, ends, found.len(), axis, cause.as_deref());
-        tell(StudyEvent::Settled(self.cell, &verdict));
+        let (middle, ends) = estimate(&passes, engine.plan.rules.confidence);
+        let verdict = verdict(middle, ends, passes.len(), axis, cause.as_deref());
+        (engine.on_event)(StudyEvent::CellSettled(self.cell, &verdict));
         let status = if middle.is_some() { CellStatus::Complete } else { CellStatus::Failed };
         let trials: Vec<&Record> = self.best.iter().flat_map(|(_, block)| &block.trials).collect();
         let failures = cause.iter().cloned().collect();
         let (low, high) = ends.unzip();
-        let search = Some(SearchResult {
-            axis: axis.to_owned(),
-            found: middle,
-            low,
-            high,
-            passes: found,
-            cause,
-            steps,
-        });
-        let cell = result::cell(self.plan, self.cell, status, verdict, None, (trials, failures));
+        let search =
+            Some(SearchResult { axis: axis.to_owned(), found: middle, low, high, passes, cause, steps });
+        let cell = result::cell_result(engine.plan, self.cell, status, verdict, None, (trials, failures));
         Ok(CellResult { search, ..cell })
     }
 
@@ -94,106 +82,58 @@ impl OfCell<'_> {
         &mut self,
         pass: u32,
         ladder: Ladder,
-        executor: &mut dyn Executor,
-        tell: &mut dyn FnMut(StudyEvent<'_>),
+        engine: &mut Engine<'_>,
     ) -> Result<Vec<SearchStep>, StudyRunError> {
         let mut steps: Vec<SearchStep> = Vec::new();
         while let Some(value) = ladder.next(&steps) {
-            steps.push(self.step(pass, value, executor, tell)?);
+            steps.push(self.step(pass, value, engine)?);
         }
         Ok(steps)
     }
 
-    /// One value, visited until it has held once, or twice in three, or failed twice.
-    fn step(
-        &mut self,
-        pass: u32,
-        value: f64,
-        executor: &mut dyn Executor,
-        tell: &mut dyn FnMut(StudyEvent<'_>),
-    ) -> Result<SearchStep, StudyRunError> {
+    /// Visits one value until it has held at once, held twice in three visits, or failed twice.
+    fn step(&mut self, pass: u32, value: f64, engine: &mut Engine<'_>) -> Result<SearchStep, StudyRunError> {
         let (mut failures, mut visits) = (0, 0);
         loop {
-            let block = self.visit(value, executor, tell)?;
+            let block = self.visit(value, engine)?;
             visits += 1;
             let (held, seen) = judge(self.search, &block);
             failures += u32::from(!held);
-            let believed = held && (failures == 0 || visits == VISITS_MAX);
-            if believed && self.best.as_ref().is_none_or(|(best, _)| value > *best) {
+            let accepted = held && (failures == 0 || visits == VISITS_MAX);
+            if accepted && self.best.as_ref().is_none_or(|(best, _)| value > *best) {
                 self.best = Some((value, block));
             }
-            if believed || failures == 2 {
-                return Ok(SearchStep { pass, value, held: believed, visits, seen });
+            if accepted || failures == 2 {
+                return Ok(SearchStep { pass, value, held: accepted, visits, seen });
             }
         }
     }
 
-    /// The next visit: the one that was kept, or a new one.
-    fn visit(
-        &mut self,
-        value: f64,
-        executor: &mut dyn Executor,
-        tell: &mut dyn FnMut(StudyEvent<'_>),
-    ) -> Result<Block, StudyRunError> {
+    /// The next visit: the stored one, or a new one.
+    fn visit(&mut self, value: f64, engine: &mut Engine<'_>) -> Result<Block, StudyRunError> {
         self.visits += 1;
-        let mut block = self.blocks.next().unwrap_or_default();
-        if !whole(&self.plan.rules, &block, false) {
-            let here = at(self.cell, self.search, value);
-            tell(StudyEvent::Visit { cell: &here, block: self.visits, left: None });
-            let number = self.visits;
-            visit(self.plan, &here, number, false, &mut block, (self.store, &mut *executor, &mut *tell))?;
+        let mut block = self.stored.next().unwrap_or_default();
+        if !is_complete(&engine.plan.rules, &block, false) {
+            let cell = with_value(self.cell, self.search, value);
+            (engine.on_event)(StudyEvent::VisitStarted { cell: &cell, block: self.visits, left: None });
+            engine.visit(&cell, self.visits, false, &mut block)?;
         }
         Ok(block)
     }
 }
 
-/// The geometric mean of what the passes found, with Student's interval on the logarithms.
-fn estimate(found: &[f64], confidence: f64) -> (Option<f64>, Option<(f64, f64)>) {
-    let logs: Vec<f64> = found.iter().map(|value| value.ln()).collect();
-    match (found, mean_interval(&logs, confidence)) {
-        ([], _) => (None, None),
-        ([only], _) => (Some(*only), None),
-        (_, Ok(interval)) => (Some(interval.estimate.exp()), Some((interval.low.exp(), interval.high.exp()))),
-        ([first, ..], Err(_)) => (Some(*first), None),
-    }
-}
-
-fn verdict(
-    found: Option<f64>,
-    ends: Option<(f64, f64)>,
-    passes: usize,
-    axis: &str,
-    cause: Option<&str>,
-) -> String {
-    let interval = ends.map_or(String::new(), |(low, high)| {
-        format!(" ({}–{} in {passes} passes)", number(low), number(high))
-    });
-    match (found, cause) {
-        (Some(found), Some(cause)) => format!("{} {axis}{interval}; {cause}", number(found)),
-        (Some(found), None) => format!("{} {axis}, where the search ends", number(found)),
-        (None, _) => format!("none: {}", cause.unwrap_or("nothing was tried")),
-    }
-}
-
-fn axis(search: &Search) -> &'static str {
+/// The cell with the value of the search.
+fn with_value(cell: &Cell, search: &Search, value: f64) -> Cell {
+    let mut cell = cell.clone();
     match search {
-        Search::Limit { .. } => "rooms",
-        Search::Knee { .. } => "messages/s of each user",
+        Search::Limit { .. } => cell.plan.workload.rooms = value as u32,
+        Search::Knee { .. } => cell.plan.workload.pacing = Pacing::Rate { per_user_per_s: value },
     }
+    cell.at.insert(axis(search).to_owned(), number(value));
+    cell
 }
 
-/// The cell with the value that is tried now.
-fn at(cell: &Cell, search: &Search, value: f64) -> Cell {
-    let mut here = cell.clone();
-    match search {
-        Search::Limit { .. } => here.plan.workload.rooms = value as u32,
-        Search::Knee { .. } => here.plan.workload.pacing = Pacing::Rate { per_user_per_s: value },
-    }
-    here.at.insert(axis(search).to_owned(), number(value));
-    here
-}
-
-/// Whether a step held, and what was seen.
+/// Whether a visit held, and the observation that decided it.
 fn judge(search: &Search, block: &Block) -> (bool, String) {
     if let Some(cause) = &block.failure {
         return (false, cause.clone());
@@ -206,8 +146,4 @@ fn judge(search: &Search, block: &Block) -> (bool, String) {
         Search::Knee { latency_p99_max_ms, .. } => p99_ms.is_some_and(|p99| p99 <= *latency_p99_max_ms),
     };
     (held, seen)
-}
-
-fn number(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }

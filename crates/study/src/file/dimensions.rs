@@ -1,27 +1,27 @@
-//! From the tables of a study file to axes: names, values, and what each value changes.
+//! The axes in the tables of a study file: their names, their values, and what each value changes.
 
 use std::ops::Range;
 
 use klatch_platforms::Setting;
 use klatch_runner::CrowdKind;
-use klatch_schedulers::Wish;
+use klatch_schedulers::Wish as SchedulerSpec;
 use toml::Spanned;
 
 use super::draft::Change;
-use super::place::{Source, StudyFileError};
+use super::source::{Source, StudyFileError};
 use super::{Axis, PlatformChoice, Scalar, StudyFile, Values};
 
-/// The scheduler that the kernel has itself.
+/// The name of the kernel's own scheduler in study files.
 const KERNELS_OWN: &str = "kernel";
 
-/// Something that a study sets or varies.
+/// A setting with one or more values.
 pub(crate) struct Dimension {
     pub(crate) name: String,
     pub(crate) span: Range<usize>,
     pub(crate) values: Vec<(String, Change)>,
 }
 
-/// All axes but the platforms, in the order of the file's tables; `cpus_here` is what this machine has.
+/// All dimensions but the platforms, in the order of the tables. `cpus_here` is the number of CPUs of this machine.
 pub(crate) fn dimensions(
     file: &StudyFile,
     source: &Source<'_>,
@@ -38,7 +38,7 @@ pub(crate) fn dimensions(
     numbers(&mut all, "rate", &workload.rate, Change::Rate);
     numbers(&mut all, "pause", &workload.pause, Change::Pause);
     if let Some(cpus) = &file.cpus {
-        all.push(cpus_of(cpus, source, cpus_here)?);
+        all.push(cpu_counts(cpus, source, cpus_here)?);
     }
     for (name, values) in &file.server {
         all.push(match name.as_str() {
@@ -53,19 +53,19 @@ pub(crate) fn dimensions(
         all.push(knob(name, name, values.get_ref(), values.span(), Change::Sysctl));
     }
     if let Some(schedulers) = &file.schedulers {
-        all.push(schedulers_of(schedulers, source)?);
+        all.push(scheduler_specs(schedulers, source)?);
     }
     for dimension in &all {
         if dimension.values.is_empty() {
             let message = format!("{} has no value, so there is nothing to run", dimension.name);
-            return Err(source.wrong(dimension.span.clone(), message));
+            return Err(source.error_at(dimension.span.clone(), message));
         }
     }
     Ok(all)
 }
 
-/// The axes of a platform's own knobs.
-pub(crate) fn of_platform(choice: &Spanned<PlatformChoice>) -> Vec<Dimension> {
+/// The dimensions of a platform's own knobs.
+pub(crate) fn platform_dimensions(choice: &Spanned<PlatformChoice>) -> Vec<Dimension> {
     let knobs = choice.get_ref().knobs.iter();
     knobs.map(|(name, values)| knob(name, name, values, choice.span(), Change::Server)).collect()
 }
@@ -100,36 +100,41 @@ fn crowd(
 ) -> Result<Dimension, StudyFileError> {
     let axis = format!("crowd.{name}");
     match name {
-        "kind" => each(&axis, values, source, "crowd kind must be native, native-threads or java", |value| {
-            match value {
+        "kind" => parse_values(
+            &axis,
+            values,
+            source,
+            "crowd kind must be native, native-threads or java",
+            |value| match value {
                 "native" => Some(Change::CrowdKind(CrowdKind::Native)),
                 "native-threads" => Some(Change::CrowdKind(CrowdKind::NativeThreads)),
                 "java" => Some(Change::CrowdKind(CrowdKind::Java)),
                 _ => None,
-            }
-        }),
+            },
+        ),
         "loops" => counts(&axis, "crowd", name, values, source, |loops| Change::CrowdLoops(loops as usize)),
         "shards" => counts(&axis, "crowd", name, values, source, Change::Shards),
         _ => Ok(knob(&axis, name, values.get_ref(), values.span(), Change::Crowd)),
     }
 }
 
-/// An axis of processes or loops.
+/// A dimension whose values are numbers of processes or loops.
 fn counts(
     axis: &str,
-    whose: &str,
+    owner: &str,
     name: &str,
     values: &Spanned<Axis<Scalar>>,
     source: &Source<'_>,
     change: impl Fn(u32) -> Change,
 ) -> Result<Dimension, StudyFileError> {
-    let rule = format!("{whose} {name} must be 1..=256");
-    each(axis, values, source, &rule, |value| {
+    let rule = format!("{owner} {name} must be 1..=256");
+    parse_values(axis, values, source, &rule, |value| {
         value.parse().ok().filter(|count| (1..=256).contains(count)).map(&change)
     })
 }
 
-fn each(
+/// A dimension whose values `change` parses; `rule` is the message for a value that it rejects.
+fn parse_values(
     axis: &str,
     values: &Spanned<Axis<Scalar>>,
     source: &Source<'_>,
@@ -137,14 +142,14 @@ fn each(
     change: impl Fn(&str) -> Option<Change>,
 ) -> Result<Dimension, StudyFileError> {
     let one = |value: &Scalar| {
-        let wrong = || source.wrong(values.span(), format!("{rule}, got {}", value.0));
-        Ok((value.0.clone(), change(&value.0).ok_or_else(wrong)?))
+        let error = || source.error_at(values.span(), format!("{rule}, got {}", value.0));
+        Ok((value.0.clone(), change(&value.0).ok_or_else(error)?))
     };
-    let made = values.get_ref().0.iter().map(one).collect::<Result<_, _>>()?;
-    Ok(Dimension { name: axis.to_owned(), span: values.span(), values: made })
+    let parsed = values.get_ref().0.iter().map(one).collect::<Result<_, _>>()?;
+    Ok(Dimension { name: axis.to_owned(), span: values.span(), values: parsed })
 }
 
-fn cpus_of(
+fn cpu_counts(
     cpus: &Spanned<Axis<Scalar>>,
     source: &Source<'_>,
     here: u32,
@@ -163,7 +168,7 @@ fn cpus_of(
             _ => {
                 let message =
                     format!("cpus must be 1..={here} on this machine, or doubling; got {}", value.0);
-                return Err(source.wrong(cpus.span(), message));
+                return Err(source.error_at(cpus.span(), message));
             }
         }
     }
@@ -171,15 +176,15 @@ fn cpus_of(
     Ok(Dimension { name: "cpus".to_owned(), span: cpus.span(), values })
 }
 
-fn schedulers_of(
+fn scheduler_specs(
     schedulers: &Spanned<Axis<Scalar>>,
     source: &Source<'_>,
 ) -> Result<Dimension, StudyFileError> {
     let one = |value: &Scalar| match value.0.as_str() {
         KERNELS_OWN => Ok((value.0.clone(), Change::Scheduler(None))),
-        name => match name.parse::<Wish>() {
-            Ok(wish) => Ok((value.0.clone(), Change::Scheduler(Some(wish)))),
-            Err(error) => Err(source.wrong(schedulers.span(), error)),
+        name => match name.parse::<SchedulerSpec>() {
+            Ok(spec) => Ok((value.0.clone(), Change::Scheduler(Some(spec)))),
+            Err(error) => Err(source.error_at(schedulers.span(), error)),
         },
     };
     let values = schedulers.get_ref().0.iter().map(one).collect::<Result<_, _>>()?;

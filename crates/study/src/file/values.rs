@@ -1,4 +1,4 @@
-//! One value or a list of them.
+//! Values in study files: one value, or a list of them.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 
-/// What a study varies: `5` or `[5, 10, 15]`.
+/// The values of an axis: `5` or `[5, 10, 15]`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis<T>(pub(crate) Vec<T>);
 
-/// A knob's value: text, a number, or true and false for on and off.
+/// The value of a knob: text, a number, or `true` and `false` for `on` and `off`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Scalar(pub(crate) String);
 
@@ -95,19 +95,19 @@ impl Visitor<'_> for ScalarVisitor {
     }
 }
 
-/// How an [`Axis`] looks to an editor.
+/// The schema of an [`Axis`].
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "it only gives a schema")]
+#[allow(dead_code, reason = "only its schema is used")]
 pub(crate) enum OneOrMany<T> {
     One(T),
     Many(Vec<T>),
 }
 
-/// How a [`Scalar`] looks to an editor.
+/// The schema of a [`Scalar`].
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "it only gives a schema")]
+#[allow(dead_code, reason = "only its schema is used")]
 pub(crate) enum AnyScalar {
     Text(String),
     Number(f64),

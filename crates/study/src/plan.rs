@@ -1,4 +1,4 @@
-//! What a study measures: its cells, and the rules for all of them.
+//! The plan of a study: its cells, and the run rules for all of them.
 
 use std::collections::BTreeMap;
 
@@ -8,59 +8,59 @@ use klatch_runner::{CrowdKind, Plan};
 use crate::file::Search;
 use crate::series::Rules;
 
-/// A study that can be carried out.
+/// A study with all its cells, ready to run.
 #[derive(Clone, Debug)]
 pub struct StudyPlan {
-    /// Its name, that of its file.
+    /// Name of its file without extension.
     pub name: String,
-    /// The question that it answers.
+    /// The question that the study answers, in words.
     pub question: String,
-    /// The text of its file.
+    /// Contents of its file.
     pub source: String,
-    /// What its cells differ in.
+    /// The axes with more than one value, and the platform.
     pub axes: Vec<StudyAxis>,
-    /// All cells, those that cannot run here among them.
+    /// All cells, including those that cannot run on this machine.
     pub cells: Vec<Cell>,
-    /// The rules for each cell.
+    /// Run rules of every cell.
     pub rules: Rules,
-    /// What each cell looks for, if the study is a search.
+    /// The search in each cell, if the study is one.
     pub(crate) search: Option<Search>,
-    /// Seed of the order of the cells within a block.
+    /// Seed of the order of cells within a block.
     pub seed: u64,
-    /// Which Klatch this is.
+    /// Version and commit of this Klatch.
     pub build: Build,
 }
 
 /// One combination of the axes.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// Its name, fit for a folder.
+    /// Its name, which is also the name of its folder.
     pub id: String,
-    /// Its value on every axis.
+    /// Its value on every axis, by the name of the axis.
     pub at: BTreeMap<String, String>,
-    /// What is run; warm-ups, trials and folder are the study's affair.
+    /// The plan of each visit. The study ignores its numbers of runs and sets its folder.
     pub plan: Plan,
-    /// Why it cannot run here, if so.
+    /// Why the cell cannot run on this machine; `None` if it can.
     pub absent: Option<String>,
 }
 
 impl StudyPlan {
-    /// Whether it looks for a limit, and makes as many runs as that takes.
+    /// Whether the study searches a limit. Its number of runs is then unknown in advance.
     pub fn is_search(&self) -> bool {
         self.search.is_some()
     }
 
-    /// What watches its runs.
+    /// The instruments of every run.
     pub fn instruments(&self) -> &[InstrumentName] {
         self.cells.first().map_or(&[], |cell| &cell.plan.instruments)
     }
 
-    /// Whether some cell sets something about the whole machine.
+    /// Whether a cell changes a setting of the whole machine.
     pub fn sets_sysctls(&self) -> bool {
         self.cells.iter().any(|cell| !cell.plan.sysctls.is_empty())
     }
 
-    /// The fewest and the most runs that it needs when nothing fails; a search makes as many as it needs.
+    /// The fewest and the most runs if nothing fails. Meaningless for a search.
     pub fn runs(&self) -> (u32, u32) {
         let cells = self.cells.iter().filter(|cell| cell.absent.is_none()).count() as u32;
         let (least, most) = self.rules.visits();
@@ -68,15 +68,15 @@ impl StudyPlan {
         (least * runs, most * runs)
     }
 
-    /// About how long that takes, seconds: from the number of messages and the crowd, at a speed that most servers reach.
+    /// About how long these runs take, from the number of messages and the cost of a message with each crowd, seconds.
     pub fn estimate_s(&self) -> (f64, f64) {
-        /// A JVM that starts; others are faster.
+        /// Start of a JVM; other platforms start faster.
         const START_S: f64 = 2.0;
-        /// Server and crowd, `turns`, on the machine that docs/notes/2026-11-22-results.md tells of.
+        /// CPU time per message of server and native crowd under `turns`, on the machine of docs/notes/2026-11-22-results.md.
         const MESSAGE_S: f64 = 12e-6;
-        /// The same with two threads a user.
+        /// The same with two native threads per user.
         const THREADS_MESSAGE_S: f64 = 20e-6;
-        /// The same with two Java threads a user.
+        /// The same with two Java threads per user.
         const JAVA_MESSAGE_S: f64 = 30e-6;
         let visit_s = |cell: &Cell| {
             let workload = &cell.plan.workload;

@@ -1,11 +1,11 @@
-//! Where in a file something is.
+//! The text of a study file, and errors with a position in it.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// A study file that cannot be carried out: where, and why.
+/// An error in a study file, with its position.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("{path}:{line}:{column}: {message}", path = path.display())]
 pub struct StudyFileError {
@@ -15,15 +15,15 @@ pub struct StudyFileError {
     message: String,
 }
 
-/// A file's text, to find places in.
+/// A study file and its text.
 pub(crate) struct Source<'a> {
     pub(crate) path: &'a Path,
     pub(crate) text: &'a str,
 }
 
 impl Source<'_> {
-    /// What is wrong at `span`.
-    pub(crate) fn wrong(&self, span: Range<usize>, message: impl ToString) -> StudyFileError {
+    /// An error at the start of `span`, a range of bytes.
+    pub(crate) fn error_at(&self, span: Range<usize>, message: impl ToString) -> StudyFileError {
         let before = &self.text[..span.start.min(self.text.len())];
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
         StudyFileError {

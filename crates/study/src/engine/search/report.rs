@@ -1,0 +1,46 @@
+//! The result of a search in numbers and words.
+
+use klatch_stats::mean_interval;
+
+use crate::file::Search;
+
+/// The geometric mean of the passes, with the interval of Student's t on the logarithms.
+pub(super) fn estimate(passes: &[f64], confidence: f64) -> (Option<f64>, Option<(f64, f64)>) {
+    let logs: Vec<f64> = passes.iter().map(|value| value.ln()).collect();
+    match (passes, mean_interval(&logs, confidence)) {
+        ([], _) => (None, None),
+        ([only], _) => (Some(*only), None),
+        (_, Ok(interval)) => (Some(interval.estimate.exp()), Some((interval.low.exp(), interval.high.exp()))),
+        ([first, ..], Err(_)) => (Some(*first), None),
+    }
+}
+
+pub(super) fn verdict(
+    middle: Option<f64>,
+    ends: Option<(f64, f64)>,
+    passes: usize,
+    axis: &str,
+    cause: Option<&str>,
+) -> String {
+    let interval = ends.map_or(String::new(), |(low, high)| {
+        format!(" ({}–{} in {passes} passes)", number(low), number(high))
+    });
+    match (middle, cause) {
+        (Some(middle), Some(cause)) => format!("{} {axis}{interval}; {cause}", number(middle)),
+        (Some(middle), None) => format!("{} {axis}, where the search ends", number(middle)),
+        (None, _) => format!("none: {}", cause.unwrap_or("nothing was tried")),
+    }
+}
+
+/// The name of the axis that is searched, with its unit.
+pub(super) fn axis(search: &Search) -> &'static str {
+    match search {
+        Search::Limit { .. } => "rooms",
+        Search::Knee { .. } => "messages/s of each user",
+    }
+}
+
+/// A value of the axis, with two decimals unless it is whole.
+pub(super) fn number(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+}
