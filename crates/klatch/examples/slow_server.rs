@@ -1,5 +1,5 @@
-//! A server that burns a set time on every line it sends: the planted slow-down that `klatch compare` must find.
-//! `slow_server ADDRESS BURN_NS`; as a platform see `tests/planted.rs`.
+//! A server that burns CPU time on every line that it sends: the planted slow-down that `klatch compare` must show.
+//! Usage: `slow_server ADDRESS BURN_NS`. `tests/planted.rs` makes a platform of it.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use klatch_chat::{Flow, Identity, Outbox, ServerState, Session};
 
-/// Writes at once; a crowd always reads, so that this does not block for long.
+/// Writes at once. A crowd always reads, so the write does not block for long.
 #[derive(Clone)]
 struct Burning {
     stream: Arc<TcpStream>,
@@ -21,7 +21,7 @@ impl Outbox for Burning {
         while begun.elapsed() < self.burn {
             std::hint::spin_loop();
         }
-        // One who is gone is noticed by his reader.
+        // The reader of that connection handles a disconnect.
         let _ = (&*self.stream).write_all(line);
     }
 }

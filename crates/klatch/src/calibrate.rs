@@ -35,7 +35,7 @@ pub(crate) struct Calibrate {
     knobs: Vec<Setting>,
     #[command(flatten)]
     workload: WorkloadArgs,
-    /// Instruments whose cost to measure: they observe and pause in turns within one run
+    /// Instruments to measure the cost of: they observe and pause in turns within one run
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     instruments: Vec<InstrumentName>,
     /// Approximate duration
@@ -112,7 +112,7 @@ impl Calibrate {
     fn plan(self) -> anyhow::Result<Plan> {
         anyhow::ensure!(self.warmup <= 1000, "warm-up count must be 0..=1000, got {}", self.warmup);
         Ok(Plan {
-            platform: Wish { name: Some(self.platform), settings: self.knobs, ..self.platforms.wish() },
+            platform: Wish { name: Some(self.platform), settings: self.knobs, ..self.platforms.request() },
             target: None,
             crowd: CrowdKind::Native,
             crowd_settings: Vec::new(),

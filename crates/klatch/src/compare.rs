@@ -10,7 +10,7 @@ use klatch_record::Estimator;
 
 /// Compare two sets of records: ratios with confidence intervals
 ///
-/// A set is a record, a folder of records, a cell of a study, or a study. Warm-ups and runs whose score does not count are left
+/// A set is a record, a folder of records, a cell of a study, or a study. Warm-ups and runs with a score that does not count are left
 /// out. For two studies, Klatch compares every cell that both have.
 ///
 /// Exit status: 0 compared, 2 could not compare.

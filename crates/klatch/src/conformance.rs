@@ -62,8 +62,11 @@ impl Conformance {
     }
 
     fn start(&self, all: &Processes) -> anyhow::Result<Server> {
-        let wish =
-            Wish { name: Some(self.target.clone()), settings: self.knobs.clone(), ..self.platforms.wish() };
+        let wish = Wish {
+            name: Some(self.target.clone()),
+            settings: self.knobs.clone(),
+            ..self.platforms.request()
+        };
         let chosen = choose(&wish)?;
         irc_only(&chosen.name, chosen.entry.wire)?;
         Ok(Server::start(

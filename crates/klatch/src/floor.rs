@@ -30,7 +30,7 @@ pub(crate) struct Floor {
     /// Starts of each server; intervals need two
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     blocks: u32,
-    /// Cells to run: those whose name contains one of these texts
+    /// Cells to run: those with one of these texts in the name
     #[arg(long, value_name = "TEXT,…", value_delimiter = ',')]
     only: Vec<String>,
     #[command(flatten)]

@@ -51,7 +51,7 @@ enum Action {
 struct Run {
     /// Study that Klatch brings, or a file
     study: Option<String>,
-    /// Configurations to run: those whose name contains this text
+    /// Configurations to run: those with this text in the name
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     /// Boot each configuration twice and compare all output to the last digit

@@ -67,7 +67,7 @@ enum Command {
 
 /// Exit status after a usage error, or an error that keeps a command from running.
 const COULD_NOT_RUN: u8 = 2;
-/// Exit status if no fault was found and the score may still not be the server's.
+/// Exit status if there is no fault, but the score may not be the server's.
 const UNKNOWN: u8 = 3;
 /// Exit status after Ctrl-C, by the convention of shells: 128 + SIGINT.
 const INTERRUPTED: u8 = 130;

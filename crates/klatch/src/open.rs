@@ -46,7 +46,7 @@ impl Open {
     }
 
     fn answer(&self, request: &Request, port: u16) -> Page {
-        // DNS rebinding: a foreign page whose host name resolves to this machine must not read the results.
+        // DNS rebinding: a foreign page under a host name that resolves to this machine must not read the results.
         let host = request.headers().iter().find(|header| header.field.equiv("Host"));
         let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
         if !host.is_some_and(|host| ours.iter().any(|name| host.value.as_str() == name)) {

@@ -24,7 +24,7 @@ pub(crate) struct PlatformArgs {
 }
 
 impl PlatformArgs {
-    pub(crate) fn wish(&self) -> Wish {
+    pub(crate) fn request(&self) -> Wish {
         Wish { java: self.java.clone(), catalog: self.catalog.clone(), ..Wish::default() }
     }
 }
@@ -51,7 +51,7 @@ impl Platforms {
             print(klatch_platforms::schema());
             return Ok(ExitCode::SUCCESS);
         }
-        for listed in list(&self.platforms.wish())? {
+        for listed in list(&self.platforms.request())? {
             if self.json {
                 print_line(as_json(&listed));
                 continue;

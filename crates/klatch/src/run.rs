@@ -151,7 +151,7 @@ impl Run {
             self.crowd_loops
         );
         Ok(Plan {
-            platform: Wish { name: self.platform, settings: self.knobs, ..self.platforms.wish() },
+            platform: Wish { name: self.platform, settings: self.knobs, ..self.platforms.request() },
             target: self.target,
             crowd: match self.crowd {
                 CrowdName::Native => CrowdKind::Native,

@@ -33,7 +33,7 @@ pub(crate) struct Study {
     /// Continue an interrupted study, from this folder or the newest one of this study
     #[arg(long, value_name = "DIR", num_args = 0..=1)]
     resume: Option<Option<PathBuf>>,
-    /// Cells to run: those whose name contains this text
+    /// Cells to run: those with this text in the name
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     #[command(flatten)]
@@ -141,7 +141,7 @@ impl Study {
 /// The plan of a run before a study file changes it: the defaults.
 pub(crate) fn default_plan(platforms: &PlatformArgs, out: &Path) -> Plan {
     Plan {
-        platform: platforms.wish(),
+        platform: platforms.request(),
         target: None,
         crowd: CrowdKind::Native,
         crowd_settings: Vec::new(),

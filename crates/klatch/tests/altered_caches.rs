@@ -1,4 +1,4 @@
-//! What Klatch runs from its caches is what it put there.
+//! Klatch executes only unaltered files from its caches.
 
 mod support;
 
@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 
 use klatch_privileges::{PrivateFolder, write_manifest};
 use klatch_testing::{Need, needs};
-use support::{Said, klatch};
+use support::{Finished, klatch};
 
-/// A run of one platform with caches below `cache`.
-fn run(platform: &str, cache: &Path) -> Said {
+/// Runs one platform with caches below `cache`.
+fn run(platform: &str, cache: &Path) -> Finished {
     let mut command = klatch();
     command.args(["run", "--platform", platform, "--rooms", "1", "--users", "2", "--count", "1"]);
     command.args(["--trials", "1", "--warmup", "0", "--out"]).arg(cache.join("results"));
-    Said::of(command.env("XDG_CACHE_HOME", cache))
+    Finished::run(command.env("XDG_CACHE_HOME", cache))
 }
 
-/// Replaces a program by one that leaves a file beside itself when it runs.
+/// Replaces a program by one that creates a file beside itself when executed.
 fn alter(program: &Path) -> PathBuf {
     let ran = program.with_extension("ran");
     std::fs::write(program, format!("#!/bin/sh\ntouch {}\n", ran.display())).unwrap();
@@ -28,15 +28,18 @@ fn alter(program: &Path) -> PathBuf {
 fn an_altered_build_is_refused() {
     needs!(Need::Program("go", "golang-go"));
     let cache = tempfile::tempdir().unwrap();
-    let said = run("go-goroutines", cache.path());
-    assert!(said.out.contains("average throughput"), "{said:?}");
+    let finished = run("go-goroutines", cache.path());
+    assert!(finished.out.contains("average throughput"), "{finished:?}");
     let builds = cache.path().join("klatch/builds");
     assert_eq!(std::fs::metadata(&builds).unwrap().mode() & 0o777, 0o700);
     let build = std::fs::read_dir(builds).unwrap().next().unwrap().unwrap().path();
     let ran = alter(&build.join("go-goroutines"));
-    let said = run("go-goroutines", cache.path());
-    assert_eq!(said.status, Some(2), "{said:?}");
-    assert!(said.err.contains("go-goroutines is not used: it was altered since klatch made it"), "{said:?}");
+    let finished = run("go-goroutines", cache.path());
+    assert_eq!(finished.status, Some(2), "{finished:?}");
+    assert!(
+        finished.err.contains("go-goroutines is not used: it was altered since klatch made it"),
+        "{finished:?}"
+    );
     assert!(!ran.exists());
 }
 
@@ -46,23 +49,23 @@ fn a_cache_that_others_can_write_is_refused() {
     let folder = cache.path().join("klatch");
     std::fs::create_dir(&folder).unwrap();
     std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o777)).unwrap();
-    let said = run("java-threads", cache.path());
-    assert_eq!(said.status, Some(2), "{said:?}");
-    assert!(said.err.contains("others can write it (mode 777)"), "{said:?}");
+    let finished = run("java-threads", cache.path());
+    assert_eq!(finished.status, Some(2), "{finished:?}");
+    assert!(finished.err.contains("others can write it (mode 777)"), "{finished:?}");
 }
 
 #[test]
 fn without_a_home_nothing_falls_back_to_a_temporary_folder() {
     if rustix::process::geteuid().is_root() {
-        // Root's caches do not depend on HOME: tests/planted_files_as_root.rs.
+        // Root's caches do not depend on HOME; tests/planted_files_as_root.rs covers them.
         return klatch_testing::not_run("an ordinary user without a home", "this is root");
     }
     let out = tempfile::tempdir().unwrap();
     let mut command = klatch();
     command.args(["run", "--platform", "java-threads", "--out"]).arg(out.path());
-    let said = Said::of(command.env_remove("HOME").env_remove("XDG_CACHE_HOME"));
-    assert_eq!(said.status, Some(2), "{said:?}");
-    assert!(said.err.contains("set HOME or XDG_CACHE_HOME"), "{said:?}");
+    let finished = Finished::run(command.env_remove("HOME").env_remove("XDG_CACHE_HOME"));
+    assert_eq!(finished.status, Some(2), "{finished:?}");
+    assert!(finished.err.contains("set HOME or XDG_CACHE_HOME"), "{finished:?}");
 }
 
 #[test]
@@ -76,14 +79,17 @@ fn an_altered_jdk_is_not_run() {
     std::fs::set_permissions(&java, PermissionsExt::from_mode(0o755)).unwrap();
     let listed = || {
         let mut command = klatch();
-        Said::of(command.arg("platforms").env("XDG_CACHE_HOME", cache.path()))
+        Finished::run(command.arg("platforms").env("XDG_CACHE_HOME", cache.path()))
     };
-    let said = listed();
-    assert!(said.err.contains("it has no klatch.sha256") && !said.out.contains("@99"), "{said:?}");
+    let finished = listed();
+    assert!(
+        finished.err.contains("it has no klatch.sha256") && !finished.out.contains("@99"),
+        "{finished:?}"
+    );
     write_manifest(&jdk).unwrap();
     assert!(listed().out.contains("@99"), "as it was made it is used");
     let ran = alter(&java);
-    let said = listed();
-    assert!(said.err.contains("java is not used: it was altered since klatch made it"), "{said:?}");
-    assert!(!said.out.contains("@99") && !ran.exists(), "{said:?}");
+    let finished = listed();
+    assert!(finished.err.contains("java is not used: it was altered since klatch made it"), "{finished:?}");
+    assert!(!finished.out.contains("@99") && !ran.exists(), "{finished:?}");
 }

@@ -1,4 +1,4 @@
-//! Whatever is wrong is told in one clear message, with the right exit status, and nothing is left running.
+//! Every error gives one clear message and the right exit status, and leaves no process behind.
 
 mod support;
 
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use klatch_testing::{Need, needs};
-use support::{NativeServer, Said, klatch, run_once};
+use support::{Finished, NativeServer, klatch, run_once};
 
 fn fails(command: &mut Command, message: &str) {
-    let said = Said::of(command);
-    assert_eq!(said.status, Some(2), "{said:?}");
-    assert!(said.err.contains(message), "{message:?} is not in {said:?}");
-    assert!(!said.err.contains("panicked") && !said.err.contains("Error {"), "{said:?}");
+    let finished = Finished::run(command);
+    assert_eq!(finished.status, Some(2), "{finished:?}");
+    assert!(finished.err.contains(message), "{message:?} is not in {finished:?}");
+    assert!(!finished.err.contains("panicked") && !finished.err.contains("Error {"), "{finished:?}");
 }
 
 #[test]
-fn numbers_out_of_range() {
+fn numbers_out_of_range_are_refused() {
     let out = tempfile::tempdir().unwrap();
     for (arguments, message) in [
         (["--rooms", "0"], "klatch: room count must be 1..=10000, got 0"),
@@ -34,13 +34,13 @@ fn numbers_out_of_range() {
             "a target has the form irc://host:port (or redis://, nats://, mqtt://), got chat.example",
         ),
     ] {
-        // The later of two equal options counts.
+        // The later of two equal options overrides the earlier one.
         fails(run_once(out.path(), &[]).args(arguments).args(["--timeout", "5"]), message);
     }
 }
 
 #[test]
-fn a_pause_moves_no_schedule() {
+fn pause_is_refused_under_rate() {
     let message = "klatch: pause must be 0 under pacing rate, whose schedule is fixed in advance, got 0.5";
     let arguments = ["--pacing", "rate", "--rate", "5", "--pause", "0.5"];
     let out = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ fn a_pause_moves_no_schedule() {
 }
 
 #[test]
-fn a_port_in_use() {
+fn a_port_in_use_is_reported() {
     let server = NativeServer::start();
     let address = server.address.to_string();
     fails(
@@ -66,7 +66,7 @@ fn a_port_in_use() {
 }
 
 #[test]
-fn nobody_listens() {
+fn a_refused_connection_is_reported() {
     let out = tempfile::tempdir().unwrap();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let target = format!("irc://{free}");
@@ -77,12 +77,12 @@ fn nobody_listens() {
 }
 
 #[test]
-fn a_host_that_does_not_answer() {
+fn an_unresponsive_host_is_reported() {
     let out = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     rustix::net::listen(&listener, 0).unwrap();
     let address = listener.local_addr().unwrap();
-    // The queue of a listener that accepts nobody: once it is full, the kernel drops what comes.
+    // The backlog of a listener that never accepts: once it is full, the kernel drops further connections.
     let patience = std::time::Duration::from_millis(300);
     let queue: Vec<TcpStream> =
         std::iter::from_fn(|| TcpStream::connect_timeout(&address, patience).ok()).collect();
@@ -93,24 +93,24 @@ fn a_host_that_does_not_answer() {
 }
 
 #[test]
-fn an_unknown_host() {
+fn an_unknown_host_is_reported() {
     let out = tempfile::tempdir().unwrap();
     let mut command = run_once(out.path(), &["--target", "irc://nowhere.invalid:6667"]);
     fails(&mut command, "cannot find host nowhere.invalid");
 }
 
-/// A program that claims to be a Java of this version, and does `then` when it is to run something.
+/// A program that claims to be a Java of this version and executes `then` when asked to run something.
 fn pretended_java(folder: &Path, version: &str, then: &str) -> PathBuf {
     let path = folder.join("java");
-    let tells = format!("echo '    java.specification.version = {version}' >&2");
-    let script = format!("#!/bin/sh\ncase \"$*\" in *-version*) {tells};; *) {then};; esac\n");
+    let print_version = format!("echo '    java.specification.version = {version}' >&2");
+    let script = format!("#!/bin/sh\ncase \"$*\" in *-version*) {print_version};; *) {then};; esac\n");
     std::fs::write(&path, script).unwrap();
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
     path
 }
 
 #[test]
-fn a_java_that_is_too_old() {
+fn a_java_that_is_too_old_is_refused() {
     let out = tempfile::tempdir().unwrap();
     let java = pretended_java(out.path(), "11", "exit 1");
     let mut command = run_once(out.path(), &["--platform", "java-threads", "--java"]);
@@ -142,18 +142,21 @@ fn a_server_that_dies_at_once_is_quoted() {
 }
 
 #[test]
-fn a_full_disk_is_told_before_anything_starts() {
+fn a_full_disk_is_reported_before_anything_starts() {
     needs!(Need::UserNamespaces);
     let folder = tempfile::tempdir().unwrap();
-    // A small file system in a mount namespace of its own: it goes when the program ends.
+    // A small file system in a separate mount namespace, which disappears with the program.
     let script = r#"mount -t tmpfs -o size=100k none "$1" && exec "$2" run --platform native-epoll --out "$1/results""#;
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--mount", "sh", "-c", script, "sh"]).arg(folder.path());
     command.arg(env!("CARGO_BIN_EXE_klatch"));
-    let said = Said::of(&mut command);
-    assert_eq!(said.status, Some(2), "{said:?}");
-    assert!(said.err.contains("No space left on device") && said.err.contains("with --out"), "{said:?}");
-    assert!(said.out.is_empty(), "nothing has started: {said:?}");
+    let finished = Finished::run(&mut command);
+    assert_eq!(finished.status, Some(2), "{finished:?}");
+    assert!(
+        finished.err.contains("No space left on device") && finished.err.contains("with --out"),
+        "{finished:?}"
+    );
+    assert!(finished.out.is_empty(), "nothing has started: {finished:?}");
 }
 
 #[test]
@@ -161,17 +164,17 @@ fn an_error_is_printed_with_its_cause() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.jsonl");
     std::fs::write(&results, "").unwrap();
-    // What stands where the folder of the report should be is a file.
+    // A file occupies the path of the report's folder.
     let report = results.join("report.html");
     let mut command = klatch();
     command.args(["report", "--format", "html", "--output"]).arg(&report).arg(&results);
     fails(&mut command, &format!("klatch: cannot write {}: Not a directory", report.display()));
-    // A command that is not there.
+    // A command that does not exist.
     fails(klatch().args(["serve", "--sendq", "1"]), "klatch: --sendq must be at least 4096, got 1");
 }
 
 #[test]
-fn a_folder_that_cannot_be_made() {
+fn an_uncreatable_folder_is_reported() {
     let mut command = run_once(Path::new("/proc/results"), &["--platform", "native-epoll"]);
     fails(&mut command, "klatch: cannot write results to /proc/results: ");
 }

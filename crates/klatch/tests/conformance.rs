@@ -1,4 +1,4 @@
-//! `klatch conformance`: passes on an honest server, finds one that claims too much, and says what it could not check.
+//! `klatch conformance` passes a correct server, detects one that claims the wrong class, and reports what it could not check.
 
 mod support;
 
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{NativeServer, Said, children_of, klatch, listed};
+use support::{Finished, NativeServer, children_of, klatch, listed};
 
-fn conformance(arguments: &[&str]) -> Said {
-    Said::of(klatch().arg("conformance").args(arguments))
+fn conformance(arguments: &[&str]) -> Finished {
+    Finished::run(klatch().arg("conformance").args(arguments))
 }
 
-/// The findings, and the names of those with this outcome.
+/// Names of the checks with this outcome.
 fn with_outcome<'a>(findings: &'a Value, outcome: &str) -> Vec<&'a str> {
     let findings = findings.as_array().expect("an array").iter();
     findings
@@ -23,11 +23,11 @@ fn with_outcome<'a>(findings: &'a Value, outcome: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// Other people's: their faults are not ours to mend.
+/// Third-party servers: their faults are not ours to fix.
 const PEERS: [&str; 3] = ["ergo", "inspircd", "ngircd"];
 
 #[test]
-fn every_server_of_ours_passes_all() {
+fn every_own_server_passes_all_checks() {
     let ours = listed().into_iter().filter(|(platform, _)| {
         platform["wire"] == "irc" && !PEERS.iter().any(|peer| platform["name"] == *peer)
     });
@@ -48,39 +48,40 @@ fn every_server_of_ours_passes_all() {
 }
 
 fn passes_all(way: &str, classic: bool) {
-    let said = conformance(&[way, "--json", "--timeout", "30"]);
-    let findings: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{way}: {said:?}"));
-    assert_eq!(with_outcome(&findings, "failed"), [""; 0], "{way}: {}", said.out);
+    let finished = conformance(&[way, "--json", "--timeout", "30"]);
+    let findings: Value =
+        serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{way}: {finished:?}"));
+    assert_eq!(with_outcome(&findings, "failed"), [""; 0], "{way}: {}", finished.out);
     let unchecked: &[&str] = if classic { &[] } else { &["class: one write per delivery"] };
-    assert_eq!(with_outcome(&findings, "not_checked"), unchecked, "{way}: {}", said.out);
-    assert!(with_outcome(&findings, "passed").len() >= 30, "{way}: {}", said.out);
-    assert_eq!(said.status, Some(0), "{way}: {}", said.err);
+    assert_eq!(with_outcome(&findings, "not_checked"), unchecked, "{way}: {}", finished.out);
+    assert!(with_outcome(&findings, "passed").len() >= 30, "{way}: {}", finished.out);
+    assert_eq!(finished.status, Some(0), "{way}: {}", finished.err);
 }
 
 #[test]
-fn a_server_that_gathers_and_claims_to_be_classic_is_found() {
+fn a_coalescing_server_of_class_classic_fails() {
     let catalog = tempfile::tempdir().unwrap();
-    let entry = "name = 'liar'\nsummary = 'gathers, and says it does not'\nclass = 'classic'\nwire = 'irc'\n\
+    let entry = "name = 'liar'\nsummary = 'coalesces, and declares classic'\nclass = 'classic'\nwire = 'irc'\n\
         ready = 'accepts'\ncommand = ['{klatch}', 'serve', '--listen', '{address}', '--coalesce']\n";
     std::fs::write(catalog.path().join("liar.toml"), entry).unwrap();
-    let said = conformance(&["liar", "--catalog", catalog.path().to_str().unwrap()]);
-    assert_eq!(said.status, Some(1), "{said:?}");
-    assert!(said.out.contains("FAILED       class: one write per delivery\n"), "{}", said.out);
-    assert!(said.out.contains(" write calls for 450 deliveries\n"), "{}", said.out);
-    assert!(said.out.ends_with(" passed, 1 failed, 0 not checked\n"), "{}", said.out);
+    let finished = conformance(&["liar", "--catalog", catalog.path().to_str().unwrap()]);
+    assert_eq!(finished.status, Some(1), "{finished:?}");
+    assert!(finished.out.contains("FAILED       class: one write per delivery\n"), "{}", finished.out);
+    assert!(finished.out.contains(" write calls for 450 deliveries\n"), "{}", finished.out);
+    assert!(finished.out.ends_with(" passed, 1 failed, 0 not checked\n"), "{}", finished.out);
 }
 
 #[test]
-fn a_server_that_runs_already_is_checked_but_for_its_class() {
+fn a_running_server_is_checked_except_for_its_class() {
     let server = NativeServer::start();
-    let said = conformance(&[&format!("irc://{}", server.address)]);
-    assert_eq!(said.status, Some(0), "{said:?}");
-    let summary = said.out.lines().last().unwrap();
+    let finished = conformance(&[&format!("irc://{}", server.address)]);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let summary = finished.out.lines().last().unwrap();
     assert!(summary.contains(" passed, 0 failed, 1 not checked (class and process of a server"), "{summary}");
 }
 
 #[test]
-fn what_cannot_run_says_why() {
+fn a_check_that_cannot_run_gives_the_reason() {
     let cases = [
         ("irc://127.0.0.1:1", "nobody answers at 127.0.0.1:1: Connection refused"),
         ("nats://127.0.0.1:4222", "nats://127.0.0.1:4222 speaks nats, and the kit checks IRC servers"),
@@ -88,9 +89,9 @@ fn what_cannot_run_says_why() {
         ("native-fibers", "no platform is called native-fibers"),
     ];
     for (target, why) in cases {
-        let said = conformance(&[target]);
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
-        assert!(said.err.contains(why), "{said:?}");
+        let finished = conformance(&[target]);
+        assert_eq!((finished.status, finished.out.as_str()), (Some(2), ""), "{finished:?}");
+        assert!(finished.err.contains(why), "{finished:?}");
     }
 }
 

@@ -75,8 +75,8 @@ impl Page {
 
 /// The anchor of a heading, by GitHub's rule: lower case, no punctuation, hyphens for spaces.
 fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.collect::<String>().to_lowercase().replace(' ', "-")
+    let characters = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    characters.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
 /// The target of a relative link from a page, as a path relative to the root.
@@ -210,7 +210,7 @@ fn summary_lists_every_page_of_the_book() {
     assert!(missing.is_empty(), "add them to docs/SUMMARY.md: {missing:?}");
 }
 
-/// A measurement has a date, and a date belongs into a note.
+/// Only a measurement needs a date, so a date elsewhere is a misplaced measurement.
 #[test]
 fn dates_stand_in_notes_only() {
     const MONTHS: [&str; 12] = [

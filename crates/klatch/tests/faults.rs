@@ -1,13 +1,13 @@
-//! Every message is accounted for: each way in which a server can spoil a run is found, and told with its place.
+//! Every message is accounted for: the verdict names each kind of server fault with its place.
 
 mod support;
 
 use klatch_record::{Record, Status};
 use support::proxy::{Mischief, in_front_of};
-use support::{NativeServer, Said, run_once};
+use support::{Finished, NativeServer, run_once};
 
-/// Runs of 2 rooms × 5 users × 20 messages against a server with this mischief, by event loops and by two threads a user;
-/// their exit statuses and records.
+/// Runs 2 rooms × 5 users × 20 messages against a server with this fault, by event loops and by two threads per user.
+/// Returns exit statuses and records.
 fn spoilt(mischief: Mischief, pacing: &str) -> [(Option<i32>, Record); 2] {
     ["native", "native-threads"].map(|crowd| {
         let out = tempfile::tempdir().unwrap();
@@ -15,9 +15,10 @@ fn spoilt(mischief: Mischief, pacing: &str) -> [(Option<i32>, Record); 2] {
         let target = format!("irc://{}", in_front_of(server.address, mischief));
         let workload =
             ["--rooms", "2", "--users", "5", "--count", "20", "--pacing", pacing, "--timeout", "2"];
-        let said =
-            Said::of(run_once(out.path(), &["--target", &target]).args(["--crowd", crowd]).args(workload));
-        (said.status, said.record())
+        let finished = Finished::run(
+            run_once(out.path(), &["--target", &target]).args(["--crowd", crowd]).args(workload),
+        );
+        (finished.status, finished.record())
     })
 }
 
@@ -30,13 +31,13 @@ fn an_honest_server_is_valid() {
     for (status, record) in spoilt(Mischief::None, "turns") {
         assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
         assert_eq!((record.score.sent, record.score.received), (200, 800));
-        assert_eq!(record.platform.class, None, "nobody knows how it writes");
-        assert_eq!(record.usage.server, None, "nobody watches a server that somebody else started");
+        assert_eq!(record.platform.class, None, "the class of a target is unknown");
+        assert_eq!(record.usage.server, None, "a server that Klatch did not start is not observed");
     }
 }
 
 #[test]
-fn a_lost_delivery_is_found() {
+fn a_lost_delivery_is_detected() {
     for (status, record) in spoilt(Mischief::Lose { delivery: 10 }, "flood") {
         assert_eq!((status, record.verdict.status), (Some(1), Status::Invalid));
         assert_eq!(record.checks.lost, 1);
@@ -49,7 +50,7 @@ fn a_lost_delivery_is_found() {
 }
 
 #[test]
-fn a_lost_delivery_under_turns_stops_the_room_and_is_found() {
+fn a_lost_delivery_under_turns_stops_the_room_and_is_detected() {
     for (status, record) in spoilt(Mischief::Lose { delivery: 10 }, "turns") {
         assert_eq!((status, record.checks.lost), (Some(1), 1));
         assert!(record.checks.unsaid > 0 && reasons(&record).contains("messages never sent"), "{record:?}");
@@ -57,7 +58,7 @@ fn a_lost_delivery_under_turns_stops_the_room_and_is_found() {
 }
 
 #[test]
-fn a_repeated_delivery_is_found() {
+fn a_duplicated_delivery_is_detected() {
     for (status, record) in spoilt(Mischief::Repeat { delivery: 10 }, "turns") {
         assert_eq!((status, record.checks.repeated, record.score.received), (Some(1), 1, 800));
         assert!(
@@ -68,14 +69,14 @@ fn a_repeated_delivery_is_found() {
 }
 
 #[test]
-fn a_repeat_of_the_very_last_delivery_is_found() {
+fn a_duplicate_of_the_last_delivery_is_detected() {
     for (status, record) in spoilt(Mischief::Repeat { delivery: 80 }, "turns") {
         assert_eq!((status, record.checks.repeated), (Some(1), 1), "{record:?}");
     }
 }
 
 #[test]
-fn a_reordered_delivery_is_found() {
+fn a_reordered_delivery_is_detected() {
     for (status, record) in spoilt(Mischief::Swap { delivery: 10 }, "flood") {
         assert_eq!((status, record.checks.reordered, record.checks.lost), (Some(1), 1, 0), "{record:?}");
         assert!(
@@ -86,7 +87,7 @@ fn a_reordered_delivery_is_found() {
 }
 
 #[test]
-fn an_altered_delivery_is_found() {
+fn a_corrupted_delivery_is_detected() {
     for (status, record) in spoilt(Mischief::Alter { delivery: 10 }, "flood") {
         assert_eq!((status, record.checks.altered), (Some(1), 1));
         assert!(
@@ -97,7 +98,7 @@ fn an_altered_delivery_is_found() {
 }
 
 #[test]
-fn an_echo_is_found() {
+fn an_echo_is_detected() {
     for (status, record) in spoilt(Mischief::Echo, "turns") {
         assert_eq!((status, record.checks.repeated), (Some(1), 20));
         assert!(reasons(&record).contains("delivered to its own speaker"), "{record:?}");
@@ -105,7 +106,7 @@ fn an_echo_is_found() {
 }
 
 #[test]
-fn a_closed_connection_is_found() {
+fn a_closed_connection_is_detected() {
     for (status, record) in spoilt(Mischief::Close { delivery: 10 }, "turns") {
         assert_eq!(status, Some(1));
         assert!(reasons(&record).starts_with("room 1, user 3: the "), "{record:?}");
@@ -114,7 +115,7 @@ fn a_closed_connection_is_found() {
 }
 
 #[test]
-fn a_silent_server_is_found() {
+fn a_silent_server_is_detected() {
     for (status, record) in spoilt(Mischief::FallSilent { delivery: 10 }, "turns") {
         assert_eq!(status, Some(1));
         assert!(reasons(&record).starts_with("nothing came for 2 s"), "{record:?}");
@@ -122,10 +123,10 @@ fn a_silent_server_is_found() {
 }
 
 #[test]
-fn a_user_that_cannot_join_is_found() {
+fn a_failed_join_is_detected() {
     for (status, record) in spoilt(Mischief::RefuseNick, "turns") {
         assert_eq!(status, Some(1));
-        let told = "room 1, user 3: the server said: :srv 433 * r1u3 :Nickname is already in use";
-        assert!(reasons(&record).starts_with(told), "{record:?}");
+        let expected = "room 1, user 3: the server said: :srv 433 * r1u3 :Nickname is already in use";
+        assert!(reasons(&record).starts_with(expected), "{record:?}");
     }
 }

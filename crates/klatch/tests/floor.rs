@@ -1,28 +1,28 @@
-//! `klatch floor` from the outside.
+//! `klatch floor` as a user runs it.
 
 mod support;
 
 use klatch_record::FloorResult;
-use support::{Said, klatch};
+use support::{Finished, klatch};
 
 #[test]
-fn servers_stand_beside_the_floor_and_beside_each_other_and_the_history_grows() {
+fn floor_compares_servers_and_appends_to_the_history() {
     let folder = tempfile::tempdir().unwrap();
     let history = folder.path().join("history/floor.jsonl");
     let mut command = klatch();
     command.args(["floor", "--blocks", "2", "--only", "epoll-coalesce_pacing-rounds,redis_pacing-rounds"]);
     command.arg("--out").arg(folder.path()).arg("--history").arg(&history);
-    let said = Said::of(&mut command);
-    assert_eq!(said.status, Some(0), "{said:?}");
-    assert!(said.out.contains("rounds: the least, a round of deliveries in a call"), "{said:?}");
+    let finished = Finished::run(&mut command);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(finished.out.contains("rounds: the least, a round of deliveries in a call"), "{finished:?}");
     let text = std::fs::read_to_string(&history).unwrap();
-    let said = Said::of(klatch().arg("report").arg(&history).args(["--format", "json"]));
-    assert!(said.status == Some(0) && said.out.contains("rounds-server-to-floor"), "{said:?}");
-    let said = Said::of(klatch().arg("report").arg(&history).args(["--format", "csv"]));
-    assert!(said.status == Some(2) && said.err.contains("--format html or json"), "{said:?}");
+    let finished = Finished::run(klatch().arg("report").arg(&history).args(["--format", "json"]));
+    assert!(finished.status == Some(0) && finished.out.contains("rounds-server-to-floor"), "{finished:?}");
+    let finished = Finished::run(klatch().arg("report").arg(&history).args(["--format", "csv"]));
+    assert!(finished.status == Some(2) && finished.err.contains("--format html or json"), "{finished:?}");
     let result: FloorResult = serde_json::from_str(text.trim_end()).unwrap();
     let row = |name: &str| {
-        result.rows.iter().find(|row| row.platform == name).unwrap_or_else(|| panic!("{said:?}"))
+        result.rows.iter().find(|row| row.platform == name).unwrap_or_else(|| panic!("{finished:?}"))
     };
     let own = row("native-epoll-coalesce");
     assert!(own.server_us.len() == 2 && own.server_to_floor.is_some(), "{own:?}");
@@ -30,10 +30,10 @@ fn servers_stand_beside_the_floor_and_beside_each_other_and_the_history_grows() 
 }
 
 #[test]
-fn a_cell_that_is_none_is_told() {
-    let said = Said::of(klatch().args(["floor", "--only", "abacus"]));
+fn an_unknown_cell_is_refused() {
+    let finished = Finished::run(klatch().args(["floor", "--only", "abacus"]));
     assert_eq!(
-        (said.status, said.err.as_str()),
+        (finished.status, finished.err.as_str()),
         (Some(2), "klatch: no cell has one of abacus in its name\n")
     );
 }

@@ -1,4 +1,4 @@
-//! Crowds that nobody steers begin together: their gate is a room of the server under test.
+//! Crowds without a parent start together: their gate is a room of the server under test.
 
 mod support;
 
@@ -8,9 +8,9 @@ use std::process::{Child, Stdio};
 
 use klatch_platforms::{Processes, Server, Wish, choose};
 use klatch_record::{Record, Status};
-use support::{NativeServer, Said, klatch};
+use support::{Finished, NativeServer, klatch};
 
-/// A shard of 2 rooms that waits at a gate.
+/// A shard with 2 rooms that waits at a gate.
 fn shard(address: SocketAddr, wire: &str, start: u32, gate: &str, out: &Path) -> Child {
     let mut command = klatch();
     command.args(["crowd", "--host", &address.ip().to_string(), "--port", &address.port().to_string()]);
@@ -20,38 +20,38 @@ fn shard(address: SocketAddr, wire: &str, start: u32, gate: &str, out: &Path) ->
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn merged(out: &Path, starts: &[u32]) -> (Said, Record) {
+fn merged(out: &Path, starts: &[u32]) -> (Finished, Record) {
     let files = starts.iter().map(|start| out.join(start.to_string()));
-    let said = Said::of(klatch().args(["merge", "--json"]).args(files));
-    let record = said.record();
-    (said, record)
+    let finished = Finished::run(klatch().args(["merge", "--json"]).args(files));
+    let record = finished.record();
+    (finished, record)
 }
 
-/// Starts three shards, one after the other has come to the gate, and merges their records.
+/// Starts three shards, each after the previous one is at the gate, and merges their records.
 fn three_shards(address: SocketAddr, wire: &str) -> Record {
     let out = tempfile::tempdir().unwrap();
     let mut waiting: Vec<Child> = Vec::new();
     for (place, start) in [5, 1, 3].into_iter().enumerate() {
         waiting.push(shard(address, wire, start, "3", out.path()));
         let last = waiting.last_mut().unwrap();
-        // The last one opens the gate so fast that it may not say how many are here.
+        // The last shard opens the gate so fast that it may skip the gate event.
         if place < 2 {
             support::until_line(last, " of 3 shards at the gate");
         }
     }
     for child in waiting {
-        let said = Said::from(child.wait_with_output().unwrap());
-        assert_eq!(said.status, Some(0), "{wire}: {said:?}");
+        let finished = Finished::from(child.wait_with_output().unwrap());
+        assert_eq!(finished.status, Some(0), "{wire}: {finished:?}");
     }
-    let (said, record) = merged(out.path(), &[1, 3, 5]);
-    assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{wire}: {said:?}");
+    let (finished, record) = merged(out.path(), &[1, 3, 5]);
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{wire}: {finished:?}");
     assert_eq!((record.score.sent, record.score.received), (600, 1800), "{wire}");
     assert_eq!(record.checks.strangers, [], "nobody of the gate is in a room of the crowd");
     record
 }
 
 #[test]
-fn shards_that_nobody_steers_begin_together_over_every_wire() {
+fn shards_at_a_gate_start_together_over_every_protocol() {
     together(&three_shards(NativeServer::start().address, "irc"));
     let all = Processes::default();
     for (platform, wire) in [("redis", "redis"), ("nats", "nats"), ("mosquitto", "mqtt")] {
@@ -62,7 +62,7 @@ fn shards_that_nobody_steers_begin_together_over_every_wire() {
     }
 }
 
-/// All are of one clock here, so the common start can be seen.
+/// All shards share one clock here, so the test can check the common start.
 fn together(record: &Record) {
     let opened = || record.shards.iter().map(|shard| shard.opened.as_ref().unwrap().ns);
     let apart_ns = opened().max().unwrap() - opened().min().unwrap();
@@ -70,7 +70,7 @@ fn together(record: &Record) {
 }
 
 #[test]
-fn a_gate_to_which_too_few_come_says_who_came() {
+fn an_incomplete_gate_lists_the_shards_present() {
     let (server, out) = (NativeServer::start(), tempfile::tempdir().unwrap());
     let mut dead = shard(server.address, "irc", 3, "3:short", out.path());
     support::until_line(&mut dead, "1 of 3 shards at the gate");
@@ -81,12 +81,12 @@ fn a_gate_to_which_too_few_come_says_who_came() {
     support::until_line(&mut waiting, "2 of 3 shards at the gate");
     dead.kill().unwrap();
     dead.wait().unwrap();
-    let said = Said::from(waiting.wait_with_output().unwrap());
-    assert_eq!(said.status, Some(1), "{said:?}");
-    let told = "invalid: the gate: after 8 s 1 of 3 shards are at the gate short: rooms 1 to 2";
-    assert!(said.out.contains(told), "{said:?}");
-    let (said, record) = merged(out.path(), &[1]);
-    assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid));
+    let finished = Finished::from(waiting.wait_with_output().unwrap());
+    assert_eq!(finished.status, Some(1), "{finished:?}");
+    let expected = "invalid: the gate: after 8 s 1 of 3 shards are at the gate short: rooms 1 to 2";
+    assert!(finished.out.contains(expected), "{finished:?}");
+    let (finished, record) = merged(out.path(), &[1]);
+    assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid));
     assert_eq!(
         record.verdict.reasons[0].message,
         format!("1 of 3 announced shards are here: {}", record.shards[0]),
@@ -95,20 +95,20 @@ fn a_gate_to_which_too_few_come_says_who_came() {
 }
 
 #[test]
-fn a_gate_that_cannot_be_is_refused() {
-    let said = Said::of(klatch().args(["crowd", "--gate", "0"]));
-    assert_eq!(said.status, Some(2));
-    assert!(said.err.contains("a gate is SHARDS or SHARDS:NAME"), "{said:?}");
+fn an_invalid_gate_is_refused() {
+    let finished = Finished::run(klatch().args(["crowd", "--gate", "0"]));
+    assert_eq!(finished.status, Some(2));
+    assert!(finished.err.contains("a gate is SHARDS or SHARDS:NAME"), "{finished:?}");
 }
 
 #[test]
-fn the_lines_of_a_plan_do_it() {
+fn the_commands_of_a_plan_run_the_crowd() {
     let (server, out) = (NativeServer::start(), tempfile::tempdir().unwrap());
     let target = format!("irc://{}", server.address);
     let mut command = klatch();
     command.args(["plan", "--target", &target, "--shards", "3", "--gate-name", "night-1"]);
     command.args(["--rooms", "7", "--users", "4", "--count", "10", "--host-program"]);
-    let plan = Said::of(command.arg(env!("CARGO_BIN_EXE_klatch")));
+    let plan = Finished::run(command.arg(env!("CARGO_BIN_EXE_klatch")));
     assert_eq!((plan.status, plan.out.lines().count()), (Some(0), 4), "{plan:?}");
     let shell = |line: &str| {
         let mut shell = std::process::Command::new("sh");
@@ -118,14 +118,15 @@ fn the_lines_of_a_plan_do_it() {
     let (shards, merge) = plan.out.trim_end().rsplit_once('\n').unwrap();
     let started: Vec<Child> = shards.lines().map(shell).collect();
     for child in started {
-        let said = Said::from(child.wait_with_output().unwrap());
-        assert_eq!(said.status, Some(0), "{said:?}");
+        let finished = Finished::from(child.wait_with_output().unwrap());
+        assert_eq!(finished.status, Some(0), "{finished:?}");
     }
-    let merged = Said::from(shell(merge).wait_with_output().unwrap());
+    let merged = Finished::from(shell(merge).wait_with_output().unwrap());
     assert_eq!(merged.status, Some(0), "{merged:?}");
     for line in ["the shard of rooms 1 to 2 on ", "the shard of rooms 5 to 7 on ", "messages/s", "valid"] {
         assert!(merged.out.contains(line), "{line:?} is not in {}", merged.out);
     }
-    let too_many = Said::of(klatch().args(["plan", "--target", &target, "--shards", "3", "--rooms", "2"]));
+    let too_many =
+        Finished::run(klatch().args(["plan", "--target", &target, "--shards", "3", "--rooms", "2"]));
     assert!(too_many.err.contains("shard count must be 1..=2 (the rooms), got 3"), "{too_many:?}");
 }

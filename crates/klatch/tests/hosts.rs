@@ -1,4 +1,4 @@
-//! Crowds on other machines: network namespaces stand for them, with an sshd in each. Needs root.
+//! Crowds on other machines, which are network namespaces with an sshd each. Needs root.
 
 mod support;
 
@@ -9,13 +9,13 @@ use klatch_record::{Record, Status};
 use klatch_testing::all_met;
 use rustix::process::{Pid, Signal, kill_process};
 use support::network::{self, Link, Network};
-use support::{Said, crowd_process, until_joined};
+use support::{Finished, crowd_process, until_joined};
 
-fn run(network: &Network, arguments: &[&str]) -> (Said, Record) {
+fn run(network: &Network, arguments: &[&str]) -> (Finished, Record) {
     let out = tempfile::tempdir().unwrap();
-    let said = Said::of(&mut network.run(out.path(), arguments));
-    let record = said.record();
-    (said, record)
+    let finished = Finished::run(&mut network.run(out.path(), arguments));
+    let record = finished.record();
+    (finished, record)
 }
 
 const SMALL: [&str; 6] = ["--rooms", "5", "--users", "4", "--count", "25"];
@@ -26,8 +26,8 @@ fn hosts_share_the_rooms_and_make_one_record() {
         return;
     }
     let network = Network::new(None);
-    let (said, record) = run(&network, &SMALL);
-    assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{said:?}");
+    let (finished, record) = run(&network, &SMALL);
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{finished:?}");
     assert_eq!((record.score.sent, record.score.received), (500, 1500));
     let shards: Vec<_> = record
         .shards
@@ -41,23 +41,27 @@ fn hosts_share_the_rooms_and_make_one_record() {
         assert!(shard.address.starts_with("10.77.1.1:"), "{shard:?}");
     }
     assert!(record.usage.server.unwrap().cpu_s > 0.0 && record.score.cpu_us_per_message.is_some());
-    let (said, record) = run(&network, &[&SMALL[..], &["--shards", "4", "--servers", "2"]].concat());
-    assert_eq!((said.status, record.shards.len(), record.platform.servers), (Some(0), 4, 2), "{said:?}");
+    let (finished, record) = run(&network, &[&SMALL[..], &["--shards", "4", "--servers", "2"]].concat());
+    assert_eq!(
+        (finished.status, record.shards.len(), record.platform.servers),
+        (Some(0), 4, 2),
+        "{finished:?}"
+    );
 }
 
 #[test]
-fn a_link_that_delays_shows_in_the_latency_and_one_that_loses_loses_no_message() {
+fn link_delay_shows_in_the_latency_and_link_loss_loses_no_message() {
     if !all_met(&network::NEEDS) {
         return;
     }
     let link = Link { delay: Duration::from_millis(20), lose_every: 100 };
     let network = Network::new(Some(link));
     let rate = ["--pacing", "rate", "--rate", "10"];
-    let (said, record) = run(&network, &[&SMALL[..], &rate].concat());
-    assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{said:?}");
+    let (finished, record) = run(&network, &[&SMALL[..], &rate].concat());
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{finished:?}");
     assert_eq!((record.score.sent, record.score.received), (500, 1500));
     let latency = record.latency.unwrap();
-    // To the server and back: TCP delivers what was lost, later.
+    // To the server and back. TCP retransmits lost packets.
     assert!((40_000.0..60_000.0).contains(&latency.p50_us), "p50 was {} µs", latency.p50_us);
     assert!(latency.max_us > 60_000.0, "the slowest took {} µs", latency.max_us);
 }
@@ -73,27 +77,27 @@ fn a_shard_that_dies_on_its_host_is_named() {
     let mut command = network.run(out.path(), &[&slow[..], &["--size", "61"]].concat());
     let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     until_joined(&mut running);
-    // The size makes it this test's own.
+    // The size distinguishes this test's crowd.
     let shard = crowd_process("--size 61 --start 2 ");
     kill_process(Pid::from_raw(shard as i32).unwrap(), Signal::KILL).unwrap();
-    let said = Said::from(running.wait_with_output().unwrap());
-    let record = said.record();
-    assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
-    let told = "the shard of room 2 on b: the crowd ended without a result; on standard error: ";
-    assert!(record.verdict.reasons[0].message.starts_with(told), "{record:?}");
+    let finished = Finished::from(running.wait_with_output().unwrap());
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{finished:?}");
+    let expected = "the shard of room 2 on b: the crowd ended without a result; on standard error: ";
+    assert!(record.verdict.reasons[0].message.starts_with(expected), "{record:?}");
     assert_eq!(record.verdict.reasons.len(), 1, "{record:?}");
 }
 
 #[test]
-fn a_host_that_cannot_be_reached_is_told() {
+fn an_unreachable_host_is_reported() {
     if !all_met(&network::NEEDS) {
         return;
     }
     let network = Network::new(None);
     let out = tempfile::tempdir().unwrap();
-    let said = Said::of(network.run(out.path(), &SMALL).args(["--host-program", "/nowhere/klatch"]));
-    assert_eq!(said.status, Some(2), "{said:?}");
-    assert!(said.err.contains("the crowd (the shard of rooms "), "{said:?}");
-    assert!(said.err.contains("ended without a result; on standard error: "), "{said:?}");
-    assert!(said.err.contains("/nowhere/klatch"), "{said:?}");
+    let finished = Finished::run(network.run(out.path(), &SMALL).args(["--host-program", "/nowhere/klatch"]));
+    assert_eq!(finished.status, Some(2), "{finished:?}");
+    assert!(finished.err.contains("the crowd (the shard of rooms "), "{finished:?}");
+    assert!(finished.err.contains("ended without a result; on standard error: "), "{finished:?}");
+    assert!(finished.err.contains("/nowhere/klatch"), "{finished:?}");
 }

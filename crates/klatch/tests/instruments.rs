@@ -1,4 +1,4 @@
-//! Instruments at whole runs: as root, as nobody, and when Klatch is killed. They need root, as the instruments do.
+//! Instruments in whole runs: as root, as nobody, and when Klatch is killed. The tests need root, as the instruments do.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use klatch_record::{InstrumentName, Status, Support};
 use klatch_testing::{Need, needs};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Said, klatch, run_once};
+use support::{Finished, klatch, run_once};
 
 const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
 
@@ -22,13 +22,13 @@ fn a_run_with_every_instrument_has_all_observations_within_the_bounds() {
     let out = tempfile::tempdir().unwrap();
     let names = all();
     let arguments = ["--platform", "java-threads", "--instrument", &names];
-    let said = Said::of(run_once(out.path(), &arguments).args(SMALL));
-    let record = said.record();
-    assert_eq!(record.verdict.status, Status::Valid, "{said:?}");
+    let finished = Finished::run(run_once(out.path(), &arguments).args(SMALL));
+    let record = finished.record();
+    assert_eq!(record.verdict.status, Status::Valid, "{finished:?}");
     assert_eq!(record.environment.instruments.len(), InstrumentName::ALL.len());
     assert_eq!(record.observations.len(), InstrumentName::ALL.len());
     for one in &record.observations {
-        // Some CPUs show no counters: then that is said, and nothing stands in.
+        // Some CPUs hide their counters. The record then states that and contains no substitute.
         let counter = matches!(one.instrument, InstrumentName::Instructions | InstrumentName::CacheMisses);
         if let (true, Support::NotAvailable { why, .. }) = (counter, &one.support) {
             assert!(why.contains("no counter") && one.found.is_none(), "{one:?}");
@@ -41,21 +41,21 @@ fn a_run_with_every_instrument_has_all_observations_within_the_bounds() {
     }
     let memory: u64 = record.observations.iter().filter_map(|one| Some(one.cost?.memory_bytes)).sum();
     assert!(memory < 200 << 20, "{memory} bytes of tables");
-    let schema: serde_json::Value = serde_json::from_str(&Said::of(klatch().arg("schema")).out).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&Finished::run(klatch().arg("schema")).out).unwrap();
     jsonschema::validate(&schema, &serde_json::to_value(&record).unwrap()).unwrap();
     let trace = out.path().join("latest/trial-1.trace");
-    let summary = Said::of(klatch().args(["trace", "summary"]).arg(&trace)).out;
+    let summary = Finished::run(klatch().args(["trace", "summary"]).arg(&trace)).out;
     assert!(summary.contains("switch") && summary.contains("klatch:"), "{summary}");
     let exported = out.path().join("trace.json");
-    Said::of(klatch().args(["trace", "export"]).arg(&trace).arg("--perfetto").arg(&exported));
+    Finished::run(klatch().args(["trace", "export"]).arg(&trace).arg("--perfetto").arg(&exported));
     let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(exported).unwrap()).unwrap();
     assert!(json["traceEvents"].as_array().unwrap().len() > 10);
 }
 
 #[test]
-fn without_root_what_works_works_and_the_rest_says_what_to_do() {
+fn without_root_some_instruments_work_and_the_others_give_a_remedy() {
     needs!(Need::Root);
-    // The program where everybody can get at it.
+    // A copy of the program that every user can execute.
     let place = tempfile::tempdir().unwrap();
     std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o777)).unwrap();
     let program = place.path().join("klatch");
@@ -68,12 +68,12 @@ fn without_root_what_works_works_and_the_rest_says_what_to_do() {
             .env("HOME", place.path());
         command
     };
-    let said = Said::of(nobody().arg("instruments"));
-    assert!(said.out.contains("need root") && said.out.contains("sudo klatch"), "{said:?}");
+    let finished = Finished::run(nobody().arg("instruments"));
+    assert!(finished.out.contains("need root") && finished.out.contains("sudo klatch"), "{finished:?}");
     let mut run = nobody();
     run.args(["run", "--platform", "native-epoll", "--warmup", "0", "--trials", "1", "--json", "--out"]);
     let record =
-        Said::of(run.arg(place.path().join("out")).args(SMALL).args(["--instrument", &all()])).record();
+        Finished::run(run.arg(place.path().join("out")).args(SMALL).args(["--instrument", &all()])).record();
     assert_eq!(record.verdict.status, Status::Valid);
     for one in &record.observations {
         let needs_none =
@@ -85,7 +85,7 @@ fn without_root_what_works_works_and_the_rest_says_what_to_do() {
     }
 }
 
-/// The BPF programs that a process holds, by their numbers.
+/// Ids of the BPF programs that a process holds.
 fn programs_of(pid: u32) -> Vec<u32> {
     let files = std::fs::read_dir(format!("/proc/{pid}/fdinfo")).unwrap().flatten();
     let texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
@@ -111,14 +111,14 @@ fn nothing_stays_loaded_after(signal: Signal) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The crowd tells how far it is when the run goes on, and that is after the instruments have begun.
+    // The crowd reports progress only after the gate, when the instruments have started.
     let lines = std::io::BufRead::lines(std::io::BufReader::new(run.stderr.as_mut().unwrap()));
     assert!(lines.map_while(Result::ok).any(|line| line.contains(" of ")), "the run never went on");
     let programs = programs_of(run.id());
     assert!(programs.len() > 10, "{programs:?}");
     kill_process(Pid::from_child(&run), signal).unwrap();
     run.wait().unwrap();
-    // The kernel lets go of programs a moment after the process is gone.
+    // The kernel frees programs a moment after the process has ended.
     let left = || {
         let there: Vec<u32> = libbpf_rs::query::ProgInfoIter::default().map(|program| program.id).collect();
         programs.iter().filter(|program| there.contains(program)).count()

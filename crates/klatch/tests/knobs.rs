@@ -1,5 +1,5 @@
-//! What is set about server and crowd is in force in all of their threads, is told in the record, and what cannot be had is
-//! refused before anything starts.
+//! Knobs of server and crowd apply to all of their threads and are in the record. A knob that cannot be applied is refused
+//! before anything starts.
 
 mod support;
 
@@ -7,14 +7,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
-use support::{Said, children_of, klatch, run_once};
+use support::{Finished, children_of, klatch, run_once};
 
 const SMALL: [&str; 6] = ["--rooms", "2", "--users", "3", "--count", "10"];
 
 fn refused(command: &mut Command, message: &str) {
-    let said = Said::of(command);
-    assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
-    assert!(said.err.contains(message), "{message:?} is not in {said:?}");
+    let finished = Finished::run(command);
+    assert_eq!((finished.status, finished.out.as_str()), (Some(2), ""), "{finished:?}");
+    assert!(finished.err.contains(message), "{message:?} is not in {finished:?}");
 }
 
 /// The nice value of each thread of `pid`, field 19 of its stat, and the CPUs that it may run on.
@@ -32,7 +32,7 @@ fn threads(pid: u32) -> Vec<(String, String)> {
 }
 
 #[test]
-fn server_and_crowd_are_set_apart_in_all_their_threads() {
+fn knobs_of_server_and_crowd_apply_to_all_their_threads() {
     let out = tempfile::tempdir().unwrap();
     let mut command = run_once(out.path(), &["--platform", "native-threads", "--knob", "cpus=first:1"]);
     command.args(["--knob", "nice=3", "--crowd-knob", "nice=9", "--rooms", "1", "--users", "4"]);
@@ -57,11 +57,12 @@ fn server_and_crowd_are_set_apart_in_all_their_threads() {
 }
 
 #[test]
-fn what_is_set_is_in_the_record() {
+fn knobs_are_in_the_record() {
     let out = tempfile::tempdir().unwrap();
     let knobs = ["--knob", "policy=batch", "--crowd-knob", "thp=never", "--crowd-knob", "nice=1"];
-    let said = Said::of(run_once(out.path(), &["--platform", "native-epoll"]).args(SMALL).args(knobs));
-    let record = said.record();
+    let finished =
+        Finished::run(run_once(out.path(), &["--platform", "native-epoll"]).args(SMALL).args(knobs));
+    let record = finished.record();
     assert_eq!(record.platform.knobs, [("policy".to_owned(), "batch".to_owned())].into());
     let of_crowd = [("nice", "1"), ("thp", "never")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     assert_eq!(record.crowd.knobs, of_crowd.into());
@@ -72,14 +73,14 @@ fn the_java_crowd_has_knobs_of_its_own_and_of_its_java() {
     let out = tempfile::tempdir().unwrap();
     let crowd = ["--crowd", "java", "--crowd-knob", "yield", "--crowd-knob", "heap=64m"];
     let server = ["--platform", "native-threads", "--knob", "yield"];
-    let record = Said::of(run_once(out.path(), &server).args(SMALL).args(crowd)).record();
+    let record = Finished::run(run_once(out.path(), &server).args(SMALL).args(crowd)).record();
     assert!(record.crowd.command.contains(&"--yield".to_owned()), "{:?}", record.crowd);
     assert_eq!(record.crowd.runtime.unwrap().options[..2], ["-Xms64m", "-Xmx64m"]);
     assert!(record.platform.command.unwrap().contains(&"--yield".to_owned()));
 }
 
 #[test]
-fn what_cannot_be_had_is_refused_before_anything_starts() {
+fn inapplicable_knobs_are_refused_before_anything_starts() {
     let out = tempfile::tempdir().unwrap();
     for (knob, message) in [
         (["--knob", "cpus=900"], "klatch: knob cpus=900: CPU 900 does not exist; this machine has "),
@@ -94,7 +95,7 @@ fn what_cannot_be_had_is_refused_before_anything_starts() {
 }
 
 #[test]
-fn what_takes_permission_is_refused_without_it() {
+fn knobs_that_need_permission_are_refused_without_it() {
     let out = tempfile::tempdir().unwrap();
     for (side, knob, message) in [
         ("--knob", "nice=-5", "a nice value below 0, that of klatch, needs permission; run klatch as root"),
@@ -117,7 +118,7 @@ fn what_takes_permission_is_refused_without_it() {
 }
 
 #[test]
-fn large_pages_that_are_not_there_are_refused() {
+fn missing_large_pages_are_refused() {
     let out = tempfile::tempdir().unwrap();
     let knobs = ["--knob", "pages=large", "--knob", "heap=900g"];
     refused(

@@ -1,4 +1,4 @@
-//! The schedulers of history: here, where the kernel has no sched_ext, and in the lab.
+//! The early schedulers: on a kernel without sched_ext, and in the lab.
 
 mod support;
 
@@ -10,9 +10,9 @@ use klatch_testing::{Need, needs};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
-use support::{Said, klatch};
+use support::{Finished, klatch};
 
-/// One scheduler, little chat, one length, so that it takes no longer than it must.
+/// One scheduler, a short chat and one queue length, for a short test.
 const SMALL: &str = "question = 'Does it boot?'\nschedulers = ['o1']\nshow = ['decisions', 'length', 'cost']\n\
     command = ['run --platform native-threads --rooms 1 --users 5 --count 2 --warmup 0 --trials 1', \
                'probe yield --tasks 20 --rounds 50']\n";
@@ -24,24 +24,24 @@ fn lab(arguments: &[&str]) -> Command {
 }
 
 fn refused(command: &mut Command, words: &[&str]) {
-    let said = Said::of(command);
-    assert_eq!(said.status, Some(2), "{said:?}");
+    let finished = Finished::run(command);
+    assert_eq!(finished.status, Some(2), "{finished:?}");
     for word in words {
-        assert!(said.err.contains(word), "no word of {word}: {said:?}");
+        assert!(finished.err.contains(word), "no word of {word}: {finished:?}");
     }
 }
 
 #[test]
-fn two_boots_bring_back_the_same_to_the_last_digit_of_chat_and_scheduler() {
+fn two_boots_give_the_same_output_to_the_last_digit() {
     needs!(Need::Qemu);
     let folder = tempfile::tempdir().unwrap();
     let study = folder.path().join("small.toml");
     std::fs::write(&study, SMALL).unwrap();
-    let said = Said::of(lab(&["run", "--twice", "--out"]).arg(folder.path()).arg(&study));
-    assert_eq!(said.status, Some(0), "{said:?}");
-    assert!(said.out.contains("the second boots gave the same, to the last digit"), "{said:?}");
+    let finished = Finished::run(lab(&["run", "--twice", "--out"]).arg(folder.path()).arg(&study));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(finished.out.contains("the second boots gave the same, to the last digit"), "{finished:?}");
     let report = folder.path().join("lab-small-1/report.html");
-    assert!(said.out.contains(&format!("report: {}", report.display())), "{said:?}");
+    assert!(finished.out.contains(&format!("report: {}", report.display())), "{finished:?}");
     assert!(std::fs::read_to_string(&report).unwrap().contains("Does it boot?"));
     let outcome = folder.path().join("lab-small-1/linux-6.18_1-cpus_o1_seed-1/outcome.json");
     let outcome: serde_json::Value = serde_json::from_slice(&std::fs::read(outcome).unwrap()).unwrap();
@@ -50,15 +50,15 @@ fn two_boots_bring_back_the_same_to_the_last_digit_of_chat_and_scheduler() {
     let yields = yields.iter().find(|stat| stat["name"] == "yields").unwrap()["value"].as_u64().unwrap();
     assert!(yields >= 1_000, "{outcome}");
     let record = &outcome["results"][1];
-    assert_eq!(record["score"]["total"], 5 * 2 * 5, "what 5 users said and heard: {outcome}");
+    assert_eq!(record["score"]["total"], 5 * 2 * 5, "messages and deliveries of 5 users: {outcome}");
 }
 
-/// Kernels differ in the functions that they give to schedulers, and in what these are called with.
+/// Kernels differ in the functions for schedulers and in their arguments.
 #[test]
-fn the_newer_kernel_has_all_that_schedulers_ask_for() {
+fn schedulers_load_on_the_newer_kernel() {
     needs!(Need::Qemu);
-    // The first two ask for all of it between them. What waits for a CPU that goes is not left behind (o1); and a CPU that
-    // comes back still does what is asked of it by interrupt, without which unloading never ends (fifo).
+    // The first two use all of them together. Tasks queued for a CPU that goes offline must move (o1). A CPU that comes
+    // online again must still handle work sent by interrupt, or unloading never ends (fifo).
     let ping_pong = ["probe", "ping-pong", "--tasks", "5", "--rounds", "20"];
     let hotplug = ["probe", "hotplug", "--tasks", "5", "--rounds", "1"];
     for (scheduler, cpus, probe) in
@@ -66,14 +66,14 @@ fn the_newer_kernel_has_all_that_schedulers_ask_for() {
     {
         let run =
             ["exec", "--kernel", "7.2", "--cpus", cpus, "--", "sched", "run", scheduler, "--", "/klatch"];
-        let said = Said::of(lab(&run).args(probe));
-        assert_eq!(said.status, Some(0), "{scheduler}: {said:?}");
-        assert!(said.out.contains("\"elapsed_ns\""), "{scheduler}: {said:?}");
+        let finished = Finished::run(lab(&run).args(probe));
+        assert_eq!(finished.status, Some(0), "{scheduler}: {finished:?}");
+        assert!(finished.out.contains("\"elapsed_ns\""), "{scheduler}: {finished:?}");
     }
 }
 
 #[test]
-fn a_lab_that_is_stopped_leaves_nothing_behind() {
+fn an_interrupted_lab_leaves_nothing_behind() {
     needs!(Need::Qemu);
     let folder = tempfile::tempdir().unwrap();
     let left = || std::fs::read_dir(folder.path()).unwrap().count();
@@ -88,13 +88,13 @@ fn a_lab_that_is_stopped_leaves_nothing_behind() {
         sleep(Duration::from_millis(20));
     }
     kill_process(Pid::from_child(&klatch), Signal::TERM).unwrap();
-    let said = klatch.wait_with_output().unwrap();
-    assert_eq!(said.status.code(), Some(130), "{said:?}");
+    let finished = klatch.wait_with_output().unwrap();
+    assert_eq!(finished.status.code(), Some(130), "{finished:?}");
     assert_eq!(left(), 0, "files are left in TMPDIR");
 }
 
 #[test]
-fn the_machine_dies_with_a_lab_that_is_killed() {
+fn the_machine_dies_with_a_killed_lab() {
     needs!(Need::Qemu);
     let folder = tempfile::tempdir().unwrap();
     let mut command = lab(&["exec", "--", "probe", "yield", "--tasks", "2", "--rounds", "100000000"]);
@@ -112,20 +112,20 @@ fn the_machine_dies_with_a_lab_that_is_killed() {
     let mut ended = [PollFd::new(&handle, PollFlags::IN)];
     let patience = Timespec { tv_sec: 20, tv_nsec: 0 };
     let dead = poll(&mut ended, Some(&patience)).unwrap() == 1;
-    // One that survived would burn a CPU for the rest of the tests.
+    // A surviving machine would burn a CPU for the rest of the tests.
     let _ = kill_process(machine, Signal::KILL);
     assert!(dead, "QEMU outlived klatch");
 }
 
-/// A child of the process, once it has become this program.
+/// A child of the process, once it has executed this program.
 fn child_named(parent: u32, name: &str) -> Option<Pid> {
     let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).ok()?.flatten();
     let children = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
     let children: Vec<i32> = children.flat_map(|list| pids(&list)).collect();
-    let found = children.into_iter().find(|child| {
+    let child = children.into_iter().find(|child| {
         std::fs::read_to_string(format!("/proc/{child}/comm")).is_ok_and(|comm| comm.trim() == name)
     });
-    found.and_then(Pid::from_raw)
+    child.and_then(Pid::from_raw)
 }
 
 fn pids(list: &str) -> Vec<i32> {
@@ -133,7 +133,7 @@ fn pids(list: &str) -> Vec<i32> {
 }
 
 #[test]
-fn without_sched_ext_the_lab_is_named() {
+fn without_sched_ext_the_error_names_the_lab() {
     needs!(Need::NoSchedExt);
     let named = ["no sched_ext", "klatch lab"];
     refused(klatch().args(["sched", "status"]), &named);
@@ -145,14 +145,14 @@ fn without_sched_ext_the_lab_is_named() {
 #[test]
 fn with_sched_ext_a_scheduler_is_loaded_for_a_command() {
     needs!(Need::SchedExt, Need::Root);
-    let said =
-        Said::of(klatch().args(["sched", "run", "fifo", "--", "cat", "/sys/kernel/sched_ext/root/ops"]));
-    // Some kernels add a version to the name that the scheduler gave itself.
-    assert!(said.status == Some(0) && said.out.starts_with("klatch_fifo"), "{said:?}");
+    let finished =
+        Finished::run(klatch().args(["sched", "run", "fifo", "--", "cat", "/sys/kernel/sched_ext/root/ops"]));
+    // Some kernels append a version to the scheduler's name.
+    assert!(finished.status == Some(0) && finished.out.starts_with("klatch_fifo"), "{finished:?}");
 }
 
 #[test]
-fn what_there_is_not_is_told() {
+fn unknown_schedulers_and_kernels_are_refused() {
     refused(klatch().args(["sched", "run", "cfs", "--", "true"]), &["no scheduler cfs", "multiqueue"]);
     refused(
         klatch().args(["sched", "run", "o1", "--knob", "yield=4", "--", "true"]),
@@ -160,17 +160,17 @@ fn what_there_is_not_is_told() {
     );
     refused(&mut lab(&["exec", "--kernel", "2.3", "--", "--version"]), &["no kernel 2.3", "6.18"]);
     refused(&mut lab(&["run", "coffee"]), &["no study coffee", "goodness-cost"]);
-    let said = Said::of(&mut lab(&["run", "goodness-cost", "--dry-run"]));
-    assert!(said.out.contains("fifo") && said.out.contains("multiqueue"), "{said:?}");
+    let finished = Finished::run(&mut lab(&["run", "goodness-cost", "--dry-run"]));
+    assert!(finished.out.contains("fifo") && finished.out.contains("multiqueue"), "{finished:?}");
 }
 
 #[test]
-fn what_the_lab_lacks_is_told() {
+fn missing_parts_of_the_lab_are_reported() {
     needs!(Need::Qemu, Need::Program("apt-get", "apt"));
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("klatch");
     std::fs::create_dir(&cache).unwrap();
-    // A proxy that is not there is as good as no network.
+    // An unreachable proxy has the same effect as no network.
     let exec = |variable: &str, value: &str| {
         let mut exec = lab(&["exec", "--", "--version"]);
         exec.env("http_proxy", "http://127.0.0.1:9").env("XDG_CACHE_HOME", folder.path());
@@ -182,7 +182,7 @@ fn what_the_lab_lacks_is_told() {
         &mut named,
         &["cannot fetch the kernel 6.18", "mirror.invalid/debian/pool/", "snapshot.debian.org"],
     );
-    // The mirror of apt, by sources of the test's own.
+    // The mirror that apt uses, by a sources file of the test.
     let (sources, config) = (folder.path().join("sources.list"), folder.path().join("apt.conf"));
     std::fs::write(&sources, "deb http://apt.invalid/debian bookworm main\n").unwrap();
     let text = format!("Dir::Etc::sourcelist \"{}\";\nDir::Etc::sourceparts \"-\";\n", sources.display());

@@ -1,4 +1,4 @@
-//! Under sudo only what needs root has it: programs run as the invoking user, and files belong to that user.
+//! Under sudo, programs run as the invoking user and files belong to that user, unless they need root.
 
 mod support;
 
@@ -12,8 +12,8 @@ use klatch_testing::{Need, needs};
 
 const NOBODY: u32 = 65_534;
 
-/// `klatch` as sudo starts it for the user `nobody`. The folder has the program in `bin`, as that user cannot reach one below
-/// `/root`, and `work` for results and caches, which belongs to that user.
+/// `klatch` as sudo starts it for the user `nobody`. The folder contains the program in `bin`, because that user cannot reach
+/// `/root`, and `work` for results and caches, owned by that user.
 fn as_by_sudo() -> (Command, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
@@ -23,7 +23,7 @@ fn as_by_sudo() -> (Command, tempfile::TempDir) {
     }
     chown(&work, Some(NOBODY), Some(NOBODY)).unwrap();
     let built = support::klatch();
-    // A second name costs nothing, but another file system cannot have it.
+    // A hard link is free, but does not work across file systems.
     std::fs::hard_link(built.get_program(), &program)
         .or_else(|_| std::fs::copy(built.get_program(), &program).map(drop))
         .unwrap();
@@ -35,7 +35,7 @@ fn as_by_sudo() -> (Command, tempfile::TempDir) {
     (command, folder)
 }
 
-/// A process that ends with its owner.
+/// A process that is killed when its owner is dropped.
 struct Stopped(Child);
 
 impl Drop for Stopped {
@@ -55,7 +55,7 @@ fn all_below(folder: &Path) -> Vec<std::path::PathBuf> {
         .collect()
 }
 
-/// The four user ids and four group ids of each child: real, effective, saved, of files.
+/// The four user ids and four group ids of each child: real, effective, saved, file system.
 fn ids_of_children(parent: u32) -> Vec<Vec<String>> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let status = processes.filter_map(|entry| std::fs::read_to_string(entry.path().join("status")).ok());
@@ -76,16 +76,16 @@ fn servers_and_crowds_run_as_the_invoking_user_with_knobs_that_need_root() {
     command.args(["run", "--platform", "native-epoll", "--rooms", "1", "--users", "2", "--count", "1000"]);
     command.args(["--pause", "1", "--warmup", "0", "--trials", "1", "--knob", "nice=-5", "--out", "results"]);
     let mut klatch = Stopped(command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
-    let mut said = String::new();
+    let mut finished = String::new();
     for line in BufReader::new(klatch.0.stderr.take().unwrap()).lines() {
-        said += &(line.unwrap() + "\n");
-        if said.contains("all joined") {
+        finished += &(line.unwrap() + "\n");
+        if finished.contains("all joined") {
             break;
         }
     }
     let children = ids_of_children(klatch.0.id());
-    assert_eq!(children.len(), 2, "a server and a crowd: {said}");
-    // No other group either.
+    assert_eq!(children.len(), 2, "a server and a crowd: {finished}");
+    // No supplementary group either.
     children.iter().for_each(|ids| assert_eq!(ids, &["65534"; 9]));
     drop(klatch);
     drop(folder);
@@ -98,10 +98,10 @@ fn results_and_caches_belong_to_the_invoking_user() {
     command.args(["run", "--platform", "native-epoll", "--rooms", "1", "--users", "3", "--count", "20"]);
     command.args(["--warmup", "0", "--trials", "1", "--knob", "nice=-5", "--json", "--out", "results"]);
     let done = command.output().unwrap();
-    let said = String::from_utf8_lossy(&done.stderr);
+    let finished = String::from_utf8_lossy(&done.stderr);
     let record: Record =
-        serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
-    assert_eq!(record.platform.knobs["nice"], "-5", "{said}");
+        serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {finished}"));
+    assert_eq!(record.platform.knobs["nice"], "-5", "{finished}");
     let made = all_below(&folder.path().join("work"));
     assert!(made.len() > 2, "{made:?}");
     for path in made {
@@ -111,19 +111,19 @@ fn results_and_caches_belong_to_the_invoking_user() {
 }
 
 #[test]
-fn root_reads_and_writes_nothing_that_the_invoking_user_may_not() {
+fn root_accesses_no_file_that_the_invoking_user_may_not() {
     needs!(Need::Root);
     let private = tempfile::tempdir().unwrap();
     std::fs::set_permissions(private.path(), PermissionsExt::from_mode(0o700)).unwrap();
     std::fs::write(private.path().join("study.toml"), "name = \"secret\"").unwrap();
     let (mut command, _folder) = as_by_sudo();
     let done = command.arg("study").arg(private.path().join("study.toml")).output().unwrap();
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(!done.status.success() && said.contains("Permission denied"), "{said}");
+    let finished = String::from_utf8_lossy(&done.stderr);
+    assert!(!done.status.success() && finished.contains("Permission denied"), "{finished}");
 }
 
 #[test]
-fn sysctls_keep_root() {
+fn sysctls_are_set_as_root() {
     needs!(Need::NetworkNamespaces);
     let (klatch, _folder) = as_by_sudo();
     let mut command = Command::new("unshare");
@@ -136,8 +136,8 @@ fn sysctls_keep_root() {
         command.env(name, value.unwrap());
     });
     let done = command.output().unwrap();
-    let said = String::from_utf8_lossy(&done.stderr);
+    let finished = String::from_utf8_lossy(&done.stderr);
     let record: Record =
-        serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+        serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {finished}"));
     assert_eq!(record.environment.sysctls["net.ipv4.ip_default_ttl"], "77");
 }

@@ -1,11 +1,11 @@
-//! What is said to nobody: every command ends as it would have ended, without a panic.
+//! Output with a closed or full receiver: every command ends as usual, without a panic.
 
 mod support;
 
 use std::fs::File;
 use std::process::{Command, Stdio};
 
-use support::{Said, klatch};
+use support::{Finished, klatch};
 
 const SMALL: [&str; 14] = [
     "run",
@@ -24,25 +24,25 @@ const SMALL: [&str; 14] = [
     "--out",
 ];
 
-/// A pipe that nobody reads.
+/// A pipe whose reading end is closed.
 fn unread() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     writer.into()
 }
 
-fn of_unread(command: &mut Command) -> Said {
+fn run_unread(command: &mut Command) -> Finished {
     command.stdout(unread()).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap().into()
 }
 
 #[test]
-fn nobody_reads_the_output_of_any_command() {
+fn commands_survive_a_closed_standard_output() {
     let out = tempfile::tempdir().unwrap();
     let (a, b) = (out.path().join("a"), out.path().join("b"));
     for side in [&a, &b] {
-        let said = of_unread(klatch().args(SMALL).arg(side));
-        assert!(said.status == Some(0) && !said.err.contains("panicked"), "{said:?}");
-        assert!(side.join("latest/trial-1.json").is_file(), "the record is the result: {said:?}");
+        let finished = run_unread(klatch().args(SMALL).arg(side));
+        assert!(finished.status == Some(0) && !finished.err.contains("panicked"), "{finished:?}");
+        assert!(side.join("latest/trial-1.json").is_file(), "the record is the result: {finished:?}");
     }
     let paths = [a.to_str().unwrap(), b.to_str().unwrap()];
     let calibrate = ["--time", "0.1", "--rooms", "1", "--users", "2", "--count", "5", "--out", paths[0]];
@@ -58,13 +58,17 @@ fn nobody_reads_the_output_of_any_command() {
         &plan,
         &conformance,
     ] {
-        let said = of_unread(klatch().args(arguments));
-        assert_eq!((said.status, said.err.contains("panicked")), (Some(0), false), "{arguments:?}: {said:?}");
+        let finished = run_unread(klatch().args(arguments));
+        assert_eq!(
+            (finished.status, finished.err.contains("panicked")),
+            (Some(0), false),
+            "{arguments:?}: {finished:?}"
+        );
     }
 }
 
 #[test]
-fn nobody_reads_what_is_said_on_the_way_either() {
+fn a_run_survives_closed_standard_output_and_error() {
     let out = tempfile::tempdir().unwrap();
     let run = klatch().args(SMALL).arg(out.path()).stdout(unread()).stderr(unread()).status().unwrap();
     assert_eq!(run.code(), Some(0));
@@ -72,10 +76,13 @@ fn nobody_reads_what_is_said_on_the_way_either() {
 }
 
 #[test]
-fn output_that_cannot_be_written_is_told() {
+fn a_full_standard_output_is_reported() {
     let full = File::options().write(true).open("/dev/full").unwrap();
-    let said = klatch().arg("schema").stdout(full).stderr(Stdio::piped()).spawn().unwrap();
-    let said = Said::from(said.wait_with_output().unwrap());
-    assert_eq!(said.status, Some(2));
-    assert!(said.err.starts_with("klatch: cannot write to standard output: No space left"), "{said:?}");
+    let finished = klatch().arg("schema").stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    let finished = Finished::from(finished.wait_with_output().unwrap());
+    assert_eq!(finished.status, Some(2));
+    assert!(
+        finished.err.starts_with("klatch: cannot write to standard output: No space left"),
+        "{finished:?}"
+    );
 }

@@ -1,20 +1,20 @@
-//! A slow-down of 5 % that was planted is found, by the server's CPU time per that of the crowd, which a busy machine
-//! disturbs least: whatever slows the one slows the other.
+//! The server's CPU time per that of the crowd shows a planted slow-down of 5 %. A busy machine disturbs this ratio least,
+//! because it slows both sides.
 
 mod support;
 
 use std::path::Path;
 
 use klatch_record::{Comparison, MetricComparison};
-use support::{Said, klatch};
+use support::{Finished, klatch};
 
-/// What is planted, as a part of the server's CPU time.
+/// The planted slow-down, as a fraction of the server's CPU time.
 const PLANTED: f64 = 0.05;
-/// Starts of each server. Beside a load of four, the ratio of 50 starts a side had a standard error of about 1.1 %, so 5 %
-/// is more than four of them.
+/// Starts of each server. With a load of four, the ratio of 50 starts per side had a standard error of about 1.1 %, so 5 %
+/// is more than four standard errors.
 const STARTS: u32 = 60;
 
-/// A catalog of two servers that differ in what they burn on each delivery.
+/// A catalog of two servers that burn different CPU time on each delivery.
 fn catalog(folder: &Path, burn_ns: u32) {
     let server = Path::new(env!("CARGO_BIN_EXE_klatch")).with_file_name("examples").join("slow_server");
     assert!(
@@ -36,22 +36,24 @@ fn run(folder: &Path, name: &str, out: &str) {
     let workload = ["--rooms", "2", "--users", "10", "--count", "150", "--warmup", "0", "--trials", "1"];
     let mut run = klatch();
     run.args(["run", "--platform", name]).args(workload);
-    let said = Said::of(run.arg("--catalog").arg(folder).arg("--out").arg(folder.join("results").join(out)));
-    assert_eq!(said.status, Some(0), "{said:?}");
+    let finished =
+        Finished::run(run.arg("--catalog").arg(folder).arg("--out").arg(folder.join("results").join(out)));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
 }
 
 fn compare(folder: &Path, a: &str, b: &str, metric: &str) -> MetricComparison {
     let results = |name: &str| folder.join("results").join(name);
-    let said = Said::of(klatch().arg("compare").args([results(a), results(b)]).arg("--json"));
-    let comparison: Comparison = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"));
+    let finished = Finished::run(klatch().arg("compare").args([results(a), results(b)]).arg("--json"));
+    let comparison: Comparison =
+        serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{finished:?}"));
     comparison.metrics.into_iter().find(|of| of.metric == metric).unwrap()
 }
 
 #[test]
-fn a_planted_slow_down_of_five_per_cent_is_found() {
+fn a_planted_slow_down_of_five_per_cent_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    // What a message costs this server on this machine says what 5 % of it is.
+    // Derive 5 % from the cost of a message on this machine.
     catalog(folder, 0);
     for out in ["first", "second"] {
         run(folder, "plain", out);
@@ -59,16 +61,16 @@ fn a_planted_slow_down_of_five_per_cent_is_found() {
     }
     let cost = compare(folder, "first", "second", "server_cpu_us_per_message").a;
     let us_per_message = cost.iter().sum::<f64>() / cost.len() as f64;
-    // Of ten users in a room nine receive what one sends: ten messages, nine deliveries.
+    // In a room of ten users, nine receive each message: nine deliveries per ten messages in total.
     catalog(folder, (us_per_message * 10.0 / 9.0 * PLANTED * 1e3).round() as u32);
     for start in 0..STARTS {
-        // A before B and B before A in turn, so that neither has the earlier half of each pair.
+        // Alternate the order, so that neither side always comes first in a pair.
         let order = if start % 2 == 0 { ["plain", "slowed"] } else { ["slowed", "plain"] };
         order.iter().for_each(|name| run(folder, name, name));
     }
     let metric = compare(folder, "plain", "slowed", "server_cpu_per_crowd_cpu");
     let ratio = metric.ratio.unwrap();
-    println!("planted {PLANTED}, found {ratio:?}");
+    println!("planted {PLANTED}, measured {ratio:?}");
     assert!(ratio.low > 1.0, "{metric:?}");
     assert!(ratio.low < 1.0 + PLANTED * 1.5 && ratio.high > 1.0 + PLANTED / 2.0, "{metric:?}");
 }

@@ -1,17 +1,17 @@
-//! What another user has planted is not used by root. Each case has network and mount namespaces of its own, with an empty
+//! Root does not use files that another user planted. Each case has network and mount namespaces of its own, with an empty
 //! `/run` and `/var/lib`.
 
 use std::process::Command;
 
 use klatch_testing::{Need, needs};
 
-/// A setting of the network namespace: what it is, and what a restore of the planted values would make of it.
+/// A setting of the network namespace: its value, and the value that a restore of planted files would give it.
 const TTL: &str = "/proc/sys/net/ipv4/ip_default_ttl";
 
-/// What a script prints in namespaces of its own. `planted NAME` prints saved values that would set `net.ipv4.NAME` to 71.
+/// Standard output of a script in new namespaces. `planted NAME` prints saved values that would set `net.ipv4.NAME` to 71.
 fn prints(script: &str) -> String {
     let out = tempfile::tempdir().unwrap();
-    // Another user must get there.
+    // Another user must be able to reach it.
     std::fs::set_permissions(out.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let set_up = format!(
         r#"set -eu
@@ -40,8 +40,8 @@ umask 022
 #[test]
 fn values_that_root_saved_are_restored() {
     needs!(Need::NetworkNamespaces);
-    let said = prints("mkdir -m 700 /run/klatch; planted ip_default_ttl > /run/klatch/1.json; show");
-    assert!(said.ends_with("it is 71 again, as before\n71\n"), "{said}");
+    let finished = prints("mkdir -m 700 /run/klatch; planted ip_default_ttl > /run/klatch/1.json; show");
+    assert!(finished.ends_with("it is 71 again, as before\n71\n"), "{finished}");
 }
 
 #[test]
@@ -58,26 +58,29 @@ fn saved_values_that_another_user_could_have_written_are_not_restored() {
         ("chmod 777 /run", "/run is not used: others can write it (mode 777)"),
     ] {
         let make = "mkdir -m 700 /run/klatch; planted ip_default_ttl > /run/klatch/1.json";
-        let said = prints(&format!("{make}; {planted}; show"));
-        assert!(said.contains(why) && said.ends_with("\n70\n"), "{planted}: {said}");
+        let finished = prints(&format!("{make}; {planted}; show"));
+        assert!(finished.contains(why) && finished.ends_with("\n70\n"), "{planted}: {finished}");
     }
 }
 
 #[test]
-fn settings_that_klatch_does_not_know_are_not_restored() {
+fn unknown_settings_are_not_restored() {
     needs!(Need::NetworkNamespaces);
-    let said = prints(
+    let finished = prints(
         "mkdir -m 700 /run/klatch; planted ip_nonlocal_bind > /run/klatch/1.json; show
          cat /proc/sys/net/ipv4/ip_nonlocal_bind",
     );
-    assert!(said.contains("net.ipv4.ip_nonlocal_bind is not a setting that klatch changes"), "{said}");
-    assert!(said.ends_with("\n0\n"), "{said}");
+    assert!(
+        finished.contains("net.ipv4.ip_nonlocal_bind is not a setting that klatch changes"),
+        "{finished}"
+    );
+    assert!(finished.ends_with("\n0\n"), "{finished}");
 }
 
 #[test]
-fn caches_and_temporary_folders_of_others_are_never_looked_into() {
+fn caches_and_temporary_folders_of_other_users_are_never_read() {
     needs!(Need::NetworkNamespaces);
-    let said = prints(
+    let finished = prints(
         "for folder in $OUT/klatch/sysctls $OUT/.cache/klatch/sysctls; do
              mkdir -p $folder; planted ip_default_ttl > $folder/1.json
          done
@@ -86,19 +89,19 @@ fn caches_and_temporary_folders_of_others_are_never_looked_into() {
          TMPDIR=$OUT; export TMPDIR; unset HOME; show
          XDG_CACHE_HOME=$OUT; export XDG_CACHE_HOME; show",
     );
-    assert_eq!(said, "70\n70\n70\n");
+    assert_eq!(finished, "70\n70\n70\n");
 }
 
 #[test]
 fn a_cache_of_another_user_is_refused_and_root_has_one_of_its_own() {
     needs!(Need::NetworkNamespaces);
     let run = "run --platform java-threads --rooms 1 --users 2 --count 1 --trials 1 --warmup 0 --out $OUT";
-    let said = prints(&format!(
+    let finished = prints(&format!(
         "ip link set lo up; mkdir $OUT/klatch; chown 65534 $OUT/klatch
          XDG_CACHE_HOME=$OUT $KLATCH {run} 2>&1 || true
-         HOME=$OUT $KLATCH {run} >$OUT/said 2>&1 || cat $OUT/said
+         HOME=$OUT $KLATCH {run} >$OUT/finished 2>&1 || cat $OUT/finished
          stat -c '%a %u' /var/lib/klatch; ls /var/lib/klatch"
     ));
-    assert!(said.contains("klatch is not used: it belongs to user 65534"), "{said}");
-    assert!(said.contains("\n700 0\nklatch-"), "{said}");
+    assert!(finished.contains("klatch is not used: it belongs to user 65534"), "{finished}");
+    assert!(finished.contains("\n700 0\nklatch-"), "{finished}");
 }

@@ -1,4 +1,4 @@
-//! Every platform of the catalog gives valid runs here, and a platform of one's own is one file.
+//! Every platform of the catalog gives valid runs, and a user's platform is one file.
 
 mod support;
 
@@ -7,24 +7,24 @@ use std::path::Path;
 use std::process::Command;
 
 use klatch_record::{Class, Status};
-use support::{Said, klatch, listed, run_once};
+use support::{Finished, klatch, listed, run_once};
 
 const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
 
-/// The benchmark's own size, on all of them: an I/O model that loses its way under load is found here.
+/// The benchmark's default size on all platforms, to expose an I/O model that fails under load.
 #[test]
 fn every_platform_is_valid_under_turns_and_under_rounds() {
-    // Of several Javas the newest: the conformance kit has them all.
+    // Only the newest of several Javas, because the conformance tests cover all.
     for way in listed().into_iter().filter_map(|(_, mut ways)| ways.pop()) {
         for pacing in ["turns", "rounds"] {
             let out = tempfile::tempdir().unwrap();
             let mut run = run_once(out.path(), &["--platform", &way, "--pacing", pacing]);
-            let said = Said::of(run.args(["--rooms", "10", "--users", "20", "--count", "100"]));
-            let record = said.record();
+            let finished = Finished::run(run.args(["--rooms", "10", "--users", "20", "--count", "100"]));
+            let record = finished.record();
             assert_eq!(
-                (said.status, record.verdict.status),
+                (finished.status, record.verdict.status),
                 (Some(0), Status::Valid),
-                "{way}, {pacing}: {said:?}"
+                "{way}, {pacing}: {finished:?}"
             );
             assert_eq!((record.score.sent, record.score.received), (20_000, 380_000), "{way}, {pacing}");
             assert!(record.usage.server.unwrap().cpu_s > 0.0, "{way}, {pacing}");
@@ -50,25 +50,29 @@ fn every_java_is_started_once_to_list_all_platforms() {
     pretender("home", "1021");
     let path = format!("{}:/usr/bin:/bin", pretender("path", "1017").display());
     let mut command = klatch();
-    let said =
-        Said::of(command.arg("platforms").env("JAVA_HOME", folder.path().join("home")).env("PATH", path));
-    assert!(said.out.contains("java-threads@1021") && said.out.contains("java-netty@1017"), "{said:?}");
+    let finished = Finished::run(
+        command.arg("platforms").env("JAVA_HOME", folder.path().join("home")).env("PATH", path),
+    );
+    assert!(
+        finished.out.contains("java-threads@1021") && finished.out.contains("java-netty@1017"),
+        "{finished:?}"
+    );
     assert_eq!(std::fs::read_to_string(starts).unwrap(), "home\npath\n");
 }
 
-/// A catalog of one's own with one platform, called `mine`.
+/// A user's catalog with one platform, `mine`.
 fn catalog(folder: &Path, command: &str, more: &str) {
     let head = "name = 'mine'\nsummary = 'my own'\nclass = 'open'\nwire = 'irc'\n";
     std::fs::write(folder.join("mine.toml"), format!("{head}command = {command}\n{more}")).unwrap();
 }
 
-fn run_mine(folder: &Path, arguments: &[&str]) -> Said {
+fn run_mine(folder: &Path, arguments: &[&str]) -> Finished {
     let mut run = run_once(&folder.join("results"), &["--platform", "mine", "--catalog"]);
-    Said::of(run.arg(folder).args(SMALL).args(arguments))
+    Finished::run(run.arg(folder).args(SMALL).args(arguments))
 }
 
 #[test]
-fn a_platform_of_ones_own_is_one_file() {
+fn a_users_platform_is_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let klatch = env!("CARGO_BIN_EXE_klatch");
     let command =
@@ -79,41 +83,41 @@ fn a_platform_of_ones_own_is_one_file() {
     assert_eq!(record.platform.knobs["sendq"], "65536");
     let command = record.platform.command.unwrap();
     assert_eq!(command[command.len() - 2..], ["--sendq", "65536"]);
-    let said = run_mine(folder.path(), &["--knob", "turbo"]);
+    let finished = run_mine(folder.path(), &["--knob", "turbo"]);
     assert_eq!(
-        (said.status, said.err.trim()),
+        (finished.status, finished.err.trim()),
         (Some(2), "klatch: mine has no knob turbo; it has sendq, cpus, nice, policy, thp")
     );
 }
 
 #[test]
-fn wrong_catalogs_and_commands_are_told() {
+fn wrong_catalogs_and_commands_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     catalog(folder.path(), "['/nowhere/server']", "speed = 9\n");
-    let said = run_mine(folder.path(), &[]);
+    let finished = run_mine(folder.path(), &[]);
     assert!(
-        said.status == Some(2) && said.err.contains("line 6") && said.err.contains("`speed`"),
-        "{said:?}"
+        finished.status == Some(2) && finished.err.contains("line 6") && finished.err.contains("`speed`"),
+        "{finished:?}"
     );
     catalog(folder.path(), "['/nowhere/server']", "");
-    let said = run_mine(folder.path(), &[]);
+    let finished = run_mine(folder.path(), &[]);
     let message = "klatch: mine: cannot start /nowhere/server: No such file or directory (os error 2)";
-    assert_eq!((said.status, said.err.trim()), (Some(2), message));
+    assert_eq!((finished.status, finished.err.trim()), (Some(2), message));
 }
 
 #[test]
-fn a_server_that_says_ready_and_dies_is_a_result() {
+fn a_server_that_dies_after_its_ready_line_makes_an_invalid_run() {
     let folder = tempfile::tempdir().unwrap();
     let ready = r#"{"event":"ready","host":"127.0.0.1","port":9,"pid":1,"class":"open"}"#;
     catalog(folder.path(), &format!("['sh', '-c', '''echo \"$1\"; exit 5''', 'sh', '{ready}']"), "");
-    let said = run_mine(folder.path(), &[]);
-    let record = said.record();
-    assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
+    let finished = run_mine(folder.path(), &[]);
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{finished:?}");
     assert!(record.verdict.reasons[0].message.starts_with("the server died: exit status 5"), "{record:?}");
 }
 
 #[test]
-fn a_child_that_a_server_leaves_behind_is_stopped_too() {
+fn orphaned_children_of_a_server_are_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let klatch = env!("CARGO_BIN_EXE_klatch");
     let pid = folder.path().join("pid");
@@ -150,16 +154,17 @@ fn a_platform_can_bring_its_source_and_is_built_once() {
         "sources = 'src'\n[build]\ncommand = ['sh', '-c', 'echo no; false']\n",
     );
     std::fs::write(folder.path().join("src/server.sh"), "changed").unwrap();
-    let said = run_mine(folder.path(), &[]);
+    let finished = run_mine(folder.path(), &[]);
     assert!(
-        said.status == Some(2) && said.err.contains("mine: cannot build it: `sh -c echo no; false`"),
-        "{said:?}"
+        finished.status == Some(2) && finished.err.contains("mine: cannot build it: `sh -c echo no; false`"),
+        "{finished:?}"
     );
 }
 
 #[test]
 fn the_catalogs_schema_is_the_committed_one() {
-    let schema = Said::of(Command::new(env!("CARGO_BIN_EXE_klatch")).args(["platforms", "--schema"])).out;
+    let schema =
+        Finished::run(Command::new(env!("CARGO_BIN_EXE_klatch")).args(["platforms", "--schema"])).out;
     let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/platform.schema.json");
     let committed = std::fs::read_to_string(committed).unwrap();
     assert!(schema == committed, "run: klatch platforms --schema > docs/platform.schema.json");

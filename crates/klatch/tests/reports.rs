@@ -1,4 +1,4 @@
-//! Reports from the outside: of runs, of a study, side by side, and served on loopback.
+//! Reports of runs and of a study, side by side, and served on loopback.
 
 mod support;
 
@@ -7,15 +7,15 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use support::{Said, klatch, run_once};
+use support::{Finished, klatch, run_once};
 
 const WORKLOAD: [&str; 6] = ["--rooms", "1", "--users", "5", "--count", "20"];
 
-/// Two folders with a run each.
+/// Two results folders with one run each.
 fn two_runs(out: &Path) -> Vec<PathBuf> {
     for platform in ["native-epoll", "native-threads"] {
-        let said = Said::of(run_once(out, &["--platform", platform]).args(WORKLOAD));
-        assert_eq!(said.status, Some(0), "{said:?}");
+        let finished = Finished::run(run_once(out, &["--platform", platform]).args(WORKLOAD));
+        assert_eq!(finished.status, Some(0), "{finished:?}");
     }
     let mut folders: Vec<PathBuf> =
         std::fs::read_dir(out).unwrap().flatten().map(|entry| entry.path()).collect();
@@ -25,13 +25,14 @@ fn two_runs(out: &Path) -> Vec<PathBuf> {
 }
 
 fn report(arguments: &[&Path], format: &str) -> String {
-    let said = Said::of(klatch().arg("report").args(arguments).args(["--format", format, "-o", "-"]));
-    assert_eq!(said.status, Some(0), "{said:?}");
-    said.out
+    let finished =
+        Finished::run(klatch().arg("report").args(arguments).args(["--format", format, "-o", "-"]));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    finished.out
 }
 
 #[test]
-fn runs_become_a_report_in_every_format_alone_and_side_by_side() {
+fn runs_have_reports_in_every_format_alone_and_side_by_side() {
     let out = tempfile::tempdir().unwrap();
     let folders = two_runs(out.path());
     let [a, b] = [folders[0].as_path(), folders[1].as_path()];
@@ -48,13 +49,16 @@ fn runs_become_a_report_in_every_format_alone_and_side_by_side() {
     );
     assert!(report(&[a, b], "html").contains("B compared with A"));
 
-    let said = Said::of(klatch().arg("report").arg(a));
-    assert!(said.status == Some(0) && a.join("report.html").is_file(), "{said:?}");
-    let said = Said::of(klatch().arg("report").arg(out.path().join("nothing")));
-    assert!(said.status == Some(2) && said.err.contains("nothing: No such file"), "{said:?}");
+    let finished = Finished::run(klatch().arg("report").arg(a));
+    assert!(finished.status == Some(0) && a.join("report.html").is_file(), "{finished:?}");
+    let finished = Finished::run(klatch().arg("report").arg(out.path().join("nothing")));
+    assert!(finished.status == Some(2) && finished.err.contains("nothing: No such file"), "{finished:?}");
     let empty = tempfile::tempdir().unwrap();
-    let said = Said::of(klatch().arg("report").arg(empty.path()));
-    assert!(said.status == Some(2) && said.err.contains("holds no record; name a folder"), "{said:?}");
+    let finished = Finished::run(klatch().arg("report").arg(empty.path()));
+    assert!(
+        finished.status == Some(2) && finished.err.contains("holds no record; name a folder"),
+        "{finished:?}"
+    );
 }
 
 #[test]
@@ -65,12 +69,12 @@ fn a_study_ends_with_its_report() {
         [rules]\npreset = 'ibm-2000'\ntrials_max = 2\n";
     std::fs::write(&file, text).unwrap();
     let out = folder.path().join("results");
-    let said = Said::of(klatch().arg("study").arg(&file).arg("--out").arg(&out));
-    assert!(said.status == Some(0) && said.out.contains("report: "), "{said:?}");
+    let finished = Finished::run(klatch().arg("study").arg(&file).arg("--out").arg(&out));
+    assert!(finished.status == Some(0) && finished.out.contains("report: "), "{finished:?}");
     let page = std::fs::read_to_string(out.join("latest/report.html")).unwrap();
     assert!(page.contains("Is &#60;it&#62; quick?") && page.contains("id=\"chart-messages_per_s\""));
-    let said = Said::of(klatch().arg("study").arg(&file).args(["--live", "--out"]).arg(&out));
-    assert!(said.status == Some(2) && said.err.contains("--live needs a terminal"), "{said:?}");
+    let finished = Finished::run(klatch().arg("study").arg(&file).args(["--live", "--out"]).arg(&out));
+    assert!(finished.status == Some(2) && finished.err.contains("--live needs a terminal"), "{finished:?}");
 }
 
 /// A `klatch open`, killed when dropped, so that a failed assertion leaves none behind.
@@ -83,7 +87,7 @@ impl Drop for Open {
     }
 }
 
-/// The status line and the text of a page.
+/// Status line and body of a page.
 fn get(port: u16, path: &str, host: &str) -> (String, String) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     write!(stream, "GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n").unwrap();
@@ -108,10 +112,10 @@ fn results_are_listed_searched_shown_and_compared_on_loopback() {
 
     let (status, index) = page("/");
     assert!(status.contains("200"), "{status}");
-    // The newest first.
+    // Newest result first.
     assert!(index.find(names[1]).unwrap() < index.find(names[0]).unwrap(), "{index}");
-    let (_, found) = page("/?words=native+epoll");
-    assert!(found.contains(names[0]) && !found.contains(names[1]), "{found}");
+    let (_, matching) = page("/?words=native+epoll");
+    assert!(matching.contains(names[0]) && !matching.contains(names[1]), "{matching}");
     assert!(page(&format!("/report/{}", names[0])).1.contains("native-epoll carries "));
     let both = page(&format!("/compare?a={}&b={}", names[0], names[1])).1;
     assert!(both.contains("B compared with A"));

@@ -1,4 +1,4 @@
-//! Whole runs: valid ones of every pacing, their records, and what happens when something stops or dies.
+//! Whole runs: every pacing, the records, and processes that stop or die.
 
 mod support;
 
@@ -6,16 +6,16 @@ use std::process::Stdio;
 
 use klatch_record::{FailureKind, Record, Status};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{NativeServer, Said, children_of, klatch, run_once, until_joined};
+use support::{Finished, NativeServer, children_of, klatch, run_once, until_joined};
 
 const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
 
 fn valid(platform: &str, more: &[&str]) -> Record {
     let out = tempfile::tempdir().unwrap();
-    let said = Said::of(run_once(out.path(), &["--platform", platform]).args(SMALL).args(more));
-    let record = said.record();
-    assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{said:?}");
-    assert_eq!((record.score.sent, record.score.received), (300, 900), "{said:?}");
+    let finished = Finished::run(run_once(out.path(), &["--platform", platform]).args(SMALL).args(more));
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{finished:?}");
+    assert_eq!((record.score.sent, record.score.received), (300, 900), "{finished:?}");
     let written = std::fs::read_to_string(out.path().join("latest/trial-1.json")).unwrap();
     assert_eq!(
         serde_json::from_str::<Record>(&written).unwrap(),
@@ -75,11 +75,11 @@ fn the_classic_test_of_a_java_platform_is_valid() {
 }
 
 #[test]
-fn a_record_is_as_its_schema_says() {
+fn a_record_matches_its_schema() {
     let record = serde_json::to_value(valid("native-epoll", &[])).unwrap();
-    let schema: serde_json::Value = serde_json::from_str(&Said::of(klatch().arg("schema")).out).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&Finished::run(klatch().arg("schema")).out).unwrap();
     jsonschema::validate(&schema, &record).unwrap();
-    // One of before runs were looked at over time.
+    // A record from before `over_time` existed.
     let mut old = record;
     old.as_object_mut().unwrap().remove("over_time");
     assert_eq!(serde_json::from_value::<Record>(old).unwrap().over_time, None);
@@ -95,10 +95,10 @@ fn warm_ups_do_not_count_and_every_run_has_its_record() {
     command
         .args(["run", "--platform", "native-epoll", "--warmup", "1", "--trials", "2", "--out"])
         .arg(out.path());
-    let said = Said::of(command.args(SMALL));
-    assert_eq!(said.status, Some(0), "{said:?}");
+    let finished = Finished::run(command.args(SMALL));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
     for line in ["warm-up 1: ", "trial 2: ", "messages received", "the middle one of 2 trials", "records: "] {
-        assert!(said.out.contains(line), "{line:?} is not in {}", said.out);
+        assert!(finished.out.contains(line), "{line:?} is not in {}", finished.out);
     }
     let folder = std::fs::read_dir(out.path().join("latest")).unwrap();
     let mut files: Vec<String> =
@@ -107,7 +107,7 @@ fn warm_ups_do_not_count_and_every_run_has_its_record() {
     assert_eq!(files, ["trial-1.json", "trial-2.json", "warm-up-1.json"]);
 }
 
-/// A run that takes about ten seconds, which the test steps into.
+/// A run of about ten seconds that the test interrupts.
 fn slow_run(out: &std::path::Path, arguments: &[&str]) -> std::process::Child {
     let slow = ["--pacing", "rate", "--rate", "5", "--count", "50", "--rooms", "2", "--users", "4"];
     let mut command = run_once(out, arguments);
@@ -115,7 +115,7 @@ fn slow_run(out: &std::path::Path, arguments: &[&str]) -> std::process::Child {
 }
 
 #[test]
-fn a_server_that_stands_still_for_a_second_shows_in_the_latency() {
+fn a_server_paused_for_a_second_shows_in_the_latency() {
     let out = tempfile::tempdir().unwrap();
     let server = NativeServer::start();
     let target = format!("irc://{}", server.address);
@@ -123,13 +123,13 @@ fn a_server_that_stands_still_for_a_second_shows_in_the_latency() {
     let mut run = slow_run(out.path(), &["--target", &target]);
     until_joined(&mut run);
     kill_process(pid, Signal::STOP).unwrap();
-    // The pause is what is tested: there is no event to wait for.
+    // The pause itself is under test, so there is no event to wait for.
     std::thread::sleep(std::time::Duration::from_secs(1));
     kill_process(pid, Signal::CONT).unwrap();
-    let record = Said::from(run.wait_with_output().unwrap()).record();
+    let record = Finished::from(run.wait_with_output().unwrap()).record();
     assert_eq!(record.verdict.status, Status::Valid, "{record:?}");
     let latency = record.latency.unwrap();
-    // A second of ten: messages meant for it waited from its beginning to its end, evenly.
+    // One second of ten: messages scheduled in it waited for 0 to 1 s, evenly distributed.
     assert!(latency.p99_us > 700_000.0, "p99 was {} µs", latency.p99_us);
     assert!(latency.p50_us < 100_000.0, "p50 was {} µs", latency.p50_us);
 }
@@ -142,9 +142,9 @@ fn a_server_that_is_killed_makes_the_run_invalid() {
     let children = children_of(run.id());
     let (server, _) = children.iter().find(|(_, line)| line.contains(" serve ")).expect("a server");
     kill_process(Pid::from_raw(*server as i32).unwrap(), Signal::KILL).unwrap();
-    let said = Said::from(run.wait_with_output().unwrap());
-    let record = said.record();
-    assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
+    let finished = Finished::from(run.wait_with_output().unwrap());
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{finished:?}");
     assert!(
         record.verdict.reasons[0].message.starts_with("the server died: killed by SIGKILL"),
         "{record:?}"
@@ -161,9 +161,9 @@ fn ctrl_c_stops_server_and_crowd_and_keeps_finished_records() {
         let children = children_of(run.id());
         assert_eq!(children.len(), 2, "{children:?}");
         kill_process(Pid::from_child(&run), signal).unwrap();
-        let said = Said::from(run.wait_with_output().unwrap());
-        assert_eq!(said.status, Some(130), "{said:?}");
-        assert!(said.out.is_empty(), "an unfinished run has no record: {said:?}");
+        let finished = Finished::from(run.wait_with_output().unwrap());
+        assert_eq!(finished.status, Some(130), "{finished:?}");
+        assert!(finished.out.is_empty(), "an unfinished run has no record: {finished:?}");
         for (pid, line) in children {
             assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{line} still runs");
         }

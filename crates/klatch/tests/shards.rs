@@ -1,4 +1,4 @@
-//! Runs whose rooms are spread over several crowd and server processes.
+//! Runs with rooms spread over several crowd and server processes.
 
 mod support;
 
@@ -7,16 +7,17 @@ use std::process::{Child, Stdio};
 
 use klatch_record::{Record, Status};
 use rustix::process::{Pid, Signal, kill_process};
-use support::{NativeServer, Said, children_of, klatch, run_once, until_joined};
+use support::{Finished, NativeServer, children_of, klatch, run_once, until_joined};
 
 const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
 
 fn run(arguments: &[&str]) -> Record {
     let out = tempfile::tempdir().unwrap();
-    let said = Said::of(run_once(out.path(), &["--platform", "native-epoll"]).args(SMALL).args(arguments));
-    let record = said.record();
-    assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{said:?}");
-    assert_eq!((record.score.sent, record.score.received), (300, 900), "{said:?}");
+    let finished =
+        Finished::run(run_once(out.path(), &["--platform", "native-epoll"]).args(SMALL).args(arguments));
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{finished:?}");
+    assert_eq!((record.score.sent, record.score.received), (300, 900), "{finished:?}");
     assert_eq!(record.latency.as_ref().unwrap().count, 900);
     let over_time = record.over_time.as_ref().unwrap();
     assert_eq!(over_time.intervals.iter().map(|interval| interval.deliveries).sum::<u64>(), 900);
@@ -66,7 +67,7 @@ fn servers_have_rooms_and_shards_of_their_own() {
     assert_eq!(threads(&two), 2 * threads(&one));
 }
 
-/// A run of about ten seconds, once all have joined.
+/// A run of about ten seconds, after all users have joined.
 fn slow_run(out: &Path, arguments: &[&str]) -> Child {
     let slow = ["--platform", "native-epoll", "--pacing", "rate", "--rate", "5", "--count", "50"];
     let mut command = run_once(out, &slow);
@@ -87,11 +88,11 @@ fn a_shard_that_is_killed_is_named() {
     let out = tempfile::tempdir().unwrap();
     let run = slow_run(out.path(), &["--shards", "2"]);
     kill_child(&run, "--start 2");
-    let said = Said::from(run.wait_with_output().unwrap());
-    let record = said.record();
-    assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
-    let told = "the shard of room 2: the crowd ended without a result; on standard error: nothing";
-    assert_eq!(record.verdict.messages(), told);
+    let finished = Finished::from(run.wait_with_output().unwrap());
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{finished:?}");
+    let expected = "the shard of room 2: the crowd ended without a result; on standard error: nothing";
+    assert_eq!(record.verdict.messages(), expected);
     assert_eq!(record.score.sent, 200, "the other shard's messages are there");
 }
 
@@ -100,9 +101,9 @@ fn a_server_that_is_killed_is_named() {
     let out = tempfile::tempdir().unwrap();
     let run = slow_run(out.path(), &["--servers", "2"]);
     kill_child(&run, " serve ");
-    let said = Said::from(run.wait_with_output().unwrap());
-    let record = said.record();
-    assert_eq!((said.status, record.verdict.status), (Some(1), Status::Invalid), "{said:?}");
+    let finished = Finished::from(run.wait_with_output().unwrap());
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{finished:?}");
     let dead = &record.shards[0].address;
     assert!(
         record.verdict.reasons[0]
@@ -120,33 +121,33 @@ fn a_shard_that_cannot_join_keeps_the_gate_closed() {
     let server = NativeServer::start();
     let target = format!("irc://{}", in_front_of(server.address, Mischief::RefuseNick));
     let mut command = run_once(out.path(), &["--target", &target, "--shards", "2"]);
-    let said = Said::of(command.args(["--rooms", "2", "--users", "8", "--count", "10"]));
-    let record = said.record();
-    assert_eq!((said.status, record.score.total), (Some(1), 0), "{said:?}");
+    let finished = Finished::run(command.args(["--rooms", "2", "--users", "8", "--count", "10"]));
+    let record = finished.record();
+    assert_eq!((finished.status, record.score.total), (Some(1), 0), "{finished:?}");
     let reasons = record.verdict.messages();
     assert!(reasons.contains(":srv 433 * r1u3 :Nickname is already in use"), "{reasons}");
     assert!(reasons.contains("it was stopped, because the shard of room "), "{reasons}");
 }
 
 #[test]
-fn what_cannot_be_spread_is_refused() {
-    let says = |arguments: &[&str]| {
+fn invalid_shard_and_server_counts_are_refused() {
+    let error = |arguments: &[&str]| {
         let out = tempfile::tempdir().unwrap();
-        let said = Said::of(run_once(out.path(), &["--rooms", "3"]).args(arguments));
-        assert_eq!(said.status, Some(2), "{said:?}");
-        said.err
+        let finished = Finished::run(run_once(out.path(), &["--rooms", "3"]).args(arguments));
+        assert_eq!(finished.status, Some(2), "{finished:?}");
+        finished.err
     };
     let rooms =
         "room count must be 4 or more, as there are 4 shards (one a server and one a host at least), got 3";
-    assert!(says(&["--shards", "4"]).contains(rooms));
-    assert!(says(&["--servers", "4"]).contains(rooms));
-    assert!(says(&["--shards", "0"]).contains("shard count must be 1..=256, got 0"));
+    assert!(error(&["--shards", "4"]).contains(rooms));
+    assert!(error(&["--servers", "4"]).contains(rooms));
+    assert!(error(&["--shards", "0"]).contains("shard count must be 1..=256, got 0"));
     assert!(
-        says(&["--servers", "2", "--target", "irc://localhost:1"]).contains("need a platform, not a target")
+        error(&["--servers", "2", "--target", "irc://localhost:1"]).contains("need a platform, not a target")
     );
-    assert!(says(&["--hosts", "a,b"]).contains("name an address of this machine with --host-address"));
-    assert!(says(&["--hosts", "a,-oProxyCommand=x"]).contains("a host is named as ssh knows it"));
-    assert!(says(&["--ssh", "ssh 'a"]).contains("--ssh must be a command"));
+    assert!(error(&["--hosts", "a,b"]).contains("name an address of this machine with --host-address"));
+    assert!(error(&["--hosts", "a,-oProxyCommand=x"]).contains("a host must be a name for ssh"));
+    assert!(error(&["--ssh", "ssh 'a"]).contains("--ssh must be a command"));
 }
 
 #[test]
@@ -158,31 +159,34 @@ fn records_of_crowds_are_merged() {
     for start in ["1", "3"] {
         let mut command = klatch();
         command.args(["crowd", "--port", &port, "--rooms", "2", "--users", "4", "--count", "25"]);
-        let said = Said::of(command.args(["--start", start, "--out"]).arg(path(start)));
-        assert_eq!(said.status, Some(0), "{said:?}");
+        let finished = Finished::run(command.args(["--start", start, "--out"]).arg(path(start)));
+        assert_eq!(finished.status, Some(0), "{finished:?}");
     }
     let merge = |names: &[&str]| {
         let mut command = klatch();
-        Said::of(
+        Finished::run(
             command
                 .args(["merge", "--json", "--out"])
                 .arg(path("all"))
                 .args(names.iter().map(|name| path(name))),
         )
     };
-    let said = merge(&["3", "1"]);
-    let record = said.record();
-    assert_eq!((said.status, record.verdict.status), (Some(0), Status::Valid), "{said:?}");
+    let finished = merge(&["3", "1"]);
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{finished:?}");
     assert_eq!((record.score.sent, record.score.received), (400, 1200));
     assert_eq!(rooms(&record), [(1, 2), (3, 2)]);
-    assert!(record.usage.crowd.unwrap().cpu_s > 0.0, "each crowd watched itself");
+    assert!(record.usage.crowd.unwrap().cpu_s > 0.0, "each crowd reports its own usage");
     let kinds: Vec<_> = record.warnings.iter().map(|warning| warning.message.as_str()).collect();
-    assert!(kinds.iter().any(|kind| kind.contains("active in 0 % of the time")), "one came after the other");
+    assert!(
+        kinds.iter().any(|kind| kind.contains("active in 0 % of the time")),
+        "the crowds ran one after the other"
+    );
     let schema: serde_json::Value = serde_json::from_str(&klatch_record::schema()).unwrap();
     let written = std::fs::read_to_string(path("all")).unwrap();
     jsonschema::validate(&schema, &serde_json::from_str(&written).unwrap()).unwrap();
     let again = merge(&["all"]);
-    assert_eq!(again.out, said.out, "the merge of a merge is that merge");
+    assert_eq!(again.out, finished.out, "the merge of a merge is that merge");
     let twice = merge(&["1", "1"]);
     assert_eq!(twice.status, Some(2));
     assert!(twice.err.contains("share rooms: is a record named twice?"), "{twice:?}");

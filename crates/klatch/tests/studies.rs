@@ -1,4 +1,4 @@
-//! Studies from the outside: planned, carried out, killed, resumed.
+//! Studies as a user runs them: planned, run, killed, resumed.
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use klatch_record::{CellStatus, InstrumentName, Record, StudyResult};
 use klatch_testing::{Need, needs};
-use support::{Said, children_of, klatch};
+use support::{Finished, children_of, klatch};
 
 const SMALL: &str = "question = 'Are two rooms slower than one?'
 platforms = ['native-epoll']
@@ -30,44 +30,45 @@ fn study(folder: &Path, text: &str, arguments: &[&str]) -> Command {
     command
 }
 
-fn result(said: &Said) -> StudyResult {
-    assert_eq!(said.status, Some(0), "{said:?}");
-    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("no result ({error}): {said:?}"))
+fn result(finished: &Finished) -> StudyResult {
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    serde_json::from_str(&finished.out).unwrap_or_else(|error| panic!("no result ({error}): {finished:?}"))
 }
 
 #[test]
-fn a_study_is_planned_carried_out_and_told() {
+fn a_study_is_planned_run_and_reported() {
     let folder = tempfile::tempdir().unwrap();
-    let plan = Said::of(&mut study(folder.path(), SMALL, &["--dry-run"]));
+    let plan = Finished::run(&mut study(folder.path(), SMALL, &["--dry-run"]));
     assert!(plan.out.contains("native-epoll_rooms-2") && plan.out.contains("8 runs, about "), "{plan:?}");
     assert!(!folder.path().join("results").exists());
-    let said = Said::of(&mut study(folder.path(), SMALL, &[]));
-    assert_eq!(said.status, Some(0), "{said:?}");
+    let finished = Finished::run(&mut study(folder.path(), SMALL, &[]));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
     assert!(
-        said.out.contains("Are two rooms slower than one?") && said.out.contains("complete: 3 trials"),
-        "{said:?}"
+        finished.out.contains("Are two rooms slower than one?")
+            && finished.out.contains("complete: 3 trials"),
+        "{finished:?}"
     );
-    let one = result(&Said::of(&mut study(folder.path(), SMALL, &["--only", "rooms-1", "--json"])));
+    let one = result(&Finished::run(&mut study(folder.path(), SMALL, &["--only", "rooms-1", "--json"])));
     assert_eq!((one.cells.len(), one.cells[0].trials), (1, 3));
     assert!(one.cells[0].estimates["messages_per_s"].mean > 0.0);
 }
 
-/// All files of records below a folder, with what is in them.
+/// All record files below a folder with their contents.
 fn records(folder: &Path) -> BTreeMap<PathBuf, String> {
-    let mut found = BTreeMap::new();
+    let mut records = BTreeMap::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_symlink() {
             continue;
         } else if path.is_dir() {
-            found.extend(records(&path));
+            records.extend(self::records(&path));
         } else if path.extension().is_some_and(|ending| ending == "json")
             && path.parent().is_some_and(is_block)
         {
-            found.insert(path.clone(), std::fs::read_to_string(&path).unwrap());
+            records.insert(path.clone(), std::fs::read_to_string(&path).unwrap());
         }
     }
-    found
+    records
 }
 
 fn is_block(folder: &Path) -> bool {
@@ -75,18 +76,18 @@ fn is_block(folder: &Path) -> bool {
 }
 
 #[test]
-fn whenever_it_is_killed_a_study_can_go_on() {
+fn a_killed_study_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let text =
         SMALL.replace("preset = 'ibm-2000'\ntrials_max = 3", "within_percent = 0.001\ntrials_max = 16");
     let mut random = fastrand::Rng::with_seed(20261121);
-    let mut kept = BTreeMap::new();
+    let mut earlier = BTreeMap::new();
     for kill in 0..10 {
         let arguments: &[&str] =
-            if kept.is_empty() && kill == 0 { &["--json"] } else { &["--json", "--resume"] };
+            if earlier.is_empty() && kill == 0 { &["--json"] } else { &["--json", "--resume"] };
         let mut command = study(folder.path(), &text, arguments);
         let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // A moment as good as any other; the first waits until there is something to go on with.
+        // An arbitrary moment, except that the first kill waits for a finished run.
         let begun = || std::fs::read_dir(folder.path().join("results")).is_ok_and(|all| all.count() > 1);
         while kill == 0 && !begun() && running.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(5));
@@ -102,12 +103,12 @@ fn whenever_it_is_killed_a_study_can_go_on() {
         }
         let now = records(&folder.path().join("results"));
         assert!(
-            kept.iter().all(|(path, text)| now.get(path) == Some(text)),
+            earlier.iter().all(|(path, text)| now.get(path) == Some(text)),
             "a finished run was lost or repeated"
         );
-        kept = now;
+        earlier = now;
     }
-    let whole = result(&Said::of(&mut study(folder.path(), &text, &["--json", "--resume"])));
+    let whole = result(&Finished::run(&mut study(folder.path(), &text, &["--json", "--resume"])));
     let cells: Vec<_> = whole
         .cells
         .iter()
@@ -116,19 +117,19 @@ fn whenever_it_is_killed_a_study_can_go_on() {
     let expected = |id| (id, CellStatus::NotConverged, 16, 0);
     assert_eq!(cells, [expected("native-epoll_rooms-1"), expected("native-epoll_rooms-2")]);
     let now = records(&folder.path().join("results"));
-    assert!(kept.iter().all(|(path, text)| now.get(path) == Some(text)));
+    assert!(earlier.iter().all(|(path, text)| now.get(path) == Some(text)));
     let trials =
         now.keys().filter(|path| path.file_name().is_some_and(|name| name == "trial-1.json")).count();
     assert_eq!(trials, 32);
 }
 
 #[test]
-fn what_cannot_be_carried_out_is_refused_before_anything_starts() {
+fn invalid_studies_are_refused_before_anything_starts() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = |text: &str, arguments: &[&str], told: &str| {
-        let said = Said::of(&mut study(folder.path(), text, arguments));
-        assert_eq!((said.status, said.out.as_str()), (Some(2), ""), "{said:?}");
-        assert!(said.err.contains(told), "{said:?}");
+    let refused = |text: &str, arguments: &[&str], expected: &str| {
+        let finished = Finished::run(&mut study(folder.path(), text, arguments));
+        assert_eq!((finished.status, finished.out.as_str()), (Some(2), ""), "{finished:?}");
+        assert!(finished.err.contains(expected), "{finished:?}");
         assert!(!folder.path().join("results").exists());
     };
     refused(&format!("{SMALL}speed = 3\n"), &[], "small.toml:10:1: unknown field `speed`");
@@ -146,25 +147,25 @@ fn the_committed_schemas_are_those_of_the_program() {
     {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file);
         let committed = std::fs::read_to_string(path).unwrap();
-        let said = Said::of(klatch().args(["schema", what]));
-        assert!(said.out == committed, "run: klatch schema {what} > docs/{file}");
+        let finished = Finished::run(klatch().args(["schema", what]));
+        assert!(finished.out == committed, "run: klatch schema {what} > docs/{file}");
     }
 }
 
 #[test]
-fn a_study_names_instruments_and_keeps_what_they_saw() {
+fn a_study_with_instruments_records_their_observations() {
     needs!(Need::Bpf);
     let folder = tempfile::tempdir().unwrap();
     let text = SMALL.replace("platforms =", "instruments = ['usage', 'trace']\nplatforms =");
-    let plan = Said::of(&mut study(folder.path(), &text, &["--dry-run"]));
+    let plan = Finished::run(&mut study(folder.path(), &text, &["--dry-run"]));
     assert!(plan.out.contains("instruments: usage, trace"), "{plan:?}");
-    let one = result(&Said::of(&mut study(folder.path(), &text, &["--only", "rooms-1", "--json"])));
+    let one = result(&Finished::run(&mut study(folder.path(), &text, &["--only", "rooms-1", "--json"])));
     assert_eq!(one.cells[0].trials, 3);
-    let kept = records(&folder.path().join("results"));
+    let earlier = records(&folder.path().join("results"));
     let is_trial =
         |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("trial-"));
-    let trials: Vec<_> = kept.iter().filter(|(path, _)| is_trial(path)).collect();
-    assert_eq!(trials.len(), 3, "{:?}", kept.keys());
+    let trials: Vec<_> = earlier.iter().filter(|(path, _)| is_trial(path)).collect();
+    assert_eq!(trials.len(), 3, "{:?}", earlier.keys());
     for (path, text) in trials {
         let record: Record = serde_json::from_str(text).unwrap();
         let seen: Vec<_> = record.observations.iter().map(|one| one.instrument).collect();

@@ -1,5 +1,5 @@
-//! What is set about the machine is put back, however the run ends. Each test has a network namespace of its own, in which it
-//! sets what belongs to that alone.
+//! Settings of the machine are restored however the run ends. Each test has a network namespace of its own and changes only
+//! settings of that namespace.
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use klatch_record::Record;
 use klatch_testing::{Need, needs};
 use rustix::process::{Pid, Signal, kill_process};
-use support::Said;
+use support::Finished;
 
 const NAME: &str = "net.ipv4.ip_local_port_range";
 const FILE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
@@ -17,7 +17,7 @@ const BEFORE: &str = "40000 41000";
 const RUN: &str =
     "run --platform native-epoll --rooms 1 --users 3 --trials 1 --warmup 0 --json --allow-sysctl";
 
-/// A shell in a network namespace with loopback; `$KLATCH` and `$OUT` are there for it.
+/// A shell in a network namespace with loopback. It has the variables `$KLATCH` and `$OUT`.
 struct Namespace {
     shell: Child,
     lines: BufReader<std::process::ChildStdout>,
@@ -36,14 +36,14 @@ impl Namespace {
         let mut shell = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(shell.stdout.take().unwrap());
         let mut namespace = Namespace { shell, lines, _out: out };
-        // Values from before are saved in /run, which belongs to the root of this namespace here.
+        // Klatch saves earlier values in /run, which belongs to the root of this namespace.
         namespace.does(&format!(
             "mount -t tmpfs -o mode=755 none /run; ip link set lo up; echo {BEFORE} > {FILE}"
         ));
         namespace
     }
 
-    /// What a script prints.
+    /// Standard output of a script.
     fn does(&mut self, script: &str) -> String {
         use std::io::Write;
         let input = self.shell.stdin.as_mut().unwrap();
@@ -63,13 +63,13 @@ impl Namespace {
         self.does(&format!("cat {FILE}")).replace('\t', " ")
     }
 
-    /// A run that takes long, once the value is set: the process of its klatch.
+    /// Starts a long run and returns the process of its klatch once the value is set.
     fn long_run(&mut self) -> Pid {
         let set = format!("--sysctl '{NAME}=50000 50999'");
-        // The crowd has said that it has joined when there is progress; here the value itself is what is waited for.
+        // Wait for the value itself, not for the crowd's progress.
         let pid = self.does(&format!(
-            "$KLATCH {RUN} --out $OUT --count 1000 --pause 1 {set} > $OUT/said 2>&1 & echo $!\n\
-             until grep -q '^50000.50999$' {FILE}; do kill -0 $! || {{ cat $OUT/said; break; }}; done"
+            "$KLATCH {RUN} --out $OUT --count 1000 --pause 1 {set} > $OUT/finished 2>&1 & echo $!\n\
+             until grep -q '^50000.50999$' {FILE}; do kill -0 $! || {{ cat $OUT/finished; break; }}; done"
         ));
         let pid = pid.parse().unwrap_or_else(|_| panic!("klatch has ended without setting the value: {pid}"));
         Pid::from_raw(pid).unwrap()
@@ -84,7 +84,7 @@ impl Drop for Namespace {
 }
 
 #[test]
-fn it_is_set_for_the_run_and_put_back() {
+fn a_sysctl_is_set_for_the_run_and_restored() {
     needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let mut namespace = Namespace::new();
     let set = format!("--sysctl '{NAME}=50000 50009'");
@@ -94,26 +94,26 @@ fn it_is_set_for_the_run_and_put_back() {
     assert_eq!(namespace.value(), BEFORE);
     let shown = namespace.does(&format!("$KLATCH ${{RUN/--json/}} --out $OUT --count 5 {set} | sed -n 1p"));
     assert_eq!(shown, format!("machine   {NAME}=50000 50009; put back afterwards"));
-    // It was in force: so few ports carry no eleven connections.
+    // Proof that the value applied: these ports cannot carry eleven connections.
     let text = namespace.does(&format!("$KLATCH {RUN} --out $OUT --users 11 {set} 2>&1"));
     assert!(text.contains("the crowd needs 11 local ports, and the number of ports"), "{text}");
     assert_eq!(namespace.value(), BEFORE);
 }
 
 #[test]
-fn it_is_put_back_after_ctrl_c() {
+fn a_sysctl_is_restored_after_ctrl_c() {
     needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let mut namespace = Namespace::new();
     let pid = namespace.long_run();
     kill_process(pid, Signal::INT).unwrap();
-    let said = namespace.does("wait; cat $OUT/said");
-    assert!(said.contains("klatch: interrupted; "), "{said}");
+    let finished = namespace.does("wait; cat $OUT/finished");
+    assert!(finished.contains("klatch: interrupted; "), "{finished}");
     assert_eq!(namespace.value(), BEFORE);
     assert_eq!(namespace.does("$KLATCH schema 2>&1 > $OUT/schema"), "", "nothing is left over");
 }
 
 #[test]
-fn it_is_put_back_by_the_next_klatch_after_a_kill() {
+fn the_next_klatch_restores_a_sysctl_after_a_kill() {
     needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let mut namespace = Namespace::new();
     let pid = namespace.long_run();
@@ -123,29 +123,32 @@ fn it_is_put_back_by_the_next_klatch_after_a_kill() {
     kill_process(pid, Signal::KILL).unwrap();
     namespace.does("wait");
     assert_eq!(namespace.value(), "50000 50999", "nobody could put it back");
-    let said = namespace.does("$KLATCH schema 2>&1 > $OUT/schema");
+    let finished = namespace.does("$KLATCH schema 2>&1 > $OUT/schema");
     let expected = format!(
         "klatch: a klatch that was killed had set {NAME}=50000 50999; it is {BEFORE} again, as before"
     );
-    assert_eq!(said.replace('\t', " "), expected);
+    assert_eq!(finished.replace('\t', " "), expected);
     assert_eq!(namespace.value(), BEFORE);
-    assert_eq!(namespace.does("$KLATCH schema 2>&1 > $OUT/schema"), "", "it is told once");
+    assert_eq!(namespace.does("$KLATCH schema 2>&1 > $OUT/schema"), "", "it is reported once");
 }
 
 #[test]
-fn what_somebody_changed_since_is_left_to_him() {
+fn a_value_changed_by_someone_else_is_not_restored() {
     needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let mut namespace = Namespace::new();
     let pid = namespace.long_run();
     kill_process(pid, Signal::KILL).unwrap();
     namespace.does(&format!("wait; echo 42000 43000 > {FILE}"));
-    let said = namespace.does("$KLATCH schema 2>&1 > $OUT/schema").replace('\t', " ");
-    assert!(said.ends_with("it is 42000 43000 now, so it is left as it is (it was 40000 41000)"), "{said}");
+    let finished = namespace.does("$KLATCH schema 2>&1 > $OUT/schema").replace('\t', " ");
+    assert!(
+        finished.ends_with("it is 42000 43000 now, so it is left as it is (it was 40000 41000)"),
+        "{finished}"
+    );
     assert_eq!(namespace.value(), "42000 43000");
 }
 
 #[test]
-fn a_value_that_the_kernel_refuses_leaves_all_as_it_was() {
+fn a_refused_value_leaves_all_settings_unchanged() {
     needs!(Need::UserNamespaces, Need::Program("ip", "iproute2"));
     let mut namespace = Namespace::new();
     let set = format!("--sysctl net.ipv4.ip_default_ttl=77 --sysctl '{NAME}=50999 50000'");
@@ -156,8 +159,8 @@ fn a_value_that_the_kernel_refuses_leaves_all_as_it_was() {
 }
 
 #[test]
-fn nothing_is_set_without_leave() {
-    let said = Said::of(support::klatch().args(["run", "--sysctl", "vm.overcommit_ratio=50"]));
-    assert_eq!(said.status, Some(2));
-    assert!(said.err.contains("--allow-sysctl"), "{said:?}");
+fn no_sysctl_is_set_without_permission() {
+    let finished = Finished::run(support::klatch().args(["run", "--sysctl", "vm.overcommit_ratio=50"]));
+    assert_eq!(finished.status, Some(2));
+    assert!(finished.err.contains("--allow-sysctl"), "{finished:?}");
 }

@@ -1,4 +1,4 @@
-//! What the tests of the program share: running it, and servers to run it against.
+//! Shared by the tests of the program: running it, and servers to run it against.
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
@@ -12,10 +12,10 @@ use std::process::{Child, Command, Output, Stdio};
 
 use klatch_record::Record;
 
-/// The program under test, with its results in `out`.
+/// The program under test, with a state folder of its own.
 pub(crate) fn klatch() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_klatch"));
-    // What the user has calibrated is his.
+    // Leave the user's calibration alone.
     command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
     command
 }
@@ -27,39 +27,39 @@ pub(crate) fn run_once(out: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a finished `klatch` said, and how it ended.
+/// Exit status and output of a finished `klatch`.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct Finished {
     pub(crate) status: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl From<Output> for Said {
-    fn from(output: Output) -> Said {
+impl From<Output> for Finished {
+    fn from(output: Output) -> Finished {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("klatch writes text");
-        Said { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+        Finished { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 }
 
-impl Said {
-    pub(crate) fn of(command: &mut Command) -> Said {
+impl Finished {
+    pub(crate) fn run(command: &mut Command) -> Finished {
         command.output().expect("klatch can be started").into()
     }
 
-    /// Its only record.
+    /// The only record that it printed.
     pub(crate) fn record(&self) -> Record {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("no record ({error}): {self:?}"))
     }
 }
 
-/// The ways in which each platform can run here; none, with a record of it, for one that CI does not have to have.
+/// The variants of each platform that can run here. A platform that CI does not require may have none, which is reported.
 pub(crate) fn listed() -> Vec<(serde_json::Value, Vec<String>)> {
     // Ergo is not in Debian 12, and its Java is too old for virtual threads.
     const MAY_BE_ABSENT: [&str; 2] = ["ergo", "java-virtual"];
-    let said = Said::of(klatch().args(["platforms", "--json"]));
-    assert_eq!(said.status, Some(0), "{said:?}");
-    let platforms = said.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let finished = Finished::run(klatch().args(["platforms", "--json"]));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let platforms = finished.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let name_of = |way: &serde_json::Value| way["name"].as_str().unwrap().to_owned();
     let with_ways = |platform: serde_json::Value| {
         let (name, why) = (platform["name"].as_str().unwrap(), &platform["not_here"]);
@@ -76,7 +76,7 @@ pub(crate) fn listed() -> Vec<(serde_json::Value, Vec<String>)> {
     platforms.map(with_ways).collect()
 }
 
-/// A native server of ours on a free port, killed when dropped.
+/// A native server on a free port, killed when dropped.
 pub(crate) struct NativeServer {
     pub(crate) child: Child,
     pub(crate) address: SocketAddr,
@@ -102,18 +102,18 @@ impl Drop for NativeServer {
     }
 }
 
-/// Waits until all users have joined, by the crowd's own word.
+/// Waits until the crowd reports that all users have joined.
 pub(crate) fn until_joined(run: &mut Child) {
     until_line(run, "all joined");
 }
 
-/// Waits until it says a line with these words on standard error.
+/// Waits for a line with these words on standard error.
 pub(crate) fn until_line(child: &mut Child, words: &str) {
     let mut lines = BufReader::new(child.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.contains(words)), "it ended before it said {words:?}");
+    assert!(lines.any(|line| line.contains(words)), "it ended before it finished {words:?}");
 }
 
-/// The processes whose parent is `pid`, with their command lines.
+/// Child processes of `pid`, with their command lines.
 pub(crate) fn children_of(pid: u32) -> Vec<(u32, String)> {
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -126,7 +126,7 @@ pub(crate) fn children_of(pid: u32) -> Vec<(u32, String)> {
     pids.filter_map(child).collect()
 }
 
-/// The process of a crowd with these words in its command line and this test's klatch as program, whoever started it.
+/// The crowd process of this test's klatch with these words in its command line, whatever its parent.
 pub(crate) fn crowd_process(words: &str) -> u32 {
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
     let mut pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -141,7 +141,7 @@ pub(crate) fn crowd_process(words: &str) -> u32 {
     pids.find(is_it).expect("the crowd runs")
 }
 
-/// Waits until a process that nobody waits for is gone; `None` if it does not go.
+/// Waits until a process that is not a child of the test has ended; `None` after ten seconds.
 pub(crate) fn gone(pid: u32) -> Option<()> {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
     let Ok(handle) = pidfd_open(Pid::from_raw(pid as i32)?, PidfdFlags::empty()) else { return Some(()) };

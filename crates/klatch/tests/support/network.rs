@@ -1,5 +1,5 @@
-//! Load machines in miniature: network namespaces with sshd in them, joined to the server's namespace by veth, or by a link
-//! that delays and loses. All of it belongs to processes that die with the test, and the kernel removes it with them.
+//! Load machines in miniature: network namespaces with an sshd each, joined to the server's namespace by veth, or by a link
+//! that delays and drops packets. They belong to processes that die with the test, and the kernel removes them too.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use klatch_testing::Need;
 use tempfile::TempDir;
 
-/// What a test with such a network needs.
+/// Needs of a test with such a network.
 pub(crate) const NEEDS: [Need; 4] = [
     Need::NetworkNamespaces,
     Need::Program("ip", "iproute2"),
@@ -19,18 +19,18 @@ pub(crate) const NEEDS: [Need; 4] = [
     Need::Program("socat", "socat"),
 ];
 
-/// No test takes longer.
+/// Lifetime limit of helper processes, longer than any test.
 const LIFE_S: &str = "300";
 
-/// What a link does to each packet, in both directions.
+/// Delay and loss of a link, in both directions.
 #[derive(Clone, Copy)]
 pub(crate) struct Link {
     pub(crate) delay: Duration,
-    /// Every so many packets one is lost; 0 for none.
+    /// One packet of this many is dropped; 0 drops none.
     pub(crate) lose_every: u32,
 }
 
-/// A namespace for the server, and one for each host: `a`, `b`.
+/// One namespace for the server and one for each host: `a`, `b`.
 pub(crate) struct Network {
     processes: Vec<Child>,
     server: u32,
@@ -38,7 +38,7 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Hosts behind veth, or behind such a `link`.
+    /// Connects the hosts by veth, or by this `link`.
     pub(crate) fn new(link: Option<Link>) -> Network {
         let folder = tempfile::tempdir().unwrap();
         let mut network = Network { processes: Vec::new(), server: 0, folder };
@@ -84,7 +84,7 @@ impl Network {
         self.folder.path().join(name).display().to_string()
     }
 
-    /// A new one, by the process that holds it.
+    /// Creates a namespace, held by a process.
     fn namespace(&mut self) -> u32 {
         let mut command = with_test("unshare");
         command
@@ -110,7 +110,7 @@ impl Network {
         }
     }
 
-    /// Two TUN devices whose packets pass through a thread of the test: not every kernel has netem.
+    /// Two TUN devices whose packets pass through a thread of the test, because not every kernel has netem.
     fn relayed(&mut self, namespace: u32, host: &str, here: &str, there: &str, link: Link) {
         let path = |what: &str| PathBuf::from(self.path(&format!("{what}-{host}")));
         let (near, far) = (path("near"), path("far"));
@@ -143,15 +143,15 @@ impl Network {
         self.start(namespace, &["/usr/sbin/sshd", "-D", "-e", "-f", &config], "Server listening on");
     }
 
-    /// Starts a program in a namespace, and waits until it says these words.
+    /// Starts a program in a namespace and waits until it prints these words.
     fn start(&mut self, namespace: u32, command: &[&str], words: &str) {
         let mut starter = with_test("nsenter");
         starter.args(["-t", &namespace.to_string(), "-n"]).args(command).stderr(Stdio::piped());
         let mut child = starter.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let said = lines.any(|line| line.contains(words));
-        assert!(said, "{} did not say {words:?}; get it: scripts/setup.sh test", command[0]);
-        // Whoever writes on must be read.
+        let finished = lines.any(|line| line.contains(words));
+        assert!(finished, "{} did not print {words:?}; install it: scripts/setup.sh test", command[0]);
+        // Read the rest, or the program blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         self.processes.push(child);
     }
@@ -166,14 +166,14 @@ impl Drop for Network {
     }
 }
 
-/// Passes packets on, late and not all.
+/// Forwards packets with delay and loss.
 fn relay(from: &UnixDatagram, to: &UnixDatagram, path: &Path, link: Link) {
     let (mut waiting, mut packet, mut number) = (VecDeque::<(Instant, Vec<u8>)>::new(), [0; 65_536], 0);
     loop {
         let now = Instant::now();
         while waiting.front().is_some_and(|(due, _)| *due <= now) {
             let (_, packet) = waiting.pop_front().unwrap();
-            // A packet that does not get through is lost, as on any link.
+            // A failed write loses the packet, as on any link.
             let _ = to.send_to(&packet, path);
         }
         let patience = waiting.front().map(|(due, _)| due.saturating_duration_since(now));
@@ -187,7 +187,7 @@ fn relay(from: &UnixDatagram, to: &UnixDatagram, path: &Path, link: Link) {
     }
 }
 
-/// A program that is killed when the test ends, however it ends.
+/// A program that is killed when dropped, also if the test fails.
 fn with_test(program: &str) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", program]);

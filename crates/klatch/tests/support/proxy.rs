@@ -1,27 +1,27 @@
-//! A server that misbehaves: between a crowd and an honest server, it spoils what one user hears.
+//! A faulty server: a proxy in front of a correct server that corrupts the stream to one user.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What it does to the connection that hears too much or too little. Deliveries are counted from 1.
+/// Fault to inject into one connection. Deliveries are counted from 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mischief {
     None,
-    /// Keeps one delivery.
+    /// Drops one delivery.
     Lose {
         delivery: usize,
     },
-    /// Gives one delivery twice.
+    /// Sends one delivery twice.
     Repeat {
         delivery: usize,
     },
-    /// Gives a delivery after the next one of the same speaker.
+    /// Sends a delivery after the next one of the same sender.
     Swap {
         delivery: usize,
     },
-    /// Changes one byte of the text of a delivery.
+    /// Changes one byte in the text of a delivery.
     Alter {
         delivery: usize,
     },
@@ -29,20 +29,20 @@ pub(crate) enum Mischief {
     Close {
         delivery: usize,
     },
-    /// Says nothing any more from a delivery on.
+    /// Sends nothing more from a delivery on.
     FallSilent {
         delivery: usize,
     },
-    /// Refuses the nick instead of welcoming.
+    /// Refuses the nick instead of sending the welcome.
     RefuseNick,
-    /// Tells the speaker its own message.
+    /// Echoes a message to its own sender.
     Echo,
 }
 
-/// Which connection it is done to, in the order of joining: user 3 of the first room.
+/// The affected connection, in the order of joining: user 3 of the first room.
 const VICTIM: usize = 3;
 
-/// Stands in front of `server` and gives the address to talk to. Ends with the test program.
+/// Starts a proxy in front of `server` and returns its address. It ends with the test program.
 pub(crate) fn in_front_of(server: SocketAddr, mischief: Mischief) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -61,13 +61,13 @@ pub(crate) fn in_front_of(server: SocketAddr, mischief: Mischief) -> SocketAddr 
     address
 }
 
-/// From the user to the server.
+/// Forwards from the user to the server.
 fn relay(client: TcpStream, mut server: TcpStream, mischief: Mischief) {
     let mut echo = client.try_clone().unwrap();
     for line in BufReader::new(client).split(b'\n').map_while(Result::ok) {
-        if let (Mischief::Echo, Some(said)) = (mischief, line.strip_prefix(b"PRIVMSG ")) {
+        if let (Mischief::Echo, Some(finished)) = (mischief, line.strip_prefix(b"PRIVMSG ")) {
             let own = format!(":r1u{VICTIM}!x@y PRIVMSG ");
-            let _ = echo.write_all(&[own.as_bytes(), said, b"\n"].concat());
+            let _ = echo.write_all(&[own.as_bytes(), finished, b"\n"].concat());
         }
         if server.write_all(&[&line[..], b"\n"].concat()).is_err() {
             break;
@@ -76,7 +76,7 @@ fn relay(client: TcpStream, mut server: TcpStream, mischief: Mischief) {
     let _ = server.shutdown(Shutdown::Write);
 }
 
-/// From the server to the user, with the mischief.
+/// Forwards from the server to the user, with the fault.
 fn spoil(server: TcpStream, mut client: TcpStream, mischief: Mischief) {
     let (mut deliveries, mut held) = (0, None::<String>);
     for line in BufReader::new(server).lines().map_while(Result::ok) {
