@@ -27,7 +27,7 @@ fn refused(command: &mut Command, words: &[&str]) {
     let finished = Finished::run(command);
     assert_eq!(finished.status, Some(2), "{finished:?}");
     for word in words {
-        assert!(finished.err.contains(word), "no word of {word}: {finished:?}");
+        assert!(finished.err.contains(word), "{word} is missing: {finished:?}");
     }
 }
 
@@ -39,7 +39,10 @@ fn two_boots_give_the_same_output_to_the_last_digit() {
     std::fs::write(&study, SMALL).unwrap();
     let finished = Finished::run(lab(&["run", "--twice", "--out"]).arg(folder.path()).arg(&study));
     assert_eq!(finished.status, Some(0), "{finished:?}");
-    assert!(finished.out.contains("the second boots gave the same, to the last digit"), "{finished:?}");
+    assert!(
+        finished.out.contains("the second boots gave the same output, to the last digit"),
+        "{finished:?}"
+    );
     let report = folder.path().join("lab-small-1/report.html");
     assert!(finished.out.contains(&format!("report: {}", report.display())), "{finished:?}");
     assert!(std::fs::read_to_string(&report).unwrap().contains("Does it boot?"));
@@ -196,6 +199,6 @@ fn missing_parts_of_the_lab_are_reported() {
     refused(lab(&["exec", "--", "--version"]).env("PATH", "/nowhere"), &["apt-get install qemu-system-x86"]);
     refused(
         &mut lab(&["run", "goodness-cost", "--out", "/proc/klatch"]),
-        &["cannot keep results in /proc/klatch"],
+        &["cannot write results to /proc/klatch"],
     );
 }
