@@ -98,7 +98,7 @@ pub fn calibrate(
     Ok(Calibration { comparison, folder, elapsed: began.elapsed(), saved })
 }
 
-/// One start of the server: the plan's warm-ups, then a trial, whose record is saved.
+/// One start of the server: the plan's warm-ups, then a trial. Saves the record of the trial.
 fn visit(
     plan: &Plan,
     platform: Option<&Chosen>,

@@ -21,7 +21,7 @@ pub enum CompareError {
     /// A file is not a record.
     #[error("{path} is no record: {cause}", path = path.display())]
     NoRecord {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What is wrong with its contents.
         cause: String,

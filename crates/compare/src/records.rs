@@ -50,7 +50,7 @@ pub fn compare(a: &Path, b: &Path, terms: Terms) -> Result<Vec<Comparison>, Comp
     both.iter().map(one).collect()
 }
 
-/// The note for a comparison of which at least one side has only one start.
+/// The remark on a comparison in which at least one side has only one start.
 fn single_start(record: &Record) -> String {
     let measured = record.environment.noise.as_ref().and_then(describe_noise);
     format!(
@@ -59,7 +59,7 @@ fn single_start(record: &Record) -> String {
     )
 }
 
-/// The note for a difference that two starts of the same server can also show.
+/// The remark on a difference that two starts of the same server can also show.
 fn within_noise(metric: &MetricComparison, noise: &Noise) -> Option<String> {
     let (ratio, noise_max) = (metric.ratio?, *noise.between_starts.get(&metric.metric)?);
     let small = ratio.shows_difference() && ratio.estimate.ln().abs() < noise_max.ln_1p();

@@ -69,7 +69,7 @@ pub enum RunError {
     /// The crowd could not connect to the server.
     #[error("no server at {address}: {detail}")]
     NoServer {
-        /// Host and port.
+        /// Host and port of the server.
         address: String,
         /// Why the connection failed.
         detail: String,

@@ -58,7 +58,7 @@ pub struct Plan {
     pub build: Build,
 }
 
-/// The load generators.
+/// Kinds of load generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CrowdKind {
     /// Native, with event loops.

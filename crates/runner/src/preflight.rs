@@ -41,7 +41,7 @@ pub(crate) fn shards(plan: &Plan) -> u32 {
     plan.shards.max(servers).max(plan.remote.hosts.len() as u32)
 }
 
-/// Refuses a plan whose rooms cannot be split among its servers, shards and hosts.
+/// Refuses a plan if its rooms cannot be split among its servers, shards and hosts.
 fn check_split(plan: &Plan) -> Result<(), RunError> {
     let (shards, rooms) = (shards(plan), plan.workload.rooms);
     if rooms < shards {

@@ -92,7 +92,7 @@ impl<'a> RunningCrowd<'a> {
         self.command.host.is_none()
     }
 
-    /// Its output after it has ended. `failed_first` names the crowd that kept the gate closed, if one did; `span` holds
+    /// Its output after it has ended. `failed_first` names the crowd that prevented the start, if one did; `span` holds
     /// the snapshots of its process before and after the run.
     pub(crate) fn output(
         &mut self,

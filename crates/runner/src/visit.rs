@@ -62,7 +62,7 @@ impl Executor for Machine<'_> {
     }
 }
 
-/// Makes `runs` in one session, up to the first whose record satisfies `is_last`. Instruments write into `folder`.
+/// Makes `runs` in one session, up to the first that satisfies `is_last`. Instruments write into `folder`.
 ///
 /// # Errors
 /// A run could not be made, or `on_event` failed.

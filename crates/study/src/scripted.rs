@@ -61,7 +61,7 @@ fn valid_record(plan: &Plan, role: Role, number: u32, messages_per_s: f64) -> Re
 /// Gives the score of a run, or the cause of its failure.
 pub(crate) type Script<'a> = Box<dyn FnMut(&Plan, Role, u32) -> Result<f64, &'static str> + 'a>;
 
-/// An executor whose runs take their scores from a script.
+/// An executor that takes the scores of its runs from a script.
 pub(crate) struct Scripted<'a> {
     pub(crate) script: Script<'a>,
     /// Platform, rooms, role and number of every run so far.

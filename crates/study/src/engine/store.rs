@@ -32,7 +32,6 @@ struct Start {
     seed: u64,
 }
 
-/// A locked file.
 struct Lock(File);
 
 impl Drop for Lock {

@@ -118,7 +118,7 @@ fn crowd(
     }
 }
 
-/// A dimension whose values are numbers of processes or loops.
+/// A dimension of numbers of processes or loops.
 fn counts(
     axis: &str,
     owner: &str,
@@ -133,7 +133,7 @@ fn counts(
     })
 }
 
-/// A dimension whose values `change` parses; `rule` is the message for a value that it rejects.
+/// A dimension with its values parsed by `change`; `rule` is the message for a value that it rejects.
 fn parse_values(
     axis: &str,
     values: &Spanned<Axis<Scalar>>,

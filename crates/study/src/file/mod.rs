@@ -88,7 +88,7 @@ pub(crate) struct PlatformChoice {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadTable {
-    /// Number of rooms.
+    /// Number of rooms in all.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) rooms: Values<u32>,
     /// Users in each room.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Rules {
     /// The preset that these rules are based on.
     pub preset: Preset,
-    /// Number of first visits whose runs do not count.
+    /// Number of first visits that do not count.
     pub visits_discarded: u32,
     /// Runs at the start of each visit that do not count.
     pub warmups: u32,
@@ -73,7 +73,7 @@ pub enum StopRule {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopMetric {
-    /// The score: messages/s.
+    /// The score, in messages/s.
     #[default]
     MessagesPerS,
     /// CPU time of server and crowd per message, µs. It scatters less on a shared machine.
