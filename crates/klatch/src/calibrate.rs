@@ -1,4 +1,4 @@
-//! `klatch calibrate`.
+//! `klatch calibrate`: a platform compared with itself, or with instruments on and off.
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ pub(crate) struct Calibrate {
     /// Instruments to measure the cost of: they observe and pause in turns within one run
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     instruments: Vec<InstrumentName>,
-    /// Approximate duration
+    /// Approximate duration of all runs together
     #[arg(long, default_value_t = 300.0, value_name = "SECONDS")]
     time: f64,
     /// Warm-up runs after each start of the server; with --instruments, runs to estimate the duration

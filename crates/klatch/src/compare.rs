@@ -1,4 +1,4 @@
-//! `klatch compare`.
+//! `klatch compare`: ratios of two sets of records, as text or JSON.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ pub(crate) struct Compare {
     a: PathBuf,
     /// Record or folder to compare with the base
     b: PathBuf,
-    /// Estimate to compare
+    /// Estimate to compare, with its interval
     #[arg(long, value_enum, default_value_t = EstimateName::GeometricMean)]
     estimate: EstimateName,
     /// Confidence level of the intervals

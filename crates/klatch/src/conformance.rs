@@ -1,4 +1,4 @@
-//! `klatch conformance`.
+//! `klatch conformance`: the kit against a platform that Klatch starts, or a running server.
 
 use std::net::Ipv4Addr;
 use std::process::ExitCode;

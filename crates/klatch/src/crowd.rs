@@ -1,4 +1,4 @@
-//! `klatch crowd`.
+//! `klatch crowd`: the native crowd as a process, which `klatch run` also starts.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `klatch floor`.
+//! `klatch floor`: the study `floor` with a loopback probe, and its history file.
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! `klatch instruments`.
+//! `klatch instruments`: availability of each instrument on this kernel.
 
 use std::process::ExitCode;
 

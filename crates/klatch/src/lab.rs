@@ -1,4 +1,4 @@
-//! `klatch lab`.
+//! `klatch lab`: lab studies, single boots and the init process of the emulated machine.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -79,7 +79,7 @@ struct Machine {
     /// Kernel to boot, by the start of its version
     #[arg(long, default_value = "6.18")]
     kernel: String,
-    /// Number of CPUs
+    /// Number of CPUs of the machine
     #[arg(long, default_value_t = 1, value_name = "N")]
     cpus: u32,
     /// Size of its memory

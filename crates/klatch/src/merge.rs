@@ -1,4 +1,4 @@
-//! `klatch merge`.
+//! `klatch merge`: one record from those of several shards.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `klatch open`.
+//! `klatch open`: an HTTP server for the results folder, on loopback only.
 
 use std::io::Cursor;
 use std::net::Ipv4Addr;

@@ -1,4 +1,4 @@
-//! `klatch plan`.
+//! `klatch plan`: command lines of shards for another launcher.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `klatch platforms`.
+//! `klatch platforms`: platforms and knobs that this machine has, and the options that select a catalog.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `klatch probe`.
+//! `klatch probe`: workloads for schedulers, used by lab studies.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use klatch_lab::Probe as Work;
 /// Prints one line of JSON.
 #[derive(Args)]
 pub(crate) struct Probe {
-    /// Workload to run
+    /// Scheduler operation to isolate
     #[arg(value_enum)]
     probe: Name,
     /// Number of threads, pairs of threads, or concurrent processes

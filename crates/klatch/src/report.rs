@@ -1,4 +1,4 @@
-//! `klatch report`.
+//! `klatch report`: reads results, builds the report and writes it in a format.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

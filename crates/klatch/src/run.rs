@@ -1,4 +1,4 @@
-//! `klatch run`.
+//! `klatch run`: one platform, one workload, warm-ups and trials.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -59,7 +59,7 @@ pub(crate) struct Run {
     /// Warm-up runs before the measured trials, without a restart of the server
     #[arg(long, default_value_t = 1, value_name = "N", help_heading = MEASUREMENT)]
     warmup: u32,
-    /// Measured trials
+    /// Measured trials, after the warm-up runs
     #[arg(long, default_value_t = 3, value_name = "N", help_heading = MEASUREMENT)]
     trials: u32,
     /// Folder for the records

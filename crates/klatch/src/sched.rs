@@ -1,4 +1,4 @@
-//! `klatch sched`.
+//! `klatch sched`: early schedulers, loaded for the time of a command.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
@@ -22,7 +22,7 @@ pub(crate) struct Sched {
 enum Action {
     /// List the schedulers, or print the policy, knobs and statistics of one
     List {
-        /// Scheduler to describe
+        /// Scheduler to describe in detail
         name: Option<String>,
     },
     /// Print which scheduler is in force

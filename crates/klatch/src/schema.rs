@@ -1,4 +1,4 @@
-//! `klatch schema`.
+//! `klatch schema`: the JSON Schemas that are committed in docs/.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 /// Print a JSON Schema
 #[derive(Args)]
 pub(crate) struct Schema {
-    /// Kind of file
+    /// Kind of file that the schema describes
     #[arg(value_enum, default_value_t = Kind::Record)]
     kind: Kind,
 }

@@ -1,4 +1,4 @@
-//! `klatch serve`.
+//! `klatch serve`: a native server as a process, which `klatch run` also starts.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `klatch study`.
+//! `klatch study`: loads a study file, runs or resumes it, and writes its report.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

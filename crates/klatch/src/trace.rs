@@ -1,4 +1,4 @@
-//! `klatch trace`.
+//! `klatch trace`: records scheduler events to a file and prints them.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};

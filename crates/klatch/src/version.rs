@@ -2,10 +2,10 @@
 
 use klatch_record::Build;
 
-/// Version and commit.
+/// Version, and the commit of the source if known.
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("KLATCH_COMMIT"));
 
-/// Version and commit, for a record.
+/// Version and commit as a record contains them.
 pub(crate) fn build() -> Build {
     let commit = Some(env!("KLATCH_COMMIT").to_owned()).filter(|commit| !commit.is_empty());
     Build { version: env!("CARGO_PKG_VERSION").to_owned(), commit }

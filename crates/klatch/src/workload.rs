@@ -8,7 +8,7 @@ const WORKLOAD: &str = "Workload";
 
 #[derive(Args)]
 pub(crate) struct WorkloadArgs {
-    /// Number of rooms
+    /// Number of rooms of the crowd
     #[arg(long, help_heading = WORKLOAD, default_value_t = 10)]
     rooms: u32,
     /// Users in each room

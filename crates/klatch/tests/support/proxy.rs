@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mischief {
     None,
-    /// Drops one delivery.
+    /// Drops one delivery on its way to the user.
     Lose {
         delivery: usize,
     },
