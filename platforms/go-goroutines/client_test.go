@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// patience is how long a test waits for what must come.
-const patience = 30 * time.Second
+// testTimeout is the longest time that a test waits for an event.
+const testTimeout = 30 * time.Second
 
 // client is an IRC client over a real socket.
 type client struct {
@@ -27,18 +27,18 @@ func dial(t *testing.T, address string) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(patience))
+	_ = conn.SetDeadline(time.Now().Add(testTimeout))
 	return &client{t, conn.(*net.TCPConn), bufio.NewReader(conn)}
 }
 
-func (c *client) say(format string, args ...any) {
+func (c *client) send(format string, args ...any) {
 	c.t.Helper()
 	if _, err := fmt.Fprintf(c.conn, format+"\r\n", args...); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-func (c *client) hear() string {
+func (c *client) nextLine() string {
 	c.t.Helper()
 	line, err := c.input.ReadString('\n')
 	if err != nil {
@@ -47,11 +47,11 @@ func (c *client) hear() string {
 	return strings.TrimSuffix(line, "\r\n")
 }
 
-// hearUntil skips lines up to the first that contains a text.
-func (c *client) hearUntil(text string) string {
+// skipTo reads up to the first line that contains a text.
+func (c *client) skipTo(text string) string {
 	c.t.Helper()
 	for {
-		if line := c.hear(); strings.Contains(line, text) {
+		if line := c.nextLine(); strings.Contains(line, text) {
 			return line
 		}
 	}
@@ -59,36 +59,36 @@ func (c *client) hearUntil(text string) string {
 
 func (c *client) expect(want string) {
 	c.t.Helper()
-	if got := c.hear(); got != want {
+	if got := c.nextLine(); got != want {
 		c.t.Fatalf("got %q, want %q", got, want)
 	}
 }
 
-// expectEnd wants an orderly end of the connection, and nothing before it.
+// expectEnd expects an orderly end of the connection, without a line before it.
 func (c *client) expectEnd() {
 	c.t.Helper()
 	if rest, err := io.ReadAll(c.input); err != nil || len(rest) > 0 {
-		c.t.Fatalf("got %q, %v instead of the end", rest, err)
+		c.t.Fatalf("got %q, %v before the end", rest, err)
 	}
 }
 
 func (c *client) register(nick string) *client {
 	c.t.Helper()
-	c.say("NICK %s\r\nUSER %s 0 * :%s", nick, nick, nick)
-	c.hearUntil(" 376 ")
+	c.send("NICK %s\r\nUSER %s 0 * :%s", nick, nick, nick)
+	c.skipTo(" 376 ")
 	return c
 }
 
 func (c *client) join(room string) *client {
 	c.t.Helper()
-	c.say("JOIN %s", room)
-	c.hearUntil(" 366 ")
+	c.send("JOIN %s", room)
+	c.skipTo(" 366 ")
 	return c
 }
 
-// ping waits until the server has obeyed all that was said.
+// ping waits until the server has handled all earlier lines.
 func (c *client) ping() {
 	c.t.Helper()
-	c.say("PING x")
-	c.hearUntil(" PONG ")
+	c.send("PING x")
+	c.skipTo(" PONG ")
 }

@@ -12,20 +12,20 @@ import (
 
 const (
 	bufferBytes = 4096
-	// linger is how long the other side may take to see that its connection is closed.
+	// linger is the time that the client has to close after the server.
 	linger = time.Second
 )
 
-// connection is one client: a goroutine that reads and obeys, and one that writes, with one call for each line.
+// connection serves one client: one goroutine reads and handles lines, another writes, with one call for each line.
 type connection struct {
 	server     *server
 	conn       *net.TCPConn
 	session    *chat.Session
 	queue      *queue
-	registered bool // known to the reader only
+	registered bool // used by the reader only
 }
 
-// serve reads until the connection or its session ends, and sees its last lines out.
+// serve reads until the connection or its session ends, and waits until the last lines are written.
 func (c *connection) serve() {
 	timeout := c.server.options.registrationTimeout
 	_ = c.conn.SetReadDeadline(time.Now().Add(timeout))
@@ -40,7 +40,7 @@ func (c *connection) serve() {
 	discard(c.conn)
 }
 
-// read returns why nothing more can be read; nil if the session is over.
+// read returns the error that ended the input; nil if the session has ended.
 func (c *connection) read() error {
 	buffer := make([]byte, bufferBytes)
 	for {
@@ -51,14 +51,14 @@ func (c *connection) read() error {
 		if !c.session.Feed(buffer[:count]) {
 			return nil
 		}
-		// A deadline that stopped the reader may have been lifted by the registration.
-		if !c.queue.is(taking) {
+		// The registration may have cleared the deadline that stopped the reader.
+		if !c.queue.is(open) {
 			return os.ErrDeadlineExceeded
 		}
 	}
 }
 
-// end ends the session, if it is not over yet. What it has said is still written.
+// end ends the session, unless it has ended already. Queued lines are still written.
 func (c *connection) end(err error) {
 	if !c.registered {
 		c.server.halfOpen.Add(-1)
@@ -69,7 +69,7 @@ func (c *connection) end(err error) {
 		c.queue.closeWith(chat.ClosingLine("SendQ exceeded"))
 	case errors.Is(err, io.EOF):
 		c.session.HangUp("Connection closed")
-	case errors.Is(err, os.ErrDeadlineExceeded) && c.queue.is(taking):
+	case errors.Is(err, os.ErrDeadlineExceeded) && c.queue.is(open):
 		c.session.Close("Registration timed out")
 	case err != nil:
 		c.session.HangUp("Connection reset")
@@ -77,7 +77,7 @@ func (c *connection) end(err error) {
 	c.queue.close()
 }
 
-// write writes line by line until the queue is closed and empty, or the connection is broken.
+// write writes line by line until the queue is closed and empty, or a write fails.
 func (c *connection) write() {
 	for {
 		line, ok := c.queue.next()
@@ -106,13 +106,13 @@ func (c *connection) Registered() {
 	_ = c.conn.SetReadDeadline(time.Time{})
 }
 
-// stopReading wakes the reader by a deadline that is long over. From any goroutine; never blocks.
+// stopReading wakes the reader by a deadline in the past. Callable from any goroutine; it does not block.
 func (c *connection) stopReading() {
 	_ = c.conn.SetReadDeadline(time.Unix(1, 0))
 }
 
-// discard closes a connection when the other side has closed it too, or shortly after. Closing it with bytes unread
-// would reset it, and the other side would lose our last words.
+// discard closes a connection after the client has closed it, or after linger. Closing with unread bytes would reset
+// the connection, and the client would lose the last line.
 func discard(conn *net.TCPConn) {
 	_ = conn.CloseWrite()
 	_ = conn.SetReadDeadline(time.Now().Add(linger))

@@ -54,7 +54,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// readyLine says that connections are accepted.
+// readyLine returns the line that announces that connections are accepted.
 func readyLine(options *options, address *net.TCPAddr, pid int) string {
 	if !options.json {
 		return fmt.Sprintf("ready: %s (%s) on %s, pid %d", model, class, address, pid)

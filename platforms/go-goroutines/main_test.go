@@ -13,24 +13,24 @@ import (
 	"testing"
 )
 
-// serves is set in the environment of the process that is to be the server.
-const serves = "KLATCH_TEST_SERVES"
+// serverMode is the environment variable that makes the test binary run the server.
+const serverMode = "KLATCH_TEST_SERVER_MODE"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(serves) != "" {
+	if os.Getenv(serverMode) != "" {
 		main()
 	}
 	os.Exit(m.Run())
 }
 
-// spawn starts this program as a server that may open so many files.
-func spawn(t *testing.T, openFiles string, args ...string) (process *exec.Cmd, ready string, said *bytes.Buffer) {
+// spawn starts this program as a server with a limit of open files.
+func spawn(t *testing.T, openFiles string, args ...string) (process *exec.Cmd, ready string, stderr *bytes.Buffer) {
 	t.Helper()
 	shell := []string{"-c", "ulimit -n " + openFiles + ` && exec "$0" "$@"`, os.Args[0]}
 	process = exec.Command("sh", append(shell, args...)...)
-	process.Env = append(os.Environ(), serves+"=yes")
-	said = &bytes.Buffer{}
-	process.Stderr = said
+	process.Env = append(os.Environ(), serverMode+"=yes")
+	stderr = &bytes.Buffer{}
+	process.Stderr = stderr
 	stdout, err := process.StdoutPipe()
 	if err == nil {
 		err = process.Start()
@@ -43,10 +43,10 @@ func spawn(t *testing.T, openFiles string, args ...string) (process *exec.Cmd, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	return process, ready, said
+	return process, ready, stderr
 }
 
-func TestSaysReadyAndStopsWhenTold(t *testing.T) {
+func TestPrintsReadyLineAndStopsOnSignal(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		process, line, _ := spawn(t, "100", "--listen", "127.0.0.1:0", "--json")
 		var ready struct {
@@ -74,8 +74,8 @@ func TestSaysReadyAndStopsWhenTold(t *testing.T) {
 	}
 }
 
-func TestWithoutRoomForMoreItServesThoseWhoAreThere(t *testing.T) {
-	process, line, said := spawn(t, "30", "--listen", "127.0.0.1:0")
+func TestOpenConnectionsAreServedAtTheFileLimit(t *testing.T) {
+	process, line, stderr := spawn(t, "30", "--listen", "127.0.0.1:0")
 	line = strings.TrimPrefix(line, "ready: goroutines (classic) on ")
 	address, _, _ := strings.Cut(line, ",")
 	ann := dial(t, address).register("ann")
@@ -84,7 +84,7 @@ func TestWithoutRoomForMoreItServesThoseWhoAreThere(t *testing.T) {
 		others[i] = dial(t, address)
 	}
 	ann.join("#a")
-	// Those who leave make room for the last of those who wait.
+	// Closed connections free descriptors for the last one in the backlog.
 	for _, other := range others[:39] {
 		other.conn.Close()
 	}
@@ -94,12 +94,12 @@ func TestWithoutRoomForMoreItServesThoseWhoAreThere(t *testing.T) {
 	if err := process.Wait(); err != nil {
 		t.Error(err)
 	}
-	if strings.Count(said.String(), "the limit of open files is 30; raise it") != 1 {
-		t.Errorf("it said %q", said)
+	if strings.Count(stderr.String(), "the limit of open files is 30; raise it") != 1 {
+		t.Errorf("stderr: %q", stderr)
 	}
 }
 
-func TestTellsWhatIsWrong(t *testing.T) {
+func TestInvalidOptionsAreReported(t *testing.T) {
 	used := start(t, options{})
 	for _, test := range []struct{ args, want string }{
 		{"--listen " + used, "cannot listen on " + used + ": address already in use; stop the other program or choose"},
@@ -117,21 +117,21 @@ func TestTellsWhatIsWrong(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		status := run(strings.Fields(test.args), &stdout, &stderr)
-		said := stderr.String()
-		if status != 2 || stdout.Len() > 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, test.want) {
-			t.Errorf("%s: status %d, said %q", test.args, status, said)
+		message := stderr.String()
+		if status != 2 || stdout.Len() > 0 || strings.Count(message, "\n") != 1 || !strings.Contains(message, test.want) {
+			t.Errorf("%s: status %d, stderr %q", test.args, status, message)
 		}
 	}
 }
 
-func TestHelp(t *testing.T) {
+func TestHelpIsPrinted(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	if run([]string{"--help"}, &stdout, &stderr) != 0 || stdout.String() != usage || stderr.Len() > 0 {
-		t.Errorf("said %q and %q", stdout.String(), stderr.String())
+		t.Errorf("printed %q and %q", stdout.String(), stderr.String())
 	}
 }
 
-func TestReadyLineForPeople(t *testing.T) {
+func TestReadyLineAsText(t *testing.T) {
 	address := &net.TCPAddr{IP: net.IPv6loopback, Port: 6667}
 	want := "ready: goroutines (classic) on [::1]:6667, pid 7"
 	if got := readyLine(&options{}, address, 7); got != want {
@@ -139,8 +139,7 @@ func TestReadyLineForPeople(t *testing.T) {
 	}
 }
 
-// The version is that of the whole project.
-func TestVersionIsKlatchs(t *testing.T) {
+func TestVersionIsThatOfTheWorkspace(t *testing.T) {
 	manifest, err := os.ReadFile("../../Cargo.toml")
 	if err != nil {
 		t.Fatal(err)

@@ -16,15 +16,15 @@ const usage = `Klatch's chat server in Go: two goroutines a connection, one writ
 Usage: go-goroutines [OPTIONS]
 
 Options:
-      --listen HOST:PORT              Where to listen; port 0 takes a free one [default: 127.0.0.1:6667]
-      --sendq BYTES                   Bytes that may wait for one connection; a reader that is slower is closed
+      --listen HOST:PORT              Address to listen on; port 0 takes a free one [default: 127.0.0.1:6667]
+      --sendq BYTES                   Most bytes in the send queue of a connection; beyond them it is closed
                                       [default: 1048576]
       --nodelay true|false            TCP_NODELAY on every connection [default: true]
-      --loops THREADS                 Threads that run goroutines at the same time (GOMAXPROCS) [default: one a CPU]
+      --loops THREADS                 Threads that run goroutines in parallel (GOMAXPROCS) [default: one a CPU]
       --registration-timeout SECONDS  How long a connection may take to register [default: 30]
-      --half-open-max N               Connections that may be unregistered at the same time [default: 4096]
+      --half-open-max N               Most connections that have not registered [default: 4096]
       --json                          Print the ready line as JSON
-      --help                          Print this
+      --help                          Print this help
 `
 
 type options struct {
@@ -37,7 +37,7 @@ type options struct {
 	json                bool
 }
 
-// parseOptions reads the command line. The error is flag.ErrHelp if help is asked for.
+// parseOptions parses the command line. The error is flag.ErrHelp for --help.
 func parseOptions(args []string) (*options, error) {
 	parsed := options{listen: "127.0.0.1:6667", sendqBytes: 1 << 20, nodelay: true, halfOpenMax: 4096}
 	parsed.loops = runtime.GOMAXPROCS(0)
@@ -69,7 +69,7 @@ func parseOptions(args []string) (*options, error) {
 	return &parsed, err
 }
 
-// checkAddress wants HOST:PORT.
+// checkAddress returns an error unless address is HOST:PORT.
 func checkAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || host == "" {
@@ -81,7 +81,7 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// number is a flag within bounds.
+// number is an integer flag from least to most.
 type number struct {
 	value       *int
 	least, most int
@@ -97,5 +97,5 @@ func (n *number) Set(text string) error {
 }
 
 func (n *number) String() string {
-	return "" // no default is printed by the flag package
+	return "" // the flag package then prints no default
 }

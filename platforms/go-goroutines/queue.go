@@ -2,24 +2,24 @@ package main
 
 import "sync"
 
-// queue holds the lines that wait for one connection, bounded by bytes.
+// queue is the send queue of one connection, bounded in bytes.
 type queue struct {
 	mu       sync.Mutex
 	changed  sync.Cond
 	lines    [][]byte
-	taken    int // so many lines at the front are taken
+	taken    int // number of lines at the front that next has returned
 	bytes    int
 	bytesMax int
-	state    state
+	state    queueState
 }
 
-type state int
+type queueState int
 
 const (
-	taking     state = iota
-	overflowed       // more came than may wait; nothing more is taken
-	closed           // nothing more is taken; what waits is still to be written
-	broken           // nothing is taken or written any more
+	open       queueState = iota
+	overflowed            // bytesMax was exceeded; further lines are ignored
+	closed                // further lines are ignored; the queued ones are still written
+	broken                // a write failed; lines are neither queued nor written
 )
 
 func newQueue(bytesMax int) *queue {
@@ -28,11 +28,11 @@ func newQueue(bytesMax int) *queue {
 	return q
 }
 
-// put adds a line. It returns false the one time that there is no room for it.
+// put adds a line. It returns false when this line overflows the queue, and true for lines after that.
 func (q *queue) put(line []byte) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.state != taking {
+	if q.state != open {
 		return true
 	}
 	if q.bytes+len(line) > q.bytesMax {
@@ -51,7 +51,7 @@ func (q *queue) put(line []byte) bool {
 	return true
 }
 
-// next waits for a line and takes it. It returns false when the queue is closed and empty.
+// next waits for a line and removes it. It returns false when the queue is closed and empty.
 func (q *queue) next() ([]byte, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -69,7 +69,7 @@ func (q *queue) next() ([]byte, bool) {
 	return line, true
 }
 
-// close lets the writer end when it has written what waits.
+// close makes next return false after the queued lines.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,7 +79,7 @@ func (q *queue) close() {
 	q.changed.Signal()
 }
 
-// closeWith forgets what waits; last is the only line that is still written.
+// closeWith closes the queue and replaces the queued lines by last.
 func (q *queue) closeWith(last []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,7 +90,7 @@ func (q *queue) closeWith(last []byte) {
 	q.changed.Signal()
 }
 
-// fail forgets what waits, because the connection takes nothing any more.
+// fail drops the queued lines after a failed write.
 func (q *queue) fail() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,7 +98,7 @@ func (q *queue) fail() {
 	q.changed.Signal()
 }
 
-func (q *queue) is(state state) bool {
+func (q *queue) is(state queueState) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.state == state

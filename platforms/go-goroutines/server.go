@@ -12,33 +12,32 @@ import (
 	"klatch/goroutines/chat"
 )
 
-// acceptPause is how long nobody is accepted when the system has no room for one more.
+// acceptPause is the pause after a failed accept, until descriptors may be free again.
 const acceptPause = 100 * time.Millisecond
 
-// server accepts connections. The accept backlog is Go's default, which is the most that the kernel allows
-// (net.core.somaxconn).
+// server accepts connections. The listen backlog is Go's default, the kernel's maximum (net.core.somaxconn).
 type server struct {
 	options  *options
 	listener *net.TCPListener
-	hall     *chat.Hall
+	state    *chat.ServerState
 	log      io.Writer
 	halfOpen atomic.Int64 // connections that have not registered
 }
 
-// listen binds the address; connections are served from run on.
+// listen binds the address; run serves the connections.
 func listen(options *options, log io.Writer) (*server, error) {
 	listener, err := bind(options.listen)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %s", options.listen, explain(err))
 	}
-	hall := chat.NewHall(chat.Identity{
+	state := chat.NewServerState(chat.Identity{
 		Name:    "klatch.localhost",
 		Version: "klatch-" + version,
 		Created: time.Now().UTC().Format("2006-01-02"),
 		Network: "Klatch",
 		MOTD:    []string{"Come in and talk."},
 	})
-	return &server{options: options, listener: listener, hall: hall, log: log}, nil
+	return &server{options: options, listener: listener, state: state, log: log}, nil
 }
 
 func bind(address string) (*net.TCPListener, error) {
@@ -48,7 +47,7 @@ func bind(address string) (*net.TCPListener, error) {
 	}
 	network := "tcp"
 	if resolved.IP.To4() != nil {
-		network = "tcp4" // or 0.0.0.0 would be IPv6 as well
+		network = "tcp4" // otherwise 0.0.0.0 would include IPv6
 	}
 	return net.ListenTCP(network, resolved)
 }
@@ -67,25 +66,25 @@ func explain(err error) string {
 
 // run accepts and serves until the listener is closed.
 func (s *server) run() {
-	told := false
+	reported := false
 	for {
 		conn, err := s.listener.AcceptTCP()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err != nil {
-			if !told {
-				told = true
+			if !reported {
+				reported = true
 				fmt.Fprintf(s.log, "%s: cannot accept more connections for now: %v%s\n", program, err, limit())
 			}
-			time.Sleep(acceptPause) // those who come wait in the backlog until somebody leaves
+			time.Sleep(acceptPause) // new connections wait in the backlog until others close
 			continue
 		}
-		s.welcome(conn)
+		s.admit(conn)
 	}
 }
 
-func (s *server) welcome(conn *net.TCPConn) {
+func (s *server) admit(conn *net.TCPConn) {
 	if s.halfOpen.Load() >= int64(s.options.halfOpenMax) {
 		go func() {
 			_, _ = io.WriteString(conn, "ERROR :Too many unregistered connections\r\n")
@@ -94,14 +93,14 @@ func (s *server) welcome(conn *net.TCPConn) {
 		return
 	}
 	s.halfOpen.Add(1)
-	_ = conn.SetNoDelay(s.options.nodelay) // fails only if the connection is broken, which the reader will see
+	_ = conn.SetNoDelay(s.options.nodelay) // fails only if the connection is broken, which the reader detects
 	host := conn.RemoteAddr().(*net.TCPAddr).IP.String()
 	c := &connection{server: s, conn: conn, queue: newQueue(s.options.sendqBytes)}
-	c.session = s.hall.Enter(host, c)
+	c.session = s.state.OpenSession(host, c)
 	go c.serve()
 }
 
-// limit tells how many files may be open, and how to have more.
+// limit describes the limit of open files and how to raise it.
 func limit() string {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {

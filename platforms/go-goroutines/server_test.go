@@ -19,7 +19,7 @@ func start(t *testing.T, changed options) string {
 		changed.halfOpenMax = 4096
 	}
 	if changed.registrationTimeout == 0 {
-		changed.registrationTimeout = patience
+		changed.registrationTimeout = testTimeout
 	}
 	server, err := listen(&changed, io.Discard)
 	if err != nil {
@@ -35,16 +35,16 @@ func TestUsersJoinTalkAndLeave(t *testing.T) {
 	ann := dial(t, address).register("ann").join("#a")
 	bob := dial(t, address).register("bob").join("#a")
 	ann.expect(":bob!bob@127.0.0.1 JOIN #a")
-	ann.say("PRIVMSG #a :hello")
+	ann.send("PRIVMSG #a :hello")
 	bob.expect(":ann!ann@127.0.0.1 PRIVMSG #a :hello")
-	// Bytes that come after QUIT are not read, and must not cost the last words.
-	bob.say("QUIT :bye\r\nPING x")
+	// Bytes after QUIT are ignored, and must not cost the client the last line.
+	bob.send("QUIT :bye\r\nPING x")
 	bob.expect("ERROR :Closing link: (Quit: bye)")
 	bob.expectEnd()
 	ann.expect(":bob!bob@127.0.0.1 QUIT :Quit: bye")
 }
 
-func TestEverybodyGetsEverythingInOrder(t *testing.T) {
+func TestEveryUserGetsAllMessagesInOrder(t *testing.T) {
 	const users, messages = 8, 300
 	address := start(t, options{})
 	var clients [users]*client
@@ -52,7 +52,7 @@ func TestEverybodyGetsEverythingInOrder(t *testing.T) {
 		clients[i] = dial(t, address).register("u" + string(rune('0'+i))).join("#a")
 	}
 	for _, client := range clients {
-		client.ping() // has heard everybody come
+		client.ping() // has received all JOINs
 	}
 	var all sync.WaitGroup
 	for _, one := range clients {
@@ -60,16 +60,16 @@ func TestEverybodyGetsEverythingInOrder(t *testing.T) {
 		go func(c *client) {
 			defer all.Done()
 			for number := 0; number < messages; number++ {
-				c.say("PRIVMSG #a :%06d", number)
+				c.send("PRIVMSG #a :%06d", number)
 			}
 		}(one)
 		go func(c *client) {
 			defer all.Done()
 			last := map[string]string{} // speaker → text
 			for i := 0; i < messages*(users-1); i++ {
-				speaker, text, _ := strings.Cut(c.hear(), " PRIVMSG #a :")
+				speaker, text, _ := strings.Cut(c.nextLine(), " PRIVMSG #a :")
 				if text <= last[speaker] {
-					t.Errorf("%s said %q after %q", speaker, text, last[speaker])
+					t.Errorf("%s: %q arrived after %q", speaker, text, last[speaker])
 				}
 				last[speaker] = text
 			}
@@ -78,21 +78,20 @@ func TestEverybodyGetsEverythingInOrder(t *testing.T) {
 	all.Wait()
 }
 
-func TestASlowReaderIsClosedAndNobodyElseNotices(t *testing.T) {
+func TestOverflowClosesOnlyTheSlowReader(t *testing.T) {
 	address := start(t, options{sendqBytes: 64 << 10})
 	slow := dial(t, address).register("slow").join("#a")
 	talker := dial(t, address).register("talker").join("#a")
 	listener := dial(t, address).register("listener").join("#a")
 	listener.ping()
 
-	// As many as it takes: the kernel's buffers come on top of the queue. The listener is never far behind, so it is
-	// not slow itself.
+	// The number is open: the kernel's buffers add to the queue. The listener reads every batch, so it does not overflow.
 	batch := strings.Repeat("PRIVMSG #a :"+strings.Repeat("x", 400)+"\r\n", 100) + "PRIVMSG #a :step"
 	quit := ""
 	for quit == "" {
-		talker.say("%s", batch)
+		talker.send("%s", batch)
 		for got := ""; !strings.HasSuffix(got, ":step"); {
-			if got = listener.hear(); strings.Contains(got, " QUIT ") {
+			if got = listener.nextLine(); strings.Contains(got, " QUIT ") {
 				quit = got
 			}
 		}
@@ -100,7 +99,7 @@ func TestASlowReaderIsClosedAndNobodyElseNotices(t *testing.T) {
 	if quit != ":slow!slow@127.0.0.1 QUIT :SendQ exceeded" {
 		t.Error(quit)
 	}
-	if last := slow.hearUntil("ERROR "); last != "ERROR :Closing link: (SendQ exceeded)" {
+	if last := slow.skipTo("ERROR "); last != "ERROR :Closing link: (SendQ exceeded)" {
 		t.Error(last)
 	}
 	slow.expectEnd()
@@ -121,22 +120,22 @@ func TestUnregisteredConnectionsAreLimited(t *testing.T) {
 		refused.expectEnd()
 	}
 	ann.ping()
-	// Who registers makes room for another, and so does who leaves.
+	// A registration frees a place, and so does a closed connection.
 	idle[0].register("bob")
 	another := dial(t, address)
 	another.ping()
-	another.say("QUIT")
-	another.hearUntil("ERROR ")
+	another.send("QUIT")
+	another.skipTo("ERROR ")
 	another.expectEnd()
 	dial(t, address).register("cid").ping()
 }
 
-func TestRegistrationHasALimitedTime(t *testing.T) {
+func TestRegistrationTimesOut(t *testing.T) {
 	address := start(t, options{registrationTimeout: time.Second})
 	ann := dial(t, address).register("ann")
 	silent, half := dial(t, address), dial(t, address)
-	half.say("NICK half\r\nCAP LS")
-	half.hearUntil(" CAP ")
+	half.send("NICK half\r\nCAP LS")
+	half.skipTo(" CAP ")
 	for _, late := range []*client{silent, half} {
 		late.expect("ERROR :Closing link: (Registration timed out)")
 		late.expectEnd()
@@ -145,45 +144,45 @@ func TestRegistrationHasALimitedTime(t *testing.T) {
 	dial(t, address).register("half")
 }
 
-func TestBrokenAndHalfClosedConnectionsAreSeenToQuit(t *testing.T) {
+func TestBrokenAndHalfClosedConnectionsBecomeAQuit(t *testing.T) {
 	address := start(t, options{})
 	ann := dial(t, address).register("ann").join("#a")
 	bob := dial(t, address).register("bob").join("#a")
 	_ = bob.conn.SetLinger(0)
 	bob.conn.Close()
-	ann.hearUntil(":bob!bob@127.0.0.1 QUIT :Connection reset")
+	ann.skipTo(":bob!bob@127.0.0.1 QUIT :Connection reset")
 	cid := dial(t, address).register("cid").join("#a")
-	cid.say("PING last")
+	cid.send("PING last")
 	_ = cid.conn.CloseWrite()
 	cid.expect(":klatch.localhost PONG klatch.localhost :last")
 	cid.expectEnd()
-	ann.hearUntil(":cid!cid@127.0.0.1 QUIT :Connection closed")
+	ann.skipTo(":cid!cid@127.0.0.1 QUIT :Connection closed")
 }
 
 func TestANULEndsOneSessionOnly(t *testing.T) {
 	address := start(t, options{})
 	ann := dial(t, address).register("ann").join("#a")
 	bob := dial(t, address).register("bob").join("#a")
-	bob.say("PRIVMSG #a :x\x00y")
+	bob.send("PRIVMSG #a :x\x00y")
 	bob.expect("ERROR :Closing link: (NUL in input)")
 	bob.expectEnd()
-	ann.hearUntil(":bob!bob@127.0.0.1 QUIT :NUL in input")
-	ann.say("PRIVMSG #a :%s", strings.Repeat("y", 600))
+	ann.skipTo(":bob!bob@127.0.0.1 QUIT :NUL in input")
+	ann.send("PRIVMSG #a :%s", strings.Repeat("y", 600))
 	ann.expect(":klatch.localhost 417 ann :Input line was too long")
 	ann.ping()
 }
 
-func TestAThousandComeAndGo(t *testing.T) {
+func TestAThousandShortConnectionsLeaveNothingBehind(t *testing.T) {
 	address := start(t, options{})
 	ann := dial(t, address).register("ann")
 	for i := 0; i < 1000; i++ {
 		guest := dial(t, address)
-		guest.say("NICK g%d\r\nUSER g 0 * :g\r\nJOIN #g%d", i, i)
+		guest.send("NICK g%d\r\nUSER g 0 * :g\r\nJOIN #g%d", i, i)
 		guest.conn.Close()
 	}
-	for { // until the last of them is gone
-		ann.say("LUSERS")
-		users, rooms := ann.hearUntil(" 251 "), ann.hearUntil(" 254 ")
+	for { // until the server has closed the last one
+		ann.send("LUSERS")
+		users, rooms := ann.skipTo(" 251 "), ann.skipTo(" 254 ")
 		if strings.Contains(users, " 0 users and 1 invisible") && strings.HasSuffix(rooms, " 0 :channels formed") {
 			return
 		}

@@ -1,32 +1,32 @@
-// One connection: its session, the lines that wait for it, and how it ends.
+// One connection: its session, its send queue, and its end.
 
 import { closingLine } from './chat/line.js';
 
-// How long the other side may take to see that its connection is closed, ms.
+// Time that the client has to close after the server, ms.
 export const LINGER_MS = 1000;
 
-// Class classic: one write call for each line. Node would put all that it is given while a write is under way into one
-// writev; so a socket that is still writing is given nothing, and the lines wait here.
+// Class classic: one write call for each line. Node would batch all writes during an unfinished one into a writev, so a
+// socket that is still writing gets no further line. The lines are queued here.
 export class Connection {
   #socket;
   #session;
   #options;
-  #onSettled;
+  #onAdmissionEnd;
   #timer;
   #lines = [];
-  #taken = 0; // so many lines at the front are written
-  #bytes = 0; // of the others
-  #overflowed = false; // more came than may wait; nothing more is taken
-  #ending = false; // the session is over; what waits is still written
-  #writeOn = () => this.#writeNext();
+  #taken = 0; // number of lines at the front that are written
+  #bytes = 0; // of the lines behind them
+  #overflowed = false; // the queue has exceeded its limit; further lines are ignored
+  #ending = false; // the session has ended; the queued lines are still written
+  #onWritten = () => this.#writeNext();
 
-  // onSettled is called once, when the session has registered or is over.
-  constructor(socket, hall, options, onSettled) {
+  // onAdmissionEnd is called once, when the session has registered or ended.
+  constructor(socket, state, options, onAdmissionEnd) {
     this.#socket = socket;
     this.#options = options;
-    this.#onSettled = onSettled;
+    this.#onAdmissionEnd = onAdmissionEnd;
     const host = socket.remoteAddress?.replace(/^::ffff:/, '') ?? 'gone';
-    this.#session = hall.enter(host, (line) => this.#send(line));
+    this.#session = state.openSession(host, (line) => this.#send(line));
     this.#timer = setTimeout(() => this.#expire(), options.registrationTimeoutMs);
     socket.on('data', (bytes) => this.#feed(bytes));
     socket.on('end', () => this.#lose('Connection closed'));
@@ -36,21 +36,21 @@ export class Connection {
 
   #feed(bytes) {
     if (this.#ending) {
-      return; // or closing would reset the connection, and the other side would lose our last words
+      return; // input is read, because closing with unread bytes would reset the connection
     }
     this.#session.feed(bytes);
     if (!this.#session.open) {
       this.#end();
     } else if (this.#session.registered) {
-      this.#settle();
+      this.#endAdmission();
     }
   }
 
-  #settle() {
-    if (this.#onSettled) {
+  #endAdmission() {
+    if (this.#onAdmissionEnd) {
       clearTimeout(this.#timer);
-      this.#onSettled();
-      this.#onSettled = null;
+      this.#onAdmissionEnd();
+      this.#onAdmissionEnd = null;
     }
   }
 
@@ -59,24 +59,24 @@ export class Connection {
       return;
     }
     if (this.#lines.length === 0 && this.#socket.writableLength === 0) {
-      this.#socket.write(line, this.#writeOn);
+      this.#socket.write(line, this.#onWritten);
       return;
     }
     this.#lines.push(line);
     this.#bytes += line.length;
     if (this.#bytes > this.#options.sendqBytes) {
       this.#overflowed = true;
-      process.nextTick(() => this.#overflow()); // not now: we are in the middle of a fan-out
+      process.nextTick(() => this.#overflow()); // later, because a room may be sending to its members now
     }
   }
 
-  // Called after each write, also after those that were done at once.
+  // Called after each write, also after one that completed at once.
   #writeNext() {
     while (this.#taken < this.#lines.length && this.#socket.writableLength === 0 && !this.#socket.destroyed) {
       const line = this.#lines[this.#taken];
       this.#taken += 1;
       this.#bytes -= line.length;
-      this.#socket.write(line, this.#writeOn);
+      this.#socket.write(line, this.#onWritten);
     }
     if (this.#taken > this.#lines.length / 2) {
       this.#lines.splice(0, this.#taken);
@@ -97,7 +97,7 @@ export class Connection {
     this.#end();
   }
 
-  // A slow reader: forgets what waits, and tells it why.
+  // Closes a slow reader: drops the queued lines and sends the reason.
   #overflow() {
     this.#session.hangUp('SendQ exceeded');
     const last = closingLine('SendQ exceeded');
@@ -107,12 +107,12 @@ export class Connection {
     this.#end();
   }
 
-  // Sees the last lines out and waits until the other side has closed too, but for neither long.
+  // Waits until the last lines are written and the client has closed, with a time limit for each.
   #end() {
     if (this.#ending) {
       return;
     }
-    this.#settle();
+    this.#endAdmission();
     this.#ending = true;
     const destroy = () => this.#socket.destroy();
     this.#timer = setTimeout(destroy, this.#options.registrationTimeoutMs);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Klatch's chat server in Node: one event loop, one write call for each delivery. The contract is docs/reference/protocol.md.
 
-import { parseOptions, PROGRAM, Trouble, USAGE } from './options.js';
+import { parseOptions, PROGRAM, StartupError, USAGE } from './options.js';
 import { readyLine } from './ready.js';
 import { serve } from './server.js';
 
@@ -18,7 +18,7 @@ try {
     console.log(readyLine(options, server.address(), process.pid));
   }
 } catch (error) {
-  if (!(error instanceof Trouble)) {
+  if (!(error instanceof StartupError)) {
     throw error;
   }
   console.error(`${PROGRAM}: ${error.message}`);

@@ -4,25 +4,25 @@ import { parseArgs } from 'node:util';
 
 export const PROGRAM = 'node-events';
 
-export const USAGE = `Klatch's chat server in Node: one event loop, one write a delivery (class classic).
+export const USAGE = `Klatch's chat server in Node: one event loop, one write for each delivery (class classic).
 
 Usage: node main.js [OPTIONS]
 
 Options:
-      --listen HOST:PORT              Where to listen; port 0 takes a free one [default: 127.0.0.1:6667]
-      --sendq BYTES                   Bytes that may wait for one connection; a reader that is slower is closed
+      --listen HOST:PORT              Address to listen on; port 0 takes a free one [default: 127.0.0.1:6667]
+      --sendq BYTES                   Most bytes in the send queue of a connection; beyond them it is closed
                                       [default: 1048576]
       --nodelay true|false            TCP_NODELAY on every connection [default: true]
       --registration-timeout SECONDS  How long a connection may take to register [default: 30]
-      --half-open-max N               Connections that may be unregistered at the same time [default: 4096]
+      --half-open-max N               Most connections that have not registered [default: 4096]
       --json                          Print the ready line as JSON
-      --help                          Print this
+      --help                          Print this help
 `;
 
-// What a user can understand without a stack trace.
-export class Trouble extends Error {}
+// An error with a message for the user, printed without a stack trace.
+export class StartupError extends Error {}
 
-const KNOWN = {
+const OPTIONS = {
   listen: { type: 'string' },
   sendq: { type: 'string' },
   nodelay: { type: 'string' },
@@ -32,7 +32,7 @@ const KNOWN = {
   help: { type: 'boolean' },
 };
 
-// Gives { help, json, host, port, sendqBytes, nodelay, registrationTimeoutMs, halfOpenMax }; throws Trouble.
+// Returns { help, json, host, port, sendqBytes, nodelay, registrationTimeoutMs, halfOpenMax }; throws StartupError.
 export function parseOptions(args) {
   const values = parse(args);
   const { host, port } = address(values.listen ?? '127.0.0.1:6667');
@@ -42,7 +42,7 @@ export function parseOptions(args) {
     host,
     port,
     sendqBytes: number(values, 'sendq', 4096, 1 << 30, 1 << 20),
-    nodelay: truth(values, 'nodelay', true),
+    nodelay: boolean(values, 'nodelay', true),
     registrationTimeoutMs: 1000 * number(values, 'registration-timeout', 1, 86_400, 30),
     halfOpenMax: number(values, 'half-open-max', 1, 1 << 20, 4096),
   };
@@ -50,27 +50,27 @@ export function parseOptions(args) {
 
 function parse(args) {
   try {
-    return parseArgs({ args, options: KNOWN }).values;
+    return parseArgs({ args, options: OPTIONS }).values;
   } catch (error) {
-    throw new Trouble(`${error.message.split('. ')[0]}; try --help`);
+    throw new StartupError(`${error.message.split('. ')[0]}; try --help`);
   }
 }
 
 function address(listen) {
   const [, host, port] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(listen) ?? [];
   if (host === undefined) {
-    throw new Trouble(`--listen must be HOST:PORT, like 127.0.0.1:6667, got ${listen}; try --help`);
+    throw new StartupError(`--listen must be HOST:PORT, like 127.0.0.1:6667, got ${listen}; try --help`);
   }
   if (Number(port) > 65_535) {
-    throw new Trouble(`port must be 0..=65535, got ${port}; try --help`);
+    throw new StartupError(`port must be 0..=65535, got ${port}; try --help`);
   }
   return { host: host.replace(/[[\]]/g, ''), port: Number(port) };
 }
 
-function truth(values, name, fallback) {
+function boolean(values, name, fallback) {
   const text = values[name] ?? String(fallback);
   if (text !== 'true' && text !== 'false') {
-    throw new Trouble(`--${name} must be true or false, got ${text}; try --help`);
+    throw new StartupError(`--${name} must be true or false, got ${text}; try --help`);
   }
   return text === 'true';
 }
@@ -79,7 +79,7 @@ function number(values, name, least, most, fallback) {
   const text = values[name] ?? String(fallback);
   const value = /^\d+$/.test(text) ? Number(text) : NaN;
   if (!(value >= least && value <= most)) {
-    throw new Trouble(`--${name} must be ${least}..=${most}, got ${text}; try --help`);
+    throw new StartupError(`--${name} must be ${least}..=${most}, got ${text}; try --help`);
   }
   return value;
 }

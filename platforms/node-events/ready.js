@@ -1,10 +1,10 @@
-// The line that says that connections are accepted. Its form is in docs/reference/protocol.md.
+// The ready line, printed once connections are accepted: see docs/reference/protocol.md.
 
 import { readFileSync } from 'node:fs';
 
 export const VERSION = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')).version;
 
-// address as net.Server has it.
+// The second parameter is the result of address() of a net.Server.
 export function readyLine({ json }, { address, family, port }, pid) {
   const [model, kind] = ['events', 'classic'];
   if (!json) {

@@ -1,20 +1,20 @@
-// The listening socket, and who is let in.
+// The listening socket and the limits on new connections.
 
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
-import { Hall } from './chat/hall.js';
+import { ServerState } from './chat/state.js';
 import { Connection, LINGER_MS } from './connection.js';
-import { PROGRAM, Trouble } from './options.js';
+import { PROGRAM, StartupError } from './options.js';
 import { VERSION } from './ready.js';
 
-// The kernel cuts it to net.core.somaxconn. A crowd comes all at once.
+// The kernel reduces it to net.core.somaxconn. A crowd connects all users at once.
 const BACKLOG = 65_535;
-// Descriptors that Node needs for itself.
+// Descriptors reserved for Node itself.
 const OWN_FILES = 40;
 
-// Listens as the options say. Gives the net.Server; rejects with Trouble. log takes a line when there is trouble later.
+// Listens as configured. Resolves to the net.Server; rejects with StartupError. log receives later errors.
 export function serve(options, log) {
-  const hall = new Hall({
+  const state = new ServerState({
     name: 'klatch.localhost',
     version: `klatch-${VERSION}`,
     created: new Date().toISOString().slice(0, 10),
@@ -25,30 +25,30 @@ export function serve(options, log) {
   let halfOpen = 0; // connections that have not registered
   server.on('connection', (socket) => {
     if (halfOpen >= options.halfOpenMax) {
-      refuse(socket);
+      rejectConnection(socket);
       return;
     }
     halfOpen += 1;
-    new Connection(socket, hall, options, () => {
+    new Connection(socket, state, options, () => {
       halfOpen -= 1;
     });
   });
   limitConnections(server, log);
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(new Trouble(explain(error, options))));
+    server.once('error', (error) => reject(new StartupError(explain(error, options))));
     server.listen({ host: options.host, port: options.port, backlog: BACKLOG }, () => resolve(server));
   });
 }
 
-function refuse(socket) {
+function rejectConnection(socket) {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.on('close', () => clearTimeout(timer));
-  socket.on('error', () => {}); // it has gone by itself
+  socket.on('error', () => {}); // the client has closed it already
   socket.resume();
   socket.end('ERROR :Too many unregistered connections\r\n');
 }
 
-// Without descriptors Node closes new connections and says nothing; so there is a limit just below, which is told.
+// Without free descriptors Node closes new connections silently, so a limit just below reports them.
 function limitConnections(server, log) {
   const files = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1];
   if (files === undefined) {

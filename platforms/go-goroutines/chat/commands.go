@@ -1,6 +1,6 @@
 package chat
 
-// commands of who is registered, but for those that obey does itself. They run with the hall locked.
+// commands are those of registered users that dispatch does not handle itself. They run under the server's lock.
 var commands = map[string]func(*Session, Message){
 	"JOIN":     (*Session).join,
 	"PART":     (*Session).part,
@@ -20,17 +20,17 @@ var commands = map[string]func(*Session, Message){
 	"LUSERS":   (*Session).lusers,
 	"VERSION":  (*Session).version,
 	"OPER":     (*Session).oper,
-	"KILL":     (*Session).refuse,
-	"REHASH":   (*Session).refuse,
-	"DIE":      (*Session).refuse,
-	"RESTART":  (*Session).refuse,
-	"SQUIT":    (*Session).refuse,
-	"CONNECT":  (*Session).refuse,
-	"WALLOPS":  (*Session).refuse,
+	"KILL":     (*Session).rejectOperatorCommand,
+	"REHASH":   (*Session).rejectOperatorCommand,
+	"DIE":      (*Session).rejectOperatorCommand,
+	"RESTART":  (*Session).rejectOperatorCommand,
+	"SQUIT":    (*Session).rejectOperatorCommand,
+	"CONNECT":  (*Session).rejectOperatorCommand,
+	"WALLOPS":  (*Session).rejectOperatorCommand,
 }
 
-// obey does what a line asks for.
-func (s *Session) obey(line string) {
+// dispatch parses a line and runs its command.
+func (s *Session) dispatch(line string) {
 	message, ok := Parse(line)
 	if !ok {
 		return
@@ -39,7 +39,7 @@ func (s *Session) obey(line string) {
 	switch command {
 	case "PRIVMSG", "NOTICE":
 		if s.registered {
-			s.talk(command, message) // takes what locks it needs
+			s.privmsg(command, message) // locks as needed
 			return
 		}
 	case "QUIT":
@@ -50,8 +50,8 @@ func (s *Session) obey(line string) {
 		}
 		return
 	}
-	s.hall.mu.Lock()
-	defer s.hall.mu.Unlock()
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
 	switch command {
 	case "CAP":
 		s.capability(message)
@@ -66,16 +66,16 @@ func (s *Session) obey(line string) {
 	case "PONG":
 	default:
 		if !s.registered {
-			s.say(notRegistered)
-		} else if do := commands[command]; do != nil {
-			do(s, message)
+			s.replyNumeric(notRegistered)
+		} else if run := commands[command]; run != nil {
+			run(s, message)
 		} else {
-			s.say(unknownCommand, message.Command)
+			s.replyNumeric(unknownCommand, message.Command)
 		}
 	}
 }
 
-// refuse answers what only an operator may do. There is none.
-func (s *Session) refuse(Message) {
-	s.say(noIRCOperator)
+// rejectOperatorCommand replies that the user is not an operator: there are none.
+func (s *Session) rejectOperatorCommand(Message) {
+	s.replyNumeric(noIRCOperator)
 }

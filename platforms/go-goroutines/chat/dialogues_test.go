@@ -9,11 +9,11 @@ import (
 
 // speaker is one client of a dialogue.
 type speaker struct {
-	t            *testing.T
-	session      *Session
-	lines        []string
-	closed       bool
-	closedWanted bool
+	t             *testing.T
+	session       *Session
+	lines         []string
+	closed        bool
+	closeExpected bool
 }
 
 func (s *speaker) Send(line []byte) {
@@ -26,7 +26,7 @@ func (s *speaker) Send(line []byte) {
 
 func (s *speaker) Registered() {}
 
-func (s *speaker) hear() (line string, ok bool) {
+func (s *speaker) nextLine() (line string, ok bool) {
 	if len(s.lines) == 0 {
 		return "", false
 	}
@@ -41,7 +41,7 @@ func (s *speaker) feed(text string) {
 	s.closed = !s.session.Feed([]byte(text))
 }
 
-// act does one step of a dialogue; the marks are in vectors/README.md.
+// act performs one step of a dialogue; the marks are in vectors/README.md.
 func (s *speaker) act(mark string) {
 	mark, text, _ := strings.Cut(mark, " ")
 	text = unescape(s.t, text)
@@ -51,14 +51,14 @@ func (s *speaker) act(mark string) {
 	case ">>":
 		s.feed(text)
 	case "<":
-		if line, ok := s.hear(); !ok || line != text {
+		if line, ok := s.nextLine(); !ok || line != text {
 			s.t.Errorf("got %q (%v), want %q", line, ok, text)
 		}
 	case "<<":
 		for {
-			line, ok := s.hear()
+			line, ok := s.nextLine()
 			if !ok {
-				s.t.Errorf("no %s came", text)
+				s.t.Errorf("no %s received", text)
 				return
 			}
 			if message, _ := Parse(line); message.Command == text {
@@ -66,38 +66,38 @@ func (s *speaker) act(mark string) {
 			}
 		}
 	case "<x":
-		s.closedWanted = true
+		s.closeExpected = true
 		if !s.closed || len(s.lines) > 0 {
-			s.t.Errorf("closed is %v, left are %q", s.closed, s.lines)
+			s.t.Errorf("closed is %v, unread lines: %q", s.closed, s.lines)
 		}
 	case ">x":
 		s.session.HangUp("Connection closed")
 	default:
-		s.t.Errorf("vectors/README.md does not know %s", mark)
+		s.t.Errorf("%s is not in vectors/README.md", mark)
 	}
 }
 
 func play(t *testing.T, script string) {
-	hall := NewHall(Identity{"klatch.test", "klatch-test", "2000-01-01", "Klatch", []string{"Come in and talk."}})
+	state := NewServerState(Identity{"klatch.test", "klatch-test", "2000-01-01", "Klatch", []string{"Come in and talk."}})
 	speakers := map[string]*speaker{}
 	for number, step := range strings.Split(strings.TrimSuffix(script, "\n"), "\n") {
 		if step == "" || step[0] == '#' {
 			continue
 		}
 		at := strings.IndexAny(step, "<>")
-		who := speakers[step[:at]]
-		if who == nil {
-			who = &speaker{t: t}
-			who.session = hall.Enter("127.0.0.1", who)
-			speakers[step[:at]] = who
+		current := speakers[step[:at]]
+		if current == nil {
+			current = &speaker{t: t}
+			current.session = state.OpenSession("127.0.0.1", current)
+			speakers[step[:at]] = current
 		}
-		if who.act(step[at:]); t.Failed() {
+		if current.act(step[at:]); t.Failed() {
 			t.Fatalf("at line %d: %s", number+1, step)
 		}
 	}
 	for name, speaker := range speakers {
-		if len(speaker.lines) > 0 || speaker.closed != speaker.closedWanted {
-			t.Errorf("at the end %s is closed: %v, has left: %q", name, speaker.closed, speaker.lines)
+		if len(speaker.lines) > 0 || speaker.closed != speaker.closeExpected {
+			t.Errorf("at the end %s is closed: %v, unread lines: %q", name, speaker.closed, speaker.lines)
 		}
 	}
 }
@@ -116,9 +116,9 @@ func TestDialogues(t *testing.T) {
 	}
 }
 
-func TestIPv6HostsDoNotLookLikeAText(t *testing.T) {
+func TestIPv6HostIsNotParsedAsTrailingParameter(t *testing.T) {
 	ann := &speaker{t: t}
-	ann.session = NewHall(Identity{Name: "a.b", Network: "N"}).Enter("::1", ann)
+	ann.session = NewServerState(Identity{Name: "a.b", Network: "N"}).OpenSession("::1", ann)
 	ann.feed("NICK ann\r\nUSER ann 0 * :Ann\r\n")
 	ann.act("< :a.b 001 ann :Welcome to N, ann!ann@0::1")
 	ann.act("<< 422") // there is no message of the day

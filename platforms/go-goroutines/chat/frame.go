@@ -7,7 +7,7 @@ const (
 	ContentMax = LineMax - 2
 )
 
-// Event is what a byte of the input brought about.
+// Event is a result of Framer.Next.
 type Event int
 
 const (
@@ -17,20 +17,19 @@ const (
 	Line
 	// TooLong is a line of more than ContentMax bytes. It is discarded up to its end.
 	TooLong
-	// NUL is a NUL in the input. Nothing is read after it.
+	// NUL is a NUL in the input. The rest of the input is ignored.
 	NUL
 )
 
-// Framer cuts the bytes of one connection into lines. It copies only lines that arrive in pieces.
+// Framer splits the bytes of one connection into lines. It copies only lines that arrive in pieces.
 type Framer struct {
 	partial    []byte
-	handed     bool // partial was handed out as a line and is to be forgotten
+	handed     bool // partial was returned as a line; the next call discards it
 	discarding bool
 	dead       bool
 }
 
-// Next takes bytes from the front of input up to the next event, and returns the rest. The line is valid until the
-// next call.
+// Next consumes input up to the next event and returns the rest. The line is valid until the next call.
 func (f *Framer) Next(input []byte) (event Event, line, rest []byte) {
 	if f.handed {
 		f.partial, f.handed = f.partial[:0], false
@@ -65,7 +64,7 @@ func (f *Framer) Next(input []byte) (event Event, line, rest []byte) {
 	return None, nil, nil
 }
 
-// findSpecial returns where the first NUL, CR or LF is, or the length of bytes.
+// findSpecial returns the index of the first NUL, CR or LF, or len(bytes).
 func findSpecial(bytes []byte) int {
 	for i, b := range bytes {
 		if b == '\n' || b == '\r' || b == 0 {

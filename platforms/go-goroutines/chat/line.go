@@ -2,12 +2,12 @@ package chat
 
 import "unicode/utf8"
 
-// ClosingLine is the line that a connection gets before it is closed.
+// ClosingLine encodes the last line that the server sends on a connection.
 func ClosingLine(reason string) []byte {
 	return compose("ERROR :Closing link: (", reason, ")")
 }
 
-// compose makes a line from its parts, cut if it is too long.
+// compose concatenates parts to a line with CR LF, truncated if it is too long.
 func compose(parts ...string) []byte {
 	size := len("\r\n")
 	for _, part := range parts {
@@ -23,12 +23,12 @@ func compose(parts ...string) []byte {
 	return append(line, "\r\n"...)
 }
 
-// cut returns at most max bytes from the front, not ending inside a UTF-8 character.
+// cut truncates text to at most max bytes, not inside a UTF-8 character.
 func cut(text string, max int) string {
 	if len(text) <= max {
 		return text
 	}
-	// A character has at most 3 bytes after its first; more of that kind are not UTF-8, and any place is as good.
+	// A character has at most 3 continuation bytes. More are not UTF-8, and any cut will do.
 	for at := max; at >= 0 && at >= max-3; at-- {
 		if utf8.RuneStart(text[at]) {
 			return text[:at]

@@ -5,53 +5,53 @@ const (
 	realNameMax = 100
 )
 
-// login is what is known from registration.
+// login holds the parameters of a registration.
 type login struct {
 	user, realName string
-	negotiating    bool // registration waits while capabilities are talked about
+	negotiating    bool // between CAP LS or REQ and CAP END, which delays the registration
 }
 
-// capability is CAP. None is offered.
+// capability handles CAP. No capability is offered.
 func (s *Session) capability(message Message) {
 	verb := message.Param(0)
 	switch upper(verb) {
 	case "":
-		s.needMore("CAP")
+		s.replyNeedMoreParams("CAP")
 	case "LS":
 		s.login.negotiating = true
-		s.answerCap("LS", "")
+		s.replyCap("LS", "")
 	case "LIST":
-		s.answerCap("LIST", "")
+		s.replyCap("LIST", "")
 	case "REQ":
 		s.login.negotiating = true
-		s.answerCap("NAK", message.Param(1))
+		s.replyCap("NAK", message.Param(1))
 	case "END":
 		s.login.negotiating = false
 		s.registerWhenComplete()
 	default:
-		s.say(invalidCap, verb)
+		s.replyNumeric(invalidCap, verb)
 	}
 }
 
-func (s *Session) answerCap(verb, capabilities string) {
-	s.send(":", s.hall.identity.Name, " CAP ", s.called(), " ", verb, " :", capabilities)
+func (s *Session) replyCap(verb, capabilities string) {
+	s.send(":", s.server.identity.Name, " CAP ", s.replyTarget(), " ", verb, " :", capabilities)
 }
 
-// pass takes any password.
+// pass accepts any password.
 func (s *Session) pass(message Message) {
 	if s.registered {
-		s.say(alreadyRegistered)
+		s.replyNumeric(alreadyRegistered)
 	} else if message.Param(0) == "" {
-		s.needMore("PASS")
+		s.replyNeedMoreParams("PASS")
 	}
 }
 
 func (s *Session) user(message Message) {
 	switch {
 	case s.registered:
-		s.say(alreadyRegistered)
+		s.replyNumeric(alreadyRegistered)
 	case message.Param(0) == "" || len(message.Params) < 4:
-		s.needMore("USER")
+		s.replyNeedMoreParams("USER")
 	default:
 		s.login.user = cleanUser(message.Param(0))
 		s.login.realName = cut(message.Param(3), realNameMax)
@@ -63,31 +63,31 @@ func (s *Session) changeNick(message Message) {
 	nick := message.Param(0)
 	switch {
 	case nick == "":
-		s.say(noNick)
+		s.replyNumeric(noNick)
 	case !ValidNick(nick):
-		s.say(erroneousNick, nick)
+		s.replyNumeric(erroneousNick, nick)
 	case nick != s.nick:
-		s.takeNick(nick)
+		s.claimNick(nick)
 	}
 }
 
-func (s *Session) takeNick(nick string) {
-	if holder := s.hall.holders[Fold(nick)]; holder != nil && holder != s {
-		s.say(nickInUse, nick)
+func (s *Session) claimNick(nick string) {
+	if holder := s.server.holders[Fold(nick)]; holder != nil && holder != s {
+		s.replyNumeric(nickInUse, nick)
 		return
 	}
-	delete(s.hall.holders, Fold(s.nick))
-	s.hall.holders[Fold(nick)] = s
+	delete(s.server.holders, Fold(s.nick))
+	s.server.holders[Fold(nick)] = s
 	s.nick = nick
 	if !s.registered {
 		s.registerWhenComplete()
 		return
 	}
-	news := compose(s.prefix, " NICK ", nick)
+	line := compose(s.prefix, " NICK ", nick)
 	s.setPrefix()
-	s.client.Send(news)
+	s.client.Send(line)
 	for _, neighbour := range s.neighbours() {
-		neighbour.client.Send(news)
+		neighbour.client.Send(line)
 	}
 }
 
@@ -96,7 +96,7 @@ func (s *Session) registerWhenComplete() {
 		return
 	}
 	s.registered = true
-	s.hall.registered++
+	s.server.registered++
 	s.setPrefix()
 	s.client.Registered()
 	s.welcome()
@@ -106,7 +106,7 @@ func (s *Session) setPrefix() {
 	s.prefix = ":" + s.nick + "!" + s.login.user + "@" + s.host
 }
 
-// cleanUser has at most 16 bytes, of which none can be mistaken for a part of a prefix.
+// cleanUser truncates a user name to 16 bytes and replaces those that could be parsed as part of a prefix.
 func cleanUser(name string) string {
 	clean := []byte(name)
 	if len(clean) > userMax {

@@ -4,17 +4,17 @@ import "strings"
 
 const paramsMax = 15
 
-// Message is a line taken apart.
+// Message is a parsed line.
 type Message struct {
-	// Prefix is who it comes from, without the colon; empty if it does not say.
+	// Prefix is the source of the message, without the colon; it may be empty.
 	Prefix string
 	// Command is the command or numeric in the spelling of the sender; never empty.
 	Command string
-	// Params are at most 15; the last one is without its colon.
+	// Params has at most 15 parameters; the last one is without its colon.
 	Params []string
 }
 
-// Parse takes a line without its ending apart. It is not ok if the line has no command.
+// Parse parses a line without its ending; ok is false if the line has no command.
 func Parse(line string) (message Message, ok bool) {
 	rest := skipSpaces(line)
 	if strings.HasPrefix(rest, ":") {
@@ -33,7 +33,7 @@ func Parse(line string) (message Message, ok bool) {
 	return message, message.Command != ""
 }
 
-// Param is the parameter number index (from 0), empty if it is missing.
+// Param returns parameter index, from 0; empty if it is missing.
 func (m Message) Param(index int) string {
 	if index < len(m.Params) {
 		return m.Params[index]
@@ -41,7 +41,7 @@ func (m Message) Param(index int) string {
 	return ""
 }
 
-// splitWord returns the text up to the first space, and what follows the spaces.
+// splitWord returns the text up to the first space, and the rest after the spaces.
 func splitWord(text string) (word, rest string) {
 	if at := strings.IndexByte(text, ' '); at >= 0 {
 		return text[:at], skipSpaces(text[at:])
@@ -53,12 +53,12 @@ func skipSpaces(text string) string {
 	return strings.TrimLeft(text, " ")
 }
 
-// items are the parts of a list with commas; empty ones do not count.
+// items splits a list at commas and drops empty parts.
 func items(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
-// upper changes ASCII letters only: no other letter may become a part of a command.
+// upper converts ASCII letters only, so that no other letter can become part of a command.
 func upper(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' {

@@ -2,14 +2,14 @@ package chat
 
 import "strings"
 
-// channelModes are those of RFC 1459, which an operator might set elsewhere.
+// channelModes are those of RFC 1459; changing them would need an operator.
 const channelModes = "biklmnopstv"
 
-// mode answers questions. There are no operators: every channel is +n, every user +i, and that is how it stays.
+// mode replies to queries. Without operators, every channel stays +n and every user +i.
 func (s *Session) mode(message Message) {
 	name := message.Param(0)
 	if name == "" {
-		s.needMore("MODE")
+		s.replyNeedMoreParams("MODE")
 	} else if strings.HasPrefix(name, "#") {
 		s.channelMode(name, message)
 	} else {
@@ -18,7 +18,7 @@ func (s *Session) mode(message Message) {
 }
 
 func (s *Session) channelMode(name string, message Message) {
-	room := s.existing(name)
+	room := s.existingRoom(name)
 	if room == nil {
 		return
 	}
@@ -27,26 +27,26 @@ func (s *Session) channelMode(name string, message Message) {
 	if letters == "" {
 		s.reply("324", room.name, "+n")
 	} else if (change == "b" || change == "+b") && message.Param(2) == "" {
-		s.say(endOfBans, room.name)
-	} else if s.memberOf(name) != nil {
+		s.replyNumeric(endOfBans, room.name)
+	} else if s.joinedRoom(name) != nil {
 		if letter := letters[:1]; strings.Contains(channelModes, letter) {
-			s.say(noChannelOperator, room.name)
+			s.replyNumeric(noChannelOperator, room.name)
 		} else {
-			s.say(unknownMode, letter)
+			s.replyNumeric(unknownMode, letter)
 		}
 	}
 }
 
 func (s *Session) userMode(nick, change string) {
 	if !Same(nick, s.nick) {
-		if s.hall.user(nick) != nil {
-			s.say(notYourMode)
+		if s.server.user(nick) != nil {
+			s.replyNumeric(notYourMode)
 		} else {
-			s.say(noSuchNick, nick)
+			s.replyNumeric(noSuchNick, nick)
 		}
 	} else if change == "" {
 		s.reply("221", "+i")
-	} else if strings.Trim(change, "+i") != "" { // +i is what clients set as they come in, and is so already
-		s.say(unknownUserMode)
+	} else if strings.Trim(change, "+i") != "" { // clients set +i after registration; it is set already
+		s.replyNumeric(unknownUserMode)
 	}
 }

@@ -7,7 +7,7 @@ const (
 	channelMax = 50
 )
 
-// ValidNick tells whether a name has 1 to 30 letters, digits and []\`_^{|}-, and begins with none of digit and -.
+// ValidNick reports whether a name has 1 to 30 letters, digits and []\`_^{|}-, and does not start with a digit or -.
 func ValidNick(name string) bool {
 	for i := 0; i < len(name); i++ {
 		b := name[i]
@@ -19,7 +19,7 @@ func ValidNick(name string) bool {
 	return 1 <= len(name) && len(name) <= nickMax
 }
 
-// ValidChannel tells whether a name is a # and 1 to 49 bytes more, none of them a space, comma, colon or control byte.
+// ValidChannel reports whether a name is a # and 1 to 49 bytes more, none of them a space, comma, colon or control byte.
 func ValidChannel(name string) bool {
 	for i := 0; i < len(name); i++ {
 		if b := name[i]; b <= ' ' || b == 127 || b == ',' || b == ':' {
@@ -29,7 +29,7 @@ func ValidChannel(name string) bool {
 	return 2 <= len(name) && len(name) <= channelMax && name[0] == '#'
 }
 
-// Fold is the form of a name that all its spellings share (casemapping rfc1459).
+// Fold folds the case of a name as in RFC 1459 (casemapping rfc1459).
 func Fold(name string) string {
 	folded := []byte(name)
 	for i, b := range folded {
@@ -43,7 +43,7 @@ func Fold(name string) string {
 	return string(folded)
 }
 
-// Same tells whether two names are spellings of the same.
+// Same reports whether two names are equal after folding.
 func Same(a, b string) bool {
 	return a == b || len(a) == len(b) && Fold(a) == Fold(b)
 }

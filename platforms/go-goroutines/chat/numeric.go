@@ -1,6 +1,6 @@
 package chat
 
-// numeric is a reply that always has the same text.
+// numeric is a numeric reply with a fixed text.
 type numeric struct{ code, text string }
 
 var (

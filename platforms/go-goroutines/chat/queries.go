@@ -4,45 +4,45 @@ import "strings"
 
 const userhostMax = 5
 
-// who takes a channel or a nick. Everybody is invisible (+i), so a mask finds nobody.
+// who accepts a channel or a nick. All users are invisible (+i), so a mask matches none.
 func (s *Session) who(message Message) {
 	mask := message.Param(0)
 	if mask == "" {
 		mask = "*"
 	}
-	if room := s.hall.room(mask); room != nil {
+	if room := s.server.room(mask); room != nil {
 		for _, member := range room.members {
-			s.whoIsThere(room.name, member)
+			s.replyWho(room.name, member)
 		}
-	} else if user := s.hall.user(mask); user != nil {
-		s.whoIsThere("*", user)
+	} else if user := s.server.user(mask); user != nil {
+		s.replyWho("*", user)
 	}
-	s.say(endOfWho, mask)
+	s.replyNumeric(endOfWho, mask)
 }
 
-func (s *Session) whoIsThere(room string, user *Session) {
-	here := "H"
+func (s *Session) replyWho(room string, user *Session) {
+	status := "H"
 	if user.away != "" {
-		here = "G"
+		status = "G"
 	}
-	server := s.hall.identity.Name
-	s.reply("352", room, user.login.user, user.host, server, user.nick, here, ":0 "+user.login.realName)
+	server := s.server.identity.Name
+	s.reply("352", room, user.login.user, user.host, server, user.nick, status, ":0 "+user.login.realName)
 }
 
-// whois takes a nick; with two parameters the first one is a server, and there is but one.
+// whois accepts a nick. Of two parameters the first names a server and is ignored.
 func (s *Session) whois(message Message) {
 	nick := message.Param(1)
 	if nick == "" {
 		nick = message.Param(0)
 	}
 	if nick == "" {
-		s.say(noNick)
+		s.replyNumeric(noNick)
 		return
 	}
-	user := s.hall.user(nick)
+	user := s.server.user(nick)
 	if user == nil {
-		s.say(noSuchNick, nick)
-		s.say(endOfWhois, nick)
+		s.replyNumeric(noSuchNick, nick)
+		s.replyNumeric(endOfWhois, nick)
 		return
 	}
 	s.reply("311", user.nick, user.login.user, user.host, "*", ":"+user.login.realName)
@@ -55,56 +55,56 @@ func (s *Session) whois(message Message) {
 		}
 		s.replyList("319", names, user.nick)
 	}
-	s.reply("312", user.nick, s.hall.identity.Name, ":"+s.hall.identity.Network)
+	s.reply("312", user.nick, s.server.identity.Name, ":"+s.server.identity.Network)
 	if user.away != "" {
 		s.reply("301", user.nick, ":"+user.away)
 	}
-	s.say(endOfWhois, user.nick)
+	s.replyNumeric(endOfWhois, user.nick)
 }
 
-// whowas: nobody is remembered. Clients ask by themselves when WHOIS finds nobody.
+// whowas replies that the nick was not in use: there is no history. Clients send it after a failed WHOIS.
 func (s *Session) whowas(message Message) {
 	nick := message.Param(0)
 	if nick == "" {
-		s.say(noNick)
+		s.replyNumeric(noNick)
 		return
 	}
-	s.say(wasNoSuchNick, nick)
-	s.say(endOfWhowas, nick)
+	s.replyNumeric(wasNoSuchNick, nick)
+	s.replyNumeric(endOfWhowas, nick)
 }
 
 func (s *Session) userhost(message Message) {
 	nicks := message.Params
 	if len(nicks) == 0 {
-		s.needMore("USERHOST")
+		s.replyNeedMoreParams("USERHOST")
 		return
 	}
 	if len(nicks) > userhostMax {
 		nicks = nicks[:userhostMax]
 	}
-	var found []string
+	var replies []string
 	for _, nick := range nicks {
-		if user := s.hall.user(nick); user != nil {
-			here := "=+"
+		if user := s.server.user(nick); user != nil {
+			status := "=+"
 			if user.away != "" {
-				here = "=-"
+				status = "=-"
 			}
-			found = append(found, user.nick+here+user.login.user+"@"+user.host)
+			replies = append(replies, user.nick+status+user.login.user+"@"+user.host)
 		}
 	}
-	s.replyList("302", found)
+	s.replyList("302", replies)
 }
 
 func (s *Session) ison(message Message) {
 	if len(message.Params) == 0 {
-		s.needMore("ISON")
+		s.replyNeedMoreParams("ISON")
 		return
 	}
-	var found []string
+	var nicks []string
 	for _, nick := range strings.Split(strings.Join(message.Params, " "), " ") {
-		if user := s.hall.user(nick); user != nil {
-			found = append(found, user.nick)
+		if user := s.server.user(nick); user != nil {
+			nicks = append(nicks, user.nick)
 		}
 	}
-	s.replyList("303", found)
+	s.replyList("303", nicks)
 }

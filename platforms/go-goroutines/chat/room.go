@@ -2,25 +2,25 @@ package chat
 
 import "sync"
 
-// room begins with its first member and ends with its last. What is in it changes with both the hall's lock and its
-// own held, so that either is enough to read.
+// room exists from its first member to its last. Its fields change with both the server's lock and its own held, so
+// either lock is enough to read them.
 type room struct {
-	name string // as its first member wrote it
+	name string // spelled as by its first member
 
 	mu      sync.Mutex
 	members []*Session // in the order of joining
-	topic   string     // empty: there is none
+	topic   string     // empty if not set
 }
 
-// tellOthers is the fan-out: one line to all members but one. The lock gives a room one order of messages.
-func (r *room) tellOthers(speaker *Session, line []byte) {
+// deliverToOthers sends a line to all members but one. The lock gives a room one order of messages.
+func (r *room) deliverToOthers(speaker *Session, line []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tell(speaker, line)
+	r.deliver(speaker, line)
 }
 
-// tell is for who holds the room's lock.
-func (r *room) tell(except *Session, line []byte) {
+// deliver sends a line to all members but except. The caller holds the room's lock.
+func (r *room) deliver(except *Session, line []byte) {
 	for _, member := range r.members {
 		if member != except {
 			member.client.Send(line)
@@ -28,23 +28,23 @@ func (r *room) tell(except *Session, line []byte) {
 	}
 }
 
-// add takes a new member in and tells all, also the new one.
+// add adds a member and delivers line to all members, the new one included.
 func (r *room) add(session *Session, line []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.members = append(r.members, session)
-	r.tell(nil, line)
+	r.deliver(nil, line)
 }
 
-// setTopic tells it to all.
+// setTopic sets the topic and delivers line to all members.
 func (r *room) setTopic(topic string, line []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.topic = topic
-	r.tell(nil, line)
+	r.deliver(nil, line)
 }
 
-// remove takes a member out.
+// remove removes a member, if present.
 func (r *room) remove(session *Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,7 +10,7 @@ const (
 func (s *Session) join(message Message) {
 	list := message.Param(0)
 	if len(items(list)) == 0 {
-		s.needMore("JOIN")
+		s.replyNeedMoreParams("JOIN")
 		return
 	}
 	if list == "0" {
@@ -21,7 +21,7 @@ func (s *Session) join(message Message) {
 	}
 	for _, name := range items(list) {
 		if !ValidChannel(name) {
-			s.say(noSuchChannel, name)
+			s.replyNumeric(noSuchChannel, name)
 		} else if s.ownRoom(name) == nil {
 			s.joinOne(name)
 		}
@@ -30,29 +30,29 @@ func (s *Session) join(message Message) {
 
 func (s *Session) joinOne(name string) {
 	if len(s.rooms) >= roomsMax {
-		s.say(tooManyChannels, name)
+		s.replyNumeric(tooManyChannels, name)
 		return
 	}
-	joined := s.hall.room(name)
+	joined := s.server.room(name)
 	if joined == nil {
 		joined = &room{name: name}
-		s.hall.rooms[Fold(name)] = joined
+		s.server.rooms[Fold(name)] = joined
 	}
 	joined.add(s, compose(s.prefix, " JOIN ", joined.name))
 	s.rooms = append(s.rooms, joined)
 	if joined.topic != "" {
 		s.reply("332", joined.name, ":"+joined.topic)
 	}
-	s.namesOf(joined)
+	s.replyNames(joined)
 }
 
 func (s *Session) part(message Message) {
 	names := items(message.Param(0))
 	if len(names) == 0 {
-		s.needMore("PART")
+		s.replyNeedMoreParams("PART")
 	}
 	for _, name := range names {
-		if room := s.memberOf(name); room != nil {
+		if room := s.joinedRoom(name); room != nil {
 			s.leave(room, message.Param(1))
 		}
 	}
@@ -62,10 +62,10 @@ func (s *Session) leave(left *room, reason string) {
 	if reason != "" {
 		reason = " :" + reason
 	}
-	news := compose(s.prefix, " PART ", left.name, reason)
-	s.hall.leave(left, s)
-	left.tellOthers(nil, news)
-	s.client.Send(news)
+	line := compose(s.prefix, " PART ", left.name, reason)
+	s.server.leave(left, s)
+	left.deliverToOthers(nil, line)
+	s.client.Send(line)
 	for i, room := range s.rooms {
 		if room == left {
 			s.rooms = append(s.rooms[:i], s.rooms[i+1:]...)
@@ -74,7 +74,7 @@ func (s *Session) leave(left *room, reason string) {
 	}
 }
 
-// ownRoom is the room of this name if the session is in it, or nil. It needs no lock.
+// ownRoom returns the room with this name if the session is in it, else nil. It needs no lock.
 func (s *Session) ownRoom(name string) *room {
 	for _, room := range s.rooms {
 		if Same(room.name, name) {
@@ -84,22 +84,22 @@ func (s *Session) ownRoom(name string) *room {
 	return nil
 }
 
-// existing is the room of this name; if there is none, the client hears so.
-func (s *Session) existing(name string) *room {
-	room := s.hall.room(name)
+// existingRoom returns the room with this name; if there is none, it replies noSuchChannel.
+func (s *Session) existingRoom(name string) *room {
+	room := s.server.room(name)
 	if room == nil {
-		s.say(noSuchChannel, name)
+		s.replyNumeric(noSuchChannel, name)
 	}
 	return room
 }
 
-// memberOf is the room of this name; if the session is not in it, the client hears so.
-func (s *Session) memberOf(name string) *room {
+// joinedRoom returns the room with this name; if the session is not in it, it replies so.
+func (s *Session) joinedRoom(name string) *room {
 	if room := s.ownRoom(name); room != nil {
 		return room
 	}
-	if room := s.existing(name); room != nil {
-		s.say(notOnChannel, room.name)
+	if room := s.existingRoom(name); room != nil {
+		s.replyNumeric(notOnChannel, room.name)
 	}
 	return nil
 }
@@ -107,15 +107,15 @@ func (s *Session) memberOf(name string) *room {
 func (s *Session) topic(message Message) {
 	name := message.Param(0)
 	if name == "" {
-		s.needMore("TOPIC")
+		s.replyNeedMoreParams("TOPIC")
 	} else if len(message.Params) > 1 {
-		if room := s.memberOf(name); room != nil {
+		if room := s.joinedRoom(name); room != nil {
 			topic := cut(message.Param(1), topicMax)
 			room.setTopic(topic, compose(s.prefix, " TOPIC ", room.name, " :", topic))
 		}
-	} else if room := s.existing(name); room != nil {
+	} else if room := s.existingRoom(name); room != nil {
 		if room.topic == "" {
-			s.say(noTopic, room.name)
+			s.replyNumeric(noTopic, room.name)
 		} else {
 			s.reply("332", room.name, ":"+room.topic)
 		}
@@ -125,72 +125,72 @@ func (s *Session) topic(message Message) {
 func (s *Session) invite(message Message) {
 	nick, name := message.Param(0), message.Param(1)
 	if nick == "" || name == "" {
-		s.needMore("INVITE")
+		s.replyNeedMoreParams("INVITE")
 		return
 	}
-	guest := s.hall.user(nick)
+	guest := s.server.user(nick)
 	if guest == nil {
-		s.say(noSuchNick, nick)
+		s.replyNumeric(noSuchNick, nick)
 		return
 	}
-	room := s.memberOf(name)
+	room := s.joinedRoom(name)
 	if room == nil {
 		return
 	}
 	if guest.ownRoom(name) != nil {
-		s.say(alreadyOnChannel, guest.nick, room.name)
+		s.replyNumeric(alreadyOnChannel, guest.nick, room.name)
 		return
 	}
 	s.reply("341", guest.nick, room.name)
 	guest.send(s.prefix, " INVITE ", guest.nick, " ", room.name)
 }
 
-// kick is refused: nobody is operator.
+// kick is always rejected: there are no channel operators.
 func (s *Session) kick(message Message) {
 	if message.Param(0) == "" || message.Param(1) == "" {
-		s.needMore("KICK")
-	} else if room := s.memberOf(message.Param(0)); room != nil {
-		s.say(noChannelOperator, room.name)
+		s.replyNeedMoreParams("KICK")
+	} else if room := s.joinedRoom(message.Param(0)); room != nil {
+		s.replyNumeric(noChannelOperator, room.name)
 	}
 }
 
 func (s *Session) names(message Message) {
 	list := message.Param(0)
 	if list == "" {
-		s.say(endOfNames, "*")
+		s.replyNumeric(endOfNames, "*")
 	}
 	for _, name := range items(list) {
-		if room := s.hall.room(name); room != nil {
-			s.namesOf(room)
+		if room := s.server.room(name); room != nil {
+			s.replyNames(room)
 		} else {
-			s.say(endOfNames, name)
+			s.replyNumeric(endOfNames, name)
 		}
 	}
 }
 
-func (s *Session) namesOf(room *room) {
+func (s *Session) replyNames(room *room) {
 	nicks := make([]string, len(room.members))
 	for i, member := range room.members {
 		nicks[i] = member.nick
 	}
 	s.replyList("353", nicks, "=", room.name)
-	s.say(endOfNames, room.name)
+	s.replyNumeric(endOfNames, room.name)
 }
 
 func (s *Session) list(message Message) {
 	var rooms []*room
 	if list := message.Param(0); list == "" {
-		rooms = s.hall.allRooms()
+		rooms = s.server.allRooms()
 	} else {
 		for _, name := range items(list) {
-			if room := s.hall.room(name); room != nil {
+			if room := s.server.room(name); room != nil {
 				rooms = append(rooms, room)
 			}
 		}
 	}
-	s.say(listStart, "Channel")
+	s.replyNumeric(listStart, "Channel")
 	for _, room := range rooms {
 		s.reply("322", room.name, strconv.Itoa(len(room.members)), ":"+room.topic)
 	}
-	s.say(endOfList)
+	s.replyNumeric(endOfList)
 }

@@ -1,9 +1,9 @@
 package chat
 
-// Session is one connection's side of a hall. One goroutine at a time may call its methods. What others see of it
-// (nick, away, rooms) changes under the hall's lock.
+// Session is the protocol state of one connection. One goroutine at a time may call its methods. The fields that other
+// sessions read (nick, away, rooms) change under the server's lock.
 type Session struct {
-	hall   *Hall
+	server *ServerState
 	client Client
 	host   string
 	framer Framer
@@ -12,13 +12,13 @@ type Session struct {
 	nick       string // empty before the first good NICK
 	login      login
 	registered bool
-	prefix     string // ":nick!user@host" for the lines that others get; empty until registered
-	away       string // empty: is not
+	prefix     string // ":nick!user@host", the source of relayed lines; empty until registered
+	away       string // empty if not away
 	rooms      []*room
 }
 
-// Feed takes the bytes that arrived, in pieces of any size, and does what they ask for. It returns false when the
-// session is over: what was sent is to be written, and the connection closed.
+// Feed handles received bytes, in chunks of any size. It returns false when the session has ended: the caller then
+// writes the queued lines and closes the connection.
 func (s *Session) Feed(input []byte) bool {
 	for s.open {
 		event, line, rest := s.framer.Next(input)
@@ -27,9 +27,9 @@ func (s *Session) Feed(input []byte) bool {
 		case None:
 			return true
 		case Line:
-			s.obey(string(line))
+			s.dispatch(string(line))
 		case TooLong:
-			s.say(inputTooLong)
+			s.replyNumeric(inputTooLong)
 		case NUL:
 			s.Close("NUL in input")
 		}
@@ -37,7 +37,7 @@ func (s *Session) Feed(input []byte) bool {
 	return false
 }
 
-// Close ends the session from the server's side: it gets an ERROR that tells the reason, the others see it quit.
+// Close ends the session from the server's side: the client gets an ERROR with the reason, other users a QUIT.
 func (s *Session) Close(reason string) {
 	if s.open {
 		s.client.Send(ClosingLine(reason))
@@ -45,30 +45,30 @@ func (s *Session) Close(reason string) {
 	}
 }
 
-// HangUp ends the session because its connection is gone or cannot take a line any more: the others see it quit.
+// HangUp ends the session after its connection has ended or overflowed: other users get a QUIT.
 func (s *Session) HangUp(reason string) {
 	if !s.open {
 		return
 	}
 	s.open = false
-	s.hall.mu.Lock()
-	defer s.hall.mu.Unlock()
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
 	quit := compose(s.prefix, " QUIT :", reason)
 	neighbours := s.neighbours()
 	for _, room := range s.rooms {
-		s.hall.leave(room, s)
+		s.server.leave(room, s)
 	}
 	s.rooms = nil
 	for _, neighbour := range neighbours {
 		neighbour.client.Send(quit)
 	}
-	delete(s.hall.holders, Fold(s.nick))
+	delete(s.server.holders, Fold(s.nick))
 	if s.registered {
-		s.hall.registered--
+		s.server.registered--
 	}
 }
 
-// neighbours are all who share a room with this session, once each.
+// neighbours returns the other sessions in this session's rooms, once each.
 func (s *Session) neighbours() []*Session {
 	var neighbours []*Session
 	seen := map[*Session]bool{s: true}
@@ -83,26 +83,26 @@ func (s *Session) neighbours() []*Session {
 	return neighbours
 }
 
-// send sends a line made of parts to this session's own client.
+// send concatenates parts to a line and sends it to this session's client.
 func (s *Session) send(parts ...string) {
 	s.client.Send(compose(parts...))
 }
 
-// say sends a numeric that always has the same text.
-func (s *Session) say(n numeric, about ...string) {
-	s.reply(n.code, append(about, ":"+n.text)...)
+// replyNumeric sends a numeric reply with a fixed text.
+func (s *Session) replyNumeric(n numeric, params ...string) {
+	s.reply(n.code, append(params, ":"+n.text)...)
 }
 
-func (s *Session) needMore(command string) {
-	s.say(needMoreParams, command)
+func (s *Session) replyNeedMoreParams(command string) {
+	s.replyNumeric(needMoreParams, command)
 }
 
-// reply sends ":server code nick params…"; a last parameter with spaces brings its colon along.
+// reply sends ":server code nick params…"; the caller adds the colon of a last parameter with spaces.
 func (s *Session) reply(code string, params ...string) {
 	s.send(s.head(code, params...))
 }
 
-// replyList sends ":server code nick params… :item item…" as often as it takes; once if there are no items.
+// replyList sends ":server code nick params… :item item…" on as many lines as needed; one if there are no items.
 func (s *Session) replyList(code string, items []string, params ...string) {
 	head := s.head(code, params...) + " :"
 	whole := head
@@ -121,15 +121,15 @@ func (s *Session) replyList(code string, items []string, params ...string) {
 }
 
 func (s *Session) head(code string, params ...string) string {
-	head := ":" + s.hall.identity.Name + " " + code + " " + s.called()
+	head := ":" + s.server.identity.Name + " " + code + " " + s.replyTarget()
 	for _, param := range params {
 		head += " " + param
 	}
 	return head
 }
 
-// called is what the server calls this client.
-func (s *Session) called() string {
+// replyTarget returns the nick for replies: * until registered.
+func (s *Session) replyTarget() string {
 	if s.registered {
 		return s.nick
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// vectors is what all implementations of the protocol have in common.
+// vectors is the folder of the test vectors of all implementations.
 const vectors = "../../../vectors"
 
 func readVectors(t *testing.T, file string, into any) {
@@ -25,7 +25,7 @@ func readVectors(t *testing.T, file string, into any) {
 	}
 }
 
-// unescape makes the bytes that a string with escapes stands for.
+// unescape replaces the escapes in a string.
 func unescape(t *testing.T, text string) string {
 	t.Helper()
 	var plain strings.Builder
@@ -45,7 +45,7 @@ func unescape(t *testing.T, text string) string {
 			plain.WriteByte("\r\n\x00\\"[strings.IndexByte(`rn0\`, text[1])])
 			size = 2
 		default:
-			t.Fatalf("an escape that vectors/README.md does not know in: %s", text)
+			t.Fatalf("escape is not in vectors/README.md: %s", text)
 		}
 		text = text[size:]
 	}
@@ -79,22 +79,22 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// seen is an event as the vectors write it.
-type seen struct {
+// framingEvent is an event in the form of the vectors.
+type framingEvent struct {
 	Line    string
 	TooLong bool `json:"too_long"`
 	Nul     bool
 }
 
-func frame(chunks ...[]byte) []seen {
+func frame(chunks ...[]byte) []framingEvent {
 	var framer Framer
-	events := []seen{}
+	events := []framingEvent{}
 	for _, input := range chunks {
 		for event := Line; event != None; {
 			var line []byte
 			event, line, input = framer.Next(input)
 			if event != None {
-				events = append(events, seen{string(line), event == TooLong, event == NUL})
+				events = append(events, framingEvent{string(line), event == TooLong, event == NUL})
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func TestFraming(t *testing.T) {
 		Cases []struct {
 			Name   string
 			Chunks []string
-			Events []seen
+			Events []framingEvent
 		}
 	}
 	readVectors(t, "framing.json", &vectors)
@@ -126,7 +126,7 @@ func TestFraming(t *testing.T) {
 		for i := range whole {
 			single = append(single, whole[i:i+1])
 		}
-		for how, got := range map[string][]seen{
+		for how, got := range map[string][]framingEvent{
 			"as given":     frame(chunks...),
 			"all at once":  frame(whole),
 			"byte by byte": frame(single...),
@@ -171,7 +171,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// No other letter may become an ASCII one: a dotless i is none of JOIN's.
+// No other letter may become an ASCII letter: a dotless i is not the I of JOIN.
 func TestOnlyASCIIFoldsInCommands(t *testing.T) {
 	for _, word := range []string{"joın", "paſs", "PA\xdf"} {
 		if got := upper(word); got == "JOIN" || got == "PASS" {

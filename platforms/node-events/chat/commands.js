@@ -1,15 +1,15 @@
-// Which command is whose. Each takes a session and the parameters.
+// The commands and their handlers. A handler takes a session and the parameters.
 
-import { lusers, motd, oper, ping, version } from './about.js';
+import { lusers, motd, oper, ping, version } from './server-info.js';
 import { cap, nick, pass, user } from './login.js';
 import { mode } from './modes.js';
 import { NO_IRC_OPERATOR } from './numeric.js';
 import { ison, userhost, who, whois, whowas } from './queries.js';
 import { invite, join, kick, list, names, part, topic } from './rooms.js';
-import { away, notice, privmsg } from './talk.js';
+import { away, notice, privmsg } from './privmsg.js';
 
-// What is allowed before registration too.
-const early = {
+// The commands that are allowed before registration.
+const beforeRegistration = {
   CAP: cap,
   PASS: pass,
   NICK: nick,
@@ -19,10 +19,10 @@ const early = {
   QUIT: (session, [reason]) => session.close(reason ? `Quit: ${reason}` : 'Quit'),
 };
 
-// There is no operator.
-const refuse = (session) => session.say(NO_IRC_OPERATOR);
+// There are no operators.
+const rejectOperatorCommand = (session) => session.replyNumeric(NO_IRC_OPERATOR);
 
-const late = {
+const afterRegistration = {
   PRIVMSG: privmsg,
   NOTICE: notice,
   JOIN: join,
@@ -43,17 +43,17 @@ const late = {
   LUSERS: lusers,
   VERSION: version,
   OPER: oper,
-  KILL: refuse,
-  REHASH: refuse,
-  DIE: refuse,
-  RESTART: refuse,
-  SQUIT: refuse,
-  CONNECT: refuse,
-  WALLOPS: refuse,
+  KILL: rejectOperatorCommand,
+  REHASH: rejectOperatorCommand,
+  DIE: rejectOperatorCommand,
+  RESTART: rejectOperatorCommand,
+  SQUIT: rejectOperatorCommand,
+  CONNECT: rejectOperatorCommand,
+  WALLOPS: rejectOperatorCommand,
 };
 
-// Name → { run, early }.
+// Name → { run, beforeRegistration }.
 export const commands = new Map([
-  ...Object.entries(early).map(([name, run]) => [name, { run, early: true }]),
-  ...Object.entries(late).map(([name, run]) => [name, { run, early: false }]),
+  ...Object.entries(beforeRegistration).map(([name, run]) => [name, { run, beforeRegistration: true }]),
+  ...Object.entries(afterRegistration).map(([name, run]) => [name, { run, beforeRegistration: false }]),
 ]);

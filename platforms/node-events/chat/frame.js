@@ -1,21 +1,21 @@
-// Bytes as they arrive → lines. The rules are in vectors/README.md. Inside the core, text is a string with one
-// character for each byte (latin1), so that no byte is lost whatever a client sends.
+// Splits received bytes into lines, by the rules in vectors/README.md. Inside the core, text is a latin1 string with one
+// character for each byte, which preserves any bytes that a client sends.
 
-// The longest line without its ending, bytes.
+// The longest line without its ending, in bytes.
 export const CONTENT_MAX = 510;
 
 const NUL = 0;
 const LF = 10;
 const CR = 13;
 
-// Cuts the bytes of one connection into lines.
+// Splits the bytes of one connection into lines.
 export class Framer {
   #partial = '';
   #discarding = false;
   #dead = false;
 
-  // Gives the events that a chunk brings about: { line }, { tooLong: true } or { nul: true }. A line that is too long
-  // is discarded up to its end; nothing is read after a NUL.
+  // Yields the events in a chunk: { line }, { tooLong: true } or { nul: true }. A line that is too long is discarded up
+  // to its end; all input after a NUL is ignored.
   *events(chunk) {
     for (let start = 0; start < chunk.length && !this.#dead; ) {
       const end = findSpecial(chunk, start);
@@ -45,7 +45,7 @@ export class Framer {
   }
 }
 
-// Where the first NUL, CR or LF is, or the length of the bytes.
+// Returns the index of the first NUL, CR or LF from start on, or the length of the bytes.
 function findSpecial(bytes, start) {
   let at = start;
   while (at < bytes.length && bytes[at] !== LF && bytes[at] !== CR && bytes[at] !== NUL) {

@@ -1,6 +1,6 @@
-// CAP, PASS, NICK, USER: how a connection becomes a user.
+// The commands CAP, PASS, NICK and USER, which register a connection.
 
-import { welcome } from './about.js';
+import { welcome } from './server-info.js';
 import { compose, cut } from './line.js';
 import { upper } from './message.js';
 import { fold, validNick } from './names.js';
@@ -10,79 +10,79 @@ const USER_MAX = 16;
 const REAL_NAME_MAX = 100;
 
 // No capability is offered.
-export function cap(session, [verb = '', wanted = '']) {
+export function cap(session, [verb = '', capabilities = '']) {
   switch (upper(verb)) {
     case '':
-      return session.needMore('CAP');
+      return session.replyNeedMoreParams('CAP');
     case 'LS':
       session.negotiating = true;
-      return answerCap(session, 'LS', '');
+      return replyCap(session, 'LS', '');
     case 'LIST':
-      return answerCap(session, 'LIST', '');
+      return replyCap(session, 'LIST', '');
     case 'REQ':
       session.negotiating = true;
-      return answerCap(session, 'NAK', wanted);
+      return replyCap(session, 'NAK', capabilities);
     case 'END':
       session.negotiating = false;
       return registerWhenComplete(session);
     default:
-      return session.say(INVALID_CAP, verb);
+      return session.replyNumeric(INVALID_CAP, verb);
   }
 }
 
-function answerCap(session, verb, capabilities) {
-  session.send(compose(`:${session.hall.identity.name} CAP ${session.called} ${verb} :${capabilities}`));
+function replyCap(session, verb, capabilities) {
+  session.send(compose(`:${session.server.identity.name} CAP ${session.replyTarget} ${verb} :${capabilities}`));
 }
 
-// Any password will do.
+// Accepts any password.
 export function pass(session, [password]) {
   if (session.registered) {
-    session.say(ALREADY_REGISTERED);
+    session.replyNumeric(ALREADY_REGISTERED);
   } else if (!password) {
-    session.needMore('PASS');
+    session.replyNeedMoreParams('PASS');
   }
 }
 
 export function user(session, [name, , , realName]) {
   if (session.registered) {
-    session.say(ALREADY_REGISTERED);
+    session.replyNumeric(ALREADY_REGISTERED);
   } else if (!name || realName === undefined) {
-    session.needMore('USER');
+    session.replyNeedMoreParams('USER');
   } else {
-    // None of its characters can be mistaken for a part of a prefix.
+    // Replaces characters that could be parsed as part of a prefix.
     session.userName = name.slice(0, USER_MAX).replace(/[^A-Za-z0-9._~-]/g, '_');
     session.realName = cut(realName, REAL_NAME_MAX);
     registerWhenComplete(session);
   }
 }
 
-export function nick(session, [wanted]) {
-  if (!wanted) {
-    session.say(NO_NICK);
-  } else if (!validNick(wanted)) {
-    session.say(ERRONEOUS_NICK, wanted);
-  } else if (wanted !== session.nick) {
-    takeNick(session, wanted);
+export function nick(session, [newNick]) {
+  if (!newNick) {
+    session.replyNumeric(NO_NICK);
+  } else if (!validNick(newNick)) {
+    session.replyNumeric(ERRONEOUS_NICK, newNick);
+  } else if (newNick !== session.nick) {
+    claimNick(session, newNick);
   }
 }
 
-function takeNick(session, wanted) {
-  const { holders } = session.hall;
-  if ((holders.get(fold(wanted)) ?? session) !== session) {
-    session.say(NICK_IN_USE, wanted);
+function claimNick(session, newNick) {
+  const { holders } = session.server;
+  if ((holders.get(fold(newNick)) ?? session) !== session) {
+    session.replyNumeric(NICK_IN_USE, newNick);
     return;
   }
   holders.delete(fold(session.nick));
-  holders.set(fold(wanted), session);
-  session.nick = wanted;
+  holders.set(fold(newNick), session);
+  session.nick = newNick;
   if (!session.registered) {
     registerWhenComplete(session);
     return;
   }
-  const news = compose(`${session.prefix} NICK ${wanted}`);
+  const line = compose(`${session.prefix} NICK ${newNick}`);
   setPrefix(session);
-  session.send(news);
-  session.neighbours().forEach((neighbour) => neighbour.send(news));
+  session.send(line);
+  session.neighbours().forEach((neighbour) => neighbour.send(line));
 }
 
 function registerWhenComplete(session) {
@@ -90,7 +90,7 @@ function registerWhenComplete(session) {
     return;
   }
   session.registered = true;
-  session.hall.registered += 1;
+  session.server.registered += 1;
   setPrefix(session);
   welcome(session);
 }

@@ -1,9 +1,9 @@
-// A line → prefix, command and parameters.
+// Parses lines into prefix, command and parameters.
 
 const PARAMS_MAX = 15;
 
-// Takes a line without its ending apart. The prefix is without its colon, null if there is none; the command is in the
-// spelling of the sender. null: the line has no command.
+// Parses a line without its ending. The prefix is without its colon, null if there is none; the command has the case in
+// which it was sent. Returns null if the line has no command.
 export function parse(line) {
   let prefix = null;
   let at = skipSpaces(line, 0);
@@ -31,12 +31,12 @@ export function parse(line) {
   return { prefix, command, params };
 }
 
-// The parts of a list with commas; empty ones do not count.
+// Splits a list at commas and drops empty parts.
 export function items(list = '') {
   return list.split(',').filter((item) => item !== '');
 }
 
-// Changes ASCII letters only: no other letter may become a part of a command.
+// Converts ASCII letters only, so that no other letter can become part of a command.
 export function upper(text) {
   return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 }

@@ -1,4 +1,4 @@
-// MODE. There are no operators: every channel is +n, every user +i, and that is how it stays.
+// MODE. Without operators, every channel stays +n and every user +i.
 
 import { same } from './names.js';
 import {
@@ -10,12 +10,12 @@ import {
   UNKNOWN_USER_MODE,
 } from './numeric.js';
 
-// The channel modes of RFC 1459, which an operator might set elsewhere.
+// The channel modes of RFC 1459; changing them would need an operator.
 const CHANNEL_MODES = 'biklmnopstv';
 
 export function mode(session, [name, change = '', argument = '']) {
   if (!name) {
-    session.needMore('MODE');
+    session.replyNeedMoreParams('MODE');
   } else if (name.startsWith('#')) {
     channelMode(session, name, change, argument);
   } else {
@@ -24,7 +24,7 @@ export function mode(session, [name, change = '', argument = '']) {
 }
 
 function channelMode(session, name, change, argument) {
-  const room = session.existing(name);
+  const room = session.existingRoom(name);
   if (!room) {
     return;
   }
@@ -32,23 +32,23 @@ function channelMode(session, name, change, argument) {
   if (letter === undefined) {
     session.reply('324', room.name, '+n');
   } else if ((change === 'b' || change === '+b') && !argument) {
-    session.say(END_OF_BANS, room.name);
-  } else if (session.memberOf(name)) {
+    session.replyNumeric(END_OF_BANS, room.name);
+  } else if (session.joinedRoom(name)) {
     if (CHANNEL_MODES.includes(letter)) {
-      session.say(NO_CHANNEL_OPERATOR, room.name);
+      session.replyNumeric(NO_CHANNEL_OPERATOR, room.name);
     } else {
-      session.say(UNKNOWN_MODE, letter);
+      session.replyNumeric(UNKNOWN_MODE, letter);
     }
   }
 }
 
 function userMode(session, nick, change) {
   if (!same(nick, session.nick)) {
-    const known = session.hall.user(nick);
-    session.say(...(known ? [NOT_YOUR_MODE] : [NO_SUCH_NICK, nick]));
+    const user = session.server.user(nick);
+    session.replyNumeric(...(user ? [NOT_YOUR_MODE] : [NO_SUCH_NICK, nick]));
   } else if (change === '') {
     session.reply('221', '+i');
   } else if (!/^[+i]*$/.test(change)) {
-    session.say(UNKNOWN_USER_MODE); // +i is what clients set as they come in, and is so already
+    session.replyNumeric(UNKNOWN_USER_MODE); // clients set +i after registration; it is set already
   }
 }

@@ -1,4 +1,4 @@
-// Replies that always have the same text: code and text.
+// Numeric replies with a fixed text: [code, text].
 
 export const NOT_AWAY = ['305', 'You are no longer marked as being away'];
 export const NOW_AWAY = ['306', 'You have been marked as being away'];

@@ -1,43 +1,43 @@
-// WHO, WHOIS, WHOWAS, USERHOST, ISON: questions about users.
+// WHO, WHOIS, WHOWAS, USERHOST, ISON: queries about users.
 
 import { END_OF_WHO, END_OF_WHOIS, END_OF_WHOWAS, NO_NICK, NO_SUCH_NICK, WAS_NO_SUCH_NICK } from './numeric.js';
 import { sorted } from './room.js';
 
 const USERHOST_MAX = 5;
 
-// A channel or a nick. Everybody is invisible (+i), so a mask finds nobody.
+// Accepts a channel or a nick. All users are invisible (+i), so a mask matches none.
 export function who(session, [name]) {
   const mask = name || '*';
-  const room = session.hall.room(mask);
-  const user = session.hall.user(mask);
+  const room = session.server.room(mask);
+  const user = session.server.user(mask);
   if (room) {
-    room.members.forEach((member) => whoIsThere(session, room.name, member));
+    room.members.forEach((member) => replyWho(session, room.name, member));
   } else if (user) {
-    whoIsThere(session, '*', user);
+    replyWho(session, '*', user);
   }
-  session.say(END_OF_WHO, mask);
+  session.replyNumeric(END_OF_WHO, mask);
 }
 
-function whoIsThere(session, room, user) {
-  const here = user.away ? 'G' : 'H';
-  const { name } = session.hall.identity;
-  session.reply('352', room, user.userName, user.host, name, user.nick, here, `:0 ${user.realName}`);
+function replyWho(session, room, user) {
+  const status = user.away ? 'G' : 'H';
+  const { name } = session.server.identity;
+  session.reply('352', room, user.userName, user.host, name, user.nick, status, `:0 ${user.realName}`);
 }
 
-// With two parameters the first one is a server, and there is but one.
+// Of two parameters the first names a server and is ignored.
 export function whois(session, [first, second]) {
   const nick = second || first;
   if (!nick) {
-    session.say(NO_NICK);
+    session.replyNumeric(NO_NICK);
     return;
   }
-  const user = session.hall.user(nick);
+  const user = session.server.user(nick);
   if (!user) {
-    session.say(NO_SUCH_NICK, nick);
-    session.say(END_OF_WHOIS, nick);
+    session.replyNumeric(NO_SUCH_NICK, nick);
+    session.replyNumeric(END_OF_WHOIS, nick);
     return;
   }
-  const { identity } = session.hall;
+  const { identity } = session.server;
   session.reply('311', user.nick, user.userName, user.host, '*', `:${user.realName}`);
   if (user.rooms.length > 0) {
     const names = sorted(user.rooms).map((room) => room.name);
@@ -47,39 +47,39 @@ export function whois(session, [first, second]) {
   if (user.away) {
     session.reply('301', user.nick, `:${user.away}`);
   }
-  session.say(END_OF_WHOIS, user.nick);
+  session.replyNumeric(END_OF_WHOIS, user.nick);
 }
 
-// Nobody is remembered. Clients ask by themselves when WHOIS finds nobody.
+// Replies that the nick was not in use: there is no history. Clients send WHOWAS after a failed WHOIS.
 export function whowas(session, [nick]) {
   if (!nick) {
-    session.say(NO_NICK);
+    session.replyNumeric(NO_NICK);
     return;
   }
-  session.say(WAS_NO_SUCH_NICK, nick);
-  session.say(END_OF_WHOWAS, nick);
+  session.replyNumeric(WAS_NO_SUCH_NICK, nick);
+  session.replyNumeric(END_OF_WHOWAS, nick);
 }
 
 export function userhost(session, nicks) {
   if (nicks.length === 0) {
-    session.needMore('USERHOST');
+    session.replyNeedMoreParams('USERHOST');
     return;
   }
-  const found = users(session, nicks.slice(0, USERHOST_MAX));
-  const texts = found.map((user) => `${user.nick}${user.away ? '=-' : '=+'}${user.userName}@${user.host}`);
+  const present = users(session, nicks.slice(0, USERHOST_MAX));
+  const texts = present.map((user) => `${user.nick}${user.away ? '=-' : '=+'}${user.userName}@${user.host}`);
   session.replyList('302', [], texts);
 }
 
 export function ison(session, params) {
   if (params.length === 0) {
-    session.needMore('ISON');
+    session.replyNeedMoreParams('ISON');
     return;
   }
-  const found = users(session, params.join(' ').split(' '));
-  const nicks = found.map((user) => user.nick);
+  const present = users(session, params.join(' ').split(' '));
+  const nicks = present.map((user) => user.nick);
   session.replyList('303', [], nicks);
 }
 
 function users(session, nicks) {
-  return nicks.map((nick) => session.hall.user(nick)).filter((user) => user);
+  return nicks.map((nick) => session.server.user(nick)).filter((user) => user);
 }

@@ -1,19 +1,19 @@
-// Who is in a room, and what about.
+// A room: its members and its topic.
 
 import { fold } from './names.js';
 
-// A room begins with its first member and ends with its last.
+// A room exists from its first member to its last.
 export class Room {
-  topic = ''; // empty: there is none
+  topic = ''; // empty if not set
   members = []; // in the order of joining
 
-  // The name is as the first member wrote it.
+  // The name is spelled as by the first member.
   constructor(name) {
     this.name = name;
   }
 
-  // The fan-out: one line to all members but one.
-  tell(line, except) {
+  // Sends one line to all members but one.
+  deliver(line, except) {
     for (const member of this.members) {
       if (member !== except) {
         member.send(line);

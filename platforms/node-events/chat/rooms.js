@@ -21,13 +21,13 @@ const TOPIC_MAX = 300;
 
 export function join(session, [names]) {
   if (items(names).length === 0) {
-    session.needMore('JOIN');
+    session.replyNeedMoreParams('JOIN');
   } else if (names === '0') {
     session.rooms.slice().forEach((room) => leave(session, room));
   } else {
     for (const name of items(names)) {
       if (!validChannel(name)) {
-        session.say(NO_SUCH_CHANNEL, name);
+        session.replyNumeric(NO_SUCH_CHANNEL, name);
       } else if (!session.ownRoom(name)) {
         joinOne(session, name);
       }
@@ -37,25 +37,25 @@ export function join(session, [names]) {
 
 function joinOne(session, name) {
   if (session.rooms.length >= ROOMS_MAX) {
-    session.say(TOO_MANY_CHANNELS, name);
+    session.replyNumeric(TOO_MANY_CHANNELS, name);
     return;
   }
-  const room = session.hall.roomFor(name);
+  const room = session.server.roomFor(name);
   room.members.push(session);
   session.rooms.push(room);
-  room.tell(compose(`${session.prefix} JOIN ${room.name}`));
+  room.deliver(compose(`${session.prefix} JOIN ${room.name}`));
   if (room.topic) {
     session.reply('332', room.name, `:${room.topic}`);
   }
-  namesOf(session, room);
+  replyNames(session, room);
 }
 
 export function part(session, [names, reason]) {
   if (items(names).length === 0) {
-    session.needMore('PART');
+    session.replyNeedMoreParams('PART');
   }
   for (const name of items(names)) {
-    const room = session.memberOf(name);
+    const room = session.joinedRoom(name);
     if (room) {
       leave(session, room, reason);
     }
@@ -63,91 +63,91 @@ export function part(session, [names, reason]) {
 }
 
 function leave(session, room, reason) {
-  room.tell(compose(`${session.prefix} PART ${room.name}${reason ? ` :${reason}` : ''}`));
+  room.deliver(compose(`${session.prefix} PART ${room.name}${reason ? ` :${reason}` : ''}`));
   session.rooms.splice(session.rooms.indexOf(room), 1);
-  session.hall.leave(room, session);
+  session.server.leave(room, session);
 }
 
 export function topic(session, [name, text]) {
   if (!name) {
-    session.needMore('TOPIC');
+    session.replyNeedMoreParams('TOPIC');
     return;
   }
-  const room = text === undefined ? session.existing(name) : session.memberOf(name);
+  const room = text === undefined ? session.existingRoom(name) : session.joinedRoom(name);
   if (!room) {
     return;
   }
   if (text !== undefined) {
     room.topic = cut(text, TOPIC_MAX);
-    room.tell(compose(`${session.prefix} TOPIC ${room.name} :${room.topic}`));
+    room.deliver(compose(`${session.prefix} TOPIC ${room.name} :${room.topic}`));
   } else if (room.topic) {
     session.reply('332', room.name, `:${room.topic}`);
   } else {
-    session.say(NO_TOPIC, room.name);
+    session.replyNumeric(NO_TOPIC, room.name);
   }
 }
 
 export function invite(session, [nick, name]) {
   if (!nick || !name) {
-    session.needMore('INVITE');
+    session.replyNeedMoreParams('INVITE');
     return;
   }
-  const guest = session.hall.user(nick);
+  const guest = session.server.user(nick);
   if (!guest) {
-    session.say(NO_SUCH_NICK, nick);
+    session.replyNumeric(NO_SUCH_NICK, nick);
     return;
   }
-  const room = session.memberOf(name);
+  const room = session.joinedRoom(name);
   if (!room) {
     return;
   }
   if (room.members.includes(guest)) {
-    session.say(ALREADY_ON_CHANNEL, guest.nick, room.name);
+    session.replyNumeric(ALREADY_ON_CHANNEL, guest.nick, room.name);
     return;
   }
   session.reply('341', guest.nick, room.name);
   guest.send(compose(`${session.prefix} INVITE ${guest.nick} ${room.name}`));
 }
 
-// Nobody is operator, so nobody kicks.
+// KICK is always rejected: there are no channel operators.
 export function kick(session, [name, nick]) {
   if (!name || !nick) {
-    session.needMore('KICK');
+    session.replyNeedMoreParams('KICK');
     return;
   }
-  const room = session.memberOf(name);
+  const room = session.joinedRoom(name);
   if (room) {
-    session.say(NO_CHANNEL_OPERATOR, room.name);
+    session.replyNumeric(NO_CHANNEL_OPERATOR, room.name);
   }
 }
 
 export function names(session, [names]) {
   if (!names) {
-    session.say(END_OF_NAMES, '*');
+    session.replyNumeric(END_OF_NAMES, '*');
   }
   for (const name of items(names)) {
-    const room = session.hall.room(name);
+    const room = session.server.room(name);
     if (room) {
-      namesOf(session, room);
+      replyNames(session, room);
     } else {
-      session.say(END_OF_NAMES, name);
+      session.replyNumeric(END_OF_NAMES, name);
     }
   }
 }
 
-function namesOf(session, room) {
+function replyNames(session, room) {
   const nicks = room.members.map((member) => member.nick);
   session.replyList('353', ['=', room.name], nicks);
-  session.say(END_OF_NAMES, room.name);
+  session.replyNumeric(END_OF_NAMES, room.name);
 }
 
 export function list(session, [names]) {
-  const { hall } = session;
-  const asked = items(names).map((name) => hall.room(name));
-  const rooms = names ? asked.filter((room) => room) : sorted(hall.rooms.values());
-  session.say(LIST_START, 'Channel');
+  const { server } = session;
+  const requested = items(names).map((name) => server.room(name));
+  const rooms = names ? requested.filter((room) => room) : sorted(server.rooms.values());
+  session.replyNumeric(LIST_START, 'Channel');
   for (const room of rooms) {
     session.reply('322', room.name, room.members.length, `:${room.topic}`);
   }
-  session.say(END_OF_LIST);
+  session.replyNumeric(END_OF_LIST);
 }

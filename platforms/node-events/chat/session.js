@@ -1,4 +1,4 @@
-// One connection's side of a hall: bytes in, lines out.
+// The protocol state of one connection: bytes in, lines out.
 
 import { commands } from './commands.js';
 import { CONTENT_MAX, Framer } from './frame.js';
@@ -20,51 +20,51 @@ export class Session {
   nick = ''; // empty before the first good NICK
   userName = ''; // empty before the first good USER
   realName = '';
-  negotiating = false; // registration waits while capabilities are talked about
-  prefix = ''; // ':nick!user@host' for the lines that others get; empty until registered
-  away = ''; // empty: is not
+  negotiating = false; // between CAP LS or REQ and CAP END, which delays the registration
+  prefix = ''; // ':nick!user@host', the source of relayed lines; empty until registered
+  away = ''; // empty if not away
   rooms = [];
   #framer = new Framer();
 
-  constructor(hall, host, send) {
-    this.hall = hall;
-    this.host = host.startsWith(':') ? `0${host}` : host; // ::1 would look like a last parameter
+  constructor(server, host, send) {
+    this.server = server;
+    this.host = host.startsWith(':') ? `0${host}` : host; // ::1 would parse as a last parameter
     this.send = send;
   }
 
-  // Takes the bytes that arrived, in pieces of any size, and does what they ask for. When the session is not open any
-  // more, what was sent is to be written and the connection closed.
+  // Handles received bytes, in chunks of any size. When the session is no longer open, the caller writes the queued lines
+  // and closes the connection.
   feed(bytes) {
     for (const { line, tooLong } of this.#framer.events(bytes)) {
       if (!this.open) {
         return;
       }
       if (line !== undefined) {
-        this.#obey(line);
+        this.#dispatch(line);
       } else if (tooLong) {
-        this.say(TOO_LONG);
+        this.replyNumeric(TOO_LONG);
       } else {
         this.close('NUL in input');
       }
     }
   }
 
-  #obey(line) {
+  #dispatch(line) {
     const message = parse(line);
     if (!message) {
       return;
     }
     const command = commands.get(upper(message.command));
-    if (!this.registered && !command?.early) {
-      this.say(NOT_REGISTERED);
+    if (!this.registered && !command?.beforeRegistration) {
+      this.replyNumeric(NOT_REGISTERED);
     } else if (command) {
       command.run(this, message.params);
     } else {
-      this.say(UNKNOWN_COMMAND, message.command);
+      this.replyNumeric(UNKNOWN_COMMAND, message.command);
     }
   }
 
-  // Ends the session from the server's side: it gets an ERROR that tells the reason, the others see it quit.
+  // Ends the session from the server's side: the client gets an ERROR with the reason, other users a QUIT.
   close(reason) {
     if (this.open) {
       this.send(closingLine(reason));
@@ -72,7 +72,7 @@ export class Session {
     }
   }
 
-  // Ends the session because its connection is gone or cannot take a line any more: the others see it quit.
+  // Ends the session after its connection has ended or overflowed: other users get a QUIT.
   hangUp(reason) {
     if (!this.open) {
       return;
@@ -80,37 +80,37 @@ export class Session {
     this.open = false;
     const neighbours = this.neighbours();
     for (const room of this.rooms) {
-      this.hall.leave(room, this);
+      this.server.leave(room, this);
     }
     this.rooms = [];
     const quit = compose(`${this.prefix} QUIT :${reason}`);
     neighbours.forEach((neighbour) => neighbour.send(quit));
-    this.hall.holders.delete(fold(this.nick));
-    this.hall.registered -= this.registered ? 1 : 0;
+    this.server.holders.delete(fold(this.nick));
+    this.server.registered -= this.registered ? 1 : 0;
   }
 
-  // All who share a room with this session, once each.
+  // The other sessions in this session's rooms, once each.
   neighbours() {
     const neighbours = new Set(this.rooms.flatMap((room) => room.members));
     neighbours.delete(this);
     return neighbours;
   }
 
-  // Sends a numeric that always has the same text.
-  say([code, text], ...about) {
-    this.reply(code, ...about, `:${text}`);
+  // Sends a numeric reply with a fixed text.
+  replyNumeric([code, text], ...params) {
+    this.reply(code, ...params, `:${text}`);
   }
 
-  needMore(command) {
-    this.say(NEED_MORE_PARAMS, command);
+  replyNeedMoreParams(command) {
+    this.replyNumeric(NEED_MORE_PARAMS, command);
   }
 
-  // Sends ':server code nick params…'; a last parameter with spaces brings its colon along.
+  // Sends ':server code nick params…'; the caller adds the colon of a last parameter with spaces.
   reply(code, ...params) {
     this.send(compose(this.#head(code, params)));
   }
 
-  // Sends ':server code nick params… :item item…' as often as it takes; once if there are no items.
+  // Sends ':server code nick params… :item item…' on as many lines as needed; one if there are no items.
   replyList(code, params, items) {
     const head = `${this.#head(code, params)} :`;
     let whole = head;
@@ -127,34 +127,34 @@ export class Session {
   }
 
   #head(code, params) {
-    return [`:${this.hall.identity.name}`, code, this.called, ...params].join(' ');
+    return [`:${this.server.identity.name}`, code, this.replyTarget, ...params].join(' ');
   }
 
-  // What the server calls this client.
-  get called() {
+  // The nick for replies: * until registered.
+  get replyTarget() {
     return this.registered ? this.nick : '*';
   }
 
-  // The room of this name, if the session is in it.
+  // Returns the room with this name if the session is in it.
   ownRoom(name) {
     return this.rooms.find((room) => same(room.name, name));
   }
 
-  // The room of this name; if there is none, the client hears so.
-  existing(name) {
-    const room = this.hall.room(name);
+  // Returns the room with this name; if there is none, replies NO_SUCH_CHANNEL.
+  existingRoom(name) {
+    const room = this.server.room(name);
     if (!room) {
-      this.say(NO_SUCH_CHANNEL, name);
+      this.replyNumeric(NO_SUCH_CHANNEL, name);
     }
     return room;
   }
 
-  // The room of this name; if the session is not in it, the client hears so.
-  memberOf(name) {
+  // Returns the room with this name; if the session is not in it, replies so.
+  joinedRoom(name) {
     const own = this.ownRoom(name);
-    const room = own ?? this.existing(name);
+    const room = own ?? this.existingRoom(name);
     if (!own && room) {
-      this.say(NOT_ON_CHANNEL, room.name);
+      this.replyNumeric(NOT_ON_CHANNEL, room.name);
     }
     return own;
   }

@@ -11,7 +11,7 @@ export class Client {
   static async connect(port) {
     const client = new Client();
     client.socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    client.socket.on('error', () => {}); // a test that cares waits for a line or for the end
+    client.socket.on('error', () => {}); // tests check the next line or the end instead
     await once(client.socket, 'connect');
     client.#lines = readline.createInterface({ input: client.socket })[Symbol.asyncIterator]();
     return client;
@@ -21,31 +21,31 @@ export class Client {
     const client = await Client.connect(port);
     await client.register(nick);
     if (room) {
-      client.say(`JOIN ${room}`);
-      await client.hearUntil(' 366 ');
+      client.send(`JOIN ${room}`);
+      await client.skipTo(' 366 ');
     }
     return client;
   }
 
-  say(text) {
+  send(text) {
     this.socket.write(`${text}\r\n`, 'latin1');
   }
 
   async register(nick) {
-    this.say(`NICK ${nick}\r\nUSER ${nick} 0 * :${nick}`);
-    await this.hearUntil(' 376 ');
+    this.send(`NICK ${nick}\r\nUSER ${nick} 0 * :${nick}`);
+    await this.skipTo(' 376 ');
   }
 
-  // The next line; undefined at the end of the connection.
-  async hear() {
+  // Returns the next line; undefined at the end of the connection.
+  async nextLine() {
     return (await this.#lines.next()).value;
   }
 
-  // Skips lines up to the first that contains a text.
-  async hearUntil(text) {
+  // Reads up to the first line that contains a text.
+  async skipTo(text) {
     for (;;) {
-      const line = await this.hear();
-      assert.notEqual(line, undefined, `the end came instead of ${text}`);
+      const line = await this.nextLine();
+      assert.notEqual(line, undefined, `connection ended before ${text}`);
       if (line.includes(text)) {
         return line;
       }
@@ -53,17 +53,17 @@ export class Client {
   }
 
   async expect(line) {
-    assert.equal(await this.hear(), line);
+    assert.equal(await this.nextLine(), line);
   }
 
   async expectEnd() {
-    assert.equal(await this.hear(), undefined);
+    assert.equal(await this.nextLine(), undefined);
     this.socket.destroy();
   }
 
-  // Waits until the server has obeyed all that was said.
+  // Waits until the server has handled all earlier lines.
   async ping() {
-    this.say('PING x');
-    await this.hearUntil(' PONG ');
+    this.send('PING x');
+    await this.skipTo(' PONG ');
   }
 }

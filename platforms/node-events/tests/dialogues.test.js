@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Hall } from '../chat/hall.js';
+import { ServerState } from '../chat/state.js';
 import { parse } from '../chat/message.js';
 import { readDialogues, unescape } from './vectors.js';
 
 // One client of a dialogue.
 class Speaker {
   lines = [];
-  closingWanted = false;
+  closeExpected = false;
 
-  constructor(hall, host = '127.0.0.1') {
-    this.session = hall.enter(host, (line) => {
+  constructor(state, host = '127.0.0.1') {
+    this.session = state.openSession(host, (line) => {
       assert.ok(line.length <= 512, `a line of ${line.length} bytes`);
       const text = line.toString('latin1');
       assert.ok(text.endsWith('\r\n'), text);
@@ -27,7 +27,7 @@ class Speaker {
     this.session.feed(Buffer.from(text, 'latin1'));
   }
 
-  // Does one step of a dialogue; the marks are in vectors/README.md.
+  // Performs one step of a dialogue; the marks are in vectors/README.md.
   act(mark, text) {
     switch (mark) {
       case '>':
@@ -38,7 +38,7 @@ class Speaker {
         return assert.equal(this.lines.shift(), text);
       case '<<':
         for (let line = this.lines.shift(); ; line = this.lines.shift()) {
-          assert.notEqual(line, undefined, `no ${text} came`);
+          assert.notEqual(line, undefined, `no ${text} received`);
           if (parse(line).command === text) {
             return undefined;
           }
@@ -46,19 +46,19 @@ class Speaker {
       case '<x':
         assert.ok(this.closed, 'the connection is open');
         assert.deepEqual(this.lines, []);
-        this.closingWanted = true;
+        this.closeExpected = true;
         return undefined;
       case '>x':
         this.broken = true;
         return this.session.hangUp('Connection closed');
       default:
-        return assert.fail(`vectors/README.md does not know ${mark}`);
+        return assert.fail(`${mark} is not in vectors/README.md`);
     }
   }
 }
 
 function play(script) {
-  const hall = new Hall({
+  const state = new ServerState({
     name: 'klatch.test',
     version: 'klatch-test',
     created: '2000-01-01',
@@ -70,9 +70,9 @@ function play(script) {
     if (step === '' || step.startsWith('#')) {
       continue;
     }
-    const [, who, mark, text] = /^([^<>]+)([<>x]+)(?: (.*))?$/.exec(step);
-    const speaker = speakers.get(who) ?? new Speaker(hall);
-    speakers.set(who, speaker);
+    const [, name, mark, text] = /^([^<>]+)([<>x]+)(?: (.*))?$/.exec(step);
+    const speaker = speakers.get(name) ?? new Speaker(state);
+    speakers.set(name, speaker);
     try {
       speaker.act(mark, unescape(text ?? ''));
     } catch (error) {
@@ -80,15 +80,15 @@ function play(script) {
       throw error;
     }
   }
-  for (const [who, { lines, closed, closingWanted }] of speakers) {
-    assert.deepEqual(lines, [], `${who} has lines left`);
-    assert.equal(closed, closingWanted, `${who} is closed`);
+  for (const [name, { lines, closed, closeExpected }] of speakers) {
+    assert.deepEqual(lines, [], `${name} has unread lines`);
+    assert.equal(closed, closeExpected, `${name} is closed`);
   }
 }
 
 const dialogues = readDialogues();
 
-test('the dialogues are there', () => {
+test('the dialogues exist', () => {
   assert.ok(dialogues.length >= 10);
 });
 
@@ -96,8 +96,8 @@ for (const [name, script] of dialogues) {
   test(name, () => play(script));
 }
 
-test('an IPv6 host does not look like a text, and a server need not have a message of the day', () => {
-  const ann = new Speaker(new Hall({ name: 'a.b', version: 'v', created: 'now', network: 'N', motd: [] }), '::1');
+test('an IPv6 host is not parsed as a trailing parameter, and the message of the day is optional', () => {
+  const ann = new Speaker(new ServerState({ name: 'a.b', version: 'v', created: 'now', network: 'N', motd: [] }), '::1');
   ann.feed('NICK ann\r\nUSER ann 0 * :Ann\r\n');
   ann.act('<', ':a.b 001 ann :Welcome to N, ann!ann@0::1');
   ann.act('<<', '422');

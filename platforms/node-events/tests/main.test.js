@@ -1,4 +1,4 @@
-// The server as a process of its own.
+// The server as a child process.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -13,19 +13,19 @@ import { Client } from './client.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
-// Starts a server that may open so many files. Gives the process, its ready line and what it said on standard error.
+// Starts a server with a limit of open files. Returns the process, its ready line and its standard error.
 async function start(files, ...args) {
   const script = `ulimit -n ${files} && exec "$0" "$@"`;
   const child = spawn('sh', ['-c', script, process.execPath, MAIN, '--listen', '127.0.0.1:0', ...args]);
-  const said = [];
-  child.stderr.on('data', (text) => said.push(text));
+  const errors = [];
+  child.stderr.on('data', (text) => errors.push(text));
   const [ready] = await once(readline.createInterface({ input: child.stdout }), 'line');
-  return { child, ready, said };
+  return { child, ready, errors };
 }
 
-test('says when it is ready, and stops when it is told', { timeout: 120_000 }, async () => {
+test('prints the ready line and stops on a signal', { timeout: 120_000 }, async () => {
   for (const signal of ['SIGTERM', 'SIGINT']) {
-    const { child, ready, said } = await start(200, '--json');
+    const { child, ready, errors } = await start(200, '--json');
     const { port, ...rest } = JSON.parse(ready);
     assert.deepEqual(rest, {
       event: 'ready',
@@ -39,30 +39,30 @@ test('says when it is ready, and stops when it is told', { timeout: 120_000 }, a
     const ann = await Client.user(port, 'ann');
     child.kill(signal);
     assert.deepEqual(await once(child, 'close'), [0, null]);
-    assert.equal(said.join(''), '');
+    assert.equal(errors.join(''), '');
     await ann.expectEnd();
   }
 });
 
-test('without room for more it serves those who are there', { timeout: 120_000 }, async () => {
-  const { child, ready, said } = await start(100);
+test('open connections are served at the file limit', { timeout: 120_000 }, async () => {
+  const { child, ready, errors } = await start(100);
   const port = Number(/^ready: events \(classic\) on 127\.0\.0\.1:(\d+), pid \d+$/.exec(ready)[1]);
   const ann = await Client.user(port, 'ann');
   const others = [];
   for (let number = 0; number < 80; number += 1) {
     others.push(await Client.connect(port));
   }
-  await others[79].expectEnd(); // is closed: there are 60 connections
+  await others[79].expectEnd(); // closed: the limit is 60 connections
   await ann.ping();
   others.forEach((other) => other.socket.destroy());
   child.kill();
   await once(child, 'close');
   ann.socket.destroy();
-  const told = said.join('').match(/cannot accept more than 60 connections: the limit of open files is 100; raise it/g);
-  assert.equal(told.length, 1);
+  const reports = errors.join('').match(/cannot accept more than 60 connections: the limit of open files is 100; raise it/g);
+  assert.equal(reports.length, 1);
 });
 
-test('tells what is wrong', { timeout: 120_000 }, async () => {
+test('invalid options are reported', { timeout: 120_000 }, async () => {
   const { child, ready } = await start(200);
   const [used] = /127\.0\.0\.1:\d+/.exec(ready);
   for (const [args, expected] of [
@@ -88,17 +88,17 @@ test('tells what is wrong', { timeout: 120_000 }, async () => {
   await once(child, 'close');
 });
 
-test('tells how it is used', () => {
+test('help is printed', () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, '--help'], { encoding: 'utf8' });
   assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: USAGE, stderr: '' });
 });
 
-test('the ready line for people', () => {
+test('the ready line as text', () => {
   const line = readyLine({ json: false }, { address: '::1', family: 'IPv6', port: 6667 }, 7);
   assert.equal(line, 'ready: events (classic) on [::1]:6667, pid 7');
 });
 
-test('the version is that of the whole project', () => {
+test('the version is that of the workspace', () => {
   const manifest = readFileSync(new URL('../../../Cargo.toml', import.meta.url), 'utf8');
   assert.ok(manifest.includes(`\n[workspace.package]\nversion = "${VERSION}"\n`), VERSION);
 });

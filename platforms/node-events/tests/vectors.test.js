@@ -5,7 +5,7 @@ import { parse, upper } from '../chat/message.js';
 import { fold, same, validChannel, validNick } from '../chat/names.js';
 import { bytes, readJson, unescape } from './vectors.js';
 
-test('parse', () => {
+test('parses the vectors', () => {
   const { lines } = readJson('parse.json');
   assert.ok(lines.length > 0);
   for (const { line, error, prefix, command, params } of lines) {
@@ -19,7 +19,7 @@ function frame(chunks) {
   return chunks.flatMap((chunk) => [...framer.events(chunk)]);
 }
 
-test('framing', () => {
+test('chunk size does not change the events of the vectors', () => {
   const { cases } = readJson('framing.json');
   assert.ok(cases.length > 0);
   for (const { name, chunks, events } of cases) {
@@ -38,7 +38,7 @@ test('framing', () => {
   }
 });
 
-test('nicks, channels and when they are the same', () => {
+test('nicks, channels and case folding', () => {
   const { nicks, channels, folds } = readJson('names.json');
   assert.ok(nicks.length > 0 && channels.length > 0 && folds.length > 0);
   for (const { name, valid, why } of nicks) {

@@ -1,36 +1,37 @@
-// All rooms and users of one server.
+// The rooms and users of one server.
 
 import { fold } from './names.js';
 import { Room } from './room.js';
 import { Session } from './session.js';
 
-export class Hall {
-  holders = new Map(); // folded nick → its session, also one that is not registered yet
+export class ServerState {
+  holders = new Map(); // folded nick → session; includes those that have not registered
   rooms = new Map(); // by folded name
   registered = 0;
 
-  // What the server says about itself: { name, version, created, network, motd }; motd is a list of lines.
+  // identity is { name, version, created, network, motd }, the texts with which the server introduces itself; motd is a
+  // list of lines.
   constructor(identity) {
     this.identity = identity;
   }
 
-  // A new connection from a host. send takes the bytes of a line; it may not call back into the hall.
-  enter(host, send) {
+  // Opens the session of a connection from host. send takes the bytes of a line; it must not call back into the session.
+  openSession(host, send) {
     return new Session(this, host, send);
   }
 
-  // The registered session with that nick, in any spelling.
+  // Returns the registered session with this nick, compared case-insensitively.
   user(nick) {
     const holder = this.holders.get(fold(nick));
     return holder?.registered ? holder : undefined;
   }
 
-  // The room with that name, in any spelling.
+  // Returns the room with this name, compared case-insensitively.
   room(name) {
     return this.rooms.get(fold(name));
   }
 
-  // The room with that name, made if there is none; the caller adds a member at once.
+  // Returns the room with this name, created if needed; the caller must add a member at once.
   roomFor(name) {
     const key = fold(name);
     let room = this.rooms.get(key);
@@ -41,7 +42,7 @@ export class Hall {
     return room;
   }
 
-  // Takes a session out of a room, which ends with its last member.
+  // Removes a session from a room, and the room with its last member.
   leave(room, session) {
     room.members.splice(room.members.indexOf(session), 1);
     if (room.members.length === 0) {

@@ -17,52 +17,52 @@ const TARGETS_MAX = 4;
 const AWAY_MAX = 200;
 
 export function privmsg(session, params) {
-  talk(session, 'PRIVMSG', params, (...error) => session.say(...error));
+  sendMessage(session, 'PRIVMSG', params, (...error) => session.replyNumeric(...error));
 }
 
-// A notice is never answered.
+// A NOTICE gets no reply.
 export function notice(session, params) {
-  talk(session, 'NOTICE', params, () => {});
+  sendMessage(session, 'NOTICE', params, () => {});
 }
 
-function talk(session, verb, [list, text], complain) {
+function sendMessage(session, verb, [list, text], replyError) {
   const targets = items(list);
   if (targets.length === 0) {
-    complain(NO_RECIPIENT);
+    replyError(NO_RECIPIENT);
   } else if (!text) {
-    complain(NO_TEXT);
+    replyError(NO_TEXT);
   } else if (targets.length > TARGETS_MAX) {
-    complain(TOO_MANY_TARGETS, targets[TARGETS_MAX]);
+    replyError(TOO_MANY_TARGETS, targets[TARGETS_MAX]);
   } else {
     for (const target of targets) {
       const room = session.ownRoom(target);
       if (room) {
-        room.tell(compose(`${session.prefix} ${verb} ${room.name} :${text}`), session);
+        room.deliver(compose(`${session.prefix} ${verb} ${room.name} :${text}`), session);
       } else {
-        tellUser(session, verb, target, text, complain);
+        sendToUser(session, verb, target, text, replyError);
       }
     }
   }
 }
 
-function tellUser(session, verb, target, text, complain) {
-  const { hall } = session;
-  const user = hall.user(target);
+function sendToUser(session, verb, target, text, replyError) {
+  const { server } = session;
+  const user = server.user(target);
   if (user) {
     user.send(compose(`${session.prefix} ${verb} ${user.nick} :${text}`));
     if (verb === 'PRIVMSG' && user.away) {
       session.reply('301', user.nick, `:${user.away}`);
     }
   } else if (!target.startsWith('#')) {
-    complain(NO_SUCH_NICK, target);
-  } else if (hall.room(target)) {
-    complain(CANNOT_SEND, hall.room(target).name);
+    replyError(NO_SUCH_NICK, target);
+  } else if (server.room(target)) {
+    replyError(CANNOT_SEND, server.room(target).name);
   } else {
-    complain(NO_SUCH_CHANNEL, target);
+    replyError(NO_SUCH_CHANNEL, target);
   }
 }
 
 export function away(session, [reason = '']) {
   session.away = cut(reason, AWAY_MAX);
-  session.say(session.away ? NOW_AWAY : NOT_AWAY);
+  session.replyNumeric(session.away ? NOW_AWAY : NOT_AWAY);
 }
