@@ -1,4 +1,4 @@
-//! Compiles the BPF programs that stand beside the instruments. The objects go into the program.
+//! Compiles the instruments' BPF programs; the crate includes the objects with `include_bytes!`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,14 +6,14 @@ use std::process::Command;
 fn main() {
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-env-changed=CLANG");
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo tells where output goes"));
-    // The headers of the libbpf that is linked.
-    let headers = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys tells where its headers are");
-    let arch = std::env::var("CARGO_CFG_TARGET_ARCH").expect("cargo tells what it builds for");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    // The headers must belong to the version of libbpf that is linked.
+    let headers = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys exports the folder of its headers");
+    let arch = std::env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets the target architecture");
     let arch = format!("-D__TARGET_ARCH_{}", if arch == "x86_64" { "x86" } else { &arch });
     for entry in std::fs::read_dir("src").expect("there is a source folder").flatten() {
         let path = entry.path();
-        let name = entry.file_name().into_string().expect("file names are text");
+        let name = entry.file_name().into_string().expect("file names are UTF-8");
         if let Some(name) = name.strip_suffix(".bpf.c") {
             compile(&path, &arch, &headers, &out.join(format!("{name}.bpf.o")));
         }

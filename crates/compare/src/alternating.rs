@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use klatch_instruments::{Files, Instruments, Targets, Watch};
+use klatch_instruments::{Files, Instruments, RunningInstruments, Targets};
 use klatch_machine::cpu_time_ns;
 use klatch_record::Observation;
 use klatch_runner::RunObserver;
@@ -18,7 +18,7 @@ pub(crate) struct Alternating<'a> {
     instruments: &'a Instruments,
     files: &'a Files,
     targets: Targets,
-    running: Option<Watch>,
+    running: Option<RunningInstruments>,
     warming: Duration,
     switched_at: Instant,
     phase_began: Option<Counters>,
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn neighbouring_phases_are_paired_and_each_phase_once() {
         let (instruments, folder) =
-            (Instruments::new(klatch_instruments::Kernel::here(), &[], &[]), "x".into());
+            (Instruments::new(klatch_instruments::Kernel::detect(), &[], &[]), "x".into());
         let files = Files { folder, stem: String::new() };
         let mut alternating = Alternating::new(&instruments, &files, Duration::ZERO, |_| {});
         let phase = |(number, instrumented)| Phase {

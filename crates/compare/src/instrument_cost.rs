@@ -44,8 +44,8 @@ pub fn instrument_cost(
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };
     let folder = make_folder(&plan.out, "calibration", Timestamp::now()).map_err(in_out)?;
     let files = Files { folder: folder.clone(), stem: "watched".to_owned() };
-    let available = availability(&Kernel::here());
-    let instruments = Instruments::new(Kernel::here(), &plan.instruments, &available);
+    let available = availability(&Kernel::detect());
+    let instruments = Instruments::new(Kernel::detect(), &plan.instruments, &available);
     let mut plan = Plan { instruments: Vec::new(), ..plan.clone() };
     let platform = resolve_platform(&plan)?;
     let began = Instant::now();

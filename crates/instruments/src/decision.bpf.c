@@ -1,12 +1,12 @@
-/* Time of a scheduling decision, and of the whole of __schedule, by the length of the run queue. */
+/* Duration of a scheduling decision, and of the whole __schedule, by run queue length. */
 #include "klatch.bpf.h"
 
-/* Lengths up to 63 are told apart; above there are eight groups an octave, up to 1,023. */
+/* Lengths up to 63 have a group each; above, there are eight groups per octave, up to 1,023. */
 #define GROUPS 96
 
 struct cost {
     struct histogram ns;
-    u64 lengths; /* the sum of the queue's lengths */
+    u64 lengths; /* sum of the queue lengths */
 };
 
 #define COSTS                                     \
@@ -20,26 +20,26 @@ struct cost {
 COSTS decisions SEC(".maps");
 COSTS whole SEC(".maps");
 
-/* The __schedule that is under way on a CPU. */
-struct under_way {
+/* The __schedule call that is in progress on a CPU. */
+struct schedule_call {
     u64 entry_ns; /* 0: none */
     u64 length;
-    u64 window;   /* in which it was entered */
-    u64 total_ns; /* of all */
+    u64 window;   /* open at entry */
+    u64 total_ns; /* sum over all calls */
 };
 
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
     __type(key, u32);
-    __type(value, struct under_way);
-} under_way SEC(".maps");
+    __type(value, struct schedule_call);
+} schedule_calls SEC(".maps");
 
-static __always_inline struct under_way *here(void)
+static __always_inline struct schedule_call *on_this_cpu(void)
 {
     u32 zero = 0;
 
-    return bpf_map_lookup_elem(&under_way, &zero);
+    return bpf_map_lookup_elem(&schedule_calls, &zero);
 }
 
 static __always_inline u32 group_of(u64 length)
@@ -54,55 +54,55 @@ static __always_inline u32 group_of(u64 length)
     return 64 + (log - 6) * 8 + ((length >> (log - 3)) & 7);
 }
 
-static __always_inline void costs(void *map, struct under_way *way, u64 now)
+static __always_inline void record_decision(void *map, struct schedule_call *call, u64 now)
 {
-    u32 group = group_of(way->length);
+    u32 group = group_of(call->length);
     struct cost *cost = bpf_map_lookup_elem(map, &group);
 
     if (!cost)
         return;
-    take(&cost->ns, now - way->entry_ns);
-    cost->lengths += way->length;
+    histogram_add(&cost->ns, now - call->entry_ns);
+    cost->lengths += call->length;
 }
 
 SEC("tp_btf/sched_entry_tp")
-int BPF_PROG(entry)
+int BPF_PROG(on_entry)
 {
-    struct under_way *way = here();
+    struct schedule_call *call = on_this_cpu();
 
-    if (!way)
+    if (!call)
         return 0;
-    way->window = this_window();
-    way->entry_ns = 0;
-    if (!way->window)
+    call->window = this_window();
+    call->entry_ns = 0;
+    if (!call->window)
         return 0;
-    way->length = queue_length(bpf_get_current_task_btf());
-    way->entry_ns = bpf_ktime_get_ns();
+    call->length = queue_length(bpf_get_current_task_btf());
+    call->entry_ns = bpf_ktime_get_ns();
     return 0;
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(chosen)
+int BPF_PROG(on_switch)
 {
-    struct under_way *way = here();
+    struct schedule_call *call = on_this_cpu();
 
-    if (way && way->entry_ns && way->window == this_window())
-        costs(&decisions, way, bpf_ktime_get_ns());
+    if (call && call->entry_ns && call->window == this_window())
+        record_decision(&decisions, call, bpf_ktime_get_ns());
     return 0;
 }
 
 SEC("tp_btf/sched_exit_tp")
-int BPF_PROG(leaves, bool is_switch)
+int BPF_PROG(on_exit, bool is_switch)
 {
-    struct under_way *way = here();
+    struct schedule_call *call = on_this_cpu();
     u64 now;
 
-    if (!way || !way->entry_ns || way->window != this_window())
+    if (!call || !call->entry_ns || call->window != this_window())
         return 0;
     now = bpf_ktime_get_ns();
     if (is_switch)
-        costs(&whole, way, now);
-    way->total_ns += now - way->entry_ns;
-    way->entry_ns = 0;
+        record_decision(&whole, call, now);
+    call->total_ns += now - call->entry_ns;
+    call->entry_ns = 0;
     return 0;
 }

@@ -1,113 +1,75 @@
-//! Time of a scheduling decision by the length of the run queue.
+//! Duration of scheduling decisions by run queue length.
 //!
-//! Other instruments look at the same tracepoints, and those that come after this one in the list take their time within
-//! what is measured here as `whole`; whoever wants that exactly watches with this instrument alone.
+//! Instruments later in the list use the same tracepoints. Their programs run within the time that is recorded here as
+//! `whole`, so an exact measurement uses this instrument alone.
 
 use klatch_record::observed::{CostByLength, CostRow, Decision, LineFit};
-use klatch_record::{Found, InstrumentName, Support};
+use klatch_record::{Found, InstrumentName};
 use klatch_stats::linear_fit;
 
-use crate::bpf::{Bpf, Histogram, Looked, Windows, object};
-use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
-use crate::kernel::Kernel;
+use crate::bpf::{Bpf, Histogram, object};
+use crate::bpf_instrument::{BpfInstrument, Measurement};
+use crate::error::InstrumentError;
 
-const CODE: &[u8] = object!("decision");
-const TRACEPOINTS: [&str; 3] = ["sched_entry_tp", "sched_switch", "sched_exit_tp"];
+pub(crate) static DECISION_COST: BpfInstrument = BpfInstrument {
+    name: InstrumentName::Decision,
+    description: "time of a scheduling decision by length of the run queue",
+    object: object!("decision"),
+    tracepoints: &["sched_entry_tp", "sched_switch", "sched_exit_tp"],
+    whole_run: &[],
+    preferred: None,
+    read,
+};
 
-/// As in decision.bpf.c.
+/// `GROUPS` of decision.bpf.c.
 const GROUPS: u32 = 96;
 
-/// A length takes part in the fit when its median rests on so many decisions.
+/// Decisions that a group needs for its median to enter the fit.
 const DECISIONS_MIN: u64 = 30;
 
-/// The instrument.
-pub(crate) struct DecisionCost;
+/// Index of `total_ns` in `struct schedule_call` of decision.bpf.c.
+const TOTAL_NS: usize = 3;
 
-impl Instrument for DecisionCost {
-    fn name(&self) -> InstrumentName {
-        InstrumentName::Decision
-    }
-
-    fn shows(&self) -> &'static str {
-        "time of a scheduling decision by length of the run queue"
-    }
-
-    fn probe(&self, kernel: &Kernel) -> Support {
-        let lack = kernel.lacks(&TRACEPOINTS);
-        lack.unwrap_or_else(|| {
-            Bpf::probe(CODE, kernel, &[], "BPF at sched_entry_tp, sched_switch, sched_exit_tp")
-        })
-    }
-
-    fn start(
-        &self,
-        kernel: &Kernel,
-        _: &Targets,
-        _: &Files,
-        windows: &mut Windows,
-    ) -> Result<Box<dyn Watching>, InstrumentError> {
-        let mut bpf = Bpf::load(CODE, kernel, &[])?;
-        bpf.attach_by(windows, &[])?;
-        Ok(Box::new(Watch { bpf }))
-    }
+fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
+    let Measurement { bpf, coverage, .. } = measurement;
+    let cpus = bpf.numbers_by_cpu("schedule_calls", 0)?;
+    let total_ns: u64 = cpus.iter().map(|call| call[TOTAL_NS]).sum();
+    Ok(Found::Decision(Decision {
+        decision: read_costs(bpf, "decisions")?,
+        whole: read_costs(bpf, "whole")?,
+        share_of_machine: total_ns as f64 / 1e9 / (coverage.open_s() * cpus.len() as f64),
+    }))
 }
 
-struct Watch {
-    bpf: Bpf,
+fn read_costs(bpf: &Bpf, map: &str) -> Result<CostByLength, InstrumentError> {
+    let mut groups = Vec::new();
+    for number in 0..GROUPS {
+        let numbers = bpf.numbers(map, number)?;
+        let (ns, length_sum) = numbers.split_at(Histogram::NUMBERS);
+        groups.push(Group { number: number.into(), ns: Histogram::new(ns), length_sum: length_sum[0] });
+    }
+    Ok(by_length(&groups))
 }
 
-impl Watching for Watch {
-    fn stop(&mut self) {
-        self.bpf.stop();
-    }
-
-    fn read(&mut self, _: &Files, looked: &Looked) -> Result<Seen, InstrumentError> {
-        let of_cpus = self.bpf.numbers_by_cpu("under_way", 0)?;
-        let total_ns: u64 = of_cpus.iter().map(|way| way[3]).sum();
-        let found = Decision {
-            decision: self.costs("decisions")?,
-            whole: self.costs("whole")?,
-            share_of_machine: total_ns as f64 / 1e9 / (looked.open_s() * of_cpus.len() as f64),
-        };
-        Ok(Seen {
-            found: Found::Decision(found),
-            cost: Some(self.bpf.cost(looked)),
-            share_of_time: Some(looked.share),
-            files: Vec::new(),
-        })
-    }
-}
-
-impl Watch {
-    fn costs(&self, table: &str) -> Result<CostByLength, InstrumentError> {
-        let mut groups = Vec::new();
-        for group in 0..GROUPS {
-            let numbers = self.bpf.numbers(table, group)?;
-            let (ns, lengths) = numbers.split_at(Histogram::NUMBERS);
-            groups.push(Group { number: group.into(), ns: Histogram::new(ns), lengths: lengths[0] });
-        }
-        Ok(by_length(&groups))
-    }
-}
-
-/// The costs at one group of lengths.
+/// The decisions with a queue length in one group.
 struct Group {
     number: u64,
     ns: Histogram,
-    /// Sum of the lengths.
-    lengths: u64,
+    /// Sum of the queue lengths, for their mean.
+    length_sum: u64,
 }
 
 fn by_length(groups: &[Group]) -> CostByLength {
     let mut all = Histogram::new(&[]);
     groups.iter().for_each(|group| all.add(&group.ns));
-    let met = groups.iter().filter(|group| group.ns.count() > 0);
-    let often = groups.iter().filter(|group| group.ns.count() >= DECISIONS_MIN);
-    let points: Vec<(f64, f64)> =
-        often.map(|group| (group.lengths as f64 / group.ns.count() as f64, group.ns.quantile(0.5))).collect();
+    let nonempty = groups.iter().filter(|group| group.ns.count() > 0);
+    let frequent = groups.iter().filter(|group| group.ns.count() >= DECISIONS_MIN);
+    let points: Vec<(f64, f64)> = frequent
+        .map(|group| (group.length_sum as f64 / group.ns.count() as f64, group.ns.quantile(0.5)))
+        .collect();
     CostByLength {
         all_ns: all.distribution(1.0),
-        by_length: met.map(row).collect(),
+        by_length: nonempty.map(row).collect(),
         fit: linear_fit(&points, 0.95).ok().map(|fit| LineFit {
             ns_per_task: fit.slope.estimate,
             ns_per_task_low: fit.slope.low,
@@ -129,7 +91,7 @@ fn row(group: &Group) -> CostRow {
     }
 }
 
-/// The least length of a group.
+/// The shortest length in a group.
 fn length_min(group: u64) -> u64 {
     if group < 64 { group } else { (8 + group % 8) << ((group - 64) / 8 + 3) }
 }
@@ -139,22 +101,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_follow_each_other() {
+    fn groups_are_contiguous() {
         let ends = [0, 63, 64, 65, 72, 95, 96].map(length_min);
         assert_eq!(ends, [0, 63, 64, 72, 128, 960, 1024]);
     }
 
     #[test]
-    fn a_cost_that_grows_evenly_is_a_line() {
+    fn a_linear_cost_fits_a_line() {
         let group = |number: u64| {
-            // 40 decisions of about 1,000 ns and 20 ns a task, all in one bucket.
+            // 40 decisions of 1,000 ns plus 20 ns per task, all in one bucket.
             let mut numbers = vec![0; Histogram::NUMBERS];
             let ns = 1_000 + 20 * number;
             let log = ns.ilog2() as u64;
             numbers[((log - 1) * 4 + ((ns >> (log - 2)) & 3)) as usize] = 40;
             numbers[128] = 40;
             numbers[129] = 40 * ns;
-            Group { number, ns: Histogram::new(&numbers), lengths: 40 * number }
+            Group { number, ns: Histogram::new(&numbers), length_sum: 40 * number }
         };
         let costs = by_length(&(1..60).map(group).collect::<Vec<_>>());
         let fit = costs.fit.unwrap();

@@ -1,88 +1,59 @@
-//! What every instrument is.
-
-use std::path::PathBuf;
+//! The interface of all instruments.
 
 use klatch_record::{Cost, Found, InstrumentName, Support};
-use thiserror::Error;
 
-use crate::Kernel;
-use crate::bpf::{Looked, Windows};
+use crate::bpf::{Coverage, Windows};
+use crate::error::InstrumentError;
+use crate::files::Files;
+use crate::kernel::Kernel;
+use crate::targets::Targets;
 
-/// The processes of this machine that are watched.
-#[derive(Clone, Debug, Default)]
-pub struct Targets {
-    /// The servers.
-    pub servers: Vec<u32>,
-    /// The crowds.
-    pub crowds: Vec<u32>,
-}
-
-/// Where bulky findings go: `<folder>/<stem>.<more>`.
-#[derive(Clone, Debug)]
-pub struct Files {
-    /// The folder of the record.
-    pub folder: PathBuf,
-    /// The record's own name without its ending.
-    pub stem: String,
-}
-
-impl Files {
-    /// The name of a file, and where it is.
-    pub(crate) fn named(&self, ending: &str) -> (String, PathBuf) {
-        let name = format!("{}.{ending}", self.stem);
-        (name.clone(), self.folder.join(name))
-    }
-}
-
-/// Why an instrument could not watch, or what it saw could not be read.
-#[derive(Debug, Error)]
-#[error("{0}")]
-pub struct InstrumentError(pub(crate) String);
-
-/// One way to look at a run.
+/// A way to observe a run.
 pub(crate) trait Instrument: Sync {
-    /// Which.
+    /// Its name on the command line and in records.
     fn name(&self) -> InstrumentName;
 
-    /// What it shows, in a line.
-    fn shows(&self) -> &'static str;
+    /// One line about its results, for `klatch instruments`.
+    fn description(&self) -> &'static str;
 
-    /// How it can work on this kernel, found out by trying.
+    /// Whether it works on this kernel, determined by trying it.
     fn probe(&self, kernel: &Kernel) -> Support;
 
-    /// Begins to watch; programs at places that are passed thousands of times a second go into the `windows`. What it makes for that may end with the process, by whatever signal, and leaves nothing.
+    /// Starts observing. BPF programs on frequently executed paths are added to `windows`.
+    ///
+    /// Everything that it creates must end with this process, even if a signal kills the process.
     ///
     /// # Errors
-    /// It cannot watch although [`Instrument::probe`] said that it could.
+    /// It cannot start although [`Instrument::probe`] reported that it works.
     fn start(
         &self,
         kernel: &Kernel,
         targets: &Targets,
         files: &Files,
         windows: &mut Windows,
-    ) -> Result<Box<dyn Watching>, InstrumentError>;
+    ) -> Result<Box<dyn RunningInstrument>, InstrumentError>;
 }
 
-/// An instrument that watches.
-pub(crate) trait Watching {
-    /// Stops watching. Nothing is read yet, so that no instrument sees the work of another.
+/// An instrument between its start and the reading of its results.
+pub(crate) trait RunningInstrument {
+    /// Stops observing. Results are read later, so that no instrument observes the work of another.
     fn stop(&mut self);
 
-    /// What was seen, while the processes are still there. What came by windows is scaled up.
+    /// Reads the results; the observed processes must still exist. Counts from windows are scaled up to the whole run.
     ///
     /// # Errors
-    /// It cannot be read.
-    fn read(&mut self, files: &Files, looked: &Looked) -> Result<Seen, InstrumentError>;
+    /// The results cannot be read, or a file cannot be written.
+    fn read(&mut self, files: &Files, coverage: &Coverage) -> Result<Output, InstrumentError>;
 }
 
-/// What an instrument has seen.
-pub(crate) struct Seen {
-    /// Its observations.
-    pub(crate) found: Found,
-    /// What it cost.
+/// The results of an instrument.
+pub(crate) struct Output {
+    /// The observations.
+    pub(crate) data: Found,
+    /// Cost of the instrument during the run, if it was measured.
     pub(crate) cost: Option<Cost>,
-    /// The part of the time in which it looked, where it did so by windows.
+    /// The share of the run that windows covered, if it uses windows.
     pub(crate) share_of_time: Option<f64>,
-    /// The files it wrote, by name.
+    /// Names of the files that it wrote.
     pub(crate) files: Vec<String>,
 }

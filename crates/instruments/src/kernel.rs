@@ -1,42 +1,43 @@
-//! What the running kernel offers to instruments.
+//! Features of the running kernel that instruments depend on.
 
 use std::collections::BTreeSet;
 
 use klatch_record::Support;
 use libbpf_rs::btf::{Btf, BtfKind, types::Typedef};
 
-/// What a kernel offers.
+/// The type information and tracepoints of the running kernel.
 pub struct Kernel {
     btf: Option<Btf<'static>>,
     hidden: BTreeSet<String>,
 }
 
 impl Kernel {
-    /// The running one.
-    pub fn here() -> Kernel {
-        // What libbpf has to say is in the errors it returns.
+    /// Reads the type information (BTF) of the running kernel, if it has any.
+    pub fn detect() -> Kernel {
+        // libbpf also prints its errors; the returned ones are enough.
         libbpf_rs::set_print(None);
         Kernel { btf: Btf::from_vmlinux().ok(), hidden: BTreeSet::new() }
     }
 
-    /// The running one as if it had no description of its types.
+    /// The running kernel as if it had no BTF, for tests.
     pub fn without_btf() -> Kernel {
-        Kernel { btf: None, ..Kernel::here() }
+        Kernel { btf: None, ..Kernel::detect() }
     }
 
-    /// The running one as if it had not these tracepoints.
+    /// The running kernel as if it lacked these tracepoints, for tests.
     pub fn without_tracepoints(names: &[&str]) -> Kernel {
-        Kernel { hidden: names.iter().map(|name| (*name).to_owned()).collect(), ..Kernel::here() }
+        Kernel { hidden: names.iter().map(|name| (*name).to_owned()).collect(), ..Kernel::detect() }
     }
 
-    /// Whether a tracepoint is there, by its type in the kernel's description of its types.
+    /// Whether the kernel has this tracepoint; each one has a `btf_trace_` type in BTF.
     pub(crate) fn has_tracepoint(&self, name: &str) -> bool {
         let Some(btf) = &self.btf else { return false };
-        let there: Option<Typedef<'_>> = btf.type_by_name(&format!("btf_trace_{name}"));
-        there.is_some_and(|found| found.kind() == BtfKind::Typedef) && !self.hidden.contains(name)
+        let tracepoint: Option<Typedef<'_>> = btf.type_by_name(&format!("btf_trace_{name}"));
+        tracepoint.is_some_and(|tracepoint| tracepoint.kind() == BtfKind::Typedef)
+            && !self.hidden.contains(name)
     }
 
-    /// The first of `names` that is not there, as a reason.
+    /// Why BPF programs at these tracepoints cannot work: no BTF, or the first missing tracepoint. `None` if they can.
     pub(crate) fn lacks(&self, names: &[&str]) -> Option<Support> {
         if self.btf.is_none() {
             return Some(Support::NotAvailable {
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tracepoints_are_found_and_missed() {
+    fn tracepoints_are_those_of_the_kernel_but_for_hidden_ones() {
         let kernel = Kernel::without_tracepoints(&["sched_waking"]);
         assert!(kernel.has_tracepoint("sched_switch"), "is this a kernel with BTF?");
         assert!(!kernel.has_tracepoint("sched_waking") && !kernel.has_tracepoint("sched_coffee"));

@@ -1,9 +1,13 @@
-//! What is observed beside the score: what processes used, where a run ran, and the instruments that watch it.
+//! The instruments that observe a run beside its score.
 
 mod bpf;
+mod bpf_instrument;
 mod decision;
+mod error;
+mod files;
 mod instrument;
-mod java;
+mod instruments;
+mod jdk;
 mod jfr;
 mod jvm;
 mod kernel;
@@ -12,14 +16,17 @@ mod profile;
 mod runqueue;
 mod symbols;
 mod syscalls;
+mod targets;
 mod trace;
-mod usage_details;
+mod usage;
 mod wakeups;
-mod watch;
 
-pub use instrument::{Files, InstrumentError, Targets};
+pub use error::InstrumentError;
+pub use files::Files;
+pub use instruments::{Instruments, RunningInstruments, availability, description};
 pub use kernel::Kernel;
+pub use targets::Targets;
 pub use trace::{
-    Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError, TraceKind, perfetto, show, summary,
+    Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError, TraceKind, event_line, summary,
+    write_perfetto,
 };
-pub use watch::{Instruments, Watch, availability, shows};

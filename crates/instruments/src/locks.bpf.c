@@ -1,5 +1,7 @@
-/* Waiting for locks of the kernel: by kind, and by caller for one of some. Beginnings are looked at by windows, ends always:
- * so a wait is seen to its end. */
+/* Waits for kernel locks by kind, and for a sample of them by caller.
+ *
+ * contention_begin is attached in windows and contention_end throughout, so every wait that began in a window is timed to
+ * its end. */
 #include "klatch.bpf.h"
 
 /* From the kernel's trace/events/lock.h. */
@@ -12,18 +14,18 @@
 
 enum { SPINLOCK, RWLOCK, MUTEX, RWSEM, RTMUTEX, PERCPU_RWSEM, OTHER, KINDS };
 
-/* A look at the stack costs some µs. */
+/* Reading a stack takes several µs, so only one wait in so many reads it. */
 #define SAMPLED_ONE_IN 4
 
 struct wait {
     u64 lock; /* 0: none */
     u64 ns;
-    u32 pid; /* who has this place, in the table of threads */
+    u32 pid; /* the thread that uses this slot */
     u32 kind;
-    __s32 stack; /* negative: not looked at */
+    __s32 stack; /* negative: not sampled */
 };
 
-/* The wait of a CPU that spins, and the waits of threads that sleep. */
+/* The current wait of each CPU that spins, and of each thread that sleeps. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, 1);
@@ -33,7 +35,7 @@ struct {
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, PLACES);
+    __uint(max_entries, PID_SLOTS);
     __type(key, u32);
     __type(value, struct wait);
 } sleeping SEC(".maps");
@@ -63,7 +65,7 @@ struct caller {
     u32 kind;
 };
 
-struct waited {
+struct wait_sum {
     u64 waits;
     u64 ns;
 };
@@ -72,7 +74,7 @@ struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 4096);
     __type(key, struct caller);
-    __type(value, struct waited);
+    __type(value, struct wait_sum);
 } callers SEC(".maps");
 
 static __always_inline u32 kind_of(u32 flags)
@@ -88,28 +90,28 @@ static __always_inline u32 kind_of(u32 flags)
     return flags & (LCB_F_READ | LCB_F_WRITE) ? RWSEM : OTHER;
 }
 
-/* Where the wait for a lock of this kind is kept: a mutex may spin, and then sleep. */
-static __always_inline struct wait *wait_of(bool spins)
+/* The slot for the wait of the current CPU or thread. A mutex counts as sleeping, although it can spin first. */
+static __always_inline struct wait *current_wait(bool spins)
 {
-    u32 place = spins ? 0 : PLACE(bpf_get_current_pid_tgid());
+    u32 slot = spins ? 0 : pid_slot(bpf_get_current_pid_tgid());
 
     if (spins)
-        return bpf_map_lookup_elem(&spinning, &place);
-    return bpf_map_lookup_elem(&sleeping, &place);
+        return bpf_map_lookup_elem(&spinning, &slot);
+    return bpf_map_lookup_elem(&sleeping, &slot);
 }
 
 SEC("tp_btf/contention_begin")
-int BPF_PROG(begins, void *lock, unsigned int flags)
+int BPF_PROG(on_begin, void *lock, unsigned int flags)
 {
     u32 kind = kind_of(flags), pid = bpf_get_current_pid_tgid();
     bool spins = kind == SPINLOCK || kind == RWLOCK;
-    struct wait *wait = wait_of(spins);
+    struct wait *wait = current_wait(spins);
     struct kind *all;
 
     if (!wait || !this_window())
         return 0;
     if (wait->lock && (spins || wait->pid == pid)) {
-        /* A mutex that gives up spinning begins again; anything else is a wait within a wait. */
+        /* A mutex that stops spinning reports a second beginning. Anything else is a nested wait, which is not timed. */
         if (wait->lock != (u64)lock && (all = bpf_map_lookup_elem(&kinds, &kind)))
             all->untimed++;
         return 0;
@@ -124,30 +126,30 @@ int BPF_PROG(begins, void *lock, unsigned int flags)
     return 0;
 }
 
-static __always_inline void waited(struct wait *wait, u64 ns)
+static __always_inline void add_caller(struct wait *wait, u64 ns)
 {
     struct caller caller = { .stack = wait->stack, .kind = wait->kind };
-    struct waited *so_far = bpf_map_lookup_elem(&callers, &caller);
-    struct waited first = { .waits = 1, .ns = ns };
+    struct wait_sum *sum = bpf_map_lookup_elem(&callers, &caller);
+    struct wait_sum first = { .waits = 1, .ns = ns };
 
-    if (so_far) {
-        __sync_fetch_and_add(&so_far->waits, 1);
-        __sync_fetch_and_add(&so_far->ns, ns);
+    if (sum) {
+        __sync_fetch_and_add(&sum->waits, 1);
+        __sync_fetch_and_add(&sum->ns, ns);
     } else {
         bpf_map_update_elem(&callers, &caller, &first, BPF_NOEXIST);
     }
 }
 
 SEC("tp_btf/contention_end")
-int BPF_PROG(ends, void *lock)
+int BPF_PROG(on_end, void *lock)
 {
     u64 now, id = bpf_get_current_pid_tgid();
-    struct wait *wait = wait_of(1);
+    struct wait *wait = current_wait(1);
     struct kind *all;
     u32 side;
 
     if (!wait || wait->lock != (u64)lock) {
-        wait = wait_of(0);
+        wait = current_wait(0);
         if (!wait || wait->lock != (u64)lock || wait->pid != (u32)id)
             return 0;
     }
@@ -157,9 +159,9 @@ int BPF_PROG(ends, void *lock)
     all = bpf_map_lookup_elem(&kinds, &wait->kind);
     if (!all)
         return 0;
-    take(&all->wait_ns, now - wait->ns);
+    histogram_add(&all->wait_ns, now - wait->ns);
     all->sides[side]++;
     if (wait->stack >= 0)
-        waited(wait, now - wait->ns);
+        add_caller(wait, now - wait->ns);
     return 0;
 }

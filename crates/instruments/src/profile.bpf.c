@@ -1,4 +1,4 @@
-/* Where CPU time goes: a sample of both stacks at each tick of a timer. */
+/* A sample of the kernel and the user stack at each perf event. */
 #include "klatch.bpf.h"
 
 #define FRAMES 64
@@ -16,7 +16,7 @@ STACKS(32768) user_stacks SEC(".maps");
 
 struct key {
     u32 tgid;
-    __s32 kernel; /* a stack, or negative: none, or no place for it */
+    __s32 kernel; /* a stack id; negative: no stack, or the table was full */
     __s32 user;
     u32 side;
 };
@@ -28,7 +28,7 @@ struct {
     __type(value, u64);
 } samples SEC(".maps");
 
-/* Samples by side, with those for which `samples` had no place. */
+/* Samples by side, including those lost because `samples` was full. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, SIDES);
@@ -42,7 +42,7 @@ int sample(void *ctx)
     u64 id = bpf_get_current_pid_tgid(), one = 1, *count;
     struct key key = { .tgid = id >> 32 };
 
-    /* The idle task. */
+    /* The idle task is not sampled. */
     if (!(u32)id)
         return 0;
     key.side = side_of(key.tgid);
@@ -55,7 +55,7 @@ int sample(void *ctx)
     if (count)
         __sync_fetch_and_add(count, 1);
     else if (bpf_map_update_elem(&samples, &key, &one, BPF_NOEXIST)) {
-        /* Another CPU was first, or it is full. */
+        /* Another CPU inserted the key first, or the table is full. */
         count = bpf_map_lookup_elem(&samples, &key);
         if (count)
             __sync_fetch_and_add(count, 1);

@@ -1,9 +1,9 @@
-/* Length of the run queue at each scheduling decision. */
+/* Run queue length at each scheduling decision. */
 #include "klatch.bpf.h"
 
 #define LENGTHS 1024
 
-/* How often each length was met. */
+/* Decisions by length. */
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
     __uint(max_entries, LENGTHS);
@@ -11,7 +11,7 @@ struct {
     __type(value, u64);
 } lengths SEC(".maps");
 
-/* The same over time: slots of 2^28 ns, used in turn. */
+/* Lengths over time: a ring of slots of 2^28 ns each. */
 #define SLOT_BITS 28
 #define SLOTS 4096
 
@@ -28,7 +28,7 @@ struct {
     __type(value, struct moment);
 } moments SEC(".maps");
 
-static __always_inline int seen(u32 length)
+static __always_inline int record_decision(u32 length)
 {
     if (!this_window())
         return 0;
@@ -49,18 +49,19 @@ static __always_inline int seen(u32 length)
     return 0;
 }
 
-/* Read at the entry: later a task that blocks has left the queue. */
+/* The length is read at entry, before a task that blocks leaves the queue. */
 SEC("tp_btf/sched_entry_tp")
-int BPF_PROG(entry)
+int BPF_PROG(on_entry)
 {
-    return seen(queue_length(bpf_get_current_task_btf()));
+    return record_decision(queue_length(bpf_get_current_task_btf()));
 }
 
-/* The fallback: only decisions that lead to a switch, and the task that blocks is added again. */
+/* The fallback for kernels without sched_entry_tp. It misses decisions without a switch. A task that blocks has already left
+ * the queue, so it is added. */
 SEC("tp_btf/sched_switch")
-int BPF_PROG(fallback, bool preempt, struct task_struct *prev)
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 {
     bool blocks = !preempt && prev->__state != 0;
 
-    return seen(queue_length(prev) + blocks);
+    return record_decision(queue_length(prev) + blocks);
 }

@@ -1,151 +1,95 @@
-//! Length of the run queue at each scheduling decision.
+//! Run queue length at each scheduling decision.
 
 use klatch_record::observed::{LengthCount, LengthMoment, Lengths, Runqueue};
-use klatch_record::{Found, InstrumentName, Support};
-use rustix::time::{ClockId, clock_gettime};
+use klatch_record::{Found, InstrumentName};
 
-use crate::bpf::{Bpf, Looked, Windows, object};
-use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
-use crate::kernel::Kernel;
+use crate::bpf::object;
+use crate::bpf_instrument::{BpfInstrument, Measurement, Preferred};
+use crate::error::InstrumentError;
 
-const CODE: &[u8] = object!("runqueue");
+pub(crate) static RUNQUEUE_LENGTH: BpfInstrument = BpfInstrument {
+    name: InstrumentName::Runqueue,
+    description: "length of the run queue at each scheduling decision",
+    object: object!("runqueue"),
+    tracepoints: &["sched_switch"],
+    whole_run: &[],
+    preferred: Some(Preferred {
+        tracepoint: "sched_entry_tp",
+        program: "on_entry",
+        fallback: "on_switch",
+        drawback: "decisions that lead to no switch are not seen",
+        remedy: "boot a kernel 6.14 or newer",
+    }),
+    read,
+};
 
-/// As in runqueue.bpf.c.
+/// `LENGTHS` of runqueue.bpf.c; the last entry counts all longer queues, too.
 const LENGTHS: u32 = 1024;
+/// `SLOT_BITS` of runqueue.bpf.c: a slot covers 2^28 ns.
 const SLOT_BITS: u32 = 28;
+/// `SLOTS` of runqueue.bpf.c.
 const SLOTS: u64 = 4096;
 
-/// Parts of the run in the record.
-const PARTS_MAX: usize = 60;
+/// Moments over time in the record.
+const MOMENTS_MAX: usize = 60;
 
-/// The instrument.
-pub(crate) struct RunqueueLength;
-
-impl Instrument for RunqueueLength {
-    fn name(&self) -> InstrumentName {
-        InstrumentName::Runqueue
+fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
+    let mut cpus: Vec<Vec<u64>> = Vec::new();
+    for length in 0..LENGTHS {
+        let counts = measurement.bpf.numbers_by_cpu("lengths", length)?;
+        cpus.resize(counts.len(), Vec::new());
+        cpus.iter_mut().zip(counts).for_each(|(cpu, count)| cpu.extend(count));
     }
-
-    fn shows(&self) -> &'static str {
-        "length of the run queue at each scheduling decision"
-    }
-
-    fn probe(&self, kernel: &Kernel) -> Support {
-        if let Some(lack) = kernel.lacks(&["sched_switch"]) {
-            return lack;
-        }
-        let at_entry = kernel.has_tracepoint("sched_entry_tp");
-        let base = if at_entry { "BPF at sched_entry_tp" } else { "BPF at sched_switch" };
-        match Bpf::probe(CODE, kernel, &[other(kernel)], base) {
-            Support::Usable { base } if !at_entry => Support::Fallback {
-                base,
-                why: "the kernel has no tracepoint sched_entry_tp: decisions that lead to no switch are not seen".to_owned(),
-                remedy: "boot a kernel 6.14 or newer".to_owned(),
-            },
-            support => support,
-        }
-    }
-
-    fn start(
-        &self,
-        kernel: &Kernel,
-        _: &Targets,
-        _: &Files,
-        windows: &mut Windows,
-    ) -> Result<Box<dyn Watching>, InstrumentError> {
-        let mut bpf = Bpf::load(CODE, kernel, &[other(kernel)])?;
-        bpf.attach_by(windows, &[])?;
-        Ok(Box::new(Watch { bpf, began_ns: now_ns(), ended_ns: 0 }))
-    }
+    let sum = |length: usize| cpus.iter().map(|cpu| cpu[length]).sum();
+    let all: Vec<u64> = (0..LENGTHS as usize).map(sum).collect();
+    let counts = all.iter().enumerate().filter(|(_, decisions)| **decisions > 0);
+    Ok(Found::Runqueue(Runqueue {
+        all: length_statistics(&all),
+        cpus: cpus.iter().map(|cpu| length_statistics(cpu)).collect(),
+        lengths: counts
+            .map(|(length, &decisions)| LengthCount { length: length as u64, decisions })
+            .collect(),
+        over_time: over_time(measurement)?,
+    }))
 }
 
-/// The program that is not used.
-fn other(kernel: &Kernel) -> &'static str {
-    if kernel.has_tracepoint("sched_entry_tp") { "fallback" } else { "entry" }
-}
-
-/// The clock of the programs.
-fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
-struct Watch {
-    bpf: Bpf,
-    began_ns: u64,
-    ended_ns: u64,
-}
-
-impl Watching for Watch {
-    fn stop(&mut self) {
-        self.bpf.stop();
-        self.ended_ns = now_ns();
+fn over_time(measurement: &Measurement<'_>) -> Result<Vec<LengthMoment>, InstrumentError> {
+    let (started_ns, stopped_ns) = (measurement.started_ns, measurement.stopped_ns);
+    let (first, last) = (started_ns >> SLOT_BITS, stopped_ns >> SLOT_BITS);
+    if last - first >= SLOTS {
+        // The run was longer than the ring of slots, so each slot mixes two periods.
+        return Ok(Vec::new());
     }
-
-    fn read(&mut self, _: &Files, looked: &Looked) -> Result<Seen, InstrumentError> {
-        let mut cpus: Vec<Vec<u64>> = Vec::new();
-        for length in 0..LENGTHS {
-            let counts = self.bpf.numbers_by_cpu("lengths", length)?;
-            cpus.resize(counts.len(), Vec::new());
-            cpus.iter_mut().zip(counts).for_each(|(cpu, count)| cpu.extend(count));
-        }
-        let sum = |length: usize| cpus.iter().map(|cpu| cpu[length]).sum();
-        let all: Vec<u64> = (0..LENGTHS as usize).map(sum).collect();
-        let met = all.iter().enumerate().filter(|(_, decisions)| **decisions > 0);
-        let found = Runqueue {
-            all: in_short(&all),
-            cpus: cpus.iter().map(|cpu| in_short(cpu)).collect(),
-            lengths: met
-                .map(|(length, &decisions)| LengthCount { length: length as u64, decisions })
-                .collect(),
-            over_time: self.over_time()?,
-        };
-        Ok(Seen {
-            found: Found::Runqueue(found),
-            cost: Some(self.bpf.cost(looked)),
-            share_of_time: Some(looked.share),
-            files: Vec::new(),
-        })
-    }
-}
-
-impl Watch {
-    fn over_time(&self) -> Result<Vec<LengthMoment>, InstrumentError> {
-        let (first, last) = (self.began_ns >> SLOT_BITS, self.ended_ns >> SLOT_BITS);
-        if last - first >= SLOTS {
-            // Slots were used twice: what is in them is of two times.
-            return Ok(Vec::new());
-        }
-        let slots_a_part = ((last - first + 1) as usize).div_ceil(PARTS_MAX) as u64;
-        let mut moments = Vec::new();
-        for part in (first..=last).step_by(slots_a_part as usize) {
-            let (mut decisions, mut sum, mut max) = (0, 0, 0);
-            for slot in part..(part + slots_a_part).min(last + 1) {
-                for cpu in self.bpf.numbers_by_cpu("moments", (slot % SLOTS) as u32)? {
-                    decisions += cpu[0];
-                    sum += cpu[1];
-                    max = max.max(cpu[2]);
-                }
+    let slots_per_moment = ((last - first + 1) as usize).div_ceil(MOMENTS_MAX) as u64;
+    let mut moments = Vec::new();
+    for start in (first..=last).step_by(slots_per_moment as usize) {
+        let (mut decisions, mut sum, mut max) = (0, 0, 0);
+        for slot in start..(start + slots_per_moment).min(last + 1) {
+            for cpu in measurement.bpf.numbers_by_cpu("moments", (slot % SLOTS) as u32)? {
+                // `struct moment` of runqueue.bpf.c.
+                decisions += cpu[0];
+                sum += cpu[1];
+                max = max.max(cpu[2]);
             }
-            if decisions == 0 {
-                continue;
-            }
-            let at_s = (part << SLOT_BITS).saturating_sub(self.began_ns) as f64 / 1e9;
-            moments.push(LengthMoment { at_s, decisions, mean: sum as f64 / decisions as f64, max });
         }
-        Ok(moments)
+        if decisions == 0 {
+            continue;
+        }
+        let at_s = (start << SLOT_BITS).saturating_sub(started_ns) as f64 / 1e9;
+        moments.push(LengthMoment { at_s, decisions, mean: sum as f64 / decisions as f64, max });
     }
+    Ok(moments)
 }
 
-/// Mean, deviation and maximum of lengths that were met so often.
-fn in_short(counts: &[u64]) -> Lengths {
+/// Mean, standard deviation and maximum of lengths; `counts` is indexed by length.
+fn length_statistics(counts: &[u64]) -> Lengths {
     let decisions: u64 = counts.iter().sum();
     if decisions == 0 {
         return Lengths::default();
     }
-    let weighted = |of: &dyn Fn(f64) -> f64| {
-        let each = counts.iter().enumerate().map(|(length, &count)| of(length as f64) * count as f64);
-        each.sum::<f64>() / decisions as f64
+    let weighted = |term: &dyn Fn(f64) -> f64| {
+        let terms = counts.iter().enumerate().map(|(length, &count)| term(length as f64) * count as f64);
+        terms.sum::<f64>() / decisions as f64
     };
     let mean = weighted(&|length| length);
     Lengths {
@@ -161,11 +105,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_in_short() {
+    fn mean_deviation_and_maximum_of_lengths() {
         // 1, 1, 2, 4
-        let found = in_short(&[0, 2, 1, 0, 1]);
-        assert_eq!((found.decisions, found.mean, found.max), (4, 2.0, 4));
-        assert!((found.sd - 1.5_f64.sqrt()).abs() < 1e-12);
-        assert_eq!(in_short(&[0; 4]), Lengths::default());
+        let lengths = length_statistics(&[0, 2, 1, 0, 1]);
+        assert_eq!((lengths.decisions, lengths.mean, lengths.max), (4, 2.0, 4));
+        assert!((lengths.sd - 1.5_f64.sqrt()).abs() < 1e-12);
+        assert_eq!(length_statistics(&[0; 4]), Lengths::default());
     }
 }

@@ -1,4 +1,4 @@
-//! Names of addresses.
+//! Symbol names of kernel and user addresses.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use blazesym::Pid;
 use blazesym::symbolize::source::{Kernel, Process, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 
-/// The name of what has none.
+/// Stands for addresses without a symbol.
 pub(crate) const UNKNOWN: &str = "[unknown]";
 
-/// Looks names up, each once.
+/// A symbolizer that caches every name.
 pub(crate) struct Symbols {
     symbolizer: Symbolizer,
     kernel: HashMap<u64, String>,
-    /// By process and address.
+    /// By process id and address.
     user: HashMap<(u32, u64), String>,
 }
 
@@ -22,15 +22,16 @@ impl Symbols {
         Symbols { symbolizer: Symbolizer::new(), kernel: HashMap::new(), user: HashMap::new() }
     }
 
-    /// The kernel routine at `address`.
+    /// Name of the kernel routine at `address`, or [`UNKNOWN`].
     pub(crate) fn kernel(&mut self, address: u64) -> &str {
         let source = Source::Kernel(Kernel::default());
         let symbolizer = &self.symbolizer;
         self.kernel.entry(address).or_insert_with(|| name(symbolizer, &source, address))
     }
 
-    /// The routine at `address` of the process `pid`, which must still be there. Java's are known where there is a
-    /// perf map.
+    /// Name of the routine at `address` in process `pid`, or [`UNKNOWN`]. The process must still exist.
+    ///
+    /// Java methods have names if the process has a perf map.
     pub(crate) fn user(&mut self, pid: u32, address: u64) -> &str {
         let symbolizer = &self.symbolizer;
         self.user

@@ -1,7 +1,7 @@
-/* System calls by process, and what yields lead to. */
+/* System calls by side, and the outcome of each sched_yield. */
 #include "klatch.bpf.h"
 
-/* Its number, which no header for BPF has. */
+/* No header for BPF programs defines system call numbers. */
 #ifdef __TARGET_ARCH_x86
 #define SCHED_YIELD 24
 #else
@@ -33,7 +33,7 @@ struct {
     __type(value, struct yields);
 } yields SEC(".maps");
 
-/* The yield that is under way on a CPU. */
+/* The sched_yield that is in progress on a CPU. */
 struct yielding {
     u32 pid; /* 0: none */
     u32 side;
@@ -48,58 +48,58 @@ struct {
     __type(value, struct yielding);
 } yielding SEC(".maps");
 
-static __always_inline struct yielding *here(void)
+static __always_inline struct yielding *yield_on_this_cpu(void)
 {
     u32 zero = 0;
 
     return bpf_map_lookup_elem(&yielding, &zero);
 }
 
-/* The yield of a task on this CPU, which is over with this. */
-static __always_inline struct yields *ended(struct yielding *now, u32 pid)
+/* Ends the yield of task `pid` on this CPU. Returns its side's counters, or null if it was not counted from its start. */
+static __always_inline struct yields *end_yield(struct yielding *yield, u32 pid)
 {
-    if (!now || !now->pid || now->pid != pid)
+    if (!yield || !yield->pid || yield->pid != pid)
         return 0;
-    now->pid = 0;
-    return now->window == this_window() ? bpf_map_lookup_elem(&yields, &now->side) : 0;
+    yield->pid = 0;
+    return yield->window == this_window() ? bpf_map_lookup_elem(&yields, &yield->side) : 0;
 }
 
-static __always_inline void yield_begins(u64 id, u32 side)
+static __always_inline void begin_yield(u64 id, u32 side)
 {
     struct yields *all = bpf_map_lookup_elem(&yields, &side);
-    struct yielding *now = here();
+    struct yielding *yield = yield_on_this_cpu();
 
-    if (!all || !now)
+    if (!all || !yield)
         return;
     all->all++;
-    now->pid = id;
-    now->side = side;
-    now->window = this_window();
-    now->length = queue_length(bpf_get_current_task_btf());
+    yield->pid = id;
+    yield->side = side;
+    yield->window = this_window();
+    yield->length = queue_length(bpf_get_current_task_btf());
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(enters, struct pt_regs *registers, long number)
+int BPF_PROG(on_enter, struct pt_regs *registers, long number)
 {
     u64 id = bpf_get_current_pid_tgid();
     u32 side = side_of(id >> 32);
     u32 key = side * CALLS + ((u32)number & (CALLS - 1));
-    u64 *calls_so_far;
+    u64 *count;
 
     if (side == OTHERS || !this_window())
         return 0;
-    calls_so_far = bpf_map_lookup_elem(&calls, &key);
-    if (calls_so_far)
-        ++*calls_so_far;
+    count = bpf_map_lookup_elem(&calls, &key);
+    if (count)
+        ++*count;
     if (number == SCHED_YIELD)
-        yield_begins(id, side);
+        begin_yield(id, side);
     return 0;
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-    struct yields *all = ended(here(), prev->pid);
+    struct yields *all = end_yield(yield_on_this_cpu(), prev->pid);
 
     if (!all)
         return 0;
@@ -113,16 +113,16 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
     return 0;
 }
 
-/* No switch came between. */
+/* The yield returned without a switch. */
 SEC("tp_btf/sys_exit")
-int BPF_PROG(leaves)
+int BPF_PROG(on_exit)
 {
-    struct yielding *now = here();
-    struct yields *all = ended(now, bpf_get_current_pid_tgid());
+    struct yielding *yield = yield_on_this_cpu();
+    struct yields *all = end_yield(yield, bpf_get_current_pid_tgid());
 
-    if (!now || !all)
+    if (!yield || !all)
         return 0;
-    if (now->length > 1)
+    if (yield->length > 1)
         all->itself++;
     else
         all->only++;

@@ -1,22 +1,29 @@
-//! System calls by process, and what yields lead to.
+//! System calls by side, and the outcome of each `sched_yield`.
 
 use std::collections::BTreeMap;
 
-use klatch_record::observed::{SideCalls, Sides, Yields};
-use klatch_record::{Found, InstrumentName, Support};
+use klatch_record::observed::{SideCalls, Yields};
+use klatch_record::{Found, InstrumentName};
 
-use crate::bpf::{Bpf, CROWD, Looked, SERVER, Windows, object};
-use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
-use crate::kernel::Kernel;
+use crate::bpf::object;
+use crate::bpf_instrument::{BpfInstrument, Measurement};
+use crate::error::InstrumentError;
+use crate::targets::Side;
 
-const CODE: &[u8] = object!("syscalls");
+pub(crate) static SYSCALL_COUNTS: BpfInstrument = BpfInstrument {
+    name: InstrumentName::Syscalls,
+    description: "system calls; what yields led to",
+    object: object!("syscalls"),
+    tracepoints: &["sys_enter", "sched_switch", "sys_exit"],
+    whole_run: &[],
+    preferred: None,
+    read,
+};
 
-/// As in syscalls.bpf.c.
+/// `CALLS` of syscalls.bpf.c: entries per side.
 const CALLS: u32 = 512;
 
-const TRACEPOINTS: [&str; 3] = ["sys_enter", "sched_switch", "sys_exit"];
-
-/// What is told of: the calls of a chat server and of its crowd, with the number of each on this architecture.
+/// The calls that the record lists, those of a chat server and its crowd, with their numbers on this architecture.
 const COUNTED: [(&str, libc::c_long); 16] = [
     ("read", libc::SYS_read),
     ("readv", libc::SYS_readv),
@@ -42,76 +49,24 @@ const COUNTED: [(&str, libc::c_long); 16] = [
     ("clock_nanosleep", libc::SYS_clock_nanosleep),
 ];
 
-/// The instrument.
-pub(crate) struct SyscallCounts;
-
-impl Instrument for SyscallCounts {
-    fn name(&self) -> InstrumentName {
-        InstrumentName::Syscalls
-    }
-
-    fn shows(&self) -> &'static str {
-        "system calls; what yields led to"
-    }
-
-    fn probe(&self, kernel: &Kernel) -> Support {
-        let lack = kernel.lacks(&TRACEPOINTS);
-        lack.unwrap_or_else(|| Bpf::probe(CODE, kernel, &[], "BPF at sys_enter, sched_switch, sys_exit"))
-    }
-
-    fn start(
-        &self,
-        kernel: &Kernel,
-        targets: &Targets,
-        _: &Files,
-        windows: &mut Windows,
-    ) -> Result<Box<dyn Watching>, InstrumentError> {
-        let mut bpf = Bpf::load(CODE, kernel, &[])?;
-        bpf.watch(targets)?;
-        bpf.attach_by(windows, &[])?;
-        Ok(Box::new(Watch { bpf, targets: targets.clone() }))
-    }
+fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
+    Ok(Found::Syscalls(measurement.targets.sides(|side| read_side(measurement, side))?))
 }
 
-struct Watch {
-    bpf: Bpf,
-    targets: Targets,
-}
-
-impl Watching for Watch {
-    fn stop(&mut self) {
-        self.bpf.stop();
-    }
-
-    fn read(&mut self, _: &Files, looked: &Looked) -> Result<Seen, InstrumentError> {
-        let found = Sides {
-            server: (!self.targets.servers.is_empty())
-                .then(|| self.side(SERVER as u32, looked))
-                .transpose()?,
-            crowd: (!self.targets.crowds.is_empty()).then(|| self.side(CROWD as u32, looked)).transpose()?,
-        };
-        Ok(Seen {
-            found: Found::Syscalls(found),
-            cost: Some(self.bpf.cost(looked)),
-            share_of_time: Some(looked.share),
-            files: Vec::new(),
-        })
-    }
-}
-
-impl Watch {
-    fn side(&self, side: u32, looked: &Looked) -> Result<SideCalls, InstrumentError> {
-        let mut calls = BTreeMap::new();
-        for (name, number) in COUNTED {
-            let count = self.bpf.numbers("calls", side * CALLS + number as u32)?[0];
-            if count > 0 {
-                calls.insert(name.to_owned(), looked.scaled(count));
-            }
+fn read_side(measurement: &Measurement<'_>, side: Side) -> Result<SideCalls, InstrumentError> {
+    let Measurement { bpf, coverage, .. } = measurement;
+    let mut calls = BTreeMap::new();
+    for (name, number) in COUNTED {
+        let count = bpf.numbers("calls", side as u32 * CALLS + number as u32)?[0];
+        if count > 0 {
+            calls.insert(name.to_owned(), coverage.scaled(count));
         }
-        let of: Vec<u64> =
-            self.bpf.numbers("yields", side)?.into_iter().map(|count| looked.scaled(count)).collect();
-        let yields =
-            Yields { all: of[0], only: of[1], same: of[2], higher: of[3], lower: of[4], itself: of[5] };
-        Ok(SideCalls { calls, yields })
     }
+    // `struct yields` of syscalls.bpf.c.
+    let counts: Vec<u64> =
+        bpf.numbers("yields", side as u32)?.into_iter().map(|count| coverage.scaled(count)).collect();
+    let [all, only, same, higher, lower, itself] = counts[..] else {
+        return Err(InstrumentError("the map of yields has another layout than expected".to_owned()));
+    };
+    Ok(SideCalls { calls, yields: Yields { all, only, same, higher, lower, itself } })
 }

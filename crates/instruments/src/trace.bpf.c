@@ -1,27 +1,27 @@
-/* The raw record of what the scheduler did. */
+/* A raw trace of scheduler events. */
 #include "klatch.bpf.h"
 
 enum { SWITCH = 1, WAKING, MIGRATE };
 
-/* As it stands in the file. */
+/* The layout is also that of the trace file. */
 struct event {
     u64 ns;
     __u8 kind;
-    __u8 state; /* switch: the state of the task that leaves, 0 if it could go on */
+    __u8 state; /* switch: state of the previous task, 0 if it was still runnable */
     __u16 cpu;
-    u32 task;  /* switch: who leaves; waking: who is woken; migrate: who is moved */
-    u32 other; /* switch: who comes; waking: who wakes; migrate: the CPU it is moved to */
-    u32 tgid;  /* of the task: of the one who comes, at a switch */
+    u32 task;  /* switch: previous task; waking: woken task; migrate: moved task */
+    u32 other; /* switch: next task; waking: waker; migrate: destination CPU */
+    u32 tgid;  /* process of the task; at a switch, of the next task */
 };
 
-/* Each CPU has a ring of its own: one for all would be locked for each event, and be in the cache of another CPU. The reader
- * has them in its memory, and comes by itself: waking it would be seen here. */
-const volatile u32 ring_events = 1; /* a power of two; the loader sets it, and the sizes of the tables */
+/* Each CPU has its own ring: a shared one would need a lock per event, and its cache line would move between CPUs. The reader
+ * maps the rings and polls them, because waking it would add events to the trace. */
+const volatile u32 ring_events = 1; /* a power of two; set by the loader, like the sizes of the maps */
 
 struct ring {
-    u64 begun; /* events of which the writing has begun */
-    u64 done;  /* … and has ended: where both are the same, all are whole */
-    u64 apart[6];
+    u64 begun; /* events whose writing has begun */
+    u64 done;  /* events whose writing has ended; if equal to `begun`, all are complete */
+    u64 padding[6]; /* to a cache line */
 };
 
 struct {
@@ -40,19 +40,19 @@ struct {
     __type(value, struct event);
 } events SEC(".maps");
 
-static __always_inline int note(__u8 kind, __u8 state, u32 task, u32 other, u32 tgid)
+static __always_inline int record_event(__u8 kind, __u8 state, u32 task, u32 other, u32 tgid)
 {
-    u32 cpu = bpf_get_smp_processor_id(), place;
+    u32 cpu = bpf_get_smp_processor_id(), slot;
     struct ring *ring = bpf_map_lookup_elem(&rings, &cpu);
     struct event *event;
     u64 number;
 
     if (!ring)
         return 0;
-    /* Whatever interrupts this one has another number. */
+    /* An interrupt on this CPU that also records an event gets the next number. */
     number = __sync_fetch_and_add(&ring->begun, 1);
-    place = cpu * ring_events + (u32)(number & (ring_events - 1));
-    event = bpf_map_lookup_elem(&events, &place);
+    slot = cpu * ring_events + (u32)(number & (ring_events - 1));
+    event = bpf_map_lookup_elem(&events, &slot);
     if (event) {
         event->ns = bpf_ktime_get_ns();
         event->kind = kind;
@@ -62,26 +62,26 @@ static __always_inline int note(__u8 kind, __u8 state, u32 task, u32 other, u32 
         event->other = other;
         event->tgid = tgid;
     }
-    /* That its result is used makes it a barrier. */
+    /* Using the result makes the addition a full barrier. */
     number = __sync_fetch_and_add(&ring->done, 1);
     asm volatile("" : : "r"(number));
     return 0;
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-    return note(SWITCH, preempt ? 0 : prev->__state, prev->pid, next->pid, next->tgid);
+    return record_event(SWITCH, preempt ? 0 : prev->__state, prev->pid, next->pid, next->tgid);
 }
 
 SEC("tp_btf/sched_waking")
-int BPF_PROG(waking, struct task_struct *task)
+int BPF_PROG(on_waking, struct task_struct *task)
 {
-    return note(WAKING, 0, task->pid, bpf_get_current_pid_tgid(), task->tgid);
+    return record_event(WAKING, 0, task->pid, bpf_get_current_pid_tgid(), task->tgid);
 }
 
 SEC("tp_btf/sched_migrate_task")
-int BPF_PROG(migrated, struct task_struct *task, int cpu)
+int BPF_PROG(on_migrate, struct task_struct *task, int cpu)
 {
-    return note(MIGRATE, 0, task->pid, cpu, task->tgid);
+    return record_event(MIGRATE, 0, task->pid, cpu, task->tgid);
 }

@@ -1,15 +1,16 @@
-/* From waking to running; who was woken, moved, and who took the CPU from whom. Wakings are looked at by windows, switches
- * always: so a wait is seen to its end. */
+/* Latency from wake-up to running, with preemptions by woken tasks and migrations.
+ *
+ * sched_waking is attached in windows and sched_switch throughout, so every wait that began in a window is timed to its end. */
 #include "klatch.bpf.h"
 
 struct woken {
-    u32 pid; /* which thread has this place */
-    u64 ns;  /* when it was woken and did not run yet; 0: it runs, or sleeps */
+    u32 pid; /* the thread that uses this slot */
+    u64 ns;  /* time of the wake-up, 0 once the thread runs */
 };
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, PLACES);
+    __uint(max_entries, PID_SLOTS);
     __type(key, u32);
     __type(value, struct woken);
 } woken SEC(".maps");
@@ -29,16 +30,16 @@ struct {
 } wakeups SEC(".maps");
 
 SEC("tp_btf/sched_waking")
-int BPF_PROG(waking, struct task_struct *task)
+int BPF_PROG(on_waking, struct task_struct *task)
 {
-    u32 side = side_of(task->tgid), place = PLACE(task->pid);
+    u32 side = side_of(task->tgid), slot = pid_slot(task->pid);
     struct wakeups *all;
     struct woken *entry;
 
     if (side == OTHERS || !this_window())
         return 0;
     all = bpf_map_lookup_elem(&wakeups, &side);
-    entry = bpf_map_lookup_elem(&woken, &place);
+    entry = bpf_map_lookup_elem(&woken, &slot);
     if (!all || !entry)
         return 0;
     all->wakeups++;
@@ -48,18 +49,18 @@ int BPF_PROG(waking, struct task_struct *task)
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struct *next)
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-    u32 place = PLACE(prev->pid), side;
-    struct woken *entry = bpf_map_lookup_elem(&woken, &place);
+    u32 slot = pid_slot(prev->pid), side;
+    struct woken *entry = bpf_map_lookup_elem(&woken, &slot);
     struct wakeups *all;
     u64 woken_ns;
 
-    /* One that was woken while it still ran did not wait. */
+    /* A task that was woken while it still ran did not wait. */
     if (entry && entry->pid == prev->pid)
         entry->ns = 0;
-    place = PLACE(next->pid);
-    entry = bpf_map_lookup_elem(&woken, &place);
+    slot = pid_slot(next->pid);
+    entry = bpf_map_lookup_elem(&woken, &slot);
     if (!entry || entry->pid != next->pid || !entry->ns)
         return 0;
     woken_ns = entry->ns;
@@ -68,14 +69,14 @@ int BPF_PROG(switched, bool preempt, struct task_struct *prev, struct task_struc
     all = bpf_map_lookup_elem(&wakeups, &side);
     if (!all)
         return 0;
-    take(&all->latency_ns, bpf_ktime_get_ns() - woken_ns);
+    histogram_add(&all->latency_ns, bpf_ktime_get_ns() - woken_ns);
     if (prev->pid && (preempt || !prev->__state))
         all->preemptions++;
     return 0;
 }
 
 SEC("tp_btf/sched_migrate_task")
-int BPF_PROG(migrated, struct task_struct *task)
+int BPF_PROG(on_migrate, struct task_struct *task)
 {
     u32 side = side_of(task->tgid);
     struct wakeups *all = side == OTHERS ? 0 : bpf_map_lookup_elem(&wakeups, &side);

@@ -1,4 +1,4 @@
-//! The instruments that ask a JVM, against its own log and against programs that know their waits.
+//! Instruments for Java, compared with the JVM's own log and with programs of known waits.
 
 mod shared;
 
@@ -9,17 +9,17 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use klatch_instruments::{Kernel, Targets};
 use klatch_record::{Found, InstrumentName};
 use klatch_testing::{Need, needs};
-use shared::{alone, files, found, start};
+use shared::{data, exclusive, files, start};
 
-/// Makes garbage when it is told to, and says when it has.
+/// Allocates garbage after a line on standard input, and prints `done` afterwards.
 const PROGRAM: &str = r#"
 public class Garbage {
-    static Object kept;
+    static Object live;
     public static void main(String[] arguments) throws Exception {
         var in = new java.io.BufferedReader(new java.io.InputStreamReader(System.in));
         System.out.println("ready");
         in.readLine();
-        for (int i = 0; i < 400_000; i++) kept = new byte[4096];
+        for (int i = 0; i < 400_000; i++) live = new byte[4096];
         System.gc();
         System.out.println("done");
         in.readLine();
@@ -27,7 +27,7 @@ public class Garbage {
 }
 "#;
 
-/// Four threads hold one monitor for 5 ms, twenty times each.
+/// Four threads each hold one monitor twenty times for 5 ms.
 const HOLDERS: &str = r#"
 public class Holders {
     static synchronized void hold() throws InterruptedException { Thread.sleep(5); }
@@ -51,7 +51,7 @@ public class Holders {
 }
 "#;
 
-/// A virtual thread sleeps with a monitor held, twenty times 5 ms; until Java 24 it keeps its carrier meanwhile.
+/// A virtual thread sleeps twenty times for 5 ms with a monitor held. Before Java 24 that pins its carrier thread.
 const PINNED: &str = r#"
 public class Pinned {
     static synchronized void sleep() {
@@ -68,10 +68,10 @@ public class Pinned {
 }
 "#;
 
-/// A program that says `ready`, waits to go, says `done`, and waits to end.
+/// A program that prints `ready`, works after a line of input, prints `done`, and ends with its input.
 struct Java {
     process: Child,
-    said: Lines<BufReader<ChildStdout>>,
+    output: Lines<BufReader<ChildStdout>>,
     control: ChildStdin,
 }
 
@@ -95,15 +95,15 @@ impl Java {
         let needs =
             |error| panic!("this test needs {}: {error}; install it: scripts/setup.sh test", java.display());
         let mut process = started.unwrap_or_else(needs);
-        let said = BufReader::new(process.stdout.take().unwrap()).lines();
+        let output = BufReader::new(process.stdout.take().unwrap()).lines();
         let control = process.stdin.take().unwrap();
-        let mut java = Java { process, said, control };
+        let mut java = Java { process, output, control };
         java.wait_for("ready");
         java
     }
 
     fn wait_for(&mut self, word: &str) {
-        assert_eq!(self.said.next().unwrap().unwrap(), word);
+        assert_eq!(self.output.next().unwrap().unwrap(), word);
     }
 
     fn go(&mut self) {
@@ -124,14 +124,14 @@ impl Java {
 
 #[test]
 fn waits_for_monitors_are_those_of_a_program_that_holds_one() {
-    let _alone = alone();
+    let _exclusive = exclusive();
     let folder = tempfile::tempdir().unwrap();
     let mut java = Java::start(&folder, "Holders", HOLDERS, &[]);
-    let watch = start(Kernel::here(), &[InstrumentName::Jfr], &java.targets(), &files(&folder));
+    let running = start(Kernel::detect(), &[InstrumentName::Jfr], &java.targets(), &files(&folder));
     java.go();
-    let [observation] = watch.finish().try_into().unwrap();
+    let [observation] = running.finish().try_into().unwrap();
     java.end();
-    let Found::Jfr(waits) = found(&observation) else { panic!("{observation:?}") };
+    let Found::Jfr(waits) = data(&observation) else { panic!("{observation:?}") };
     let monitors = &waits.server.as_ref().unwrap().monitors;
     let first = &monitors.places[0];
     assert_eq!((first.method.as_str(), first.monitor.as_deref()), ("Holders.hold", Some("java.lang.Class")));
@@ -142,18 +142,18 @@ fn waits_for_monitors_are_those_of_a_program_that_holds_one() {
 
 #[test]
 fn pinned_virtual_threads_are_those_of_a_program_that_pins_one() {
-    let _alone = alone();
+    let _exclusive = exclusive();
     let folder = tempfile::tempdir().unwrap();
     // Debian 12's own Java has no virtual threads, and from Java 24 on this program pins none.
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.unwrap_or_else(|| Path::new(&std::env::var_os("HOME").unwrap()).join(".cache"));
     let java = cache.join("klatch/tests/klatch/jdks/jdk-21/bin/java");
     let mut java = Java::start_by(&java, &folder, "Pinned", PINNED, &[]);
-    let watch = start(Kernel::here(), &[InstrumentName::Jfr], &java.targets(), &files(&folder));
+    let running = start(Kernel::detect(), &[InstrumentName::Jfr], &java.targets(), &files(&folder));
     java.go();
-    let [observation] = watch.finish().try_into().unwrap();
+    let [observation] = running.finish().try_into().unwrap();
     java.end();
-    let Found::Jfr(waits) = found(&observation) else { panic!("{observation:?}") };
+    let Found::Jfr(waits) = data(&observation) else { panic!("{observation:?}") };
     let pinned = &waits.server.as_ref().unwrap().pinned;
     // Now and then the recorder has one less.
     assert!((18..=20).contains(&pinned.count), "{pinned:?}");
@@ -164,13 +164,13 @@ fn pinned_virtual_threads_are_those_of_a_program_that_pins_one() {
 #[test]
 fn the_profile_names_java_methods() {
     needs!(Need::Bpf);
-    let _alone = alone();
+    let _exclusive = exclusive();
     let folder = tempfile::tempdir().unwrap();
     let mut java = Java::start(&folder, "Holders", HOLDERS, &[]);
-    let (kernel, targets) = (Kernel::here(), java.targets());
-    let watch = start(kernel, &[InstrumentName::Profile], &targets, &files(&folder));
+    let (kernel, targets) = (Kernel::detect(), java.targets());
+    let running = start(kernel, &[InstrumentName::Profile], &targets, &files(&folder));
     java.go();
-    let [observation] = watch.finish().try_into().unwrap();
+    let [observation] = running.finish().try_into().unwrap();
     java.end();
     assert_eq!(observation.failure, None);
     let folded = std::fs::read_to_string(folder.path().join(&observation.files[0])).unwrap();
@@ -180,7 +180,7 @@ fn the_profile_names_java_methods() {
 
 #[test]
 fn collections_and_pauses_are_those_of_the_log() {
-    let _alone = alone();
+    let _exclusive = exclusive();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("gc.log");
     let arguments = ["-Xmx64m", "-XX:+UseSerialGC", &format!("-Xlog:gc:file={}", log.display())];
@@ -193,12 +193,12 @@ fn collections_and_pauses_are_those_of_the_log() {
         text.lines().filter_map(|line| pause(line).flatten()).collect::<Vec<f64>>()
     };
     let before = pauses().len();
-    let watch = start(Kernel::here(), &[InstrumentName::Jvm], &java.targets(), &files(&folder));
+    let running = start(Kernel::detect(), &[InstrumentName::Jvm], &java.targets(), &files(&folder));
     java.go();
-    let [observation] = watch.finish().try_into().unwrap();
+    let [observation] = running.finish().try_into().unwrap();
     let logged = &pauses()[before..];
     java.end();
-    let Found::Jvm(jvm) = found(&observation) else { panic!("{observation:?}") };
+    let Found::Jvm(jvm) = data(&observation) else { panic!("{observation:?}") };
     let server = jvm.server.as_ref().unwrap();
     let collections: u64 = server.collectors.iter().map(|collector| collector.collections).sum();
     let time_ms: f64 = server.collectors.iter().map(|collector| collector.time_s * 1e3).sum();
@@ -207,7 +207,7 @@ fn collections_and_pauses_are_those_of_the_log() {
     assert_eq!(collections, logged.len() as u64, "{server:?}");
     assert!((0.7..1.3).contains(&(time_ms / logged_ms)), "{time_ms} ms, by the log {logged_ms} ms");
     let pause = server.gc_pause_ms.unwrap();
-    // On a busy machine two pauses can fall between two looks at the counters: then the first is not seen, be it the longest.
+    // On a busy machine two pauses can fall between two looks at the counters: then the first is not observed, be it the longest.
     let (shortest, longest) = logged.iter().fold((f64::MAX, 0.0_f64), |(s, l), ms| (s.min(*ms), l.max(*ms)));
     assert!((0.5 * shortest..1.5 * longest + 1.0).contains(&pause.max), "{pause:?}, by the log {logged:?}");
     assert!((1..=collections).contains(&pause.count), "{pause:?}");

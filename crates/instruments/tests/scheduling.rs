@@ -1,4 +1,4 @@
-//! Instruments that watch the scheduler, against what the tests know by themselves.
+//! Instruments that observe the scheduler, compared with counts that the tests know.
 
 mod shared;
 
@@ -10,23 +10,23 @@ use std::time::{Duration, Instant};
 use klatch_instruments::{Kernel, TraceFile, TraceKind};
 use klatch_record::{Found, InstrumentName, Support};
 use klatch_testing::{Need, needs};
-use shared::{alone, files, found, instruments, me, pin, ping_pong, start, watch, while_spinning};
+use shared::{data, exclusive, files, instruments, me, observe, pin, ping_pong, start, while_spinning};
 
 #[test]
-fn the_queue_of_a_cpu_is_as_long_as_threads_spin_on_it() {
+fn queue_length_is_the_number_of_spinning_threads() {
     needs!(Need::Bpf);
     const THREADS: usize = 12;
-    let _alone = alone();
-    let mut seen = None;
+    let _exclusive = exclusive();
+    let mut observed = None;
     while_spinning(THREADS, 0, || {
-        // The spinning is what is watched: there is no event to wait for.
+        // The test observes the spinning threads for a fixed time; there is no event to wait for.
         let pause = || std::thread::sleep(Duration::from_millis(1500));
-        seen = Some(watch([InstrumentName::Runqueue], pause));
+        observed = Some(observe([InstrumentName::Runqueue], pause));
     });
-    let [observation] = seen.unwrap();
-    let Found::Runqueue(runqueue) = found(&observation) else { panic!("{observation:?}") };
+    let [observation] = observed.unwrap();
+    let Found::Runqueue(runqueue) = data(&observation) else { panic!("{observation:?}") };
     let of_cpu = &runqueue.cpus[0];
-    // Other programs of the machine come on top.
+    // Other programs of the machine add to the queue.
     let expected = THREADS as f64;
     assert!(of_cpu.decisions > 100 && (expected..expected + 4.0).contains(&of_cpu.mean), "{of_cpu:?}");
     assert!(of_cpu.sd < 4.0 && of_cpu.max >= THREADS as u64, "{of_cpu:?}");
@@ -38,11 +38,11 @@ fn the_queue_of_a_cpu_is_as_long_as_threads_spin_on_it() {
 }
 
 #[test]
-fn the_profile_and_the_timer_agree_on_the_share_of_the_scheduler() {
+fn profile_and_decision_agree_on_the_scheduler_share() {
     needs!(Need::Bpf);
-    let _alone = alone();
-    let [profile, decision] = watch([InstrumentName::Profile, InstrumentName::Decision], || {
-        // Pairs that wake each other, and work in between as servers do.
+    let _exclusive = exclusive();
+    let [profile, decision] = observe([InstrumentName::Profile, InstrumentName::Decision], || {
+        // Pairs of threads that wake each other and work in between, as servers do.
         let end = Instant::now() + Duration::from_secs(3);
         let pair = || {
             while Instant::now() < end {
@@ -52,43 +52,43 @@ fn the_profile_and_the_timer_agree_on_the_share_of_the_scheduler() {
         };
         std::thread::scope(|scope| (0..10).for_each(|_| drop(scope.spawn(pair))));
     });
-    let (Found::Profile(profile), Found::Decision(decision)) = (found(&profile), found(&decision)) else {
+    let (Found::Profile(profile), Found::Decision(decision)) = (data(&profile), data(&decision)) else {
         panic!("{profile:?} {decision:?}")
     };
     let cpus = std::thread::available_parallelism().unwrap().get() as f64;
     let sampled_s = profile.machine.inclusive.scheduler * profile.machine.samples as f64
         / profile.frequency_hz.unwrap() as f64;
     let timed_s = decision.share_of_machine * 3.0 * cpus;
-    assert!(timed_s > 0.05, "a ping-pong keeps the scheduler busy: {timed_s} s");
+    assert!(timed_s > 0.05, "the scheduler was not busy: {timed_s} s");
     assert!((0.6..1.7).contains(&(sampled_s / timed_s)), "sampled {sampled_s} s, timed {timed_s} s");
     let (of_decision, of_whole) = (decision.decision.all_ns, decision.whole.all_ns);
     assert!(of_decision.count > 1_000 && of_whole.p50 > of_decision.p50, "{of_decision:?} {of_whole:?}");
 }
 
 #[test]
-fn wake_ups_are_as_many_as_waits_by_proc() {
+fn wakeups_agree_with_voluntary_switches() {
     needs!(Need::Bpf);
     const ROUNDS: usize = 5_000;
-    let _alone = alone();
+    let _exclusive = exclusive();
     let mut waits = 0;
-    let [observation] = watch([InstrumentName::Wakeups], || waits = ping_pong(ROUNDS));
-    let Found::Wakeups(wakeups) = found(&observation) else { panic!("{observation:?}") };
+    let [observation] = observe([InstrumentName::Wakeups], || waits = ping_pong(ROUNDS));
+    let Found::Wakeups(wakeups) = data(&observation) else { panic!("{observation:?}") };
     let server = wakeups.server.as_ref().unwrap();
-    let (seen, waits) = (server.latency_us.count as f64, waits as f64);
-    assert!(waits > ROUNDS as f64 && (0.98..1.02).contains(&(seen / waits)), "{waits} waits, {server:?}");
+    let (observed, waits) = (server.latency_us.count as f64, waits as f64);
+    assert!(waits > ROUNDS as f64 && (0.98..1.02).contains(&(observed / waits)), "{waits} waits, {server:?}");
     assert!(server.untimed * 10 < server.wakeups && wakeups.crowd.is_none(), "{server:?}");
 }
 
 #[test]
-fn wake_up_latency_is_what_the_woken_measures_itself() {
+fn wakeup_latency_agrees_with_the_woken_thread() {
     needs!(Need::Bpf);
     const ROUNDS: u32 = 150;
-    let _alone = alone();
+    let _exclusive = exclusive();
     let mut own_us = 0.0;
-    let mut seen = None;
-    // The woken shares a CPU with threads that do not want to leave it: so it waits for milliseconds.
+    let mut observed = None;
+    // The woken thread shares its CPU with spinning threads, so it waits for milliseconds.
     while_spinning(4, 0, || {
-        seen = Some(watch([InstrumentName::Wakeups], || {
+        observed = Some(observe([InstrumentName::Wakeups], || {
             let (mut reader, mut writer) = std::io::pipe().unwrap();
             let epoch = Instant::now();
             let read = Arc::new(AtomicU32::new(0));
@@ -105,11 +105,11 @@ fn wake_up_latency_is_what_the_woken_measures_itself() {
             });
             pin(1);
             for round in 0..ROUNDS {
-                // One that has not run yet is not woken again.
+                // A thread that has not run since its last wake-up would not be woken again.
                 while read.load(Ordering::Acquire) < round {
                     std::hint::spin_loop();
                 }
-                // So long that the other is asleep again; sleeping itself, it would be woken too.
+                // Spins until the other thread sleeps again. Sleeping here would add wake-ups of this thread.
                 let asleep = Instant::now() + Duration::from_millis(8);
                 while Instant::now() < asleep {
                     std::hint::spin_loop();
@@ -119,8 +119,8 @@ fn wake_up_latency_is_what_the_woken_measures_itself() {
             own_us = sleeper.join().unwrap() / f64::from(ROUNDS);
         }));
     });
-    let [observation] = seen.unwrap();
-    let Found::Wakeups(wakeups) = found(&observation) else { panic!("{observation:?}") };
+    let [observation] = observed.unwrap();
+    let Found::Wakeups(wakeups) = data(&observation) else { panic!("{observation:?}") };
     let latency = wakeups.server.as_ref().unwrap().latency_us;
     let sum_us = latency.mean * latency.count as f64;
     let expected_us = own_us * f64::from(ROUNDS);
@@ -128,7 +128,7 @@ fn wake_up_latency_is_what_the_woken_measures_itself() {
 }
 
 #[test]
-fn what_is_seen_by_windows_is_told_of_the_whole_time() {
+fn counts_in_windows_are_scaled_to_the_whole_run() {
     needs!(Need::Bpf);
     const NAMES: [InstrumentName; 4] = [
         InstrumentName::Runqueue,
@@ -136,47 +136,47 @@ fn what_is_seen_by_windows_is_told_of_the_whole_time() {
         InstrumentName::Wakeups,
         InstrumentName::Syscalls,
     ];
-    let _alone = alone();
+    let _exclusive = exclusive();
     let folder = tempfile::tempdir().unwrap();
-    let watch = instruments(Kernel::here(), &NAMES).start(&me(), &files(&folder));
+    let running = instruments(Kernel::detect(), &NAMES).start(&me(), &files(&folder));
     let (began, mut rounds, mut waits) = (Instant::now(), 0, 0);
     while began.elapsed() < Duration::from_secs(4) {
         waits += ping_pong(500);
         rounds += 500;
     }
-    let seen = watch.finish();
-    for one in &seen {
-        let share = one.share_of_time.expect("it looks by windows");
+    let observed = running.finish();
+    for one in &observed {
+        let share = one.share_of_time.expect("the instrument uses windows");
         assert!((0.02..0.3).contains(&share), "{one:?}");
     }
-    let [runqueue, decision, wakeups, calls] = seen.as_slice() else { panic!("{seen:?}") };
-    let (Found::Runqueue(runqueue), Found::Decision(decision)) = (found(runqueue), found(decision)) else {
-        panic!("{seen:?}")
+    let [runqueue, decision, wakeups, calls] = observed.as_slice() else { panic!("{observed:?}") };
+    let (Found::Runqueue(runqueue), Found::Decision(decision)) = (data(runqueue), data(decision)) else {
+        panic!("{observed:?}")
     };
-    let (Found::Wakeups(wakeups), Found::Syscalls(calls)) = (found(wakeups), found(calls)) else {
-        panic!("{seen:?}")
+    let (Found::Wakeups(wakeups), Found::Syscalls(calls)) = (data(wakeups), data(calls)) else {
+        panic!("{observed:?}")
     };
-    // The machine is faster at some times than at others, and there are a dozen windows.
-    let about = |seen: u64, really: u64| (0.5..2.0).contains(&(seen as f64 / really as f64));
+    // There are only a dozen windows, and the speed of the machine varies between them.
+    let about = |estimate: u64, exact: u64| (0.5..2.0).contains(&(estimate as f64 / exact as f64));
     let (wakeups, calls) = (wakeups.server.as_ref().unwrap(), calls.server.as_ref().unwrap());
     assert!(about(wakeups.wakeups, waits), "{waits} waits, {wakeups:?}");
     assert!(about(calls.calls["read"], 2 * rounds), "{rounds} rounds, {calls:?}");
-    // What came in the windows only.
+    // Decisions are not scaled.
     assert!((1_000..waits).contains(&runqueue.all.decisions), "{waits} waits, {:?}", runqueue.all);
-    // No decision takes as long as the time between two windows.
+    // No decision may span two windows.
     assert!(decision.whole.all_ns.max < 1e8, "{:?}", decision.whole.all_ns);
 }
 
 #[test]
-fn a_trace_holds_what_happened() {
+fn a_trace_contains_every_wakeup() {
     needs!(Need::Bpf);
     const ROUNDS: usize = 1_000;
-    let _alone = alone();
+    let _exclusive = exclusive();
     let folder = tempfile::tempdir().unwrap();
-    let watch = start(Kernel::here(), &[InstrumentName::Trace], &me(), &files(&folder));
+    let running = start(Kernel::detect(), &[InstrumentName::Trace], &me(), &files(&folder));
     let waits = ping_pong(ROUNDS);
-    let [observation] = watch.finish().try_into().unwrap();
-    let Found::Trace(trace) = found(&observation) else { panic!("{observation:?}") };
+    let [observation] = running.finish().try_into().unwrap();
+    let Found::Trace(trace) = data(&observation) else { panic!("{observation:?}") };
     let file = std::fs::File::open(folder.path().join(&observation.files[0])).unwrap();
     let read = TraceFile::read(file).unwrap();
     assert_eq!((read.events.len() as u64, read.lost), (trace.events, Some(trace.lost)));
@@ -185,24 +185,24 @@ fn a_trace_holds_what_happened() {
         event.kind == TraceKind::Waking && event.tgid == std::process::id()
     };
     let wakings = read.events.iter().filter(mine).count() as u64;
-    // A waker may find the other still on its way to sleep: then nobody waited, and the kernel tells it the same.
+    // A waker can find the other thread not yet asleep. Then no thread waited, but the event is still recorded.
     assert!(waits > 0 && wakings >= waits, "{waits} waits, {wakings} wakings: {trace:?}");
     assert!(read.events.is_sorted_by_key(|event| event.ns));
 }
 
 #[test]
-fn a_kernel_that_lacks_something_is_told_and_watched_as_far_as_it_goes() {
+fn missing_kernel_features_are_reported_and_the_rest_works() {
     needs!(Need::Bpf);
-    let _alone = alone();
+    let _exclusive = exclusive();
     let folder = tempfile::tempdir().unwrap();
     let names = InstrumentName::ALL;
-    let watch = start(Kernel::without_tracepoints(&["sched_entry_tp"]), &names, &me(), &files(&folder));
+    let running = start(Kernel::without_tracepoints(&["sched_entry_tp"]), &names, &me(), &files(&folder));
     ping_pong(5_000);
-    for one in watch.finish() {
+    for one in running.finish() {
         match one.instrument {
             InstrumentName::Runqueue => {
                 assert!(matches!(one.support, Support::Fallback { .. }), "{one:?}");
-                let Found::Runqueue(queue) = found(&one) else { panic!("{one:?}") };
+                let Found::Runqueue(queue) = data(&one) else { panic!("{one:?}") };
                 assert!(queue.all.decisions > 100 && queue.all.mean >= 1.0, "{:?}", queue.all);
             }
             InstrumentName::Decision => {
@@ -210,7 +210,7 @@ fn a_kernel_that_lacks_something_is_told_and_watched_as_far_as_it_goes() {
                 assert_eq!(why, "the kernel has no tracepoint sched_entry_tp");
                 assert!(one.found.is_none() && one.failure.is_none());
             }
-            // Some CPUs show no counters.
+            // Virtual CPUs often have no counters.
             InstrumentName::Instructions | InstrumentName::CacheMisses => {
                 assert!(one.failure.is_none() && one.found.is_some() == one.support.works(), "{one:?}");
             }

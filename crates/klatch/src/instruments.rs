@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::output::print_line;
 use clap::Args;
-use klatch_instruments::{Kernel, availability, shows};
+use klatch_instruments::{Kernel, availability, description};
 use klatch_record::Support;
 
 /// List what can observe a run on this kernel
@@ -17,7 +17,7 @@ pub(crate) struct Instruments {
 
 impl Instruments {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        for entry in availability(&Kernel::here()) {
+        for entry in availability(&Kernel::detect()) {
             if self.json {
                 print_line(serde_json::to_string(&entry)?);
                 continue;
@@ -32,7 +32,11 @@ impl Instruments {
                     (format!("not available: {why}"), vec![format!("to change it: {remedy}")])
                 }
             };
-            print_line(format_args!("{:<14}{:<64}{state}", entry.instrument.name(), shows(entry.instrument)));
+            print_line(format_args!(
+                "{:<14}{:<64}{state}",
+                entry.instrument.name(),
+                description(entry.instrument)
+            ));
             lines.iter().for_each(|line| print_line(format_args!("{:<14}{line}", "")));
         }
         Ok(ExitCode::SUCCESS)

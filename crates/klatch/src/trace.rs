@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use klatch_instruments::{Kernel, Recorder, TRACE_BYTES_MAX, TraceFile, perfetto, show, summary};
+use klatch_instruments::{Kernel, Recorder, TRACE_BYTES_MAX, TraceFile, event_line, summary, write_perfetto};
 
 use crate::crowd::seconds;
 use crate::output::{print, print_error, print_line};
@@ -81,14 +81,14 @@ impl Trace {
                 let mut out = BufWriter::new(std::io::stdout().lock());
                 let mut events = trace.events.iter();
                 // A closed pipe is no error: `klatch trace show | head`.
-                let _ = events.try_for_each(|event| writeln!(out, "{}", show(&trace, event, start_ns)));
+                let _ = events.try_for_each(|event| writeln!(out, "{}", event_line(&trace, event, start_ns)));
             }
             Action::Summary { file, part } => print(summary(&part.read(&file)?.0)),
             Action::Export { file, perfetto: to, part } => {
                 let cannot_write = |error| anyhow!("cannot write {}: {error}", to.display());
                 let trace = part.read(&file)?.0;
                 let out = File::create_new(&to).map_err(cannot_write)?;
-                perfetto(&trace, BufWriter::new(out)).map_err(cannot_write)?;
+                write_perfetto(&trace, BufWriter::new(out)).map_err(cannot_write)?;
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -103,7 +103,7 @@ fn record(duration_s: Option<f64>, size: u64, file: &Path) -> anyhow::Result<()>
     ctrlc::set_handler(move || {
         let _ = stop.send(());
     })?;
-    let mut recorder = Recorder::start(&Kernel::here(), file, size << 20)?;
+    let mut recorder = Recorder::start(&Kernel::detect(), file, size << 20)?;
     print_error(format_args!("recording to {}; Ctrl-C ends it", file.display()));
     // Ctrl-C and the end of the time both stop the recording.
     let _ = match limit {

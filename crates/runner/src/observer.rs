@@ -1,6 +1,6 @@
 //! Observers of a run, and the instruments that observe a whole run.
 
-use klatch_instruments::{Files, Instruments, Targets, Watch};
+use klatch_instruments::{Files, Instruments, RunningInstruments, Targets};
 use klatch_record::Observation;
 
 /// Receives the phases of a run while it goes on.
@@ -19,7 +19,7 @@ pub trait RunObserver {
 pub(crate) struct WholeRun<'a> {
     instruments: &'a Instruments,
     files: &'a Files,
-    running: Option<Watch>,
+    running: Option<RunningInstruments>,
 }
 
 impl<'a> WholeRun<'a> {
@@ -36,6 +36,6 @@ impl RunObserver for WholeRun<'_> {
     fn progress(&mut self, _: u64) {}
 
     fn deliveries_done(&mut self) -> Vec<Observation> {
-        self.running.take().map(Watch::finish).unwrap_or_default()
+        self.running.take().map(RunningInstruments::finish).unwrap_or_default()
     }
 }

@@ -48,7 +48,7 @@ impl<'a> Session<'a> {
         let environment = Environment {
             sysctls: plan.sysctls.iter().map(name_and_value).collect(),
             noise: noise::load_noise(),
-            instruments: availability(&Kernel::here()),
+            instruments: availability(&Kernel::detect()),
             ..environment()
         };
         let wire = match (platform, &plan.target) {
@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
         on_event: impl FnMut(&CrowdEvent),
     ) -> Result<Record, RunError> {
         let instruments =
-            Instruments::new(Kernel::here(), &self.plan.instruments, &self.environment.instruments);
+            Instruments::new(Kernel::detect(), &self.plan.instruments, &self.environment.instruments);
         self.run_observed(role, number, &mut WholeRun::new(&instruments, files), on_event)
     }
 

@@ -1,7 +1,7 @@
-/* What the BPF programs share: the few kernel types they read, the two sides, histograms.
+/* Shared by all BPF programs: the kernel types they read, the two sides of a run, windows, histograms.
  *
- * Types are declared here with the fields that are read and nothing more; the loader moves each access to where the
- * running kernel has the field (CO-RE). So no header of any kernel is needed.
+ * Each type declares only the fields that are read. The loader adjusts each access to the field's offset in the running
+ * kernel (CO-RE), so the build needs no kernel header.
  */
 #pragma once
 
@@ -56,30 +56,35 @@ struct task_struct {
     struct sched_entity se;
 } KERNEL_TYPE;
 
-/* Threads are found by their number in tables of this size; a number above it shares its place with another. */
-#define PLACES 65536
-#define PLACE(pid) ((u32)(pid) & (PLACES - 1))
+/* Tables of threads and processes are arrays indexed by the low bits of the id. Two ids can share a slot, so each entry
+ * also stores its id. */
+#define PID_SLOTS 65536
+
+static __always_inline u32 pid_slot(u32 pid)
+{
+    return pid & (PID_SLOTS - 1);
+}
 
 enum { OTHERS, SERVER, CROWD, SIDES };
 
-/* At PLACE(tgid): the process in the upper half, its side in the lower. */
+/* Indexed by pid_slot(tgid): the tgid in the upper 32 bits, its side in the lower. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
-    __uint(max_entries, PLACES);
+    __uint(max_entries, PID_SLOTS);
     __type(key, u32);
     __type(value, u64);
 } sides SEC(".maps");
 
 static __always_inline u32 side_of(u32 tgid)
 {
-    u32 place = PLACE(tgid);
-    u64 *entry = bpf_map_lookup_elem(&sides, &place);
+    u32 slot = pid_slot(tgid);
+    u64 *entry = bpf_map_lookup_elem(&sides, &slot);
 
     return entry && *entry >> 32 == tgid ? (u32)*entry : OTHERS;
 }
 
-/* The number of the window that is open, 0: none. Programs are attached somewhat earlier and detached somewhat later. What
- * was noted in another window is of no use. */
+/* The number of the open window, 0 if none is open. Programs are attached a little earlier and detached a little later, so
+ * they check it. State from an earlier window is stale. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, 1);
@@ -95,13 +100,13 @@ static __always_inline u64 this_window(void)
     return number ? *number : 0;
 }
 
-/* Tasks that can run on the CPU where `task` runs or just ran. */
+/* Runnable tasks on the CPU where `task` runs or has just run, itself included. */
 static __always_inline u32 queue_length(struct task_struct *task)
 {
     return task->se.cfs_rq->rq->nr_running;
 }
 
-/* A histogram with four buckets an octave, then what is needed for the mean. */
+/* A histogram with four buckets per octave; count and sum give the mean. */
 #define BUCKETS 128
 
 struct histogram {
@@ -133,9 +138,9 @@ static __always_inline u32 bucket_of(u64 value)
     return bucket < BUCKETS ? bucket : BUCKETS - 1;
 }
 
-static __always_inline void take(struct histogram *into, u64 value)
+static __always_inline void histogram_add(struct histogram *histogram, u64 value)
 {
-    into->buckets[bucket_of(value) & (BUCKETS - 1)]++;
-    into->count++;
-    into->sum += value;
+    histogram->buckets[bucket_of(value) & (BUCKETS - 1)]++;
+    histogram->count++;
+    histogram->sum += value;
 }

@@ -1,9 +1,10 @@
-//! BPF programs: loaded, attached, read, and what they cost. All that is made for them are file descriptors of this
-//! process: they end with it.
+//! Loading, attaching and reading BPF programs, and measuring their cost.
+//!
+//! Programs, maps and links are held by file descriptors only, so all of them end with this process.
 
 mod histogram;
-mod mapped;
-mod system;
+mod mapped_table;
+mod sys;
 mod windows;
 
 use std::ffi::OsString;
@@ -13,22 +14,18 @@ use klatch_record::{Cost, Support};
 use libbpf_rs::{Link, Map, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramMut};
 
 pub(crate) use histogram::Histogram;
-pub(crate) use mapped::Mapped;
-pub(crate) use system::{Clock, online_cpus};
-pub(crate) use windows::{Looked, Windows};
+pub(crate) use mapped_table::MappedTable;
+pub(crate) use sys::{SampleTrigger, online_cpus};
+pub(crate) use windows::{Coverage, Windows};
 
-use crate::instrument::{InstrumentError, Targets};
+use crate::error::InstrumentError;
 use crate::kernel::Kernel;
+use crate::targets::{Side, Targets};
 
-/// Places in the tables of threads and processes; `PLACES` of klatch.bpf.h.
-const PLACES: u32 = 65_536;
+/// `PID_SLOTS` of klatch.bpf.h.
+const PID_SLOTS: u32 = 65_536;
 
-/// `enum` of klatch.bpf.h.
-pub(crate) const SERVER: u64 = 1;
-/// The same.
-pub(crate) const CROWD: u64 = 2;
-
-/// The object that the build made of `<name>.bpf.c`.
+/// The bytes of the object that the build script compiled from `<name>.bpf.c`.
 macro_rules! object {
     ($name:literal) => {
         include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bpf.o"))
@@ -36,40 +33,40 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// Loaded programs and their tables.
+/// A loaded BPF object: programs and maps.
 pub(crate) struct Bpf {
     object: Object,
     links: Vec<Link>,
-    /// The programs that look by windows.
-    by_windows: Vec<OsString>,
+    /// Names of the programs that are attached in windows.
+    windowed: Vec<OsString>,
 }
 
 impl Bpf {
-    /// Loads the programs of `code` whose tracepoints the kernel has, but for those `without`.
+    /// Loads the programs of `code` whose tracepoints the kernel has, except those named in `without`.
     pub(crate) fn load(code: &[u8], kernel: &Kernel, without: &[&str]) -> Result<Bpf, LoadError> {
         Bpf::load_with(code, kernel, without, |_| Ok(()))
     }
 
-    /// The same, with sizes and constants that `set` gives it before.
+    /// As [`Bpf::load`], after `configure` has set map sizes and constants.
     pub(crate) fn load_with(
         code: &[u8],
         kernel: &Kernel,
         without: &[&str],
-        set: impl FnOnce(&mut OpenObject) -> libbpf_rs::Result<()>,
+        configure: impl FnOnce(&mut OpenObject) -> libbpf_rs::Result<()>,
     ) -> Result<Bpf, LoadError> {
         let mut open = ObjectBuilder::default().open_memory(code).map_err(LoadError)?;
         for mut program in open.progs_mut() {
             let section = program.section().to_string_lossy().into_owned();
-            let there = section.strip_prefix("tp_btf/").is_none_or(|name| kernel.has_tracepoint(name));
+            let available = section.strip_prefix("tp_btf/").is_none_or(|name| kernel.has_tracepoint(name));
             let name = program.name().to_string_lossy().into_owned();
-            program.set_autoload(there && !without.contains(&name.as_str()));
+            program.set_autoload(available && !without.contains(&name.as_str()));
         }
-        set(&mut open).map_err(LoadError)?;
+        configure(&mut open).map_err(LoadError)?;
         let object = open.load().map_err(LoadError)?;
-        Ok(Bpf { object, links: Vec::new(), by_windows: Vec::new() })
+        Ok(Bpf { object, links: Vec::new(), windowed: Vec::new() })
     }
 
-    /// Whether it can be loaded: usable on the base named so, or not and why.
+    /// Tries to load `code`; `base` describes what a usable instrument works with.
     pub(crate) fn probe(code: &[u8], kernel: &Kernel, without: &[&str], base: &str) -> Support {
         match Bpf::load(code, kernel, without) {
             Ok(_) => Support::Usable { base: base.to_owned() },
@@ -77,41 +74,41 @@ impl Bpf {
         }
     }
 
-    /// Tells the programs which processes are of which side.
-    pub(crate) fn watch(&mut self, targets: &Targets) -> Result<(), InstrumentError> {
-        let server = targets.servers.iter().map(|pid| (*pid, SERVER));
-        for (pid, side) in server.chain(targets.crowds.iter().map(|pid| (*pid, CROWD))) {
-            let entry = u64::from(pid) << 32 | side;
-            let place = (pid % PLACES).to_ne_bytes();
-            self.map("sides")?.update(&place, &entry.to_ne_bytes(), MapFlags::ANY).map_err(said)?;
+    /// Registers the processes of each side.
+    pub(crate) fn set_targets(&mut self, targets: &Targets) -> Result<(), InstrumentError> {
+        let servers = targets.servers.iter().map(|pid| (*pid, Side::Server));
+        for (pid, side) in servers.chain(targets.crowds.iter().map(|pid| (*pid, Side::Crowd))) {
+            let entry = u64::from(pid) << 32 | side as u64;
+            let slot = (pid % PID_SLOTS).to_ne_bytes();
+            self.map("sides")?.update(&slot, &entry.to_ne_bytes(), MapFlags::ANY).map_err(bpf_error)?;
         }
         Ok(())
     }
 
-    /// Attaches all programs for the whole time.
+    /// Attaches all programs for the whole run.
     pub(crate) fn attach(&mut self) -> Result<(), InstrumentError> {
         for program in self.object.progs_mut().filter(|program| program.autoload()) {
-            self.links.push(program.attach().map_err(said)?);
+            self.links.push(program.attach().map_err(bpf_error)?);
         }
         Ok(())
     }
 
-    /// Attaches the programs `always` for the whole time, the others by windows.
-    pub(crate) fn attach_by(
+    /// Attaches the programs named in `whole_run` for the whole run, the others in windows.
+    pub(crate) fn attach_in_windows(
         &mut self,
         windows: &mut Windows,
-        always: &[&str],
+        whole_run: &[&str],
     ) -> Result<(), InstrumentError> {
-        let numbers = MapHandle::try_from(&self.map("window")?).map_err(said)?;
+        let window = MapHandle::try_from(&self.map("window")?).map_err(bpf_error)?;
         for program in self.object.progs_mut().filter(|program| program.autoload()) {
-            if always.iter().any(|name| program.name() == *name) {
-                self.links.push(program.attach().map_err(said)?);
+            if whole_run.iter().any(|name| program.name() == *name) {
+                self.links.push(program.attach().map_err(bpf_error)?);
                 continue;
             }
             let failed = |error| InstrumentError(format!("a BPF program cannot be attached: {error}"));
-            let numbers = MapHandle::try_from(&numbers).map_err(said)?;
-            windows.add(program.as_fd().try_clone_to_owned().map_err(failed)?, numbers).map_err(failed)?;
-            self.by_windows.push(program.name().to_owned());
+            let window = MapHandle::try_from(&window).map_err(bpf_error)?;
+            windows.add(program.as_fd().try_clone_to_owned().map_err(failed)?, window).map_err(failed)?;
+            self.windowed.push(program.name().to_owned());
         }
         Ok(())
     }
@@ -120,66 +117,66 @@ impl Bpf {
     pub(crate) fn attach_event(&mut self, name: &str, event: OwnedFd) -> Result<(), InstrumentError> {
         let program: ProgramMut<'_> =
             self.object.progs_mut().find(|program| program.name() == name).ok_or_else(|| absent(name))?;
-        let link = program.attach_perf_event(event.as_raw_fd()).map_err(said)?;
-        // From here on it is the link's.
+        let link = program.attach_perf_event(event.as_raw_fd()).map_err(bpf_error)?;
+        // The link owns the descriptor from here on.
         let _ = event.into_raw_fd();
         self.links.push(link);
         Ok(())
     }
 
-    /// Detaches what is attached for the whole time; the tables stay.
+    /// Detaches the programs that were attached for the whole run; the maps stay.
     pub(crate) fn stop(&mut self) {
         self.links.clear();
     }
 
-    /// The table `name`.
+    /// The map `name`.
     pub(crate) fn map(&self, name: &str) -> Result<Map<'_>, InstrumentError> {
         self.object.maps().find(|map| map.name() == name).ok_or_else(|| absent(name))
     }
 
-    /// The numbers under `key`, one list a CPU.
+    /// The value under `key` of a per-CPU map as 64-bit numbers, one list per CPU.
     pub(crate) fn numbers_by_cpu(&self, name: &str, key: u32) -> Result<Vec<Vec<u64>>, InstrumentError> {
-        let found = self.map(name)?.lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY).map_err(said)?;
-        Ok(found.unwrap_or_default().iter().map(|bytes| numbers(bytes)).collect())
+        let values = self.map(name)?.lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY).map_err(bpf_error)?;
+        Ok(values.unwrap_or_default().iter().map(|bytes| numbers(bytes)).collect())
     }
 
-    /// The same, all CPUs added up.
+    /// The value under `key` of a per-CPU map as 64-bit numbers, summed over the CPUs.
     pub(crate) fn numbers(&self, name: &str, key: u32) -> Result<Vec<u64>, InstrumentError> {
         let mut sum = Vec::new();
-        for of_cpu in self.numbers_by_cpu(name, key)? {
-            sum.resize(of_cpu.len(), 0);
-            sum.iter_mut().zip(of_cpu).for_each(|(sum, value)| *sum += value);
+        for values in self.numbers_by_cpu(name, key)? {
+            sum.resize(values.len(), 0);
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
         }
         Ok(sum)
     }
 
-    /// What the programs used in the whole time, by what was counted in a part of it, and the memory of their tables.
-    pub(crate) fn cost(&self, looked: &Looked) -> Cost {
+    /// CPU time and runs of the programs, extrapolated to the whole run, and the memory of the maps.
+    pub(crate) fn cost(&self, coverage: &Coverage) -> Cost {
         let mut cost = Cost { cpu_s: 0.0, runs: 0, share_of_cpu: None, memory_bytes: 0 };
         for program in self.object.progs().filter(|program| program.autoload()) {
-            let (ns, runs) = system::cost_of(program.as_fd());
-            let by_windows = self.by_windows.iter().any(|name| program.name() == name);
-            let looked_s = if by_windows { looked.open_s() } else { looked.elapsed_s };
-            // Nothing was counted: then nothing is to be scaled.
-            let factor = if looked.counted_s > 0.0 { looked_s / looked.counted_s } else { 1.0 };
+            let (ns, runs) = sys::run_time_of(program.as_fd());
+            let windowed = self.windowed.iter().any(|name| program.name() == name);
+            let attached_s = if windowed { coverage.open_s() } else { coverage.elapsed_s };
+            let measured_s = coverage.cost_measured_s;
+            let factor = if measured_s > 0.0 { attached_s / measured_s } else { 1.0 };
             cost.cpu_s += ns as f64 / 1e9 * factor;
             cost.runs += (runs as f64 * factor).round() as u64;
         }
-        cost.memory_bytes = self.object.maps().map(|map| system::memory_of(map.as_fd())).sum();
+        cost.memory_bytes = self.object.maps().map(|map| sys::memory_of(map.as_fd())).sum();
         cost
     }
 }
 
-/// Numbers in the machine's order.
+/// Splits a map value into 64-bit numbers.
 pub(crate) fn numbers(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks().0.iter().map(|eight| u64::from_ne_bytes(*eight)).collect()
 }
 
-/// The kernel does not take the programs.
+/// The kernel refused to load the programs.
 pub(crate) struct LoadError(libbpf_rs::Error);
 
 impl LoadError {
-    /// The same as what to do about it.
+    /// The reason and its remedy, for the list of instruments.
     pub(crate) fn support(&self) -> Support {
         let (why, remedy) = if self.0.kind() == libbpf_rs::ErrorKind::PermissionDenied {
             ("BPF programs need root (or CAP_BPF and CAP_PERFMON)", "run klatch as root: sudo klatch …")
@@ -200,7 +197,8 @@ impl From<LoadError> for InstrumentError {
     }
 }
 
-pub(crate) fn said(error: libbpf_rs::Error) -> InstrumentError {
+/// Adds libbpf's chain of causes to the message.
+pub(crate) fn bpf_error(error: libbpf_rs::Error) -> InstrumentError {
     InstrumentError(format!("{error:#}"))
 }
 

@@ -1,4 +1,4 @@
-//! Events of a Java recording, as the JDK's own `jfr print --json` gives them.
+//! Events of a Java recording, parsed from the output of the JDK's `jfr print --json`.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use jiff::SignedDuration;
 use klatch_record::observed::{JavaWaitsSide, WaitPlace, Waits};
 use serde::Deserialize;
 
-use crate::instrument::InstrumentError;
+use crate::error::InstrumentError;
 
 const MONITOR: &str = "jdk.JavaMonitorEnter";
-/// What is asked for.
+/// The events that are printed and counted.
 pub(super) const NAMES: &str = "jdk.JavaMonitorEnter,jdk.VirtualThreadPinned";
 const PLACES_MAX: usize = 10;
 
@@ -60,27 +60,28 @@ struct Named {
     name: String,
 }
 
-/// Waits of one side, as they are read.
+/// Waits of one side, summed over its recordings.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(super) struct WaitCounts {
     monitors: Kind,
     pinned: Kind,
 }
 
-/// Waits of one kind by method and class of the monitor: how many, how long.
+/// Waits of one kind.
 #[derive(Default)]
 struct Kind {
+    /// Number and total seconds, by method and class of the monitor.
     places: HashMap<(String, Option<String>), (u64, f64)>,
     max_s: f64,
 }
 
-impl Tally {
+impl WaitCounts {
     /// Adds the events of a recording.
     ///
     /// # Errors
-    /// It is not what `jfr print --json` prints.
+    /// The text is not the output of `jfr print --json`.
     pub(super) fn add(&mut self, json: &[u8]) -> Result<(), InstrumentError> {
-        let wrong = |error| InstrumentError(format!("what jfr printed cannot be read: {error}"));
+        let wrong = |error| InstrumentError(format!("the output of jfr print cannot be parsed: {error}"));
         let printed: Printed = serde_json::from_slice(json).map_err(wrong)?;
         for event in printed.recording.events {
             let kind = if event.kind == MONITOR { &mut self.monitors } else { &mut self.pinned };
@@ -118,7 +119,7 @@ impl Kind {
     }
 }
 
-/// A class as programs write it.
+/// The class name with dots, as in Java source.
 fn dotted(name: &str) -> String {
     name.replace('/', ".")
 }
@@ -139,14 +140,14 @@ mod tests {
 
     #[test]
     fn waits_are_added_up_by_place() {
-        let mut tally = Tally::default();
-        tally.add(PRINTED.as_bytes()).unwrap();
-        let side = tally.side();
+        let mut counts = WaitCounts::default();
+        counts.add(PRINTED.as_bytes()).unwrap();
+        let side = counts.side();
         let [place] = side.monitors.places.as_slice() else { panic!("{side:?}") };
         assert_eq!((place.method.as_str(), place.count), ("org.klatch.Hall.join", 2));
         assert_eq!(place.monitor.as_deref(), Some("org.klatch.Hall"));
         assert!((place.wait_s - 0.1).abs() < 1e-9 && (side.monitors.max_ms - 65.0).abs() < 1e-6, "{side:?}");
         assert_eq!((side.pinned.count, side.pinned.places[0].method.as_str()), (1, "[unknown]"));
-        assert!(Tally::default().add(b"{}").is_err());
+        assert!(WaitCounts::default().add(b"{}").is_err());
     }
 }

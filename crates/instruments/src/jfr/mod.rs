@@ -1,4 +1,4 @@
-//! Waits inside Java, which the kernel sees as futexes only: by the recorder that every HotSpot has (JFR).
+//! Waits inside Java, from the Java Flight Recorder. The kernel sees them only as futexes.
 
 mod events;
 
@@ -8,28 +8,30 @@ use std::path::PathBuf;
 use klatch_record::observed::{JavaWaitsSide, Sides};
 use klatch_record::{Found, InstrumentName, Support};
 
-use crate::bpf::{Looked, Windows};
-use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
-use crate::java::{is_jvm, say, tool};
+use crate::bpf::{Coverage, Windows};
+use crate::error::InstrumentError;
+use crate::files::Files;
+use crate::instrument::{Instrument, Output, RunningInstrument};
+use crate::jdk::{is_jvm, run_tool, tool};
 use crate::kernel::Kernel;
+use crate::targets::Targets;
 
-/// What is recorded. The threshold is in it too.
+/// The settings of the recording, which contain the threshold, too.
 const SETTINGS: &str = include_str!("klatch.jfc");
-/// Shorter waits are as many as messages, and to write them all down would be what is measured.
+/// Shorter waits are as frequent as messages, and recording them would dominate the run.
 const THRESHOLD_US: u64 = 100;
-/// The name of the recording, and how much of it is kept: the newest.
 const NAME: &str = "name=klatch";
+/// A longer recording loses its oldest events.
 const SIZE: &str = "maxsize=64m";
 
-/// The instrument.
-pub(crate) struct JavaRecorder;
+pub(crate) struct JavaFlightRecorder;
 
-impl Instrument for JavaRecorder {
+impl Instrument for JavaFlightRecorder {
     fn name(&self) -> InstrumentName {
         InstrumentName::Jfr
     }
 
-    fn shows(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "waits inside Java: monitors, pinned virtual threads"
     }
 
@@ -43,58 +45,57 @@ impl Instrument for JavaRecorder {
         targets: &Targets,
         _: &Files,
         _: &mut Windows,
-    ) -> Result<Box<dyn Watching>, InstrumentError> {
+    ) -> Result<Box<dyn RunningInstrument>, InstrumentError> {
         let mut settings = tempfile::Builder::new().suffix(".jfc").tempfile().map_err(failed)?;
         settings.write_all(SETTINGS.as_bytes()).map_err(failed)?;
         let settings = format!("settings={}", settings.path().display());
         let begin = |pids: &[u32], recording: &mut Vec<u32>| -> Result<(), InstrumentError> {
             for pid in pids.iter().copied().filter(|pid| is_jvm(*pid)) {
-                say(&tool(pid, "jcmd")?, &[&pid.to_string(), "JFR.start", NAME, &settings, SIZE])?;
+                run_tool(&tool(pid, "jcmd")?, &[&pid.to_string(), "JFR.start", NAME, &settings, SIZE])?;
                 recording.push(pid);
             }
             Ok(())
         };
-        let mut watch = Watch { servers: Vec::new(), crowds: Vec::new() };
-        begin(&targets.servers, &mut watch.servers)?;
-        begin(&targets.crowds, &mut watch.crowds)?;
-        Ok(Box::new(watch))
+        let mut recordings = RunningRecordings { servers: Vec::new(), crowds: Vec::new() };
+        begin(&targets.servers, &mut recordings.servers)?;
+        begin(&targets.crowds, &mut recordings.crowds)?;
+        Ok(Box::new(recordings))
     }
 }
 
-/// The JVMs that record.
-struct Watch {
+/// Ids of the JVMs with a recording in progress.
+struct RunningRecordings {
     servers: Vec<u32>,
     crowds: Vec<u32>,
 }
 
-impl Watching for Watch {
-    /// Between the end of the run and the reading nothing waits any more, and to end a recording costs CPU time that other
-    /// instruments would see.
+impl RunningInstrument for RunningRecordings {
+    /// Does nothing: no thread waits after the run, and ending a recording uses CPU time that other instruments would count.
     fn stop(&mut self) {}
 
-    fn read(&mut self, files: &Files, _: &Looked) -> Result<Seen, InstrumentError> {
+    fn read(&mut self, files: &Files, _: &Coverage) -> Result<Output, InstrumentError> {
         let mut names = Vec::new();
-        let found = Sides {
-            server: side("server", &std::mem::take(&mut self.servers), files, &mut names)?,
-            crowd: side("crowd", &std::mem::take(&mut self.crowds), files, &mut names)?,
+        let waits = Sides {
+            server: read_side("server", &std::mem::take(&mut self.servers), files, &mut names)?,
+            crowd: read_side("crowd", &std::mem::take(&mut self.crowds), files, &mut names)?,
         };
-        Ok(Seen { found: Found::Jfr(found), cost: None, share_of_time: None, files: names })
+        Ok(Output { data: Found::Jfr(waits), cost: None, share_of_time: None, files: names })
     }
 }
 
-impl Drop for Watch {
-    /// A recording that nobody has read would go on as long as its JVM.
+impl Drop for RunningRecordings {
+    /// A recording that was not read would otherwise continue as long as its JVM.
     fn drop(&mut self) {
         for pid in self.servers.iter().chain(&self.crowds) {
-            let stop = |jcmd: PathBuf| say(&jcmd, &[&pid.to_string(), "JFR.stop", NAME]);
-            // A JVM that is gone records no more.
+            let stop = |jcmd: PathBuf| run_tool(&jcmd, &[&pid.to_string(), "JFR.stop", NAME]);
+            // The recording ends with its JVM, so a failure needs no action.
             let _ = tool(*pid, "jcmd").and_then(stop);
         }
     }
 }
 
-/// Ends the recordings of a side and reads them. The files stay: JDK Mission Control opens them.
-fn side(
+/// Ends the recordings of a side and counts their events. The files remain for JDK Mission Control.
+fn read_side(
     name: &str,
     pids: &[u32],
     files: &Files,
@@ -103,19 +104,19 @@ fn side(
     if pids.is_empty() {
         return Ok(None);
     }
-    let mut waits = events::Tally::default();
+    let mut waits = events::WaitCounts::default();
     for (number, pid) in (1..).zip(pids) {
         let (file, path) = match number {
-            1 => files.named(&format!("{name}.jfr")),
-            _ => files.named(&format!("{name}-{number}.jfr")),
+            1 => files.name_and_path(&format!("{name}.jfr")),
+            _ => files.name_and_path(&format!("{name}-{number}.jfr")),
         };
-        // It is the JVM that writes, and its working folder may be another.
+        // The JVM writes the file, and can have another working folder.
         let path: PathBuf = std::path::absolute(path).map_err(failed)?;
-        let written = format!("filename={}", path.display());
-        say(&tool(*pid, "jcmd")?, &[&pid.to_string(), "JFR.stop", NAME, &written])?;
+        let target = format!("filename={}", path.display());
+        run_tool(&tool(*pid, "jcmd")?, &[&pid.to_string(), "JFR.stop", NAME, &target])?;
         let jfr = tool(*pid, "jfr")?;
-        let asked = ["print", "--json", "--stack-depth", "1", "--events", events::NAMES];
-        let json = say(&jfr, &[asked.as_slice(), &[&path.display().to_string()]].concat())?;
+        let arguments = ["print", "--json", "--stack-depth", "1", "--events", events::NAMES];
+        let json = run_tool(&jfr, &[arguments.as_slice(), &[&path.display().to_string()]].concat())?;
         waits.add(&json)?;
         names.push(file);
     }
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_settings_have_the_threshold_that_is_told_and_the_events_that_are_read() {
+    fn settings_contain_the_reported_threshold_and_events() {
         let threshold = format!("<setting name=\"threshold\">{THRESHOLD_US} us</setting>");
         assert_eq!(SETTINGS.matches(&threshold).count(), events::NAMES.split(',').count());
         assert!(events::NAMES.split(',').all(|name| SETTINGS.contains(&format!("<event name=\"{name}\">"))));

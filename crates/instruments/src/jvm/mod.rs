@@ -1,6 +1,6 @@
-//! What a Java virtual machine did, by its own counters.
+//! Activity of a Java virtual machine, from its own counters.
 
-mod poll;
+mod gc_poll;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -8,21 +8,23 @@ use std::time::Instant;
 use klatch_record::observed::{Collector, JvmSide, Sides};
 use klatch_record::{Found, InstrumentName, Support};
 
-use crate::bpf::{Looked, Windows};
-use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
+use crate::bpf::{Coverage, Windows};
+use crate::error::InstrumentError;
+use crate::files::Files;
+use crate::instrument::{Instrument, Output, RunningInstrument};
 use crate::kernel::Kernel;
-use klatch_machine::{JvmCounters as Counters, counter_file};
-use poll::Poll;
+use crate::targets::Targets;
+use gc_poll::GcPoll;
+use klatch_machine::{JvmCounters, counter_file};
 
-/// The instrument.
-pub(crate) struct JvmCounters;
+pub(crate) struct JvmActivity;
 
-impl Instrument for JvmCounters {
+impl Instrument for JvmActivity {
     fn name(&self) -> InstrumentName {
         InstrumentName::Jvm
     }
 
-    fn shows(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "garbage collection, safepoints, JIT, threads, heap"
     }
 
@@ -36,29 +38,29 @@ impl Instrument for JvmCounters {
         targets: &Targets,
         _: &Files,
         _: &mut Windows,
-    ) -> Result<Box<dyn Watching>, InstrumentError> {
+    ) -> Result<Box<dyn RunningInstrument>, InstrumentError> {
         let failed = |error| InstrumentError(format!("no thread can be started: {error}"));
-        let side = |pids: &[u32]| Side::start(pids).map_err(failed);
-        Ok(Box::new(Watch { server: side(&targets.servers)?, crowd: side(&targets.crowds)? }))
+        let side = |pids: &[u32]| SideJvms::start(pids).map_err(failed);
+        Ok(Box::new(RunningJvm { server: side(&targets.servers)?, crowd: side(&targets.crowds)? }))
     }
 }
 
-struct Watch {
-    server: Option<Side>,
-    crowd: Option<Side>,
+struct RunningJvm {
+    server: Option<SideJvms>,
+    crowd: Option<SideJvms>,
 }
 
-/// The JVMs of one side; a crowd may have several.
-struct Side {
+/// The JVMs of one side; a crowd can have several.
+struct SideJvms {
     files: Vec<PathBuf>,
-    before: Vec<Counters>,
-    after: Vec<Counters>,
+    before: Vec<JvmCounters>,
+    after: Vec<JvmCounters>,
     began: Instant,
     elapsed_s: f64,
-    poll: Poll,
+    gc_poll: GcPoll,
 }
 
-impl Watching for Watch {
+impl RunningInstrument for RunningJvm {
     fn stop(&mut self) {
         for side in self.server.iter_mut().chain(&mut self.crowd) {
             side.after = read(&side.files);
@@ -66,66 +68,73 @@ impl Watching for Watch {
         }
     }
 
-    fn read(&mut self, _: &Files, _: &Looked) -> Result<Seen, InstrumentError> {
-        let found = Sides {
-            server: self.server.as_mut().map(Side::found),
-            crowd: self.crowd.as_mut().map(Side::found),
+    fn read(&mut self, _: &Files, _: &Coverage) -> Result<Output, InstrumentError> {
+        let activity = Sides {
+            server: self.server.as_mut().map(SideJvms::activity),
+            crowd: self.crowd.as_mut().map(SideJvms::activity),
         };
-        Ok(Seen { found: Found::Jvm(found), cost: None, share_of_time: None, files: Vec::new() })
+        Ok(Output { data: Found::Jvm(activity), cost: None, share_of_time: None, files: Vec::new() })
     }
 }
 
-impl Side {
+impl SideJvms {
     /// `None` if none of these processes is a JVM.
-    fn start(pids: &[u32]) -> std::io::Result<Option<Side>> {
+    fn start(pids: &[u32]) -> std::io::Result<Option<SideJvms>> {
         let files: Vec<PathBuf> = pids.iter().filter_map(|pid| counter_file(*pid)).collect();
         if files.is_empty() {
             return Ok(None);
         }
-        let poll = Poll::start(files.clone())?;
+        let gc_poll = GcPoll::start(files.clone())?;
         let before = read(&files);
-        Ok(Some(Side { files, before, after: Vec::new(), began: Instant::now(), elapsed_s: 0.0, poll }))
+        Ok(Some(SideJvms {
+            files,
+            before,
+            after: Vec::new(),
+            began: Instant::now(),
+            elapsed_s: 0.0,
+            gc_poll,
+        }))
     }
 
-    fn found(&mut self) -> JvmSide {
-        let gc_pause_ms = self.poll.end();
-        let mut found = JvmSide { gc_pause_ms, ..JvmSide::default() };
+    fn activity(&mut self) -> JvmSide {
+        let gc_pause_ms = self.gc_poll.end();
+        let mut activity = JvmSide { gc_pause_ms, ..JvmSide::default() };
         for (before, after) in self.before.iter().zip(&self.after) {
-            add(&mut found, before, after);
+            add_jvm(&mut activity, before, after);
         }
-        let gc_s: f64 = found.collectors.iter().map(|collector| collector.time_s).sum();
-        found.gc_share = gc_s / (self.elapsed_s * self.before.len() as f64);
-        found
+        let gc_s: f64 = activity.collectors.iter().map(|collector| collector.time_s).sum();
+        activity.gc_share = gc_s / (self.elapsed_s * self.before.len() as f64);
+        activity
     }
 }
 
-/// Adds what one JVM did.
-fn add(found: &mut JvmSide, before: &Counters, after: &Counters) {
+/// Adds the activity of one JVM between two readings of its counters.
+fn add_jvm(side: &mut JvmSide, before: &JvmCounters, after: &JvmCounters) {
     let since = |name: &str| after.number(name).saturating_sub(before.number(name));
     for number in 0.. {
         let collector = format!("sun.gc.collector.{number}");
         let Some(name) = after.text(&format!("{collector}.name")) else { break };
-        found.collectors.push(Collector {
+        side.collectors.push(Collector {
             name: name.to_owned(),
             collections: since(&format!("{collector}.invocations")),
             time_s: after.seconds(since(&format!("{collector}.time"))),
         });
     }
-    found.safepoints += since("sun.rt.safepoints");
-    found.safepoint_s += after.seconds(since("sun.rt.safepointTime"));
-    found.jit_s += after.seconds(since("java.ci.totalTime"));
-    found.jit_methods += since("sun.ci.totalCompiles");
-    found.threads += after.number("java.threads.live");
-    found.threads_peak += after.number("java.threads.livePeak");
-    let heap = |of: &str| {
+    side.safepoints += since("sun.rt.safepoints");
+    side.safepoint_s += after.seconds(since("sun.rt.safepointTime"));
+    side.jit_s += after.seconds(since("java.ci.totalTime"));
+    side.jit_methods += since("sun.ci.totalCompiles");
+    side.threads += after.number("java.threads.live");
+    side.threads_peak += after.number("java.threads.livePeak");
+    let heap = |suffix: &str| {
         let spaces = (0..4).map(|generation| format!("sun.gc.generation.{generation}.space."));
-        spaces.map(|start| after.sum(&start, of)).sum::<u64>()
+        spaces.map(|prefix| after.sum(&prefix, suffix)).sum::<u64>()
     };
-    found.heap_used_bytes += heap(".used");
-    found.heap_committed_bytes += heap(".capacity");
+    side.heap_used_bytes += heap(".used");
+    side.heap_committed_bytes += heap(".capacity");
 }
 
-fn read(files: &[PathBuf]) -> Vec<Counters> {
-    let parse = |file: &PathBuf| Counters::parse(&std::fs::read(file).ok()?);
+fn read(files: &[PathBuf]) -> Vec<JvmCounters> {
+    let parse = |file: &PathBuf| JvmCounters::parse(&std::fs::read(file).ok()?);
     files.iter().map(|file| parse(file).unwrap_or_default()).collect()
 }

@@ -1,14 +1,14 @@
-//! What a stack counts for.
+//! Classification of kernel stacks.
 
 use klatch_record::observed::{ProfiledSide, Routine, Shares};
 use std::collections::HashMap;
 
-/// Routines in the record.
+/// Routines in the record, those with the most samples.
 const TOP: usize = 10;
 
-/// How many samples of a side fell where.
+/// Samples of a side by kernel activity. A sample counts for every activity on its stack.
 #[derive(Default)]
-pub(super) struct Tally {
+pub(super) struct StackCounts {
     samples: u64,
     kernel: u64,
     scheduler: u64,
@@ -16,16 +16,17 @@ pub(super) struct Tally {
     network: u64,
     locks: u64,
     copy: u64,
-    selves: HashMap<String, u64>,
+    /// By innermost kernel routine.
+    innermost: HashMap<String, u64>,
 }
 
-impl Tally {
-    /// Takes in `count` samples with the kernel routines `stack`, the innermost first; empty if it was in user mode.
+impl StackCounts {
+    /// Adds `count` samples with the kernel routines `stack`, innermost first; empty for samples in user mode.
     pub(super) fn add(&mut self, stack: &[String], count: u64) {
         self.samples += count;
         let Some(innermost) = stack.first() else { return };
         self.kernel += count;
-        *self.selves.entry(innermost.clone()).or_default() += count;
+        *self.innermost.entry(innermost.clone()).or_default() += count;
         let has = |is: fn(&str) -> bool| stack.iter().any(|name| is(name));
         for (sum, is) in [
             (&mut self.scheduler, is_scheduler as fn(&str) -> bool),
@@ -38,13 +39,13 @@ impl Tally {
         }
     }
 
-    /// Samples whose stacks are not known.
-    pub(super) fn add_unknown(&mut self, count: u64) {
+    /// Adds `count` samples without a kernel stack, because the table of stacks was full.
+    pub(super) fn add_without_stack(&mut self, count: u64) {
         self.samples += count;
     }
 
-    /// As shares.
-    pub(super) fn side(self) -> ProfiledSide {
+    /// The counts as shares of all samples.
+    pub(super) fn shares(self) -> ProfiledSide {
         let share = |count: u64| if self.samples == 0 { 0.0 } else { count as f64 / self.samples as f64 };
         let inclusive = Shares {
             scheduler: share(self.scheduler),
@@ -58,14 +59,14 @@ impl Tally {
             samples: *samples,
             share: share(*samples),
         };
-        let mut top_self: Vec<Routine> = self.selves.iter().map(routine).collect();
+        let mut top_self: Vec<Routine> = self.innermost.iter().map(routine).collect();
         top_self.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.name.cmp(&b.name)));
         top_self.truncate(TOP);
         ProfiledSide { samples: self.samples, kernel: share(self.kernel), inclusive, top_self }
     }
 }
 
-/// All that `__schedule` does is below it on the stack.
+/// Scheduler work has one of these on its stack; wake-ups are counted separately.
 fn is_scheduler(name: &str) -> bool {
     matches!(name, "__schedule" | "schedule_tail" | "schedule_idle")
 }
@@ -131,20 +132,20 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_counts_for_all_that_is_on_its_stack() {
-        let mut tally = Tally::default();
-        tally.add(&stack("finish_task_switch;__schedule;schedule;futex_wait"), 30);
-        tally.add(
+    fn a_sample_counts_for_every_activity_on_its_stack() {
+        let mut counts = StackCounts::default();
+        counts.add(&stack("finish_task_switch;__schedule;schedule;futex_wait"), 30);
+        counts.add(
             &stack("_raw_spin_unlock_irqrestore;try_to_wake_up;sock_def_readable;tcp_rcv_established"),
             20,
         );
-        tally.add(&stack("rep_movs_alternative;_copy_to_iter;tcp_recvmsg"), 10);
-        tally.add(&stack(""), 40);
-        let side = tally.side();
+        counts.add(&stack("rep_movs_alternative;_copy_to_iter;tcp_recvmsg"), 10);
+        counts.add(&stack(""), 40);
+        let side = counts.shares();
         assert_eq!((side.samples, side.kernel), (100, 0.6));
         let Shares { scheduler, wake_up, network, locks, copy } = side.inclusive;
         assert_eq!((scheduler, wake_up, network, locks, copy), (0.3, 0.2, 0.3, 0.2, 0.1));
         assert_eq!((side.top_self[0].name.as_str(), side.top_self[0].share), ("finish_task_switch", 0.3));
-        assert_eq!(Tally::default().side(), ProfiledSide::default());
+        assert_eq!(StackCounts::default().shares(), ProfiledSide::default());
     }
 }

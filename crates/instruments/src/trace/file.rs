@@ -1,25 +1,26 @@
-//! A trace as a file: events one after another, then names as JSON, then where the names begin. A file whose end is
-//! missing (Klatch was killed) still has its events.
+//! The file format of traces: the events, then names as JSON, then the offset of the JSON.
+//!
+//! If Klatch was killed and the end is missing, the events can still be read.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use thiserror::Error;
 
-/// How a file of events begins and, where it is whole, ends.
+/// The first bytes of a trace, and the last bytes of a complete one.
 const MAGIC: &[u8; 8] = b"KLTRACE1";
 
-/// Bytes of an event, `struct event` of trace.bpf.c.
+/// Size of `struct event` of trace.bpf.c.
 pub(super) const EVENT_BYTES: usize = 24;
 
-/// What the scheduler did.
+/// Kind of a scheduler event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TraceKind {
-    /// A task left the CPU and another came.
+    /// A CPU switched from one task to another.
     Switch,
-    /// A task was woken.
+    /// A task was woken up, and may still have to wait for a CPU.
     Waking,
-    /// A task was moved to another CPU.
+    /// A task was moved to the run queue of another CPU.
     Migrate,
 }
 
@@ -27,7 +28,7 @@ impl TraceKind {
     /// All of them, in the order in which they are defined.
     pub(super) const ALL: [TraceKind; 3] = [TraceKind::Switch, TraceKind::Waking, TraceKind::Migrate];
 
-    /// In a word.
+    /// The name in listings and in records.
     pub fn name(self) -> &'static str {
         match self {
             TraceKind::Switch => "switch",
@@ -37,22 +38,22 @@ impl TraceKind {
     }
 }
 
-/// One event.
+/// A scheduler event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceEvent {
-    /// When, ns of the kernel's monotonic clock.
+    /// Time on CLOCK_MONOTONIC, in ns.
     pub ns: u64,
-    /// What.
+    /// Determines the meaning of the other fields.
     pub kind: TraceKind,
-    /// At a switch: the state of the task that leaves, 0 if it could go on.
+    /// At a switch: state of the previous task, 0 if it was still runnable.
     pub state: u8,
-    /// On which CPU.
+    /// The CPU that recorded the event.
     pub cpu: u16,
-    /// Switch: who leaves; waking: who is woken; migrate: who is moved.
+    /// Thread id: the previous task of a switch, the woken task, or the moved task.
     pub task: u32,
-    /// Switch: who comes; waking: who wakes; migrate: the CPU it is moved to.
+    /// Thread id of the next task of a switch or of the waker; at a migration, the destination CPU.
     pub other: u32,
-    /// The process of the task; at a switch, of the one who comes.
+    /// Process id of `task`; at a switch, of the next task.
     pub tgid: u32,
 }
 
@@ -76,24 +77,24 @@ impl TraceEvent {
     }
 }
 
-/// A trace that is not one, or cannot be read.
+/// A trace cannot be read.
 #[derive(Debug, Error)]
 pub enum TraceFileError {
-    /// It cannot be read.
+    /// The file system reported an error.
     #[error("cannot read the trace: {0}")]
     Io(#[from] io::Error),
-    /// It is something else.
+    /// The file does not start like a trace.
     #[error("this is no trace of Klatch")]
     NoTrace,
 }
 
-/// Begins a file.
-pub(super) fn begin(file: &mut impl Write) -> io::Result<()> {
+/// Writes the start of a trace.
+pub(super) fn write_start(file: &mut impl Write) -> io::Result<()> {
     file.write_all(MAGIC)
 }
 
-/// Ends a file that has `events` in it.
-pub(super) fn end(
+/// Writes the end of a trace with this number of events.
+pub(super) fn write_end(
     file: &mut impl Write,
     events: u64,
     lost: u64,
@@ -106,22 +107,22 @@ pub(super) fn end(
     file.flush()
 }
 
-/// A whole trace.
+/// A trace, read into memory.
 #[derive(Debug, PartialEq)]
 pub struct TraceFile {
-    /// Its events, in order of time.
+    /// All events, sorted by time.
     pub events: Vec<TraceEvent>,
-    /// Events that are not in it; `None` if it was not ended.
+    /// Number of events that were not recorded; `None` if the end of the file is missing.
     pub lost: Option<u64>,
-    /// Names of threads, where they were still there at the end.
+    /// Names by thread id, of the threads that existed at the end.
     pub names: BTreeMap<u32, String>,
 }
 
 impl TraceFile {
-    /// Reads one.
+    /// Reads a trace, complete or not.
     ///
     /// # Errors
-    /// It cannot be read, or is no trace.
+    /// See [`TraceFileError`].
     pub fn read(mut file: impl Read + Seek) -> Result<TraceFile, TraceFileError> {
         let mut magic = [0; MAGIC.len()];
         file.read_exact(&mut magic).map_err(|_| TraceFileError::NoTrace)?;
@@ -131,17 +132,18 @@ impl TraceFile {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(MAGIC.len() as u64))?;
         file.read_to_end(&mut bytes)?;
-        let (events, about) = split(&bytes);
-        let about: Option<About> = about.and_then(|about| serde_json::from_slice(about).ok());
+        let (events, trailer) = split(&bytes);
+        let trailer: Option<Trailer> = trailer.and_then(|json| serde_json::from_slice(json).ok());
         let chunks = events.as_chunks::<EVENT_BYTES>().0.iter();
         let mut events: Vec<TraceEvent> = chunks.filter_map(TraceEvent::from_bytes).collect();
-        // CPUs write into one buffer, each when it is done.
+        // The file has the events CPU by CPU.
         events.sort_by_key(|event| event.ns);
-        let (lost, names) = about.map_or((None, BTreeMap::new()), |about| (Some(about.lost), about.names));
+        let (lost, names) =
+            trailer.map_or((None, BTreeMap::new()), |trailer| (Some(trailer.lost), trailer.names));
         Ok(TraceFile { events, lost, names })
     }
 
-    /// The name of a thread, or its number.
+    /// Name and id of a thread, for listings.
     pub fn name(&self, pid: u32) -> String {
         match self.names.get(&pid) {
             _ if pid == 0 => "idle".to_owned(),
@@ -152,21 +154,21 @@ impl TraceFile {
 }
 
 #[derive(serde::Deserialize)]
-struct About {
+struct Trailer {
     lost: u64,
     names: BTreeMap<u32, String>,
 }
 
-/// What follows the first magic, as events and what is told about them.
+/// Splits the bytes after the magic into the events and the JSON; an incomplete file has no JSON.
 fn split(bytes: &[u8]) -> (&[u8], Option<&[u8]>) {
-    let whole = || {
+    let complete = || {
         let rest = bytes.strip_suffix(MAGIC)?;
         let (rest, start) = rest.split_last_chunk::<8>()?;
         let start = u64::from_le_bytes(*start).checked_sub(MAGIC.len() as u64)?;
-        let (events, about) = rest.split_at_checked(usize::try_from(start).ok()?)?;
-        Some((events, Some(about)))
+        let (events, json) = rest.split_at_checked(usize::try_from(start).ok()?)?;
+        Some((events, Some(json)))
     };
-    whole().unwrap_or((bytes, None))
+    complete().unwrap_or((bytes, None))
 }
 
 #[cfg(test)]
@@ -182,13 +184,13 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_read_as_it_was_written_also_without_its_end() {
+    fn a_written_trace_is_read_back_even_without_its_end() {
         let mut file = Vec::new();
-        begin(&mut file).unwrap();
+        write_start(&mut file).unwrap();
         file.extend([bytes(20, 2), bytes(10, 1)].concat());
         let names = BTreeMap::from([(7, "spinner".to_owned())]);
         let torn = TraceFile::read(Cursor::new([file.clone(), vec![1, 2, 3]].concat())).unwrap();
-        end(&mut file, 2, 5, &names).unwrap();
+        write_end(&mut file, 2, 5, &names).unwrap();
         let whole = TraceFile::read(Cursor::new(file)).unwrap();
         let event =
             TraceEvent { ns: 10, kind: TraceKind::Switch, state: 1, cpu: 1, task: 7, other: 8, tgid: 9 };

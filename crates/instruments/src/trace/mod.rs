@@ -1,4 +1,4 @@
-//! The raw record of what the scheduler did, as IBM's Kernel Trace Facility gave it.
+//! A raw trace of scheduler events, as IBM's Kernel Trace Facility recorded.
 
 mod file;
 mod perfetto;
@@ -11,35 +11,37 @@ use std::path::Path;
 use klatch_record::{Found, InstrumentName, Support, observed};
 
 pub use file::{TraceEvent, TraceFile, TraceFileError, TraceKind};
-pub use perfetto::perfetto;
-pub use summary::{show, summary};
+pub use perfetto::write_perfetto;
+pub use summary::{event_line, summary};
 
-use crate::bpf::{Bpf, Looked, Windows, object, said};
-use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
+use crate::bpf::{Bpf, Coverage, Windows, bpf_error, object};
+use crate::error::InstrumentError;
+use crate::files::Files;
+use crate::instrument::{Instrument, Output, RunningInstrument};
 use crate::kernel::Kernel;
-use rings::{Rings, set_room};
+use crate::targets::Targets;
+use rings::{Rings, set_sizes};
 use writer::{Writer, Written};
 
 const CODE: &[u8] = object!("trace");
 const TRACEPOINTS: [&str; 3] = ["sched_switch", "sched_waking", "sched_migrate_task"];
 
-/// What a trace may take on disk, bytes: about a minute of a busy pair of CPUs.
+/// Default limit of a trace file, in bytes: about a minute of two busy CPUs.
 pub const TRACE_BYTES_MAX: u64 = 256 << 20;
 
-/// Events that wait for the writer, all CPUs together: 12 MB of them.
-const WAITING: u32 = 1 << 19;
-/// But no CPU has less room than this: a fifth of a second of a busy one.
-const WAITING_MIN: u32 = 1 << 15;
+/// Events that the rings of all CPUs hold together, 12 MB.
+const CAPACITY: u32 = 1 << 19;
+/// Least capacity of one ring: the events of a busy CPU in a fifth of a second.
+const RING_CAPACITY_MIN: u32 = 1 << 15;
 
-/// The instrument.
-pub(crate) struct RawTrace;
+pub(crate) struct SchedulerTrace;
 
-impl Instrument for RawTrace {
+impl Instrument for SchedulerTrace {
     fn name(&self) -> InstrumentName {
         InstrumentName::Trace
     }
 
-    fn shows(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "the raw record of switches, wakings and migrations"
     }
 
@@ -56,27 +58,27 @@ impl Instrument for RawTrace {
         _: &Targets,
         files: &Files,
         _: &mut Windows,
-    ) -> Result<Box<dyn Watching>, InstrumentError> {
-        let (name, path) = files.named("trace");
+    ) -> Result<Box<dyn RunningInstrument>, InstrumentError> {
+        let (name, path) = files.name_and_path("trace");
         let recorder = Recorder::start(kernel, &path, TRACE_BYTES_MAX)?;
-        Ok(Box::new(Watch { recorder, name }))
+        Ok(Box::new(RunningTrace { recorder, name }))
     }
 }
 
-struct Watch {
+struct RunningTrace {
     recorder: Recorder,
     name: String,
 }
 
-impl Watching for Watch {
+impl RunningInstrument for RunningTrace {
     fn stop(&mut self) {
         self.recorder.bpf.stop();
     }
 
-    fn read(&mut self, _: &Files, looked: &Looked) -> Result<Seen, InstrumentError> {
-        let (trace, cost) = (self.recorder.end()?, self.recorder.bpf.cost(looked));
-        Ok(Seen {
-            found: Found::Trace(trace),
+    fn read(&mut self, _: &Files, coverage: &Coverage) -> Result<Output, InstrumentError> {
+        let (trace, cost) = (self.recorder.end()?, self.recorder.bpf.cost(coverage));
+        Ok(Output {
+            data: Found::Trace(trace),
             cost: Some(cost),
             share_of_time: None,
             files: vec![self.name.clone()],
@@ -84,39 +86,39 @@ impl Watching for Watch {
     }
 }
 
-/// Records a trace from its start to its end.
+/// A recording in progress. Dropping it stops the recording and leaves an incomplete file.
 pub struct Recorder {
     bpf: Bpf,
     writer: Writer,
 }
 
 impl Recorder {
-    /// Begins to record all programs of the machine into a new file at `path`, at most `bytes_max` of it.
+    /// Records the scheduler events of the whole machine into a new file of at most `bytes_max` bytes of events.
     ///
     /// # Errors
-    /// The kernel or the file system refuses.
+    /// The kernel refuses the BPF programs, or the file cannot be created.
     pub fn start(kernel: &Kernel, path: &Path, bytes_max: u64) -> Result<Recorder, InstrumentError> {
-        let cpus = libbpf_rs::num_possible_cpus().map_err(said)? as u32;
-        let room = (WAITING / cpus.next_power_of_two()).max(WAITING_MIN);
-        Recorder::with_room(kernel, path, bytes_max, cpus, room)
+        let cpus = libbpf_rs::num_possible_cpus().map_err(bpf_error)? as u32;
+        let capacity = (CAPACITY / cpus.next_power_of_two()).max(RING_CAPACITY_MIN);
+        Recorder::with_ring_capacity(kernel, path, bytes_max, cpus, capacity)
     }
 
-    /// With room for so many events of each CPU, a power of two.
-    fn with_room(
+    /// As [`Recorder::start`], with a ring of `capacity` events for each CPU, a power of two.
+    fn with_ring_capacity(
         kernel: &Kernel,
         path: &Path,
         bytes_max: u64,
         cpus: u32,
-        room: u32,
+        capacity: u32,
     ) -> Result<Recorder, InstrumentError> {
-        let mut bpf = Bpf::load_with(CODE, kernel, &[], |open| set_room(open, cpus, room))?;
+        let mut bpf = Bpf::load_with(CODE, kernel, &[], |open| set_sizes(open, cpus, capacity))?;
         let failed = |error| InstrumentError(format!("cannot write {}: {error}", path.display()));
-        let writer = Writer::start(Rings::of(&bpf, cpus, room)?, path, bytes_max).map_err(failed)?;
+        let writer = Writer::start(Rings::map(&bpf, cpus, capacity)?, path, bytes_max).map_err(failed)?;
         bpf.attach()?;
         Ok(Recorder { bpf, writer })
     }
 
-    /// Stops, and ends the file.
+    /// Stops recording and completes the file.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -135,15 +137,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_finds_no_room_is_counted() {
+    fn events_lost_to_a_full_ring_are_counted() {
         needs!(Need::Bpf);
-        const ROOM: u32 = 16;
+        const RING_CAPACITY: u32 = 16;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("small.trace");
         let cpus = libbpf_rs::num_possible_cpus().unwrap() as u32;
-        let recorder = Recorder::with_room(&Kernel::here(), &path, TRACE_BYTES_MAX, cpus, ROOM);
+        let recorder =
+            Recorder::with_ring_capacity(&Kernel::detect(), &path, TRACE_BYTES_MAX, cpus, RING_CAPACITY);
         let mut recorder = recorder.unwrap();
-        // Each wakes the other once a round.
+        // Two threads wake each other once per round.
         let (mut ping, mut pong) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
         let rounds = 2_000;
         let other = std::thread::spawn(move || {
@@ -159,6 +162,6 @@ mod tests {
         let trace = recorder.end().unwrap();
         let read = TraceFile::read(std::fs::File::open(&path).unwrap()).unwrap();
         assert_eq!((read.events.len() as u64, read.lost), (trace.events, Some(trace.lost)));
-        assert!(trace.lost > 1_000 && trace.events >= u64::from(ROOM), "{trace:?}");
+        assert!(trace.lost > 1_000 && trace.events >= u64::from(RING_CAPACITY), "{trace:?}");
     }
 }

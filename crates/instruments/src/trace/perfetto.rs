@@ -1,4 +1,4 @@
-//! A trace for <https://ui.perfetto.dev>, in Chrome's JSON trace format, which it opens.
+//! Export to Chrome's JSON trace format, which <https://ui.perfetto.dev> opens.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,21 +7,21 @@ use serde_json::json;
 
 use super::file::{TraceFile, TraceKind};
 
-/// Writes what each CPU ran as slices, wakings and migrations as moments.
+/// Writes the time of each task on a CPU as a slice, and wake-ups and migrations as instant events.
 ///
 /// # Errors
 /// `out` cannot be written.
-pub fn perfetto(trace: &TraceFile, mut out: impl Write) -> io::Result<()> {
+pub fn write_perfetto(trace: &TraceFile, mut out: impl Write) -> io::Result<()> {
     let start_ns = trace.events.first().map_or(0, |event| event.ns);
     let us = |ns: u64| (ns - start_ns) as f64 / 1e3;
-    let mut came: BTreeMap<u16, u64> = BTreeMap::new();
+    let mut switched_at: BTreeMap<u16, u64> = BTreeMap::new();
     writeln!(out, "{{\"traceEvents\":[")?;
     writeln!(out, "{}", json!({ "ph": "M", "pid": 0, "name": "process_name", "args": { "name": "CPUs" } }))?;
     for event in &trace.events {
         let (at, cpu) = (us(event.ns), event.cpu);
         let line = match event.kind {
             TraceKind::Switch => {
-                let since = came.insert(cpu, event.ns).unwrap_or(start_ns);
+                let since = switched_at.insert(cpu, event.ns).unwrap_or(start_ns);
                 if event.task == 0 {
                     continue;
                 }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_json_with_a_slice_for_each_time_on_a_cpu() {
+    fn the_export_is_json_with_a_slice_for_each_time_on_a_cpu() {
         let event = |ns, kind, task, other| TraceEvent { ns, kind, state: 1, cpu: 1, task, other, tgid: 0 };
         let events = vec![
             event(5_000, TraceKind::Switch, 0, 7),
@@ -54,7 +54,7 @@ mod tests {
             event(8_000, TraceKind::Switch, 7, 8),
         ];
         let mut text = Vec::new();
-        perfetto(&TraceFile { events, lost: Some(0), names: BTreeMap::new() }, &mut text).unwrap();
+        write_perfetto(&TraceFile { events, lost: Some(0), names: BTreeMap::new() }, &mut text).unwrap();
         let json: serde_json::Value = serde_json::from_slice(&text).unwrap();
         let events = json["traceEvents"].as_array().unwrap();
         assert_eq!(events.len(), 3);

@@ -1,42 +1,45 @@
-//! The rings into which each CPU writes its events, as their reader sees them.
+//! The reader of the rings into which each CPU writes its events.
 
 use std::os::fd::AsFd;
 
 use libbpf_rs::OpenObject;
 
 use super::file::EVENT_BYTES;
-use crate::bpf::{Bpf, Mapped};
-use crate::instrument::InstrumentError;
+use crate::bpf::{Bpf, MappedTable};
+use crate::error::InstrumentError;
 
-/// Bytes of `struct ring` of trace.bpf.c, and where its numbers are.
+/// Size of `struct ring` of trace.bpf.c.
 const RING_BYTES: usize = 64;
+/// Offset of `begun` in it.
 const BEGUN: usize = 0;
+/// Offset of `done` in it.
 const DONE: usize = 8;
 
-/// How often an event that is being written is waited for. It takes less than a microsecond, but for a CPU of a guest, which may
-/// be taken away: then the events of that CPU are read the next time.
+/// Attempts to read a ring while no event is being written.
+///
+/// Writing takes less than a microsecond unless the hypervisor preempts the CPU. Its events are then read the next time.
 const TRIES: u32 = 1_000;
 
-/// The rings of all CPUs.
+/// The rings of all CPUs, mapped into this process.
 pub(super) struct Rings {
-    rings: Mapped,
-    events: Mapped,
-    /// Events that have room in each.
-    room: u64,
-    /// How many of each have been read, or lost.
-    read: Vec<u64>,
+    rings: MappedTable,
+    events: MappedTable,
+    /// Events that one ring holds.
+    capacity: u64,
+    /// Events of each CPU that were read or lost so far.
+    consumed: Vec<u64>,
 }
 
-/// Gives the tables their sizes: `room` events for each CPU.
-pub(super) fn set_room(open: &mut OpenObject, cpus: u32, room: u32) -> libbpf_rs::Result<()> {
+/// Sets the sizes of the maps before loading: `capacity` events for each CPU.
+pub(super) fn set_sizes(open: &mut OpenObject, cpus: u32, capacity: u32) -> libbpf_rs::Result<()> {
     for mut map in open.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
         match name.as_str() {
             "rings" => map.set_max_entries(cpus)?,
-            "events" => map.set_max_entries(cpus * room)?,
+            "events" => map.set_max_entries(cpus * capacity)?,
             _ if name.ends_with(".rodata") => {
                 let constants = map.initial_value_mut().and_then(|bytes| bytes.first_chunk_mut());
-                *constants.expect("ring_events is there") = room.to_ne_bytes();
+                *constants.expect("the object has the constant ring_events") = capacity.to_ne_bytes();
             }
             _ => {}
         }
@@ -45,45 +48,45 @@ pub(super) fn set_room(open: &mut OpenObject, cpus: u32, room: u32) -> libbpf_rs
 }
 
 impl Rings {
-    /// Those of a loaded object.
-    pub(super) fn of(bpf: &Bpf, cpus: u32, room: u32) -> Result<Rings, InstrumentError> {
+    /// Maps the rings of a loaded object.
+    pub(super) fn map(bpf: &Bpf, cpus: u32, capacity: u32) -> Result<Rings, InstrumentError> {
         let failed = |error| InstrumentError(format!("a table cannot be mapped: {error}"));
-        let map = |name: &str, bytes| Mapped::new(bpf.map(name)?.as_fd(), bytes).map_err(failed);
+        let map = |name: &str, bytes| MappedTable::new(bpf.map(name)?.as_fd(), bytes).map_err(failed);
         Ok(Rings {
             rings: map("rings", cpus as usize * RING_BYTES)?,
-            events: map("events", cpus as usize * room as usize * EVENT_BYTES)?,
-            room: room.into(),
-            read: vec![0; cpus as usize],
+            events: map("events", cpus as usize * capacity as usize * EVENT_BYTES)?,
+            capacity: capacity.into(),
+            consumed: vec![0; cpus as usize],
         })
     }
 
-    /// Gives what has come since the last time, CPU by CPU; returns how many events were overwritten before they were read.
-    pub(super) fn drain(&mut self, mut take: impl FnMut(&[u8; EVENT_BYTES])) -> u64 {
+    /// Passes the events since the last call to `sink`, CPU by CPU. Returns how many were overwritten before they were read.
+    pub(super) fn drain(&mut self, mut sink: impl FnMut(&[u8; EVENT_BYTES])) -> u64 {
         let mut lost = 0;
-        let mut whole: Vec<[u8; EVENT_BYTES]> = Vec::new();
-        for cpu in 0..self.read.len() {
-            let number = |at| self.rings.number(cpu * RING_BYTES + at);
-            // In this order: an event that begins between the two looks makes them differ.
-            let still = || Some(number(DONE)).filter(|done| *done == number(BEGUN));
+        let mut copies: Vec<[u8; EVENT_BYTES]> = Vec::new();
+        for cpu in 0..self.consumed.len() {
+            let number = |offset| self.rings.load(cpu * RING_BYTES + offset);
+            // `done` is loaded first, so an event that begins between the two loads makes them differ.
+            let idle = || Some(number(DONE)).filter(|done| *done == number(BEGUN));
             let Some(end) = (0..TRIES).find_map(|_| {
-                still().or_else(|| {
+                idle().or_else(|| {
                     std::thread::yield_now();
                     None
                 })
             }) else {
                 continue;
             };
-            let from = self.read[cpu].max(end.saturating_sub(self.room));
-            whole.clear();
-            whole.extend((from..end).map(|event| {
-                let place = cpu * self.room as usize + (event % self.room) as usize;
-                self.events.copy(place * EVENT_BYTES)
+            let from = self.consumed[cpu].max(end.saturating_sub(self.capacity));
+            copies.clear();
+            copies.extend((from..end).map(|event| {
+                let slot = cpu * self.capacity as usize + (event % self.capacity) as usize;
+                self.events.copy(slot * EVENT_BYTES)
             }));
-            // What was begun meanwhile was written over the oldest.
-            let oldest = number(BEGUN).saturating_sub(self.room).clamp(from, end);
-            whole.iter().skip((oldest - from) as usize).for_each(&mut take);
-            lost += oldest - self.read[cpu];
-            self.read[cpu] = end;
+            // Events that began during the copying overwrote the oldest ones.
+            let oldest = number(BEGUN).saturating_sub(self.capacity).clamp(from, end);
+            copies.iter().skip((oldest - from) as usize).for_each(&mut sink);
+            lost += oldest - self.consumed[cpu];
+            self.consumed[cpu] = end;
         }
         lost
     }

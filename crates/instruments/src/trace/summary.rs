@@ -1,31 +1,31 @@
-//! A trace as text.
+//! Text output of traces.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::file::{TraceEvent, TraceFile, TraceKind};
 
-/// Rows of the summary.
+/// Threads in the summary.
 const ROWS: usize = 20;
 
-/// An event as a line: seconds from `start_ns`, CPU, what.
-pub fn show(trace: &TraceFile, event: &TraceEvent, start_ns: u64) -> String {
+/// Formats an event as a line: seconds since `start_ns`, CPU, kind, tasks.
+pub fn event_line(trace: &TraceFile, event: &TraceEvent, start_ns: u64) -> String {
     let (task, other) = (trace.name(event.task), || trace.name(event.other));
-    let what = match (event.kind, event.state) {
+    let details = match (event.kind, event.state) {
         (TraceKind::Switch, 0) => format!("{task} (could go on) -> {}", other()),
         (TraceKind::Switch, _) => format!("{task} (waits) -> {}", other()),
         (TraceKind::Waking, _) => format!("{task} by {}", other()),
         (TraceKind::Migrate, _) => format!("{task} to CPU {}", event.other),
     };
     format!(
-        "{:14.9} CPU {:<3} {:<8} {what}",
+        "{:14.9} CPU {:<3} {:<8} {details}",
         (event.ns - start_ns) as f64 / 1e9,
         event.cpu,
         event.kind.name()
     )
 }
 
-/// What one thread did.
+/// Activity of one thread.
 #[derive(Clone, Copy, Default)]
 struct Thread {
     ran_ns: u64,
@@ -35,7 +35,7 @@ struct Thread {
     moved: u64,
 }
 
-/// Counts by kind, what is lost, and the threads that ran longest.
+/// Formats the counts by kind, the lost events, and the threads that ran longest.
 pub fn summary(trace: &TraceFile) -> String {
     let (first, last) = match (trace.events.first(), trace.events.last()) {
         (Some(first), Some(last)) => (first.ns, last.ns),
@@ -43,14 +43,14 @@ pub fn summary(trace: &TraceFile) -> String {
     };
     let mut kinds: BTreeMap<TraceKind, u64> = BTreeMap::new();
     let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
-    let mut came: BTreeMap<u16, u64> = BTreeMap::new();
+    let mut switched_at: BTreeMap<u16, u64> = BTreeMap::new();
     for event in &trace.events {
         *kinds.entry(event.kind).or_default() += 1;
         let thread = threads.entry(event.task).or_default();
         match event.kind {
             TraceKind::Switch => {
-                // Who is on a CPU when the trace begins came at its beginning.
-                let since = came.insert(event.cpu, event.ns).unwrap_or(first);
+                // The first task on a CPU has run since the trace began, as far as is known.
+                let since = switched_at.insert(event.cpu, event.ns).unwrap_or(first);
                 thread.ran_ns += event.ns - since;
                 thread.runs += 1;
                 thread.waits += u64::from(event.state != 0);
@@ -60,7 +60,7 @@ pub fn summary(trace: &TraceFile) -> String {
         }
     }
     let length_s = (last - first) as f64 / 1e9;
-    let mut text = format!("{length_s:.3} s on {} CPUs\n", came.len());
+    let mut text = format!("{length_s:.3} s on {} CPUs\n", switched_at.len());
     for (kind, count) in kinds {
         let _ = writeln!(text, "{:<10}{count:>12}{:>14.0}/s", kind.name(), count as f64 / length_s.max(1e-9));
     }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_on_a_cpu_is_from_coming_to_leaving() {
+    fn time_on_a_cpu_is_from_switch_in_to_switch_out() {
         let event =
             |ns, kind, state, task, other| TraceEvent { ns, kind, state, cpu: 0, task, other, tgid: task };
         let trace = TraceFile {
@@ -103,7 +103,7 @@ mod tests {
         assert!(row("lost").ends_with('4') && row("switch").contains(" 2 "), "{text}");
         assert!(row("talker:7").contains("2.000000"), "{text}");
         assert_eq!(
-            show(&trace, &trace.events[2], 1_000_000_000),
+            event_line(&trace, &trace.events[2], 1_000_000_000),
             "   2.000000000 CPU 0   switch   talker:7 (could go on) -> thread 8"
         );
         assert_eq!(summary(&TraceFile { events: vec![], lost: None, names: BTreeMap::new() }), "no events\n");

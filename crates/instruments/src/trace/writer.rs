@@ -1,4 +1,4 @@
-//! Takes events out of the kernel's buffer and writes them to a file, in a thread of its own.
+//! A thread that moves events from the rings to the file.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -8,41 +8,41 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::file::{EVENT_BYTES, TraceEvent, TraceKind, begin, end};
+use super::file::{EVENT_BYTES, TraceEvent, TraceKind, write_end, write_start};
 use super::rings::Rings;
 
-/// How long events may wait.
+/// Time between two readings of the rings.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// A thread that writes until it is dropped or asked for what it wrote.
+/// The writing thread. Dropping it stops the thread.
 pub(super) struct Writer {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<io::Result<Written>>>,
 }
 
-/// What was written.
+/// Totals of a complete trace.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub(super) kinds: BTreeMap<String, u64>,
     pub(super) events: u64,
-    /// Events that came when the rings or the file were full.
+    /// Events that were overwritten in a ring or exceeded the limit of the file.
     pub(super) lost: u64,
     pub(super) file_bytes: u64,
 }
 
 impl Writer {
-    /// Writes the events of `rings` to a new file at `path`, at most `bytes_max`.
+    /// Starts writing the events of `rings` to a new file at `path`, at most `bytes_max` bytes of events.
     pub(super) fn start(mut rings: Rings, path: &Path, bytes_max: u64) -> io::Result<Writer> {
         let file = File::create(path)?;
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new().name("trace".to_owned()).spawn(move || {
             let mut sink = Sink::new(file, bytes_max)?;
             loop {
-                // The sender is dropped when it is time to stop.
-                let goes_on = stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout);
-                let lost = rings.drain(|bytes| sink.take(bytes));
+                // Dropping the sender stops the thread, after a last reading.
+                let running = stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout);
+                let lost = rings.drain(|bytes| sink.write(bytes));
                 sink.written.lost += lost;
-                if !goes_on {
+                if !running {
                     return sink.end();
                 }
             }
@@ -50,7 +50,7 @@ impl Writer {
         Ok(Writer { stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Ends the file. Nothing may come into the buffer any more.
+    /// Completes the file. The programs must be detached before.
     pub(super) fn end(&mut self) -> io::Result<Written> {
         self.stop = None;
         match self.thread.take().map(JoinHandle::join) {
@@ -69,21 +69,23 @@ impl Drop for Writer {
     }
 }
 
-/// Where events go.
+/// The file and its counts.
 struct Sink {
     file: BufWriter<File>,
     bytes_max: u64,
     written: Written,
     /// Events by kind.
     kinds: [u64; TraceKind::ALL.len()],
+    /// Process and thread ids, for the names.
     threads: HashSet<(u32, u32)>,
+    /// The first error; later events count as lost.
     failure: Option<io::Error>,
 }
 
 impl Sink {
     fn new(file: File, bytes_max: u64) -> io::Result<Sink> {
         let mut file = BufWriter::with_capacity(1 << 20, file);
-        begin(&mut file)?;
+        write_start(&mut file)?;
         Ok(Sink {
             file,
             bytes_max,
@@ -94,8 +96,8 @@ impl Sink {
         })
     }
 
-    /// Takes one event in.
-    fn take(&mut self, bytes: &[u8; EVENT_BYTES]) {
+    /// Writes an event, or counts it as lost.
+    fn write(&mut self, bytes: &[u8; EVENT_BYTES]) {
         let event = TraceEvent::from_bytes(bytes);
         let full = (self.written.events + 1) * EVENT_BYTES as u64 > self.bytes_max;
         match event {
@@ -114,7 +116,7 @@ impl Sink {
         self.threads.insert((event.tgid, thread));
     }
 
-    /// Writes the names of those who are still there.
+    /// Writes the names of the threads that still exist, and the end of the file.
     fn end(mut self) -> io::Result<Written> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -124,7 +126,7 @@ impl Sink {
             Some((*pid, name.trim().to_owned()))
         };
         let names = self.threads.iter().filter_map(name).collect();
-        end(&mut self.file, self.written.events, self.written.lost, &names)?;
+        write_end(&mut self.file, self.written.events, self.written.lost, &names)?;
         let kinds = TraceKind::ALL.into_iter().zip(self.kinds).filter(|(_, count)| *count > 0);
         self.written.kinds = kinds.map(|(kind, count)| (kind.name().to_owned(), count)).collect();
         self.written.file_bytes = self.file.get_ref().metadata()?.len();

@@ -1,4 +1,4 @@
-//! What the tests of the instruments share. They need what the instruments need: root, or CAP_BPF and CAP_PERFMON.
+//! Helpers for the tests of the instruments. Most need root, or CAP_BPF and CAP_PERFMON.
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use klatch_instruments::{Files, Instruments, Kernel, Targets, Watch, availability};
+use klatch_instruments::{Files, Instruments, Kernel, RunningInstruments, Targets, availability};
 use klatch_record::{Found, InstrumentName, Observation, Support};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
@@ -16,38 +16,43 @@ pub(crate) fn me() -> Targets {
     Targets { servers: vec![std::process::id()], crowds: Vec::new() }
 }
 
-/// Files that are written into a folder for them.
+/// File names in a temporary folder.
 pub(crate) fn files(folder: &tempfile::TempDir) -> Files {
     Files { folder: folder.path().to_owned(), stem: "trial-1".to_owned() }
 }
 
-/// The tests of a program are threads of one process, and that is what is watched: so one test at a time.
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
+/// Lets one test run at a time: the tests are threads of one process, and the instruments observe that process.
+pub(crate) fn exclusive() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts instruments on `kernel`, which never look away: what they count is held against counts that are exact.
-pub(crate) fn start(kernel: Kernel, names: &[InstrumentName], targets: &Targets, files: &Files) -> Watch {
-    instruments(kernel, names).all_the_time().start(targets, files)
+/// Starts instruments without windows, so that their counts can be compared with exact ones.
+pub(crate) fn start(
+    kernel: Kernel,
+    names: &[InstrumentName],
+    targets: &Targets,
+    files: &Files,
+) -> RunningInstruments {
+    instruments(kernel, names).without_windows().start(targets, files)
 }
 
-/// Instruments for `kernel`.
+/// Selects instruments; the kernel may be one that hides features.
 pub(crate) fn instruments(kernel: Kernel, names: &[InstrumentName]) -> Instruments {
-    let here = availability(&kernel);
-    Instruments::new(kernel, names, &here)
+    let available = availability(&kernel);
+    Instruments::new(kernel, names, &available)
 }
 
-/// Looks at `work` with instruments, all of which must work here.
-pub(crate) fn watch<const N: usize>(names: [InstrumentName; N], work: impl FnOnce()) -> [Observation; N] {
+/// Observes `work` with instruments, all of which must work here.
+pub(crate) fn observe<const N: usize>(names: [InstrumentName; N], work: impl FnOnce()) -> [Observation; N] {
     let folder = tempfile::tempdir().unwrap();
-    let watch = start(Kernel::here(), &names, &me(), &files(&folder));
+    let running = start(Kernel::detect(), &names, &me(), &files(&folder));
     work();
-    let observations = watch.finish();
+    let observations = running.finish();
     for one in &observations {
         assert!(
             matches!(one.support, Support::Usable { .. }) && one.failure.is_none(),
-            "this test needs {} to work, which it does not: {:?}, {:?}",
+            "this test needs the instrument {}, which does not work: {:?}, {:?}",
             one.instrument,
             one.support,
             one.failure
@@ -56,19 +61,19 @@ pub(crate) fn watch<const N: usize>(names: [InstrumentName; N], work: impl FnOnc
     observations.try_into().expect("one observation an instrument")
 }
 
-/// What was found.
-pub(crate) fn found(observation: &Observation) -> &Found {
-    observation.found.as_ref().expect("it found something")
+/// The data of an observation, which must not have failed.
+pub(crate) fn data(observation: &Observation) -> &Found {
+    observation.found.as_ref().expect("the instrument has results")
 }
 
-/// The calling thread runs on this CPU only.
+/// Restricts the calling thread to one CPU.
 pub(crate) fn pin(cpu: usize) {
     let mut set = CpuSet::new();
     set.set(cpu);
-    sched_setaffinity(None, &set).expect("a thread may choose its CPU");
+    sched_setaffinity(None, &set).expect("every thread may set its own affinity");
 }
 
-/// Threads that spin on one CPU while `work` is done.
+/// Runs `work` while `count` threads spin on one CPU.
 pub(crate) fn while_spinning(count: usize, cpu: usize, work: impl FnOnce()) {
     let stop = Arc::new(AtomicBool::new(false));
     let one = |number| {
@@ -87,9 +92,9 @@ pub(crate) fn while_spinning(count: usize, cpu: usize, work: impl FnOnce()) {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// Two threads that wake each other through pipes, `rounds` times each way.
+/// Two threads wake each other through pipes, `rounds` times each way.
 ///
-/// Returns how often one of them waited, by the kernel's own count: one that finds the ball there already does not.
+/// Returns how often they waited, by the kernel's count. A thread whose input is already there does not wait.
 pub(crate) fn ping_pong(rounds: usize) -> u64 {
     let (ping, pong) = (std::io::pipe().unwrap(), std::io::pipe().unwrap());
     let play = move |mut from: PipeReader, mut to: PipeWriter, serves: bool| {
@@ -110,7 +115,7 @@ pub(crate) fn ping_pong(rounds: usize) -> u64 {
     play(pong.0, ping.1, true) + other.join().unwrap()
 }
 
-/// How often the calling thread has waited so far.
+/// Voluntary context switches of the calling thread so far.
 fn own_waits() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();

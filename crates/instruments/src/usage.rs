@@ -1,4 +1,6 @@
-//! Migrations, faults, thread groups and pressure: what the kernel counts anyway, read before and after.
+//! Migrations, page faults, CPU time by thread group, and pressure.
+//!
+//! The kernel keeps these counters anyway, so the instrument only reads them before and after the run.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -7,22 +9,24 @@ use klatch_record::observed::{Pressure, Sides, ThreadGroup, UsageDetails, UsageS
 use klatch_record::{Found, InstrumentName, Support};
 use procfs::process::{Process, Task};
 
-use crate::bpf::{Looked, Windows};
-use crate::instrument::{Files, Instrument, InstrumentError, Seen, Targets, Watching};
+use crate::bpf::{Coverage, Windows};
+use crate::error::InstrumentError;
+use crate::files::Files;
+use crate::instrument::{Instrument, Output, RunningInstrument};
 use crate::kernel::Kernel;
+use crate::targets::Targets;
 
-/// Thread groups in the record.
+/// Thread groups in the record, those with the most CPU time.
 const GROUPS_MAX: usize = 10;
 
-/// The instrument.
-pub(crate) struct UsageInDetail;
+pub(crate) struct DetailedUsage;
 
-impl Instrument for UsageInDetail {
+impl Instrument for DetailedUsage {
     fn name(&self) -> InstrumentName {
         InstrumentName::Usage
     }
 
-    fn shows(&self) -> &'static str {
+    fn description(&self) -> &'static str {
         "migrations, page faults, CPU time by thread group, pressure"
     }
 
@@ -44,99 +48,105 @@ impl Instrument for UsageInDetail {
         targets: &Targets,
         _: &Files,
         _: &mut Windows,
-    ) -> Result<Box<dyn Watching>, InstrumentError> {
-        let before = Look::at(targets);
-        Ok(Box::new(Watch { targets: targets.clone(), before, after: None }))
+    ) -> Result<Box<dyn RunningInstrument>, InstrumentError> {
+        let before = UsageSnapshot::take(targets);
+        Ok(Box::new(RunningUsage { targets: targets.clone(), before, after: None }))
     }
 }
 
-struct Watch {
+struct RunningUsage {
     targets: Targets,
-    before: Look,
-    after: Option<Look>,
+    before: UsageSnapshot,
+    after: Option<UsageSnapshot>,
 }
 
-impl Watching for Watch {
+impl RunningInstrument for RunningUsage {
     fn stop(&mut self) {
-        self.after = Some(Look::at(&self.targets));
+        self.after = Some(UsageSnapshot::take(&self.targets));
     }
 
-    fn read(&mut self, _: &Files, _: &Looked) -> Result<Seen, InstrumentError> {
+    fn read(&mut self, _: &Files, _: &Coverage) -> Result<Output, InstrumentError> {
         let after = self.after.as_ref().ok_or_else(|| InstrumentError("it was not stopped".to_owned()))?;
-        let elapsed_s = (after.when - self.before.when).as_secs_f64();
-        let side = |of: fn(&Look) -> &Side| {
-            let (before, after) = (of(&self.before), of(after));
-            (!after.threads.is_empty()).then(|| used(before, after))
+        let elapsed_s = (after.taken_at - self.before.taken_at).as_secs_f64();
+        let side = |select: fn(&UsageSnapshot) -> &SideSnapshot| {
+            let (before, after) = (select(&self.before), select(after));
+            (!after.threads.is_empty()).then(|| usage_between(before, after))
         };
-        let found = UsageDetails {
-            sides: Sides { server: side(|look| &look.server), crowd: side(|look| &look.crowd) },
+        let details = UsageDetails {
+            sides: Sides {
+                server: side(|snapshot| &snapshot.server),
+                crowd: side(|snapshot| &snapshot.crowd),
+            },
             pressure: self.before.pressure.zip(after.pressure).map(|(before, after)| {
-                let share = |of: fn(&Pressure) -> f64| (of(&after) - of(&before)).max(0.0) / elapsed_s / 1e6;
+                let share = |select: fn(&Pressure) -> f64| {
+                    (select(&after) - select(&before)).max(0.0) / elapsed_s / 1e6
+                };
                 Pressure { cpu: share(|p| p.cpu), memory: share(|p| p.memory), io: share(|p| p.io) }
             }),
         };
-        Ok(Seen { found: Found::Usage(found), cost: None, share_of_time: None, files: Vec::new() })
+        Ok(Output { data: Found::Usage(details), cost: None, share_of_time: None, files: Vec::new() })
     }
 }
 
 /// All counters at one moment.
-struct Look {
-    when: Instant,
-    server: Side,
-    crowd: Side,
-    /// Stalled time since boot, µs.
+struct UsageSnapshot {
+    taken_at: Instant,
+    server: SideSnapshot,
+    crowd: SideSnapshot,
+    /// Total stall times since boot, in µs.
     pressure: Option<Pressure>,
 }
 
 /// The processes of a side at one moment.
 #[derive(Default)]
-struct Side {
+struct SideSnapshot {
     faults_minor: u64,
     faults_major: u64,
     memory_bytes: u64,
-    threads: BTreeMap<i32, Thread>,
+    /// By thread id.
+    threads: BTreeMap<i32, ThreadSnapshot>,
 }
 
-/// A thread at one moment.
 #[derive(Clone, Default)]
-struct Thread {
-    name: String,
+struct ThreadSnapshot {
+    /// Name of its group, from [`group_name`].
+    group: String,
     cpu_ns: u64,
     migrations: Option<u64>,
     switches_voluntary: u64,
     switches_involuntary: u64,
 }
 
-impl Look {
-    fn at(targets: &Targets) -> Look {
-        Look {
-            when: Instant::now(),
-            server: Side::of(targets.servers.iter()),
-            crowd: Side::of(targets.crowds.iter()),
+impl UsageSnapshot {
+    fn take(targets: &Targets) -> UsageSnapshot {
+        UsageSnapshot {
+            taken_at: Instant::now(),
+            server: SideSnapshot::take(&targets.servers),
+            crowd: SideSnapshot::take(&targets.crowds),
             pressure: pressure(),
         }
     }
 }
 
-impl Side {
-    /// What can be read of these processes; one that is gone counts nothing.
-    fn of<'a>(pids: impl Iterator<Item = &'a u32>) -> Side {
-        let mut side = Side::default();
-        for process in pids.filter_map(|pid| Process::new(*pid as i32).ok()) {
+impl SideSnapshot {
+    /// Sums over these processes; one that has ended adds nothing.
+    fn take(pids: &[u32]) -> SideSnapshot {
+        let mut side = SideSnapshot::default();
+        for process in pids.iter().filter_map(|pid| Process::new(*pid as i32).ok()) {
             if let Ok(stat) = process.stat() {
                 side.faults_minor += stat.minflt;
                 side.faults_major += stat.majflt;
                 side.memory_bytes += stat.rss * procfs::page_size();
             }
             let tasks = process.tasks().into_iter().flatten().filter_map(Result::ok);
-            side.threads.extend(tasks.filter_map(|task| Some((task.tid, Thread::of(&task)?))));
+            side.threads.extend(tasks.filter_map(|task| Some((task.tid, ThreadSnapshot::take(&task)?))));
         }
         side
     }
 }
 
-impl Thread {
-    fn of(task: &Task) -> Option<Thread> {
+impl ThreadSnapshot {
+    fn take(task: &Task) -> Option<ThreadSnapshot> {
         let status = task.status().ok()?;
         let folder = format!("/proc/{}/task/{}", task.pid, task.tid);
         let read = |name: &str| std::fs::read_to_string(format!("{folder}/{name}")).ok();
@@ -145,8 +155,8 @@ impl Thread {
             let line = text.lines().find(|line| line.starts_with("se.nr_migrations"))?;
             line.rsplit(':').next()?.trim().parse().ok()
         };
-        Some(Thread {
-            name: group_name(&status.name),
+        Some(ThreadSnapshot {
+            group: group_name(&status.name),
             cpu_ns: read("schedstat").and_then(first).unwrap_or(0),
             migrations: read("sched").and_then(migrations),
             switches_voluntary: status.voluntary_ctxt_switches.unwrap_or(0),
@@ -155,31 +165,33 @@ impl Thread {
     }
 }
 
-/// A thread's name with `*` for the number at its end: threads of a pool are one group.
+/// The thread's name with a trailing number replaced by `*`, so that the threads of a pool form one group.
 fn group_name(name: &str) -> String {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     if stem.len() == name.len() { name.to_owned() } else { format!("{stem}*") }
 }
 
-fn used(before: &Side, after: &Side) -> UsageSide {
+fn usage_between(before: &SideSnapshot, after: &SideSnapshot) -> UsageSide {
     let mut groups: BTreeMap<&str, ThreadGroup> = BTreeMap::new();
     let mut migrations = Some(0);
-    let new = Thread { migrations: Some(0), ..Thread::default() };
+    let new = ThreadSnapshot { migrations: Some(0), ..ThreadSnapshot::default() };
     for (tid, thread) in &after.threads {
-        let then = before.threads.get(tid).unwrap_or(&new);
-        let moved = thread.migrations.zip(then.migrations).map(|(now, then)| now.saturating_sub(then));
+        let earlier = before.threads.get(tid).unwrap_or(&new);
+        let moved =
+            thread.migrations.zip(earlier.migrations).map(|(now, earlier)| now.saturating_sub(earlier));
         migrations = migrations.zip(moved).map(|(sum, moved)| sum + moved);
-        let group = groups.entry(&thread.name).or_insert_with(|| ThreadGroup {
-            name: thread.name.clone(),
+        let group = groups.entry(&thread.group).or_insert_with(|| ThreadGroup {
+            name: thread.group.clone(),
             threads: 0,
             cpu_s: 0.0,
             switches_voluntary: 0,
             switches_involuntary: 0,
         });
         group.threads += 1;
-        group.cpu_s += thread.cpu_ns.saturating_sub(then.cpu_ns) as f64 / 1e9;
-        group.switches_voluntary += thread.switches_voluntary.saturating_sub(then.switches_voluntary);
-        group.switches_involuntary += thread.switches_involuntary.saturating_sub(then.switches_involuntary);
+        group.cpu_s += thread.cpu_ns.saturating_sub(earlier.cpu_ns) as f64 / 1e9;
+        group.switches_voluntary += thread.switches_voluntary.saturating_sub(earlier.switches_voluntary);
+        group.switches_involuntary +=
+            thread.switches_involuntary.saturating_sub(earlier.switches_involuntary);
     }
     let mut thread_groups: Vec<ThreadGroup> = groups.into_values().collect();
     thread_groups.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
@@ -193,7 +205,7 @@ fn used(before: &Side, after: &Side) -> UsageSide {
     }
 }
 
-/// How long some task waited since boot, µs.
+/// Total time since boot in which some task waited for each resource, in µs.
 fn pressure() -> Option<Pressure> {
     let total = |name: &str| {
         let text = std::fs::read_to_string(format!("/proc/pressure/{name}")).ok()?;

@@ -1,4 +1,4 @@
-//! Pauses for garbage collection one by one: the JVM tells begin and end of the last, so they are read often.
+//! Single pauses for garbage collection. The counters hold start and end of the last one only, so a thread polls them.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -11,37 +11,37 @@ use klatch_record::observed::Distribution;
 
 use klatch_machine::{JvmCounters, counter_offset};
 
-/// Of two collections within this time only the later is seen by its length.
+/// Of two collections within this time, only the later one is recorded.
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// Collectors of a JVM; HotSpot's have at most three.
+/// Collectors of a JVM; HotSpot has at most three.
 const COLLECTORS_MAX: usize = 4;
 
-/// A thread that reads until it is asked.
-pub(super) struct Poll {
+/// A thread that polls the counters of some JVMs until it is dropped.
+pub(super) struct GcPoll {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<Vec<f64>>>,
 }
 
-impl Poll {
-    /// Begins to read these files.
-    pub(super) fn start(files: Vec<PathBuf>) -> std::io::Result<Poll> {
+impl GcPoll {
+    /// Starts polling these counter files.
+    pub(super) fn start(files: Vec<PathBuf>) -> std::io::Result<GcPoll> {
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new().name("jvm".to_owned()).spawn(move || {
             let mut pauses_ms = Vec::new();
             let mut jvms: Vec<Jvm> = files.iter().filter_map(|file| Jvm::open(file)).collect();
             loop {
                 let last = stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout);
-                jvms.iter_mut().for_each(|jvm| jvm.look(&mut pauses_ms));
+                jvms.iter_mut().for_each(|jvm| jvm.poll(&mut pauses_ms));
                 if last {
                     return pauses_ms;
                 }
             }
         })?;
-        Ok(Poll { stop: Some(stop), thread: Some(thread) })
+        Ok(GcPoll { stop: Some(stop), thread: Some(thread) })
     }
 
-    /// All pauses since the start, in ms; `None` if there was none.
+    /// Stops polling. Returns the pauses since the start, in ms; `None` if there was none.
     pub(super) fn end(&mut self) -> Option<Distribution> {
         self.stop = None;
         let mut pauses_ms = self.thread.take()?.join().ok()?;
@@ -60,7 +60,7 @@ impl Poll {
     }
 }
 
-impl Drop for Poll {
+impl Drop for GcPoll {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
@@ -69,7 +69,7 @@ impl Drop for Poll {
     }
 }
 
-/// The counters of one JVM, of which those of its collectors are read often: so it is known where they are.
+/// The counter file of one JVM, with the offsets of its collectors' times.
 struct Jvm {
     file: File,
     ticks_per_s: f64,
@@ -77,38 +77,38 @@ struct Jvm {
 }
 
 struct Collector {
-    /// Where the times are at which the last collection began, and ended.
-    places: [u64; 2],
-    /// When the last one ended that was seen.
+    /// Offsets of the start and end time of the last collection, in bytes.
+    offsets: [u64; 2],
+    /// End of the last recorded collection, in ticks.
     end: u64,
 }
 
 impl Jvm {
     fn open(path: &Path) -> Option<Jvm> {
         let bytes = std::fs::read(path).ok()?;
-        let place = |number, name| counter_offset(&bytes, &format!("sun.gc.collector.{number}.{name}"));
+        let offset = |number, name| counter_offset(&bytes, &format!("sun.gc.collector.{number}.{name}"));
         let collector = |number| {
-            let places = [place(number, "lastEntryTime")? as u64, place(number, "lastExitTime")? as u64];
-            Some(Collector { places, end: 0 })
+            let offsets = [offset(number, "lastEntryTime")? as u64, offset(number, "lastExitTime")? as u64];
+            Some(Collector { offsets, end: 0 })
         };
         let collectors = (0..COLLECTORS_MAX).filter_map(collector).collect();
         let ticks_per_s = 1.0 / JvmCounters::parse(&bytes)?.seconds(1);
         let mut jvm = Jvm { file: File::open(path).ok()?, ticks_per_s, collectors };
-        // What was before is not told of.
-        jvm.look(&mut Vec::new());
+        // Skips the collections before the run.
+        jvm.poll(&mut Vec::new());
         Some(jvm)
     }
 
-    /// Notes the last pause of each collector if it is a new one.
-    fn look(&mut self, pauses_ms: &mut Vec<f64>) {
+    /// Adds the last pause of each collector if it is new.
+    fn poll(&mut self, pauses_ms: &mut Vec<f64>) {
         for collector in &mut self.collectors {
-            let number = |place| {
+            let number = |offset| {
                 let mut bytes = [0; 8];
-                self.file.read_exact_at(&mut bytes, place).ok()?;
+                self.file.read_exact_at(&mut bytes, offset).ok()?;
                 Some(u64::from_le_bytes(bytes))
             };
-            let [Some(begin), Some(end)] = collector.places.map(number) else { continue };
-            // While one goes on, the end is that of the one before.
+            let [Some(begin), Some(end)] = collector.offsets.map(number) else { continue };
+            // During a collection, the end is still that of the previous one.
             if end >= begin && end != collector.end {
                 collector.end = end;
                 pauses_ms.push((end - begin) as f64 / self.ticks_per_s * 1e3);
