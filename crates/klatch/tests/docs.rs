@@ -38,6 +38,8 @@ struct Page {
     anchors: Vec<String>,
     /// Lines of `console` blocks.
     console: Vec<String>,
+    /// Inline code.
+    code: Vec<String>,
     text: String,
 }
 
@@ -61,10 +63,10 @@ impl Page {
                 }
                 Event::End(TagEnd::CodeBlock) => in_console = false,
                 Event::Text(text) if in_console => page.console.extend(text.lines().map(str::to_owned)),
-                Event::Text(text) | Event::Code(text) => {
-                    if let Some(heading) = &mut heading {
-                        heading.push_str(&text);
-                    }
+                Event::Text(text) => heading.iter_mut().for_each(|heading| heading.push_str(&text)),
+                Event::Code(text) => {
+                    heading.iter_mut().for_each(|heading| heading.push_str(&text));
+                    page.code.push(text.into_string());
                 }
                 _ => {}
             }
@@ -164,6 +166,21 @@ fn relative_links_and_anchors_exist() {
     assert!(pages.len() > 40, "the pages were not read: {}", pages.len());
     let dead = dead_links(&pages);
     assert!(dead.is_empty(), "dead links:\n{}", dead.join("\n"));
+}
+
+#[test]
+fn source_paths_in_guide_and_reference_exist() {
+    let folders = ["crates/", "scripts/", "platforms/", "studies/", "vectors/", "java/", "bench/"];
+    let is_path = |code: &str| {
+        folders.iter().any(|folder| code.starts_with(folder)) && !code.contains(['*', ' ', '…', '{'])
+    };
+    let mut missing = Vec::new();
+    for (path, page) in pages().iter().filter(|(path, _)| !path.starts_with("docs/notes")) {
+        let paths = page.code.iter().filter(|code| is_path(code));
+        let absent = paths.filter(|code| !root().join(code).exists() && !code.contains("/target"));
+        missing.extend(absent.map(|code| format!("{}: {code}", path.display())));
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
 #[test]
