@@ -1,20 +1,20 @@
-# `make setup` installs what Klatch is built with, `make setup-test` also what it is tested with; `make run`, `make bench`
-# and `make test` call them. `make build` and `make check` install nothing.
+# `make setup` installs the build requirements, `make setup-test` also those of the tests; `make run`, `make bench` and
+# `make test` call them. `make build` and `make check` install nothing.
 .PHONY: run bench build check test test-system lint test-java test-go test-node setup setup-test clean
 
 JARS := java/target/klatch.jar java/target/klatch-netty.jar
 KLATCH := target/release/klatch
 MVN := mvn --batch-mode --quiet --file java/pom.xml
 
-# Tests append a line here when the machine lacks what they need.
+# Tests append a line to this file when the machine lacks a requirement.
 export KLATCH_TEST_NOT_RUN := $(CURDIR)/target/not-run
 
-# Build all, and run the benchmark as it is by default. More: target/release/klatch --help
+# Build everything and run the default benchmark. For more: target/release/klatch --help
 run: setup
 	$(MAKE) build
 	$(KLATCH) run
 
-# How near servers and crowd are to what the machine itself takes; appended to bench/history. Ten minutes on an idle machine.
+# Compare servers and crowd with the floor of this machine; appends to bench/history. Ten minutes on an idle machine.
 bench: setup-test
 	$(MAKE) build
 	$(KLATCH) floor
@@ -22,11 +22,11 @@ bench: setup-test
 build: $(JARS)
 	cargo build --release --locked --package klatch
 
-# The jars are inside the program, so they are built first.
+# The program contains the jars, so they are built first.
 $(JARS) &: $(shell find java -path '*/src/main/*.java' -o -name pom.xml)
 	$(MVN) package -DskipTests
 
-# Formatters, linters and unit tests: without root, and without network once all is built. Two minutes after a build.
+# Formatters, linters and unit tests, without root and, after a build, without network. Two minutes after a build.
 check:
 	@scripts/not-run.sh begin
 	$(MAKE) test-java lint
@@ -34,7 +34,7 @@ check:
 	$(MAKE) test-go test-node
 	@scripts/not-run.sh end check "the tests of whole programs, the count of instructions and the IRC clients: make test"
 
-# Everything that works on this machine, the group test-system included.
+# All tests that can run on this machine, including test-system.
 test: setup-test
 	@scripts/not-run.sh begin
 	$(MAKE) test-java lint
@@ -44,7 +44,7 @@ test: setup-test
 	scripts/irc-clients.sh target/debug/klatch java/target
 	@scripts/not-run.sh end test
 
-# The tests that need root, BPF, QEMU, a browser or namespaces. Each says so where it cannot run.
+# The tests that need root, BPF, QEMU, a browser or namespaces. Those that cannot run are reported.
 SYSTEM_TESTS := hosts instruments lab sysctls browser jvm processes scheduling $(notdir $(basename $(wildcard crates/*/tests/*_as_root.rs)))
 test-system: $(JARS)
 	@scripts/not-run.sh begin

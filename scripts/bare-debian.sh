@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs a command in a bare Debian 12, on a clone of this tree: shows what works on a machine where nothing is installed.
+# Runs a command in a minimal Debian 12, on a clone of this tree, to test on a machine without extra packages.
 #
-# The machine is debootstrap's smallest variant with make, git and CA certificates, in a mount namespace of its own with
-# pivot_root: in a chroot, programs cannot make user namespaces. Network, kernel, /proc, /sys and /dev are the host's.
-# The resolver, the package mirror, the configuration of package clients and the trusted certificates are copied from the host.
-# The bare tree is kept in the cache; delete it there to have it made anew. Each run works on its own copy of it.
+# The tree is debootstrap's smallest variant with make, git and CA certificates. It is entered in a new mount namespace with
+# pivot_root, because programs in a chroot cannot create user namespaces. Network, kernel, /proc, /sys and /dev are the
+# host's. The resolver, the package mirror, the configuration of package clients and the trusted certificates are copied
+# from the host. The base tree is cached; delete it there to build it again. Each run works on its own copy.
 # usage: bare-debian.sh COMMAND [ARGUMENT…]        for example: bare-debian.sh make test
 set -euo pipefail
 
@@ -18,7 +18,7 @@ fail() {
     exit 2
 }
 
-copy_if_there() { # a file of the host, and its place in the tree
+copy_if_present() { # file of the host, path in the tree
     [ -f "$1" ] || return 0
     mkdir -p "$(dirname "$tree$2")"
     cp -L "$1" "$tree$2"
@@ -30,7 +30,7 @@ make_base() {
     echo "bare-debian.sh: making $base from $mirror" >&2
     debootstrap --variant=minbase --include=make,git,ca-certificates "$suite" "$base.new" "$mirror" >"$base.log" 2>&1 || {
         tail -n 20 "$base.log" >&2
-        fail "debootstrap failed; all it printed is in $base.log"
+        fail "debootstrap failed; its output is in $base.log"
     }
     rm -rf "$base.new"/var/cache/apt/archives/*.deb
     mv "$base.new" "$base"
@@ -46,16 +46,16 @@ write_package_sources() {
         [ -z "$security" ] || printf '\nTypes: deb\nURIs: %s\nSuites: %s-security\nComponents: main\nSigned-By: %s\n' \
             "$security" "$suite" "$keys"
     } >"$tree/etc/apt/sources.list.d/debian.sources"
-    # Proxies, time-outs and the like; not the host's hooks, which call programs that are not in the tree.
+    # Proxies, time-outs and the like, without the host's hooks, which call programs that the tree lacks.
     if command -v apt-config >/dev/null; then
         apt-config dump | grep '^Acquire::' | grep -v '^Acquire::\(IndexTargets\|cdrom\|Changelogs\)' >"$tree/etc/apt/apt.conf.d/50host" || true
     fi
-    # No package starts a daemon: the network is the host's.
+    # Packages must not start daemons, because the network is the host's.
     printf '#!/bin/sh\nexit 101\n' >"$tree/usr/sbin/policy-rc.d"
     chmod +x "$tree/usr/sbin/policy-rc.d"
 }
 
-# Certificates that the host trusts and a bare Debian does not. Java's store is made from the same ones when Java is installed.
+# Certificates that the host trusts and a minimal Debian does not. Installing Java builds its store from the same files.
 copy_certificates() {
     local bundle
     for bundle in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt; do
@@ -64,8 +64,8 @@ copy_certificates() {
             /BEGIN CERTIFICATE/ { text = "" }
             { text = text $0 "\n" }
             /END CERTIFICATE/ {
-                if (NR == FNR) known[text] = 1
-                else if (!(text in known)) { file = folder "/host-" ++count ".crt"; printf "%s", text >file; close(file) }
+                if (NR == FNR) trusted[text] = 1
+                else if (!(text in trusted)) { file = folder "/host-" ++count ".crt"; printf "%s", text >file; close(file) }
             }' "$tree/etc/ssl/certs/ca-certificates.crt" "$bundle"
         chroot "$tree" update-ca-certificates >/dev/null 2>&1 || fail "update-ca-certificates failed in $tree"
         return 0
@@ -74,16 +74,16 @@ copy_certificates() {
 
 copy_client_configuration() {
     local file
-    copy_if_there /etc/resolv.conf /etc/resolv.conf
-    copy_if_there /etc/hosts /etc/hosts
-    for file in /etc/pip.conf /etc/npmrc; do copy_if_there "$file" "$file"; done
+    copy_if_present /etc/resolv.conf /etc/resolv.conf
+    copy_if_present /etc/hosts /etc/hosts
+    for file in /etc/pip.conf /etc/npmrc; do copy_if_present "$file" "$file"; done
     for file in .m2/settings.xml .npmrc .config/pip/pip.conf .config/go/env .cargo/config.toml; do
-        copy_if_there "$HOME/$file" "/root/$file"
+        copy_if_present "$HOME/$file" "/root/$file"
     done
-    if [ -n "${CARGO_HOME:-}" ]; then copy_if_there "$CARGO_HOME/config.toml" /root/.cargo/config.toml; fi
+    if [ -n "${CARGO_HOME:-}" ]; then copy_if_present "$CARGO_HOME/config.toml" /root/.cargo/config.toml; fi
 }
 
-# The variables that tell package clients where to go, as NAME=VALUE, each ended by a null byte.
+# The environment variables that configure package clients, as NAME=VALUE, each ended by a null byte.
 client_variables() {
     local name names
     names='^([a-z]+_proxy|[A-Z]+_PROXY|GO(PROXY|NOPROXY|SUMDB|NOSUMDB|PRIVATE)|CARGO_(HTTP|NET|REGISTRY|REGISTRIES|SOURCE)_.*'
@@ -91,7 +91,7 @@ client_variables() {
     compgen -e | grep -E "$names" | while read -r name; do printf '%s=%s\0' "$name" "${!name}"; done || true
 }
 
-# What runs in the new mount namespace: the tree becomes the root, and the host's file systems go.
+# The script in the new mount namespace: it makes the tree the root and unmounts the host's file systems.
 # shellcheck disable=SC2016 # the shell in the namespace expands it
 enter='
     set -eu
@@ -110,7 +110,7 @@ enter='
     cd /root/klatch
     exec env -i "$@"'
 
-# Ends what the command left running, which would hold the namespace and its mounts, and removes the tree.
+# Kills processes that the command left running, which hold the namespace and its mounts, and removes the tree.
 # shellcheck disable=SC2317 # the trap calls it
 clean_up() {
     local namespace process
@@ -145,13 +145,13 @@ write_package_sources
 copy_client_configuration
 copy_certificates
 git clone --quiet --no-hardlinks "$source" "$tree/root/klatch"
-[ -z "$(git -C "$source" status --porcelain)" ] || echo "bare-debian.sh: changes that are not committed are not in the clone" >&2
+[ -z "$(git -C "$source" status --porcelain)" ] || echo "bare-debian.sh: uncommitted changes are not in the clone" >&2
 mapfile -d '' -t variables < <(client_variables)
 variables+=(HOME=/root USER=root LANG=C.UTF-8 "TERM=${TERM:-dumb}" PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 
 begin=$SECONDS
-# In the background, because bash runs no trap while it waits for a command in the foreground. Background commands ignore
-# the interrupts of a terminal unless they are told not to.
+# In the background, because bash runs no trap during a foreground command. env restores the default signal handling:
+# background commands otherwise ignore the interrupts of a terminal.
 env --default-signal=INT,QUIT unshare --mount --propagation private \
     sh -c "$enter" enter "$tree" "${variables[@]}" "$@" <&0 &
 command=$!

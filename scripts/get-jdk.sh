@@ -1,11 +1,10 @@
 #!/bin/sh
-# Brings a Java runtime of another Debian suite beside those of this machine, without touching the system: packages are
-# downloaded through an apt of its own, checked by Debian's keys, and unpacked into a folder of the user's cache, where
-# `klatch` finds them. The mirror is $DEBIAN_MIRROR, or the one that apt is configured with. A newer C library comes along;
-# patchelf makes the runtime use it.
+# Installs a Java runtime of another Debian suite in the user's cache, where `klatch` searches for it. The system is not
+# changed: a separate apt configuration downloads the packages and verifies them with Debian's keys. The mirror is
+# $DEBIAN_MIRROR, or the one in apt's configuration. A newer C library is included; patchelf makes the runtime use it.
 # usage: get-jdk.sh VERSION [SUITE]        for example: get-jdk.sh 25      get-jdk.sh 28 sid
 set -eu
-# Others must not be able to write what klatch runs.
+# Other users must not be able to write to programs that klatch runs.
 umask 077
 
 version=${1:?usage: get-jdk.sh VERSION [SUITE]}
@@ -13,12 +12,12 @@ suite=${2:-sid}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 cache=${XDG_CACHE_HOME:-}
 if [ -z "$cache" ]; then
-    # As klatch does: HOME can be the home of the user who became root.
+    # As in klatch: under sudo, HOME can be the home of an ordinary user.
     if [ "$(id -u)" -eq 0 ]; then cache=/var/lib; else cache=$HOME/.cache; fi
 fi
 target=$cache/klatch/jdks/jdk-$version
 if [ -x "$target/bin/java" ] && [ -f "$target/klatch.sha256" ]; then
-    echo "Java $version is at $target already"
+    echo "Java $version is already at $target"
     exit 0
 fi
 for need in apt-get:apt dpkg-deb:dpkg patchelf:patchelf; do
@@ -60,7 +59,7 @@ java=$(find root/usr/lib/jvm -path '*/bin/java' -type f | head -n 1)
 home=$(dirname "$(dirname "$java")")
 mkdir -p "$(dirname "$target")" "$work/new/libc"
 cp -a "$home/." "$work/new"
-# The configuration of Debian's packages is behind links into /etc.
+# Debian's packages have their configuration behind links into /etc.
 find "$work/new" -type l -lname '/etc/*' | while read -r link; do
     real=root$(readlink "$link")
     rm "$link"
@@ -74,7 +73,7 @@ patchelf --set-interpreter "$target/libc/$(basename "$loader")" --force-rpath --
     "$work/new/bin/java"
 chmod -R go-w "$work/new"
 find "$work/new" -xtype l -delete
-# klatch runs it only as long as it is what this lists.
+# klatch runs it only while its files match this list.
 (cd "$work/new" && find . -type f ! -name klatch.sha256 -exec sha256sum {} + >"$work/sums" && mv "$work/sums" klatch.sha256)
 rm -rf "$target"
 mv "$work/new" "$target"

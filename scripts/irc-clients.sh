@@ -1,8 +1,8 @@
 #!/bin/sh
-# People's clients against each of our servers: irssi and WeeChat connect, join, talk, ask, and leave without one complaint;
-# and irssi walks into a room of a running benchmark, whose verdict tells of it. All at the same time.
+# Tests each of our servers with common IRC clients: irssi and WeeChat connect, join, send, query and leave without an
+# error message. irssi also joins a room of a running benchmark, which reports it as a stranger. All tests run in parallel.
 # usage: irc-clients.sh KLATCH FOLDER-OF-JARS
-# shellcheck disable=SC2317 # the visits are called by name
+# shellcheck disable=SC2317 # the tests are called by name
 set -eu
 
 klatch=$(realpath "$1")
@@ -15,8 +15,8 @@ for program in irssi weechat-headless tmux java go node; do
     }
 done
 root=$(mktemp -d)
-visits=
-trap 'for pid in $visits; do kill "$pid" 2>/dev/null || true; done; wait; rm -rf "$root"' EXIT
+tests=
+trap 'for pid in $tests; do kill "$pid" 2>/dev/null || true; done; wait; rm -rf "$root"' EXIT
 trap 'exit 130' INT TERM
 
 clean_up() {
@@ -25,7 +25,7 @@ clean_up() {
     for pid in $started; do wait "$pid" 2>/dev/null || true; done
 }
 
-at_a_place_of_its_own() { # a name, and what to do there
+in_own_folder() { # name, command
     name=$1
     shift
     folder=$root/$name
@@ -43,84 +43,84 @@ fail() {
     exit 1
 }
 
-until_seen() { # a pattern, and the file in which it must appear within 30 s
+await_line() { # pattern that must appear in a file within 30 s, file
     tries=300
     until grep -a -q -e "$1" "$2" 2>/dev/null; do
         tries=$((tries - 1))
-        [ "$tries" -gt 0 ] || fail "never saw: $1" "$2"
+        [ "$tries" -gt 0 ] || fail "no line matches: $1" "$2"
         sleep 0.1
     done
 }
 
-start_server() { # its command line: leaves its port in $port
+start_server() { # command line; sets $port
     log=$folder/server
     "$@" --listen 127.0.0.1:0 --json >"$log" 2>&1 &
     started="$started $!"
-    until_seen '"event":"ready"' "$log"
+    await_line '"event":"ready"' "$log"
     port=$(sed -n 's/.*"port":\([0-9]*\).*/\1/p' "$log")
 }
 
-irssi_says() {
+irssi_send() {
     $tmux send-keys -t irssi -l "$1"
     $tmux send-keys -t irssi Enter
 }
 
-start_irssi() { # the nick
+start_irssi() { # nick
     home=$folder/irssi-$1-$port
     mkdir -p "$home"
     $tmux new-session -d -s irssi -x 150 -y 200 \
         "exec irssi --home=$home --connect=127.0.0.1 --port=$port --nick=$1"
-    # All that it ever shows, for the search for complaints.
-    $tmux pipe-pane -t irssi "exec cat >> $home/shown"
+    # Everything that it prints, for no_complaint.
+    $tmux pipe-pane -t irssi "exec cat >> $home/output"
 }
 
-irssi_shows() { # a pattern that must appear in its window within 30 s
+irssi_await() { # pattern that must appear in its window within 30 s
     tries=300
     until $tmux capture-pane -p -t irssi >"$folder/window" && grep -q -e "$1" "$folder/window"; do
         tries=$((tries - 1))
-        [ "$tries" -gt 0 ] || fail "irssi never showed: $1" "$folder/window"
+        [ "$tries" -gt 0 ] || fail "irssi did not print: $1" "$folder/window"
         sleep 0.1
     done
 }
 
-no_complaint() { # what was shown
-    # Words of error replies and of clients that do not understand one.
+no_complaint() { # output of a client
+    # Words of error replies, and of clients that cannot parse a reply.
     if grep -a -i -E -e 'unknown command|not enough param|no such|erroneous|cannot (join|send)|ERROR|invalid' "$1" \
         >"$folder/complaints"; then
         fail "a client complained" "$folder/complaints"
     fi
 }
 
-irssi_visits() {
+test_irssi() {
     start_irssi ann
-    irssi_shows 'Come in and talk'
-    # One window shows all.
-    irssi_says '/set autocreate_windows off'
-    irssi_says '/join #klatch-7'
-    irssi_shows 'Join to #klatch-7 was synced'
-    irssi_says '/topic #klatch-7 coffee is ready'
-    irssi_shows 'coffee is ready'
-    irssi_says 'hello from irssi'
-    irssi_shows '< *ann> hello from irssi'
-    irssi_says '/names #klatch-7'
-    irssi_says '/whois ann'
-    irssi_shows 'End of WHOIS'
-    irssi_says '/who #klatch-7'
-    irssi_shows 'End of /WHO'
-    irssi_says '/list -yes'
-    irssi_shows 'End of /LIST'
-    irssi_says '/away lunch'
-    irssi_shows 'marked as being away'
-    irssi_says '/away'
-    irssi_says '/nick annie'
-    irssi_shows 'now known as annie'
-    irssi_says '/part #klatch-7 bye'
-    irssi_says '/quit'
+    irssi_await 'Come in and talk'
+    # One window for everything.
+    irssi_send '/set autocreate_windows off'
+    irssi_send '/join #klatch-7'
+    irssi_await 'Join to #klatch-7 was synced'
+    irssi_send '/topic #klatch-7 coffee is ready'
+    irssi_await 'coffee is ready'
+    irssi_send 'hello from irssi'
+    irssi_await '< *ann> hello from irssi'
+    irssi_send '/names #klatch-7'
+    irssi_send '/whois ann'
+    irssi_await 'End of WHOIS'
+    irssi_send '/who #klatch-7'
+    irssi_await 'End of /WHO'
+    irssi_send '/list -yes'
+    irssi_await 'End of /LIST'
+    irssi_send '/away lunch'
+    irssi_await 'marked as being away'
+    irssi_send '/away'
+    irssi_send '/nick annie'
+    irssi_await 'now known as annie'
+    irssi_send '/part #klatch-7 bye'
+    irssi_send '/quit'
     while $tmux has-session -t irssi 2>/dev/null; do sleep 0.1; done
-    no_complaint "$home/shown"
+    no_complaint "$home/output"
 }
 
-weechat_visits() {
+test_weechat() {
     home=$folder/weechat-$port
     log=$home/logs/irc.klatch.#klatch-7.weechatlog
     server_log=$home/logs/irc.server.klatch.weechatlog
@@ -131,65 +131,65 @@ weechat_visits() {
         --run-command "/connect klatch" >/dev/null 2>&1 &
     weechat=$!
     started="$started $weechat"
-    until_seen 'bob.*has joined\|Channel #klatch-7' "$log"
+    await_line 'bob.*has joined\|Channel #klatch-7' "$log"
     pipe=$home/weechat_fifo_$weechat
-    for found in "$pipe" "${XDG_RUNTIME_DIR:-/nowhere}/weechat/weechat_fifo_$weechat" "$home"/*fifo*; do
-        [ -p "$found" ] && pipe=$found
+    for candidate in "$pipe" "${XDG_RUNTIME_DIR:-/nowhere}/weechat/weechat_fifo_$weechat" "$home"/*fifo*; do
+        [ -p "$candidate" ] && pipe=$candidate
     done
     [ -p "$pipe" ] || fail "WeeChat opened no pipe for commands in $home" /dev/null
-    say() { echo "irc.klatch.#klatch-7 *$1" >"$pipe"; }
-    say 'hello from weechat'
-    until_seen 'hello from weechat' "$log"
-    say '/topic tea is ready'
-    until_seen 'tea is ready' "$log"
-    say '/names'
-    say '/whois bob'
-    until_seen 'End of /WHOIS' "$server_log"
-    say '/who #klatch-7'
-    say '/mode #klatch-7'
-    say '/nick bobby'
-    until_seen 'bobby' "$log"
-    say '/part'
-    until_seen 'has left' "$log"
-    say '/quit'
+    weechat_send() { echo "irc.klatch.#klatch-7 *$1" >"$pipe"; }
+    weechat_send 'hello from weechat'
+    await_line 'hello from weechat' "$log"
+    weechat_send '/topic tea is ready'
+    await_line 'tea is ready' "$log"
+    weechat_send '/names'
+    weechat_send '/whois bob'
+    await_line 'End of /WHOIS' "$server_log"
+    weechat_send '/who #klatch-7'
+    weechat_send '/mode #klatch-7'
+    weechat_send '/nick bobby'
+    await_line 'bobby' "$log"
+    weechat_send '/part'
+    await_line 'has left' "$log"
+    weechat_send '/quit'
     wait "$weechat" || true
-    cat "$log" "$server_log" >"$folder/weechat.shown"
-    no_complaint "$folder/weechat.shown"
+    cat "$log" "$server_log" >"$folder/weechat.output"
+    no_complaint "$folder/weechat.output"
 }
 
-visit() { # the command line of a server
+test_server() { # command line
     start_server "$@"
-    irssi_visits
-    weechat_visits
-    echo "irssi and WeeChat visited $name"
+    test_irssi
+    test_weechat
+    echo "$name: irssi and WeeChat passed"
 }
 
-# A person in a room under load: the recipe of the README.
-visit_a_run() {
+# A user with irssi in a room under load.
+test_run() {
     "$klatch" run --platform native-epoll --pacing rate --rate 2 --count 40 --rooms 2 --warmup 0 --trials 1 \
         --out "$folder/results" >"$folder/run" 2>&1 &
     run=$!
     started="$started $run"
-    until_seen 'all joined' "$folder/run"
+    await_line 'all joined' "$folder/run"
     port=$(sed -n 's/^platform .* on 127.0.0.1:\([0-9]*\)$/\1/p' "$folder/run")
     start_irssi eve
-    irssi_shows 'Come in and talk'
-    irssi_says '/join #klatch-1'
-    irssi_shows '< *r1u[0-3]*> 000'
-    irssi_says 'coffee, anyone?'
-    irssi_shows '< *eve> coffee'
+    irssi_await 'Come in and talk'
+    irssi_send '/join #klatch-1'
+    irssi_await '< *r1u[0-3]*> 000'
+    irssi_send 'coffee, anyone?'
+    irssi_await '< *eve> coffee'
     wait "$run" || fail "the run with a stranger was not valid" "$folder/run"
-    grep -q 'a stranger, eve, was in room 1 and said 1 messages' "$folder/run" || fail "nobody told of the stranger" "$folder/run"
-    echo "irssi visited a running benchmark, and its verdict tells so"
+    grep -q 'a stranger, eve, was in room 1 and said 1 messages' "$folder/run" || fail "the stranger was not reported" "$folder/run"
+    echo "irssi joined a running benchmark, and the report names it"
 }
 
 begin() {
-    (at_a_place_of_its_own "$@") &
-    visits="$visits $!"
+    (in_own_folder "$@") &
+    tests="$tests $!"
 }
 
 java_for_virtual_threads() {
-    # Where get-jdk.sh puts them.
+    # get-jdk.sh installs JDKs here.
     cache=${XDG_CACHE_HOME:-}
     if [ -z "$cache" ]; then
         if [ "$(id -u)" -eq 0 ]; then cache=/var/lib; else cache=$HOME/.cache; fi
@@ -204,21 +204,21 @@ java_for_virtual_threads() {
 }
 
 (cd "$sources/go-goroutines" && go build -buildvcs=false -o "$root/go-server" .)
-begin running-benchmark visit_a_run
-begin native-threads visit "$klatch" serve --model threads
-begin native-epoll visit "$klatch" serve --model epoll
-begin native-epoll-coalesce visit "$klatch" serve --model epoll --coalesce
-begin native-uring visit "$klatch" serve --model uring
-begin native-tokio visit "$klatch" serve --model tokio
-begin java-threads visit java -jar "$jars/klatch.jar" serve --model threads
-begin java-selector visit java -jar "$jars/klatch.jar" serve --model selector
-begin java-selector-coalesce visit java -jar "$jars/klatch.jar" serve --model selector --coalesce
-begin java-netty visit java -jar "$jars/klatch-netty.jar" serve --model netty
-begin go-goroutines visit "$root/go-server"
-begin node-events visit node "$sources/node-events/main.js"
+begin running-benchmark test_run
+begin native-threads test_server "$klatch" serve --model threads
+begin native-epoll test_server "$klatch" serve --model epoll
+begin native-epoll-coalesce test_server "$klatch" serve --model epoll --coalesce
+begin native-uring test_server "$klatch" serve --model uring
+begin native-tokio test_server "$klatch" serve --model tokio
+begin java-threads test_server java -jar "$jars/klatch.jar" serve --model threads
+begin java-selector test_server java -jar "$jars/klatch.jar" serve --model selector
+begin java-selector-coalesce test_server java -jar "$jars/klatch.jar" serve --model selector --coalesce
+begin java-netty test_server java -jar "$jars/klatch-netty.jar" serve --model netty
+begin go-goroutines test_server "$root/go-server"
+begin node-events test_server node "$sources/node-events/main.js"
 java=$(java_for_virtual_threads)
 if [ -n "$java" ]; then
-    begin java-virtual visit "$java" -jar "$jars/klatch.jar" serve --model virtual
+    begin java-virtual test_server "$java" -jar "$jars/klatch.jar" serve --model virtual
 else
     reason="irc-clients.sh, java-virtual: needs Java 21 or newer; scripts/get-jdk.sh 21 trixie"
     echo "not run: $reason"
@@ -226,6 +226,6 @@ else
 fi
 
 failed=0
-for pid in $visits; do wait "$pid" || failed=1; done
-visits=
+for pid in $tests; do wait "$pid" || failed=1; done
+tests=
 exit $failed

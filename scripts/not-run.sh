@@ -1,10 +1,10 @@
 #!/bin/sh
-# Says at the end of a group of tests what was not run, and why. Tests append their reasons to the file that
-# KLATCH_TEST_NOT_RUN names.
-# usage: not-run.sh begin        not-run.sh end GROUP [WHAT-THE-GROUP-LEAVES-TO-OTHERS]
+# Prints at the end of a group of tests which tests were not run, and why. Tests append their reasons to the file
+# $KLATCH_TEST_NOT_RUN.
+# usage: not-run.sh begin        not-run.sh end GROUP [EXCLUDED]
 set -eu
 
-file=${KLATCH_TEST_NOT_RUN:?not-run.sh needs the name of the file}
+file=${KLATCH_TEST_NOT_RUN:?must be the path of the file}
 case $1 in
     begin)
         mkdir -p "$(dirname "$file")"
@@ -12,12 +12,12 @@ case $1 in
         ;;
     end)
         echo
-        echo "make $2: everything that was run passed."
+        echo "make $2: all tests that were run passed."
         if [ -s "$file" ]; then
-            echo "Not run, because this machine lacks what it needs:"
+            echo "Not run, because this machine lacks a requirement:"
             sort -u "$file" | sed 's/^/  /'
         else
-            echo "Nothing was left out for lack of anything."
+            echo "No test was left out for lack of a requirement."
         fi
         [ -z "${3:-}" ] || echo "Not a part of make $2: $3"
         ;;

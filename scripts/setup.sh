@@ -1,26 +1,26 @@
 #!/bin/sh
-# Makes sure that what Klatch is built (`run`) or also tested (`test`) with is here. On Debian, as root or with sudo, it
-# installs what is missing; elsewhere it says what to install.
+# Installs the packages to build Klatch (`run`), or to build and test it (`test`). On Debian, as root or with sudo, it
+# installs the missing ones; on other systems it prints the list.
 set -eu
 
 purpose=${1:-run}
-# Servers are there, and a user's search path is often without.
+# Servers are in these folders, which a user's search path often lacks.
 PATH=$PATH:/usr/sbin:/sbin
 rust_min=1.88
 java_min=17
 packages=
 
-need() { # a program, and the Debian packages that bring it
+need() { # program, Debian packages
     command -v "$1" >/dev/null 2>&1 || packages="$packages $2"
 }
 
-at_least() { # a version, and the least that will do
+at_least() { # version, minimum
     [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
 }
 
 rust_version=$(rustc --version 2>/dev/null | cut -d ' ' -f 2 || true)
 if ! at_least "${rust_version:-0}" "$rust_min" || ! command -v cargo >/dev/null 2>&1; then
-    # Debian 12's own rustc is too old; rustc-web is the one that its browsers are built with.
+    # Debian 12's rustc is too old; rustc-web is a newer one, for building its browsers.
     packages="$packages rustc-web cargo-web"
     [ "$purpose" = run ] || packages="$packages rustfmt-web rust-web-clippy"
 elif [ "$purpose" = test ]; then
@@ -32,7 +32,7 @@ at_least "${java_version:-0}" "$java_min" || packages="$packages openjdk-17-jdk-
 need mvn maven
 need cc gcc
 need git git
-# The instruments' BPF programs, and the library that loads them, which is built from source.
+# For the instruments: BPF programs, and libbpf, which is built from source.
 need clang clang
 need make make
 need pkg-config pkg-config
@@ -47,14 +47,14 @@ if [ "$purpose" = test ]; then
     # scripts/irc-clients.sh types into WeeChat through its fifo plugin.
     ls /usr/lib/*/weechat/plugins/fifo.so >/dev/null 2>&1 || packages="$packages weechat-plugins"
     need strace strace
-    # Reports are looked at in it.
+    # Tests open reports in it.
     need chromium chromium
     # The lab: an emulated machine with a kernel that has sched_ext.
     need qemu-system-x86_64 qemu-system-x86
     need gcov gcc
     need valgrind valgrind
     need unshare util-linux
-    # Other machines in miniature: network namespaces with sshd in them.
+    # Tests of remote crowds use network namespaces with sshd.
     need ssh openssh-client
     need sshd openssh-server
     need socat socat
@@ -70,8 +70,8 @@ if [ "$purpose" = test ]; then
     need go golang-go
     need node nodejs
 fi
-# Debian 12's own Java has no virtual threads; one test watches some of Debian 13's. It is kept where Klatch does not look:
-# otherwise all tests of every Java would be run with it too.
+# Debian 12's Java has no virtual threads; one test needs a Java of Debian 13. It is installed outside Klatch's search path:
+# otherwise all tests of every Java would run with it too.
 newer_java() {
     [ "$purpose" = test ] || return 0
     XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache}/klatch/tests "$(dirname "$0")/get-jdk.sh" 21 trixie >&2
@@ -98,7 +98,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "installing:$packages" >&2
 $as_root apt-get update -q >&2
-# The packages are words; none has a blank in its name.
+# Unquoted, so that each package is a word.
 # shellcheck disable=SC2086
 DEBIAN_FRONTEND=noninteractive $as_root apt-get install -q -y --no-install-recommends $packages >&2
 newer_java

@@ -2,14 +2,18 @@ package org.klatch;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
-import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The floors of the house: imports run down only. */
+/** The dependencies of the Java packages: see "Java packages" in ARCHITECTURE.md. */
 class ArchitectureTest {
   private final JavaClasses all =
       new ClassFileImporter()
@@ -17,28 +21,24 @@ class ArchitectureTest {
           .importPackages("org.klatch");
 
   @Test
-  void importsRunDownOnly() {
-    layeredArchitecture()
-        .consideringOnlyDependenciesInLayers()
-        .layer("cli")
-        .definedBy("org.klatch.cli")
-        .layer("server")
-        .definedBy("org.klatch.server")
-        .layer("crowd")
-        .definedBy("org.klatch.crowd")
-        .layer("chat")
-        .definedBy("org.klatch.chat")
-        .whereLayer("cli")
-        .mayNotBeAccessedByAnyLayer()
-        .whereLayer("server")
-        .mayOnlyBeAccessedByLayers("cli")
-        .whereLayer("crowd")
-        .mayOnlyBeAccessedByLayers("cli")
-        .check(all);
+  void packageGraphIsThatOfTheArchitectureDocument() throws IOException {
+    PackageGraph documented =
+        PackageGraph.parse(Files.readString(Path.of("..", "..", "ARCHITECTURE.md")));
+    PackageGraph sources =
+        PackageGraph.read(
+            List.of(Path.of("src", "main", "java"), Path.of("..", "netty", "src", "main", "java")));
+    assertEquals(documented.dependencies(), sources.dependencies());
+    assertEquals(List.of(), documented.upward());
   }
 
   @Test
-  void theChatDoesNoInputOrOutput() {
+  void upwardAndMutualDependenciesAreDetected() {
+    String document = "```java-packages\n1 low: high\n2 high: low peer\n2 peer:\n```";
+    assertEquals(List.of("high -> peer", "low -> high"), PackageGraph.parse(document).upward());
+  }
+
+  @Test
+  void chatUsesNoInputOrOutput() {
     noClasses()
         .that()
         .resideInAPackage("org.klatch.chat")
@@ -49,7 +49,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void nothingButTheJdkIsUsed() {
+  void onlyTheJdkIsUsed() {
     classes()
         .should()
         .onlyDependOnClassesThat()
