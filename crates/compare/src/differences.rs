@@ -45,7 +45,7 @@ pub(crate) fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
         ("kernels differ", |record| {
             format!("{} {}", record.environment.kernel, record.environment.kernel_build)
         }),
-        ("wires differ", |record| record.platform.wire.name().to_owned()),
+        ("protocols differ", |record| record.platform.protocol.name().to_owned()),
     ];
     let values = |side: &[Record], property: fn(&Record) -> String| {
         let mut values: Vec<String> = side.iter().map(property).collect();

@@ -11,8 +11,8 @@ use klatch_record::{Failure, FailureKind, Gate};
 use crate::gate::{Presence, REPEAT_NS, Then};
 use crate::links::connect_any;
 use crate::options::Options;
+use crate::protocol::{News, Protocol, Seat};
 use crate::shared::{Notice, Phase, Shared};
-use crate::wire::{News, Seat, Wire};
 
 /// The room in which shards meet; crowds begin at 1.
 const ROOM: u32 = 0;
@@ -24,7 +24,7 @@ const TICK: Duration = Duration::from_millis(200);
 const LEAVE: Duration = Duration::from_secs(2);
 
 /// Waits on a thread of its own. What comes of it is sent as a notice.
-pub(crate) fn wait<W: Wire>(
+pub(crate) fn wait<W: Protocol>(
     options: &Options,
     gate: Gate,
     addresses: Vec<SocketAddr>,
@@ -35,12 +35,12 @@ pub(crate) fn wait<W: Wire>(
     let (timeout, connect_timeout) = (options.gate_timeout, options.connect_timeout);
     std::thread::Builder::new().name("gate".to_owned()).spawn(move || {
         let presence = Presence::new(gate, start, rooms);
-        let wire = W::new(Seat { room: ROOM, user: start, users: USERS });
+        let protocol = W::new(Seat { room: ROOM, user: start, users: USERS });
         let stream = match connect_any(&addresses, connect_timeout) {
             Ok(stream) => stream,
             Err(error) => return fail(&notices, FailureKind::Join, format!("cannot connect: {error}")),
         };
-        let mut visitor = Visitor { wire, stream, presence, shared, notices, out: Vec::new(), told: 0 };
+        let mut visitor = Visitor { protocol, stream, presence, shared, notices, out: Vec::new(), told: 0 };
         match visitor.until_open(timeout) {
             Ok(true) => {
                 // Whoever steers is told first: the clock runs.
@@ -61,7 +61,7 @@ fn fail(notices: &Sender<Notice>, kind: FailureKind, detail: String) {
 }
 
 struct Visitor<W> {
-    wire: W,
+    protocol: W,
     stream: TcpStream,
     presence: Presence,
     shared: Arc<Shared>,
@@ -71,13 +71,13 @@ struct Visitor<W> {
     told: usize,
 }
 
-impl<W: Wire> Visitor<W> {
+impl<W: Protocol> Visitor<W> {
     /// Whether the gate opened; not, if the crowd stops before.
     fn until_open(&mut self, timeout: Duration) -> Result<bool, (FailureKind, String)> {
         let broke =
             |error: std::io::Error| (FailureKind::Disconnect, format!("the connection broke: {error}"));
         self.stream.set_nodelay(true).and(self.stream.set_read_timeout(Some(TICK))).map_err(broke)?;
-        self.wire.hello(&mut self.out);
+        self.protocol.hello(&mut self.out);
         let deadline = Instant::now() + timeout;
         let (mut joined, mut said_ns) = (false, 0);
         let (mut input, mut buffer) = (Vec::new(), [0; 4096]);
@@ -105,7 +105,7 @@ impl<W: Wire> Visitor<W> {
                 Err(error) => return Err(broke(error)),
             }
             let mut taken = 0;
-            while let Some((bytes, news)) = self.wire.hear(&input[taken..], &mut self.out) {
+            while let Some((bytes, news)) = self.protocol.hear(&input[taken..], &mut self.out) {
                 taken += bytes;
                 let then = match news {
                     News::Joined => {
@@ -131,7 +131,7 @@ impl<W: Wire> Visitor<W> {
     }
 
     fn say(&mut self, line: String) {
-        self.wire.say(&mut self.out, line.len(), |out| out.extend_from_slice(line.as_bytes()));
+        self.protocol.say(&mut self.out, line.len(), |out| out.extend_from_slice(line.as_bytes()));
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -151,7 +151,7 @@ impl<W: Wire> Visitor<W> {
 
     /// Listens to the end, so that what was said last is delivered.
     fn leave(mut self) {
-        self.wire.bye(&mut self.out);
+        self.protocol.bye(&mut self.out);
         let gone = self.flush().and_then(|()| self.stream.shutdown(Shutdown::Write));
         let deadline = Instant::now() + LEAVE;
         let mut buffer = [0; 4096];

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle, available_parallelism};
 
-use klatch_record::{CrowdEvent, CrowdResult, Failure, FailureKind, Gate, WireName, Workload};
+use klatch_record::{CrowdEvent, CrowdResult, Failure, FailureKind, Gate, ProtocolName, Workload};
 
 use crate::at_gate;
 use crate::irc::Irc;
@@ -15,6 +15,7 @@ use crate::mqtt::Mqtt;
 use crate::nats::Nats;
 use crate::options::{CrowdError, Options, Threads};
 use crate::pace::Pace;
+use crate::protocol::{Protocol, Seat};
 use crate::redis::Redis;
 use crate::room_loop::RoomLoop;
 use crate::rooms::Rooms;
@@ -24,7 +25,6 @@ use crate::tally::Tally;
 use crate::user::User;
 use crate::user_threads;
 use crate::watch::Watch;
-use crate::wire::{Seat, Wire};
 
 /// Steers a crowd from another thread.
 #[derive(Clone)]
@@ -71,15 +71,15 @@ pub fn run(
     inbox: Inbox,
     tell: impl FnMut(&CrowdEvent),
 ) -> Result<CrowdResult, CrowdError> {
-    match options.wire {
-        WireName::Irc => run_over::<Irc>(options, inbox, tell),
-        WireName::Redis => run_over::<Redis>(options, inbox, tell),
-        WireName::Nats => run_over::<Nats>(options, inbox, tell),
-        WireName::Mqtt => run_over::<Mqtt>(options, inbox, tell),
+    match options.protocol {
+        ProtocolName::Irc => run_over::<Irc>(options, inbox, tell),
+        ProtocolName::Redis => run_over::<Redis>(options, inbox, tell),
+        ProtocolName::Nats => run_over::<Nats>(options, inbox, tell),
+        ProtocolName::Mqtt => run_over::<Mqtt>(options, inbox, tell),
     }
 }
 
-fn run_over<W: Wire>(
+fn run_over<W: Protocol>(
     options: &Options,
     inbox: Inbox,
     tell: impl FnMut(&CrowdEvent),
@@ -122,7 +122,7 @@ fn run_over<W: Wire>(
 }
 
 /// Starts what runs these rooms. It gives what was found in them.
-fn start<W: Wire>(
+fn start<W: Protocol>(
     options: &Options,
     shared: &Arc<Shared>,
     parts: Vec<Rooms<W>>,
@@ -151,7 +151,7 @@ fn share_of(rooms: u32, number: usize, parts: usize) -> Range<u32> {
     cut(number)..cut(number + 1)
 }
 
-pub(crate) fn seat<W: Wire>(workload: &Workload, seed: u64, rooms: Range<u32>) -> Vec<User<W>> {
+pub(crate) fn seat<W: Protocol>(workload: &Workload, seed: u64, rooms: Range<u32>) -> Vec<User<W>> {
     let mut users = Vec::with_capacity(rooms.len() * workload.users as usize);
     for room in rooms {
         for user in 0..workload.users {

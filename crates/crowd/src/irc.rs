@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use klatch_chat::write;
 
-use crate::wire::{News, Seat, Speaker, Wire, decimal, line, split};
+use crate::protocol::{News, Protocol, Seat, Speaker, decimal, line, split};
 
 /// Digits of the largest user number.
 const DIGITS_MAX: usize = 4;
@@ -101,7 +101,7 @@ impl Irc {
     }
 }
 
-impl Wire for Irc {
+impl Protocol for Irc {
     fn new(seat: Seat) -> Irc {
         let said_head = Head::new(&format!("PRIVMSG #klatch-{} :", seat.room));
         let line_head = Head::new(&format!(":r{}u", seat.room));

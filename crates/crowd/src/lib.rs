@@ -11,6 +11,7 @@ mod mqtt;
 mod nats;
 mod options;
 mod pace;
+mod protocol;
 mod redis;
 mod rehearsal;
 mod room_loop;
@@ -22,7 +23,6 @@ mod timeline;
 mod user;
 mod user_threads;
 mod watch;
-mod wire;
 
 pub use gather::{Inbox, Remote, remote_control, run};
 pub use options::{CrowdError, Options, Threads};

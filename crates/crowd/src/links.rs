@@ -12,7 +12,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
-use crate::wire::Seat;
+use crate::protocol::Seat;
 
 /// Stands for the loop's own wake-up among the users' numbers.
 pub(crate) const WAKE: u64 = u64::MAX;

@@ -1,6 +1,6 @@
 //! MQTT 5 at QoS 0. A room is a topic; the subscription option `no local` keeps a message from its speaker.
 
-use crate::wire::{News, Seat, Speaker, Wire};
+use crate::protocol::{News, Protocol, Seat, Speaker};
 
 const CONNECT: u8 = 0x10;
 const CONNACK: u8 = 0x20;
@@ -20,7 +20,7 @@ pub(crate) struct Mqtt {
     topic: Box<[u8]>,
 }
 
-impl Wire for Mqtt {
+impl Protocol for Mqtt {
     fn new(seat: Seat) -> Mqtt {
         Mqtt {
             client: format!("r{}u{}", seat.room, seat.user).into_bytes().into(),

@@ -1,13 +1,13 @@
 //! NATS, its client protocol as text over TCP. A room is a subject; `echo: false` keeps a message from its speaker.
 
-use crate::wire::{News, Seat, Speaker, Wire, decimal, line, split};
+use crate::protocol::{News, Protocol, Seat, Speaker, decimal, line, split};
 
 /// One user on a NATS server.
 pub(crate) struct Nats {
     subject: Box<[u8]>,
 }
 
-impl Wire for Nats {
+impl Protocol for Nats {
     fn new(seat: Seat) -> Nats {
         Nats { subject: format!("klatch.{}", seat.room).into_bytes().into() }
     }

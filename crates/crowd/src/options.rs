@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use klatch_record::{Gate, WireName, Workload, WorkloadError};
+use klatch_record::{Gate, ProtocolName, Workload, WorkloadError};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
@@ -15,7 +15,7 @@ pub struct Options {
     /// Port of the server.
     pub port: u16,
     /// The protocol that the server speaks.
-    pub wire: WireName,
+    pub protocol: ProtocolName,
     /// What it does.
     pub workload: Workload,
     /// The threads that it runs on.

@@ -1,7 +1,7 @@
 //! Redis publish/subscribe over RESP3: a connection that subscribes may publish too. A room is a channel. Redis delivers a
 //! message to its speaker as well, which costs the server one more delivery a message; it is not counted.
 
-use crate::wire::{News, Seat, Speaker, Wire, decimal, line};
+use crate::protocol::{News, Protocol, Seat, Speaker, decimal, line};
 
 /// RESP values nest no deeper than this in what Redis answers here.
 const DEPTH_MAX: u32 = 8;
@@ -11,7 +11,7 @@ pub(crate) struct Redis {
     channel: Box<[u8]>,
 }
 
-impl Wire for Redis {
+impl Protocol for Redis {
     const ECHOES: bool = true;
 
     fn new(seat: Seat) -> Redis {

@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use klatch_record::FailureKind;
 
 use crate::links::{Links, Ready, WAKE};
+use crate::protocol::Protocol;
 use crate::rooms::{Rooms, State};
 use crate::shared::{Phase, Wake};
 use crate::tally::Tally;
 use crate::user::Flushed;
-use crate::wire::Wire;
 
 /// Users that may be joining at a time: few enough for the small listen backlogs that some servers have.
 const JOINING_MAX: usize = 8;
@@ -29,7 +29,7 @@ pub(crate) struct RoomLoop<W> {
     connected: usize,
 }
 
-impl<W: Wire> RoomLoop<W> {
+impl<W: Protocol> RoomLoop<W> {
     pub(crate) fn new(rooms: Rooms<W>, links: Links) -> RoomLoop<W> {
         let buffer = vec![0; READ_BYTES];
         RoomLoop { rooms, links, timers: BinaryHeap::new(), ready: Vec::new(), buffer, connected: 0 }
@@ -99,7 +99,7 @@ impl<W: Wire> RoomLoop<W> {
                     self.rooms.shared.connected.fetch_add(1, Ordering::Relaxed);
                     let user = &mut self.rooms.users[who];
                     user.stream = Some(stream);
-                    user.wire.hello(&mut user.out);
+                    user.protocol.hello(&mut user.out);
                     self.connected += 1;
                     self.flush(who);
                 }
@@ -175,7 +175,7 @@ impl<W: Wire> RoomLoop<W> {
         self.rooms.state = State::Leaving;
         for who in 0..self.rooms.users.len() {
             let user = &mut self.rooms.users[who];
-            user.wire.bye(&mut user.out);
+            user.protocol.bye(&mut user.out);
             self.flush(who);
             let user = &self.rooms.users[who];
             if let Some(stream) = user.stream.as_ref().filter(|_| user.out.is_empty()) {

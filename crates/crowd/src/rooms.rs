@@ -9,11 +9,11 @@ use klatch_record::{Failure, FailureKind, Fault, FaultKind, Pacing, Workload};
 
 use crate::account::Heard;
 use crate::pace::Turn;
+use crate::protocol::{News, Protocol, Seat, Speaker};
 use crate::shared::{Notice, Shared};
 use crate::tally::Tally;
 use crate::timeline::add_to;
 use crate::user::{OUT_MAX, User};
-use crate::wire::{News, Seat, Speaker, Wire};
 
 pub(crate) struct Rooms<W> {
     pub(crate) number: usize,
@@ -40,7 +40,7 @@ pub(crate) enum State {
     Leaving,
 }
 
-impl<W: Wire> Rooms<W> {
+impl<W: Protocol> Rooms<W> {
     pub(crate) fn new(
         number: usize,
         shared: Arc<Shared>,
@@ -56,7 +56,7 @@ impl<W: Wire> Rooms<W> {
     pub(crate) fn hear(&mut self, who: usize, input: &[u8], now_ns: u64) -> usize {
         let mut rest = input;
         let mut answer = std::mem::take(&mut self.users[who].out);
-        while let Some((taken, news)) = self.users[who].wire.hear(rest, &mut answer) {
+        while let Some((taken, news)) = self.users[who].protocol.hear(rest, &mut answer) {
             self.take_in(who, news, now_ns);
             rest = &rest[taken..];
         }
@@ -152,7 +152,7 @@ impl<W: Wire> Rooms<W> {
                 user.out = std::mem::take(&mut self.spare);
             }
             let header = Header { user: user.seat.user, sequence: user.pace.sent, time_ns: meant_ns };
-            user.wire.say(&mut user.out, size, |out| header.write(user.seat.room, size, out));
+            user.protocol.say(&mut user.out, size, |out| header.write(user.seat.room, size, out));
             user.pace.said(&self.workload, now_ns);
             self.tally.sent += 1;
             if scheduled {

@@ -5,17 +5,17 @@ use std::net::TcpStream;
 
 use crate::account::Account;
 use crate::pace::Pace;
-use crate::wire::{Seat, Wire};
+use crate::protocol::{Protocol, Seat};
 
 /// Bytes that may wait in a user before it says more; a server that does not read holds its speakers back here.
 pub(crate) const OUT_MAX: usize = 64 * 1024;
 
-/// No line of any wire is this long, and the read buffer is larger.
+/// No line of any protocol is this long, and the read buffer is larger.
 pub(crate) const LINE_MAX: usize = 16 * 1024;
 
 pub(crate) struct User<W> {
     pub(crate) seat: Seat,
-    pub(crate) wire: W,
+    pub(crate) protocol: W,
     pub(crate) account: Account,
     pub(crate) pace: Pace,
     pub(crate) stream: Option<TcpStream>,
@@ -38,11 +38,11 @@ pub(crate) enum Flushed {
     Partly,
 }
 
-impl<W: Wire> User<W> {
+impl<W: Protocol> User<W> {
     pub(crate) fn new(seat: Seat, pace: Pace) -> User<W> {
         User {
             seat,
-            wire: W::new(seat),
+            protocol: W::new(seat),
             account: Account::new(seat.user, seat.users),
             pace,
             stream: None,

@@ -13,12 +13,12 @@ use klatch_record::FailureKind;
 
 use crate::links::connect_user;
 use crate::pace::Turn;
+use crate::protocol::Protocol;
 use crate::room_loop::LEAVE_NS;
 use crate::rooms::{Rooms, State};
 use crate::shared::{Phase, Shared, Wake};
 use crate::tally::Tally;
 use crate::user::LINE_MAX;
-use crate::wire::Wire;
 
 /// Enough for what these threads do; a user needs two of them.
 const STACK_BYTES: usize = 128 * 1024;
@@ -27,7 +27,7 @@ const BLOCKED: Duration = Duration::from_millis(200);
 
 /// Joins all users of these rooms, one after another, each with two threads from then on; runs until the crowd stops, and
 /// gives what was found in each part.
-pub(crate) fn run<W: Wire>(
+pub(crate) fn run<W: Protocol>(
     shared: &Shared,
     rooms: Vec<Rooms<W>>,
     addresses: &[SocketAddr],
@@ -64,7 +64,7 @@ pub(crate) fn run<W: Wire>(
 }
 
 /// Connects a user and starts its threads.
-fn join<W: Wire>(
+fn join<W: Protocol>(
     room: &Arc<Mutex<Rooms<W>>>,
     who: usize,
     addresses: &[SocketAddr],
@@ -85,7 +85,7 @@ fn join<W: Wire>(
     shared.connected.fetch_add(1, Ordering::Relaxed);
     {
         let user = &mut locked(room).users[who];
-        user.wire.hello(&mut user.out);
+        user.protocol.hello(&mut user.out);
     }
     let user = Arc::new(Threads {
         room: room.clone(),
@@ -119,7 +119,7 @@ struct Threads<W> {
     ended: AtomicBool,
 }
 
-impl<W: Wire> Threads<W> {
+impl<W: Protocol> Threads<W> {
     fn receive(&self, sender: &Thread) {
         let mut buffer = vec![0; 2 * LINE_MAX];
         let mut kept = 0;
@@ -211,7 +211,7 @@ impl<W: Wire> Threads<W> {
         {
             let mut room = locked(&self.room);
             room.state = State::Leaving;
-            room.users[self.who].wire.bye(&mut out);
+            room.users[self.who].protocol.bye(&mut out);
         }
         // A connection that is gone needs no good-bye.
         let _ = self.write(&out, shared);

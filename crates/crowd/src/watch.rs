@@ -144,7 +144,7 @@ mod tests {
     use std::sync::atomic::Ordering;
     use std::sync::mpsc::channel;
 
-    use klatch_record::{Pacing, WireName, Workload};
+    use klatch_record::{Pacing, ProtocolName, Workload};
 
     use super::*;
     use crate::options::Threads;
@@ -157,7 +157,7 @@ mod tests {
         let options = Options {
             host: String::new(),
             port: 1,
-            wire: WireName::Irc,
+            protocol: ProtocolName::Irc,
             workload: Workload {
                 rooms: 1,
                 users: 4,

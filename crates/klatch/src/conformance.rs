@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use klatch_conformance::{Outcome, Subject, check, row, summary};
 use klatch_platforms::{Processes, Server, Setting, Wish, choose};
-use klatch_record::WireName;
+use klatch_record::ProtocolName;
 use klatch_runner::Target;
 
 use crate::INTERRUPTED;
@@ -44,7 +44,7 @@ impl Conformance {
         let timeout = seconds("timeout", self.timeout)?;
         if self.target.contains("://") {
             let target: Target = self.target.parse()?;
-            irc_only(&self.target, target.wire)?;
+            irc_only(&self.target, target.protocol)?;
             return self.check(&target.to_string(), &Subject { class: None, pid: None, patience: timeout });
         }
         let all = Processes::default();
@@ -68,7 +68,7 @@ impl Conformance {
             ..self.platforms.request()
         };
         let chosen = choose(&wish)?;
-        irc_only(&chosen.name, chosen.entry.wire)?;
+        irc_only(&chosen.name, chosen.entry.protocol)?;
         Ok(Server::start(
             &chosen,
             Ipv4Addr::LOCALHOST.into(),
@@ -93,11 +93,11 @@ impl Conformance {
     }
 }
 
-fn irc_only(name: &str, wire: WireName) -> anyhow::Result<()> {
+fn irc_only(name: &str, protocol: ProtocolName) -> anyhow::Result<()> {
     anyhow::ensure!(
-        wire == WireName::Irc,
+        protocol == ProtocolName::Irc,
         "{name} uses {}, and the kit checks IRC servers only; `klatch run` checks every message of the others too",
-        wire.name()
+        protocol.name()
     );
     Ok(())
 }

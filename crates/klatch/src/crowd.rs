@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use klatch_crowd::{Options, Remote, Threads, remote_control, run};
-use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Gate, Status, WireName, save};
+use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, save};
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
@@ -27,7 +27,7 @@ pub(crate) struct Crowd {
     port: u16,
     /// Protocol of the server: irc, redis, nats or mqtt
     #[arg(long, default_value = "irc")]
-    wire: WireName,
+    protocol: ProtocolName,
     #[command(flatten)]
     workload: WorkloadArgs,
     /// Event loops, each with rooms of its own
@@ -67,7 +67,7 @@ impl Crowd {
         let options = Options {
             host: self.host,
             port: self.port,
-            wire: self.wire,
+            protocol: self.protocol,
             workload: self.workload.workload()?,
             threads: if self.threads { Threads::TwoPerUser } else { Threads::Loops(self.loops) },
             timeout: seconds("timeout", self.timeout)?,
@@ -101,7 +101,7 @@ impl Crowd {
                 crowd: if threads { CrowdKind::NativeThreads } else { CrowdKind::Native },
                 host: options.host,
                 port: options.port,
-                wire: options.wire,
+                protocol: options.protocol,
                 workload: options.workload,
                 gate: options.gate,
                 started_at,

@@ -87,7 +87,7 @@ fn row(name: &str, listed: &Listed, state: &str) -> String {
     format!(
         "{name:<25} {:<8} {:<6} {:<58} {state}",
         class(listed),
-        listed.entry.wire.name(),
+        listed.entry.protocol.name(),
         listed.entry.summary
     )
 }
@@ -113,7 +113,7 @@ fn as_json(listed: &Listed) -> serde_json::Value {
         "name": listed.entry.name,
         "summary": listed.entry.summary,
         "class": class(listed),
-        "wire": listed.entry.wire.name(),
+        "protocol": listed.entry.protocol.name(),
         "here": listed.here.as_ref().map(ways).unwrap_or_default(),
         "not_here": listed.here.as_ref().err().map(ToString::to_string),
         "knobs": listed.knobs().into_iter().collect::<std::collections::BTreeMap<_, _>>(),

@@ -29,7 +29,7 @@ const PEERS: [&str; 3] = ["ergo", "inspircd", "ngircd"];
 #[test]
 fn every_own_server_passes_all_checks() {
     let ours = listed().into_iter().filter(|(platform, _)| {
-        platform["wire"] == "irc" && !PEERS.iter().any(|peer| platform["name"] == *peer)
+        platform["protocol"] == "irc" && !PEERS.iter().any(|peer| platform["name"] == *peer)
     });
     let ours: Vec<(String, bool)> = ours
         .flat_map(|(platform, ways)| ways.into_iter().map(move |way| (way, platform["class"] == "classic")))
@@ -61,7 +61,7 @@ fn passes_all(way: &str, classic: bool) {
 #[test]
 fn a_coalescing_server_of_class_classic_fails() {
     let catalog = tempfile::tempdir().unwrap();
-    let entry = "name = 'liar'\nsummary = 'coalesces, and declares classic'\nclass = 'classic'\nwire = 'irc'\n\
+    let entry = "name = 'liar'\nsummary = 'coalesces, and declares classic'\nclass = 'classic'\nprotocol = 'irc'\n\
         ready = 'accepts'\ncommand = ['{klatch}', 'serve', '--listen', '{address}', '--coalesce']\n";
     std::fs::write(catalog.path().join("liar.toml"), entry).unwrap();
     let finished = conformance(&["liar", "--catalog", catalog.path().to_str().unwrap()]);

@@ -11,10 +11,10 @@ use klatch_record::{Record, Status};
 use support::{Finished, NativeServer, klatch};
 
 /// A shard with 2 rooms that waits at a gate.
-fn shard(address: SocketAddr, wire: &str, start: u32, gate: &str, out: &Path) -> Child {
+fn shard(address: SocketAddr, protocol: &str, start: u32, gate: &str, out: &Path) -> Child {
     let mut command = klatch();
     command.args(["crowd", "--host", &address.ip().to_string(), "--port", &address.port().to_string()]);
-    command.args(["--wire", wire, "--start", &start.to_string(), "--rooms", "2"]);
+    command.args(["--protocol", protocol, "--start", &start.to_string(), "--rooms", "2"]);
     command.args(["--users", "4", "--count", "25"]);
     command.args(["--gate", gate, "--gate-timeout", "30", "--out"]).arg(out.join(start.to_string()));
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -28,11 +28,11 @@ fn merged(out: &Path, starts: &[u32]) -> (Finished, Record) {
 }
 
 /// Starts three shards, each after the previous one is at the gate, and merges their records.
-fn three_shards(address: SocketAddr, wire: &str) -> Record {
+fn three_shards(address: SocketAddr, protocol: &str) -> Record {
     let out = tempfile::tempdir().unwrap();
     let mut waiting: Vec<Child> = Vec::new();
     for (place, start) in [5, 1, 3].into_iter().enumerate() {
-        waiting.push(shard(address, wire, start, "3", out.path()));
+        waiting.push(shard(address, protocol, start, "3", out.path()));
         let last = waiting.last_mut().unwrap();
         // The last shard opens the gate so fast that it may skip the gate event.
         if place < 2 {
@@ -41,11 +41,11 @@ fn three_shards(address: SocketAddr, wire: &str) -> Record {
     }
     for child in waiting {
         let finished = Finished::from(child.wait_with_output().unwrap());
-        assert_eq!(finished.status, Some(0), "{wire}: {finished:?}");
+        assert_eq!(finished.status, Some(0), "{protocol}: {finished:?}");
     }
     let (finished, record) = merged(out.path(), &[1, 3, 5]);
-    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{wire}: {finished:?}");
-    assert_eq!((record.score.sent, record.score.received), (600, 1800), "{wire}");
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{protocol}: {finished:?}");
+    assert_eq!((record.score.sent, record.score.received), (600, 1800), "{protocol}");
     assert_eq!(record.checks.strangers, [], "nobody of the gate is in a room of the crowd");
     record
 }
@@ -54,11 +54,11 @@ fn three_shards(address: SocketAddr, wire: &str) -> Record {
 fn shards_at_a_gate_start_together_over_every_protocol() {
     together(&three_shards(NativeServer::start().address, "irc"));
     let all = Processes::default();
-    for (platform, wire) in [("redis", "redis"), ("nats", "nats"), ("mosquitto", "mqtt")] {
+    for (platform, protocol) in [("redis", "redis"), ("nats", "nats"), ("mosquitto", "mqtt")] {
         let chosen = choose(&Wish { name: Some(platform.into()), ..Wish::default() }).unwrap();
         let patience = std::time::Duration::from_secs(60);
         let server = Server::start(&chosen, [127, 0, 0, 1].into(), &all, patience).unwrap();
-        together(&three_shards(server.address, wire));
+        together(&three_shards(server.address, protocol));
     }
 }
 

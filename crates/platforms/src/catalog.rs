@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
-use klatch_record::{Class, WireName};
+use klatch_record::{Class, ProtocolName};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
@@ -32,7 +32,7 @@ pub struct Entry {
     /// How it writes.
     pub class: Class,
     /// The protocol it speaks.
-    pub wire: WireName,
+    pub protocol: ProtocolName,
     /// How it is started, program first. Put in: `{klatch}`, `{jar}`, `{netty_jar}`, `{java}`, `{java_options}`, `{program}`,
     /// `{host}`, `{port}`, `{address}` (host:port), `{folder}` (of its files), `{source}`, `{build}`, `{knobs}`.
     pub command: Vec<String>,
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_wrong_file_is_told_with_its_place() {
-        let good = "name = 'mine'\nsummary = 'x'\nclass = 'open'\nwire = 'irc'\ncommand = ['x']\n";
+        let good = "name = 'mine'\nsummary = 'x'\nclass = 'open'\nprotocol = 'irc'\ncommand = ['x']\n";
         assert_eq!(says(good), "valid");
         let unknown = says(&format!("{good}speed = 9\n"));
         assert!(

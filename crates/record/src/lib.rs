@@ -50,7 +50,7 @@ pub use study::{
 pub use timeline::{Interval, IntervalCounts, Timeline};
 pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
-pub use workload::{CONNECTIONS_PER_SOURCE, Pacing, WireName, Workload, WorkloadError};
+pub use workload::{CONNECTIONS_PER_SOURCE, Pacing, ProtocolName, Workload, WorkloadError};
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.
 pub fn schema() -> String {

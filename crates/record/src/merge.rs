@@ -148,7 +148,7 @@ fn same(one: &Record, other: &Record) -> Result<(), MergeError> {
         ("the build of klatch", &build),
         ("the platform", &named),
         ("what is set about it", &knobs),
-        ("the wire", &|record| record.platform.wire.name().to_owned()),
+        ("the protocol", &|record| record.platform.protocol.name().to_owned()),
         ("the crowd", &|record| record.crowd.kind.clone()),
         ("the workload of a room", &of_all_rooms),
         ("the run", &role),
@@ -197,7 +197,7 @@ fn platform(first: &Record, shards: &[Shard]) -> Platform {
     addresses.dedup();
     let address = addresses.join(", ");
     let of_target = first.platform.command.is_none();
-    let name = format!("{}://{address}", first.platform.wire.name());
+    let name = format!("{}://{address}", first.platform.protocol.name());
     Platform {
         servers: addresses.len() as u32,
         name: if of_target { name } else { first.platform.name.clone() },

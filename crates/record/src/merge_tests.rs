@@ -1,8 +1,8 @@
 use super::*;
 use crate::{
     Build, Checks, CrowdInfo, EXAMPLES_MAX, Environment, Failure, FailureKind, Fault, FaultKind, Gate,
-    IntervalCounts, Latency, Limits, Moment, Pacing, Role, SCHEMA_NAME, Status, Stranger, Timeline,
-    WarningKind, WireName,
+    IntervalCounts, Latency, Limits, Moment, Pacing, ProtocolName, Role, SCHEMA_NAME, Status, Stranger,
+    Timeline, WarningKind,
 };
 
 pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
@@ -91,7 +91,7 @@ fn record(start: u32) -> Record {
         platform: Platform {
             name: "irc://10.0.0.7:6667".into(),
             class: None,
-            wire: WireName::Irc,
+            protocol: ProtocolName::Irc,
             knobs: [].into(),
             version: None,
             address: "10.0.0.7:6667".into(),

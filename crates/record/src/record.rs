@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Environment, Failure, Fault, Latency, Observation, Shard, Stranger, Timeline, Usage, Verdict, Warning,
-    WireName, Workload,
+    Environment, Failure, Fault, Latency, Observation, ProtocolName, Shard, Stranger, Timeline, Usage,
+    Verdict, Warning, Workload,
 };
 
 /// What [`Record::schema`] says.
@@ -86,7 +86,7 @@ pub struct Platform {
     /// How it writes; `null` where unknown.
     pub class: Option<Class>,
     /// The protocol it speaks.
-    pub wire: WireName,
+    pub protocol: ProtocolName,
     /// What was set about it.
     pub knobs: BTreeMap<String, String>,
     /// Its version, where it tells one.

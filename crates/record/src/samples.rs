@@ -1,8 +1,8 @@
 //! Records for the tests of several crates, under the feature `samples`.
 
 use crate::{
-    Build, Checks, Class, CrowdInfo, Environment, Limits, Noise, Pacing, Platform, Record, Role, SCHEMA_NAME,
-    Score, Status, Usage, UsageOfBoth, Verdict, WireName, Workload,
+    Build, Checks, Class, CrowdInfo, Environment, Limits, Noise, Pacing, Platform, ProtocolName, Record,
+    Role, SCHEMA_NAME, Score, Status, Usage, UsageOfBoth, Verdict, Workload,
 };
 
 /// A valid trial with this throughput that began in this minute.
@@ -16,7 +16,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
         platform: Platform {
             name: "x".into(),
             class: Some(Class::Classic),
-            wire: WireName::Irc,
+            protocol: ProtocolName::Irc,
             knobs: [].into(),
             version: None,
             address: "127.0.0.1:1".into(),

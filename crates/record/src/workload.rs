@@ -49,7 +49,7 @@ pub enum Pacing {
 /// The protocols that a crowd speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum WireName {
+pub enum ProtocolName {
     /// IRC.
     Irc,
     /// Redis publish/subscribe, RESP3. The server delivers to the speaker too; that is not counted.
@@ -60,28 +60,29 @@ pub enum WireName {
     Mqtt,
 }
 
-impl WireName {
+impl ProtocolName {
     /// All of them.
-    pub const ALL: [WireName; 4] = [WireName::Irc, WireName::Redis, WireName::Nats, WireName::Mqtt];
+    pub const ALL: [ProtocolName; 4] =
+        [ProtocolName::Irc, ProtocolName::Redis, ProtocolName::Nats, ProtocolName::Mqtt];
 
     /// Its name on the command line and in the catalog.
     pub fn name(self) -> &'static str {
         match self {
-            WireName::Irc => "irc",
-            WireName::Redis => "redis",
-            WireName::Nats => "nats",
-            WireName::Mqtt => "mqtt",
+            ProtocolName::Irc => "irc",
+            ProtocolName::Redis => "redis",
+            ProtocolName::Nats => "nats",
+            ProtocolName::Mqtt => "mqtt",
         }
     }
 }
 
-impl std::str::FromStr for WireName {
+impl std::str::FromStr for ProtocolName {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<WireName, String> {
-        let known = WireName::ALL.map(WireName::name);
-        let found = WireName::ALL.into_iter().find(|wire| wire.name() == text);
-        found.ok_or_else(|| format!("wire must be one of {}, got {text}", known.join(", ")))
+    fn from_str(text: &str) -> Result<ProtocolName, String> {
+        let known = ProtocolName::ALL.map(ProtocolName::name);
+        let found = ProtocolName::ALL.into_iter().find(|protocol| protocol.name() == text);
+        found.ok_or_else(|| format!("protocol must be one of {}, got {text}", known.join(", ")))
     }
 }
 

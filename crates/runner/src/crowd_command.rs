@@ -1,7 +1,7 @@
 //! The command line of a crowd.
 
 use klatch_platforms::{Java, PlatformError, Setting, Tuned, klatch_itself, klatch_jar};
-use klatch_record::{CrowdInfo, Pacing, WireName, Workload, shard_name};
+use klatch_record::{CrowdInfo, Pacing, ProtocolName, Workload, shard_name};
 
 use crate::plan::{CrowdKind, Plan, Target, address};
 
@@ -32,7 +32,7 @@ pub(crate) struct CrowdAssignment<'a> {
 impl CrowdCommand {
     pub(crate) fn new(
         plan: &Plan,
-        wire: WireName,
+        protocol: ProtocolName,
         assignment: CrowdAssignment<'_>,
         java: Option<&Java>,
     ) -> Result<CrowdCommand, PlatformError> {
@@ -53,10 +53,10 @@ impl CrowdCommand {
         command.extend(option("timeout", plan.timeout.as_secs_f64()));
         command.extend(option("connect-timeout", plan.connect_timeout.as_secs_f64()));
         command.extend(option("seed", plan.seed));
-        let wire = option("wire", wire.name());
+        let protocol = option("protocol", protocol.name());
         match plan.crowd {
-            CrowdKind::Native => command.extend([wire, option("loops", plan.crowd_loops)].concat()),
-            CrowdKind::NativeThreads => command.extend(wire.into_iter().chain(["--threads".to_owned()])),
+            CrowdKind::Native => command.extend([protocol, option("loops", plan.crowd_loops)].concat()),
+            CrowdKind::NativeThreads => command.extend(protocol.into_iter().chain(["--threads".to_owned()])),
             CrowdKind::Java => {}
         }
         command.extend(knobs.arguments.iter().cloned());
@@ -84,7 +84,7 @@ pub fn shard_commands(program: &str, target: &Target, shares: &[Workload], gate:
     let command = |(place, share): (usize, &Workload)| {
         let mut words = vec![program.to_owned(), "crowd".to_owned()];
         words.extend(arguments(share, &target.host, target.port));
-        words.extend(option("wire", target.wire.name()));
+        words.extend(option("protocol", target.protocol.name()));
         words.extend(option("gate", format!("{}:{gate}", shares.len())));
         words.extend(option("out", shard_file(place)));
         words

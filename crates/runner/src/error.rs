@@ -41,10 +41,10 @@ pub enum RunError {
     #[error("the Java crowd {0}")]
     CrowdJava(JavaError),
     /// The Java crowd speaks IRC only.
-    #[error("the Java crowd speaks IRC, and this server speaks {wire}; use --crowd native")]
-    CrowdWire {
+    #[error("the Java crowd speaks IRC, and this server speaks {protocol}; use --crowd native")]
+    CrowdProtocol {
         /// Protocol of the server.
-        wire: &'static str,
+        protocol: &'static str,
     },
     /// A server could not be started.
     #[error(transparent)]

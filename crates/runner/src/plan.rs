@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use klatch_platforms::{Setting, Wish};
-use klatch_record::{Build, InstrumentName, WireName, Workload};
+use klatch_record::{Build, InstrumentName, ProtocolName, Workload};
 use thiserror::Error;
 
 use crate::remote::Remote;
@@ -84,7 +84,7 @@ impl CrowdKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// Protocol of the server.
-    pub wire: WireName,
+    pub protocol: ProtocolName,
     /// Host name or IP address, without brackets.
     pub host: String,
     /// TCP port, not 0.
@@ -101,13 +101,13 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Target, TargetError> {
         let wrong = || TargetError(text.to_owned());
-        let (wire, address) = text.split_once("://").ok_or_else(wrong)?;
-        let wire = wire.parse().map_err(|_| wrong())?;
+        let (protocol, address) = text.split_once("://").ok_or_else(wrong)?;
+        let protocol = protocol.parse().map_err(|_| wrong())?;
         let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
         // An IPv6 address stands in brackets.
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let port = port.parse().ok().filter(|&port| port > 0 && !host.is_empty()).ok_or_else(wrong)?;
-        Ok(Target { wire, host: host.to_owned(), port })
+        Ok(Target { protocol, host: host.to_owned(), port })
     }
 }
 
@@ -128,8 +128,8 @@ mod tests {
 
     #[test]
     fn targets_have_a_host_and_a_port() {
-        let (wire, host) = (WireName::Nats, "chat.example".to_owned());
-        assert_eq!("nats://chat.example:4222".parse(), Ok(Target { wire, host, port: 4222 }));
+        let (protocol, host) = (ProtocolName::Nats, "chat.example".to_owned());
+        assert_eq!("nats://chat.example:4222".parse(), Ok(Target { protocol, host, port: 4222 }));
         let v6: Target = "irc://[::1]:6667".parse().unwrap();
         assert_eq!((v6.host.as_str(), v6.to_string().as_str()), ("::1", "[::1]:6667"));
         for wrong in [

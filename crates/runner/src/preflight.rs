@@ -1,7 +1,7 @@
 //! Checks a plan before anything starts.
 
 use klatch_platforms::{Chosen, NeedError, Side, choose, refuse};
-use klatch_record::{CONNECTIONS_PER_SOURCE, WireName};
+use klatch_record::{CONNECTIONS_PER_SOURCE, ProtocolName};
 use klatch_schedulers::SchedulerError;
 
 use crate::crowd_command::crowd_knobs;
@@ -23,10 +23,10 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<Chosen>, RunError> {
         None => Some(choose(&plan.platform)?),
         Some(_) => None,
     };
-    let wire = platform.as_ref().map(|platform| platform.entry.wire);
-    match wire.or(plan.target.as_ref().map(|target| target.wire)) {
-        Some(wire) if plan.crowd == CrowdKind::Java && wire != WireName::Irc => {
-            Err(RunError::CrowdWire { wire: wire.name() })
+    let protocol = platform.as_ref().map(|platform| platform.entry.protocol);
+    match protocol.or(plan.target.as_ref().map(|target| target.protocol)) {
+        Some(protocol) if plan.crowd == CrowdKind::Java && protocol != ProtocolName::Irc => {
+            Err(RunError::CrowdProtocol { protocol: protocol.name() })
         }
         _ => {
             check_needs(plan, platform.as_ref())?;

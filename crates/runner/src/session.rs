@@ -3,7 +3,7 @@
 use klatch_instruments::{Files, Instruments, Kernel, availability};
 use klatch_machine::{boot_id, environment};
 use klatch_platforms::{Chosen, Java, Processes, Server, Setting};
-use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, Record, Role, WireName};
+use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role};
 
 use crate::control::{self, CrowdsOutcome};
 use crate::crowd_command::{CrowdAssignment, CrowdCommand};
@@ -51,9 +51,9 @@ impl<'a> Session<'a> {
             instruments: availability(&Kernel::detect()),
             ..environment()
         };
-        let wire = match (platform, &plan.target) {
-            (Some(platform), _) => platform.entry.wire,
-            (None, Some(target)) => target.wire,
+        let protocol = match (platform, &plan.target) {
+            (Some(platform), _) => platform.entry.protocol,
+            (None, Some(target)) => target.protocol,
             (None, None) => unreachable!("either a platform or a target"),
         };
         let crowd_java = crowd_java(plan, platform)?;
@@ -77,9 +77,9 @@ impl<'a> Session<'a> {
                 server: (&host, port),
                 host: plan.remote.host(number),
             };
-            crowds.push(CrowdCommand::new(plan, wire, assignment, crowd_java.as_ref())?);
+            crowds.push(CrowdCommand::new(plan, protocol, assignment, crowd_java.as_ref())?);
         }
-        let platform = describe_platform(plan, wire, platform, &servers);
+        let platform = describe_platform(plan, protocol, platform, &servers);
         Ok(Session { plan, processes, environment, servers, crowds, scheduler, platform })
     }
 
@@ -203,15 +203,20 @@ fn crowd_java(plan: &Plan, platform: Option<&Chosen>) -> Result<Option<Java>, Ru
     }
 }
 
-fn describe_platform(plan: &Plan, wire: WireName, platform: Option<&Chosen>, servers: &[Server]) -> Platform {
+fn describe_platform(
+    plan: &Plan,
+    protocol: ProtocolName,
+    platform: Option<&Chosen>,
+    servers: &[Server],
+) -> Platform {
     let addresses: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
     let address = plan.target.as_ref().map_or_else(|| addresses.join(", "), ToString::to_string);
     let server = servers.first();
     Platform {
         name: platform
-            .map_or_else(|| format!("{}://{address}", wire.name()), |platform| platform.name.clone()),
+            .map_or_else(|| format!("{}://{address}", protocol.name()), |platform| platform.name.clone()),
         class: server.map(|server| server.class),
-        wire,
+        protocol,
         knobs: platform
             .map(|platform| platform.settings.iter().map(name_and_value).collect())
             .unwrap_or_default(),

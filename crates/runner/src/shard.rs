@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use klatch_record::{
-    Build, CrowdInfo, CrowdResult, Gate, Itself, Platform, Record, Role, WireName, Workload,
+    Build, CrowdInfo, CrowdResult, Gate, Itself, Platform, ProtocolName, Record, Role, Workload,
 };
 
 use crate::error::RunError;
@@ -19,7 +19,7 @@ pub struct ShardPlan {
     /// TCP port of the server.
     pub port: u16,
     /// Protocol of the server.
-    pub wire: WireName,
+    pub protocol: ProtocolName,
     /// The crowd's own share of the rooms.
     pub workload: Workload,
     /// The gate at which it waits for the other shards.
@@ -44,9 +44,9 @@ pub fn now() -> String {
 pub fn shard_record(plan: ShardPlan, result: CrowdResult, report: Itself) -> Result<Record, RunError> {
     let address = address(&plan.host, plan.port);
     let platform = Platform {
-        name: format!("{}://{address}", plan.wire.name()),
+        name: format!("{}://{address}", plan.protocol.name()),
         class: None,
-        wire: plan.wire,
+        protocol: plan.protocol,
         knobs: [].into(),
         version: None,
         address: address.clone(),

@@ -13,9 +13,9 @@ use klatch_record::observed::{
 };
 use klatch_record::{
     Build, CellResult, CellStatus, Checks, Class, Cost, CrowdInfo, Environment, Estimate, Found,
-    InstrumentName, IntervalCounts, Latency, Limits, Observation, Pacing, Platform, READINGS, Record, Role,
-    SCHEMA_NAME, STUDY_SCHEMA_NAME, Score, Status, StudyAxis, StudyResult, Support, Timeline, Usage,
-    UsageOfBoth, Verdict, Warning, WarningKind, WireName, Workload,
+    InstrumentName, IntervalCounts, Latency, Limits, Observation, Pacing, Platform, ProtocolName, READINGS,
+    Record, Role, SCHEMA_NAME, STUDY_SCHEMA_NAME, Score, Status, StudyAxis, StudyResult, Support, Timeline,
+    Usage, UsageOfBoth, Verdict, Warning, WarningKind, Workload,
 };
 use klatch_report::{Run, Source};
 use klatch_stats::mean_interval;
@@ -139,7 +139,7 @@ fn record(at: &[(&str, &str)], number: u32, minute: usize, messages_per_s: f64) 
         platform: Platform {
             name: of("platform").unwrap_or("native-epoll").into(),
             class: Some(Class::Classic),
-            wire: WireName::Irc,
+            protocol: ProtocolName::Irc,
             knobs: BTreeMap::new(),
             version: None,
             address: "127.0.0.1:1".into(),

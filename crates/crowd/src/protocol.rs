@@ -37,7 +37,7 @@ pub(crate) enum News<'a> {
 }
 
 /// One user's side of a protocol, without any I/O: bytes in, bytes and news out.
-pub(crate) trait Wire: Send + 'static {
+pub(crate) trait Protocol: Send + 'static {
     /// Whether the server also delivers a message to its speaker. Such deliveries are expected, and never counted.
     const ECHOES: bool = false;
     /// A user that is not connected yet.
