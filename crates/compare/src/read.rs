@@ -128,9 +128,11 @@ pub(crate) fn read(path: &Path) -> Result<Read, CompareError> {
 /// `first_trials` of the study that `path` is part of; `None` outside a study.
 fn first_trials(path: &Path) -> Option<usize> {
     // A record of a cell is STUDY/cells/CELL/block-001/trial-1.json.
-    let result =
-        path.ancestors().take(5).find_map(|folder| std::fs::read(folder.join("result.json")).ok())?;
-    let result: klatch_record::StudyResult = serde_json::from_slice(&result).ok()?;
+    let result = path
+        .ancestors()
+        .take(5)
+        .find_map(|folder| std::fs::read_to_string(folder.join("result.json")).ok())?;
+    let result: klatch_record::StudyResult = klatch_record::read_json(&result).ok()?;
     Some(result.first_trials? as usize)
 }
 
@@ -155,7 +157,8 @@ fn read_record(path: &Path) -> Result<Option<Record>, CompareError> {
         .map_err(|source| CompareError::Missing { path: path.to_owned(), source })?;
     let wrong =
         |error: serde_json::Error| CompareError::NoRecord { path: path.to_owned(), cause: error.to_string() };
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
+    let mut value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
+    klatch_record::upgrade(&mut value);
     if value["schema"] != SCHEMA_NAME {
         return Ok(None);
     }

@@ -71,7 +71,7 @@ fn the_first_trials_give_the_scatter_of_a_series_that_ended_by_its_scatter() {
     };
     let of_all = width();
     let result = serde_json::json!({
-        "schema": "klatch-study/1", "name": "s", "question": "q", "klatch": { "version": "0", "commit": null },
+        "schema": "klatch-study/2", "name": "s", "question": "q", "klatch": { "version": "0", "commit": null },
         "started_at": "", "ended_at": "", "seed": 1, "rules": "", "metric": "messages_per_s", "first_trials": 8,
         "axes": [], "cells": []
     });
@@ -141,7 +141,7 @@ fn other_differences_are_listed_and_invalid_trials_are_left_out() {
 fn sides_that_cannot_be_compared_give_an_error() {
     let out = study();
     put(&out, "warm/warm-up-1.json", &Record { role: Role::WarmUp, ..record(1, 1, 1.0) });
-    std::fs::write(out.path().join("odd.json"), "{\"schema\": \"klatch-record/1\"}").unwrap();
+    std::fs::write(out.path().join("odd.json"), "{\"schema\": \"klatch-record/2\"}").unwrap();
     std::fs::write(out.path().join("other.json"), "{}").unwrap();
     put(&out, "mixed/a/trial-1.json", &record(1, 1, 1.0));
     let mut other = record(1, 1, 1.0);
@@ -152,7 +152,7 @@ fn sides_that_cannot_be_compared_give_an_error() {
         ("s/cells/a", "are the same"),
         ("warm", "warm holds no valid trial (warm-ups: 1, trials that do not count: 0)"),
         ("odd.json", "odd.json is no record: missing field"),
-        ("other.json", "other.json is no record: its `schema` is not klatch-record/1"),
+        ("other.json", "other.json is no record: its `schema` is not klatch-record/2"),
         ("mixed", "mixed holds different runs, x, 10 rooms"),
     ] {
         let error = fails(&out, "s/cells/a", b);

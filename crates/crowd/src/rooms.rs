@@ -105,7 +105,7 @@ impl<W: Protocol> Rooms<W> {
         };
         let Some(header) = Header::read(room, text).filter(possible) else {
             let shown: String = String::from_utf8_lossy(text).chars().take(80).collect();
-            return self.tally.fault(fault(FaultKind::Altered, told, None, Some(&format!("got: {shown}"))));
+            return self.tally.fault(fault(FaultKind::Corrupted, told, None, Some(&format!("got: {shown}"))));
         };
         let (speaker, sequence) = (Some(header.user), Some(header.sequence));
         if W::ECHOES && header.user == user {
@@ -119,7 +119,7 @@ impl<W: Protocol> Rooms<W> {
             }
             Heard::Again => {
                 let echo = (header.user == user).then_some("delivered to its own speaker");
-                self.tally.fault(fault(FaultKind::Repeated, speaker, sequence, echo));
+                self.tally.fault(fault(FaultKind::Duplicated, speaker, sequence, echo));
             }
         }
         if self.state == State::Running && self.complete() {
@@ -207,17 +207,17 @@ impl<W: Protocol> Rooms<W> {
             for user in room {
                 let Seat { room, user: speaker, .. } = user.seat;
                 user.account.lost(room, &said).into_iter().for_each(|fault| self.tally.fault(fault));
-                let unsaid = u64::from(self.workload.count - user.pace.sent);
-                if unsaid > 0 {
+                let unsent = u64::from(self.workload.count - user.pace.sent);
+                if unsent > 0 {
                     let (speaker, sequence) = (Some(speaker), Some(user.pace.sent));
-                    let kind = FaultKind::Unsaid;
+                    let kind = FaultKind::Unsent;
                     self.tally.fault(Fault {
                         kind,
                         room,
                         user: None,
                         speaker,
                         sequence,
-                        count: unsaid,
+                        count: unsent,
                         detail: None,
                     });
                 }

@@ -100,10 +100,10 @@ impl Tally {
         result.sent += self.sent;
         result.received += self.received;
         result.lost += count(FaultKind::Lost);
-        result.unsaid += count(FaultKind::Unsaid);
-        result.repeated += count(FaultKind::Repeated);
+        result.unsent += count(FaultKind::Unsent);
+        result.duplicated += count(FaultKind::Duplicated);
         result.reordered += count(FaultKind::Reordered);
-        result.altered += count(FaultKind::Altered);
+        result.corrupted += count(FaultKind::Corrupted);
         result.faults.extend(self.faults);
         result.faults.truncate(EXAMPLES_MAX);
         let named = |((room, nick), messages): ((u32, Vec<u8>), u64)| Stranger {
@@ -170,12 +170,12 @@ mod tests {
     fn examples_are_few_and_counts_complete() {
         let mut tally = Tally::new();
         for sequence in 0..100 {
-            let kind = FaultKind::Repeated;
+            let kind = FaultKind::Duplicated;
             let (user, speaker, sequence) = (Some(1), Some(2), Some(sequence));
             tally.fault(Fault { kind, room: 1, user, speaker, sequence, count: 1, detail: None });
         }
         let mut result = CrowdResult::default();
         tally.pour_into(&mut result);
-        assert_eq!((result.repeated, result.faults.len(), result.lost), (100, EXAMPLES_MAX, 0));
+        assert_eq!((result.duplicated, result.faults.len(), result.lost), (100, EXAMPLES_MAX, 0));
     }
 }

@@ -4,7 +4,7 @@
 //! `whole`, so an exact measurement uses this instrument alone.
 
 use klatch_record::observed::{CostByLength, CostRow, Decision, LineFit};
-use klatch_record::{Found, InstrumentName};
+use klatch_record::{ObservationData, InstrumentName};
 use klatch_stats::linear_fit;
 
 use crate::bpf::{Bpf, Histogram, object};
@@ -34,7 +34,7 @@ fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
     let Measurement { bpf, coverage, .. } = measurement;
     let cpus = bpf.numbers_by_cpu("schedule_calls", 0)?;
     let total_ns: u64 = cpus.iter().map(|call| call[TOTAL_NS]).sum();
-    Ok(Found::Decision(Decision {
+    Ok(ObservationData::Decision(Decision {
         decision: read_costs(bpf, "decisions")?,
         whole: read_costs(bpf, "whole")?,
         share_of_machine: total_ns as f64 / 1e9 / (coverage.open_s() * cpus.len() as f64),

@@ -1,6 +1,6 @@
 //! The interface of all instruments.
 
-use klatch_record::{Cost, Found, InstrumentName, Support};
+use klatch_record::{Cost, ObservationData, InstrumentName, Support};
 
 use crate::bpf::{Coverage, Windows};
 use crate::error::InstrumentError;
@@ -49,7 +49,7 @@ pub(crate) trait RunningInstrument {
 /// The results of an instrument.
 pub(crate) struct Output {
     /// The observations.
-    pub(crate) data: Found,
+    pub(crate) data: ObservationData,
     /// Cost of the instrument during the run, if it was measured.
     pub(crate) cost: Option<Cost>,
     /// The share of the run that windows covered, if it uses windows.

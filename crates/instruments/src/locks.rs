@@ -1,7 +1,7 @@
 //! Waits for kernel locks.
 
 use klatch_record::observed::{LockCaller, LockKind, Locks};
-use klatch_record::{Found, InstrumentName};
+use klatch_record::{ObservationData, InstrumentName};
 use libbpf_rs::{MapCore, MapFlags};
 
 use crate::bpf::{Histogram, bpf_error, numbers, object};
@@ -85,7 +85,7 @@ fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
     let spinning = locks.kinds.iter().filter(|kind| SPINNING.contains(&kind.kind.as_str()));
     let spinning_s: f64 = spinning.map(|kind| kind.wait_s).sum();
     locks.cpu_waiting_share = spinning_s / (coverage.elapsed_s * cpus as f64);
-    Ok(Found::Locks(locks))
+    Ok(ObservationData::Locks(locks))
 }
 
 fn read_callers(measurement: &Measurement<'_>) -> Result<Vec<LockCaller>, InstrumentError> {

@@ -1,7 +1,7 @@
 //! Run queue length at each scheduling decision.
 
 use klatch_record::observed::{LengthCount, LengthMoment, Lengths, Runqueue};
-use klatch_record::{Found, InstrumentName};
+use klatch_record::{ObservationData, InstrumentName};
 
 use crate::bpf::object;
 use crate::bpf_instrument::{BpfInstrument, Measurement, Preferred};
@@ -43,7 +43,7 @@ fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
     let sum = |length: usize| cpus.iter().map(|cpu| cpu[length]).sum();
     let all: Vec<u64> = (0..LENGTHS as usize).map(sum).collect();
     let counts = all.iter().enumerate().filter(|(_, decisions)| **decisions > 0);
-    Ok(Found::Runqueue(Runqueue {
+    Ok(ObservationData::Runqueue(Runqueue {
         all: length_statistics(&all),
         cpus: cpus.iter().map(|cpu| length_statistics(cpu)).collect(),
         lengths: counts

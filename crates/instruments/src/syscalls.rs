@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use klatch_record::observed::{SideCalls, Yields};
-use klatch_record::{Found, InstrumentName};
+use klatch_record::{ObservationData, InstrumentName};
 
 use crate::bpf::object;
 use crate::bpf_instrument::{BpfInstrument, Measurement};
@@ -50,7 +50,7 @@ const COUNTED: [(&str, libc::c_long); 16] = [
 ];
 
 fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
-    Ok(Found::Syscalls(measurement.targets.sides(|side| read_side(measurement, side))?))
+    Ok(ObservationData::Syscalls(measurement.targets.sides(|side| read_side(measurement, side))?))
 }
 
 fn read_side(measurement: &Measurement<'_>, side: Side) -> Result<SideCalls, InstrumentError> {

@@ -1,7 +1,7 @@
 //! Latency from wake-up to running.
 
 use klatch_record::observed::SideWakeups;
-use klatch_record::{Found, InstrumentName};
+use klatch_record::{ObservationData, InstrumentName};
 
 use crate::bpf::{Histogram, object};
 use crate::bpf_instrument::{BpfInstrument, Measurement};
@@ -19,7 +19,7 @@ pub(crate) static WAKEUP_LATENCY: BpfInstrument = BpfInstrument {
 };
 
 fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
-    Ok(Found::Wakeups(measurement.targets.sides(|side| read_side(measurement, side))?))
+    Ok(ObservationData::Wakeups(measurement.targets.sides(|side| read_side(measurement, side))?))
 }
 
 fn read_side(measurement: &Measurement<'_>, side: Side) -> Result<SideWakeups, InstrumentError> {

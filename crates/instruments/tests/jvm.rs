@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use klatch_instruments::{Kernel, Targets};
-use klatch_record::{Found, InstrumentName};
+use klatch_record::{ObservationData, InstrumentName};
 use klatch_testing::{Need, needs};
 use shared::{data, exclusive, files, start};
 
@@ -131,7 +131,7 @@ fn waits_for_monitors_are_those_of_a_program_that_holds_one() {
     java.go();
     let [observation] = running.finish().try_into().unwrap();
     java.end();
-    let Found::Jfr(waits) = data(&observation) else { panic!("{observation:?}") };
+    let ObservationData::Jfr(waits) = data(&observation) else { panic!("{observation:?}") };
     let monitors = &waits.server.as_ref().unwrap().monitors;
     let first = &monitors.places[0];
     assert_eq!((first.method.as_str(), first.monitor.as_deref()), ("Holders.hold", Some("java.lang.Class")));
@@ -153,7 +153,7 @@ fn pinned_virtual_threads_are_those_of_a_program_that_pins_one() {
     java.go();
     let [observation] = running.finish().try_into().unwrap();
     java.end();
-    let Found::Jfr(waits) = data(&observation) else { panic!("{observation:?}") };
+    let ObservationData::Jfr(waits) = data(&observation) else { panic!("{observation:?}") };
     let pinned = &waits.server.as_ref().unwrap().pinned;
     // Now and then the recorder has one less.
     assert!((18..=20).contains(&pinned.count), "{pinned:?}");
@@ -198,7 +198,7 @@ fn collections_and_pauses_are_those_of_the_log() {
     let [observation] = running.finish().try_into().unwrap();
     let logged = &pauses()[before..];
     java.end();
-    let Found::Jvm(jvm) = data(&observation) else { panic!("{observation:?}") };
+    let ObservationData::Jvm(jvm) = data(&observation) else { panic!("{observation:?}") };
     let server = jvm.server.as_ref().unwrap();
     let collections: u64 = server.collectors.iter().map(|collector| collector.collections).sum();
     let time_ms: f64 = server.collectors.iter().map(|collector| collector.time_s * 1e3).sum();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use klatch_instruments::Kernel;
-use klatch_record::{Found, InstrumentName};
+use klatch_record::{ObservationData, InstrumentName};
 use klatch_testing::{Need, needs};
 use shared::{data, exclusive, files, me, observe, pin, start, while_spinning};
 
@@ -26,7 +26,7 @@ fn faults_migrations_and_thread_groups_are_counted() {
         faults = own_faults() - before;
         (0..MOVES).for_each(|number| pin((number % 2) as usize));
     });
-    let Found::Usage(usage) = data(&observation) else { panic!("{observation:?}") };
+    let ObservationData::Usage(usage) = data(&observation) else { panic!("{observation:?}") };
     let server = usage.sides.server.as_ref().unwrap();
     assert!(faults > 0 && server.faults_minor >= faults, "{faults} faults, {server:?}");
     assert!(server.migrations >= Some(MOVES - 1), "{server:?}");
@@ -61,7 +61,7 @@ fn every_call_and_yield_is_counted() {
     let sole_task = 'sole: loop {
         for cpu in [0, 1] {
             let [observation] = observe([InstrumentName::Syscalls], || calls(cpu));
-            let Found::Syscalls(sides) = data(&observation) else { panic!("{observation:?}") };
+            let ObservationData::Syscalls(sides) = data(&observation) else { panic!("{observation:?}") };
             if sides.server.as_ref().unwrap().yields.only > 0 || begin.elapsed() > Duration::from_secs(60) {
                 break 'sole observation;
             }
@@ -71,7 +71,7 @@ fn every_call_and_yield_is_counted() {
     while_spinning(1, 0, || observed = Some(observe([InstrumentName::Syscalls], || calls(0))));
     let [with_another] = observed.unwrap();
     for (observation, another) in [(sole_task, false), (with_another, true)] {
-        let Found::Syscalls(sides) = data(&observation) else { panic!("{observation:?}") };
+        let ObservationData::Syscalls(sides) = data(&observation) else { panic!("{observation:?}") };
         let server = sides.server.as_ref().unwrap();
         assert_eq!((server.calls["sched_yield"], server.yields.all), (CALLS, CALLS));
         assert!((CALLS..CALLS + 100).contains(&server.calls["read"]), "{server:?}");
@@ -108,7 +108,7 @@ fn a_contended_lock_is_reported_with_caller_and_wait_time() {
         std::thread::scope(|scope| (0..WRITERS).for_each(|_| drop(scope.spawn(write))));
     });
     let waited_s = waited_ns.into_inner() as f64 / 1e9;
-    let Found::Locks(locks) = data(&observation) else { panic!("{observation:?}") };
+    let ObservationData::Locks(locks) = data(&observation) else { panic!("{observation:?}") };
     let kind = locks.kinds.iter().find(|kind| kind.kind == "rwsem").expect("a file is locked by an rwsem");
     assert!(kind.server > WAITS / 2, "{waits:?} waits, {waited_s} s: {locks:?}");
     // The writers' time also includes writing and waiting for the CPU, and other threads of this process use locks, too.
@@ -141,7 +141,7 @@ fn the_profile_names_the_busy_routine() {
     std::hint::black_box(a_busy_routine(1.5));
     let used = klatch_machine::Snapshot::take(std::process::id()).unwrap().since(&before, 0);
     let [observation] = running.finish().try_into().unwrap();
-    let Found::Profile(profile) = data(&observation) else { panic!("{observation:?}") };
+    let ObservationData::Profile(profile) = data(&observation) else { panic!("{observation:?}") };
     let server = profile.sides.server.as_ref().unwrap();
     let sampled_s = server.samples as f64 / profile.frequency_hz.unwrap() as f64;
     assert!((0.7..1.4).contains(&(sampled_s / used.cpu_s)), "{sampled_s} s of {} s", used.cpu_s);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use klatch_instruments::{Kernel, TraceFile, TraceKind};
-use klatch_record::{Found, InstrumentName, Support};
+use klatch_record::{ObservationData, InstrumentName, Support};
 use klatch_testing::{Need, needs};
 use shared::{data, exclusive, files, instruments, me, observe, pin, ping_pong, start, while_spinning};
 
@@ -24,7 +24,7 @@ fn queue_length_is_the_number_of_spinning_threads() {
         observed = Some(observe([InstrumentName::Runqueue], pause));
     });
     let [observation] = observed.unwrap();
-    let Found::Runqueue(runqueue) = data(&observation) else { panic!("{observation:?}") };
+    let ObservationData::Runqueue(runqueue) = data(&observation) else { panic!("{observation:?}") };
     let of_cpu = &runqueue.cpus[0];
     // Other programs of the machine add to the queue.
     let expected = THREADS as f64;
@@ -52,7 +52,7 @@ fn profile_and_decision_agree_on_the_scheduler_share() {
         };
         std::thread::scope(|scope| (0..10).for_each(|_| drop(scope.spawn(pair))));
     });
-    let (Found::Profile(profile), Found::Decision(decision)) = (data(&profile), data(&decision)) else {
+    let (ObservationData::Profile(profile), ObservationData::Decision(decision)) = (data(&profile), data(&decision)) else {
         panic!("{profile:?} {decision:?}")
     };
     let cpus = std::thread::available_parallelism().unwrap().get() as f64;
@@ -72,7 +72,7 @@ fn wakeups_agree_with_voluntary_switches() {
     let _exclusive = exclusive();
     let mut waits = 0;
     let [observation] = observe([InstrumentName::Wakeups], || waits = ping_pong(ROUNDS));
-    let Found::Wakeups(wakeups) = data(&observation) else { panic!("{observation:?}") };
+    let ObservationData::Wakeups(wakeups) = data(&observation) else { panic!("{observation:?}") };
     let server = wakeups.server.as_ref().unwrap();
     let (observed, waits) = (server.latency_us.count as f64, waits as f64);
     assert!(waits > ROUNDS as f64 && (0.98..1.02).contains(&(observed / waits)), "{waits} waits, {server:?}");
@@ -120,7 +120,7 @@ fn wakeup_latency_agrees_with_the_woken_thread() {
         }));
     });
     let [observation] = observed.unwrap();
-    let Found::Wakeups(wakeups) = data(&observation) else { panic!("{observation:?}") };
+    let ObservationData::Wakeups(wakeups) = data(&observation) else { panic!("{observation:?}") };
     let latency = wakeups.server.as_ref().unwrap().latency_us;
     let sum_us = latency.mean * latency.count as f64;
     let expected_us = own_us * f64::from(ROUNDS);
@@ -150,10 +150,10 @@ fn counts_in_windows_are_scaled_to_the_whole_run() {
         assert!((0.02..0.3).contains(&share), "{one:?}");
     }
     let [runqueue, decision, wakeups, calls] = observed.as_slice() else { panic!("{observed:?}") };
-    let (Found::Runqueue(runqueue), Found::Decision(decision)) = (data(runqueue), data(decision)) else {
+    let (ObservationData::Runqueue(runqueue), ObservationData::Decision(decision)) = (data(runqueue), data(decision)) else {
         panic!("{observed:?}")
     };
-    let (Found::Wakeups(wakeups), Found::Syscalls(calls)) = (data(wakeups), data(calls)) else {
+    let (ObservationData::Wakeups(wakeups), ObservationData::Syscalls(calls)) = (data(wakeups), data(calls)) else {
         panic!("{observed:?}")
     };
     // There are only a dozen windows, and the speed of the machine varies between them.
@@ -176,7 +176,7 @@ fn a_trace_contains_every_wakeup() {
     let running = start(Kernel::detect(), &[InstrumentName::Trace], &me(), &files(&folder));
     let waits = ping_pong(ROUNDS);
     let [observation] = running.finish().try_into().unwrap();
-    let Found::Trace(trace) = data(&observation) else { panic!("{observation:?}") };
+    let ObservationData::Trace(trace) = data(&observation) else { panic!("{observation:?}") };
     let file = std::fs::File::open(folder.path().join(&observation.files[0])).unwrap();
     let read = TraceFile::read(file).unwrap();
     assert_eq!((read.events.len() as u64, read.lost), (trace.events, Some(trace.lost)));
@@ -202,19 +202,19 @@ fn missing_kernel_features_are_reported_and_the_rest_works() {
         match one.instrument {
             InstrumentName::Runqueue => {
                 assert!(matches!(one.support, Support::Fallback { .. }), "{one:?}");
-                let Found::Runqueue(queue) = data(&one) else { panic!("{one:?}") };
+                let ObservationData::Runqueue(queue) = data(&one) else { panic!("{one:?}") };
                 assert!(queue.all.decisions > 100 && queue.all.mean >= 1.0, "{:?}", queue.all);
             }
             InstrumentName::Decision => {
                 let Support::NotAvailable { why, .. } = &one.support else { panic!("{one:?}") };
                 assert_eq!(why, "the kernel has no tracepoint sched_entry_tp");
-                assert!(one.found.is_none() && one.failure.is_none());
+                assert!(one.data.is_none() && one.failure.is_none());
             }
             // Virtual CPUs often have no counters.
             InstrumentName::Instructions | InstrumentName::CacheMisses => {
-                assert!(one.failure.is_none() && one.found.is_some() == one.support.works(), "{one:?}");
+                assert!(one.failure.is_none() && one.data.is_some() == one.support.works(), "{one:?}");
             }
-            _ => assert!(one.failure.is_none() && one.found.is_some(), "{one:?}"),
+            _ => assert!(one.failure.is_none() && one.data.is_some(), "{one:?}"),
         }
     }
     for one in start(Kernel::without_btf(), &names, &me(), &files(&folder)).finish() {

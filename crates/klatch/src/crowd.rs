@@ -111,7 +111,7 @@ impl Crowd {
             save(&shard_record(plan, result.clone(), report.clone())?, out)?;
         }
         if self.json {
-            print_event(&CrowdEvent::Itself(report.into()));
+            print_event(&CrowdEvent::SelfReport(report.into()));
             print_event(&CrowdEvent::Result(result.clone().into()));
         } else {
             print(klatch_report::crowd(&result)?);

@@ -53,16 +53,16 @@ fn a_lost_delivery_is_detected() {
 fn a_lost_delivery_under_turns_stops_the_room_and_is_detected() {
     for (status, record) in spoilt(Mischief::Lose { delivery: 10 }, "turns") {
         assert_eq!((status, record.checks.lost), (Some(1), 1));
-        assert!(record.checks.unsaid > 0 && reasons(&record).contains("messages never sent"), "{record:?}");
+        assert!(record.checks.unsent > 0 && reasons(&record).contains("messages never sent"), "{record:?}");
     }
 }
 
 #[test]
 fn a_duplicated_delivery_is_detected() {
     for (status, record) in spoilt(Mischief::Repeat { delivery: 10 }, "turns") {
-        assert_eq!((status, record.checks.repeated, record.score.received), (Some(1), 1, 800));
+        assert_eq!((status, record.checks.duplicated, record.score.received), (Some(1), 1, 800));
         assert!(
-            reasons(&record).contains("1 delivery repeated; first, repeated: room 1, user 3, "),
+            reasons(&record).contains("1 delivery duplicated; first, duplicated: room 1, user 3, "),
             "{record:?}"
         );
     }
@@ -71,7 +71,7 @@ fn a_duplicated_delivery_is_detected() {
 #[test]
 fn a_duplicate_of_the_last_delivery_is_detected() {
     for (status, record) in spoilt(Mischief::Repeat { delivery: 80 }, "turns") {
-        assert_eq!((status, record.checks.repeated), (Some(1), 1), "{record:?}");
+        assert_eq!((status, record.checks.duplicated), (Some(1), 1), "{record:?}");
     }
 }
 
@@ -89,9 +89,9 @@ fn a_reordered_delivery_is_detected() {
 #[test]
 fn a_corrupted_delivery_is_detected() {
     for (status, record) in spoilt(Mischief::Alter { delivery: 10 }, "flood") {
-        assert_eq!((status, record.checks.altered), (Some(1), 1));
+        assert_eq!((status, record.checks.corrupted), (Some(1), 1));
         assert!(
-            reasons(&record).contains("1 delivery altered; first, altered: room 1, user 3, "),
+            reasons(&record).contains("1 delivery corrupted; first, corrupted: room 1, user 3, "),
             "{record:?}"
         );
     }
@@ -100,7 +100,7 @@ fn a_corrupted_delivery_is_detected() {
 #[test]
 fn an_echo_is_detected() {
     for (status, record) in spoilt(Mischief::Echo, "turns") {
-        assert_eq!((status, record.checks.repeated), (Some(1), 20));
+        assert_eq!((status, record.checks.duplicated), (Some(1), 20));
         assert!(reasons(&record).contains("delivered to its own speaker"), "{record:?}");
     }
 }

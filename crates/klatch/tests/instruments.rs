@@ -31,10 +31,10 @@ fn a_run_with_every_instrument_has_all_observations_within_the_bounds() {
         // Some CPUs hide their counters. The record then states that and contains no substitute.
         let counter = matches!(one.instrument, InstrumentName::Instructions | InstrumentName::CacheMisses);
         if let (true, Support::NotAvailable { why, .. }) = (counter, &one.support) {
-            assert!(why.contains("no counter") && one.found.is_none(), "{one:?}");
+            assert!(why.contains("no counter") && one.data.is_none(), "{one:?}");
             continue;
         }
-        assert!(one.found.is_some() && one.failure.is_none(), "{one:?}");
+        assert!(one.data.is_some() && one.failure.is_none(), "{one:?}");
         for file in &one.files {
             assert!(out.path().join("latest").join(file).is_file(), "{file}");
         }

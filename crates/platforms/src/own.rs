@@ -31,7 +31,7 @@ static NETTY: Jar = Jar {
 pub enum OwnError {
     /// The own file cannot be found.
     #[error("cannot find the klatch program itself: {0}")]
-    Itself(std::io::Error),
+    CrowdSelfReport(std::io::Error),
     /// The jar is neither inside nor named.
     #[error(
         "this klatch was built without {name}.jar; build it with `make build`, or set {variable} to its path"
@@ -71,7 +71,7 @@ pub enum OwnError {
 /// # Errors
 /// The system does not tell.
 pub fn klatch_itself() -> Result<PathBuf, OwnError> {
-    std::env::current_exe().map_err(OwnError::Itself)
+    std::env::current_exe().map_err(OwnError::CrowdSelfReport)
 }
 
 /// The path of `klatch.jar`: what `KLATCH_JAR` names, or else the one inside this program, laid into the user's cache.

@@ -54,14 +54,14 @@ pub enum CrowdEvent {
     /// Last verified delivery, or it gave up.
     Done,
     /// What it knows of itself, for whoever started it on another machine.
-    Itself(Box<Itself>),
+    SelfReport(Box<CrowdSelfReport>),
     /// The whole result.
     Result(Box<CrowdResult>),
 }
 
 /// What a crowd knows of itself and of the machine it runs on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Itself {
+pub struct CrowdSelfReport {
     /// The name of the machine.
     pub host: String,
     /// The machine's clock, as in [`crate::Moment`].
@@ -98,13 +98,13 @@ pub struct CrowdResult {
     /// Deliveries that never came of messages that were said.
     pub lost: u64,
     /// Messages that were never said.
-    pub unsaid: u64,
+    pub unsent: u64,
     /// Deliveries that came again.
-    pub repeated: u64,
+    pub duplicated: u64,
     /// Deliveries that came after a later one of the same speaker.
     pub reordered: u64,
     /// Deliveries that were changed.
-    pub altered: u64,
+    pub corrupted: u64,
     /// The first faults, as examples.
     pub faults: Vec<Fault>,
     /// Who else was in the rooms.
@@ -139,13 +139,13 @@ pub enum FaultKind {
     /// Said, and never delivered.
     Lost,
     /// Never said.
-    Unsaid,
+    Unsent,
     /// Delivered again, or to its own speaker.
-    Repeated,
+    Duplicated,
     /// Delivered after a later one of the same speaker.
     Reordered,
     /// Not byte for byte what was said.
-    Altered,
+    Corrupted,
 }
 
 /// Somebody in a room who is not of the crowd.
@@ -194,10 +194,10 @@ impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = match self.kind {
             FaultKind::Lost => "lost",
-            FaultKind::Unsaid => "unsaid",
-            FaultKind::Repeated => "repeated",
+            FaultKind::Unsent => "unsent",
+            FaultKind::Duplicated => "duplicated",
             FaultKind::Reordered => "reordered",
-            FaultKind::Altered => "altered",
+            FaultKind::Corrupted => "corrupted",
         };
         write!(f, "{kind}: room {}", self.room)?;
         if let Some(user) = self.user {

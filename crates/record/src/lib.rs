@@ -20,6 +20,7 @@ mod save;
 mod shard;
 mod study;
 mod timeline;
+mod upgrade;
 mod usage;
 mod verdict;
 mod window;
@@ -29,14 +30,16 @@ pub use comparison::{
     COMPARISON_SCHEMA_NAME, Comparison, Estimator, MetricComparison, RatioEstimate, Side, Unit,
 };
 pub use crowd_result::{
-    CrowdEvent, CrowdResult, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind, Itself, Stranger,
+    CrowdEvent, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind, Stranger,
 };
 pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
 pub use floor::{FLOOR_SCHEMA_NAME, FloorResult, FloorRow, LoopbackCost};
 pub use latency::{Latency, LatencyError};
 pub use merge::{MergeError, merge, merge_files};
-pub use observation::{Availability, Cost, Found, InstrumentName, InstrumentNameError, Observation, Support};
+pub use observation::{
+    Availability, Cost, InstrumentName, InstrumentNameError, Observation, ObservationData, Support,
+};
 pub use part::Part;
 pub use reading::{READINGS, Reading};
 pub use record::{
@@ -48,6 +51,7 @@ pub use study::{
     CellResult, CellStatus, Estimate, STUDY_SCHEMA_NAME, SearchResult, SearchStep, StudyAxis, StudyResult,
 };
 pub use timeline::{Interval, IntervalCounts, Timeline};
+pub use upgrade::{read_json, upgrade};
 pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use workload::{CONNECTIONS_PER_SOURCE, Pacing, ProtocolName, Workload, WorkloadError};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::read_json;
 use crate::{
     Cause, LatencyError, Part, Platform, Reason, Record, Score, Shard, Usage, UsageOfBoth, Verdict, Warning,
     Workload,
@@ -116,7 +117,7 @@ pub fn merge_files(paths: &[PathBuf]) -> Result<Record, MergeError> {
     let read = |path: &PathBuf| {
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|source| MergeError::Read { path: path.clone(), source })?;
-        serde_json::from_str(&text).map_err(|source| MergeError::NoRecord { path: path.clone(), source })
+        read_json(&text).map_err(|source| MergeError::NoRecord { path: path.clone(), source })
     };
     merge(paths.iter().map(read).collect::<Result<_, _>>()?)
 }

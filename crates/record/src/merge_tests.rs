@@ -110,10 +110,10 @@ fn record(start: u32) -> Record {
         over_time: Some(over_time(start)),
         checks: Checks {
             lost: 0,
-            unsaid: 0,
-            repeated: 0,
+            unsent: 0,
+            duplicated: 0,
             reordered: 0,
-            altered: 0,
+            corrupted: 0,
             faults: vec![],
             strangers: vec![],
             failure: None,

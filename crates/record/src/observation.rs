@@ -27,7 +27,7 @@ pub struct Observation {
     /// Its cost; `null` where it does nothing while the run goes on.
     pub cost: Option<Cost>,
     /// What it saw; `null` where it could not work.
-    pub found: Option<Found>,
+    pub data: Option<ObservationData>,
     /// Files with more of it, in the folder of the record.
     pub files: Vec<String>,
 }
@@ -182,7 +182,7 @@ pub struct Cost {
 /// What an instrument saw, by instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
+pub enum ObservationData {
     /// See [`UsageDetails`].
     Usage(UsageDetails),
     /// See [`Profile`].

@@ -137,10 +137,10 @@ fn checks(parts: &[Part]) -> Checks {
     });
     Checks {
         lost: sum(|checks| checks.lost),
-        unsaid: sum(|checks| checks.unsaid),
-        repeated: sum(|checks| checks.repeated),
+        unsent: sum(|checks| checks.unsent),
+        duplicated: sum(|checks| checks.duplicated),
         reordered: sum(|checks| checks.reordered),
-        altered: sum(|checks| checks.altered),
+        corrupted: sum(|checks| checks.corrupted),
         faults,
         strangers,
         failure,

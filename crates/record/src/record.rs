@@ -11,12 +11,12 @@ use crate::{
 };
 
 /// What [`Record::schema`] says.
-pub const SCHEMA_NAME: &str = "klatch-record/1";
+pub const SCHEMA_NAME: &str = "klatch-record/2";
 
 /// The complete result of a run: what ran, where, the score, the checks, the observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
-    /// Always `klatch-record/1`.
+    /// Always `klatch-record/2`.
     pub schema: String,
     /// What measured.
     pub klatch: Build,
@@ -192,13 +192,13 @@ pub struct Checks {
     /// Deliveries that never came of messages that were said.
     pub lost: u64,
     /// Messages that were never said.
-    pub unsaid: u64,
+    pub unsent: u64,
     /// Deliveries that came again.
-    pub repeated: u64,
+    pub duplicated: u64,
     /// Deliveries that came after a later one of the same speaker.
     pub reordered: u64,
     /// Deliveries that were changed.
-    pub altered: u64,
+    pub corrupted: u64,
     /// The first faults, as examples.
     pub faults: Vec<Fault>,
     /// Who else was in the rooms.

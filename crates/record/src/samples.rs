@@ -53,10 +53,10 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
         over_time: None,
         checks: Checks {
             lost: 0,
-            unsaid: 0,
-            repeated: 0,
+            unsent: 0,
+            duplicated: 0,
             reordered: 0,
-            altered: 0,
+            corrupted: 0,
             faults: Vec::new(),
             strangers: Vec::new(),
             failure: None,

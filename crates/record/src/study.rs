@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::{Build, Warning};
 
 /// What [`StudyResult::schema`] says.
-pub const STUDY_SCHEMA_NAME: &str = "klatch-study/1";
+pub const STUDY_SCHEMA_NAME: &str = "klatch-study/2";
 
 /// What came of a study: its cells, each estimated from records that stand beside this.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StudyResult {
-    /// Always `klatch-study/1`.
+    /// Always `klatch-study/2`.
     pub schema: String,
     /// Its name, that of its file.
     pub name: String,
@@ -110,7 +110,7 @@ pub struct SearchResult {
     /// What was varied: `rooms` or `rate`.
     pub axis: String,
     /// The highest value that held; of several passes, the geometric mean of theirs; `null` if even the first failed.
-    pub found: Option<f64>,
+    pub value: Option<f64>,
     /// Lower end of its interval over the passes, at the study's confidence; `null` with fewer than two.
     #[serde(default)]
     pub low: Option<f64>,
@@ -140,7 +140,7 @@ pub struct SearchStep {
     #[serde(default = "once")]
     pub visits: u32,
     /// What was seen at the last of them.
-    pub seen: String,
+    pub observed: String,
 }
 
 /// Searches were of one pass, with one visit a step, before they said so.

@@ -3,7 +3,7 @@
 use klatch_record::observed::{
     JavaWaitsSide, LineFit, ProfiledSide, SideCalls, SideWakeups, Sides, UsageSide, Waits,
 };
-use klatch_record::{Found, Observation, Support};
+use klatch_record::{Observation, ObservationData, Support};
 
 use crate::number::{grouped, megabytes, three_digits, time};
 
@@ -15,7 +15,7 @@ pub(crate) fn observations(all: &[Observation]) -> String {
 }
 
 fn lines(one: &Observation) -> Vec<String> {
-    let mut lines = match (&one.found, &one.failure, &one.support) {
+    let mut lines = match (&one.data, &one.failure, &one.support) {
         (Some(found), _, _) => found_lines(found),
         (None, Some(failure), _) => vec![format!("saw nothing: {failure}")],
         (None, None, Support::NotAvailable { why, remedy }) => {
@@ -41,16 +41,18 @@ fn lines(one: &Observation) -> Vec<String> {
     lines
 }
 
-fn found_lines(found: &Found) -> Vec<String> {
+fn found_lines(found: &ObservationData) -> Vec<String> {
     match found {
-        Found::Usage(usage) => {
+        ObservationData::Usage(usage) => {
             let mut lines = sides(&usage.sides, usage_side);
             if let Some(pressure) = usage.pressure {
                 lines.push(format!("some task waited for a CPU {} of the time", percent(pressure.cpu)));
             }
             lines
         }
-        Found::Profile(profile) | Found::Instructions(profile) | Found::CacheMisses(profile) => {
+        ObservationData::Profile(profile)
+        | ObservationData::Instructions(profile)
+        | ObservationData::CacheMisses(profile) => {
             let mut lines = vec![format!("machine  {}", profiled(&profile.machine))];
             lines.extend(sides(&profile.sides, profiled));
             let top = profile.machine.top_self.iter().take(5);
@@ -63,7 +65,7 @@ fn found_lines(found: &Found) -> Vec<String> {
             ));
             lines
         }
-        Found::Runqueue(queue) => {
+        ObservationData::Runqueue(queue) => {
             let all = queue.all;
             vec![format!(
                 "mean {}, sd {}, max {} tasks at {} decisions",
@@ -73,7 +75,7 @@ fn found_lines(found: &Found) -> Vec<String> {
                 grouped(all.decisions)
             )]
         }
-        Found::Decision(decision) => {
+        ObservationData::Decision(decision) => {
             let line = |name: &str, cost: &klatch_record::observed::CostByLength| {
                 let all = cost.all_ns;
                 let fit = cost.fit.as_ref().map_or_else(|| "too few lengths for a line".to_owned(), fit);
@@ -85,7 +87,7 @@ fn found_lines(found: &Found) -> Vec<String> {
                 format!("__schedule took {} of the machine's CPU time", percent(decision.share_of_machine)),
             ]
         }
-        Found::Wakeups(wakeups) => sides(wakeups, |side: &SideWakeups| {
+        ObservationData::Wakeups(wakeups) => sides(wakeups, |side: &SideWakeups| {
             let latency = side.latency_us;
             format!(
                 "{} wake-ups/s, to running p50 {} p99 {}; {} preemptions, {} migrations",
@@ -96,7 +98,7 @@ fn found_lines(found: &Found) -> Vec<String> {
                 grouped(side.migrations)
             )
         }),
-        Found::Locks(locks) => {
+        ObservationData::Locks(locks) => {
             let kind = |kind: &klatch_record::observed::LockKind| {
                 let wait = time(kind.wait_us.p50);
                 format!(
@@ -115,7 +117,7 @@ fn found_lines(found: &Found) -> Vec<String> {
             }
             lines
         }
-        Found::Syscalls(calls) => sides(calls, |side: &SideCalls| {
+        ObservationData::Syscalls(calls) => sides(calls, |side: &SideCalls| {
             let mut each: Vec<_> = side.calls.iter().collect();
             each.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
             let each: Vec<String> =
@@ -130,10 +132,10 @@ fn found_lines(found: &Found) -> Vec<String> {
             };
             each.join(", ") + &led
         }),
-        Found::Jvm(Sides { server: None, crowd: None }) => {
+        ObservationData::Jvm(Sides { server: None, crowd: None }) => {
             vec!["neither side is a Java virtual machine that keeps counters".to_owned()]
         }
-        Found::Jvm(jvm) => sides(jvm, |side: &klatch_record::observed::JvmSide| {
+        ObservationData::Jvm(jvm) => sides(jvm, |side: &klatch_record::observed::JvmSide| {
             format!(
                 "GC {} of the time, {} safepoints ({}), JIT {}, heap {} of {}",
                 percent(side.gc_share),
@@ -144,8 +146,8 @@ fn found_lines(found: &Found) -> Vec<String> {
                 megabytes(side.heap_committed_bytes)
             )
         }),
-        Found::Jfr(Sides { server: None, crowd: None }) => vec!["neither side is Java".to_owned()],
-        Found::Jfr(waits) => sides(waits, |side: &JavaWaitsSide| {
+        ObservationData::Jfr(Sides { server: None, crowd: None }) => vec!["neither side is Java".to_owned()],
+        ObservationData::Jfr(waits) => sides(waits, |side: &JavaWaitsSide| {
             let most = side.monitors.places.first();
             let most = most.map_or(String::new(), |place| format!(", most in {}", place.method));
             let of =
@@ -157,7 +159,7 @@ fn found_lines(found: &Found) -> Vec<String> {
                 of(&side.pinned)
             )
         }),
-        Found::Trace(trace) => {
+        ObservationData::Trace(trace) => {
             let (events, lost) = (grouped(trace.events), grouped(trace.lost));
             vec![format!("{events} events, {lost} lost, {}", megabytes(trace.file_bytes))]
         }
@@ -215,7 +217,7 @@ mod tests {
     use super::*;
     use klatch_record::{Cost, InstrumentName, observed};
 
-    fn observation(support: Support, found: Option<Found>) -> Observation {
+    fn observation(support: Support, found: Option<ObservationData>) -> Observation {
         let cost = found.as_ref().map(|_| Cost {
             cpu_s: 0.5,
             runs: 9,
@@ -228,7 +230,7 @@ mod tests {
             failure: None,
             share_of_time: None,
             cost,
-            found,
+            data: found,
             files: vec![],
         }
     }
@@ -237,7 +239,8 @@ mod tests {
     fn what_was_seen_and_what_could_not_be_seen_is_told() {
         let all = observed::Lengths { decisions: 1_000, mean: 32.24, sd: 19.8, max: 414 };
         let found = observed::Runqueue { all, cpus: vec![], lengths: vec![], over_time: vec![] };
-        let seen = observation(Support::Usable { base: "BPF".to_owned() }, Some(Found::Runqueue(found)));
+        let seen =
+            observation(Support::Usable { base: "BPF".to_owned() }, Some(ObservationData::Runqueue(found)));
         let absent = Support::NotAvailable { why: "no root".to_owned(), remedy: "sudo".to_owned() };
         assert_eq!(
             observations(&[seen, observation(absent, None)]),

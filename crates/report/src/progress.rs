@@ -62,7 +62,7 @@ impl Progress {
                 self.say(&format!("{here} of {shards} shards at the gate"));
             }
             (CrowdEvent::Open, Some(bar)) => bar.set_message(self.name.clone()),
-            (CrowdEvent::Open, None) | (CrowdEvent::Cpus { .. } | CrowdEvent::Itself(_), _) => {}
+            (CrowdEvent::Open, None) | (CrowdEvent::Cpus { .. } | CrowdEvent::SelfReport(_), _) => {}
         }
     }
 

@@ -155,7 +155,7 @@ struct Head {
 }
 
 fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ReadError> {
-    serde_json::from_str(text)
+    klatch_record::read_json(text)
         .map_err(|error| ReadError::Other { path: path.to_owned(), cause: error.to_string() })
 }
 

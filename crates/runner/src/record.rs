@@ -150,10 +150,10 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         over_time: result.over_time.as_ref().map(Timeline::of).transpose()?,
         checks: Checks {
             lost: result.lost,
-            unsaid: result.unsaid,
-            repeated: result.repeated,
+            unsent: result.unsent,
+            duplicated: result.duplicated,
             reordered: result.reordered,
-            altered: result.altered,
+            corrupted: result.corrupted,
             faults: result.faults,
             strangers: result.strangers,
             failure: result.failure,

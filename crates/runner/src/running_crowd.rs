@@ -2,7 +2,7 @@
 
 use klatch_machine::Snapshot;
 use klatch_platforms::Process;
-use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Itself, Usage};
+use klatch_record::{CrowdEvent, CrowdResult, CrowdSelfReport, FailureKind, Usage};
 
 use crate::crowd_command::CrowdCommand;
 use crate::error::RunError;
@@ -15,7 +15,7 @@ pub(crate) struct CrowdOutput {
     pub(crate) died: Option<String>,
     pub(crate) usage: Option<Usage>,
     /// Its own report, which only crowds of Klatch's Rust program print.
-    pub(crate) report: Option<Itself>,
+    pub(crate) report: Option<CrowdSelfReport>,
 }
 
 /// The stages of a crowd, in order.
@@ -39,7 +39,7 @@ pub(crate) struct RunningCrowd<'a> {
     pub(crate) progress: [u64; 3],
     /// Latency counts of the last progress event that have not been passed on.
     pub(crate) latency_ns: Vec<(u64, u64)>,
-    report: Option<Itself>,
+    report: Option<CrowdSelfReport>,
     result: Option<CrowdResult>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> RunningCrowd<'a> {
                 return true;
             }
             Ok(CrowdEvent::Done) => self.stage = Stage::Done,
-            Ok(CrowdEvent::Itself(report)) => self.report = Some(*report),
+            Ok(CrowdEvent::SelfReport(report)) => self.report = Some(*report),
             Ok(CrowdEvent::Result(result)) => (self.stage, self.result) = (Stage::Done, Some(*result)),
             Ok(
                 CrowdEvent::Joining { .. }

@@ -1,7 +1,7 @@
 //! What a crowd measures of itself. On another machine, no other process of Klatch can measure it.
 
 use klatch_machine::{Snapshot, boot_id, environment, host_name};
-use klatch_record::{CrowdEvent, Environment, Itself};
+use klatch_record::{CrowdEvent, CrowdSelfReport, Environment};
 
 /// Measures the crowd that runs in this process, and the machine.
 pub struct SelfMonitor {
@@ -27,9 +27,9 @@ impl SelfMonitor {
     }
 
     /// The report; `messages` is the number sent plus the number of verified deliveries.
-    pub fn report(self, messages: u64) -> Itself {
+    pub fn report(self, messages: u64) -> CrowdSelfReport {
         let span = self.before.zip(self.after);
-        Itself {
+        CrowdSelfReport {
             host: host_name(),
             clock: boot_id(),
             usage: span.map(|(before, after)| after.since(&before, messages)),

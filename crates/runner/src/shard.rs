@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use klatch_record::{
-    Build, CrowdInfo, CrowdResult, Gate, Itself, Platform, ProtocolName, Record, Role, Workload,
+    Build, CrowdInfo, CrowdResult, CrowdSelfReport, Gate, Platform, ProtocolName, Record, Role, Workload,
 };
 
 use crate::error::RunError;
@@ -41,7 +41,11 @@ pub fn now() -> String {
 ///
 /// # Errors
 /// A latency is out of the range of the histogram.
-pub fn shard_record(plan: ShardPlan, result: CrowdResult, report: Itself) -> Result<Record, RunError> {
+pub fn shard_record(
+    plan: ShardPlan,
+    result: CrowdResult,
+    report: CrowdSelfReport,
+) -> Result<Record, RunError> {
     let address = address(&plan.host, plan.port);
     let platform = Platform {
         name: format!("{}://{address}", plan.protocol.name()),

@@ -18,18 +18,18 @@ pub fn judge(result: &CrowdResult) -> Verdict {
     let failure = result.failure.iter().map(ToString::to_string);
     let counts = [
         (FaultKind::Lost, result.lost),
-        (FaultKind::Unsaid, result.unsaid),
-        (FaultKind::Repeated, result.repeated),
+        (FaultKind::Unsent, result.unsent),
+        (FaultKind::Duplicated, result.duplicated),
         (FaultKind::Reordered, result.reordered),
-        (FaultKind::Altered, result.altered),
+        (FaultKind::Corrupted, result.corrupted),
     ];
     let faults = counts.into_iter().filter(|(_, count)| *count > 0).map(|(kind, count)| {
         let (unit, what) = match kind {
             FaultKind::Lost => ("delivery", "lost"),
-            FaultKind::Unsaid => ("message", "never sent"),
-            FaultKind::Repeated => ("delivery", "repeated"),
+            FaultKind::Unsent => ("message", "never sent"),
+            FaultKind::Duplicated => ("delivery", "duplicated"),
             FaultKind::Reordered => ("delivery", "reordered"),
-            FaultKind::Altered => ("delivery", "altered"),
+            FaultKind::Corrupted => ("delivery", "corrupted"),
         };
         let unit = if count == 1 { unit.to_owned() } else { plural(unit) };
         let example = result.faults.iter().find(|fault| fault.kind == kind);
@@ -130,9 +130,9 @@ mod tests {
         let fault = |kind, count| Fault { kind, room: 3, user, speaker, sequence, count, detail: None };
         let result = CrowdResult {
             lost: 12,
-            unsaid: 1,
-            altered: 1,
-            faults: vec![fault(FaultKind::Altered, 1), fault(FaultKind::Lost, 12)],
+            unsent: 1,
+            corrupted: 1,
+            faults: vec![fault(FaultKind::Corrupted, 1), fault(FaultKind::Lost, 12)],
             failure: Some(Failure {
                 kind: FailureKind::Disconnect,
                 room: Some(3),
@@ -150,7 +150,7 @@ mod tests {
                 "room 3, user 7: the server closed the connection",
                 "12 deliveries lost; first, lost: room 3, user 7, message 41 of user 2 and 11 after it",
                 "1 message never sent",
-                "1 delivery altered; first, altered: room 3, user 7, message 41 of user 2",
+                "1 delivery corrupted; first, corrupted: room 3, user 7, message 41 of user 2",
             ]
         );
     }

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use klatch_record::observed::{JavaWaitsSide, Sides};
-use klatch_record::{Found, InstrumentName, Support};
+use klatch_record::{ObservationData, InstrumentName, Support};
 
 use crate::bpf::{Coverage, Windows};
 use crate::error::InstrumentError;
@@ -79,7 +79,7 @@ impl RunningInstrument for RunningRecordings {
             server: read_side("server", &std::mem::take(&mut self.servers), files, &mut names)?,
             crowd: read_side("crowd", &std::mem::take(&mut self.crowds), files, &mut names)?,
         };
-        Ok(Output { data: Found::Jfr(waits), cost: None, share_of_time: None, files: names })
+        Ok(Output { data: ObservationData::Jfr(waits), cost: None, share_of_time: None, files: names })
     }
 }
 

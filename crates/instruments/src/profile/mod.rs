@@ -4,7 +4,7 @@ mod shares;
 mod stacks;
 
 use klatch_record::observed::{Profile, Sides};
-use klatch_record::{Found, InstrumentName, Support};
+use klatch_record::{ObservationData, InstrumentName, Support};
 
 use crate::bpf::{Bpf, Coverage, SampleTrigger, Windows, object, online_cpus};
 use crate::error::InstrumentError;
@@ -24,7 +24,7 @@ pub(crate) struct Profiler {
     description: &'static str,
     base: &'static str,
     trigger: SampleTrigger,
-    data: fn(Profile) -> Found,
+    data: fn(Profile) -> ObservationData,
     /// Ending of the file of folded stacks.
     ending: &'static str,
 }
@@ -37,7 +37,7 @@ pub(crate) static CPU_TIME: Profiler = Profiler {
     description: "where CPU time goes: kernel routines, shares, stacks",
     base: "BPF at a timer of 99 Hz on each CPU (cpu-clock)",
     trigger: SampleTrigger::TimeHz(99),
-    data: Found::Profile,
+    data: ObservationData::Profile,
     ending: "folded",
 };
 
@@ -47,7 +47,7 @@ pub(crate) static INSTRUCTIONS: Profiler = Profiler {
     description: "where instructions are executed, by the CPU's counter",
     base: "BPF every 4,000,037 instructions of a CPU, by its counter",
     trigger: SampleTrigger::Instructions(4_000_037),
-    data: Found::Instructions,
+    data: ObservationData::Instructions,
     ending: "instructions.folded",
 };
 
@@ -57,7 +57,7 @@ pub(crate) static CACHE_MISSES: Profiler = Profiler {
     description: "where the last cache misses, by the CPU's counter",
     base: "BPF every 20,011 cache misses of a CPU, by its counter",
     trigger: SampleTrigger::CacheMisses(20_011),
-    data: Found::CacheMisses,
+    data: ObservationData::CacheMisses,
     ending: "cache-misses.folded",
 };
 
@@ -207,7 +207,7 @@ mod tests {
         std::hint::black_box(&pages);
         running.stop();
         let output = running.read(&files, &Coverage::NO_WINDOWS).unwrap();
-        let Found::Instructions(profile) = output.data else { panic!("not a profile of instructions") };
+        let ObservationData::Instructions(profile) = output.data else { panic!("not a profile of instructions") };
         assert_eq!((profile.frequency_hz, profile.events_per_sample), (None, Some(PERIOD)));
         let (samples, expected) = (profile.sides.server.unwrap().samples, PAGES as u64 / PERIOD);
         // Each CPU has its own counter, whose remainder makes no sample.

@@ -8,7 +8,7 @@ mod writer;
 
 use std::path::Path;
 
-use klatch_record::{Found, InstrumentName, Support, observed};
+use klatch_record::{ObservationData, InstrumentName, Support, observed};
 
 pub use file::{TraceEvent, TraceFile, TraceFileError, TraceKind};
 pub use perfetto::write_perfetto;
@@ -78,7 +78,7 @@ impl RunningInstrument for RunningTrace {
     fn read(&mut self, _: &Files, coverage: &Coverage) -> Result<Output, InstrumentError> {
         let (trace, cost) = (self.recorder.end()?, self.recorder.bpf.cost(coverage));
         Ok(Output {
-            data: Found::Trace(trace),
+            data: ObservationData::Trace(trace),
             cost: Some(cost),
             share_of_time: None,
             files: vec![self.name.clone()],

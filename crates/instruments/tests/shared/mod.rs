@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use klatch_instruments::{Files, Instruments, Kernel, RunningInstruments, Targets, availability};
-use klatch_record::{Found, InstrumentName, Observation, Support};
+use klatch_record::{ObservationData, InstrumentName, Observation, Support};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// This process as the server.
@@ -62,8 +62,8 @@ pub(crate) fn observe<const N: usize>(names: [InstrumentName; N], work: impl FnO
 }
 
 /// The data of an observation, which must not have failed.
-pub(crate) fn data(observation: &Observation) -> &Found {
-    observation.found.as_ref().expect("the instrument has results")
+pub(crate) fn data(observation: &Observation) -> &ObservationData {
+    observation.data.as_ref().expect("the instrument has results")
 }
 
 /// Restricts the calling thread to one CPU.

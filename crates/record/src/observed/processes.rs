@@ -84,7 +84,7 @@ pub struct Yields {
     /// One of lower priority ran.
     pub lower: u64,
     /// The yielding task went on although another could have run.
-    pub itself: u64,
+    pub continued: u64,
 }
 
 /// A raw trace was written.

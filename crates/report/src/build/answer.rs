@@ -177,13 +177,13 @@ fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
 fn of_search(subject: &Subject) -> Option<String> {
     let searches = subject.cells().filter_map(|(at, cell)| Some((at, cell.search.as_ref()?)));
     let mut sorted: Vec<_> = searches.collect();
-    sorted.sort_by(|a, b| b.1.found.unwrap_or(0.0).total_cmp(&a.1.found.unwrap_or(0.0)));
+    sorted.sort_by(|a, b| b.1.value.unwrap_or(0.0).total_cmp(&a.1.value.unwrap_or(0.0)));
     let told: Vec<String> = sorted
         .iter()
         .take(4)
         .map(|(at, search)| {
             let label = &subject.grid.labels[*at];
-            match (search.found, search.low.zip(search.high)) {
+            match (search.value, search.low.zip(search.high)) {
                 (Some(found), Some((low, high))) => format!(
                     "{label} holds {} {} ({}–{})",
                     trimmed(found),

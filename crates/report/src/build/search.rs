@@ -18,7 +18,7 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
             let label = format!("{} {}", subject.grid.labels[place], crate::number::plain(at));
             Some(Mark { label, line: [(Some(at), None), (Some(at), None)] })
         };
-        let searches = subject.cells().filter_map(|(place, cell)| Some((place, cell.search.as_ref()?.found)));
+        let searches = subject.cells().filter_map(|(place, cell)| Some((place, cell.search.as_ref()?.value)));
         searches.filter_map(mark).collect::<Vec<_>>()
     };
     if any_rate {

@@ -12,8 +12,8 @@ use klatch_record::observed::{
     LineFit, Profile, ProfiledSide, Routine, Runqueue, Shares, Sides, WaitPlace, Waits,
 };
 use klatch_record::{
-    Build, CellResult, CellStatus, Checks, Class, Cost, CrowdInfo, Environment, Estimate, Found,
-    InstrumentName, IntervalCounts, Latency, Limits, Observation, Pacing, Platform, ProtocolName, READINGS,
+    Build, CellResult, CellStatus, Checks, Class, Cost, CrowdInfo, Environment, Estimate, InstrumentName,
+    IntervalCounts, Latency, Limits, Observation, ObservationData, Pacing, Platform, ProtocolName, READINGS,
     Record, Role, SCHEMA_NAME, STUDY_SCHEMA_NAME, Score, Status, StudyAxis, StudyResult, Support, Timeline,
     Usage, UsageOfBoth, Verdict, Warning, WarningKind, Workload,
 };
@@ -171,10 +171,10 @@ fn record(at: &[(&str, &str)], number: u32, minute: usize, messages_per_s: f64) 
         over_time: None,
         checks: Checks {
             lost: 0,
-            unsaid: 0,
-            repeated: 0,
+            unsent: 0,
+            duplicated: 0,
             reordered: 0,
-            altered: 0,
+            corrupted: 0,
             faults: Vec::new(),
             strangers: Vec::new(),
             failure: None,
@@ -310,22 +310,22 @@ pub(crate) fn watch(study: &mut Source, folder: &Path, stacks: &str) {
         let java = Sides { server: Some(server), crowd: None };
         let files = vec!["trial-1.folded".to_owned()];
         run.record.observations = vec![
-            seen(InstrumentName::Profile, Found::Profile(profile), files),
-            seen(InstrumentName::Runqueue, Found::Runqueue(runqueue), Vec::new()),
-            seen(InstrumentName::Decision, Found::Decision(decision), Vec::new()),
-            seen(InstrumentName::Jfr, Found::Jfr(java), Vec::new()),
+            seen(InstrumentName::Profile, ObservationData::Profile(profile), files),
+            seen(InstrumentName::Runqueue, ObservationData::Runqueue(runqueue), Vec::new()),
+            seen(InstrumentName::Decision, ObservationData::Decision(decision), Vec::new()),
+            seen(InstrumentName::Jfr, ObservationData::Jfr(java), Vec::new()),
         ];
     }
 }
 
-fn seen(instrument: InstrumentName, found: Found, files: Vec<String>) -> Observation {
+fn seen(instrument: InstrumentName, found: ObservationData, files: Vec<String>) -> Observation {
     Observation {
         share_of_time: None,
         instrument,
         support: Support::Usable { base: "BPF".into() },
         failure: None,
         cost: Some(Cost { cpu_s: 0.1, runs: 1000, share_of_cpu: Some(0.012), memory_bytes: 1_000_000 }),
-        found: Some(found),
+        data: Some(found),
         files,
     }
 }

@@ -163,7 +163,7 @@ fn a_limit_search_reports_the_limit_and_its_cause() {
         );
     let result = run(&plan, out.path(), &mut scripted);
     let search = result.cells[0].search.as_ref().unwrap();
-    assert_eq!((search.found, search.passes.as_slice(), search.low), (Some(13.0), [13.0].as_slice(), None));
+    assert_eq!((search.value, search.passes.as_slice(), search.low), (Some(13.0), [13.0].as_slice(), None));
     assert!(
         search.cause.as_ref().unwrap().starts_with("14: ")
             && search.cause.as_ref().unwrap().ends_with("no more threads")
@@ -189,7 +189,7 @@ fn a_single_failure_does_not_end_a_search() {
     });
     let result = run(&plan, out.path(), &mut scripted);
     let search = result.cells[0].search.as_ref().unwrap();
-    assert_eq!(search.found, Some(13.0));
+    assert_eq!(search.value, Some(13.0));
     assert_eq!((search.steps[2].held, search.steps[2].visits), (true, 3));
 }
 
@@ -209,7 +209,7 @@ fn a_knee_has_an_interval_over_its_passes() {
     };
     let result = run(&plan, out.path(), &mut script());
     let search = result.cells[0].search.as_ref().unwrap();
-    let (low, found, high) = (search.low.unwrap(), search.found.unwrap(), search.high.unwrap());
+    let (low, found, high) = (search.low.unwrap(), search.value.unwrap(), search.high.unwrap());
     assert_eq!((search.passes.len(), search.steps.last().unwrap().pass), (4, 4));
     assert!(low < found && found < high && (37.0..=42.5).contains(&found), "{search:?}");
     assert!(result.cells[0].verdict.contains(" in 4 passes); "), "{}", result.cells[0].verdict);

@@ -1,7 +1,7 @@
 //! What a scheduling decision costs by the length of the queue, with the line through it (Bryant and Hartner 2000, Figures 6
 //! and 7).
 
-use klatch_record::Found;
+use klatch_record::ObservationData;
 use klatch_record::observed::Decision;
 
 use super::{chosen, found};
@@ -12,9 +12,9 @@ use crate::number::three_digits;
 /// A median of fewer says little; the line is not fitted through them either.
 const DECISIONS_MIN: u64 = 30;
 
-fn decision(found: &Found) -> Option<&Decision> {
+fn decision(found: &ObservationData) -> Option<&Decision> {
     match found {
-        Found::Decision(decision) => Some(decision),
+        ObservationData::Decision(decision) => Some(decision),
         _ => None,
     }
 }

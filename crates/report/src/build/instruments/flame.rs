@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use klatch_record::{Found, Record, Role, Status};
+use klatch_record::{ObservationData, Record, Role, Status};
 
 use super::chosen;
 use crate::build::subject::Subject;
@@ -46,8 +46,8 @@ fn stacks(subject: &Subject, cell: usize) -> Option<(&Run, &String)> {
     let counts = |record: &Record| record.role == Role::Trial && record.verdict.status == Status::Valid;
     let of_run = |run| {
         let run: &Run = run;
-        let profile = |found: &Option<Found>| matches!(found, Some(Found::Profile(_)));
-        let one = run.record.observations.iter().find(|one| profile(&one.found))?;
+        let profile = |found: &Option<ObservationData>| matches!(found, Some(ObservationData::Profile(_)));
+        let one = run.record.observations.iter().find(|one| profile(&one.data))?;
         // A record tells names only: nothing outside of its folder is read.
         let plain =
             |file: &&String| Path::new(file.as_str()).components().count() == 1 && !file.contains("..");

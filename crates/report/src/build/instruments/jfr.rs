@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::Found;
+use klatch_record::ObservationData;
 use klatch_record::observed::{JavaWaits, JavaWaitsSide, WaitPlace};
 
 use super::by_cell::About;
@@ -14,9 +14,9 @@ use crate::model::{Axis, Chart};
 /// Methods in the chart.
 const TOP: usize = 8;
 
-fn jfr(found: &Found) -> Option<&JavaWaits> {
+fn jfr(found: &ObservationData) -> Option<&JavaWaits> {
     match found {
-        Found::Jfr(waits) => Some(waits),
+        ObservationData::Jfr(waits) => Some(waits),
         _ => None,
     }
 }

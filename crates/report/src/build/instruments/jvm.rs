@@ -1,6 +1,6 @@
 //! What garbage collection took.
 
-use klatch_record::Found;
+use klatch_record::ObservationData;
 use klatch_record::observed::Jvm;
 
 use super::by_cell::{About, chart, mean};
@@ -8,9 +8,9 @@ use super::found;
 use crate::build::subject::Subject;
 use crate::model::{Axis, Chart};
 
-fn jvm(found: &Found) -> Option<&Jvm> {
+fn jvm(found: &ObservationData) -> Option<&Jvm> {
     match found {
-        Found::Jvm(jvm) => Some(jvm),
+        ObservationData::Jvm(jvm) => Some(jvm),
         _ => None,
     }
 }

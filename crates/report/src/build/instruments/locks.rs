@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::Found;
+use klatch_record::ObservationData;
 use klatch_record::observed::Locks;
 
 use super::by_cell::About;
@@ -14,9 +14,9 @@ use crate::model::{Axis, Chart};
 /// Callers in the chart.
 const TOP: usize = 8;
 
-fn locks(found: &Found) -> Option<&Locks> {
+fn locks(found: &ObservationData) -> Option<&Locks> {
     match found {
-        Found::Locks(locks) => Some(locks),
+        ObservationData::Locks(locks) => Some(locks),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ mod wakeups;
 
 use std::collections::BTreeMap;
 
-use klatch_record::{Found, Observation, Support};
+use klatch_record::{Observation, ObservationData, Support};
 
 use super::subject::Subject;
 use crate::model::{Chart, Flame, InstrumentRow};
@@ -44,9 +44,13 @@ pub(super) fn charts(subject: &Subject) -> (Vec<Chart>, Vec<Flame>) {
 }
 
 /// What one instrument saw in the trials of a cell.
-fn found<'a, T>(subject: &'a Subject, cell: usize, of: fn(&'a Found) -> Option<&'a T>) -> Vec<&'a T> {
+fn found<'a, T>(
+    subject: &'a Subject,
+    cell: usize,
+    of: fn(&'a ObservationData) -> Option<&'a T>,
+) -> Vec<&'a T> {
     let observations = subject.trials_of(cell).flat_map(|record| &record.observations);
-    observations.filter_map(|one| of(one.found.as_ref()?)).collect()
+    observations.filter_map(|one| of(one.data.as_ref()?)).collect()
 }
 
 /// The cells with observations that are drawn.
@@ -73,7 +77,7 @@ pub(super) fn rows(subject: &Subject) -> Vec<InstrumentRow> {
         InstrumentRow {
             name: name.to_string(),
             state: failure.unwrap_or(state),
-            runs: all.iter().filter(|one| one.found.is_some()).count() as u32,
+            runs: all.iter().filter(|one| one.data.is_some()).count() as u32,
             share_of_cpu: mean,
             memory_bytes: all.iter().filter_map(|one| Some(one.cost?.memory_bytes)).max(),
         }

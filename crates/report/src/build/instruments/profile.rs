@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::Found;
+use klatch_record::ObservationData;
 use klatch_record::observed::{Profile, ProfiledSide};
 
 use super::by_cell::{About, chart, mean};
@@ -15,9 +15,9 @@ use crate::model::{Axis, Chart};
 /// Routines in the chart.
 const TOP: usize = 10;
 
-fn profile(found: &Found) -> Option<&Profile> {
+fn profile(found: &ObservationData) -> Option<&Profile> {
     match found {
-        Found::Profile(profile) => Some(profile),
+        ObservationData::Profile(profile) => Some(profile),
         _ => None,
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn most_instructions(subject: &Subject) -> Option<Chart> {
         y: Axis::linear("of instructions", "%"),
     };
     top_ten(subject, about, |found| match found {
-        Found::Instructions(profile) => Some(profile),
+        ObservationData::Instructions(profile) => Some(profile),
         _ => None,
     })
 }
@@ -85,12 +85,12 @@ pub(super) fn most_cache_misses(subject: &Subject) -> Option<Chart> {
         y: Axis::linear("of cache misses", "%"),
     };
     top_ten(subject, about, |found| match found {
-        Found::CacheMisses(profile) => Some(profile),
+        ObservationData::CacheMisses(profile) => Some(profile),
         _ => None,
     })
 }
 
-fn top_ten(subject: &Subject, about: About, of: fn(&Found) -> Option<&Profile>) -> Option<Chart> {
+fn top_ten(subject: &Subject, about: About, of: fn(&ObservationData) -> Option<&Profile>) -> Option<Chart> {
     let bar = |(place, _): (usize, &klatch_record::CellResult)| {
         let all = found(subject, place, of);
         let whole: u64 = all.iter().map(|one| one.machine.samples).sum();

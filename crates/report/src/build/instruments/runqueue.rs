@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::Found;
+use klatch_record::ObservationData;
 use klatch_record::observed::Runqueue;
 
 use super::{chosen, found};
@@ -12,9 +12,9 @@ use crate::model::{Axis, Chart, ChartKind, Place, Point};
 /// Columns side by side at most.
 const COLUMNS_MAX: u64 = 60;
 
-fn runqueue(found: &Found) -> Option<&Runqueue> {
+fn runqueue(found: &ObservationData) -> Option<&Runqueue> {
     match found {
-        Found::Runqueue(runqueue) => Some(runqueue),
+        ObservationData::Runqueue(runqueue) => Some(runqueue),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! From waking to running.
 
-use klatch_record::Found;
+use klatch_record::ObservationData;
 use klatch_record::observed::{SideWakeups, Wakeups};
 
 use super::by_cell::{About, chart, mean};
@@ -8,9 +8,9 @@ use super::found;
 use crate::build::subject::Subject;
 use crate::model::{Axis, Chart};
 
-fn wakeups(found: &Found) -> Option<&Wakeups> {
+fn wakeups(found: &ObservationData) -> Option<&Wakeups> {
     match found {
-        Found::Wakeups(wakeups) => Some(wakeups),
+        ObservationData::Wakeups(wakeups) => Some(wakeups),
         _ => None,
     }
 }

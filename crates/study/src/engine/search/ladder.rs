@@ -73,7 +73,7 @@ mod tests {
         let mut steps: Vec<SearchStep> = Vec::new();
         while let Some(value) = ladder.next(&steps) {
             let (held, seen) = (value <= limit, String::new());
-            steps.push(SearchStep { pass: 1, value, held, visits: 1, seen });
+            steps.push(SearchStep { pass: 1, value, held, visits: 1, observed: seen });
             assert!(steps.len() < 100, "the pass does not end: {steps:?}");
         }
         steps.iter().map(|step| step.value).collect()

@@ -52,7 +52,7 @@ impl CellSearch<'_> {
         let first = Ladder::first(self.search);
         let mut steps = self.pass(1, first, engine)?;
         let failed = steps.iter().filter(|step| !step.held).min_by(|a, b| a.value.total_cmp(&b.value));
-        let cause = failed.map(|step| format!("{}: {}", number(step.value), step.seen));
+        let cause = failed.map(|step| format!("{}: {}", number(step.value), step.observed));
         let mut passes: Vec<f64> = highest_held(&steps).into_iter().collect();
         // Further passes make sense only if the first one ended between a value that held and one that failed.
         if let (&[knee], Some(_), Search::Knee { passes: count, .. }) =
@@ -73,7 +73,7 @@ impl CellSearch<'_> {
         let failures = cause.iter().cloned().collect();
         let (low, high) = ends.unzip();
         let search =
-            Some(SearchResult { axis: axis.to_owned(), found: middle, low, high, passes, cause, steps });
+            Some(SearchResult { axis: axis.to_owned(), value: middle, low, high, passes, cause, steps });
         let cell = result::cell_result(engine.plan, self.cell, status, verdict, None, (trials, failures));
         Ok(CellResult { search, ..cell })
     }
@@ -97,14 +97,14 @@ impl CellSearch<'_> {
         loop {
             let block = self.visit(value, engine)?;
             visits += 1;
-            let (held, seen) = judge(self.search, &block);
+            let (held, observed) = judge(self.search, &block);
             failures += u32::from(!held);
             let accepted = held && (failures == 0 || visits == VISITS_MAX);
             if accepted && self.best.as_ref().is_none_or(|(best, _)| value > *best) {
                 self.best = Some((value, block));
             }
             if accepted || failures == 2 {
-                return Ok(SearchStep { pass, value, held: accepted, visits, seen });
+                return Ok(SearchStep { pass, value, held: accepted, visits, observed });
             }
         }
     }

@@ -29,7 +29,7 @@ final class Account {
    */
   boolean record(int speaker, int sequence) {
     if (speaker == listener) {
-      fault(Fault.Kind.REPEATED, speaker, (long) sequence, "delivered to its own speaker");
+      fault(Fault.Kind.DUPLICATED, speaker, (long) sequence, "delivered to its own speaker");
       return false;
     }
     int expected = next[speaker];
@@ -50,13 +50,13 @@ final class Account {
       fault(Fault.Kind.REORDERED, speaker, (long) sequence, null);
       return true;
     }
-    fault(Fault.Kind.REPEATED, speaker, (long) sequence, null);
+    fault(Fault.Kind.DUPLICATED, speaker, (long) sequence, null);
     return false;
   }
 
   /** Records a delivery with wrong contents; its sequence number is unknown. */
-  void altered(int speaker, String detail) {
-    fault(Fault.Kind.ALTERED, speaker, null, detail);
+  void corrupted(int speaker, String detail) {
+    fault(Fault.Kind.CORRUPTED, speaker, null, detail);
   }
 
   /**

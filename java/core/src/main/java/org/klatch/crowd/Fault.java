@@ -17,12 +17,12 @@ public record Fault(
     /** Sent, but never delivered. */
     LOST,
     /** Never sent, because the crowd ended early. */
-    UNSAID,
+    UNSENT,
     /** Delivered again, or to its own speaker. */
-    REPEATED,
+    DUPLICATED,
     /** Delivered after a later one of the same speaker. */
     REORDERED,
     /** Delivered with changed contents. */
-    ALTERED
+    CORRUPTED
   }
 }

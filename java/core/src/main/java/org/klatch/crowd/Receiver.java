@@ -95,7 +95,7 @@ final class Receiver {
     int speaker = id.userOf(bytes, line.prefixStart(), line.prefixEnd());
     if (!id.isChannel(bytes, line.paramStart(0), line.paramEnd(0))) {
       if (speaker >= 0) {
-        user.account.altered(speaker, "delivered to " + line.param(0));
+        user.account.corrupted(speaker, "delivered to " + line.param(0));
       }
     } else if (speaker < 0) {
       user.strangers.add(handshake.speakerOf(line), 1);
@@ -103,7 +103,7 @@ final class Receiver {
       handleDelivery(speaker, (int) text.sequence());
     } else {
       String content = line.param(1);
-      user.account.altered(speaker, "got: " + content.substring(0, Math.min(80, content.length())));
+      user.account.corrupted(speaker, "got: " + content.substring(0, Math.min(80, content.length())));
     }
   }
 

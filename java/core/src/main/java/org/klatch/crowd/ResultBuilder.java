@@ -55,7 +55,7 @@ final class ResultBuilder {
       if (unsent > 0) {
         faults.add(
             new Fault(
-                Fault.Kind.UNSAID,
+                Fault.Kind.UNSENT,
                 user.id.room,
                 null,
                 speaker,

@@ -134,7 +134,7 @@ class TwoProcessesTest {
       assertTrue(lastStart > 0.9 && lastStart <= result.get("elapsed_s").asDouble());
       assertEquals(120, total(result.get("send_lag_ns")));
       assertTrue(result.get("elapsed_s").asDouble() > 0.9, "20 messages at 20 a second");
-      for (String count : Set.of("lost", "unsaid", "repeated", "reordered", "altered")) {
+      for (String count : Set.of("lost", "unsent", "duplicated", "reordered", "corrupted")) {
         assertEquals(0, result.get(count).asInt(), count);
       }
       assertEquals("[]", result.get("faults").toString());
@@ -172,7 +172,7 @@ class TwoProcessesTest {
       crowd.endOfInput();
       JsonNode result = JSON.readTree(crowd.skipTo("\"result\""));
       assertEquals("stopped", result.get("failure").get("kind").asText());
-      assertEquals(6, result.get("unsaid").asInt());
+      assertEquals(6, result.get("unsent").asInt());
       assertEquals(1, crowd.exitStatus());
     }
   }
@@ -213,7 +213,7 @@ class TwoProcessesTest {
       String failure =
           lines.stream().filter(line -> line.startsWith("invalid: ")).findFirst().get();
       assertTrue(failure.matches("invalid: disconnect: room \\d, user \\d: the .*"), failure);
-      assertTrue(lines.stream().anyMatch(line -> line.matches("invalid: \\d+ unsaid")));
+      assertTrue(lines.stream().anyMatch(line -> line.matches("invalid: \\d+ unsent")));
       assertEquals(List.of(), crowd.errors());
     }
   }

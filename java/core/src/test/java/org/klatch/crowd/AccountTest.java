@@ -31,7 +31,7 @@ class AccountTest {
     assertTrue(account.record(0, 0));
     assertTrue(account.record(0, 3));
     assertEquals(List.of(lost(0, 1, 2), lost(0, 4, 2), lost(2, 0, 1)), faults(6, 0, 1).first());
-    assertEquals(0, faults(0, 0, 0).count(Fault.Kind.REPEATED));
+    assertEquals(0, faults(0, 0, 0).count(Fault.Kind.DUPLICATED));
   }
 
   @Test
@@ -52,7 +52,7 @@ class AccountTest {
     account.record(2, 2);
     account.record(2, 1);
     assertFalse(account.record(2, 1));
-    assertEquals(2, faults(0, 0, 3).count(Fault.Kind.REPEATED));
+    assertEquals(2, faults(0, 0, 3).count(Fault.Kind.DUPLICATED));
   }
 
   @Test
@@ -60,15 +60,15 @@ class AccountTest {
     assertFalse(account.record(1, 0));
     Fault fault = faults(0, 1, 0).first().get(0);
     assertEquals(
-        new Fault(Fault.Kind.REPEATED, 7, 1, 1, 0L, 1, "delivered to its own speaker"), fault);
+        new Fault(Fault.Kind.DUPLICATED, 7, 1, 1, 0L, 1, "delivered to its own speaker"), fault);
   }
 
   @Test
   void aChangedDeliveryIsAFaultAndItsMessageIsLost() {
-    account.altered(0, "got: x");
+    account.corrupted(0, "got: x");
     Faults faults = faults(1, 0, 0);
     assertEquals(
-        List.of(new Fault(Fault.Kind.ALTERED, 7, 1, 0, null, 1, "got: x"), lost(0, 0, 1)),
+        List.of(new Fault(Fault.Kind.CORRUPTED, 7, 1, 0, null, 1, "got: x"), lost(0, 0, 1)),
         faults.first().stream().sorted(Collections.reverseOrder(AccountTest::byKind)).toList());
   }
 
@@ -95,7 +95,7 @@ class AccountTest {
     any.addFaultsTo(new int[] {30, 0, 0}, faults);
     long distinct = sequences.stream().distinct().count();
     assertEquals(distinct, first);
-    assertEquals(sequences.size() - distinct, faults.count(Fault.Kind.REPEATED));
+    assertEquals(sequences.size() - distinct, faults.count(Fault.Kind.DUPLICATED));
     assertEquals(30 - distinct, faults.count(Fault.Kind.LOST));
     boolean inOrder =
         IntStream.range(1, sequences.size()).allMatch(i -> sequences.get(i - 1) < sequences.get(i));

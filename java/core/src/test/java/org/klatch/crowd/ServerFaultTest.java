@@ -29,7 +29,7 @@ class ServerFaultTest {
   @Test
   void aDuplicatedDeliveryIsDetected() throws Exception {
     Result result = runTampered(message(3, line -> List.of(line, line)), 30);
-    assertEquals(List.of(fault(Fault.Kind.REPEATED, 3L, null)), result.faults().first());
+    assertEquals(List.of(fault(Fault.Kind.DUPLICATED, 3L, null)), result.faults().first());
     assertNull(result.failure());
     assertFalse(result.valid());
   }
@@ -37,7 +37,7 @@ class ServerFaultTest {
   @Test
   void aDuplicateOfTheLastDeliveryIsDetected() throws Exception {
     Result result = runTampered(message(9, line -> List.of(line, line)), 30);
-    assertEquals(List.of(fault(Fault.Kind.REPEATED, 9L, null)), result.faults().first());
+    assertEquals(List.of(fault(Fault.Kind.DUPLICATED, 9L, null)), result.faults().first());
   }
 
   @Test
@@ -72,7 +72,7 @@ class ServerFaultTest {
   @Test
   void aDeliveryWithAnotherSenderIsDetected() throws Exception {
     Result result = runTampered(message(3, edited(line -> line.replace(":r1u0!", ":r1u2!"))), 0.5);
-    assertEquals(1, result.faults().count(Fault.Kind.ALTERED));
+    assertEquals(1, result.faults().count(Fault.Kind.CORRUPTED));
     assertEquals(2, result.faults().first().stream().mapToInt(Fault::speaker).max().getAsInt());
   }
 
@@ -97,7 +97,7 @@ class ServerFaultTest {
             }
           });
       Result result = run(TestOptions.create(proxy.port(), Pacing.TURNS).rooms(1));
-      Fault echoed = new Fault(Fault.Kind.REPEATED, 1, 1, 1, 0L, 1, "delivered to its own speaker");
+      Fault echoed = new Fault(Fault.Kind.DUPLICATED, 1, 1, 1, 0L, 1, "delivered to its own speaker");
       assertEquals(List.of(echoed), result.faults().first());
       assertNull(result.failure());
     }
@@ -120,9 +120,9 @@ class ServerFaultTest {
         Proxy proxy = new Proxy(server.port(), close)) {
       Result result =
           run(TestOptions.create(proxy.port(), Pacing.TURNS).rooms(1).users(2).count(5));
-      assertEquals(10, result.sent() + result.faults().count(Fault.Kind.UNSAID));
+      assertEquals(10, result.sent() + result.faults().count(Fault.Kind.UNSENT));
       Fault last = result.faults().first().get(result.faults().first().size() - 1);
-      assertEquals(new Fault(Fault.Kind.UNSAID, 1, null, 1, 0L, 5, null), last);
+      assertEquals(new Fault(Fault.Kind.UNSENT, 1, null, 1, 0L, 5, null), last);
     }
   }
 
@@ -148,7 +148,7 @@ class ServerFaultTest {
             Failure.Kind.JOIN, 1, 1, "the server said: 433 r1u1 Nickname is already in use"),
         result.failure());
     assertEquals(0, result.elapsedS());
-    assertEquals(40, result.faults().count(Fault.Kind.UNSAID));
+    assertEquals(40, result.faults().count(Fault.Kind.UNSENT));
   }
 
   @Test
@@ -217,11 +217,11 @@ class ServerFaultTest {
   }
 
   private static void assertAltered(Result result, String detail) {
-    Fault altered = result.faults().first().get(0);
-    assertEquals(Fault.Kind.ALTERED, altered.kind());
-    assertEquals(List.of(1, 1, 0), List.of(altered.room(), altered.user(), altered.speaker()));
-    assertTrue(altered.detail().startsWith(detail), altered.detail());
-    assertEquals(1, result.faults().count(Fault.Kind.ALTERED));
+    Fault corrupted = result.faults().first().get(0);
+    assertEquals(Fault.Kind.CORRUPTED, corrupted.kind());
+    assertEquals(List.of(1, 1, 0), List.of(corrupted.room(), corrupted.user(), corrupted.speaker()));
+    assertTrue(corrupted.detail().startsWith(detail), corrupted.detail());
+    assertEquals(1, result.faults().count(Fault.Kind.CORRUPTED));
     assertEquals(fault(Fault.Kind.LOST, 3L, null), result.faults().first().get(1));
     assertEquals(Failure.Kind.TIMEOUT, result.failure().kind());
   }
