@@ -44,7 +44,11 @@ fn three_shards(address: SocketAddr, protocol: &str) -> Record {
         assert_eq!(finished.status, Some(0), "{protocol}: {finished:?}");
     }
     let (finished, record) = merged(out.path(), &[1, 3, 5]);
-    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{protocol}: {finished:?}");
+    assert_eq!(
+        (finished.status, record.verdict.status),
+        (Some(0), Status::Valid),
+        "{protocol}: {finished:?}"
+    );
     assert_eq!((record.score.sent, record.score.received), (600, 1800), "{protocol}");
     assert_eq!(record.checks.strangers, [], "nobody of the gate is in a room of the crowd");
     record
