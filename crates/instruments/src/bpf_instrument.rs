@@ -1,6 +1,6 @@
 //! The instruments that are one BPF object at tracepoints, attached in windows.
 
-use klatch_record::{Found, InstrumentName, Support};
+use klatch_record::{InstrumentName, ObservationData, Support};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::bpf::{Bpf, Coverage, Windows};
@@ -22,7 +22,7 @@ pub(crate) struct BpfInstrument {
     pub(crate) whole_run: &'static [&'static str],
     /// A tracepoint that it uses if the kernel has it.
     pub(crate) preferred: Option<Preferred>,
-    pub(crate) read: fn(&Measurement<'_>) -> Result<Found, InstrumentError>,
+    pub(crate) read: fn(&Measurement<'_>) -> Result<ObservationData, InstrumentError>,
 }
 
 /// A tracepoint that makes the results better, and the program that replaces it on older kernels.
@@ -116,7 +116,7 @@ fn now_ns() -> u64 {
 struct RunningBpf {
     bpf: Bpf,
     targets: Targets,
-    read: fn(&Measurement<'_>) -> Result<Found, InstrumentError>,
+    read: fn(&Measurement<'_>) -> Result<ObservationData, InstrumentError>,
     started_ns: u64,
     stopped_ns: u64,
 }

@@ -4,7 +4,7 @@
 //! `whole`, so an exact measurement uses this instrument alone.
 
 use klatch_record::observed::{CostByLength, CostRow, Decision, LineFit};
-use klatch_record::{ObservationData, InstrumentName};
+use klatch_record::{InstrumentName, ObservationData};
 use klatch_stats::linear_fit;
 
 use crate::bpf::{Bpf, Histogram, object};
@@ -30,7 +30,7 @@ const DECISIONS_MIN: u64 = 30;
 /// Index of `total_ns` in `struct schedule_call` of decision.bpf.c.
 const TOTAL_NS: usize = 3;
 
-fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
+fn read(measurement: &Measurement<'_>) -> Result<ObservationData, InstrumentError> {
     let Measurement { bpf, coverage, .. } = measurement;
     let cpus = bpf.numbers_by_cpu("schedule_calls", 0)?;
     let total_ns: u64 = cpus.iter().map(|call| call[TOTAL_NS]).sum();

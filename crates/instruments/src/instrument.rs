@@ -1,6 +1,6 @@
 //! The interface of all instruments.
 
-use klatch_record::{Cost, ObservationData, InstrumentName, Support};
+use klatch_record::{Cost, InstrumentName, ObservationData, Support};
 
 use crate::bpf::{Coverage, Windows};
 use crate::error::InstrumentError;

@@ -149,7 +149,7 @@ impl Entry {
             failure: self.failure,
             cost: None,
             share_of_time: None,
-            found: None,
+            data: None,
             files: Vec::new(),
         };
         if let Some(mut running) = self.running {
@@ -157,7 +157,7 @@ impl Entry {
                 Ok(output) => {
                     observation.cost = output.cost;
                     observation.share_of_time = output.share_of_time;
-                    observation.found = Some(output.data);
+                    observation.data = Some(output.data);
                     observation.files = output.files;
                 }
                 Err(error) => observation.failure = Some(error.to_string()),

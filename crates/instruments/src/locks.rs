@@ -1,7 +1,7 @@
 //! Waits for kernel locks.
 
 use klatch_record::observed::{LockCaller, LockKind, Locks};
-use klatch_record::{ObservationData, InstrumentName};
+use klatch_record::{InstrumentName, ObservationData};
 use libbpf_rs::{MapCore, MapFlags};
 
 use crate::bpf::{Histogram, bpf_error, numbers, object};
@@ -55,7 +55,7 @@ const NOT_CALLERS: [&str; 19] = [
     "osq_",
 ];
 
-fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
+fn read(measurement: &Measurement<'_>) -> Result<ObservationData, InstrumentError> {
     let Measurement { bpf, coverage, .. } = measurement;
     let mut locks = Locks {
         kinds: Vec::new(),

@@ -1,7 +1,7 @@
 //! Run queue length at each scheduling decision.
 
 use klatch_record::observed::{LengthCount, LengthMoment, Lengths, Runqueue};
-use klatch_record::{ObservationData, InstrumentName};
+use klatch_record::{InstrumentName, ObservationData};
 
 use crate::bpf::object;
 use crate::bpf_instrument::{BpfInstrument, Measurement, Preferred};
@@ -33,7 +33,7 @@ const SLOTS: u64 = 4096;
 /// Moments over time in the record.
 const MOMENTS_MAX: usize = 60;
 
-fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
+fn read(measurement: &Measurement<'_>) -> Result<ObservationData, InstrumentError> {
     let mut cpus: Vec<Vec<u64>> = Vec::new();
     for length in 0..LENGTHS {
         let counts = measurement.bpf.numbers_by_cpu("lengths", length)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use klatch_record::observed::{SideCalls, Yields};
-use klatch_record::{ObservationData, InstrumentName};
+use klatch_record::{InstrumentName, ObservationData};
 
 use crate::bpf::object;
 use crate::bpf_instrument::{BpfInstrument, Measurement};
@@ -49,7 +49,7 @@ const COUNTED: [(&str, libc::c_long); 16] = [
     ("clock_nanosleep", libc::SYS_clock_nanosleep),
 ];
 
-fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
+fn read(measurement: &Measurement<'_>) -> Result<ObservationData, InstrumentError> {
     Ok(ObservationData::Syscalls(measurement.targets.sides(|side| read_side(measurement, side))?))
 }
 
@@ -65,8 +65,8 @@ fn read_side(measurement: &Measurement<'_>, side: Side) -> Result<SideCalls, Ins
     // `struct yields` of syscalls.bpf.c.
     let counts: Vec<u64> =
         bpf.numbers("yields", side as u32)?.into_iter().map(|count| coverage.scaled(count)).collect();
-    let [all, only, same, higher, lower, itself] = counts[..] else {
+    let [all, only, same, higher, lower, continued] = counts[..] else {
         return Err(InstrumentError("the map of yields has another layout than expected".to_owned()));
     };
-    Ok(SideCalls { calls, yields: Yields { all, only, same, higher, lower, itself } })
+    Ok(SideCalls { calls, yields: Yields { all, only, same, higher, lower, continued } })
 }

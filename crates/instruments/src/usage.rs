@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use klatch_record::observed::{Pressure, Sides, ThreadGroup, UsageDetails, UsageSide};
-use klatch_record::{ObservationData, InstrumentName, Support};
+use klatch_record::{InstrumentName, ObservationData, Support};
 use procfs::process::{Process, Task};
 
 use crate::bpf::{Coverage, Windows};
@@ -84,7 +84,12 @@ impl RunningInstrument for RunningUsage {
                 Pressure { cpu: share(|p| p.cpu), memory: share(|p| p.memory), io: share(|p| p.io) }
             }),
         };
-        Ok(Output { data: ObservationData::Usage(details), cost: None, share_of_time: None, files: Vec::new() })
+        Ok(Output {
+            data: ObservationData::Usage(details),
+            cost: None,
+            share_of_time: None,
+            files: Vec::new(),
+        })
     }
 }
 

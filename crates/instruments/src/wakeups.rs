@@ -1,7 +1,7 @@
 //! Latency from wake-up to running.
 
 use klatch_record::observed::SideWakeups;
-use klatch_record::{ObservationData, InstrumentName};
+use klatch_record::{InstrumentName, ObservationData};
 
 use crate::bpf::{Histogram, object};
 use crate::bpf_instrument::{BpfInstrument, Measurement};
@@ -18,7 +18,7 @@ pub(crate) static WAKEUP_LATENCY: BpfInstrument = BpfInstrument {
     read,
 };
 
-fn read(measurement: &Measurement<'_>) -> Result<Found, InstrumentError> {
+fn read(measurement: &Measurement<'_>) -> Result<ObservationData, InstrumentError> {
     Ok(ObservationData::Wakeups(measurement.targets.sides(|side| read_side(measurement, side))?))
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use klatch_instruments::{Kernel, Targets};
-use klatch_record::{ObservationData, InstrumentName};
+use klatch_record::{InstrumentName, ObservationData};
 use klatch_testing::{Need, needs};
 use shared::{data, exclusive, files, start};
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use klatch_instruments::Kernel;
-use klatch_record::{ObservationData, InstrumentName};
+use klatch_record::{InstrumentName, ObservationData};
 use klatch_testing::{Need, needs};
 use shared::{data, exclusive, files, me, observe, pin, start, while_spinning};
 
@@ -75,9 +75,9 @@ fn every_call_and_yield_is_counted() {
         let server = sides.server.as_ref().unwrap();
         assert_eq!((server.calls["sched_yield"], server.yields.all), (CALLS, CALLS));
         assert!((CALLS..CALLS + 100).contains(&server.calls["read"]), "{server:?}");
-        let klatch_record::observed::Yields { all, only, same, higher, lower, itself } = server.yields;
-        assert_eq!(only + same + higher + lower + itself, all);
-        let with_competition = same + itself + lower + higher;
+        let klatch_record::observed::Yields { all, only, same, higher, lower, continued } = server.yields;
+        assert_eq!(only + same + higher + lower + continued, all);
+        let with_competition = same + continued + lower + higher;
         assert!(if another { with_competition > CALLS * 9 / 10 } else { only > 0 }, "{:?}", server.yields);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use klatch_instruments::{Kernel, TraceFile, TraceKind};
-use klatch_record::{ObservationData, InstrumentName, Support};
+use klatch_record::{InstrumentName, ObservationData, Support};
 use klatch_testing::{Need, needs};
 use shared::{data, exclusive, files, instruments, me, observe, pin, ping_pong, start, while_spinning};
 
@@ -52,7 +52,9 @@ fn profile_and_decision_agree_on_the_scheduler_share() {
         };
         std::thread::scope(|scope| (0..10).for_each(|_| drop(scope.spawn(pair))));
     });
-    let (ObservationData::Profile(profile), ObservationData::Decision(decision)) = (data(&profile), data(&decision)) else {
+    let (ObservationData::Profile(profile), ObservationData::Decision(decision)) =
+        (data(&profile), data(&decision))
+    else {
         panic!("{profile:?} {decision:?}")
     };
     let cpus = std::thread::available_parallelism().unwrap().get() as f64;
@@ -150,10 +152,13 @@ fn counts_in_windows_are_scaled_to_the_whole_run() {
         assert!((0.02..0.3).contains(&share), "{one:?}");
     }
     let [runqueue, decision, wakeups, calls] = observed.as_slice() else { panic!("{observed:?}") };
-    let (ObservationData::Runqueue(runqueue), ObservationData::Decision(decision)) = (data(runqueue), data(decision)) else {
+    let (ObservationData::Runqueue(runqueue), ObservationData::Decision(decision)) =
+        (data(runqueue), data(decision))
+    else {
         panic!("{observed:?}")
     };
-    let (ObservationData::Wakeups(wakeups), ObservationData::Syscalls(calls)) = (data(wakeups), data(calls)) else {
+    let (ObservationData::Wakeups(wakeups), ObservationData::Syscalls(calls)) = (data(wakeups), data(calls))
+    else {
         panic!("{observed:?}")
     };
     // There are only a dozen windows, and the speed of the machine varies between them.

@@ -12,7 +12,7 @@ fn fixture() -> PathBuf {
 
 #[test]
 fn a_report_of_a_study_of_version_1_is_written() {
-    let output = Finished::of(klatch().arg("report").arg(fixture()).args(["--format", "json", "-o", "-"]));
+    let output = Finished::run(klatch().arg("report").arg(fixture()).args(["--format", "json", "-o", "-"]));
     assert_eq!(output.status, Some(0), "{output:?}");
     let report: serde_json::Value = serde_json::from_str(&output.out).unwrap();
     let text = report.to_string();
@@ -29,7 +29,7 @@ fn a_report_of_a_study_of_version_1_is_written() {
 fn records_of_version_1_are_compared() {
     let block = |number: u32| fixture().join(format!("cells/native-epoll/block-00{number}"));
     let output =
-        Finished::of(klatch().arg("compare").args([block(2), block(2).join("trial-1.json")]).arg("--json"));
+        Finished::run(klatch().arg("compare").args([block(2), block(2).join("trial-1.json")]).arg("--json"));
     assert_eq!(output.status, Some(0), "{output:?}");
     let comparison: serde_json::Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(comparison["a"]["trials"], 1, "{comparison}");

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use klatch_record::observed::{JavaWaitsSide, Sides};
-use klatch_record::{ObservationData, InstrumentName, Support};
+use klatch_record::{InstrumentName, ObservationData, Support};
 
 use crate::bpf::{Coverage, Windows};
 use crate::error::InstrumentError;

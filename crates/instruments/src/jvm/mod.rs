@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use klatch_record::observed::{Collector, JvmSide, Sides};
-use klatch_record::{ObservationData, InstrumentName, Support};
+use klatch_record::{InstrumentName, ObservationData, Support};
 
 use crate::bpf::{Coverage, Windows};
 use crate::error::InstrumentError;
@@ -73,7 +73,12 @@ impl RunningInstrument for RunningJvm {
             server: self.server.as_mut().map(SideJvms::activity),
             crowd: self.crowd.as_mut().map(SideJvms::activity),
         };
-        Ok(Output { data: ObservationData::Jvm(activity), cost: None, share_of_time: None, files: Vec::new() })
+        Ok(Output {
+            data: ObservationData::Jvm(activity),
+            cost: None,
+            share_of_time: None,
+            files: Vec::new(),
+        })
     }
 }
 

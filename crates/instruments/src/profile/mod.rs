@@ -4,7 +4,7 @@ mod shares;
 mod stacks;
 
 use klatch_record::observed::{Profile, Sides};
-use klatch_record::{ObservationData, InstrumentName, Support};
+use klatch_record::{InstrumentName, ObservationData, Support};
 
 use crate::bpf::{Bpf, Coverage, SampleTrigger, Windows, object, online_cpus};
 use crate::error::InstrumentError;
@@ -207,7 +207,9 @@ mod tests {
         std::hint::black_box(&pages);
         running.stop();
         let output = running.read(&files, &Coverage::NO_WINDOWS).unwrap();
-        let ObservationData::Instructions(profile) = output.data else { panic!("not a profile of instructions") };
+        let ObservationData::Instructions(profile) = output.data else {
+            panic!("not a profile of instructions")
+        };
         assert_eq!((profile.frequency_hz, profile.events_per_sample), (None, Some(PERIOD)));
         let (samples, expected) = (profile.sides.server.unwrap().samples, PAGES as u64 / PERIOD);
         // Each CPU has its own counter, whose remainder makes no sample.

@@ -8,7 +8,7 @@ mod writer;
 
 use std::path::Path;
 
-use klatch_record::{ObservationData, InstrumentName, Support, observed};
+use klatch_record::{InstrumentName, ObservationData, Support, observed};
 
 pub use file::{TraceEvent, TraceFile, TraceFileError, TraceKind};
 pub use perfetto::write_perfetto;

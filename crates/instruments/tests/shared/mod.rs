@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use klatch_instruments::{Files, Instruments, Kernel, RunningInstruments, Targets, availability};
-use klatch_record::{ObservationData, InstrumentName, Observation, Support};
+use klatch_record::{InstrumentName, Observation, ObservationData, Support};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 /// This process as the server.
