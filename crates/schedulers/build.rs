@@ -1,4 +1,4 @@
-//! Compiles the schedulers' BPF programs. The objects go into the program.
+//! Compiles the BPF programs of the schedulers; `catalog.rs` embeds the objects.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 fn main() {
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-env-changed=CLANG");
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo tells where output goes"));
-    // The headers of the libbpf that is linked.
-    let headers = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys tells where its headers are");
-    for folder in std::fs::read_dir("src").expect("there is a source folder").flatten() {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    // Headers of the libbpf version that is linked.
+    let headers = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys sets the path of its headers");
+    for folder in std::fs::read_dir("src").expect("src is readable").flatten() {
         let name = folder.file_name().into_string().expect("folder names are text");
         let source = folder.path().join(format!("{name}.bpf.c"));
         if source.exists() {

@@ -8,7 +8,7 @@ use klatch_platforms::{Processes, Setting, Wish};
 use klatch_record::{InstrumentName, Record, Role, Status};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_runner::{CrowdKind, Event, Plan, Target, VisitEvent, execute, guard_series};
-use klatch_schedulers::Wish as SchedulerSpec;
+use klatch_schedulers::SchedulerSpec;
 
 use crate::INTERRUPTED;
 use crate::UNKNOWN;

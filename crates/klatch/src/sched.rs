@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use klatch_platforms::Setting;
 use klatch_privileges::confine;
 use klatch_record::lab::SchedulerReport;
-use klatch_schedulers::{Loaded, Scheduler, SchedulerError, all, find, running, state};
+use klatch_schedulers::{Loaded, Scheduler, SchedulerError, all, find, running, sched_ext_state};
 
 /// Run a command under a scheduler of early Linux (sched_ext)
 #[derive(Args)]
@@ -54,7 +54,7 @@ impl Sched {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self.action {
             Action::List { name: None } => all().iter().for_each(|scheduler| {
-                print_line(format_args!("{:<12}{}", scheduler.name, scheduler.shows()))
+                print_line(format_args!("{:<12}{}", scheduler.name, scheduler.summary()))
             }),
             Action::List { name: Some(name) } => describe(find(&name)?),
             Action::Status => status()?,
@@ -66,7 +66,7 @@ impl Sched {
 }
 
 fn describe(scheduler: &Scheduler) {
-    print_line(format_args!("{}\n", scheduler.about()));
+    print_line(format_args!("{}\n", scheduler.description()));
     for knob in scheduler.knobs() {
         print_line(format_args!(
             "knob {}={} ({}..={}): {}",
@@ -77,7 +77,7 @@ fn describe(scheduler: &Scheduler) {
 }
 
 fn status() -> anyhow::Result<()> {
-    let current = state().ok_or(SchedulerError::NoSchedExt)?;
+    let current = sched_ext_state().ok_or(SchedulerError::NoSchedExt)?;
     let name = current.scheduler.unwrap_or_else(|| "the kernel's own".to_owned());
     print_line(format_args!(
         "sched_ext is {}; in force: {name}; loaded {} times since boot",
@@ -87,10 +87,10 @@ fn status() -> anyhow::Result<()> {
 }
 
 fn stats() -> anyhow::Result<()> {
-    let (scheduler, observed) = running()?
+    let (scheduler, counters) = running()?
         .ok_or_else(|| anyhow!("none of Klatch's schedulers is in force; see klatch sched status"))?;
     print_line(scheduler.name);
-    observed
+    counters
         .stats
         .iter()
         .for_each(|stat| print_line(format_args!("{:>14} {}: {}", stat.value, stat.name, stat.what)));

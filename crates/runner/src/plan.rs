@@ -25,7 +25,7 @@ pub struct Plan {
     /// Settings of the whole machine, restored after the visit.
     pub sysctls: Vec<Setting>,
     /// Scheduler to load during a visit; `None` for the kernel's own.
-    pub scheduler: Option<klatch_schedulers::Wish>,
+    pub scheduler: Option<klatch_schedulers::SchedulerSpec>,
     /// Rooms, users, messages and pacing.
     pub workload: Workload,
     /// Crowd processes among which the rooms are split; at least one for each server and host.

@@ -15,7 +15,7 @@ use crate::plan::{CrowdKind, Plan};
 pub fn resolve_platform(plan: &Plan) -> Result<Option<Chosen>, RunError> {
     plan.workload.check()?;
     check_split(plan)?;
-    if plan.scheduler.is_some() && klatch_schedulers::state().is_none() {
+    if plan.scheduler.is_some() && klatch_schedulers::sched_ext_state().is_none() {
         return Err(SchedulerError::NoSchedExt.into());
     }
     crowd_knobs(plan)?;

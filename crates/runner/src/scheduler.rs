@@ -1,7 +1,7 @@
 //! The kernel scheduler under which a plan runs.
 
 use klatch_record::SchedulerInForce;
-use klatch_schedulers::{Loaded, SchedulerError, Wish};
+use klatch_schedulers::{Loaded, SchedulerError, SchedulerSpec};
 
 /// A scheduler of Klatch that is loaded until this is dropped, or the kernel's own.
 pub(crate) struct Scheduler {
@@ -10,8 +10,8 @@ pub(crate) struct Scheduler {
 
 impl Scheduler {
     /// Loads `spec`; `None` leaves the kernel's own scheduler in force.
-    pub(crate) fn load(spec: Option<&Wish>) -> Result<Scheduler, SchedulerError> {
-        let load = |spec: &Wish| Ok((spec.to_string(), spec.load()?));
+    pub(crate) fn load(spec: Option<&SchedulerSpec>) -> Result<Scheduler, SchedulerError> {
+        let load = |spec: &SchedulerSpec| Ok((spec.to_string(), spec.load()?));
         Ok(Scheduler { loaded: spec.map(load).transpose()? })
     }
 
@@ -19,7 +19,7 @@ impl Scheduler {
     /// kernel falls back to its own scheduler without an error, and a score would then be that scheduler's.
     pub(crate) fn in_force(&self) -> Option<SchedulerInForce> {
         let (name, loaded) = self.loaded.as_ref()?;
-        let stats = loaded.observed().map(|observed| observed.stats).unwrap_or_default();
+        let stats = loaded.counters().map(|counters| counters.stats).unwrap_or_default();
         Some(SchedulerInForce {
             name: name.clone(),
             lost: loaded.lost(),

@@ -1,4 +1,4 @@
-//! Which schedulers there are, and what each tells about itself.
+//! The catalogue of schedulers, and the descriptions in their BPF objects.
 
 use std::ffi::OsStr;
 
@@ -6,13 +6,13 @@ use libbpf_rs::ObjectBuilder;
 
 use crate::error::SchedulerError;
 
-/// The object that the build made of `<name>/<name>.bpf.c`, and the comment at the top of that file.
+/// Embeds `<name>/<name>.bpf.c`, for the comment at its top, and the object that the build compiled from it.
 macro_rules! scheduler {
     ($name:literal) => {
         Scheduler {
             name: $name,
             source: include_str!(concat!($name, "/", $name, ".bpf.c")),
-            code: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bpf.o")),
+            object: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bpf.o")),
         }
     };
 }
@@ -25,74 +25,74 @@ static ALL: [Scheduler; 5] = [
     scheduler!("o1"),
 ];
 
-/// A scheduler that can be loaded.
+/// A scheduler of the catalogue, not loaded.
 #[derive(Debug)]
 pub struct Scheduler {
-    /// Its name.
+    /// Name in the catalogue, and of its folder: `o1`.
     pub name: &'static str,
     source: &'static str,
-    pub(crate) code: &'static [u8],
+    pub(crate) object: &'static [u8],
 }
 
-/// Something that can be set about a scheduler.
+/// A parameter of a scheduler, fixed while it is loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knob {
-    /// Its name.
+    /// Unique within the scheduler, at most 15 bytes.
     pub name: String,
-    /// What it does.
+    /// Effect of the knob, in English, with the unit.
     pub what: String,
-    /// What it is unless it is set.
+    /// The value if users set none.
     pub default: u64,
-    /// Least value.
+    /// Lowest valid value.
     pub min: u64,
-    /// Greatest value.
+    /// Highest valid value.
     pub max: u64,
 }
 
-/// Something that a scheduler counts.
+/// A statistic of a scheduler, without its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// Its name.
+    /// Unique within the scheduler, at most 23 bytes.
     pub name: String,
-    /// What it counts.
+    /// The events that it counts, in English.
     pub what: String,
 }
 
-/// All of them.
+/// Every scheduler, in the order of names.
 pub fn all() -> &'static [Scheduler] {
     &ALL
 }
 
-/// The one of that name.
+/// The scheduler with this name.
 ///
 /// # Errors
-/// There is none.
+/// [`SchedulerError::Unknown`], which lists all names.
 pub fn find(name: &str) -> Result<&'static Scheduler, SchedulerError> {
     let names = || ALL.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
-    let found = ALL.iter().find(|one| one.name == name);
-    found.ok_or_else(|| SchedulerError::Unknown { name: name.to_owned(), names: names() })
+    let scheduler = ALL.iter().find(|one| one.name == name);
+    scheduler.ok_or_else(|| SchedulerError::Unknown { name: name.to_owned(), names: names() })
 }
 
 impl Scheduler {
-    /// What it does, in a line.
-    pub fn shows(&self) -> &'static str {
+    /// One line for lists of schedulers.
+    pub fn summary(&self) -> &'static str {
         let line = self.source.lines().next().unwrap_or_default().trim_start_matches("/* ");
         line.split_once(": ").map_or(line, |(_, rest)| rest)
     }
 
-    /// The policy, and what is not as it was in the original.
-    pub fn about(&self) -> String {
+    /// The policy, and its differences from the original: the comment at the top of the source.
+    pub fn description(&self) -> String {
         let comment = self.source.split("*/").next().unwrap_or_default();
         let lines = comment.lines().map(|line| line.trim_start_matches("/*").trim_start_matches(" *").trim());
         lines.collect::<Vec<_>>().join("\n").trim().to_owned()
     }
 
-    /// The name by which the kernel calls it.
+    /// Name in the kernel's list of schedulers. Some kernels append a version.
     pub fn kernel_name(&self) -> String {
         format!("klatch_{}", self.name)
     }
 
-    /// What can be set.
+    /// Its knobs, in the order of its BPF program.
     pub fn knobs(&self) -> Vec<Knob> {
         let rows = self.section(".rodata.knobs");
         let knob = |row: &[u8]| Knob {
@@ -105,30 +105,30 @@ impl Scheduler {
         rows.chunks_exact(KNOB_BYTES).map(knob).collect()
     }
 
-    /// What it counts.
+    /// Its statistics, in the order of its BPF program.
     pub fn stats(&self) -> Vec<Stat> {
         let stat = |row: &[u8]| Stat { name: text(&row[..24]), what: text(&row[24..128]) };
         self.section(".rodata.stats").chunks_exact(128).map(stat).collect()
     }
 
-    /// How many CPUs its tables hold; `None` if it keeps nothing of each CPU.
+    /// Highest number of CPUs that its tables can hold; `None` if it has no per-CPU table.
     pub fn cpus_max(&self) -> Option<u32> {
         libbpf_rs::set_print(None);
-        let open = ObjectBuilder::default().open_memory(self.code).expect("the build made a BPF object");
+        let open = ObjectBuilder::default().open_memory(self.object).expect("the build made a BPF object");
         open.maps().find(|map| map.name() == "cpus").map(|map| map.max_entries())
     }
 
     fn section(&self, name: &str) -> Vec<u8> {
         libbpf_rs::set_print(None);
-        let open = ObjectBuilder::default().open_memory(self.code).expect("the build made a BPF object");
-        let found = open.maps().find(|map| map.name() == OsStr::new(name));
-        found.and_then(|map| map.initial_value().map(<[u8]>::to_vec)).unwrap_or_default()
+        let open = ObjectBuilder::default().open_memory(self.object).expect("the build made a BPF object");
+        let map = open.maps().find(|map| map.name() == OsStr::new(name));
+        map.and_then(|map| map.initial_value().map(<[u8]>::to_vec)).unwrap_or_default()
     }
 }
 
-/// `struct knob` of klatch.bpf.h.
+/// Size of `struct knob` in klatch.bpf.h.
 pub(crate) const KNOB_BYTES: usize = 152;
-/// Where its value is.
+/// Offset of the value in `struct knob`.
 pub(crate) const KNOB_VALUE: usize = 128;
 
 fn text(bytes: &[u8]) -> String {
@@ -144,10 +144,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_scheduler_tells_its_policy_its_knobs_and_its_statistics() {
+    fn every_scheduler_describes_its_policy_its_knobs_and_its_statistics() {
         for one in all() {
             assert!(one.source.starts_with(&format!("/* {}: ", one.name)), "{}", one.name);
-            assert!(one.about().len() > 200 && one.shows().len() < 110, "{}: {}", one.name, one.shows());
+            assert!(
+                one.description().len() > 200 && one.summary().len() < 110,
+                "{}: {}",
+                one.name,
+                one.summary()
+            );
             assert!(one.knobs().iter().all(|knob| (knob.min..=knob.max).contains(&knob.default)));
             let stats = one.stats();
             assert!(stats.len() >= 2 && stats.iter().all(|stat| !stat.what.is_empty()), "{stats:?}");
@@ -156,8 +161,8 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_scheduler_is_told_of_the_known() {
-        let told = find("cfs").unwrap_err().to_string();
-        assert!(told.contains("cfs") && told.contains("fifo, goodness, head, multiqueue, o1"), "{told}");
+    fn an_unknown_scheduler_is_refused_with_all_names() {
+        let error = find("cfs").unwrap_err().to_string();
+        assert!(error.contains("cfs") && error.contains("fifo, goodness, head, multiqueue, o1"), "{error}");
     }
 }

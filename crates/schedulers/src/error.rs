@@ -1,101 +1,101 @@
-//! Why a scheduler cannot be had.
+//! Errors of loading and reading schedulers.
 
 use thiserror::Error;
 
-/// Why a scheduler cannot be loaded, or looked at.
+/// A scheduler that cannot be loaded or read.
 #[derive(Debug, Error)]
 pub enum SchedulerError {
-    /// The kernel has no sched_ext.
+    /// The kernel was built without sched_ext.
     #[error(
         "this kernel has no sched_ext (no /sys/kernel/sched_ext), so no scheduler can be loaded; boot one with \
          CONFIG_SCHED_CLASS_EXT=y (6.12 or newer), or run it in the lab: klatch lab --help"
     )]
     NoSchedExt,
-    /// There is no such scheduler.
+    /// The catalogue has no scheduler with this name.
     #[error("there is no scheduler {name}; there are {names}")]
     Unknown {
-        /// As it was asked for.
+        /// The requested name.
         name: String,
-        /// All of them.
+        /// All names, separated by commas.
         names: String,
     },
-    /// There is no such knob.
+    /// The scheduler has no knob with this name.
     #[error("the scheduler {scheduler} has no knob {knob}; it has {knobs}")]
     NoKnob {
-        /// Which scheduler.
+        /// Name of the scheduler.
         scheduler: &'static str,
-        /// As it was asked for.
+        /// The requested name.
         knob: String,
-        /// All of them.
+        /// All its knobs, separated by commas.
         knobs: String,
     },
-    /// A knob cannot have this value.
+    /// The value of a knob is not a number in its range.
     #[error("{knob} of the scheduler {scheduler} must be {min}..={max}, got {value}")]
     KnobValue {
-        /// Which scheduler.
+        /// Name of the scheduler.
         scheduler: &'static str,
-        /// Which knob.
+        /// Name of the knob.
         knob: String,
-        /// Least value.
+        /// Lowest valid value.
         min: u64,
-        /// Greatest value.
+        /// Highest valid value.
         max: u64,
-        /// As it was asked for.
+        /// The requested value.
         value: String,
     },
-    /// The machine has more CPUs than its tables hold.
+    /// The machine has more CPUs than the tables of the scheduler can hold.
     #[error(
         "the scheduler {name} takes at most {max} CPUs, and this machine can have {cpus}; start the kernel with \
          nr_cpus={max}, or use the scheduler fifo"
     )]
     TooManyCpus {
-        /// Its name.
+        /// Name of the scheduler.
         name: &'static str,
-        /// CPUs that its tables hold.
+        /// Size of its tables, CPUs.
         max: u32,
-        /// CPUs that the machine can have, those included that can be plugged in later.
+        /// Possible CPUs of the machine, including those that can be plugged in later.
         cpus: usize,
     },
-    /// Somebody else's scheduler is there.
+    /// Another sched_ext scheduler is loaded.
     #[error("the scheduler {name} is loaded already; stop the program that has loaded it, then try again")]
     Busy {
-        /// Its name.
+        /// Name of the scheduler.
         name: String,
     },
-    /// No rights.
-    #[error("schedulers can be loaded by root only (or with CAP_BPF and CAP_PERFMON); run klatch as root")]
+    /// The process lacks CAP_BPF or CAP_PERFMON.
+    #[error("only root can load schedulers (or a user with CAP_BPF and CAP_PERFMON); run klatch as root")]
     NotRoot,
-    /// The kernel refuses.
-    #[error("the kernel refuses the scheduler {name}: {source}{words}")]
+    /// The kernel or its verifier rejected the program.
+    #[error("the kernel refuses the scheduler {name}: {source}{log}")]
     Refused {
-        /// Its name.
+        /// Name of the scheduler.
         name: &'static str,
-        /// What it said.
+        /// The error of libbpf.
         source: libbpf_rs::Error,
-        /// The last lines of what was said on the way there, each on a line of its own.
-        words: String,
+        /// The last messages of libbpf and the verifier, each after a newline.
+        log: String,
     },
-    /// The kernel's type information is not what programs are built for.
+    /// The kernel's BTF describes sched_ext functions with wrong arguments.
     #[error(
         "the scheduler {name} cannot be loaded: this kernel's type information (BTF) gives functions of sched_ext other \
          arguments than programs call them with. Some builds of Linux 7.0 and newer do so by mistake: try another \
-         build of the kernel{words}"
+         build of the kernel{log}"
     )]
-    Misdescribed {
-        /// Its name.
+    WrongBtf {
+        /// Name of the scheduler.
         name: &'static str,
-        /// The last lines of what was said on the way there, each on a line of its own.
-        words: String,
+        /// The last messages of libbpf and the verifier, each after a newline.
+        log: String,
     },
-    /// It was thrown out as soon as it was there.
-    #[error("the kernel threw the scheduler {name} out at once: {why}")]
-    ThrownOut {
-        /// Its name.
+    /// The kernel unloaded the scheduler immediately.
+    #[error("the kernel unloaded the scheduler {name} immediately: {cause}")]
+    Unloaded {
+        /// Name of the scheduler.
         name: &'static str,
-        /// Why.
-        why: String,
+        /// The kernel's reason.
+        cause: String,
     },
-    /// What it counted cannot be read.
+    /// The BPF maps of the scheduler cannot be read.
     #[error("the statistics of the scheduler cannot be read: {0}")]
     Unreadable(libbpf_rs::Error),
 }

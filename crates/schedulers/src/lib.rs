@@ -1,18 +1,18 @@
-//! Kernel schedulers that can be loaded: those of the papers, as sched_ext programs, one folder each.
+//! Loadable kernel schedulers: those of the papers, as sched_ext programs, one folder each.
 
 #[cfg(test)]
-mod cases;
+mod case_tests;
 mod catalog;
+mod counters;
 mod error;
+mod libbpf_log;
 mod load;
-mod observed;
+mod spec;
 mod state;
-mod wish;
-mod words;
 
 pub use catalog::{Knob, Scheduler, Stat, all, find};
+pub use counters::running;
 pub use error::SchedulerError;
 pub use load::Loaded;
-pub use observed::running;
-pub use state::{EXIT_STALL, State, exit_kind, state};
-pub use wish::Wish;
+pub use spec::SchedulerSpec;
+pub use state::{EXIT_STALL, SchedExtState, exit_kind, sched_ext_state};

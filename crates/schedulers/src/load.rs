@@ -1,4 +1,4 @@
-//! A scheduler in force. Dropping it gives the machine back to the kernel's own.
+//! Loads a scheduler into this kernel. Dropping it returns the machine to the kernel's own scheduler.
 
 use std::ffi::OsStr;
 
@@ -6,23 +6,23 @@ use klatch_record::lab::{SchedulerCounts, SchedulerReport};
 use libbpf_rs::{ErrorKind, Link, MapCore, MapFlags, Object, ObjectBuilder};
 
 use crate::catalog::{KNOB_BYTES, KNOB_VALUE, Scheduler};
+use crate::counters::read_counters;
 use crate::error::SchedulerError;
-use crate::observed::observed;
-use crate::state::{State, exit_kind, state};
-use crate::words;
+use crate::libbpf_log;
+use crate::state::{SchedExtState, exit_kind, sched_ext_state};
 
-/// A scheduler in force.
+/// A loaded scheduler; unloaded on drop.
 pub struct Loaded {
-    /// Which.
+    /// Its entry in the catalogue.
     pub scheduler: &'static Scheduler,
-    /// What was set about it, and what the other knobs are.
+    /// Every knob with its value, defaults included.
     pub knobs: Vec<(String, u64)>,
     object: Object,
     link: Option<Link>,
 }
 
 impl Loaded {
-    /// Loads it; all ordinary tasks of the machine are its affair from then on.
+    /// Loads it. From then on it schedules all tasks of the machine that are not real-time.
     ///
     /// # Errors
     /// See [`SchedulerError`].
@@ -30,20 +30,20 @@ impl Loaded {
         scheduler: &'static Scheduler,
         settings: &[(String, String)],
     ) -> Result<Loaded, SchedulerError> {
-        let values = values(scheduler, settings)?;
-        check_free(state())?;
+        let values = knob_values(scheduler, settings)?;
+        check_free(sched_ext_state())?;
         check_cpus(scheduler, libbpf_rs::num_possible_cpus().unwrap_or_default())?;
-        words::listen();
+        libbpf_log::start();
         let refused = |source: libbpf_rs::Error| match source.kind() {
             ErrorKind::PermissionDenied => SchedulerError::NotRoot,
-            _ => match words::last() {
-                words if words.contains("incompatible with vmlinux") => {
-                    SchedulerError::Misdescribed { name: scheduler.name, words }
+            _ => match libbpf_log::tail() {
+                log if log.contains("incompatible with vmlinux") => {
+                    SchedulerError::WrongBtf { name: scheduler.name, log }
                 }
-                words => SchedulerError::Refused { name: scheduler.name, source, words },
+                log => SchedulerError::Refused { name: scheduler.name, source, log },
             },
         };
-        let mut open = ObjectBuilder::default().open_memory(scheduler.code).map_err(refused)?;
+        let mut open = ObjectBuilder::default().open_memory(scheduler.object).map_err(refused)?;
         for mut map in open.maps_mut() {
             if map.name() == OsStr::new(".rodata.knobs")
                 && let Some(bytes) = map.initial_value_mut()
@@ -60,33 +60,33 @@ impl Loaded {
         let names = scheduler.knobs().into_iter().map(|knob| knob.name);
         let loaded = Loaded { scheduler, knobs: names.zip(values).collect(), object, link: Some(link) };
         match loaded.lost() {
-            Some(why) => Err(SchedulerError::ThrownOut { name: scheduler.name, why }),
+            Some(cause) => Err(SchedulerError::Unloaded { name: scheduler.name, cause }),
             None => Ok(loaded),
         }
     }
 
-    /// Why it is not in force any more, if so: the workload goes on under the kernel's own, silently.
+    /// Why it is no longer loaded; `None` while it is. The kernel falls back to its own scheduler without a message.
     pub fn lost(&self) -> Option<String> {
-        let there = state()?;
-        let ours = there.scheduler.as_deref().is_some_and(|name| name.starts_with(&self.kernel_name()));
-        if there.state == "enabled" && ours {
+        let state = sched_ext_state()?;
+        let is_ours = state.scheduler.as_deref().is_some_and(|name| name.starts_with(&self.kernel_name()));
+        if state.state == "enabled" && is_ours {
             return None;
         }
         let (kind, reason, message) = self.ending();
         Some(match kind {
-            0 => format!("sched_ext is {}", there.state),
+            0 => format!("sched_ext is {}", state.state),
             _ => format!("{}: {reason} {message}", exit_kind(kind)).trim().to_owned(),
         })
     }
 
-    /// What it counted so far.
+    /// Counters so far.
     ///
     /// # Errors
-    /// The kernel does not give it out.
-    pub fn observed(&self) -> Result<SchedulerCounts, SchedulerError> {
+    /// The kernel refuses to read its maps.
+    pub fn counters(&self) -> Result<SchedulerCounts, SchedulerError> {
         let map = |name: &str| self.object.maps().find(|map| map.name() == name);
         match (map("klatch_stats"), map("klatch_costs")) {
-            (Some(stats), Some(costs)) => observed(self.scheduler, &stats, &costs),
+            (Some(stats), Some(costs)) => read_counters(self.scheduler, &stats, &costs),
             _ => unreachable!("klatch.bpf.h has both"),
         }
     }
@@ -100,14 +100,14 @@ impl Loaded {
             scheduler: self.scheduler.name.to_owned(),
             knobs: self.knobs.clone(),
             lost: self.lost(),
-            observed: self.observed()?,
+            observed: self.counters()?,
         })
     }
 
-    /// Unloads it. What the kernel says of the end: kind, reason and message.
+    /// Unloads it. Returns the kernel's account of the exit: kind, reason and message.
     pub fn unload(mut self) -> (i64, String, String) {
         self.link = None;
-        // The kernel ends it aside; the link is gone when that is done, or the state tells.
+        // The kernel unloads asynchronously; closing the link waits for that.
         self.ending()
     }
 
@@ -116,8 +116,8 @@ impl Loaded {
     }
 
     fn ending(&self) -> (i64, String, String) {
-        let found = self.object.maps().find(|map| map.name() == "klatch_ending");
-        let bytes = found.and_then(|map| map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten());
+        let map = self.object.maps().find(|map| map.name() == "klatch_ending");
+        let bytes = map.and_then(|map| map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok().flatten());
         let bytes = bytes.unwrap_or_else(|| vec![0; 656]);
         let text = |bytes: &[u8]| {
             String::from_utf8_lossy(bytes.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
@@ -128,15 +128,15 @@ impl Loaded {
 }
 
 /// Refuses a kernel without sched_ext, or with a scheduler loaded already.
-fn check_free(state: Option<State>) -> Result<(), SchedulerError> {
-    let there = state.ok_or(SchedulerError::NoSchedExt)?;
-    match there.state.as_str() {
+fn check_free(state: Option<SchedExtState>) -> Result<(), SchedulerError> {
+    let state = state.ok_or(SchedulerError::NoSchedExt)?;
+    match state.state.as_str() {
         "disabled" => Ok(()),
-        _ => Err(SchedulerError::Busy { name: there.scheduler.unwrap_or(there.state) }),
+        _ => Err(SchedulerError::Busy { name: state.scheduler.unwrap_or(state.state) }),
     }
 }
 
-/// Refuses a machine with more CPUs than the scheduler's tables hold: tasks bound to the others would starve.
+/// Refuses a machine with more CPUs than the scheduler's tables can hold: tasks bound to the excess CPUs would starve.
 fn check_cpus(scheduler: &'static Scheduler, cpus: usize) -> Result<(), SchedulerError> {
     match scheduler.cpus_max() {
         Some(max) if cpus > max as usize => {
@@ -146,21 +146,21 @@ fn check_cpus(scheduler: &'static Scheduler, cpus: usize) -> Result<(), Schedule
     }
 }
 
-/// The value of every knob, in order.
-pub(crate) fn values(
+/// The value of every knob in the catalogue's order; `settings` override defaults.
+pub(crate) fn knob_values(
     scheduler: &'static Scheduler,
     settings: &[(String, String)],
 ) -> Result<Vec<u64>, SchedulerError> {
     let knobs = scheduler.knobs();
     let mut values: Vec<u64> = knobs.iter().map(|knob| knob.default).collect();
     for (name, value) in settings {
-        let Some(place) = knobs.iter().position(|knob| knob.name == *name) else {
+        let Some(index) = knobs.iter().position(|knob| knob.name == *name) else {
             let knobs = knobs.iter().map(|knob| knob.name.as_str()).collect::<Vec<_>>().join(", ");
             return Err(SchedulerError::NoKnob { scheduler: scheduler.name, knob: name.clone(), knobs });
         };
-        let knob = &knobs[place];
+        let knob = &knobs[index];
         let parsed = value.parse().ok().filter(|number| (knob.min..=knob.max).contains(number));
-        values[place] = parsed.ok_or_else(|| SchedulerError::KnobValue {
+        values[index] = parsed.ok_or_else(|| SchedulerError::KnobValue {
             scheduler: scheduler.name,
             knob: name.clone(),
             min: knob.min,
@@ -181,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn knobs_are_within_their_range() {
+    fn knobs_out_of_range_are_refused() {
         let goodness = find("goodness").unwrap();
-        assert_eq!(values(goodness, &set("version", "24")).unwrap()[0], 24);
-        let told = values(goodness, &set("version", "25")).unwrap_err().to_string();
-        assert_eq!(told, "version of the scheduler goodness must be 23..=24, got 25");
-        let told = values(goodness, &set("coffee", "1")).unwrap_err().to_string();
-        assert!(told.contains("no knob coffee; it has version, "), "{told}");
+        assert_eq!(knob_values(goodness, &set("version", "24")).unwrap()[0], 24);
+        let error = knob_values(goodness, &set("version", "25")).unwrap_err().to_string();
+        assert_eq!(error, "version of the scheduler goodness must be 23..=24, got 25");
+        let error = knob_values(goodness, &set("coffee", "1")).unwrap_err().to_string();
+        assert!(error.contains("no knob coffee; it has version, "), "{error}");
     }
 
     #[test]
@@ -195,28 +195,28 @@ mod tests {
         for name in ["goodness", "head", "multiqueue", "o1"] {
             let scheduler = find(name).unwrap();
             assert!(check_cpus(scheduler, 64).is_ok());
-            let told = check_cpus(scheduler, 65).unwrap_err().to_string();
+            let error = check_cpus(scheduler, 65).unwrap_err().to_string();
             let expected =
                 format!("the scheduler {name} takes at most 64 CPUs, and this machine can have 65; ");
-            assert!(told.starts_with(&expected), "{told}");
+            assert!(error.starts_with(&expected), "{error}");
         }
         assert!(check_cpus(find("fifo").unwrap(), 1024).is_ok());
     }
 
     #[test]
-    fn a_kernel_without_sched_ext_is_told_of_the_lab() {
-        let told = check_free(None).unwrap_err().to_string();
-        assert!(told.contains("sched_ext") && told.contains("klatch lab"), "{told}");
+    fn without_sched_ext_the_error_names_the_lab() {
+        let error = check_free(None).unwrap_err().to_string();
+        assert!(error.contains("sched_ext") && error.contains("klatch lab"), "{error}");
     }
 
     #[test]
-    fn a_scheduler_that_is_loaded_already_is_named() {
-        let there = |state: &str, scheduler: Option<&str>| {
+    fn another_loaded_scheduler_is_named_in_the_error() {
+        let state = |state: &str, scheduler: Option<&str>| {
             let scheduler = scheduler.map(str::to_owned);
-            Some(State { state: state.to_owned(), scheduler, loads: 1, rejected: None })
+            Some(SchedExtState { state: state.to_owned(), scheduler, loads: 1, rejected: None })
         };
-        assert!(check_free(there("disabled", None)).is_ok());
-        let told = check_free(there("enabled", Some("scx_rusty"))).unwrap_err().to_string();
-        assert!(told.starts_with("the scheduler scx_rusty is loaded already"), "{told}");
+        assert!(check_free(state("disabled", None)).is_ok());
+        let error = check_free(state("enabled", Some("scx_rusty"))).unwrap_err().to_string();
+        assert!(error.starts_with("the scheduler scx_rusty is loaded already"), "{error}");
     }
 }

@@ -1,5 +1,5 @@
-/* Hand-worked cases of a policy: one function, `cases`, that compiles as ordinary C and as a BPF program. It gives 0, or the
- * number of the line whose expectation does not hold. */
+/* Hand-worked cases of a policy: one function, `cases`, that compiles as ordinary C and as a BPF program. It returns 0, or
+ * the line number of the first expectation that fails. */
 #pragma once
 
 #ifdef __bpf__

@@ -1,13 +1,13 @@
-/* What the schedulers share: knobs and statistics that describe themselves, the cost of decisions, how it ended. */
+/* Shared by all schedulers: self-describing knobs and statistics, cost of decisions, reason of the exit, kicks. */
 #pragma once
 
 #include "scx.bpf.h"
-#include "words.h"
+#include "policy_types.h"
 
 #define CPUS_MAX 64
 #define LENGTHS 1024
 
-/* What can be set, in order; set before the object is loaded, constant for the verifier from then on. */
+/* Knobs in order. The loader sets them before it loads the object; from then on they are constants to the verifier. */
 struct knob {
     char name[16];
     char what[112];
@@ -15,7 +15,7 @@ struct knob {
 };
 #define KNOBS const volatile struct knob knobs[] SEC(".rodata.knobs")
 
-/* Names and meanings of the statistics, in the order of the scheduler's own enum. */
+/* Names and descriptions of the statistics, in the order of the scheduler's enum. */
 struct stat_text {
     char name[24];
     char what[104];
@@ -29,15 +29,15 @@ struct {
     __type(value, u64);
 } klatch_stats SEC(".maps");
 
-static __always_inline void count(u32 which)
+static __always_inline void count(u32 stat_index)
 {
-    u64 *stat = bpf_map_lookup_elem(&klatch_stats, &which);
+    u64 *stat = bpf_map_lookup_elem(&klatch_stats, &stat_index);
 
     if (stat)
         (*stat)++;
 }
 
-/* What decisions cost, by the number of tasks that waited. */
+/* Cost of decisions at one queue length. */
 struct cost {
     u64 decisions;
     u64 ns;
@@ -52,9 +52,10 @@ struct {
     __type(value, struct cost);
 } klatch_costs SEC(".maps");
 
-static __always_inline void decided(u64 began_ns, u64 length)
+/* Adds a decision that began at `started_ns` with `length` waiting tasks. */
+static __always_inline void record_decision(u64 started_ns, u64 length)
 {
-    u64 ns = bpf_ktime_get_ns() - began_ns;
+    u64 ns = bpf_ktime_get_ns() - started_ns;
     u32 row = length < LENGTHS ? length : LENGTHS - 1;
     struct cost *cost = bpf_map_lookup_elem(&klatch_costs, &row);
 
@@ -68,7 +69,7 @@ static __always_inline void decided(u64 began_ns, u64 length)
     cost->decisions++;
 }
 
-/* How it ended. */
+/* Why the kernel unloaded the scheduler. */
 struct ending {
     s64 kind;
     s64 code;
@@ -97,98 +98,98 @@ void BPF_PROG(klatch_exit, struct scx_exit_info *info)
     ending->kind = info->kind;
 }
 
-/* Without this and `cpu_offline` the kernel would throw a scheduler out when a CPU comes or goes. */
+/* Without this and `cpu_offline` the kernel unloads a scheduler when a CPU goes on or off line. */
 SEC("struct_ops/cpu_online")
 void BPF_PROG(klatch_cpu_online, s32 cpu)
 {
 }
 
-/* What is kept of each task: `task_of` finds it, NULL for a task that is new; `task_made` makes it. `parent_of` is that of the
- * task which forks, if one does. */
-#define TASKS(kept)                                                                             \
+/* Per-task data. `task_of` returns it, or NULL for a new task; `create_task` adds it. `parent_of` returns the data of the
+ * forking task, or NULL if the task was not forked just now. */
+#define TASKS(data)                                                                             \
     struct {                                                                                    \
         __uint(type, BPF_MAP_TYPE_TASK_STORAGE);                                                \
         __uint(map_flags, BPF_F_NO_PREALLOC);                                                   \
         __type(key, int);                                                                       \
-        __type(value, kept);                                                                    \
+        __type(value, data);                                                                    \
     } tasks SEC(".maps");                                                                       \
                                                                                                 \
-    static __always_inline kept *task_of(struct task_struct *p)                                 \
+    static __always_inline data *task_of(struct task_struct *p)                                 \
     {                                                                                           \
         return bpf_task_storage_get(&tasks, p, 0, 0);                                           \
     }                                                                                           \
                                                                                                 \
-    static __always_inline kept *task_made(struct task_struct *p)                               \
+    static __always_inline data *create_task(struct task_struct *p)                             \
     {                                                                                           \
         return bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);              \
     }                                                                                           \
                                                                                                 \
-    static __always_inline kept *parent_of(const struct scx_init_task_args *args)               \
+    static __always_inline data *parent_of(const struct scx_init_task_args *args)               \
     {                                                                                           \
         return args->fork ? bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0) : NULL; \
     }
 
-/* What is kept of each CPU: `cpu_of` finds it, NULL for none or one too many. */
-#define CPUS(kept)                                                                              \
+/* Per-CPU data. `cpu_of` returns it, or NULL for a number outside the table. */
+#define CPUS(data)                                                                              \
     struct {                                                                                    \
         __uint(type, BPF_MAP_TYPE_ARRAY);                                                       \
         __uint(max_entries, CPUS_MAX);                                                          \
         __type(key, u32);                                                                       \
-        __type(value, kept);                                                                    \
+        __type(value, data);                                                                    \
     } cpus SEC(".maps");                                                                        \
                                                                                                 \
-    static __always_inline kept *cpu_of(s32 cpu)                                                \
+    static __always_inline data *cpu_of(s32 cpu)                                                \
     {                                                                                           \
         u32 key = cpu;                                                                          \
                                                                                                 \
         return bpf_map_lookup_elem(&cpus, &key);                                                \
     }
 
-/* Whether the tables hold all CPUs: 0, or an error. On a CPU without a place in them nothing would be decided, and the tasks that
- * are bound to it would wait until the kernel throws the scheduler out. */
+/* 0 if the table has room for every CPU, else an error. A CPU outside the table would make no decisions, and tasks bound to
+ * it would wait until the kernel unloads the scheduler. */
 static __always_inline s32 check_cpus(void)
 {
     return scx_bpf_nr_cpu_ids() > CPUS_MAX ? -7 /* -E2BIG */ : 0;
 }
 
-/* Makes `cpu` look for a task. The kernel does so by an interrupt that the CPU where this runs sends itself. One that is going
- * gets none any more: what it still asks for would stand before all that is asked for by interrupt when it is back, and
- * never be done (seen on Linux 7.2, which cannot unload the scheduler then). The kernel itself tells the task's own CPU. */
+/* Makes `cpu` call dispatch. The kernel kicks through an irq_work of the current CPU. A CPU that is going offline no longer
+ * receives that interrupt: its request stays queued, blocks all later ones when the CPU returns, and Linux 7.2 then cannot
+ * unload the scheduler. So an offline CPU kicks nobody; the kernel itself reschedules the CPU of the task. */
 static __always_inline void kick(s32 cpu, u64 flags)
 {
     const struct cpumask *online = scx_bpf_get_online_cpumask();
-    bool is_heard = bpf_cpumask_test_cpu(bpf_get_smp_processor_id(), online);
+    bool is_online = bpf_cpumask_test_cpu(bpf_get_smp_processor_id(), online);
 
     scx_bpf_put_cpumask(online);
-    if (is_heard)
+    if (is_online)
         scx_bpf_kick_cpu(cpu, flags);
 }
 
-/* Makes an idle CPU look. */
-static __always_inline void wake(s32 cpu)
+/* Makes `cpu` call dispatch if it is idle. */
+static __always_inline void kick_if_idle(s32 cpu)
 {
-    kick(cpu, OF_KERNEL(scx_kick_flags, SCX_KICK_IDLE));
+    kick(cpu, KERNEL_VALUE(scx_kick_flags, SCX_KICK_IDLE));
 }
 
-/* Makes a CPU decide at once. */
+/* Ends the slice of the current task of `cpu`, so that the CPU decides at once. */
 static __always_inline void preempt(s32 cpu)
 {
-    kick(cpu, OF_KERNEL(scx_kick_flags, SCX_KICK_PREEMPT));
+    kick(cpu, KERNEL_VALUE(scx_kick_flags, SCX_KICK_PREEMPT));
 }
 
-/* Tells an idle CPU where `p` may run to look at the queues. Whether there is one. */
-static __always_inline bool tell_idle(struct task_struct *p)
+/* Kicks an idle CPU where `p` may run. Returns whether there is one. */
+static __always_inline bool kick_idle_cpu(struct task_struct *p)
 {
     s32 idle = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
 
     if (idle >= 0)
-        wake(idle);
+        kick_if_idle(idle);
     return idle >= 0;
 }
 
-/* For a CPU that goes the kernel asks no scheduler any more, and waits until all its tasks have run or left: so those among
- * `queue` are given back to the kernel. Those of other CPUs, too, if the queue is for this one `alone`: each goes to its own. */
-static __always_inline void give_back(s32 cpu, u64 queue, bool alone)
+/* Moves tasks from `queue` to the kernel's local queues because `cpu` goes offline: the kernel no longer calls the scheduler
+ * for it, and waits until its tasks have run or left. If `is_own_queue`, tasks of other CPUs move too, each to its own CPU. */
+static __always_inline void drain_queue(s32 cpu, u64 queue, bool is_own_queue)
 {
     struct bpf_iter_scx_dsq it;
     struct task_struct *p;
@@ -197,7 +198,7 @@ static __always_inline void give_back(s32 cpu, u64 queue, bool alone)
     while ((p = bpf_iter_scx_dsq_next(&it))) {
         s32 home = scx_bpf_task_cpu(p);
 
-        if (home == cpu || alone) {
+        if (home == cpu || is_own_queue) {
             scx_bpf_dsq_move(&it, p, SCX_DSQ_LOCAL_ON | home, 0);
             preempt(home);
         }
@@ -205,7 +206,7 @@ static __always_inline void give_back(s32 cpu, u64 queue, bool alone)
     bpf_iter_scx_dsq_destroy(&it);
 }
 
-/* Whether a task that waits may be taken to `cpu`. Who asks for what is not allowed is thrown out. */
+/* Whether a waiting task may move to `cpu`. The kernel unloads a scheduler that makes a forbidden move. */
 static __always_inline bool may_run(struct task_struct *p, s32 cpu)
 {
     if (scx_bpf_task_cpu(p) == cpu)
@@ -226,8 +227,8 @@ static __always_inline void set_slice(struct task_struct *p, u64 ns)
         p->scx.slice = ns;
 }
 
-/* The task that runs here has this much left, as it has shared with a child; when that is nothing, there is a decision. */
-static __always_inline void cut_current(u64 ns)
+/* Shortens the slice of the current task, which has shared it with a child. With nothing left, the CPU decides at once. */
+static __always_inline void set_current_slice(u64 ns)
 {
     set_slice(bpf_get_current_task_btf(), ns);
     if (!ns)

@@ -1,5 +1,5 @@
-/* The kernel types and functions that the schedulers use, with the fields that are read and nothing more; the loader moves
- * each access to where the running kernel has the field (CO-RE). So no header of any kernel is needed. */
+/* The kernel types and functions that the schedulers use, reduced to the fields that they read. The loader relocates each
+ * access to the running kernel's layout (CO-RE), so no kernel header is needed. */
 #pragma once
 
 typedef unsigned char __u8;
@@ -21,7 +21,7 @@ typedef __u8 u8;
 #define false 0
 #define NULL ((void *)0)
 
-/* From the kernel's stable interface, linux/bpf.h. */
+/* Constants of the stable interface in linux/bpf.h. */
 #define BPF_MAP_TYPE_ARRAY 2
 #define BPF_MAP_TYPE_PERCPU_ARRAY 6
 #define BPF_MAP_TYPE_TASK_STORAGE 29
@@ -32,7 +32,7 @@ typedef __u8 u8;
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
-/* The kernel gives sched_ext's functions to programs of a licence compatible with the GPL. */
+/* sched_ext functions are for programs with a GPL-compatible licence only. */
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define KERNEL_TYPE __attribute__((preserve_access_index))
@@ -41,7 +41,7 @@ struct cpumask {
     unsigned long bits[1];
 };
 
-/* The loader compares what functions are given, and to it a struct that is only named is none: this describes it. */
+/* The loader compares argument types, and a forward declaration matches none. This constant puts the full type into BTF. */
 const struct cpumask cpumask_described SEC(".rodata.types") __attribute__((used));
 
 struct mm_struct;
@@ -73,7 +73,7 @@ struct scx_exit_info {
     char *msg;
 } KERNEL_TYPE;
 
-/* Matched by member names; what is missing here stays zero. */
+/* The loader matches members by name. Members that are not listed here stay zero. */
 struct sched_ext_ops {
     s32 (*select_cpu)(struct task_struct *, s32, u64);
     void (*enqueue)(struct task_struct *, u64);
@@ -92,16 +92,16 @@ struct sched_ext_ops {
     char name[128];
 };
 
-/* Their values differ between kernels: ask with OF_KERNEL. */
+/* Values differ between kernels; KERNEL_VALUE reads that of the running kernel. */
 enum scx_enq_flags { SCX_ENQ_WAKEUP = 1, SCX_ENQ_HEAD = 16 };
 enum scx_kick_flags { SCX_KICK_IDLE = 1, SCX_KICK_PREEMPT = 2 };
 enum scx_wake_flags { SCX_WAKE_SYNC = 16 };
 enum scx_dsq_iter_flags { SCX_DSQ_ITER_REV = 65536 };
 enum scx_ent_flags { SCX_TASK_QUEUED = 1 };
-#define OF_KERNEL(type, value) bpf_core_enum_value(enum type, value)
+#define KERNEL_VALUE(type, value) bpf_core_enum_value(enum type, value)
 
 #define SCX_DSQ_LOCAL 0x8000000000000002ULL
-/* With a CPU's number: the one of that CPU. */
+/* Or-ed with a CPU number: the local queue of that CPU. */
 #define SCX_DSQ_LOCAL_ON 0xC000000000000000ULL
 
 struct bpf_iter_scx_dsq {

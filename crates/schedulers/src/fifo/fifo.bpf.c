@@ -1,8 +1,7 @@
-/* fifo: the null model. One queue, first come first served, a fixed time slice.
+/* fifo: the null model. One queue in order of arrival, a fixed time slice.
  *
- * No priorities, no affinity, no preemption: whoever waits is taken in order by whichever CPU is free. What its decisions cost
- * is what a decision costs under sched_ext at all; the other schedulers are to be read against that. There is no original to
- * be faithful to. */
+ * No priorities, no affinity, no preemption: a free CPU takes the task that has waited longest. The cost of its decisions is
+ * the cost of any decision under sched_ext, and the baseline for the other schedulers. It models no historical kernel. */
 #include "klatch.bpf.h"
 
 #define QUEUE 0
@@ -12,7 +11,7 @@ KNOBS = { { "slice_ms", "time slice, ms", 20, 1, 1000 } };
 
 enum { DECISIONS, YIELDS };
 STATS = {
-    { "decisions", "times that a task was looked for" },
+    { "decisions", "scheduling decisions" },
     { "yields", "calls of sched_yield" },
 };
 
@@ -26,19 +25,19 @@ SEC("struct_ops/enqueue")
 void BPF_PROG(fifo_enqueue, struct task_struct *p, u64 flags)
 {
     scx_bpf_dsq_insert(p, QUEUE, knobs[SLICE_MS].value * MS, flags);
-    tell_idle(p);
+    kick_idle_cpu(p);
 }
 
 SEC("struct_ops/dispatch")
 void BPF_PROG(fifo_dispatch, s32 cpu, struct task_struct *prev)
 {
-    u64 began = bpf_ktime_get_ns();
+    u64 started_ns = bpf_ktime_get_ns();
     s32 length = scx_bpf_dsq_nr_queued(QUEUE);
 
     count(DECISIONS);
     if (!scx_bpf_dsq_move_to_local(QUEUE) && prev && is_runnable(prev))
         set_slice(prev, knobs[SLICE_MS].value * MS);
-    decided(began, length);
+    record_decision(started_ns, length);
 }
 
 SEC("struct_ops/yield")
@@ -52,7 +51,7 @@ bool BPF_PROG(fifo_yield, struct task_struct *from, struct task_struct *to)
 SEC("struct_ops/cpu_offline")
 void BPF_PROG(fifo_cpu_offline, s32 cpu)
 {
-    give_back(cpu, QUEUE, false);
+    drain_queue(cpu, QUEUE, false);
 }
 
 SEC("struct_ops.s/init")

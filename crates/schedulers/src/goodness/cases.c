@@ -4,14 +4,14 @@
 
 #define TASKS 4
 
-/* The walk over a queue as goodness.bpf.c makes it: the place of the one chosen, -1 for the previous task, -2 for nobody. */
+/* The walk of single_queue.bpf.h. Returns the index of the chosen task, -1 for the previous task, -2 for none. */
 static inline __attribute__((always_inline)) int chosen(struct goodness_task *queue, int length, struct goodness_task *prev,
                                                         u64 version, s32 *best)
 {
     u64 mm = prev ? prev->mm : 0;
     int at = prev ? -1 : -2, i;
 
-    *best = prev ? goodness_of_previous(prev, 0, version, SAME_CPU_BONUS) : NOBODY;
+    *best = prev ? goodness_of_previous(prev, 0, version, SAME_CPU_BONUS) : NO_TASK;
     for (i = 0; i < TASKS; i++) {
         if (i < length && is_better(goodness(&queue[i], 0, mm, version, SAME_CPU_BONUS), *best)) {
             *best = goodness(&queue[i], 0, mm, version, SAME_CPU_BONUS);
@@ -34,33 +34,33 @@ CASES
     u64 parent, child;
     s32 best = 0;
 
-    /* Worth: what is left, the priority, 15 for the CPU, 1 for the memory; nothing without a slice. */
+    /* Goodness: time left, priority, 15 for the CPU, 1 for the memory; 0 without time left. */
     prev = task(20, 7, 1);
     EXPECT(goodness(&prev, 0, 9, LINUX_2_3, SAME_CPU_BONUS) == 40);
     EXPECT(goodness(&prev, 1, 9, LINUX_2_3, SAME_CPU_BONUS) == 55);
     EXPECT(goodness(&prev, 1, 7, LINUX_2_3, SAME_CPU_BONUS) == 56);
-    /* A kernel built for one CPU has no bonus for the CPU. */
+    /* A kernel built for one CPU has no CPU bonus. */
     EXPECT(goodness(&prev, 1, 7, LINUX_2_3, 0) == 41 && goodness(&prev, 0, 7, LINUX_2_3, 0) == 41);
     prev = task(0, 7, 1);
     EXPECT(goodness(&prev, 1, 7, LINUX_2_3, SAME_CPU_BONUS) == 0);
-    /* A kernel thread has no memory: a bonus in 2.4 alone. */
+    /* A kernel thread has no memory of its own; only 2.4 gives it the bonus. */
     prev = task(20, 0, 1);
     EXPECT(goodness(&prev, 0, 9, LINUX_2_3, SAME_CPU_BONUS) == 40 && goodness(&prev, 0, 9, LINUX_2_4, SAME_CPU_BONUS) == 41);
     prev.mm = 7;
     EXPECT(goodness(&prev, 0, 9, LINUX_2_4, SAME_CPU_BONUS) == 40);
-    /* A rest of a tick is a tick, and nice counts against it. */
+    /* A partial tick counts as a tick; a high nice value lowers goodness. */
     prev.counter_ns = 1;
     prev.nice = 19;
     EXPECT(goodness(&prev, 0, 9, LINUX_2_3, SAME_CPU_BONUS) == 2);
     prev.nice = -20;
     EXPECT(goodness(&prev, 0, 9, LINUX_2_3, SAME_CPU_BONUS) == 41);
 
-    /* Fresh slices: 20 ticks in 2.3, 6 in 2.4; 40 and 11 at nice -20; 1 and 1 at 19. */
-    EXPECT(fresh_ns(0, LINUX_2_3) == 20 * TICK_NS && fresh_ns(0, LINUX_2_4) == 6 * TICK_NS);
-    EXPECT(fresh_ns(-20, LINUX_2_3) == 40 * TICK_NS && fresh_ns(-20, LINUX_2_4) == 11 * TICK_NS);
-    EXPECT(fresh_ns(19, LINUX_2_3) == TICK_NS && fresh_ns(19, LINUX_2_4) == TICK_NS);
+    /* Full slices: 20 ticks in 2.3, 6 in 2.4; 40 and 11 at nice -20; 1 and 1 at 19. */
+    EXPECT(full_slice_ns(0, LINUX_2_3) == 20 * TICK_NS && full_slice_ns(0, LINUX_2_4) == 6 * TICK_NS);
+    EXPECT(full_slice_ns(-20, LINUX_2_3) == 40 * TICK_NS && full_slice_ns(-20, LINUX_2_4) == 11 * TICK_NS);
+    EXPECT(full_slice_ns(19, LINUX_2_3) == TICK_NS && full_slice_ns(19, LINUX_2_4) == TICK_NS);
 
-    /* Who runs next: the best; of equals the previous one, else the first. */
+    /* The best task runs next; of equals the previous one, else the first. */
     queue[0] = task(5, 1, 1);
     queue[1] = task(9, 1, 1);
     queue[2] = task(9, 1, 1);
@@ -73,29 +73,29 @@ CASES
     EXPECT(chosen(queue, 4, &prev, LINUX_2_3, &best) == 1 && best == 30);
     EXPECT(chosen(queue, 0, NULL, LINUX_2_3, &best) == -2 && !must_recalculate(best));
 
-    /* The epoch turns when all slices are used up. */
+    /* An epoch starts when all slices are used up. */
     EXPECT(chosen(queue + 3, 1, NULL, LINUX_2_3, &best) == 0 && must_recalculate(best));
     prev = task(0, 1, 0);
     EXPECT(chosen(queue + 3, 1, &prev, LINUX_2_3, &best) == -1 && must_recalculate(best));
 
-    /* The bug that IBM fixed: one that yields alone is worth nothing, and the epoch turns. In 2.4 it does not. */
+    /* The bug that IBM fixed: a lone task that yields counts as 0, and an epoch starts. In 2.4 it does not. */
     prev = task(12, 1, 0);
     prev.yielded = 1;
     EXPECT(chosen(queue, 0, &prev, LINUX_2_3, &best) == -1 && must_recalculate(best) && !prev.yielded);
     EXPECT(goodness_of_previous(&prev, 0, LINUX_2_3, SAME_CPU_BONUS) == 12 + 20 + 15 + 1);
     prev.yielded = 1;
     EXPECT(chosen(queue, 0, &prev, LINUX_2_4, &best) == -1 && best == -1 && !must_recalculate(best));
-    /* In 2.4 one whose slice is used up comes before one that yields: and so the epoch turns. */
+    /* In 2.4 a task without time left is better than one that yields, so an epoch starts. */
     prev.yielded = 1;
     EXPECT(chosen(queue + 3, 1, &prev, LINUX_2_4, &best) == 0 && must_recalculate(best));
-    /* Who yields lets any other go first. */
+    /* A task that yields lets any other run first. */
     queue[0] = task(1, 9, 1);
     prev = task(20, 1, 0);
     prev.yielded = 1;
     EXPECT(chosen(queue, 1, &prev, LINUX_2_3, &best) == 0 && best == 21);
-    EXPECT(yields(0, LINUX_2_3) && !yields(0, LINUX_2_4) && yields(1, LINUX_2_4));
+    EXPECT(yield_has_effect(0, LINUX_2_3) && !yield_has_effect(0, LINUX_2_4) && yield_has_effect(1, LINUX_2_4));
 
-    /* A sleeper gets half of what it had and a new slice in each epoch: at most twice a slice, less a tick's half. */
+    /* In each epoch a sleeper gets half of its rest and a full slice: at most two slices less half a tick. */
     prev = task(4, 1, 0);
     catch_up(&prev, 0, LINUX_2_3);
     EXPECT(prev.counter_ns == 4 * TICK_NS);
@@ -106,10 +106,10 @@ CASES
     catch_up(&prev, 1000, LINUX_2_3);
     EXPECT(ticks_of(prev.counter_ns) == 40 && prev.epoch == 1000);
 
-    /* Where they join. */
-    EXPECT(joins(WOKEN) == HEAD && joins(PREEMPTED) == HEAD && joins(YIELDED) == TAIL && joins(EXPIRED) == TAIL);
+    /* End of the queue by reason. */
+    EXPECT(queue_end(WOKEN) == HEAD && queue_end(PREEMPTED) == HEAD && queue_end(YIELDED) == TAIL && queue_end(EXPIRED) == TAIL);
 
-    /* A woken task takes the CPU if it gains more than 0, in 2.4 more than 1. */
+    /* A woken task preempts if the gain exceeds 0, in 2.4 if it exceeds 1. */
     prev = task(10, 1, 0);
     other = task(10, 1, 0);
     EXPECT(!preempts(&other, &prev, 0, LINUX_2_3, SAME_CPU_BONUS));
@@ -118,20 +118,20 @@ CASES
     other = task(12, 1, 0);
     EXPECT(preempts(&other, &prev, 0, LINUX_2_4, SAME_CPU_BONUS));
     other = task(20, 1, 1);
-    EXPECT(!preempts(&other, &prev, 0, LINUX_2_3, SAME_CPU_BONUS)); /* 15 for the CPU are missing */
+    EXPECT(!preempts(&other, &prev, 0, LINUX_2_3, SAME_CPU_BONUS)); /* it lacks the CPU bonus of 15 */
     EXPECT(preempts(&other, &prev, 0, LINUX_2_3, 0));
-    EXPECT(is_worth_waiting(40000, 50000, 100000) && !is_worth_waiting(50000, 50000, 100000));
+    EXPECT(should_wait_for_cpu(40000, 50000, 100000) && !should_wait_for_cpu(50000, 50000, 100000));
     EXPECT(new_average(100, 300) == 200);
     prev = task(10, 1, 0);
     other = task(0, 0, 1);
     EXPECT(!preempts(&other, &prev, 0, LINUX_2_4, SAME_CPU_BONUS));
 
-    /* A fork shares what is left: the child gets the odd tick. */
+    /* A fork splits the time left; the child gets the odd tick. */
     parent = 7 * TICK_NS;
-    child = childs_share(&parent);
+    child = split_with_child(&parent);
     EXPECT(child == 4 * TICK_NS && parent == 3 * TICK_NS);
     parent = TICK_NS;
-    child = childs_share(&parent);
+    child = split_with_child(&parent);
     EXPECT(child == TICK_NS && parent == 0);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* What each CPU runs, kept in `now` of its `struct cpu`. To be included when that and `version()` are there. */
+/* Maintains `now`, the current task of each `struct cpu`. Include it after the definitions of that struct and `version()`. */
 
 SEC("struct_ops/running")
 void BPF_PROG(goodness_running, struct task_struct *p)

@@ -1,16 +1,16 @@
 /* multiqueue: Kravetz and Franke's MQ for Linux 2.4, a queue for each CPU and nearly the same decisions.
  *
- * Each decision walks the CPU's own queue only, and compares its best task with the one that each other queue has told to be
- * its best. If one of those is better by more than the bonus for affinity, it is stolen. Slices, epochs and yielding are
- * those of Linux 2.4 (../goodness/policy.h); the rest is in policy.h.
+ * Each decision walks the CPU's own queue only, and compares its best task with the best task that each other queue
+ * publishes. If one of those is better by more than the affinity bonus, it is stolen. Slices, epochs and yields are those
+ * of Linux 2.4 (../goodness/policy.h); the rest is in policy.h.
  *
- * The cost of a decision still grows with the length of the CPU's own queue: on one CPU this is the old scheduler. What it
- * saves are the other CPUs' tasks, and the wait for the one lock.
+ * The cost of a decision still grows with the length of the CPU's own queue: on one CPU this is the old scheduler. It avoids
+ * the tasks of other CPUs and the wait for the one lock.
  *
- * What is not as it was, besides what ../goodness tells:
- * - A queue's lock cannot be tried for. A steal fails here when the task is gone, as it did when the lock was taken.
- * - Of several idle CPUs any one is told, not the one that was idle longest.
- * - The common queue for real-time tasks is missing: these are the kernel's own business. */
+ * Differences from the original, besides those of ../goodness:
+ * - There is no trylock on a queue. Here a steal fails when the task is gone; it failed when the lock was taken.
+ * - A wake-up takes any idle CPU, not the one that has been idle longest.
+ * - There is no common queue for real-time tasks, because the kernel schedules them. */
 #include "../goodness/tasks.bpf.h"
 #include "../multiqueue/policy.h"
 
@@ -19,32 +19,34 @@
 enum { STEALS_TRIED };
 KNOBS = { { "steals_tried", "queues of other CPUs that a decision may try to steal from", 4, 0, 64 } };
 
-enum { DECISIONS, LOOKED_AT, RECALCULATIONS, STOLEN, STEALS_FAILED, TAKEN_WHEN_IDLE, KEPT, YIELDS, YIELDS_IGNORED, PREEMPTIONS };
+enum {
+    DECISIONS, EXAMINED, RECALCULATIONS, STOLEN, STEALS_FAILED, TAKEN_WHEN_IDLE, CONTINUED, YIELDS, YIELDS_IGNORED, PREEMPTIONS,
+};
 STATS = {
-    { "decisions", "times that a task was looked for" },
-    { "looked_at", "tasks whose goodness was computed" },
-    { "recalculations", "times that all slices were used up" },
-    { "stolen", "tasks taken from another CPU's queue as they were better than the own best" },
-    { "steals_failed", "times that such a task was gone" },
-    { "taken_when_idle", "tasks taken from another CPU's queue as the own was empty" },
-    { "kept", "decisions for the task that ran before" },
+    { "decisions", "scheduling decisions" },
+    { "examined", "tasks whose goodness was computed" },
+    { "recalculations", "epochs started because all slices were used up" },
+    { "stolen", "tasks taken from another CPU's queue because they were better" },
+    { "steals_failed", "attempts to steal a task that was gone" },
+    { "taken_when_idle", "tasks taken from another CPU's queue because the own was empty" },
+    { "continued", "decisions to continue the previous task" },
     { "yields", "calls of sched_yield" },
-    { "yields_ignored", "those among them that did nothing as nobody waited" },
-    { "preemptions", "times that a woken task took a CPU from another" },
+    { "yields_ignored", "yields without effect because no task waited" },
+    { "preemptions", "woken tasks that preempted another task" },
 };
 
-/* A CPU and its queue, whose number is the CPU's. */
+/* A CPU; its queue has the same number. */
 struct cpu {
-    struct mq_cache told;
-    struct mq_walk walk; /* the one under way */
+    struct mq_cache published;
+    struct mq_walk walk; /* the current one */
     struct running now;
-    s32 least, at; /* of a search under way; here and not in locals, or the verifier tells every number apart */
+    s32 bound, at; /* of the current search; in memory because the verifier would track every value of locals */
 };
 
 CPUS(struct cpu);
 #include "../goodness/running.bpf.h"
 
-/* Where a woken task goes: its own CPU if that is idle, another idle one, or the one that minds least. */
+/* Chooses the CPU of a woken task: its own if idle, another idle one, or the one with the lowest preempt_cost. */
 SEC("struct_ops/select_cpu")
 s32 BPF_PROG(multiqueue_select_cpu, struct task_struct *p, s32 last, u64 flags)
 {
@@ -58,19 +60,19 @@ s32 BPF_PROG(multiqueue_select_cpu, struct task_struct *p, s32 last, u64 flags)
     if (i >= 0)
         return i;
     catch_up(task, epoch, LINUX_2_4);
-    scratch->least = na_goodness(task);
+    scratch->bound = na_goodness(task);
     scratch->at = last;
     bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
         struct cpu *cpu = cpu_of(i);
-        s32 minds;
+        s32 cost;
 
         if (!cpu || !cpu->now.busy || !may_run(p, i))
             continue;
-        minds = resistance(na_goodness(&cpu->now.task), i == last);
-        if (minds < scratch->least && preempts(task, &cpu->now.task, i, LINUX_2_4, SAME_CPU_BONUS)) {
-            scratch->least = minds;
+        cost = preempt_cost(na_goodness(&cpu->now.task), i == last);
+        if (cost < scratch->bound && preempts(task, &cpu->now.task, i, LINUX_2_4, SAME_CPU_BONUS)) {
+            scratch->bound = cost;
             scratch->at = i;
-            task->sync = 1; /* take that CPU, see enqueue */
+            task->sync = 1; /* makes enqueue preempt that CPU */
         }
     }
     return scratch->at;
@@ -86,21 +88,21 @@ void BPF_PROG(multiqueue_enqueue, struct task_struct *p, u64 flags)
 
     if (!task || !cpu)
         return;
-    reason = comes(task, p, flags, LINUX_2_4);
-    if (joins(reason) == HEAD)
-        flags |= OF_KERNEL(scx_enq_flags, SCX_ENQ_HEAD);
+    reason = on_enqueue(task, p, flags, LINUX_2_4);
+    if (queue_end(reason) == HEAD)
+        flags |= KERNEL_VALUE(scx_enq_flags, SCX_ENQ_HEAD);
     scx_bpf_dsq_insert(p, home, TICK_NS, flags);
-    tell(&cpu->told, na_goodness(task), p->pid);
+    offer_to_cache(&cpu->published, na_goodness(task), p->pid);
     if (task->sync) {
         task->sync = 0;
         count(PREEMPTIONS);
         preempt(home);
     } else if (reason != WOKEN) {
-        tell_idle(p);
+        kick_idle_cpu(p);
     }
 }
 
-/* Takes the task of that number from the queue of `from`, and tells that queue's first task instead. */
+/* Takes the task `pid` from the queue of `from`, and publishes the first task of that queue instead. */
 static __always_inline bool steal(s32 cpu, s32 from, struct cpu *victim, s32 pid)
 {
     struct bpf_iter_scx_dsq it;
@@ -108,7 +110,7 @@ static __always_inline bool steal(s32 cpu, s32 from, struct cpu *victim, s32 pid
     struct goodness_task *task;
     bool taken = false;
 
-    forget(&victim->told);
+    clear_cache(&victim->published);
     bpf_iter_scx_dsq_new(&it, from, 0);
     p = bpf_task_from_pid(pid);
     if (p) {
@@ -123,13 +125,13 @@ static __always_inline bool steal(s32 cpu, s32 from, struct cpu *victim, s32 pid
     if (first) {
         task = task_of(first);
         if (task)
-            tell(&victim->told, na_goodness(task), first->pid);
+            offer_to_cache(&victim->published, na_goodness(task), first->pid);
     }
     bpf_iter_scx_dsq_destroy(&it);
     return taken;
 }
 
-/* Looks whether another queue's best is better than `than`. */
+/* Steals the best published task if its goodness exceeds `than`. Returns whether it did. */
 static __always_inline bool steal_better(struct cpu *here, s32 cpu, s32 than)
 {
     s32 i, round;
@@ -137,19 +139,19 @@ static __always_inline bool steal_better(struct cpu *here, s32 cpu, s32 than)
     bpf_for(round, 0, knobs[STEALS_TRIED].value) {
         struct cpu *victim;
 
-        here->least = than;
+        here->bound = than;
         here->at = -1;
         bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
             victim = cpu_of(i);
-            if (victim && i != cpu && victim->told.worth > here->least) {
-                here->least = victim->told.worth;
+            if (victim && i != cpu && victim->published.worth > here->bound) {
+                here->bound = victim->published.worth;
                 here->at = i;
             }
         }
         victim = cpu_of(here->at);
         if (here->at < 0 || !victim)
             return false;
-        if (steal(cpu, here->at, victim, victim->told.pid)) {
+        if (steal(cpu, here->at, victim, victim->published.pid)) {
             count(STOLEN);
             return true;
         }
@@ -158,7 +160,7 @@ static __always_inline bool steal_better(struct cpu *here, s32 cpu, s32 than)
     return false;
 }
 
-/* Rather any task than none. */
+/* Takes any waiting task, for a CPU that would be idle. */
 static __always_inline bool take_any(s32 cpu)
 {
     s32 i;
@@ -172,25 +174,25 @@ static __always_inline bool take_any(s32 cpu)
     return false;
 }
 
-/* Walks the own queue; takes its best, or a better one of another's, if that is better than the previous task. */
+/* Walks the own queue and takes its best task if it is better than the previous one. Returns whether a task was taken. */
 static __always_inline bool walk(struct cpu *here, s32 cpu, s32 worth_of_previous, u64 mm)
 {
     struct bpf_iter_scx_dsq it;
     struct task_struct *p, *best = NULL;
     struct goodness_task *task;
-    bool found = false;
+    bool taken = false;
 
     here->walk.best.worth = worth_of_previous;
     here->walk.best.pid = 0;
-    forget(&here->walk.second);
+    clear_cache(&here->walk.second);
     bpf_iter_scx_dsq_new(&it, cpu, 0);
     while ((p = bpf_iter_scx_dsq_next(&it))) {
         task = task_of(p);
         if (!task || !may_run(p, cpu))
             continue;
-        count(LOOKED_AT);
+        count(EXAMINED);
         catch_up(task, epoch, LINUX_2_4);
-        if (offer(&here->walk, local_goodness(task, mm), p->pid))
+        if (offer_to_walk(&here->walk, local_goodness(task, mm), p->pid))
             best = p;
     }
     if (!must_recalculate(here->walk.best.worth)) {
@@ -198,19 +200,19 @@ static __always_inline bool walk(struct cpu *here, s32 cpu, s32 worth_of_previou
             task = task_of(best);
             if (task)
                 scx_bpf_dsq_move_set_slice(&it, task->counter_ns);
-            found = scx_bpf_dsq_move(&it, best, SCX_DSQ_LOCAL, 0);
+            taken = scx_bpf_dsq_move(&it, best, SCX_DSQ_LOCAL, 0);
         }
-        here->told = here->walk.second;
+        here->published = here->walk.second;
     }
     bpf_iter_scx_dsq_destroy(&it);
-    return found;
+    return taken;
 }
 
 SEC("struct_ops/dispatch")
 void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
 {
-    u64 began = bpf_ktime_get_ns(), mm = 0;
-    s32 length = scx_bpf_dsq_nr_queued(cpu), worth = NOBODY, affine;
+    u64 started_ns = bpf_ktime_get_ns(), mm = 0;
+    s32 length = scx_bpf_dsq_nr_queued(cpu), worth = NO_TASK, affine;
     struct goodness_task *task = NULL;
     struct cpu *here = cpu_of(cpu);
 
@@ -225,12 +227,12 @@ void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
         mm = task->mm;
         worth = local_goodness(task, mm);
     }
-    affine = here->told.worth > worth ? here->told.worth : worth;
+    affine = here->published.worth > worth ? here->published.worth : worth;
     if (steal_better(here, cpu, with_affinity(affine)) || walk(here, cpu, worth, mm))
         goto out;
     if (must_recalculate(here->walk.best.worth)) {
         count(RECALCULATIONS);
-        turn_epoch();
+        start_epoch();
         if (task) {
             catch_up(task, epoch, LINUX_2_4);
             worth = local_goodness(task, mm);
@@ -239,13 +241,13 @@ void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
             goto out;
     }
     if (task) {
-        count(KEPT);
-        goes_on(task, prev);
+        count(CONTINUED);
+        keep_running(task, prev);
     } else if (!scx_bpf_dsq_move_to_local(cpu)) {
         take_any(cpu);
     }
 out:
-    decided(began, length);
+    record_decision(started_ns, length);
 }
 
 SEC("struct_ops/yield")
@@ -264,24 +266,24 @@ bool BPF_PROG(multiqueue_yield, struct task_struct *from, struct task_struct *to
             break;
         }
     }
-    if (!yields(waiting, LINUX_2_4)) {
+    if (!yield_has_effect(waiting, LINUX_2_4)) {
         count(YIELDS_IGNORED);
         return false;
     }
-    yields_now(task, from, LINUX_2_4);
+    start_yield(task, from, LINUX_2_4);
     return true;
 }
 
 SEC("struct_ops.s/init_task")
 s32 BPF_PROG(multiqueue_init_task, struct task_struct *p, struct scx_init_task_args *args)
 {
-    return begins(p, args, LINUX_2_4);
+    return init_task(p, args, LINUX_2_4);
 }
 
 SEC("struct_ops/cpu_offline")
 void BPF_PROG(multiqueue_cpu_offline, s32 cpu)
 {
-    give_back(cpu, cpu, true);
+    drain_queue(cpu, cpu, true);
 }
 
 SEC("struct_ops.s/init")
@@ -295,8 +297,8 @@ s32 BPF_PROG(multiqueue_init)
         struct cpu *cpu = cpu_of(i);
 
         if (!cpu)
-            return -7; /* for the verifier: check_cpus has seen to it */
-        forget(&cpu->told);
+            return -7; /* for the verifier; check_cpus has excluded it */
+        clear_cache(&cpu->published);
         error = scx_bpf_create_dsq(i, -1);
         if (error)
             return error;

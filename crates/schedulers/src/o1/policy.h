@@ -1,25 +1,25 @@
-/* The policy of Molnar's O(1) scheduler of early Linux 2.5: priorities, slices, sleep, and where a task goes. */
+/* The policy of Molnar's O(1) scheduler of early Linux 2.5: priorities, slices, sleep, and the list of a task. */
 #pragma once
 
-#include "../bpf/words.h"
+#include "../bpf/policy_types.h"
 
-#define PRIORITIES 40 /* 100 to 139 of the original; those before are for real-time tasks */
+#define PRIORITIES 40 /* 100 to 139 of the original; the first 100 are for real-time tasks */
 #define NONE PRIORITIES
 #define SLEEP_MAX_NS (2000 * MS)
 #define STARVING_NS (2000 * MS)
 
 enum yield_policy { YIELD_BEHIND_NEXT = 1, YIELD_TO_TAIL = 2, YIELD_TO_EXPIRED = 3 };
 
-/* A task as the policy sees it. Priorities count from 0, the best, to 39. */
+/* The policy's data of a task. Priorities run from 0, the best, to 39. */
 struct o1_task {
     u64 slice_ns;
-    u64 sleep_ns; /* how much it slept lately */
+    u64 sleep_ns; /* recent sleep, up to SLEEP_MAX_NS */
     u64 slept_at_ns;
     u64 started_ns;
     u64 ran_at_ns;
     s32 nice;
     s32 priority;
-    s32 queued_on; /* the CPU in whose arrays it waits, or -1 */
+    s32 queued_on; /* the CPU whose `queued` counts it, or -1 */
     u32 yielded;
 };
 
@@ -29,7 +29,7 @@ POLICY u64 full_slice_ns(s32 nice)
     return 10 * MS + 290 * MS * (u64)(19 - nice) / 39;
 }
 
-/* -5 for who never sleeps, 5 for who sleeps. */
+/* -5 for a task that never sleeps to 5 for one that mostly sleeps. */
 POLICY s32 bonus_of(u64 sleep_ns)
 {
     return (s32)(10 * sleep_ns / SLEEP_MAX_NS) - 5;
@@ -42,7 +42,7 @@ POLICY s32 priority_of(const struct o1_task *task)
     return priority < 0 ? 0 : priority >= PRIORITIES ? PRIORITIES - 1 : priority;
 }
 
-/* Whether it sleeps so much, for its nice value, that it may stay among the active when its slice is used up. */
+/* Whether a task sleeps enough, for its nice value, to stay in the active array when its slice expires. */
 POLICY int is_interactive(const struct o1_task *task)
 {
     u32 quarter = (u32)(task->nice < 0 ? -task->nice : task->nice) / 4;
@@ -50,24 +50,24 @@ POLICY int is_interactive(const struct o1_task *task)
     return task->priority <= task->nice + 20 - (task->nice < 0 ? -(s32)quarter : (s32)quarter) - 2;
 }
 
-POLICY void sleeps(struct o1_task *task, u64 ns)
+POLICY void add_sleep(struct o1_task *task, u64 ns)
 {
     task->sleep_ns = ns < SLEEP_MAX_NS - task->sleep_ns ? task->sleep_ns + ns : SLEEP_MAX_NS;
 }
 
-POLICY void runs(struct o1_task *task, u64 ns)
+POLICY void charge_run(struct o1_task *task, u64 ns)
 {
     task->slice_ns = ns < task->slice_ns ? task->slice_ns - ns : 0;
     task->sleep_ns = ns < task->sleep_ns ? task->sleep_ns - ns : 0;
 }
 
-/* Whether those in the expired array have waited so long that nobody may stay active any more. */
+/* Whether the expired array has waited so long that no expired task may stay active. */
 POLICY int is_starving(u64 waited_ns, u64 runnable)
 {
     return waited_ns >= STARVING_NS * runnable;
 }
 
-/* Where a task goes. */
+/* The array and the end of its list where a task is inserted. */
 struct place {
     u32 expired;
     enum end end;
@@ -88,8 +88,8 @@ POLICY struct place place_of(const struct o1_task *task, enum reason reason, int
 
 enum choice { NOTHING, PREVIOUS, FROM_ACTIVE, FROM_EXPIRED };
 
-/* Who runs next: the first of the best list of the active array; when that is empty, the arrays change places. `previous` is
- * the priority of the task that ran until now and that would go to `place`, or NONE. */
+/* Chooses the next task: the first of the best active list; when the active array is empty, the arrays swap. `previous` is
+ * the priority of the previous task, which would be inserted at `place`, or NONE. */
 POLICY enum choice choose(s32 active, s32 expired, s32 previous, struct place place, int yielded_behind_next)
 {
     if (previous != NONE && !place.expired) {
@@ -104,7 +104,7 @@ POLICY enum choice choose(s32 active, s32 expired, s32 previous, struct place pl
     return expired == NONE ? NOTHING : FROM_EXPIRED;
 }
 
-/* How a yield came out, as the 2005 paper counted. */
+/* Classifies a yield by the next task, as the 2005 paper does. */
 enum outcome { ONLY, SAME, HIGHER, LOWER };
 
 POLICY enum outcome outcome_of(enum choice choice, s32 previous, s32 chosen)
@@ -114,7 +114,7 @@ POLICY enum outcome outcome_of(enum choice choice, s32 previous, s32 chosen)
     return chosen == previous ? SAME : chosen < previous ? HIGHER : LOWER;
 }
 
-/* How many tasks a CPU takes from the one that has most. */
+/* Number of tasks that a CPU pulls from the one with the highest load. */
 POLICY s32 to_pull(s32 most, s32 own, int idle)
 {
     u32 imbalance;
@@ -127,7 +127,7 @@ POLICY s32 to_pull(s32 most, s32 own, int idle)
     return imbalance < (u32)(most + 3) / 4 ? 0 : imbalance;
 }
 
-/* The first bit, or NONE. */
+/* Index of the lowest set bit, or NONE. */
 POLICY s32 first_of(u64 bits)
 {
     s32 at = 0;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use klatch_platforms::Setting;
 use klatch_runner::CrowdKind;
-use klatch_schedulers::Wish as SchedulerSpec;
+use klatch_schedulers::SchedulerSpec;
 use toml::Spanned;
 
 use super::draft::Change;

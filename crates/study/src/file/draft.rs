@@ -3,7 +3,7 @@
 use klatch_platforms::Setting;
 use klatch_record::{Pacing, Workload};
 use klatch_runner::{CrowdKind, Plan};
-use klatch_schedulers::Wish as SchedulerSpec;
+use klatch_schedulers::SchedulerSpec;
 
 use super::PacingName;
 

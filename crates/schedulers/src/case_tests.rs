@@ -1,20 +1,21 @@
-//! The hand-worked cases of the policies, as ordinary C and as BPF in the kernel.
+//! Tests that run the hand-worked cases of the policies as ordinary C and as BPF in the kernel.
 
 use std::path::Path;
 use std::process::Command;
 
 use libbpf_rs::{ObjectBuilder, ProgramInput};
 
-/// The policies that have one; `fifo` has none, and `head` has that of `goodness`.
+/// Folders with a policy. `fifo` has none, and `head` uses that of `goodness`.
 const POLICIES: [&str; 3] = ["goodness", "multiqueue", "o1"];
 
-/// Compiles the cases of a policy; what the compiler is short of is told.
+/// Compiles the cases of a policy, and panics with the errors of the compiler.
 fn compile(compiler: &str, flags: &[&str], policy: &str, to: &Path) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/{policy}/cases.c"));
-    let made =
+    let output =
         Command::new(compiler).args(flags).args(["-Wall", "-Werror", "-o"]).arg(to).arg(&source).output();
-    let made = made.unwrap_or_else(|error| panic!("{compiler}: {error}; install it: scripts/setup.sh test"));
-    assert!(made.status.success(), "{policy}: {}", String::from_utf8_lossy(&made.stderr));
+    let output =
+        output.unwrap_or_else(|error| panic!("{compiler}: {error}; install it: scripts/setup.sh test"));
+    assert!(output.status.success(), "{policy}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -28,7 +29,7 @@ fn the_cases_hold_in_user_space() {
     }
 }
 
-/// The verifier takes them as it takes the schedulers, and the kernel's compiler makes of them what it makes of those.
+/// The verifier and the kernel's JIT compiler treat the cases like the schedulers.
 #[test]
 fn the_same_cases_hold_in_the_kernel() {
     klatch_testing::needs!(klatch_testing::Need::Bpf);
@@ -45,7 +46,7 @@ fn the_same_cases_hold_in_the_kernel() {
     }
 }
 
-/// Every line and every branch of every policy, by gcc's own count.
+/// Measured by gcov, for lines and branches.
 #[test]
 fn the_cases_take_every_branch() {
     for policy in POLICIES {
@@ -56,10 +57,10 @@ fn the_cases_take_every_branch() {
         let counted = Command::new("gcov").args(["-b", "cases.gcda"]).current_dir(folder.path()).output();
         let counted =
             counted.unwrap_or_else(|error| panic!("gcov: {error}; install gcc: scripts/setup.sh test"));
-        let told = String::from_utf8_lossy(&counted.stdout).into_owned();
-        let of_policy = told.split("File '").find(|part| part.contains(&format!("{policy}/policy.h")));
+        let output = String::from_utf8_lossy(&counted.stdout).into_owned();
+        let of_policy = output.split("File '").find(|part| part.contains(&format!("{policy}/policy.h")));
         let of_policy =
-            of_policy.unwrap_or_else(|| panic!("gcov tells nothing of {policy}/policy.h: {told}"));
+            of_policy.unwrap_or_else(|| panic!("gcov reports nothing for {policy}/policy.h: {output}"));
         println!("{of_policy}");
         for counted in ["Lines executed:100.00%", "Taken at least once:100.00%"] {
             assert!(of_policy.contains(counted), "{of_policy}");

@@ -1,4 +1,4 @@
-/* The words that policies are written in, as BPF and as ordinary C. */
+/* Types that the policies share. They compile as BPF and as ordinary C. */
 #pragma once
 
 #ifndef __bpf__
@@ -9,15 +9,15 @@ typedef uint32_t u32;
 typedef int32_t s32;
 #endif
 
-#ifdef EACH_ONCE /* so that branches are counted once, however often they are used */
+#ifdef EACH_ONCE /* one copy of each function, so that gcov counts a branch once however many callers it has */
 #define POLICY static __attribute__((noinline, unused))
 #else
 #define POLICY static inline __attribute__((always_inline, unused))
 #endif
 #define MS 1000000ULL
 
-/* Why a task comes to a run queue. */
+/* Why a task enters a run queue. */
 enum reason { WOKEN, EXPIRED, YIELDED, PREEMPTED };
 
-/* Which end of a list it goes to. */
+/* The end of a list where a task is inserted. */
 enum end { TAIL, HEAD };

@@ -1,0 +1,236 @@
+/* The scheduler of Linux 2.2 to 2.4, over one queue. goodness and head are this program with different definitions of:
+ *
+ * - SCHEDULER_NAME, QUEUE: the name for the kernel, and the queue that a decision walks
+ * - TAKE_FIRST: 1 ends the walk at the first task with time left
+ * - queue_of(task): the queue where a task is inserted
+ * - nr_waiting(): waiting tasks in all queues
+ * - has_exhausted_waiter(cpu): whether a task without time left waits for `cpu` outside QUEUE
+ * - refill_queue(): returns such tasks to QUEUE when an epoch starts
+ * - drain_queues(cpu), create_queues()
+ *
+ * They must be defined before this file is included. */
+
+enum { VERSION, CACHE_FLUSH_US, SAME_CPU };
+KNOBS = {
+    { "version", "23 is Linux 2.3, 24 is 2.4: slices, goodness, sched_yield, preemption", 23, 23, 24 },
+    { "cache_flush_us", "2.3, several CPUs: a woken task waits for its CPU if both tasks together run for less", 100, 0, 10000 },
+    { "same_cpu_bonus", "bonus for the CPU where a task ran last: 0 as in kernels built for one CPU, 15 as for several", SAME_CPU_BONUS, 0, 15 },
+};
+#define version() (knobs[VERSION].value)
+#define same_cpu_bonus() (knobs[SAME_CPU].value)
+
+enum {
+    DECISIONS, EXAMINED, RECALCULATIONS, RECALCULATIONS_BY_YIELD, CONTINUED, YIELDS, YIELDS_IGNORED, PREEMPTIONS, TOO_LATE,
+};
+STATS = {
+    { "decisions", "scheduling decisions" },
+    { "examined", "tasks whose goodness was computed" },
+    { "recalculations", "epochs started because all slices were used up" },
+    { "recalculations_by_yield", "recalculations only because the single runnable task had yielded" },
+    { "continued", "decisions to continue the previous task" },
+    { "yields", "calls of sched_yield" },
+    { "yields_ignored", "yields without effect because no task waited (2.4)" },
+    { "preemptions", "woken tasks that preempted another task" },
+    { "too_late", "decisions whose task was gone; the first of the queue ran instead" },
+};
+
+/* State of a CPU. */
+struct cpu {
+    s32 best; /* of the current walk; in memory because the verifier would track every value of a local */
+    struct running now;
+};
+
+CPUS(struct cpu);
+#include "../goodness/running.bpf.h"
+
+/* Kicks a CPU for a woken task: an idle one, or one whose current task is worse. */
+static __always_inline void reschedule_idle(struct task_struct *p, struct goodness_task *task)
+{
+    s32 home = scx_bpf_task_cpu(p), i;
+    struct cpu *cpu = cpu_of(home);
+
+    if (scx_bpf_test_and_clear_cpu_idle(home)) {
+        kick_if_idle(home);
+        return;
+    }
+    if (!cpu)
+        return;
+    if (version() == LINUX_2_3 && cpu->now.busy
+        && should_wait_for_cpu(task->slice_avg_ns, cpu->now.task.slice_avg_ns, knobs[CACHE_FLUSH_US].value * 1000)
+        && scx_bpf_nr_cpu_ids() > 1)
+        return;
+    if (kick_idle_cpu(p))
+        return;
+    if (cpu->now.busy && preempts(task, &cpu->now.task, home, version(), same_cpu_bonus())) {
+        count(PREEMPTIONS);
+        preempt(home);
+        return;
+    }
+    bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
+        cpu = cpu_of(i);
+        if (cpu && cpu->now.busy && i != home && may_run(p, i) && preempts(task, &cpu->now.task, i, version(), same_cpu_bonus())) {
+            count(PREEMPTIONS);
+            preempt(i);
+            return;
+        }
+    }
+}
+
+SEC("struct_ops/select_cpu")
+s32 BPF_PROG(goodness_select_cpu, struct task_struct *p, s32 last, u64 flags)
+{
+    struct goodness_task *task = task_of(p);
+
+    if (task)
+        task->sync = version() == LINUX_2_4 && (flags & KERNEL_VALUE(scx_wake_flags, SCX_WAKE_SYNC));
+    return last;
+}
+
+SEC("struct_ops/enqueue")
+void BPF_PROG(goodness_enqueue, struct task_struct *p, u64 flags)
+{
+    struct goodness_task *task = task_of(p);
+
+    if (!task)
+        return;
+    if (queue_end(on_enqueue(task, p, flags, version())) == HEAD)
+        flags |= KERNEL_VALUE(scx_enq_flags, SCX_ENQ_HEAD);
+    scx_bpf_dsq_insert(p, queue_of(task), TICK_NS, flags);
+    if (task->sync)
+        task->sync = 0;
+    else
+        reschedule_idle(p, task);
+}
+
+/* Walks the queue and takes the best task if it is better than the previous one. Returns whether a task was taken. */
+static __always_inline bool walk(struct cpu *here, s32 cpu, u64 mm)
+{
+    struct bpf_iter_scx_dsq it;
+    struct task_struct *p, *best = NULL;
+    struct goodness_task *task;
+    bool taken = false;
+
+    bpf_iter_scx_dsq_new(&it, QUEUE, 0);
+    while ((p = bpf_iter_scx_dsq_next(&it))) {
+        s32 worth;
+
+        if (!may_run(p, cpu))
+            continue;
+        task = task_of(p);
+        if (!task)
+            continue;
+        count(EXAMINED);
+        catch_up(task, epoch, version());
+        worth = goodness(task, cpu, mm, version(), same_cpu_bonus());
+        if (is_better(worth, here->best) || (TAKE_FIRST && worth > 0)) {
+            here->best = worth;
+            best = p;
+            if (TAKE_FIRST && worth > 0)
+                break;
+        }
+    }
+    if (best && !must_recalculate(here->best)) {
+        task = task_of(best);
+        if (task)
+            scx_bpf_dsq_move_set_slice(&it, task->counter_ns);
+        taken = scx_bpf_dsq_move(&it, best, SCX_DSQ_LOCAL, 0);
+        if (!taken) {
+            count(TOO_LATE);
+            taken = scx_bpf_dsq_move_to_local(QUEUE);
+        }
+    }
+    bpf_iter_scx_dsq_destroy(&it);
+    return taken;
+}
+
+SEC("struct_ops/dispatch")
+void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
+{
+    u64 started_ns = bpf_ktime_get_ns(), mm = 0;
+    s32 length = nr_waiting();
+    struct goodness_task *task = NULL;
+    struct cpu *here = cpu_of(cpu);
+    bool yielded = false, is_candidate = prev && is_runnable(prev);
+
+    if (!here)
+        return;
+    count(DECISIONS);
+    here->best = NO_TASK;
+    if (is_candidate) {
+        task = task_of(prev);
+        if (!task)
+            return;
+        charge(task, version());
+        mm = task->mm;
+        yielded = task->yielded;
+        here->best = goodness_of_previous(task, cpu, version(), same_cpu_bonus());
+        /* It decides where the task is inserted if another one is taken. */
+        task->yielded = yielded;
+    }
+    if (walk(here, cpu, mm))
+        goto out;
+    if (here->best < 0 && has_exhausted_waiter(cpu))
+        here->best = 0;
+    if (must_recalculate(here->best)) {
+        count(RECALCULATIONS);
+        if (!length && yielded)
+            count(RECALCULATIONS_BY_YIELD);
+        start_epoch();
+        refill_queue();
+        here->best = NO_TASK;
+        if (task) {
+            catch_up(task, epoch, version());
+            here->best = goodness(task, cpu, mm, version(), same_cpu_bonus());
+        }
+        if (walk(here, cpu, mm))
+            goto out;
+    }
+    if (task) {
+        count(CONTINUED);
+        keep_running(task, prev);
+    }
+out:
+    record_decision(started_ns, length);
+}
+
+SEC("struct_ops/yield")
+bool BPF_PROG(goodness_yield, struct task_struct *from, struct task_struct *to)
+{
+    struct goodness_task *task = task_of(from);
+
+    count(YIELDS);
+    if (!task)
+        return false;
+    if (!yield_has_effect(nr_waiting(), version())) {
+        count(YIELDS_IGNORED);
+        return false;
+    }
+    start_yield(task, from, version());
+    return true;
+}
+
+SEC("struct_ops.s/init_task")
+s32 BPF_PROG(goodness_init_task, struct task_struct *p, struct scx_init_task_args *args)
+{
+    return init_task(p, args, version());
+}
+
+SEC("struct_ops/cpu_offline")
+void BPF_PROG(goodness_cpu_offline, s32 cpu)
+{
+    drain_queues(cpu);
+}
+
+SEC("struct_ops.s/init")
+s32 BPF_PROG(goodness_init)
+{
+    s32 error = check_cpus();
+
+    return error ? error : create_queues();
+}
+
+SCHEDULER(.select_cpu = (void *)goodness_select_cpu, .enqueue = (void *)goodness_enqueue,
+          .dispatch = (void *)goodness_dispatch, .running = (void *)goodness_running,
+          .stopping = (void *)goodness_stopping, .yield = (void *)goodness_yield,
+          .cpu_offline = (void *)goodness_cpu_offline, .init_task = (void *)goodness_init_task,
+          .init = (void *)goodness_init, .name = SCHEDULER_NAME);
