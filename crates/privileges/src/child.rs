@@ -1,15 +1,13 @@
-//! What a child process does between fork and exec.
+//! Work of a child process between fork and exec.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use nix::libc;
-
 use crate::invoker::invoker;
 
-/// Has `work` done in the child, right before its program begins and after all work that was added before.
+/// Runs `work` in the child right before exec, after all work that was added earlier.
 ///
 /// # Safety
 ///
@@ -22,9 +20,9 @@ pub unsafe fn before_exec(command: &mut Command, work: impl Fn() -> io::Result<(
     }
 }
 
-/// Starts the program as the invoking user when Klatch runs under sudo, and lets it die with Klatch.
+/// Makes `command` run as the invoking user if Klatch runs under sudo, and end with Klatch.
 ///
-/// Call it last: everything added to `command` before is still done with root's rights.
+/// Call it last: work that was added to `command` earlier still runs with root's rights.
 pub fn confine(command: &mut Command) {
     if let Some(invoker) = invoker() {
         match &invoker.home {
@@ -35,11 +33,11 @@ pub fn confine(command: &mut Command) {
             command.env(variable, invoker.name.clone().unwrap_or_else(|| invoker.uid.to_string()));
         }
         let work = || {
-            // The groups first and the user last: each step takes rights that the next gives up.
-            // SAFETY: the list lives as long as the process, and its length is its own.
+            // Groups first and user last: each step needs rights that the next one gives up.
+            // SAFETY: the list lives as long as the process, and its length is given.
             check(unsafe { libc::setgroups(invoker.groups.len(), invoker.groups.as_ptr()) })?;
             let (uid, gid) = (invoker.uid, invoker.gid);
-            // SAFETY: these calls take numbers only.
+            // SAFETY: the call takes only numbers.
             check(unsafe { libc::setresgid(gid, gid, gid) })?;
             // SAFETY: as above.
             check(unsafe { libc::setresuid(uid, uid, uid) })
@@ -47,21 +45,22 @@ pub fn confine(command: &mut Command) {
         // SAFETY: system calls on numbers and on a list that never changes.
         unsafe { before_exec(command, work) };
     }
-    // After the change of user, which makes the kernel forget the signal.
+    // After the change of user, which resets the signal.
     die_with_parent(command);
 }
 
-/// Has the kernel kill the process when the calling thread ends, however it ends. For a program that keeps root's rights;
-/// every other one is started by way of [`confine`].
+/// Makes the kernel kill the process when the calling thread ends, for whatever reason.
+///
+/// For programs that keep root's rights; [`confine`] includes it for all others.
 pub fn die_with_parent(command: &mut Command) {
     let parent = std::process::id();
     let work = move || {
-        // SAFETY: the call takes numbers only.
+        // SAFETY: the call takes only numbers.
         check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
-        // SAFETY: the call takes nothing.
+        // SAFETY: the call has no arguments.
         match unsafe { libc::getppid() }.cast_unsigned() == parent {
             true => Ok(()),
-            // The parent died before the request, so no signal will come.
+            // The parent ended before the request, so the kernel will send no signal.
             false => Err(io::Error::from_raw_os_error(libc::ESRCH)),
         }
     };
@@ -78,20 +77,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_whose_parent_is_gone_already_does_not_begin() {
+    fn a_child_without_its_parent_does_not_start() {
         let mut command = Command::new("true");
         die_with_parent(&mut command);
-        // Spawned by a fork, the program finds a parent other than the one that asked: as if that one had died.
+        // The fork spawns the program, so its parent is another process, as if the expected parent had died.
         // SAFETY: fork in a test of one thread's work; the child makes system calls and execs or exits.
-        match unsafe { nix::unistd::fork() }.unwrap() {
-            nix::unistd::ForkResult::Child => {
+        match unsafe { libc::fork() } {
+            0 => {
                 let refused = command.spawn().is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH));
                 // SAFETY: ends the copy without running the test harness's exit handlers.
                 unsafe { libc::_exit(if refused { 0 } else { 1 }) }
             }
-            nix::unistd::ForkResult::Parent { child } => {
-                let status = nix::sys::wait::waitpid(child, None).unwrap();
-                assert!(matches!(status, nix::sys::wait::WaitStatus::Exited(_, 0)), "{status:?}");
+            child => {
+                let mut status = -1;
+                // SAFETY: the kernel writes only `status`.
+                assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+                assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "{status:x}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Folders that nobody but their owner and root could have put anything into.
+//! Folders that only their owner and root can change.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -11,10 +11,10 @@ use thiserror::Error;
 
 use crate::invoker::{file_uid, invoker};
 
-/// Links that are followed on the way to a folder.
+/// Symbolic links that are followed on the path to a folder.
 const LINKS_MAX: usize = 16;
-/// Where root keeps what Klatch makes; [`cache_folder`] and [`state_folder`].
-const OF_ROOT: &str = "/var/lib/klatch";
+/// Root's caches and state.
+const ROOT_FOLDER: &str = "/var/lib/klatch";
 
 /// An open folder that belongs to the user whose rights this thread has, with mode 0700, in a chain of folders that only
 /// that user and root can change.
@@ -27,20 +27,20 @@ pub struct PrivateFolder {
 /// A folder or file that Klatch does not trust or cannot use.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// Somebody else could have written there.
+    /// Another user could have written there.
     #[error("{path} is not used: {why}", path = path.display())]
     Untrusted {
-        /// What was found.
+        /// The file or folder.
         path: PathBuf,
-        /// What is wrong and what to do.
+        /// The reason and the remedy.
         why: String,
     },
-    /// No variable names a place.
+    /// No environment variable names a folder.
     #[error("no place for {what}: set HOME or {variable} to an absolute path of a folder of yours")]
     NoHome {
-        /// What is kept there.
+        /// The content of the folder.
         what: &'static str,
-        /// The environment variable that can name another place.
+        /// The environment variable that can name another folder.
         variable: &'static str,
     },
     /// A system call failed.
@@ -48,7 +48,7 @@ pub enum FolderError {
     System {
         /// The operation.
         what: &'static str,
-        /// Its object.
+        /// The file or folder.
         path: PathBuf,
         /// The cause.
         #[source]
@@ -56,41 +56,41 @@ pub enum FolderError {
     },
 }
 
-/// The folder of caches, made if it is missing; [`cache_path`] says where it is.
+/// Opens the cache folder at [`cache_path`], and creates it if it is missing.
 ///
 /// # Errors
-/// No variable names it, it cannot be made, or others could have written there.
+/// As [`cache_path`] and [`PrivateFolder::create`].
 pub fn cache_folder() -> Result<PrivateFolder, FolderError> {
     PrivateFolder::create(&cache_path()?)
 }
 
-/// Where caches are: `$XDG_CACHE_HOME/klatch`; without it `~/.cache/klatch`, and `/var/lib/klatch` for root.
+/// Path of the cache folder: `$XDG_CACHE_HOME/klatch`; without it `~/.cache/klatch`, and `/var/lib/klatch` for root.
 ///
 /// # Errors
-/// No variable names it.
+/// No environment variable names a home or another folder.
 pub fn cache_path() -> Result<PathBuf, FolderError> {
-    place("caches", "XDG_CACHE_HOME", ".cache")
+    path_of("caches", "XDG_CACHE_HOME", ".cache")
 }
 
-/// Where state is that outlives runs: `$XDG_STATE_HOME/klatch`; without it `~/.local/state/klatch`, and `/var/lib/klatch` for
-/// root.
+/// Path of the state that outlives runs: `$XDG_STATE_HOME/klatch`; without it `~/.local/state/klatch`, and `/var/lib/klatch`
+/// for root.
 ///
 /// # Errors
-/// No variable names it.
+/// No environment variable names a home or another folder.
 pub fn state_folder() -> Result<PathBuf, FolderError> {
-    place("state", "XDG_STATE_HOME", ".local/state")
+    path_of("state", "XDG_STATE_HOME", ".local/state")
 }
 
-fn place(what: &'static str, variable: &'static str, in_home: &str) -> Result<PathBuf, FolderError> {
+fn path_of(what: &'static str, variable: &'static str, in_home: &str) -> Result<PathBuf, FolderError> {
     let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if let Some(folder) = named(variable) {
         return Ok(folder.join("klatch"));
     }
     if file_uid() == 0 {
         // HOME can be the home of the user who became root.
-        return Ok(PathBuf::from(OF_ROOT));
+        return Ok(PathBuf::from(ROOT_FOLDER));
     }
-    // sudo can leave HOME at root's.
+    // Under sudo, HOME can still be root's.
     let home = match invoker() {
         Some(invoker) => invoker.home.clone(),
         None => named("HOME"),
@@ -99,34 +99,34 @@ fn place(what: &'static str, variable: &'static str, in_home: &str) -> Result<Pa
 }
 
 impl PrivateFolder {
-    /// Opens the folder, and makes it if it is missing.
+    /// Opens the folder at an absolute path, and creates it and its parents if they are missing.
     ///
     /// # Errors
-    /// It cannot be made, or somebody else could have written there.
+    /// The folder cannot be created, or another user could have written to it.
     pub fn create(path: &Path) -> Result<PrivateFolder, FolderError> {
         let folder = walk(path, true, LINKS_MAX)?;
-        folder.ok_or_else(|| system("make", path)(Errno::NOENT))
+        folder.ok_or_else(|| system("create", path)(Errno::NOENT))
     }
 
-    /// Opens the folder; `None` if there is none.
+    /// Opens the folder at an absolute path; `None` if there is none.
     ///
     /// # Errors
-    /// Somebody else could have written there.
+    /// Another user could have written to it.
     pub fn open(path: &Path) -> Result<Option<PrivateFolder>, FolderError> {
         walk(path, false, LINKS_MAX)
     }
 
-    /// Opens a folder in this one, and makes it if it is missing.
+    /// Opens a folder in this one, and creates it if it is missing.
     ///
     /// # Errors
     /// As [`PrivateFolder::create`].
     pub fn subfolder(&self, name: &str) -> Result<PrivateFolder, FolderError> {
         let path = self.path.join(name);
         let fd = enter(&self.fd, Path::new(name), &path, true)?;
-        last(fd.ok_or_else(|| system("make", &path)(Errno::NOENT))?, path)
+        check_private(fd.ok_or_else(|| system("create", &path)(Errno::NOENT))?, path)
     }
 
-    /// Its path, every folder of which was checked: it can be used as it is.
+    /// The path without symbolic links. Every folder on it was checked.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -134,10 +134,10 @@ impl PrivateFolder {
     /// Opens a file of this folder for reading; `None` if there is none.
     ///
     /// # Errors
-    /// It is not a plain file, has several names, or somebody else owns it or could write it.
+    /// It is not a regular file, has several names, or another user owns it or can write it.
     pub fn read(&self, name: &Path) -> Result<Option<File>, FolderError> {
         let path = self.path.join(name);
-        // A pipe would keep the open waiting without NONBLOCK.
+        // Without NONBLOCK, opening a pipe would block.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let fd = match rustix::fs::openat(&self.fd, name, flags, Mode::empty()) {
             Ok(fd) => fd,
@@ -145,28 +145,31 @@ impl PrivateFolder {
             Err(Errno::LOOP) => return Err(untrusted(&path, "it is a symbolic link; remove it")),
             Err(error) => return Err(system("open", &path)(error)),
         };
-        let stat = rustix::fs::fstat(&fd).map_err(system("look at", &path))?;
+        let stat = rustix::fs::fstat(&fd).map_err(system("check", &path))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_nlink > 1 {
             return Err(untrusted(&path, "it is not a plain file of one name; remove it"));
         }
-        owned((stat.st_uid, stat.st_mode), &path, false)?;
+        check_owner((stat.st_uid, stat.st_mode), &path, false)?;
         Ok(Some(fd.into()))
     }
 
-    /// The names of what is in it.
+    /// Names of all files and folders in it, in no particular order.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The folder cannot be read.
     pub fn names(&self) -> Result<Vec<OsString>, FolderError> {
-        let listed = std::fs::read_dir(&self.path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
-        let listed =
-            listed.map_err(|source| FolderError::System { what: "list", path: self.path.clone(), source })?;
-        Ok(listed.into_iter().map(|entry| entry.file_name()).collect())
+        let entries = std::fs::read_dir(&self.path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+        let entries = entries.map_err(|source| FolderError::System {
+            what: "list",
+            path: self.path.clone(),
+            source,
+        })?;
+        Ok(entries.into_iter().map(|entry| entry.file_name()).collect())
     }
 }
 
-/// Opens each folder of the way below the one before it, so that nothing can be exchanged in between.
-fn walk(path: &Path, make: bool, links: usize) -> Result<Option<PrivateFolder>, FolderError> {
+/// Opens each folder of the path relative to its parent, so that none can be replaced after it was checked.
+fn walk(path: &Path, create: bool, links: usize) -> Result<Option<PrivateFolder>, FolderError> {
     let mut names = path.components();
     if names.next() != Some(Component::RootDir) {
         return Err(untrusted(path, "it is not an absolute path"));
@@ -179,7 +182,7 @@ fn walk(path: &Path, make: bool, links: usize) -> Result<Option<PrivateFolder>, 
         let Component::Normal(name) = name else {
             return Err(untrusted(path, "it has `..` in it"));
         };
-        ancestor(&fd, &at)?;
+        check_ancestor(&fd, &at)?;
         let name = Path::new(name);
         if index + 1 < names.len()
             && let Some(target) = trusted_link(&fd, name, &at)?
@@ -187,37 +190,37 @@ fn walk(path: &Path, make: bool, links: usize) -> Result<Option<PrivateFolder>, 
             let rest: PathBuf = names[index + 1..].iter().collect();
             let real = normal(&at.join(target)).join(rest);
             return match links.checked_sub(1) {
-                Some(links) => walk(&real, make, links),
+                Some(links) => walk(&real, create, links),
                 None => Err(untrusted(path, "it has too many symbolic links in it")),
             };
         }
         at.push(name);
-        match enter(&fd, name, &at, make)? {
+        match enter(&fd, name, &at, create)? {
             Some(inner) => fd = inner,
             None => return Ok(None),
         }
     }
-    last(fd, at).map(Some)
+    check_private(fd, at).map(Some)
 }
 
-/// Where a symbolic link of this name leads; the folder that has it was checked already.
+/// Target of the symbolic link `name` in a folder that was already checked; `None` if it is no link.
 fn trusted_link(folder: &OwnedFd, name: &Path, at: &Path) -> Result<Option<PathBuf>, FolderError> {
     use std::os::unix::ffi::OsStringExt;
     let path = at.join(name);
     let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(None),
-        Err(error) => return Err(system("look at", &path)(error)),
+        Err(error) => return Err(system("check", &path)(error)),
     };
     if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink {
         return Ok(None);
     }
-    owned((stat.st_uid, 0), &path, true)?;
+    check_owner((stat.st_uid, 0), &path, true)?;
     let target = rustix::fs::readlinkat(folder, name, Vec::new()).map_err(system("read the link", &path))?;
     Ok(Some(OsString::from_vec(target.into_bytes()).into()))
 }
 
-/// Without `.` and `..`.
+/// Resolves `.` and `..`, without regard to symbolic links.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::from("/");
     for part in path.components() {
@@ -230,26 +233,26 @@ fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// Opens a folder without following a link; `None` if it is missing and not to be made.
-fn enter(folder: &OwnedFd, name: &Path, path: &Path, make: bool) -> Result<Option<OwnedFd>, FolderError> {
+/// Opens a folder without following a link; `None` if it is missing and `create` is false.
+fn enter(folder: &OwnedFd, name: &Path, path: &Path, create: bool) -> Result<Option<OwnedFd>, FolderError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // Passing through a folder takes less than reading it.
-    let through = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // A folder without read permission can still be traversed.
+    let traverse = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || match rustix::fs::openat(folder, name, flags, Mode::empty()) {
-        Err(Errno::ACCESS) => rustix::fs::openat(folder, name, through, Mode::empty()),
+        Err(Errno::ACCESS) => rustix::fs::openat(folder, name, traverse, Mode::empty()),
         other => other,
     };
     let mut opened = open();
-    if make && opened.as_ref().is_err_and(|&error| error == Errno::NOENT) {
+    if create && opened.as_ref().is_err_and(|&error| error == Errno::NOENT) {
         match rustix::fs::mkdirat(folder, name, Mode::RWXU) {
-            // Another klatch was quicker.
+            // Another process created it first.
             Ok(()) | Err(Errno::EXIST) => opened = open(),
-            Err(error) => return Err(system("make", path)(error)),
+            Err(error) => return Err(system("create", path)(error)),
         }
     }
     match opened {
         Ok(fd) => Ok(Some(fd)),
-        Err(Errno::NOENT) if !make => Ok(None),
+        Err(Errno::NOENT) if !create => Ok(None),
         Err(Errno::LOOP | Errno::NOTDIR) => {
             Err(untrusted(path, "it is a symbolic link or not a folder; remove it"))
         }
@@ -257,29 +260,29 @@ fn enter(folder: &OwnedFd, name: &Path, path: &Path, make: bool) -> Result<Optio
     }
 }
 
-/// Makes sure that nobody else can exchange what is in a folder on the way.
-fn ancestor(fd: &OwnedFd, path: &Path) -> Result<(), FolderError> {
-    let stat = rustix::fs::fstat(fd).map_err(system("look at", path))?;
-    // In a sticky folder only owners rename and remove.
+/// Checks that no other user can replace the entries of a folder on the path.
+fn check_ancestor(fd: &OwnedFd, path: &Path) -> Result<(), FolderError> {
+    let stat = rustix::fs::fstat(fd).map_err(system("check", path))?;
+    // In a sticky folder only the owner of an entry can rename or remove it.
     let sticky = stat.st_mode & Mode::SVTX.bits() != 0 && stat.st_uid == 0;
-    // The owner of `/` can replace every program anyway. In a user namespace it is a user without a number.
+    // The owner of `/` can replace every program anyway. In a user namespace that user is not mapped.
     let owner = if path == Path::new("/") { 0 } else { stat.st_uid };
-    owned((owner, if sticky { 0 } else { stat.st_mode }), path, true)
+    check_owner((owner, if sticky { 0 } else { stat.st_mode }), path, true)
 }
 
-fn last(fd: OwnedFd, path: PathBuf) -> Result<PrivateFolder, FolderError> {
-    let stat = rustix::fs::fstat(&fd).map_err(system("look at", &path))?;
-    owned((stat.st_uid, stat.st_mode), &path, false)?;
+fn check_private(fd: OwnedFd, path: PathBuf) -> Result<PrivateFolder, FolderError> {
+    let stat = rustix::fs::fstat(&fd).map_err(system("check", &path))?;
+    check_owner((stat.st_uid, stat.st_mode), &path, false)?;
     if stat.st_mode & 0o077 != 0 {
         rustix::fs::fchmod(&fd, Mode::RWXU).map_err(system("make private", &path))?;
     }
     Ok(PrivateFolder { fd, path })
 }
 
-/// Whether this user owns it (or root, for what is `shared`), and nobody else can write it.
-fn owned((uid, mode): (u32, u32), path: &Path, shared: bool) -> Result<(), FolderError> {
+/// Checks that this user owns it, or root if `root_allowed`, and that no other user can write it.
+fn check_owner((uid, mode): (u32, u32), path: &Path, root_allowed: bool) -> Result<(), FolderError> {
     let me = file_uid();
-    if uid != me && !(shared && uid == 0) {
+    if uid != me && !(root_allowed && uid == 0) {
         let why = format!("it belongs to user {uid}, and not to user {me}; remove it");
         return Err(FolderError::Untrusted { path: path.to_owned(), why });
     }
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_made_private_with_all_that_is_missing_above_it() {
+    fn created_folders_and_their_parents_are_private() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("one/two");
         assert!(PrivateFolder::open(&path).unwrap().is_none());
@@ -324,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_others_can_read_is_closed_to_them() {
+    fn a_readable_folder_is_made_private() {
         let home = tempfile::tempdir().unwrap();
         set_mode(home.path(), 0o755);
         PrivateFolder::create(home.path()).unwrap();
@@ -332,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_that_others_can_write_are_refused_on_the_way_too() {
+    fn writable_folders_on_the_path_are_refused() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("cache");
         std::fs::create_dir(&path).unwrap();
@@ -344,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbolic_link_is_no_folder_of_klatch_but_may_lead_to_it() {
+    fn a_symbolic_link_is_followed_only_on_the_path() {
         let home = tempfile::tempdir().unwrap();
         let (real, link) = (home.path().join("real"), home.path().join("link"));
         std::fs::create_dir(&real).unwrap();

@@ -1,12 +1,13 @@
 //! The user who started Klatch through sudo.
 
-use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use nix::unistd::{Gid, Uid, User, getgrouplist, setfsgid, setfsuid, setgroups};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 use thiserror::Error;
+
+use crate::system::{groups, set_file_gid, set_file_uid, set_groups, user};
 
 static INVOKER: OnceLock<Option<Invoker>> = OnceLock::new();
 
@@ -25,7 +26,7 @@ pub struct Invoker {
     pub home: Option<PathBuf>,
 }
 
-/// Why the rights of the invoking user cannot be taken on.
+/// The rights of the invoking user cannot be assumed.
 #[derive(Debug, Error)]
 pub enum InvokerError {
     /// `SUDO_UID` or `SUDO_GID` holds no id.
@@ -57,23 +58,21 @@ pub enum InvokerError {
 /// # Errors
 /// `SUDO_UID` or `SUDO_GID` is malformed, or the kernel refuses the change.
 pub fn act_as_invoker() -> Result<(), InvokerError> {
-    let found = if geteuid().is_root() { from_sudo(|name| std::env::var(name).ok())? } else { None };
-    if let Some(invoker) = &found {
-        let groups: Vec<Gid> = invoker.groups.iter().map(|&gid| Gid::from_raw(gid)).collect();
-        let failed =
-            |what, source: nix::Error| InvokerError::System { what, uid: invoker.uid, source: source.into() };
-        setgroups(&groups).map_err(|error| failed("take on the groups", error))?;
-        take_on(invoker.uid, invoker.gid);
+    let invoker = if geteuid().is_root() { from_sudo(|name| std::env::var(name).ok())? } else { None };
+    if let Some(invoker) = &invoker {
+        let failed = |what, source: std::io::Error| InvokerError::System { what, uid: invoker.uid, source };
+        set_groups(&invoker.groups).map_err(|error| failed("assume the groups", error))?;
+        assume(invoker.uid, invoker.gid);
         if file_uid() != invoker.uid {
-            return Err(failed("take on the file rights", nix::Error::EPERM));
+            return Err(failed("assume the file rights", Errno::PERM.into()));
         }
     }
-    // A second call finds the same variables.
-    let _ = INVOKER.set(found);
+    // A second call reads the same variables.
+    let _ = INVOKER.set(invoker);
     Ok(())
 }
 
-/// The user who ran sudo, if [`act_as_invoker`] found one.
+/// The user who ran sudo, as determined by [`act_as_invoker`].
 pub fn invoker() -> Option<&'static Invoker> {
     INVOKER.get()?.as_ref()
 }
@@ -83,31 +82,31 @@ pub fn programs_run_as_root() -> bool {
     geteuid().is_root() && invoker().is_none()
 }
 
-/// Does `work` with root's rights over files, on this thread only.
+/// Runs `work` with root's rights over files, on the calling thread only.
 pub fn as_root<T>(work: impl FnOnce() -> T) -> T {
-    struct Back<'a>(&'a Invoker);
-    impl Drop for Back<'_> {
+    struct Restore<'a>(&'a Invoker);
+    impl Drop for Restore<'_> {
         fn drop(&mut self) {
-            take_on(self.0.uid, self.0.gid);
+            assume(self.0.uid, self.0.gid);
         }
     }
-    let _back = invoker().map(|invoker| {
-        take_on(0, 0);
-        Back(invoker)
+    let _restore = invoker().map(|invoker| {
+        assume(0, 0);
+        Restore(invoker)
     });
     work()
 }
 
 /// The user whose rights this thread's file accesses have.
 pub(crate) fn file_uid() -> u32 {
-    // An id that does not exist changes nothing, and the call returns the present one.
-    setfsuid(Uid::from_raw(u32::MAX)).as_raw()
+    // An invalid id changes nothing, and the call returns the current one.
+    set_file_uid(u32::MAX)
 }
 
-/// The group first: changing it takes rights that the change of the user gives up.
-fn take_on(uid: u32, gid: u32) {
-    setfsgid(Gid::from_raw(gid));
-    setfsuid(Uid::from_raw(uid));
+/// Sets user and group for file accesses; the group first, because changing it needs rights that the user may lack.
+fn assume(uid: u32, gid: u32) {
+    set_file_gid(gid);
+    set_file_uid(uid);
 }
 
 fn from_sudo(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Invoker>, InvokerError> {
@@ -123,19 +122,19 @@ fn from_sudo(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Invoker
     if uid == 0 {
         return Ok(None);
     }
-    let failed = |source: nix::Error| InvokerError::System { what: "look up", uid, source: source.into() };
-    let user = User::from_uid(Uid::from_raw(uid)).map_err(failed)?;
-    let gid = gid.or(user.as_ref().map(|user| user.gid.as_raw())).unwrap_or(uid);
-    let groups = match user.as_ref().and_then(|user| CString::new(user.name.clone()).ok()) {
-        Some(name) => getgrouplist(&name, Gid::from_raw(gid)).map_err(failed)?,
-        None => vec![Gid::from_raw(gid)],
+    let failed = |source| InvokerError::System { what: "read the groups and home", uid, source };
+    let user = user(uid).map_err(failed)?;
+    let gid = gid.or(user.as_ref().map(|user| user.gid)).unwrap_or(uid);
+    let groups = match &user {
+        Some(user) => groups(&user.name, gid).map_err(failed)?,
+        None => vec![gid],
     };
     Ok(Some(Invoker {
         uid,
         gid,
-        groups: groups.into_iter().map(Gid::as_raw).collect(),
-        name: user.as_ref().map(|user| user.name.clone()),
-        home: user.map(|user| user.dir),
+        groups,
+        name: user.as_ref().map(|user| user.name.to_string_lossy().into_owned()),
+        home: user.map(|user| user.home),
     }))
 }
 

@@ -1,4 +1,4 @@
-//! Whose rights Klatch uses: those of the invoking user for files and programs, and root's only where nothing less will do.
+//! The rights that Klatch uses: the invoking user's for files and programs, and root's only where they are necessary.
 //!
 //! Under sudo, [`act_as_invoker`] makes every file access of this process that of the invoking user. [`confine`] starts
 //! programs as that user. [`as_root`] takes root's rights over files back for one piece of work.
@@ -7,6 +7,7 @@ mod child;
 mod folder;
 mod invoker;
 mod manifest;
+mod system;
 
 pub use child::{before_exec, confine, die_with_parent};
 pub use folder::{FolderError, PrivateFolder, cache_folder, cache_path, state_folder};

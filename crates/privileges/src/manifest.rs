@@ -1,4 +1,4 @@
-//! Checksums of what Klatch has put into its caches, in the format of sha256sum(1).
+//! Checksums of the files in Klatch's caches, in the format of sha256sum(1).
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -11,18 +11,18 @@ use thiserror::Error;
 
 use crate::invoker::file_uid;
 
-/// The manifest's name, in the folder that it describes.
+/// File name of the manifest in the folder that it describes.
 const NAME: &str = "klatch.sha256";
 
-/// A folder that is not as Klatch made it.
+/// A folder differs from its manifest, or cannot be checked.
 #[derive(Debug, Error)]
 pub enum ManifestError {
-    /// A file is not as it was made.
+    /// A file was altered, added or removed, or other users can write it.
     #[error("{path} is not used: {why}; remove {folder} to have it made again", path = path.display(), folder = folder.display())]
     Changed {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The difference, as a clause.
         why: &'static str,
         /// The folder that the manifest describes.
         folder: PathBuf,
@@ -51,10 +51,10 @@ pub fn file_matches(path: &Path, contents: &[u8]) -> bool {
     meta.is_file()
         && fault(&meta).is_none()
         && meta.len() == contents.len() as u64
-        && std::fs::read(path).is_ok_and(|found| found == contents)
+        && std::fs::read(path).is_ok_and(|actual| actual == contents)
 }
 
-/// Writes down the checksum of every file in `folder`; the last step of making it.
+/// Writes the manifest with the checksum of every file in `folder`; the last step of creating a folder.
 ///
 /// # Errors
 /// A file cannot be read, or the manifest cannot be written.
@@ -62,10 +62,10 @@ pub fn write_manifest(folder: &Path) -> Result<(), ManifestError> {
     let path = folder.join(NAME);
     let failed = |source| ManifestError::System { what: "write", path: path.clone(), source };
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    for (name, found) in contents(folder)? {
-        // The manifest itself appears when it is whole.
-        if found.path != file.path() && name != NAME {
-            writeln!(file, "{}  ./{name}", found.checksum()?).map_err(failed)?;
+    for (name, entry) in contents(folder)? {
+        // The manifest is renamed into place when it is complete.
+        if entry.path != file.path() && name != NAME {
+            writeln!(file, "{}  ./{name}", entry.checksum()?).map_err(failed)?;
         }
     }
     file.as_file().sync_all().map_err(failed)?;
@@ -73,12 +73,12 @@ pub fn write_manifest(folder: &Path) -> Result<(), ManifestError> {
     Ok(())
 }
 
-/// Makes sure that `folder` has the files that its manifest lists, and nothing else; `false` if it has no manifest.
+/// Checks that `folder` has exactly the files that its manifest lists; `false` if it has no manifest.
 ///
 /// The folder must lie in a [`PrivateFolder`](crate::PrivateFolder).
 ///
 /// # Errors
-/// A file is missing, added, altered, or could be altered by others; or it cannot be read.
+/// A file is missing, added or altered, other users can write it, or it cannot be read.
 pub fn check_manifest(folder: &Path) -> Result<bool, ManifestError> {
     let path = folder.join(NAME);
     let text = match std::fs::read_to_string(&path) {
@@ -93,17 +93,17 @@ pub fn check_manifest(folder: &Path) -> Result<bool, ManifestError> {
         lines.collect::<Option<Vec<_>>>().ok_or_else(|| changed(&path, "it is no manifest"))?;
     expected.sort_unstable_by_key(|(_, name)| *name);
     let mut expected: BTreeMap<&str, &str> = expected.into_iter().map(|(sum, name)| (name, sum)).collect();
-    for (name, found) in contents(folder)? {
-        if let Some(why) = found.fault {
-            return Err(changed(&found.path, why));
+    for (name, entry) in contents(folder)? {
+        if let Some(why) = entry.fault {
+            return Err(changed(&entry.path, why));
         }
         if name == NAME {
             continue;
         }
         match expected.remove(name.as_str()) {
-            None => return Err(changed(&found.path, "it was added since klatch made the folder")),
-            Some(sum) if sum != found.checksum()? => {
-                return Err(changed(&found.path, "it was altered since klatch made it"));
+            None => return Err(changed(&entry.path, "it was added since klatch made the folder")),
+            Some(sum) if sum != entry.checksum()? => {
+                return Err(changed(&entry.path, "it was altered since klatch made it"));
             }
             Some(_) => {}
         }
@@ -114,12 +114,14 @@ pub fn check_manifest(folder: &Path) -> Result<bool, ManifestError> {
     }
 }
 
-struct Found {
+/// A file, folder or link.
+struct Entry {
     path: PathBuf,
+    /// Why it cannot be trusted.
     fault: Option<&'static str>,
 }
 
-impl Found {
+impl Entry {
     fn checksum(&self) -> Result<String, ManifestError> {
         let failed = |source| ManifestError::System { what: "read", path: self.path.clone(), source };
         let mut file = File::open(&self.path).map_err(failed)?;
@@ -133,8 +135,8 @@ impl Found {
     }
 }
 
-/// All files below `folder` by their path from there, and every folder or link that is not as it should be.
-fn contents(folder: &Path) -> Result<BTreeMap<String, Found>, ManifestError> {
+/// All files below `folder` by their relative path, and every folder or link with a fault.
+fn contents(folder: &Path) -> Result<BTreeMap<String, Entry>, ManifestError> {
     let failed = |what, path: &Path| {
         let path = path.to_owned();
         move |source| ManifestError::System { what, path, source }
@@ -148,7 +150,7 @@ fn contents(folder: &Path) -> Result<BTreeMap<String, Found>, ManifestError> {
             let meta = std::fs::symlink_metadata(&path).map_err(failed("look at", &path))?;
             let mut fault = fault(&meta);
             if meta.is_symlink() {
-                // What it leads to is checked by its own name.
+                // The target is checked under its own name.
                 match path.canonicalize() {
                     Ok(target) if target.starts_with(&root) => continue,
                     Ok(_) => fault = Some("it leads out of the folder"),
@@ -163,13 +165,13 @@ fn contents(folder: &Path) -> Result<BTreeMap<String, Found>, ManifestError> {
                 fault = Some("it is not a plain file");
             }
             let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
-            all.insert(name, Found { path, fault });
+            all.insert(name, Entry { path, fault });
         }
     }
     Ok(all)
 }
 
-/// What is wrong with the owner or the mode.
+/// Why owner or mode cannot be trusted; `None` if they can.
 fn fault(meta: &Metadata) -> Option<&'static str> {
     if meta.uid() != file_uid() {
         return Some("it belongs to another user");
@@ -188,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    fn made() -> tempfile::TempDir {
+    fn folder_with_manifest() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("bin")).unwrap();
         std::fs::write(folder.path().join("bin/server"), "#!/bin/sh\n").unwrap();
@@ -199,19 +201,19 @@ mod tests {
     }
 
     fn refusal(change: impl FnOnce(&Path)) -> String {
-        let folder = made();
+        let folder = folder_with_manifest();
         change(folder.path());
         check_manifest(folder.path()).unwrap_err().to_string()
     }
 
     #[test]
-    fn a_folder_as_it_was_made_is_good_and_one_without_a_manifest_is_not_made() {
-        assert!(check_manifest(made().path()).unwrap());
+    fn an_unchanged_folder_passes_and_one_without_a_manifest_does_not() {
+        assert!(check_manifest(folder_with_manifest().path()).unwrap());
         assert!(!check_manifest(tempfile::tempdir().unwrap().path()).unwrap());
     }
 
     #[test]
-    fn every_change_is_found() {
+    fn every_change_is_reported() {
         let write = |name: &'static str| move |folder: &Path| std::fs::write(folder.join(name), "x").unwrap();
         assert!(refusal(write("bin/server")).contains("bin/server is not used: it was altered"));
         assert!(refusal(write("bin/other")).contains("bin/other is not used: it was added"));
@@ -227,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_manifest_is_what_sha256sum_writes() {
-        let folder = made();
+        let folder = folder_with_manifest();
         let checked = std::process::Command::new("sha256sum")
             .args(["--check", "--strict", "--quiet", NAME])
             .current_dir(folder.path())

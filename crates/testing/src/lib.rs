@@ -1,10 +1,10 @@
-//! Tests that need something of the machine: root, BPF, an emulator, a browser.
+//! Tests that need features of the machine: root, BPF, an emulator, a browser.
 //!
-//! Such a test begins with [`needs!`]. Where something is missing, the test is not run: it says so on standard error, past the
+//! Such a test begins with [`needs!`]. If a need is not met, the test is not run: it prints the reason to standard error, past the
 //! capture of the test harness, and appends a line to the file that `KLATCH_TEST_NOT_RUN` names. `make` prints that file at
-//! its end, so no test that was left out looks like one that passed.
+//! its end, so a test that was not run cannot pass for one that succeeded.
 //!
-//! With `KLATCH_TEST_STRICT=1`, as in CI, what is missing and can be installed is a failure.
+//! With `KLATCH_TEST_STRICT=1`, as in CI, a missing need with a remedy is a failure.
 
 mod need;
 
@@ -21,7 +21,7 @@ pub use need::Need;
 ///
 /// fn a_test() {
 ///     needs!(Need::Root, Need::Program("qemu-system-x86_64", "qemu-system-x86"));
-///     // What only works then.
+///     // Starts the emulator as root.
 /// }
 /// ```
 #[macro_export]
@@ -36,14 +36,14 @@ macro_rules! needs {
 /// Whether the machine has everything in `needs`. If not, records that the calling test is not run; [`needs!`] calls it.
 ///
 /// # Panics
-/// Something that can be had is missing and `KLATCH_TEST_STRICT` is `1`; or the record cannot be written.
+/// A missing need has a remedy and `KLATCH_TEST_STRICT` is `1`, or the record cannot be written.
 pub fn all_met(needs: &[Need]) -> bool {
     let Some(missing) = needs.iter().find(|need| !need.is_met()) else { return true };
     Report::from_environment().missing(missing);
     false
 }
 
-/// Records that the calling test leaves out `part` because of `why`, which nothing can be done about.
+/// Records that the calling test skips `part` because of `why`, for which there is no remedy.
 ///
 /// # Panics
 /// The record cannot be written.
@@ -51,7 +51,7 @@ pub fn not_run(part: &str, why: &str) {
     Report::from_environment().write(&format!("{}, {part}: {why}", this_test()));
 }
 
-/// How a missing need is reported.
+/// The destination of reports about missing needs.
 struct Report {
     strict: bool,
     file: Option<PathBuf>,
@@ -66,7 +66,7 @@ impl Report {
     }
 
     fn missing(&self, need: &Need) {
-        let text = format!("{}: needs {}", this_test(), need.what());
+        let text = format!("{}: needs {}", this_test(), need.description());
         match need.remedy() {
             Some(remedy) if self.strict => panic!("{text}, and KLATCH_TEST_STRICT is set; {remedy}"),
             Some(remedy) => self.write(&format!("{text}; {remedy}")),
@@ -75,7 +75,7 @@ impl Report {
     }
 
     fn write(&self, text: &str) {
-        // The harness shows what a passed test prints to nobody; this handle is not captured.
+        // The harness hides the output of passed tests, but does not capture this handle.
         let _ = writeln!(std::io::stderr(), "not run: {text}");
         let Some(file) = &self.file else { return };
         append(file, text)
@@ -83,12 +83,12 @@ impl Report {
     }
 }
 
-/// One write a line: the test programs of several crates append to the same file.
+/// Appends a line in one write, because test programs of several crates share the file.
 fn append(file: &Path, text: &str) -> std::io::Result<()> {
     OpenOptions::new().create(true).append(true).open(file)?.write_all(format!("{text}\n").as_bytes())
 }
 
-/// `program::test`: the harness names each test's thread after the test.
+/// `program::test`; the harness names the thread of each test after the test.
 fn this_test() -> String {
     let program = std::env::current_exe().ok();
     let stem = program.as_deref().and_then(Path::file_stem).unwrap_or_default().to_string_lossy();
@@ -105,7 +105,7 @@ mod tests {
 
     /// Run in a process of its own by the tests below, which set its environment.
     #[test]
-    #[ignore = "a part of other tests"]
+    #[ignore = "other tests start it"]
     fn needs_a_program_that_is_missing() {
         needs!(Need::Program("sh", "dash"), Need::Program("klatch-no-such-program", "no-such-package"));
         panic!("the test went on");
@@ -113,14 +113,14 @@ mod tests {
 
     /// Run in a process of its own by a test below.
     #[test]
-    #[ignore = "a part of another test"]
+    #[ignore = "another test starts it"]
     fn needs_another_kernel() {
         let other = if Need::SchedExt.is_met() { Need::NoSchedExt } else { Need::SchedExt };
         needs!(other);
         panic!("the test went on");
     }
 
-    /// How `test` ends, and what it leaves in the file of tests that were not run.
+    /// Runs `test` in its own process. Returns its output and the content of the file of tests that were not run.
     fn run(test: &str, strict: &str) -> (Output, String) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("not-run");
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_machine_has_is_met() {
+    fn needs_of_every_machine_are_met() {
         assert!(all_met(&[Need::Program("sh", "dash"), Need::Program("env", "coreutils")]));
     }
 }

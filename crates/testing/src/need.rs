@@ -1,4 +1,4 @@
-//! What a test can need, and how to see whether it is there.
+//! The needs of tests, and how they are detected.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,10 +8,10 @@ const SYS_ADMIN: u32 = 21;
 const PERFMON: u32 = 38;
 const BPF: u32 = 39;
 
-/// Something that not every machine has.
+/// A feature that not every machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// User 0.
+    /// The effective user is root.
     Root,
     /// Permission to load BPF programs, and a kernel that describes its types (BTF).
     Bpf,
@@ -19,13 +19,13 @@ pub enum Need {
     NetworkNamespaces,
     /// Network namespaces inside a user namespace; root is not needed.
     UserNamespaces,
-    /// An emulator for the lab's machine.
+    /// QEMU, the emulator of the lab's machine.
     Qemu,
-    /// A browser to look at reports with.
+    /// Chromium, the browser that displays reports.
     Chromium,
-    /// A kernel that takes schedulers as BPF programs.
+    /// A kernel with sched_ext: schedulers as BPF programs.
     SchedExt,
-    /// A kernel that does not.
+    /// A kernel without sched_ext.
     NoSchedExt,
     /// A program, and the Debian package that has it.
     Program(&'static str, &'static str),
@@ -47,7 +47,7 @@ impl Need {
         }
     }
 
-    pub(crate) fn what(self) -> &'static str {
+    pub(crate) fn description(self) -> &'static str {
         match self {
             Need::Root => "root",
             Need::Bpf => "BPF: root, or CAP_BPF and CAP_PERFMON, and /sys/kernel/btf/vmlinux",
@@ -61,7 +61,7 @@ impl Need {
         }
     }
 
-    /// What to do; `None` for a kernel that is not the one that runs.
+    /// The command that fulfils the need; `None` if only another kernel would.
     pub(crate) fn remedy(self) -> Option<String> {
         match self {
             Need::Root | Need::Bpf | Need::NetworkNamespaces => Some("run the tests as root".to_owned()),
@@ -99,7 +99,7 @@ fn works(program: &str, arguments: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Servers are in `/usr/sbin`, which a user's search path often lacks.
+/// Includes `/usr/sbin`, where servers are installed and which a user's `PATH` often lacks.
 fn on_search_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));

@@ -201,7 +201,7 @@ mod tests {
         let targets = Targets { servers: vec![std::process::id()], crowds: Vec::new() };
         let mut running = profiler.start(&kernel, &targets, &files, &mut Windows::default()).unwrap();
         // One fault per page, so the pages must be small.
-        nix::sys::prctl::set_thp_disable(true).unwrap();
+        rustix::thread::disable_transparent_huge_pages(true).unwrap();
         let mut pages = vec![0_u8; PAGES * 4096];
         pages.chunks_mut(4096).for_each(|page| page[0] = 1);
         std::hint::black_box(&pages);
