@@ -1,4 +1,4 @@
-//! How the records of one folder compare with those of another. The statistics: `docs/reference/method.md`.
+//! Compares the records of one folder with those of another. The statistics: `docs/reference/method.md`.
 
 use std::path::{Path, PathBuf};
 

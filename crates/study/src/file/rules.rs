@@ -46,72 +46,84 @@ impl RulesTable {
         if let Some(warmups) = within(source, "warm-up count", &self.warmups, 0, 1000)? {
             rules.warmups = warmups;
         }
-        let least = within(source, "trials_min", &self.trials_min, 2, 1000)?;
-        let most = within(source, "trials_max", &self.trials_max, 2, 1000)?;
-        let share = percent(source, "within_percent", &self.within_percent)?;
-        let inapplicable = |what: &Option<Spanned<u32>>| {
-            let span = what.as_ref().map_or(0..0, Spanned::span);
-            Err(source.error_at(span, format!("{} has no trials_min; it has trials_max", self.preset.name())))
-        };
-        match &mut rules.stop {
-            StopRule::Trials(trials) => {
-                if least.is_some() {
-                    return inapplicable(&self.trials_min);
-                }
-                if let Some(span) = self.within_percent.as_ref().map(Spanned::span) {
-                    let message = format!(
-                        "{} makes a fixed number of trials, so it has no within_percent",
-                        self.preset.name()
-                    );
-                    return Err(source.error_at(span, message));
-                }
-                *trials = most.unwrap_or(*trials);
-                if one_start {
-                    rules.trials_per_visit = *trials;
-                }
-            }
-            StopRule::Agree { within, trials_max } => {
-                if least.is_some() {
-                    return inapplicable(&self.trials_min);
-                }
-                *within = share.unwrap_or(*within);
-                *trials_max = most.unwrap_or(*trials_max).max(3);
-            }
-            StopRule::Converged { within, trials_min, trials_max } => {
-                *within = share.unwrap_or(*within);
-                let (first, last) = (least.unwrap_or(*trials_min), most.unwrap_or(*trials_max));
-                let span = |value: &Option<Spanned<u32>>| value.as_ref().map_or(0..0, Spanned::span);
-                // So few trials are checked only once, at the end.
-                if last <= first && (least.is_none() || least == most) {
-                    if let Some(span) = self.within_percent.as_ref().map(Spanned::span) {
-                        let message =
-                            format!("{last} trials are a fixed number, so there is no within_percent");
-                        return Err(source.error_at(span, message));
-                    }
-                    rules.stop = StopRule::Trials(last);
-                } else if first < FIRST_MIN {
-                    let message = format!(
-                        "trials_min must be at least {FIRST_MIN} unless the number of trials is fixed, got {first}; \
-                         give trials_max alone for a fixed number"
-                    );
-                    return Err(source.error_at(span(&self.trials_min), message));
-                } else if last < 2 * first {
-                    let message = format!(
-                        "trials_max must be at least {}, twice trials_min, or at most {FIRST_MIN} for a fixed number, \
-                         got {last}",
-                        2 * first
-                    );
-                    let at = if self.trials_max.is_some() { &self.trials_max } else { &self.trials_min };
-                    return Err(source.error_at(span(at), message));
-                } else {
-                    (*trials_min, *trials_max) = (first, last);
-                }
-            }
+        rules.stop = self.stop_rule(rules.stop, source)?;
+        if let (StopRule::Trials(trials), true) = (rules.stop, one_start) {
+            rules.trials_per_visit = trials;
         }
         if let Some(confidence) = percent(source, "confidence_percent", &self.confidence_percent)? {
             rules.confidence = confidence;
         }
         Ok(rules)
+    }
+
+    /// The stop rule of the preset with the values of the table.
+    fn stop_rule(&self, preset: StopRule, source: &Source<'_>) -> Result<StopRule, StudyFileError> {
+        let name = self.preset.name();
+        let least = within(source, "trials_min", &self.trials_min, 2, 1000)?;
+        let most = within(source, "trials_max", &self.trials_max, 2, 1000)?;
+        let share = percent(source, "within_percent", &self.within_percent)?;
+        if let (Some(trials_min), false) = (&self.trials_min, matches!(preset, StopRule::Converged { .. })) {
+            let message = format!("{name} has no trials_min; it has trials_max");
+            return Err(source.error_at(trials_min.span(), message));
+        }
+        match preset {
+            StopRule::Trials(trials) => {
+                let message =
+                    || format!("{name} makes a fixed number of trials, so it has no within_percent");
+                self.refuse_within_percent(message, source)?;
+                Ok(StopRule::Trials(most.unwrap_or(trials)))
+            }
+            StopRule::Agree { within, trials_max } => Ok(StopRule::Agree {
+                within: share.unwrap_or(within),
+                trials_max: most.unwrap_or(trials_max).max(3),
+            }),
+            StopRule::Converged { within, trials_min, trials_max } => {
+                let (first, last) = (least.unwrap_or(trials_min), most.unwrap_or(trials_max));
+                // So few trials are checked only once, at the end.
+                if last <= first && (least.is_none() || least == most) {
+                    let message =
+                        || format!("{last} trials are a fixed number, so there is no within_percent");
+                    self.refuse_within_percent(message, source)?;
+                    return Ok(StopRule::Trials(last));
+                }
+                self.check_convergence(first, last, source)?;
+                let within = share.unwrap_or(within);
+                Ok(StopRule::Converged { within, trials_min: first, trials_max: last })
+            }
+        }
+    }
+
+    fn refuse_within_percent(
+        &self,
+        message: impl Fn() -> String,
+        source: &Source<'_>,
+    ) -> Result<(), StudyFileError> {
+        match &self.within_percent {
+            Some(value) => Err(source.error_at(value.span(), message())),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses numbers of trials that do not fit the sequential rule.
+    fn check_convergence(&self, first: u32, last: u32, source: &Source<'_>) -> Result<(), StudyFileError> {
+        let span = |value: &Option<Spanned<u32>>| value.as_ref().map_or(0..0, Spanned::span);
+        if first < FIRST_MIN {
+            let message = format!(
+                "trials_min must be at least {FIRST_MIN} unless the number of trials is fixed, got {first}; \
+                 give trials_max alone for a fixed number"
+            );
+            return Err(source.error_at(span(&self.trials_min), message));
+        }
+        if last < 2 * first {
+            let message = format!(
+                "trials_max must be at least {}, twice trials_min, or at most {FIRST_MIN} for a fixed number, \
+                 got {last}",
+                2 * first
+            );
+            let at = if self.trials_max.is_some() { &self.trials_max } else { &self.trials_min };
+            return Err(source.error_at(span(at), message));
+        }
+        Ok(())
     }
 }
 
