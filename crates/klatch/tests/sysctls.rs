@@ -93,7 +93,7 @@ fn a_sysctl_is_set_for_the_run_and_restored() {
     assert_eq!(record.environment.sysctls[NAME], "50000 50009");
     assert_eq!(namespace.value(), BEFORE);
     let shown = namespace.does(&format!("$KLATCH ${{RUN/--json/}} --out $OUT --count 5 {set} | sed -n 1p"));
-    assert_eq!(shown, format!("machine   {NAME}=50000 50009; put back afterwards"));
+    assert_eq!(shown, format!("machine   {NAME}=50000 50009; restored afterwards"));
     // Proof that the value applied: these ports cannot carry eleven connections.
     let text = namespace.does(&format!("$KLATCH {RUN} --out $OUT --users 11 {set} 2>&1"));
     assert!(text.contains("the crowd needs 11 local ports, and the number of ports"), "{text}");
