@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What [`Comparison::schema`] says.
+/// The schema name that every comparison carries in [`Comparison::schema`].
 pub const COMPARISON_SCHEMA_NAME: &str = "klatch-comparison/1";
 
 /// How the records of B compare with those of A.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Always `klatch-comparison/1`.
+    /// The schema of this JSON, always `klatch-comparison/1`.
     pub schema: String,
     /// The cell that is compared, where both are studies.
     pub cell: Option<String>,
@@ -26,7 +26,7 @@ pub struct Comparison {
     pub pairs: Option<u32>,
     /// The metrics, each compared.
     pub metrics: Vec<MetricComparison>,
-    /// What to know when reading it: what differs besides, what was left out.
+    /// Caveats: other differences between the sides, and what was left out.
     pub notes: Vec<String>,
 }
 
@@ -37,13 +37,13 @@ pub struct Side {
     pub path: String,
     /// The platform, and what is set about it.
     pub platform: String,
-    /// Valid trials.
+    /// Number of valid trials of this side.
     pub trials: u32,
     /// Starts of the server in which they were made.
     pub starts: u32,
 }
 
-/// What is compared.
+/// How the two samples are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
@@ -64,33 +64,33 @@ pub enum Unit {
     Start,
     /// One trial; there was one start.
     Trial,
-    /// Half of a turn: instruments watch a run and look away by turns.
+    /// Half of a turn: within one run, instruments are on in one half and off in the other.
     Turn,
 }
 
-/// One metric, compared.
+/// The comparison of one metric over both sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetricComparison {
     /// Its name in records, with the unit last.
     pub metric: String,
     /// A's values, in the order of time.
     pub a: Vec<f64>,
-    /// B's values.
+    /// The values of side B, in the same order and unit.
     pub b: Vec<f64>,
-    /// B / A; `null` if it cannot be told.
+    /// The ratio B / A; `null` if the data do not allow one.
     pub ratio: Option<RatioEstimate>,
-    /// Why it cannot be told.
+    /// The reason why there is no ratio.
     pub absent: Option<String>,
 }
 
 /// A ratio, and how well it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RatioEstimate {
-    /// B / A.
+    /// The ratio B / A of the means.
     pub estimate: f64,
     /// Lower end of its interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the interval of the ratio.
     pub high: f64,
     /// The smallest true difference that these runs would show in four cases of five: 0.04 is a ratio of 1.04.
     pub smallest_difference: f64,

@@ -11,9 +11,9 @@ use crate::{Environment, IntervalCounts, Usage};
 pub enum CrowdEvent {
     /// Some users have joined, and others have not.
     Joining {
-        /// Users who have joined.
+        /// Number of users that have joined.
         joined: u64,
-        /// All users.
+        /// The users that are to join.
         users: u64,
     },
     /// Every user has joined.
@@ -25,41 +25,41 @@ pub enum CrowdEvent {
     Gate {
         /// Shards that are here, with this one.
         here: u32,
-        /// Shards that are to come.
+        /// Shards that the gate waits for in all.
         shards: u32,
     },
-    /// The gate opens.
+    /// The gate has opened: all shards are there.
     Open,
     /// How far it is.
     Progress {
-        /// Messages said so far.
+        /// Messages sent so far.
         sent: u64,
         /// Deliveries verified so far.
         received: u64,
         /// Sent + received at the end.
         expected: u64,
-        /// Latencies of deliveries that came lately and were not told before, in the form of [`IntervalCounts`]: those of the
+        /// Latencies of deliveries since the last event, in the form of [`IntervalCounts`]: those of the
         /// intervals that have ended.
         #[serde(default)]
         latency_ns: Vec<(u64, u64)>,
     },
-    /// How many CPUs server and crowd have had lately; `null` for a side on another machine. No crowd prints it: whoever
-    /// steers the crowds adds it for whoever watches.
+    /// CPUs that server and crowd used lately; `null` for a side on another machine. No crowd prints it: the
+    /// parent that controls the crowds adds it for progress displays.
     Cpus {
-        /// The server.
+        /// CPUs that the server had, as a mean.
         server: Option<f64>,
-        /// The crowd.
+        /// CPUs that the crowd had, as a mean.
         crowd: Option<f64>,
     },
     /// Last verified delivery, or it gave up.
     Done,
-    /// What it knows of itself, for whoever started it on another machine.
+    /// The crowd's own counters, for a parent on another machine.
     SelfReport(Box<CrowdSelfReport>),
-    /// The whole result.
+    /// The complete result; the last line.
     Result(Box<CrowdResult>),
 }
 
-/// What a crowd knows of itself and of the machine it runs on.
+/// What a crowd counted of its own process, and the machine it runs on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrowdSelfReport {
     /// The name of the machine.
@@ -68,21 +68,21 @@ pub struct CrowdSelfReport {
     pub clock: Option<String>,
     /// What it used from the opening of the gate to the last delivery.
     pub usage: Option<Usage>,
-    /// The machine.
+    /// Hardware, kernel and limits of its machine.
     pub environment: Environment,
 }
 
-/// The most faults and strangers that are kept as examples.
+/// The largest number of faults, and of strangers, that a result lists as examples.
 pub const EXAMPLES_MAX: usize = 20;
 
-/// What a crowd found.
+/// The counts of one crowd at its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CrowdResult {
-    /// Messages said.
+    /// Messages sent by all users.
     pub sent: u64,
     /// Deliveries verified, each message once a listener.
     pub received: u64,
-    /// When the gate opened: ns on the machine's CLOCK_MONOTONIC; `null` if it did not open, or is not told.
+    /// When the gate opened: ns on the machine's CLOCK_MONOTONIC; `null` if it did not open, or if the crowd does not report it.
     pub opened_ns: Option<u64>,
     /// From the opening of the gate to the last verified delivery, seconds.
     pub elapsed_s: f64,
@@ -92,22 +92,22 @@ pub struct CrowdResult {
     pub latency_ns: Vec<(u64, u64)>,
     /// Pacing `rate`: how late a message was handed to the socket, in the same form.
     pub send_lag_ns: Vec<(u64, u64)>,
-    /// Delivery latencies by the interval in which they came; `null` if not told.
+    /// Delivery latencies by the interval of their arrival; `null` if the crowd does not report them.
     #[serde(default)]
     pub over_time: Option<IntervalCounts>,
-    /// Deliveries that never came of messages that were said.
+    /// Deliveries missing for messages that were sent.
     pub lost: u64,
-    /// Messages that were never said.
+    /// Messages that were never sent.
     pub unsent: u64,
-    /// Deliveries that came again.
+    /// Deliveries that arrived more than once.
     pub duplicated: u64,
-    /// Deliveries that came after a later one of the same speaker.
+    /// Deliveries that arrived after a later one of the same speaker.
     pub reordered: u64,
     /// Deliveries that were changed.
     pub corrupted: u64,
     /// The first faults, as examples.
     pub faults: Vec<Fault>,
-    /// Who else was in the rooms.
+    /// Users in the rooms that do not belong to the crowd.
     pub strangers: Vec<Stranger>,
     /// Why the crowd gave up, if it did.
     pub failure: Option<Failure>,
@@ -116,11 +116,11 @@ pub struct CrowdResult {
 /// One fault in the deliveries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
-    /// What is wrong.
+    /// The kind of the fault.
     pub kind: FaultKind,
-    /// Room number.
+    /// Room number, counted from 1.
     pub room: u32,
-    /// The listener; `null` for messages that were never said.
+    /// The listener; `null` for messages that were never sent.
     pub user: Option<u32>,
     /// The speaker, where known.
     pub speaker: Option<u32>,
@@ -128,7 +128,7 @@ pub struct Fault {
     pub sequence: Option<u32>,
     /// How many messages this stands for.
     pub count: u64,
-    /// More words.
+    /// Details as text, such as the bytes received.
     pub detail: Option<String>,
 }
 
@@ -136,39 +136,39 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
-    /// Said, and never delivered.
+    /// Sent, but never delivered.
     Lost,
-    /// Never said.
+    /// Never sent, because the crowd ended early.
     Unsent,
     /// Delivered again, or to its own speaker.
     Duplicated,
     /// Delivered after a later one of the same speaker.
     Reordered,
-    /// Not byte for byte what was said.
+    /// Delivered with other bytes than were sent.
     Corrupted,
 }
 
-/// Somebody in a room who is not of the crowd.
+/// A user in a room that does not belong to the crowd.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stranger {
-    /// Room number.
+    /// Room number, counted from 1.
     pub room: u32,
-    /// What he calls himself.
+    /// The nickname that it uses.
     pub nick: String,
-    /// How many messages he said (each counted once).
+    /// Number of the stranger's messages, each counted once.
     pub messages: u64,
 }
 
 /// Why a crowd gave up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
-    /// What happened.
+    /// The kind of the failure.
     pub kind: FailureKind,
-    /// Room of the user to whom it happened, where it was one.
+    /// Room of the affected user, if it affects one.
     pub room: Option<u32>,
-    /// The user to whom it happened, where it was one.
+    /// The affected user, if it affects one.
     pub user: Option<u32>,
-    /// In words.
+    /// The failure as text, with its cause.
     pub detail: String,
 }
 
@@ -184,9 +184,9 @@ pub enum FailureKind {
     Refused,
     /// A connection was closed or broke.
     Disconnect,
-    /// Nothing came for too long.
+    /// Nothing arrived within the time-out.
     Timeout,
-    /// It was told to stop.
+    /// The parent stopped it.
     Stopped,
 }
 

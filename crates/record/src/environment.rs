@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::Availability;
 
-/// The machine at the start of a run. What the kernel does not tell is `null`.
+/// The machine at the start of a run. Values that the kernel does not provide are `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     /// Kernel release, as `uname -r`.
     pub kernel: String,
     /// Kernel build, as `uname -v`.
     pub kernel_build: String,
-    /// Distribution, from os-release.
+    /// Name and version of the distribution, from os-release.
     pub distribution: Option<String>,
-    /// CPU model.
+    /// Model name of the CPU, from /proc/cpuinfo.
     pub cpu_model: Option<String>,
     /// CPUs that this process may run on.
     pub cpus: u32,
-    /// Installed memory, bytes.
+    /// Installed memory in bytes, from /proc/meminfo.
     pub memory_bytes: Option<u64>,
     /// Load average over the last minute.
     pub load_1min: Option<f64>,
@@ -35,7 +35,7 @@ pub struct Environment {
     /// Clock frequency of the fastest CPU, mean over the run, MHz.
     #[serde(default)]
     pub cpu_mhz_in_run: Option<f64>,
-    /// What `klatch calibrate` last found on this machine; `null` if it never ran here.
+    /// The last result of `klatch calibrate` on this machine; `null` if it never ran here.
     #[serde(default)]
     pub noise: Option<Noise>,
     /// What Klatch set about the machine for the run, and put back afterwards.
@@ -58,7 +58,7 @@ pub struct SchedulerInForce {
     pub name: String,
     /// Why it was not in force any more at the end, if so: the run was under the kernel's own then.
     pub lost: Option<String>,
-    /// What it counted since it was loaded, by name; `klatch sched list NAME` tells what the names mean.
+    /// Its counters since it was loaded, by name; `klatch sched list NAME` explains the names.
     pub counts: BTreeMap<String, u64>,
 }
 
@@ -82,10 +82,10 @@ pub struct Limits {
     pub open_files: Option<u64>,
     /// Processes and threads of a user (`ulimit -u`).
     pub user_processes: Option<u64>,
-    /// `kernel.threads-max`.
+    /// Most threads of the whole system: `kernel.threads-max`.
     pub threads_max: Option<u64>,
-    /// `kernel.pid_max`.
+    /// Largest process id plus one: `kernel.pid_max`.
     pub pid_max: Option<u64>,
-    /// `vm.max_map_count`.
+    /// Most memory mappings of a process: `vm.max_map_count`.
     pub max_map_count: Option<u64>,
 }

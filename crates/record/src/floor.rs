@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Build, Class, RatioEstimate};
 
-/// What [`FloorResult::schema`] says.
+/// The schema name that every line carries in [`FloorResult::schema`].
 pub const FLOOR_SCHEMA_NAME: &str = "klatch-floor/1";
 
 /// One sitting of `klatch floor`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FloorResult {
-    /// Always `klatch-floor/1`.
+    /// The schema of this JSON, always `klatch-floor/1`.
     pub schema: String,
     /// When it began, RFC 3339 in UTC.
     pub started_at: String,
@@ -20,7 +20,7 @@ pub struct FloorResult {
     pub klatch: Build,
     /// Kernel release, as `uname -r`.
     pub kernel: String,
-    /// CPU model.
+    /// Model name of the CPU, from /proc/cpuinfo.
     pub cpu_model: Option<String>,
     /// CPUs of the machine.
     pub cpus: u32,
@@ -62,11 +62,11 @@ pub struct LoopbackCost {
 /// One server under one pacing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FloorRow {
-    /// The platform.
+    /// Name of the platform.
     pub platform: String,
-    /// How it writes.
+    /// The platform's class; `null` for the crowd.
     pub class: Option<Class>,
-    /// `turns` or `rounds`.
+    /// The pacing: `turns` or `rounds`.
     pub pacing: String,
     /// CPU time of the server per message, µs, by block.
     pub server_us: Vec<f64>,

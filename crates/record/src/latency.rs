@@ -1,4 +1,4 @@
-//! Distributions of times, kept as HDR histograms.
+//! Distributions of times, as HDR histograms.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Percentiles of a time, and the histogram they come from.
+/// Percentiles of a time, and their histogram.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// How many times were measured.
     pub count: u64,
-    /// Arithmetic mean, µs.
+    /// Arithmetic mean of all deliveries, µs.
     pub mean_us: f64,
-    /// Median, µs.
+    /// Median of all deliveries, µs.
     pub p50_us: f64,
-    /// 90th percentile, µs.
+    /// 90th percentile of all deliveries, µs.
     pub p90_us: f64,
-    /// 99th percentile, µs.
+    /// 99th percentile of all deliveries, µs.
     pub p99_us: f64,
-    /// 99.9th percentile, µs.
+    /// 99.9th percentile of all deliveries, µs.
     pub p999_us: f64,
     /// The largest, µs (as exact as the histogram: 3 digits).
     pub max_us: f64,

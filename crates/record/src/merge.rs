@@ -14,31 +14,31 @@ use crate::{
 /// Why records cannot be one.
 #[derive(Debug, Error)]
 pub enum MergeError {
-    /// There is none.
+    /// No record was given.
     #[error("there is no record to merge")]
     None,
-    /// They tell of different things.
+    /// The records describe different measurements.
     #[error("these are not shards of one run: {what} is {one} in one record and {other} in another")]
     Different {
-        /// Of what.
+        /// The part of the record that differs.
         what: &'static str,
-        /// Here.
+        /// Its value in the first record.
         one: String,
-        /// There.
+        /// Its value in the other record.
         other: String,
     },
     /// Two shards had the same room.
     #[error("{one} and {other} share rooms: is a record named twice?")]
     SharedRooms {
-        /// A shard.
+        /// The rooms of one shard.
         one: String,
-        /// Another.
+        /// The rooms of the other.
         other: String,
     },
     /// A record is older than shards are.
     #[error("a record of {started_at} names no shard: it is of an older klatch")]
     NoShards {
-        /// When it began.
+        /// When the record's run began, RFC 3339 in UTC.
         started_at: String,
     },
     /// A record is older than the causes of reasons are.
@@ -46,7 +46,7 @@ pub enum MergeError {
         "the record of {started_at} does not say what causes its verdict: merge it with the older klatch that wrote it"
     )]
     NoCauses {
-        /// When it began.
+        /// When the record's run began, RFC 3339 in UTC.
         started_at: String,
     },
     /// A histogram cannot be read.
@@ -55,17 +55,17 @@ pub enum MergeError {
     /// A file cannot be read.
     #[error("cannot read the record {path}: {source}", path = path.display())]
     Read {
-        /// The file.
+        /// The file that cannot be read.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A file is no record.
     #[error("{path} is no record: {source}", path = path.display())]
     NoRecord {
-        /// The file.
+        /// The file that holds something else.
         path: PathBuf,
-        /// Why not.
+        /// What is wrong with its JSON.
         source: serde_json::Error,
     },
 }
@@ -122,7 +122,7 @@ pub fn merge_files(paths: &[PathBuf]) -> Result<Record, MergeError> {
     merge(paths.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-/// Tells one part of a record.
+/// Formats one part of a record for comparison.
 type Telling<'a> = &'a dyn Fn(&Record) -> String;
 
 fn same(one: &Record, other: &Record) -> Result<(), MergeError> {
@@ -168,7 +168,7 @@ fn as_json(part: &impl Serialize) -> String {
     serde_json::to_string(part).expect("a part of a record is plain JSON")
 }
 
-/// What each record's crowds found. Each shard is given its environment, unless all have that of the first record.
+/// The counts of each record's crowds. Each shard is given its environment, unless all have that of the first record.
 fn parts(records: &[Record]) -> Vec<Part> {
     let alike = records.iter().all(|record| {
         record.environment == records[0].environment
@@ -207,7 +207,7 @@ fn platform(first: &Record, shards: &[Shard]) -> Platform {
     }
 }
 
-/// Reasons that come from the runs. Those of the shards are found anew, as their names and number change.
+/// Reasons that belong to the runs. Those of the shards are derived anew, as their names and number change.
 fn own_reasons(records: &[Record]) -> Vec<Reason> {
     let mut own: Vec<Reason> = Vec::new();
     for reason in records.iter().flat_map(|record| &record.verdict.reasons) {
@@ -219,7 +219,7 @@ fn own_reasons(records: &[Record]) -> Vec<Reason> {
     own
 }
 
-/// Warnings that come from the runs, beside those of their shards.
+/// Warnings that belong to the runs, beside those of their shards.
 fn own_warnings(records: &[Record], parts: &[Part]) -> Vec<Warning> {
     let mut own: Vec<Warning> = Vec::new();
     for (record, part) in records.iter().zip(parts) {

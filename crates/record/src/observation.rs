@@ -11,17 +11,17 @@ use crate::observed::{
     Decision, JavaWaits, Jvm, Locks, Profile, Runqueue, Syscalls, Trace, UsageDetails, Wakeups,
 };
 
-/// What one instrument saw of a run, and what it cost to look.
+/// The data of one instrument for one run, and its cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
-    /// Which instrument.
+    /// Name of the instrument.
     pub instrument: InstrumentName,
     /// How it could work on this kernel.
     pub support: Support,
     /// Why it saw nothing although it should have been able to.
     pub failure: Option<String>,
-    /// The part of the run in which it looked, in windows of 20 ms at times left to chance, 0..=1. Counts and sums are scaled up to
-    /// the whole run; distributions and the decisions of `runqueue` and `decision` are what was seen. `null` where it looked all the time.
+    /// The part of the run that was observed, in windows of 20 ms at random times, 0..=1. Counts and sums are scaled up to
+    /// the whole run; distributions and the decisions of `runqueue` and `decision` are not. `null` for an instrument that observes the whole run.
     #[serde(default)]
     pub share_of_time: Option<f64>,
     /// Its cost; `null` where it does nothing while the run goes on.
@@ -32,7 +32,7 @@ pub struct Observation {
     pub files: Vec<String>,
 }
 
-/// The instruments.
+/// Names of all instruments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InstrumentName {
@@ -124,7 +124,7 @@ impl FromStr for InstrumentName {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Support {
-    /// As meant.
+    /// It works without a loss.
     Usable {
         /// What it is based on.
         base: String,
@@ -138,9 +138,9 @@ pub enum Support {
         /// What would change it.
         remedy: String,
     },
-    /// Not at all.
+    /// It cannot work on this kernel.
     NotAvailable {
-        /// What is missing.
+        /// What the kernel or the machine lacks.
         why: String,
         /// What would change it.
         remedy: String,
@@ -157,16 +157,16 @@ impl Support {
 /// An instrument and how it can work here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Availability {
-    /// Which instrument.
+    /// Name of the instrument.
     pub instrument: InstrumentName,
     /// How it can work.
     #[serde(flatten)]
     pub support: Support,
 }
 
-/// What it cost to look: a lower bound, by the kernel's own count of what the BPF programs of the instrument used. It counts in
+/// Cost of observing: a lower bound, from the kernel's own run time statistics of the instrument's BPF programs. It counts in
 /// windows of 20 ms, about one in 1.6 s, because counting costs too, and the result is scaled up. What
-/// comes on top (the tracepoints themselves, colder caches) only a comparison of runs with and without it shows.
+/// it leaves out (the tracepoints themselves, colder caches), only a comparison of runs with and without the instrument shows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// CPU time of its programs while the run went on, seconds.
@@ -183,29 +183,29 @@ pub struct Cost {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ObservationData {
-    /// See [`UsageDetails`].
+    /// Of `usage`: see [`UsageDetails`].
     Usage(UsageDetails),
-    /// See [`Profile`].
+    /// Of `profile`: see [`Profile`].
     Profile(Profile),
-    /// See [`Profile`].
+    /// Of `instructions`: see [`Profile`].
     Instructions(Profile),
-    /// See [`Profile`].
+    /// Of `cache_misses`: see [`Profile`].
     CacheMisses(Profile),
-    /// See [`Runqueue`].
+    /// Of `runqueue`: see [`Runqueue`].
     Runqueue(Runqueue),
-    /// See [`Decision`].
+    /// Of `decision`: see [`Decision`].
     Decision(Decision),
-    /// See [`Wakeups`].
+    /// Of `wakeups`: see [`Wakeups`].
     Wakeups(Wakeups),
-    /// See [`Locks`].
+    /// Of `locks`: see [`Locks`].
     Locks(Locks),
-    /// See [`Syscalls`].
+    /// Of `syscalls`: see [`Syscalls`].
     Syscalls(Syscalls),
-    /// See [`Jvm`].
+    /// Of `jvm`: see [`Jvm`].
     Jvm(Jvm),
-    /// See [`JavaWaits`].
+    /// Of `jfr`: see [`JavaWaits`].
     Jfr(JavaWaits),
-    /// See [`Trace`].
+    /// Of `trace`: see [`Trace`].
     Trace(Trace),
 }
 

@@ -1,4 +1,4 @@
-//! What crowds found, before it is a record. Merging is exact: the merge of merges equals the merge of all.
+//! Counts of crowds before they become a record. Merging is exact: the merge of merges equals the merge of all.
 
 use crate::merge::MergeError;
 use crate::window::Window;
@@ -9,14 +9,14 @@ use crate::{
 /// Share of the common time below which the score is a lower bound.
 const OVERLAP_SHARE_MIN: f64 = 0.9;
 
-/// What one or several crowds with different rooms found.
+/// Counts of one or several crowds with different rooms.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The crowds, by their rooms; at least one.
     pub shards: Vec<Shard>,
-    /// Messages said.
+    /// Messages sent by all users.
     pub sent: u64,
-    /// Deliveries verified.
+    /// Deliveries that were verified.
     pub received: u64,
     /// From the first connect to the last join, seconds.
     pub join_s: f64,
@@ -28,7 +28,7 @@ pub struct Part {
     pub over_time: Option<Timeline>,
     /// Every message accounted for.
     pub checks: Checks,
-    /// What the crowds used; `None` if one could not be watched.
+    /// Usage of the crowds; `None` if one could not be measured.
     pub usage: Option<Usage>,
 }
 

@@ -10,15 +10,15 @@ use crate::{
     Verdict, Warning, Workload,
 };
 
-/// What [`Record::schema`] says.
+/// The schema name that every record carries in [`Record::schema`].
 pub const SCHEMA_NAME: &str = "klatch-record/2";
 
 /// The complete result of a run: what ran, where, the score, the checks, the observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
-    /// Always `klatch-record/2`.
+    /// The schema of this JSON, always `klatch-record/2`.
     pub schema: String,
-    /// What measured.
+    /// The program that made the record.
     pub klatch: Build,
     /// When the run began, RFC 3339 in UTC.
     pub started_at: String,
@@ -26,15 +26,15 @@ pub struct Record {
     pub role: Role,
     /// Its number among the runs of its role, from 1.
     pub number: u32,
-    /// What was measured.
+    /// The platform that was measured.
     pub platform: Platform,
-    /// Who measured it.
+    /// The crowd that measured it.
     pub crowd: CrowdInfo,
     /// What the crowd did.
     pub workload: Workload,
     /// Whether the score counts.
     pub verdict: Verdict,
-    /// What to know when reading it.
+    /// Caveats for the reader of the score.
     pub warnings: Vec<Warning>,
     /// The score; its numbers are those reached even when the verdict is `invalid`.
     pub score: Score,
@@ -42,7 +42,7 @@ pub struct Record {
     pub latency: Option<Latency>,
     /// How late the crowd spoke; only under pacing `rate`.
     pub send_lag: Option<Latency>,
-    /// Deliveries over the time of the run; `null` where the crowd did not tell.
+    /// Deliveries over the time of the run; `null` where the crowd does not report them.
     #[serde(default)]
     pub over_time: Option<Timeline>,
     /// Every message accounted for.
@@ -52,17 +52,17 @@ pub struct Record {
     /// What the instruments saw that were asked for.
     #[serde(default)]
     pub observations: Vec<Observation>,
-    /// Where it ran.
+    /// The machine on which it ran.
     pub environment: Environment,
     /// The crowds that made it, by their rooms; one, unless it was spread over several.
     #[serde(default)]
     pub shards: Vec<Shard>,
 }
 
-/// Which Klatch measured.
+/// Version and commit of the program that measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Build {
-    /// Its version.
+    /// Version of the package.
     pub version: String,
     /// The commit it was built from, with `-dirty` if the tree was changed; `null` if built without git.
     pub commit: Option<String>,
@@ -72,13 +72,13 @@ pub struct Build {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// It does not.
+    /// The run warms the server up and does not count.
     WarmUp,
-    /// It does.
+    /// The run is a trial: it counts.
     Trial,
 }
 
-/// What was measured.
+/// The platform that was measured, as it was started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Platform {
     /// Its name in the catalog, or the address of a server that somebody else started.
@@ -89,7 +89,7 @@ pub struct Platform {
     pub protocol: ProtocolName,
     /// What was set about it.
     pub knobs: BTreeMap<String, String>,
-    /// Its version, where it tells one.
+    /// The server's version, if it reports one.
     pub version: Option<String>,
     /// Where the server listened; all of them, if there were several.
     pub address: String,
@@ -100,7 +100,7 @@ pub struct Platform {
     pub chosen_because: Option<String>,
     /// The exact command line (of the first server); `null` if Klatch did not start it.
     pub command: Option<Vec<String>>,
-    /// What runs it, where it says so.
+    /// The runtime of the server, if it reports one.
     pub runtime: Option<Runtime>,
 }
 
@@ -118,21 +118,21 @@ pub enum Class {
     Open,
 }
 
-/// A language runtime.
+/// A language runtime that ran a server or a crowd.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Runtime {
     /// What it calls itself, with its full version.
     pub version: String,
-    /// The program.
+    /// Path of its program.
     pub path: String,
     /// Options given to it.
     pub options: Vec<String>,
 }
 
-/// Who measured.
+/// The load generator and its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrowdInfo {
-    /// `native` or `java`.
+    /// The implementation: `native` or `java`.
     pub kind: String,
     /// What was set about it.
     #[serde(default)]
@@ -143,14 +143,14 @@ pub struct CrowdInfo {
     pub runtime: Option<Runtime>,
 }
 
-/// The score and what belongs to it. A message is one said or one received.
+/// The score and its parts. Both a message sent and a message received count as one message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Score {
-    /// Messages said.
+    /// Messages sent by all users.
     pub sent: u64,
-    /// Deliveries verified.
+    /// Deliveries that were verified.
     pub received: u64,
-    /// Both.
+    /// The sum of messages sent and deliveries received.
     pub total: u64,
     /// From the opening of the gate to the last verified delivery, of all shards together, seconds.
     pub elapsed_s: f64,
@@ -189,29 +189,29 @@ impl Score {
 /// Every message accounted for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Checks {
-    /// Deliveries that never came of messages that were said.
+    /// Deliveries missing for messages that were sent.
     pub lost: u64,
-    /// Messages that were never said.
+    /// Messages that were never sent.
     pub unsent: u64,
-    /// Deliveries that came again.
+    /// Deliveries that arrived more than once.
     pub duplicated: u64,
-    /// Deliveries that came after a later one of the same speaker.
+    /// Deliveries that arrived after a later one of the same speaker.
     pub reordered: u64,
     /// Deliveries that were changed.
     pub corrupted: u64,
     /// The first faults, as examples.
     pub faults: Vec<Fault>,
-    /// Who else was in the rooms.
+    /// Users in the rooms that do not belong to the crowd.
     pub strangers: Vec<Stranger>,
     /// Why the crowd gave up, if it did.
     pub failure: Option<Failure>,
 }
 
-/// What both sides used. `null` where a side could not be watched (a server on another machine).
+/// Usage of both sides. `null` where a side could not be measured (a server on another machine).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageOfBoth {
-    /// The server.
+    /// Usage of the server's processes; `null` where it runs on another machine.
     pub server: Option<Usage>,
-    /// The crowd.
+    /// Usage of the crowd's processes.
     pub crowd: Option<Usage>,
 }

@@ -11,7 +11,7 @@ use crate::{Environment, Usage, Warning};
 /// A crowd with rooms of its own, which needed nothing from the others but a common start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shard {
-    /// Its first room.
+    /// The number of its first room.
     pub start: u32,
     /// How many rooms it had.
     pub rooms: u32,
@@ -23,23 +23,23 @@ pub struct Shard {
     pub command: Vec<String>,
     /// The gate at which it waited for the others; `null` if it was steered, or alone.
     pub gate: Option<Gate>,
-    /// When its clock began to run; `null` if the crowd does not tell.
+    /// When its gate opened; `null` if the crowd does not report it.
     pub opened: Option<Moment>,
     /// From then to its last verified delivery, seconds.
     pub elapsed_s: f64,
-    /// Messages said and deliveries verified.
+    /// Messages sent and deliveries verified.
     pub total: u64,
     /// What makes its part of the score worthless.
     pub reasons: Vec<String>,
-    /// What to know of its part.
+    /// Caveats about its part.
     pub warnings: Vec<Warning>,
-    /// What it used; `null` if it could not be watched.
+    /// Its usage; `null` if it could not be measured.
     pub usage: Option<Usage>,
     /// Where it ran; `null` if that is the record's `environment`.
     pub environment: Option<Environment>,
 }
 
-/// A gate that opens when so many shards have come to it.
+/// A gate that opens when this many shards are present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
     /// How many shards there are to be.
@@ -48,7 +48,7 @@ pub struct Gate {
     pub name: String,
 }
 
-/// Not a gate.
+/// The text does not describe a gate.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error(
     "a gate is SHARDS or SHARDS:NAME, with 1..=1000 shards and a name of 1..=32 letters, digits and dashes, got {0}"
@@ -80,7 +80,7 @@ impl std::fmt::Display for Gate {
 /// A moment on a machine's clock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Moment {
-    /// Which clock: the boot whose CLOCK_MONOTONIC it is (`/proc/sys/kernel/random/boot_id`).
+    /// The clock: the boot whose CLOCK_MONOTONIC it is (`/proc/sys/kernel/random/boot_id`).
     pub clock: String,
     /// ns on that clock.
     pub ns: u64,

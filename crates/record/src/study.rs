@@ -1,4 +1,4 @@
-//! What came of a study.
+//! The result of a study.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Build, Warning};
 
-/// What [`StudyResult::schema`] says.
+/// The schema name that every result carries in [`StudyResult::schema`].
 pub const STUDY_SCHEMA_NAME: &str = "klatch-study/2";
 
-/// What came of a study: its cells, each estimated from records that stand beside this.
+/// The result of a study: its cells, each estimated from the records beside this file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StudyResult {
-    /// Always `klatch-study/2`.
+    /// The schema of this JSON, always `klatch-study/2`.
     pub schema: String,
     /// Its name, that of its file.
     pub name: String,
     /// The question that it answers, in words.
     pub question: String,
-    /// What measured.
+    /// The program that ran the study.
     pub klatch: Build,
     /// When it was begun, RFC 3339 in UTC.
     pub started_at: String,
@@ -29,10 +29,10 @@ pub struct StudyResult {
     pub seed: u64,
     /// The run rules, in words.
     pub rules: String,
-    /// What was looked at to see whether the trials are enough.
+    /// The metric whose interval decides whether the trials are enough.
     pub metric: String,
-    /// Where the scatter of the trials said when they are enough: the number of first trials of each cell whose scatter
-    /// intervals and ratios are made of, as that of all would come out too small.
+    /// With a stopping rule: the number of first trials of each cell whose scatter
+    /// intervals and ratios use. The scatter of all trials would be too small, as it decided when to stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_trials: Option<u32>,
     /// The axes along which its cells differ, with their values in the study's order.
@@ -50,7 +50,7 @@ pub struct StudyAxis {
     pub values: Vec<String>,
 }
 
-/// One combination of the axes, and what came of it.
+/// One combination of the axes, and its estimates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellResult {
     /// Its name, and that of its folder below `cells/`.
@@ -67,9 +67,9 @@ pub struct CellResult {
     pub estimates: BTreeMap<String, Estimate>,
     /// What failed on the way, also when others succeeded.
     pub failures: Vec<String>,
-    /// What to know when reading it.
+    /// Caveats for the reader of the estimates.
     pub warnings: Vec<Warning>,
-    /// What a search found, where the study is one.
+    /// The result of a search, if the study is one.
     pub search: Option<SearchResult>,
 }
 
@@ -85,9 +85,9 @@ pub enum CellStatus {
     Complete,
     /// It failed; the verdict names the cause.
     Failed,
-    /// It cannot run on this machine; the verdict says why.
+    /// The cell cannot run on this machine; the verdict gives the reason.
     Absent,
-    /// Not finished yet.
+    /// The cell is not finished yet.
     Open,
 }
 
@@ -98,13 +98,13 @@ pub struct Estimate {
     pub mean: f64,
     /// Lower end of the interval of the mean; `null` where the trials were picked, or are too few.
     pub low: Option<f64>,
-    /// Upper end.
+    /// Upper end of the interval of the mean.
     pub high: Option<f64>,
     /// The trials that count, in the order in which they ran.
     pub values: Vec<f64>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchResult {
     /// What was varied: `rooms` or `rate`.
@@ -114,10 +114,10 @@ pub struct SearchResult {
     /// Lower end of its interval over the passes, at the study's confidence; `null` with fewer than two.
     #[serde(default)]
     pub low: Option<f64>,
-    /// Upper end.
+    /// Upper end of its interval over the passes.
     #[serde(default)]
     pub high: Option<f64>,
-    /// What each pass found.
+    /// The value of each pass.
     #[serde(default)]
     pub passes: Vec<f64>,
     /// Why the next one failed; `null` if the search ended at its maximum.
@@ -132,7 +132,7 @@ pub struct SearchStep {
     /// The pass that it belongs to, from 1.
     #[serde(default = "once")]
     pub pass: u32,
-    /// The value tried.
+    /// The number of rooms or the rate that was tried.
     pub value: f64,
     /// Whether it held: at the first visit, or at two of three.
     pub held: bool,
@@ -143,7 +143,7 @@ pub struct SearchStep {
     pub observed: String,
 }
 
-/// Searches were of one pass, with one visit a step, before they said so.
+/// Older results have one pass, and one visit a step, without these fields.
 fn once() -> u32 {
     1
 }

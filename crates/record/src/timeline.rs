@@ -1,4 +1,4 @@
-//! Deliveries over the time of a run: how many came, and how late, in each interval.
+//! Deliveries over the time of a run: their number and latency in each interval.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::latency::{Latency, LatencyError, unpacked};
 
-/// Deliveries by the interval in which they came, as a crowd counts them. A crowd begins with intervals of 25 ms and doubles
+/// Deliveries by the interval of their arrival, as a crowd counts them. A crowd begins with intervals of 25 ms and doubles
 /// their width whenever there would be more than 128.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalCounts {
@@ -20,24 +20,24 @@ pub struct IntervalCounts {
 /// Deliveries over the time of a run. An interval of each shard is counted from the opening of its own gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timeline {
-    /// Width of an interval, ms. The first one begins when the gate opens; in the last one the last delivery came.
+    /// Width of an interval, ms. The first one begins when the gate opens; the last one contains the last delivery.
     pub interval_ms: u64,
     /// The intervals, one after the other.
     pub intervals: Vec<Interval>,
 }
 
-/// What came in an interval. Times are exact to a sixteenth.
+/// The deliveries of one interval. Times are exact to a sixteenth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
-    /// Verified deliveries.
+    /// Deliveries that were verified in the interval.
     pub deliveries: u64,
-    /// Their median latency, µs; `null` where nothing came.
+    /// Their median latency, µs; `null` for an interval without deliveries.
     pub p50_us: Option<f64>,
     /// The 99th percentile, µs.
     pub p99_us: Option<f64>,
-    /// The largest, µs.
+    /// The largest latency in the interval, µs.
     pub max_us: Option<f64>,
-    /// All of them in ns, as in [`Latency::histogram`]; empty where nothing came.
+    /// All latencies in ns, as in [`Latency::histogram`]; empty for an interval without deliveries.
     pub histogram: String,
 }
 

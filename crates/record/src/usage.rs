@@ -22,14 +22,14 @@ pub struct Usage {
     pub switches_voluntary: u64,
     /// Context switches because something else was to run.
     pub switches_involuntary: u64,
-    /// Both per message.
+    /// Voluntary and involuntary context switches per message.
     pub switches_per_message: f64,
     /// Threads at the end.
     pub threads: u64,
     /// The largest resident set since its start, bytes.
     pub memory_peak_bytes: u64,
     /// Time in which it stood still for garbage collection, seconds, of several processes the sum; `null` unless it is a
-    /// Java virtual machine that tells.
+    /// Java virtual machine that reports it.
     #[serde(default)]
     pub gc_s: Option<f64>,
 }
@@ -41,7 +41,7 @@ impl Usage {
         let sum_s = |of: fn(&Usage) -> f64| {
             all.iter().map(|usage| (of(usage) * 1e9).round() as u64).sum::<u64>() as f64 / 1e9
         };
-        // Of those that tell.
+        // Sides that do not report it are left out.
         let gc_ns: Option<u64> = all
             .iter()
             .filter_map(|usage| usage.gc_s)

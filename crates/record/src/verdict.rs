@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(from = "VerdictJson", into = "VerdictJson")]
 #[schemars(with = "VerdictJson", rename = "Verdict")]
 pub struct Verdict {
-    /// The verdict itself.
+    /// Whether the score counts.
     pub status: Status,
     /// Why it is not `valid`. Empty if it is.
     pub reasons: Vec<Reason>,
@@ -17,13 +17,13 @@ pub struct Verdict {
 /// One reason why a score does not count, or may not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// Where it comes from. This decides the status and how records merge; the message decides nothing.
+    /// The cause, which decides the status and how records merge; the message decides nothing.
     pub cause: Cause,
     /// What, where, how often.
     pub message: String,
 }
 
-/// Where a reason comes from.
+/// The part of a run that a reason is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -31,7 +31,7 @@ pub enum Cause {
     Crowd,
     /// Fewer shards are here than the gate announced.
     MissingShards,
-    /// A server died.
+    /// A server ended before the crowd.
     Server,
     /// The scheduler did not stay in force.
     Scheduler,
@@ -49,7 +49,7 @@ pub enum Status {
     Valid,
     /// The score must not be used.
     Invalid,
-    /// Every message is accounted for, and yet it cannot be told whether the score is the server's.
+    /// Every message is accounted for, but the server may not have been what limited the score.
     Unknown,
 }
 
@@ -86,11 +86,11 @@ impl Verdict {
 /// Whether a score counts, and if not, why.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 struct VerdictJson {
-    /// The verdict itself.
+    /// Whether the score counts.
     status: Status,
     /// Why it is not `valid`: what, where, how often. Empty if it is.
     reasons: Vec<String>,
-    /// Where each of the reasons comes from, in their order; absent in records of older versions.
+    /// The cause of each reason, in the same order; absent in records of older versions.
     #[serde(default)]
     causes: Vec<Cause>,
 }
@@ -110,22 +110,22 @@ impl From<VerdictJson> for Verdict {
     }
 }
 
-/// Something to know when reading the score; it still counts.
+/// A caveat for the reader of the score; the score still counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
-    /// Which.
+    /// The kind of the warning.
     pub kind: WarningKind,
-    /// What was seen.
+    /// What was observed, as a sentence.
     pub message: String,
     /// What to do about it.
     pub advice: String,
 }
 
-/// The things to know.
+/// The kinds of warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
-    /// Somebody who is not of the crowd was in a room.
+    /// A user who does not belong to the crowd was in a room.
     Stranger,
     /// Other programs were running when the run began.
     MachineBusy,
@@ -143,7 +143,7 @@ pub enum WarningKind {
     Trend,
     /// A cell converged in a study in which few did.
     LuckyCell,
-    /// Too few trials for an interval that says much.
+    /// Too few trials for a useful interval.
     FewTrials,
     /// A Java virtual machine stood still for garbage collection for long.
     GarbageCollection,

@@ -4,17 +4,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// So many users of a crowd on the server's own machine come from one address; the next so many from the next one.
+/// Most users of a local crowd that connect from one address; the following ones use the next address.
 pub const CONNECTIONS_PER_SOURCE: u32 = 10_000;
 
-/// Rooms, users, messages, and when they are said. Definition: `docs/reference/benchmark.md`.
+/// Rooms, users, messages, and when they are sent. Definition: `docs/reference/benchmark.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     /// Number of rooms, 1..=10000.
     pub rooms: u32,
     /// Users in each room, 2..=10000.
     pub users: u32,
-    /// Messages that each user says, 1..=4294967295.
+    /// Messages that each user sends, 1..=4294967295.
     pub count: u32,
     /// Bytes of a message's text, 36..=400.
     pub size_bytes: u32,
@@ -50,18 +50,18 @@ pub enum Pacing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProtocolName {
-    /// IRC.
+    /// IRC over TCP, as in RFC 2812.
     Irc,
     /// Redis publish/subscribe, RESP3. The server delivers to the speaker too; that is not counted.
     Redis,
-    /// NATS.
+    /// The text protocol of NATS.
     Nats,
     /// MQTT 5, QoS 0.
     Mqtt,
 }
 
 impl ProtocolName {
-    /// All of them.
+    /// All protocols, in the order in which help lists them.
     pub const ALL: [ProtocolName; 4] =
         [ProtocolName::Irc, ProtocolName::Redis, ProtocolName::Nats, ProtocolName::Mqtt];
 
@@ -109,7 +109,7 @@ impl WorkloadError {
 }
 
 impl Workload {
-    /// Messages said when all goes well.
+    /// Number of messages sent in a complete run.
     pub fn sent_expected(&self) -> u64 {
         u64::from(self.rooms) * u64::from(self.users) * u64::from(self.count)
     }

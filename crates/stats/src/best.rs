@@ -4,7 +4,7 @@ use crate::ratio::{LogMean, welch};
 use crate::t::t_quantile;
 use crate::{Interval, Sample, StatsError};
 
-/// What several samples say about which of them is the best.
+/// The result of comparing several samples for the best.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
     /// The place of the sample with the best geometric mean.

@@ -1,11 +1,11 @@
-//! Why numbers tell nothing.
+//! Reasons why numbers allow no estimate.
 
 use thiserror::Error;
 
 /// Why a question cannot be answered from these numbers.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum StatsError {
-    /// Too few numbers.
+    /// A sample has too few values for the estimate.
     #[error("at least {needed} values are needed, got {got}")]
     TooFew {
         /// So many would do.

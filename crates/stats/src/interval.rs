@@ -8,11 +8,11 @@ use crate::t::t_two_sided;
 /// An estimate, and where the true value is with this confidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The estimate.
+    /// The point estimate, in the unit of the sample.
     pub estimate: f64,
-    /// Lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the interval.
     pub high: f64,
     /// How often such an interval holds the true value, above 0 and below 1.
     pub confidence: f64,
@@ -39,7 +39,7 @@ impl Interval {
         self.relative_half_width() <= part
     }
 
-    /// The interval of the ratio whose logarithm this is of.
+    /// The interval of a ratio, from the interval of its logarithm.
     pub(crate) fn exp(self) -> Interval {
         Interval { estimate: self.estimate.exp(), low: self.low.exp(), high: self.high.exp(), ..self }
     }

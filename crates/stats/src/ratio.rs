@@ -13,7 +13,7 @@ pub const POWER: f64 = 0.8;
 pub enum Design {
     /// The i-th of both were measured one after the other, so that what came and went on the machine met both.
     Paired,
-    /// They were not.
+    /// The samples are independent of each other.
     Unpaired,
 }
 

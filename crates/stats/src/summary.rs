@@ -6,17 +6,17 @@ use crate::error::enough;
 /// What a few numbers have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// How many.
+    /// Number of values in the sample.
     pub count: usize,
-    /// Arithmetic mean.
+    /// Arithmetic mean of the values.
     pub mean: f64,
     /// Standard deviation of the sample (n - 1); 0 for one number.
     pub sd: f64,
-    /// The smallest.
+    /// Smallest value of the sample.
     pub min: f64,
-    /// Median.
+    /// Median of the sample.
     pub median: f64,
-    /// The largest.
+    /// Largest value of the sample.
     pub max: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Whether numbers that came one after the other go up or down.
+//! Whether a series of numbers rises or falls.
 
 use crate::error::logarithms;
 use crate::{Interval, StatsError, linear_fit};

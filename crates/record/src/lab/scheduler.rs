@@ -40,7 +40,7 @@ pub struct StatValue {
 pub struct CostAtLength {
     /// Waiting tasks; the running task is not counted. The last row also holds all longer queues.
     pub length: u32,
-    /// Number of decisions.
+    /// Number of decisions that the scheduler made.
     pub decisions: u64,
     /// Total time of these decisions, ns; under the lab's clock one ns is one instruction.
     pub ns: u64,

@@ -1,4 +1,4 @@
-//! What Java virtual machines tell.
+//! Data from Java virtual machines.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ pub type Jvm = Sides<JvmSide>;
 /// What a Java virtual machine did, by its own counters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JvmSide {
-    /// Its garbage collectors.
+    /// The garbage collectors of the virtual machine.
     pub collectors: Vec<Collector>,
-    /// Time in garbage collection as a share of the time watched, 0..=1 (for a concurrent collector the time of its pauses
+    /// Time in garbage collection as a share of the observed time, 0..=1 (for a concurrent collector the time of its pauses
     /// and of its cycles, as it counts them itself).
     pub gc_share: f64,
     /// How often all threads were stopped.
@@ -25,7 +25,7 @@ pub struct JvmSide {
     pub gc_pause_ms: Option<Distribution>,
     /// Time of the JIT compilers, seconds, all compiler threads together.
     pub jit_s: f64,
-    /// Methods compiled.
+    /// Methods that the JIT compiled in the run.
     pub jit_methods: u64,
     /// Live threads at the end; virtual threads are not counted.
     pub threads: u64,
@@ -58,18 +58,18 @@ pub struct JavaWaitsSide {
     pub threshold_us: u64,
     /// For monitors (`synchronized`) that another thread held.
     pub monitors: Waits,
-    /// Of virtual threads that kept their carrier; there are such threads from Java 21 on.
+    /// Of virtual threads that pinned their carrier; virtual threads exist since Java 21.
     pub pinned: Waits,
 }
 
 /// Waits of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Waits {
-    /// How many.
+    /// Number of waits longer than the threshold.
     pub count: u64,
-    /// All together, seconds.
+    /// Duration of all these waits together, seconds.
     pub wait_s: f64,
-    /// The longest, ms.
+    /// Duration of the longest wait, ms.
     pub max_ms: f64,
     /// Where in the program, the ten with the longest waits first.
     pub places: Vec<WaitPlace>,
@@ -82,8 +82,8 @@ pub struct WaitPlace {
     pub method: String,
     /// Class of the monitor; `null` for other waits.
     pub monitor: Option<String>,
-    /// How many.
+    /// Number of waits at this place.
     pub count: u64,
-    /// All together, seconds.
+    /// Duration of these waits together, seconds.
     pub wait_s: f64,
 }

@@ -15,20 +15,20 @@ pub struct Profile {
     pub events_per_sample: Option<u64>,
     /// Samples of all programs, without the idle task.
     pub samples: u64,
-    /// Samples whose stack found no place; they count as samples, and in no routine.
+    /// Samples whose stack did not fit into the table; they count as samples, but in no routine.
     pub stacks_lost: u64,
     /// The whole machine, without the idle task.
     pub machine: ProfiledSide,
-    /// Each side.
+    /// Samples of server and crowd separately.
     pub sides: Sides<ProfiledSide>,
 }
 
 /// The profile of one side. All shares are of its samples, 0..=1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfiledSide {
-    /// Samples.
+    /// Samples taken while this side ran.
     pub samples: u64,
-    /// In the kernel.
+    /// Share of the samples in the kernel, 0..=1.
     pub kernel: f64,
     /// Time with a routine on the stack. They overlap: waking is done by the network stack.
     pub inclusive: Shares,
@@ -40,9 +40,9 @@ pub struct ProfiledSide {
 /// Inclusive shares of the samples, 0..=1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shares {
-    /// In `__schedule`.
+    /// Share of samples below `__schedule`, 0..=1.
     pub scheduler: f64,
-    /// Waking others.
+    /// Share of samples below a wake-up of another task, 0..=1.
     pub wake_up: f64,
     /// In the network stack.
     pub network: f64,
@@ -52,12 +52,12 @@ pub struct Shares {
     pub copy: f64,
 }
 
-/// A kernel routine.
+/// A kernel routine and its own samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Routine {
-    /// Its name.
+    /// Symbol name of the routine.
     pub name: String,
-    /// Samples in it.
+    /// Samples in the routine, without those in what it calls.
     pub samples: u64,
     /// As a share of the side's samples, 0..=1.
     pub share: f64,
@@ -68,14 +68,14 @@ pub struct Routine {
 pub struct Locks {
     /// By kind of lock, of all programs.
     pub kinds: Vec<LockKind>,
-    /// Who waited longest, at most ten. Counted for one of some waits and scaled up.
+    /// The callers that waited longest, at most ten; estimated from a sample of the waits.
     pub callers: Vec<LockCaller>,
-    /// The caller was looked up for one of so many waits.
+    /// One of this many waits had its caller recorded.
     pub caller_sampled_one_in: u64,
     /// Waiting time on locks for which a CPU waits (spinning, or halted by a paravirtual lock) as a share of all CPU time of
     /// the machine meanwhile, 0..=1.
     pub cpu_waiting_share: f64,
-    /// Waits whose end was not seen.
+    /// Waits whose end was not observed.
     pub untimed: u64,
 }
 
@@ -92,7 +92,7 @@ pub struct LockKind {
     pub all: u64,
     /// Waiting time of all programs, seconds.
     pub wait_s: f64,
-    /// A wait, µs.
+    /// Durations of the waits, µs.
     pub wait_us: Distribution,
 }
 
@@ -103,7 +103,7 @@ pub struct LockCaller {
     pub caller: String,
     /// The kind of lock.
     pub kind: String,
-    /// Waits, about.
+    /// Number of waits, estimated from the sample.
     pub waits: u64,
     /// Waiting time, about, seconds.
     pub wait_s: f64,

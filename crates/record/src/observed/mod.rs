@@ -20,11 +20,11 @@ use serde::{Deserialize, Serialize};
 /// value wide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
-    /// How many.
+    /// Number of values in the distribution.
     pub count: u64,
-    /// Their mean.
+    /// Arithmetic mean of the values.
     pub mean: f64,
-    /// Half are below.
+    /// Median: half of the values are below.
     pub p50: f64,
     /// 90 of 100 are below.
     pub p90: f64,
@@ -34,10 +34,10 @@ pub struct Distribution {
     pub max: f64,
 }
 
-/// The same of both sides. `null` where a side could not be watched.
+/// A value for each side. `null` where a side could not be measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sides<T> {
-    /// The server.
+    /// The value of the server; `null` where it was not measured.
     pub server: Option<T>,
     /// The crowd; several crowds together.
     pub crowd: Option<T>,

@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use super::Sides;
 
-/// What the record's `usage` does not tell.
+/// Details beyond the record's `usage`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageDetails {
-    /// Each side.
+    /// Server and crowd separately.
     pub sides: Sides<UsageSide>,
     /// How long some task of the machine waited; `null` where the kernel does not count it.
     pub pressure: Option<Pressure>,
 }
 
-/// One side's processes.
+/// What the processes of one side used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageSide {
-    /// Moves of its threads to other CPUs; `null` where the kernel does not tell.
+    /// Migrations of its threads to other CPUs; `null` where the kernel does not count them.
     pub migrations: Option<u64>,
     /// Page faults without input.
     pub faults_minor: u64,
@@ -50,11 +50,11 @@ pub struct ThreadGroup {
 /// information).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pressure {
-    /// For a CPU.
+    /// Share of the run in which some task waited for a CPU, 0..=1.
     pub cpu: f64,
-    /// For memory.
+    /// Share of the run in which some task waited for memory, 0..=1.
     pub memory: f64,
-    /// For storage.
+    /// Share of the run in which some task waited for storage, 0..=1.
     pub io: f64,
 }
 
@@ -73,7 +73,7 @@ pub struct SideCalls {
 /// What calls of `sched_yield` led to (Table 1 of *Linux kernel scheduler and Java*, IBM, 2005, with one row more).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Yields {
-    /// All.
+    /// All calls of `sched_yield`, in the run.
     pub all: u64,
     /// Nothing else could run on that CPU.
     pub only: u64,

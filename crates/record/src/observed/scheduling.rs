@@ -9,24 +9,24 @@ use super::{Distribution, Sides};
 /// programs of the machine. (Figures 4 and 5 of Bryant and Hartner, *Java technology, threads, and scheduling in Linux*, 2000.)
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Runqueue {
-    /// All CPUs together.
+    /// Lengths over the decisions of all CPUs together.
     pub all: Lengths,
-    /// Each CPU.
+    /// Lengths over the decisions of each CPU.
     pub cpus: Vec<Lengths>,
     /// How many decisions met which length; lengths that never were are left out.
     pub lengths: Vec<LengthCount>,
-    /// The same over time, in at most 60 parts; those in which the instrument did not look are left out.
+    /// The same over time, in at most 60 parts; parts that the instrument did not observe are left out.
     pub over_time: Vec<LengthMoment>,
 }
 
 /// Run-queue lengths in short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Lengths {
-    /// Scheduling decisions.
+    /// Number of scheduling decisions.
     pub decisions: u64,
-    /// Mean length, tasks.
+    /// Mean length of the queue, tasks.
     pub mean: f64,
-    /// Standard deviation, tasks.
+    /// Standard deviation of the length, tasks.
     pub sd: f64,
     /// The longest, tasks (lengths above 1,023 count as 1,023).
     pub max: u64,
@@ -46,11 +46,11 @@ pub struct LengthCount {
 pub struct LengthMoment {
     /// The part's beginning, seconds from when the instrument began.
     pub at_s: f64,
-    /// Decisions in it.
+    /// Number of decisions in the interval.
     pub decisions: u64,
-    /// Mean length, tasks.
+    /// Mean length in the interval, tasks.
     pub mean: f64,
-    /// The longest, tasks.
+    /// Greatest length in the interval, tasks.
     pub max: u64,
 }
 
@@ -59,7 +59,7 @@ pub struct LengthMoment {
 pub struct Decision {
     /// From the entry of `__schedule` to the moment when the next task is chosen; only decisions that led to a switch.
     pub decision: CostByLength,
-    /// The whole of `__schedule` with the switch, as seen by the task that comes in.
+    /// The whole of `__schedule` with the switch, timed by the next task.
     pub whole: CostByLength,
     /// Time in all of `__schedule` as a share of all CPU time of the machine meanwhile, 0..=1.
     pub share_of_machine: f64,
@@ -81,13 +81,13 @@ pub struct CostByLength {
 pub struct CostRow {
     /// The shortest queue of the group.
     pub length_min: u64,
-    /// The longest.
+    /// Greatest length of the row, tasks.
     pub length_max: u64,
-    /// Decisions.
+    /// Number of decisions with these lengths.
     pub decisions: u64,
     /// Half of them took less, ns.
     pub median_ns: f64,
-    /// Their mean, ns.
+    /// Mean time of these decisions, ns.
     pub mean_ns: f64,
 }
 
@@ -98,7 +98,7 @@ pub struct LineFit {
     pub ns_per_task: f64,
     /// The lower end of its 95 % interval.
     pub ns_per_task_low: f64,
-    /// The upper end.
+    /// Upper end of the 95 % interval of the slope, ns per task.
     pub ns_per_task_high: f64,
     /// The cost with nothing queued, ns.
     pub ns_at_zero: f64,
@@ -124,6 +124,6 @@ pub struct SideWakeups {
     pub preemptions: u64,
     /// How often a thread was moved to another CPU.
     pub migrations: u64,
-    /// Wake-ups whose latency could not be taken.
+    /// Wake-ups whose latency is unknown, because one of their two events was not observed.
     pub untimed: u64,
 }
