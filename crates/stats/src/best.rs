@@ -1,4 +1,4 @@
-//! Which of several is the best, with the picking paid for.
+//! Finds the best of several samples, and corrects the interval for the choice.
 
 use crate::ratio::{LogMean, welch};
 use crate::t::t_quantile;
@@ -17,8 +17,8 @@ pub struct Best {
 
 /// Compares geometric means each with each, at a confidence that holds for all k · (k - 1) / 2 pairs together: Welch's
 /// intervals at Bonferroni's level. (Games and Howell 1976, Journal of Educational Statistics 1(2), do the same with
-/// the studentized range, which is some 15 % narrower for ten samples.) So it does not matter which of them came out
-/// best, and of samples that are alike one is shown to be ahead in at most `1 - confidence` of all cases.
+/// the studentized range, which is about 15 % narrower for ten samples.) So the choice of the best costs no confidence,
+/// and of equal samples one is shown to be ahead in at most `1 - confidence` of all cases.
 ///
 /// # Errors
 /// Fewer than two samples, a sample of fewer than two numbers, one that is not above 0, two samples without any

@@ -1,8 +1,8 @@
-//! Estimates, intervals and comparisons: numbers in, numbers out. What is used, why, and what is not claimed:
+//! Estimates, intervals and comparisons: numbers in, numbers out. Methods, reasons and limits:
 //! `docs/reference/method.md`.
 //!
-//! Samples are throughputs, times and costs: numbers above 0 of which a few are at hand. So intervals are Student's t,
-//! and what is compared is a ratio, whose scatter is the same in both directions on a logarithmic scale.
+//! Samples are throughputs, times and costs: positive numbers, and few of them. So intervals are Student's t,
+//! and comparisons are ratios, whose scatter is the same in both directions on a logarithmic scale.
 
 mod best;
 mod bootstrap;
@@ -27,6 +27,6 @@ pub use interval::{Interval, mean_interval};
 pub use outlier::outlier;
 pub use rank::ratio_of_medians;
 pub use ratio::{Design, POWER, Ratio, Sample, ratio_of_geometric_means};
-pub use sequential::{Look, Sequential, stopped_interval};
+pub use sequential::{Sequential, StopDecision, stopped_interval};
 pub use summary::{Summary, median, summary};
 pub use trend::trend;

@@ -1,4 +1,4 @@
-//! The ratio in the middle, which a wild number does not move.
+//! The median ratio, which outliers do not move.
 
 use crate::error::logarithms;
 use crate::ratio::{check, smallest_difference};
@@ -7,7 +7,7 @@ use crate::t::t_two_sided;
 use crate::{Design, Interval, Ratio, StatsError};
 
 /// The median ratio of `b` and `a`: of all pairs that can be made of them (Hodges and Lehmann 1963, Annals of Mathematical
-/// Statistics 34), or, where they come in pairs, of all means of two of the pairs' ratios. The interval is that of
+/// Statistics 34), or, if they are paired, of all means of two of the pairs' ratios. The interval is that of
 /// Wilcoxon's signed-rank test or of the test of Mann and Whitney, exact whatever the distribution (Hollander, Wolfe and
 /// Chicken 2014, sections 3.3 and 4.3). For medians resampling is of no use here: for a handful of numbers it misses
 /// 2 to 11 % of what it should hold in 95 %.
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn chances_are_those_of_the_tables() {
-        // Of 3 pairs, 3 = 1 + 2 comes twice among 8; of 2 and 2 numbers, 2 comes twice among 6.
+        // Of 3 pairs, 3 = 1 + 2 occurs twice among 8; of 2 and 2 numbers, 2 occurs twice among 6.
         assert_eq!(signed_rank(3), [1.0, 1.0, 1.0, 2.0, 1.0, 1.0, 1.0].map(|count| count / 8.0));
         let of_two = mann_whitney(2, 2);
         for (got, wanted) in of_two.iter().zip([1.0, 1.0, 2.0, 1.0, 1.0]) {

@@ -1,4 +1,4 @@
-//! How one set of numbers compares with another.
+//! Ratios of two samples, with intervals.
 
 use crate::error::{enough, logarithms};
 use crate::summary::{mean, variance};
@@ -8,33 +8,33 @@ use crate::{Interval, StatsError};
 /// The power with which a [`Ratio::smallest_difference`] would be shown: in four cases of five, as is usual.
 pub const POWER: f64 = 0.8;
 
-/// How two sets of numbers belong together.
+/// How two samples relate to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
-    /// The i-th of both were measured one after the other, so that what came and went on the machine met both.
+    /// The i-th values of both were measured one after the other, so that disturbances of the machine affect both.
     Paired,
     /// The samples are independent of each other.
     Unpaired,
 }
 
-/// Numbers of one kind, and which of them say how much they scatter.
+/// Values of one kind, and how many of them estimate the scatter.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     values: &'a [f64],
-    /// The scatter is that of so many first values.
+    /// The number of first values that estimate the scatter.
     first: usize,
 }
 
 impl<'a> Sample<'a> {
-    /// Values of a series that ended when its scatter said so, by [`crate::Sequential`] with so many `first` trials.
-    /// Their own scatter is why the others are not there, so it would come out too small.
+    /// Values of a series that [`crate::Sequential`] ended by their scatter, after at least `first` trials.
+    /// The scatter of all values decided when to stop, so it is too small as an estimate.
     pub fn stopped(values: &'a [f64], first: usize) -> Sample<'a> {
         Sample { values, first: first.min(values.len()) }
     }
 }
 
 impl<'a> From<&'a [f64]> for Sample<'a> {
-    /// Values whose number was fixed beforehand: all of them say how much they scatter.
+    /// Values whose number was fixed beforehand: all of them estimate the scatter.
     fn from(values: &'a [f64]) -> Sample<'a> {
         Sample { values, first: values.len() }
     }
@@ -64,7 +64,7 @@ pub(crate) struct LogMean {
 
 impl LogMean {
     /// # Errors
-    /// Fewer than two numbers that say how much they scatter, or one that is not above 0.
+    /// Fewer than two values that estimate the scatter, or a value that is not above 0.
     pub(crate) fn of(sample: Sample<'_>) -> Result<LogMean, StatsError> {
         enough(&sample.values[..sample.first], 2)?;
         enough(sample.values, 2)?;
@@ -104,7 +104,7 @@ pub(crate) fn smallest_difference(error: f64, degrees: f64, t: f64) -> Result<f6
 }
 
 /// The ratio of the geometric means of `b` and `a`, with Student's interval on the logarithms: of the differences of
-/// the pairs (n - 1 degrees of freedom), or Welch's of two samples whose variances may differ (Welch 1947, Biometrika
+/// the pairs (n - 1 degrees of freedom), or Welch's of two samples with different variances (Welch 1947, Biometrika
 /// 34). It holds its confidence down to two numbers a side, where resampling does not; see `docs/reference/method.md`. Series that
 /// ended by their scatter are [`Sample::stopped`].
 ///

@@ -1,13 +1,13 @@
-//! A stopping rule that may look after every trial and still keeps the confidence of the interval it reports.
+//! A stopping rule that is evaluated after every trial and keeps the confidence of the interval it reports.
 //!
-//! Student's interval loses its confidence when it decides when to stop: series stop where the scatter happens to look
-//! small. The interval here takes its scatter from a fixed number of first trials, and Stein (1945, Annals of
+//! Student's interval loses its confidence if it decides when to stop: series stop when their scatter is small by
+//! chance. The interval here takes its scatter from a fixed number of first trials, and Stein (1945, Annals of
 //! Mathematical Statistics 16(3)) has shown why that is enough: the mean of normal trials is independent of all
 //! estimates of their scatter, so `(mean - μ) · √n / sd_first` has Student's distribution with `first - 1` degrees of
-//! freedom whatever the scatter said about `n`. Where all trials scatter more than the first ones did, the wider of
+//! freedom, however the scatter determined `n`. Where all trials scatter more than the first ones did, the wider of
 //! the two intervals is reported, which can only miss less often.
 //!
-//! What remains is luck: a series whose scatter came out too small converges where it should not. So convergence asks
+//! Luck remains: a series whose estimated scatter is too small converges where it should not. So convergence asks
 //! for more than a narrow interval: the interval with the scatter at the upper end of what these trials allow (Kupper
 //! and Hafner 1989, The American Statistician 43(2), on tolerance probabilities) must be as narrow as wanted.
 //! `tests/coverage.rs` simulates the whole rule; `docs/reference/method.md` has the numbers.
@@ -17,30 +17,30 @@ use crate::summary::{mean, variance};
 use crate::t::{chi_squared_quantile, t_two_sided};
 use crate::{Interval, StatsError};
 
-/// The probability that the true scatter is above the one that convergence allows for.
+/// Probability that the true scatter exceeds the allowance that convergence makes.
 const LUCK: f64 = 0.10;
 
-/// When a series of trials is enough.
+/// Decides when a series has enough trials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequential {
     first: usize,
     within: f64,
     confidence: f64,
-    /// For each number of trials from `first` to the most, the half-width that convergence looks at, in standard
+    /// For each number of trials from `first` to the most, the half-width that decides convergence, in standard
     /// deviations of all trials.
     cautious: Vec<f64>,
     /// The quantile of Student's distribution for the scatter of the first trials.
     t_first: f64,
 }
 
-/// What a look at the trials so far says.
+/// The decision after the trials so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Look {
+pub enum StopDecision {
     /// More trials are needed.
     Open,
-    /// The mean is known as narrowly as wanted, with an allowance for a scatter that came out too small.
+    /// The interval is as narrow as required, with an allowance for a scatter that was underestimated.
     Converged(Interval),
-    /// It is not after as many trials as were allowed. The interval keeps its confidence all the same.
+    /// It is not after the largest number of trials. The interval keeps its confidence all the same.
     Exhausted(Interval),
 }
 
@@ -49,7 +49,7 @@ impl Sequential {
     /// 7 in 100 of those that converge may miss where few converge.
     pub const FIRST_MIN: usize = 8;
 
-    /// A rule that first looks after `first` trials and gives up after `most`, and wants half the interval's width to
+    /// A rule that decides first after `first` trials, gives up after `most`, and requires half the interval's width to
     /// be at most `within` of the mean: 0.05 is ±5 %.
     ///
     /// # Errors
@@ -68,18 +68,18 @@ impl Sequential {
         Ok(Sequential { first, within, confidence, cautious, t_first })
     }
 
-    /// Half the interval's width that is wanted, as a part of the mean.
+    /// The required half-width of the interval, as a part of the mean.
     pub fn within(&self) -> f64 {
         self.within
     }
 
-    /// Looks at all trials so far, none of which came after a look that was not [`Look::Open`].
+    /// Decides after all trials so far; all earlier decisions were [`StopDecision::Open`].
     ///
     /// # Errors
     /// A trial that is not finite.
-    pub fn look(&self, values: &[f64]) -> Result<Look, StatsError> {
+    pub fn evaluate(&self, values: &[f64]) -> Result<StopDecision, StatsError> {
         enough(values, 0)?;
-        let Some(later) = values.len().checked_sub(self.first) else { return Ok(Look::Open) };
+        let Some(later) = values.len().checked_sub(self.first) else { return Ok(StopDecision::Open) };
         let last = self.cautious.len() - 1;
         let (estimate, sd) = (mean(values), variance(values).sqrt());
         let stein = self.t_first * (variance(&values[..self.first]) / values.len() as f64).sqrt();
@@ -87,18 +87,23 @@ impl Sequential {
         let converges = cautious <= self.within * estimate.abs();
         if converges && later > 0 {
             let (low, high) = (estimate - cautious, estimate + cautious);
-            return Ok(Look::Converged(Interval { estimate, low, high, confidence: self.confidence }));
+            return Ok(StopDecision::Converged(Interval {
+                estimate,
+                low,
+                high,
+                confidence: self.confidence,
+            }));
         }
         if !converges && later < last {
-            return Ok(Look::Open);
+            return Ok(StopDecision::Open);
         }
-        // Nothing was looked at before the first look, so its plain interval has the confidence that it says.
+        // No decision precedes the first one, so its plain interval has its nominal confidence.
         let plain = stopped_interval(values, self.first, self.confidence)?;
-        Ok(if converges { Look::Converged(plain) } else { Look::Exhausted(plain) })
+        Ok(if converges { StopDecision::Converged(plain) } else { StopDecision::Exhausted(plain) })
     }
 }
 
-/// The interval of the mean of trials that ended when their scatter, or that of something measured with them, said so:
+/// The interval of the mean of a series that ended by its scatter, or by that of a metric measured with it:
 /// the wider of Stein's, with the scatter of the `first` trials, and Student's of all. With all of them `first` it is
 /// Student's.
 ///
@@ -132,23 +137,26 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_series_converges_at_the_first_look_with_students_interval() {
-        assert_eq!(rule().look(&alternating(2.0, 7)), Ok(Look::Open));
+    fn a_quiet_series_converges_at_the_first_evaluation_with_students_interval() {
+        assert_eq!(rule().evaluate(&alternating(2.0, 7)), Ok(StopDecision::Open));
         let values = alternating(2.0, 8);
-        assert_eq!(rule().look(&values), Ok(Look::Converged(mean_interval(&values, 0.95).unwrap())));
+        assert_eq!(
+            rule().evaluate(&values),
+            Ok(StopDecision::Converged(mean_interval(&values, 0.95).unwrap()))
+        );
     }
 
     #[test]
     fn a_narrow_interval_alone_does_not_converge() {
         let values = alternating(4.5, 8);
         assert!(mean_interval(&values, 0.95).unwrap().is_within(0.05));
-        assert_eq!(rule().look(&values), Ok(Look::Open));
+        assert_eq!(rule().evaluate(&values), Ok(StopDecision::Open));
     }
 
     #[test]
-    fn a_later_look_reports_the_width_that_it_asked_for() {
+    fn a_later_evaluation_reports_the_width_that_it_asked_for() {
         let values = alternating(4.9, 11);
-        let Ok(Look::Converged(interval)) = rule().look(&values) else { panic!("it converges") };
+        let Ok(StopDecision::Converged(interval)) = rule().evaluate(&values) else { panic!("it converges") };
         assert!(interval.is_within(0.05));
         assert!(interval.half_width() > mean_interval(&values, 0.95).unwrap().half_width());
     }
@@ -157,7 +165,9 @@ mod tests {
     fn the_scatter_of_the_first_trials_is_not_forgotten() {
         let mut values = alternating(30.0, 8);
         values.extend([100.0; 12]);
-        let Ok(Look::Exhausted(interval)) = rule().look(&values) else { panic!("it is given up") };
+        let Ok(StopDecision::Exhausted(interval)) = rule().evaluate(&values) else {
+            panic!("it is given up")
+        };
         let first = mean_interval(&values[..8], 0.95).unwrap().half_width();
         assert!((interval.half_width() - first * (8.0f64 / 20.0).sqrt()).abs() < 1e-9);
     }
@@ -167,6 +177,6 @@ mod tests {
         let wrong = stopped_interval(&[1.0, 2.0, 3.0], 1, 0.95);
         assert_eq!(wrong, Err(StatsError::TooFew { needed: 2, got: 1 }));
         assert_eq!(stopped_interval(&[1.0, 2.0], 3, 0.95), Err(StatsError::TooFew { needed: 3, got: 2 }));
-        assert!(rule().look(&[f64::NAN; 8]).is_err());
+        assert!(rule().evaluate(&[f64::NAN; 8]).is_err());
     }
 }

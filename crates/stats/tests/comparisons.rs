@@ -56,14 +56,14 @@ fn ratios_of_means() {
     misses_in(4.0..=5.5, 2_000, &[6, 10], compare);
 }
 
-/// Ranks come in steps, so few numbers cannot have exactly the confidence that was asked for.
+/// Ranks have steps, so few numbers cannot have exactly the confidence that was asked for.
 #[test]
 fn ratios_of_medians() {
     let compare: Comparison = |a, b, design, _| ratio_of_medians(a, b, design, 0.95);
     misses_in(3.0..=5.0, 20_000, &[6, 10, 20], compare);
 }
 
-/// Of platforms that are alike, some come out ahead; in at most 5 of 100 studies is one shown to be the best, or one
+/// Of platforms that are alike, some are ahead by chance; in at most 5 of 100 studies is one shown to be the best, or one
 /// shown not to be, though none is.
 #[test]
 fn the_best_of_many_alike_is_shown_in_at_most_five_of_a_hundred() {
@@ -97,7 +97,7 @@ fn the_best_of_many_alike_is_shown_in_at_most_five_of_a_hundred() {
 fn the_smallest_difference_is_shown_in_four_cases_of_five() {
     let mut rng = Rng::with_seed(8);
     let mut shown = Rate::default();
-    // What ten pairs show whose scatter is known: the same in every comparison, but for the scatter of the estimate.
+    // The smallest difference that ten pairs of known scatter show, apart from the scatter of the estimate.
     let (a, b) = alike(&mut rng, 5_000, Design::Paired);
     let many = ratio_of_geometric_means(&a, &b, Design::Paired, 0.95).unwrap();
     let of_ten = many.smallest_difference.ln_1p() * (5_000.0_f64 / 10.0).sqrt() * TEN_TO_MANY;

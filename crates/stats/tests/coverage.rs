@@ -4,7 +4,9 @@
 mod shared;
 
 use fastrand::Rng;
-use klatch_stats::{Design, Interval, Look, Sample, Sequential, mean_interval, ratio_of_geometric_means};
+use klatch_stats::{
+    Design, Interval, Sample, Sequential, StopDecision, mean_interval, ratio_of_geometric_means,
+};
 use shared::{Rate, normal};
 
 const SERIES: u32 = 20_000;
@@ -44,25 +46,25 @@ impl Scatter {
     }
 }
 
-/// The rule that studies have unless they say otherwise.
+/// The default rule of studies.
 fn rule() -> Sequential {
     Sequential::new(Sequential::FIRST_MIN, 20, 0.05, 0.95).unwrap()
 }
 
 /// What Klatch did before: Student's interval after each trial from the third to the tenth.
-fn students_after_each_trial(values: &[f64]) -> Look {
+fn students_after_each_trial(values: &[f64]) -> StopDecision {
     if values.len() < 3 {
-        return Look::Open;
+        return StopDecision::Open;
     }
     let interval = mean_interval(values, 0.95).unwrap();
     match (interval.is_within(0.05), values.len()) {
-        (true, _) => Look::Converged(interval),
-        (false, 10..) => Look::Exhausted(interval),
-        (false, _) => Look::Open,
+        (true, _) => StopDecision::Converged(interval),
+        (false, 10..) => StopDecision::Exhausted(interval),
+        (false, _) => StopDecision::Open,
     }
 }
 
-/// What came of many series.
+/// Counts over many simulated series.
 #[derive(Default)]
 struct Outcome {
     missed: Rate,
@@ -72,23 +74,26 @@ struct Outcome {
 }
 
 /// All trials until the rule stops, with the interval that it reports and whether it converged.
-fn series(mut trial: impl FnMut() -> f64, look: impl Fn(&[f64]) -> Look) -> (Vec<f64>, Interval, bool) {
+fn series(
+    mut trial: impl FnMut() -> f64,
+    rule: impl Fn(&[f64]) -> StopDecision,
+) -> (Vec<f64>, Interval, bool) {
     let mut values = Vec::new();
     loop {
         values.push(trial());
-        match look(&values) {
-            Look::Open => {}
-            Look::Converged(interval) => return (values, interval, true),
-            Look::Exhausted(interval) => return (values, interval, false),
+        match rule(&values) {
+            StopDecision::Open => {}
+            StopDecision::Converged(interval) => return (values, interval, true),
+            StopDecision::Exhausted(interval) => return (values, interval, false),
         }
     }
 }
 
-fn outcome(scatter: Scatter, part: f64, look: &impl Fn(&[f64]) -> Look) -> Outcome {
+fn outcome(scatter: Scatter, part: f64, rule: &impl Fn(&[f64]) -> StopDecision) -> Outcome {
     let mut rng = Rng::with_seed(11);
     let mut outcome = Outcome::default();
     for _ in 0..SERIES {
-        let (values, interval, converged) = series(|| scatter.trial(&mut rng, part), look);
+        let (values, interval, converged) = series(|| scatter.trial(&mut rng, part), rule);
         let missed = !interval.contains(1.0);
         outcome.missed.add(missed);
         outcome.converged.add(converged);
@@ -101,10 +106,10 @@ fn outcome(scatter: Scatter, part: f64, look: &impl Fn(&[f64]) -> Look) -> Outco
 }
 
 /// Simulates every scatter, and prints a row of each.
-fn outcomes(scatter: Scatter, look: impl Fn(&[f64]) -> Look) -> Vec<Outcome> {
+fn outcomes(scatter: Scatter, rule: impl Fn(&[f64]) -> StopDecision) -> Vec<Outcome> {
     println!("{scatter:?}: scatter, missed, converged, missed of those, trials");
     let row = |part: f64| {
-        let outcome = outcome(scatter, part, &look);
+        let outcome = outcome(scatter, part, &rule);
         println!(
             "| {:.0} % | {:.1} % | {:.0} % | {:.1} % | {:.1} |",
             part * 100.0,
@@ -118,9 +123,9 @@ fn outcomes(scatter: Scatter, look: impl Fn(&[f64]) -> Look) -> Vec<Outcome> {
     SCATTERS.map(row).into_iter().collect()
 }
 
-fn new(values: &[f64]) -> Look {
+fn new(values: &[f64]) -> StopDecision {
     thread_local!(static RULE: Sequential = rule());
-    RULE.with(|rule| rule.look(values).unwrap())
+    RULE.with(|rule| rule.evaluate(values).unwrap())
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Whether a cell has enough trials, and its verdict.
 
 use klatch_record::CellStatus;
-use klatch_stats::{Interval, Look, Sequential, mean_interval, summary};
+use klatch_stats::{Interval, Sequential, StopDecision, mean_interval, summary};
 
 use super::rules::{Preset, Rules, StopRule};
 
@@ -112,10 +112,10 @@ fn converge(rule: &Sequential, values: &[f64], most: usize) -> SeriesState {
         let counted = (0..trials).collect();
         SeriesState::Settled(Settled { status, verdict, counted, interval: Some(interval) })
     };
-    match rule.look(values) {
-        Ok(Look::Open) => SeriesState::Open,
-        Ok(Look::Converged(interval)) => with_interval(CellStatus::Converged, "converged", interval),
-        Ok(Look::Exhausted(interval)) => {
+    match rule.evaluate(values) {
+        Ok(StopDecision::Open) => SeriesState::Open,
+        Ok(StopDecision::Converged(interval)) => with_interval(CellStatus::Converged, "converged", interval),
+        Ok(StopDecision::Exhausted(interval)) => {
             // An interval can be narrow enough and still not count as converged; then the verdict gives the reason.
             let words = match interval.is_within(rule.within()) {
                 true => "not converged, as the scatter may be underestimated",
