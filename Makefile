@@ -1,6 +1,6 @@
 # `make setup` installs the build requirements, `make setup-test` also those of the tests; `make run`, `make bench` and
 # `make test` call them. `make build` and `make check` install nothing.
-.PHONY: run bench build check test test-system lint test-java test-go test-node setup setup-test clean
+.PHONY: run bench build check test test-system lint test-java test-go test-node docs setup setup-test clean
 
 JARS := java/target/klatch.jar java/target/klatch-netty.jar
 KLATCH := target/release/klatch
@@ -65,6 +65,13 @@ lint:
 	shellcheck scripts/*.sh .ci/run
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
 	scripts/deny.sh
+
+# Build docs/ as a book with search in target/book. cargo installs mdbook in a folder that the search path may lack.
+docs: export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
+docs:
+	@command -v mdbook >/dev/null || { \
+		echo "make docs needs mdbook; install it: cargo install --locked mdbook" >&2; exit 2; }
+	mdbook build
 
 setup:
 	@scripts/setup.sh run

@@ -32,7 +32,7 @@ final class Membership {
   }
 
   /** Returns the room with this name; if there is none, replies so and returns null. */
-  static Room find(Session session, String name) {
+  static Room existingRoom(Session session, String name) {
     Room room = session.state.room(name);
     if (room == null) {
       session.reply("403", name + " :No such channel");
@@ -49,7 +49,7 @@ final class Membership {
   }
 
   private static void join(Session session, Line line) {
-    List<String> names = Messaging.split(line.param(0));
+    List<String> names = Privmsg.split(line.param(0));
     if (names.isEmpty()) {
       Commands.replyNeedMoreParams(session, "JOIN");
     } else if (names.equals(List.of("0"))) {
@@ -79,12 +79,12 @@ final class Membership {
   }
 
   private static void part(Session session, Line line) {
-    List<String> names = Messaging.split(line.param(0));
+    List<String> names = Privmsg.split(line.param(0));
     if (names.isEmpty()) {
       Commands.replyNeedMoreParams(session, "PART");
     }
     for (String name : names) {
-      Room room = find(session, name);
+      Room room = existingRoom(session, name);
       if (room != null && isIn(session, room)) {
         leave(session, room, line.param(1));
       }
@@ -102,7 +102,7 @@ final class Membership {
       Commands.replyNeedMoreParams(session, "TOPIC");
       return;
     }
-    Room room = find(session, line.param(0));
+    Room room = existingRoom(session, line.param(0));
     if (room == null) {
       return;
     }
@@ -124,7 +124,7 @@ final class Membership {
       return;
     }
     Session guest = UserQueries.find(session, line.param(0));
-    Room room = guest == null ? null : find(session, line.param(1));
+    Room room = guest == null ? null : existingRoom(session, line.param(1));
     if (room == null || !isIn(session, room)) {
       return;
     }
@@ -142,7 +142,7 @@ final class Membership {
       Commands.replyNeedMoreParams(session, "KICK");
       return;
     }
-    Room room = find(session, line.param(0));
+    Room room = existingRoom(session, line.param(0));
     if (room != null && isIn(session, room)) {
       Modes.notOperator(session, room);
     }

@@ -25,7 +25,7 @@ final class Modes {
     if (target.isEmpty()) {
       Commands.replyNeedMoreParams(session, "MODE");
     } else if (target.startsWith("#")) {
-      Room room = Membership.find(session, target);
+      Room room = Membership.existingRoom(session, target);
       if (room != null) {
         roomMode(session, room, line);
       }

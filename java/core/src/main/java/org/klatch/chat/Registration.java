@@ -46,7 +46,7 @@ final class Registration {
       }
       case "END" -> {
         negotiating = false;
-        registerIfComplete();
+        registerWhenComplete();
       }
       default -> session.reply("410", line.param(0) + " :Invalid CAP command");
     }
@@ -86,7 +86,7 @@ final class Registration {
       Membership.sendToUserAndPeers(session, session.lineFromUser("NICK " + newNick));
       session.setNick(newNick);
     } else {
-      registerIfComplete();
+      registerWhenComplete();
     }
   }
 
@@ -98,7 +98,7 @@ final class Registration {
     } else {
       user = sanitize(line.param(0));
       real = line.param(3);
-      registerIfComplete();
+      registerWhenComplete();
     }
   }
 
@@ -107,7 +107,7 @@ final class Registration {
     return start.replaceAll("[^A-Za-z0-9._~-]", "_");
   }
 
-  private void registerIfComplete() {
+  private void registerWhenComplete() {
     if (session.registered() || negotiating || nick.isEmpty() || user.isEmpty()) {
       return;
     }

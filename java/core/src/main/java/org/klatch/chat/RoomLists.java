@@ -20,7 +20,7 @@ final class RoomLists {
   }
 
   private static void names(Session session, Line line) {
-    List<String> names = Messaging.split(line.param(0));
+    List<String> names = Privmsg.split(line.param(0));
     if (names.isEmpty()) {
       endOfNames(session, "*");
     }
@@ -40,7 +40,7 @@ final class RoomLists {
 
   private static void list(Session session, Line line) {
     session.reply("321", "Channel :Users  Name");
-    List<String> names = Messaging.split(line.param(0));
+    List<String> names = Privmsg.split(line.param(0));
     if (names.isEmpty()) {
       session.state.rooms().forEach(room -> entry(session, room));
     }

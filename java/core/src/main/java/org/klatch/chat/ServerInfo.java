@@ -37,7 +37,7 @@ final class ServerInfo {
       "NICKLEN=" + Names.MAX_NICK,
       "PREFIX=",
       "TARGMAX=JOIN:,LIST:,NAMES:,NOTICE:%d,PART:,PRIVMSG:%<d,WHOIS:1"
-          .formatted(Messaging.MAX_TARGETS),
+          .formatted(Privmsg.MAX_TARGETS),
       "TOPICLEN=" + Membership.MAX_TOPIC,
       "USERLEN=" + Registration.MAX_USER,
     };
@@ -63,7 +63,7 @@ final class ServerInfo {
   }
 
   private static void motd(Session session, Line line) {
-    if (asksThisServer(session, line)) {
+    if (isForThisServer(session, line)) {
       sendMotd(session);
     }
   }
@@ -77,13 +77,13 @@ final class ServerInfo {
 
   private static void version(Session session, Line line) {
     Identity identity = session.state.identity;
-    if (asksThisServer(session, line)) {
+    if (isForThisServer(session, line)) {
       session.reply("351", identity.version() + " " + identity.name() + " :" + identity.network());
     }
   }
 
   /** Whether the line names this server or none; otherwise replies that there is no such server. */
-  private static boolean asksThisServer(Session session, Line line) {
+  private static boolean isForThisServer(Session session, Line line) {
     String server = line.param(0);
     if (server.isEmpty() || Names.fold(server).equals(Names.fold(session.state.identity.name()))) {
       return true;

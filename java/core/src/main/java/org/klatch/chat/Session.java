@@ -161,10 +161,10 @@ public final class Session {
   /** Returns the last target if {@code bytes[start, end)} is its name, else null. */
   Room lastTargetIfNamed(byte[] bytes, int start, int end) {
     Room last = lastTarget;
-    if (last == null || last.privmsg.length != end - start + Messaging.AROUND_TARGET) {
+    if (last == null || last.privmsg.length != end - start + Privmsg.AROUND_TARGET) {
       return null;
     }
-    int at = Messaging.BEFORE_TARGET;
+    int at = Privmsg.BEFORE_TARGET;
     return Arrays.equals(bytes, start, end, last.privmsg, at, at + end - start) ? last : null;
   }
 

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The commands PRIVMSG, NOTICE and AWAY. Only AWAY runs under the state's lock. */
-final class Messaging {
+final class Privmsg {
   /** Most targets of one line. */
   static final int MAX_TARGETS = 4;
 
@@ -14,7 +14,7 @@ final class Messaging {
   /** Bytes before and after the target in {@link Room#privmsg}. */
   static final int AROUND_TARGET = BEFORE_TARGET + " :".length();
 
-  private Messaging() {}
+  private Privmsg() {}
 
   static void privmsg(Session from, Line line) {
     if (line.params() >= 2 && line.paramStart(1) < line.paramEnd(1)) {
