@@ -99,7 +99,7 @@ public final class Session {
     return nick;
   }
 
-  /** {@code nick!user@host}. */
+  /** Returns {@code nick!user@host}, the source of lines from this user. */
   String mask() {
     return nick + "!" + user + "@" + host;
   }

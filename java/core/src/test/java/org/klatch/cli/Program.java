@@ -58,7 +58,7 @@ final class Program implements AutoCloseable {
     process.getOutputStream().close();
   }
 
-  /** Sends SIGTERM. */
+  /** Sends SIGTERM to the process and leaves its streams open. */
   void terminate() {
     process.toHandle().destroy(); // process.destroy() would also close its streams
   }
