@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
-import java.util.SortedSet;
+import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  * @param dependencies direct dependencies by package
  */
 record PackageGraph(
-    Map<String, Integer> floors, SortedMap<String, SortedSet<String>> dependencies) {
+    Map<String, Integer> floors, NavigableMap<String, NavigableSet<String>> dependencies) {
   private static final Pattern BLOCK =
       Pattern.compile("```java-packages\n(.*?)```", Pattern.DOTALL);
   private static final Pattern LINE = Pattern.compile("(\\d+) (\\w+):((?: \\w+)*)");
@@ -38,7 +38,7 @@ record PackageGraph(
       Matcher parts = LINE.matcher(line);
       if (parts.matches()) {
         graph.floors.put(parts.group(2), Integer.parseInt(parts.group(1)));
-        SortedSet<String> dependencies = graph.dependenciesOf(parts.group(2));
+        NavigableSet<String> dependencies = graph.dependenciesOf(parts.group(2));
         Stream.of(parts.group(3).split(" ", -1))
             .filter(name -> !name.isEmpty())
             .forEach(dependencies::add);
@@ -80,12 +80,12 @@ record PackageGraph(
     if (source.startsWith("/**")) {
       return; // package-info.java has no dependencies
     }
-    SortedSet<String> uses = dependenciesOf(name);
+    NavigableSet<String> uses = dependenciesOf(name);
     USE.matcher(source).results().map(use -> use.group(1)).forEach(uses::add);
     uses.remove(name);
   }
 
-  private SortedSet<String> dependenciesOf(String name) {
+  private NavigableSet<String> dependenciesOf(String name) {
     return dependencies.computeIfAbsent(name, key -> new TreeSet<>());
   }
 }
