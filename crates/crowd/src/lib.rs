@@ -18,6 +18,7 @@ mod room_loop;
 mod rooms;
 mod schedule;
 mod shared;
+mod system;
 mod tally;
 mod timeline;
 mod user;

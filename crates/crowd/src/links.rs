@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use klatch_record::CONNECTIONS_PER_SOURCE;
-use nix::sys::socket::{setsockopt, sockopt::IpBindAddressNoPort};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
 use crate::protocol::Seat;
+use crate::system::bind_address_without_port;
 
 /// Stands for the loop's own wake-up among the users' numbers.
 pub(crate) const WAKE: u64 = u64::MAX;
@@ -109,7 +109,7 @@ fn connect_from(source: Ipv4Addr, address: SocketAddrV4, timeout: Duration) -> s
         rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     if source != Ipv4Addr::LOCALHOST {
         // The port is chosen when the other end is known, so that it is shared by connections to other servers.
-        setsockopt(&socket, IpBindAddressNoPort, &true)?;
+        bind_address_without_port(&socket)?;
         rustix::net::bind(&socket, &SocketAddrV4::new(source, 0))?;
     }
     sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(timeout))?;

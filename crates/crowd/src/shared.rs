@@ -8,9 +8,9 @@ use std::thread::Thread;
 use std::time::Instant;
 
 use klatch_record::Failure;
-use nix::time::{ClockId, clock_gettime};
 use rustix::event::{EventfdFlags, eventfd};
 
+use crate::system::monotonic_ns;
 use crate::timeline::{Counts, add_to};
 
 /// What all are to do.
@@ -91,7 +91,7 @@ impl Shared {
         };
         Shared {
             started: Instant::now(),
-            started_machine_ns: machine_ns(),
+            started_machine_ns: monotonic_ns(),
             phase: AtomicU8::new(Phase::Join as u8),
             gate_ns: AtomicU64::new(0),
             connected: AtomicU64::new(0),
@@ -150,11 +150,4 @@ impl Shared {
         }
         all
     }
-}
-
-/// ns on CLOCK_MONOTONIC, which all processes of a machine share.
-fn machine_ns() -> u64 {
-    // By libc: rustix looks for the kernel's own function in memory, where valgrind has none.
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every Linux has this clock");
-    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
 }

@@ -62,7 +62,7 @@ impl Calibrate {
         let plan = self.plan()?;
         let all = Processes::default();
         let stopper = all.clone();
-        ctrlc::set_handler(move || stopper.interrupt())?;
+        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
         let time_s = time.as_secs_f64();
         let done = match for_instruments {
             false => calibrate(&plan, time, &all, |pair, elapsed| {

@@ -49,7 +49,7 @@ impl Conformance {
         }
         let all = Processes::default();
         let stopper = all.clone();
-        ctrlc::set_handler(move || stopper.interrupt())?;
+        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
         let checked = self.start(&all).and_then(|server| {
             let subject = Subject { class: Some(server.class), pid: Some(server.pid), patience: timeout };
             self.check(&server.address.to_string(), &subject)

@@ -79,7 +79,7 @@ impl Crowd {
         };
         let (remote, inbox) = remote_control();
         let stopper = remote.clone();
-        ctrlc::set_handler(move || stopper.stop("stopped by a signal"))?;
+        crate::interrupt::on_interrupt(move || stopper.stop("stopped by a signal"))?;
         if self.steered {
             std::thread::spawn(move || obey_stdin(&remote));
         }

@@ -64,7 +64,7 @@ impl Floor {
         let store = Store::begin(&self.out, &plan.name, &plan.source, self.seed)?;
         let all = Processes::default();
         let stopper = all.clone();
-        ctrlc::set_handler(move || stopper.interrupt())?;
+        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
         let mut probe = FloorProbe::new(Machine { processes: &all });
         let done = run_study(&plan, &store, &mut probe, |event| match event {
             StudyEvent::VisitStarted { cell, block, .. } if !self.json => {

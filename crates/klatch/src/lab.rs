@@ -127,7 +127,7 @@ impl Lab {
 fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let handler = Arc::clone(&interrupted);
-    ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed))?;
+    crate::interrupt::on_interrupt(move || handler.store(true, Ordering::Relaxed))?;
     Ok(interrupted)
 }
 

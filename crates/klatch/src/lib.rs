@@ -7,6 +7,7 @@ mod crowd;
 mod floor;
 mod help;
 mod instruments;
+mod interrupt;
 mod lab;
 mod merge;
 mod open;

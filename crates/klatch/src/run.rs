@@ -112,7 +112,7 @@ impl Run {
         let plan = self.plan()?;
         let all = Processes::default();
         let stopper = all.clone();
-        ctrlc::set_handler(move || stopper.interrupt())?;
+        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
         let mut display = Display { json, plan: &plan, progress: None };
         let outcome = match execute(&plan, &all, |event| display.update(event)) {
             Ok(outcome) => outcome,

@@ -102,7 +102,7 @@ impl Run {
         let knobs: Vec<(String, String)> =
             self.knobs.into_iter().map(|setting| (setting.name, setting.value)).collect();
         // Ctrl-C stops the command. klatch continues, unloads the scheduler and then ends.
-        ctrlc::set_handler(|| {})?;
+        crate::interrupt::on_interrupt(|| {})?;
         let loaded = Loaded::load(find(&self.name)?, &knobs)?;
         let (program, arguments) = self.command.split_first().context("a command is required")?;
         let mut command = Command::new(program);

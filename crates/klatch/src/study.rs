@@ -81,7 +81,7 @@ impl Study {
         plan.seed = store.seed();
         let all = Processes::default();
         let stopper = all.clone();
-        ctrlc::set_handler(move || stopper.interrupt())?;
+        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
         if !self.json && !self.live {
             print(outline(&plan));
         }

@@ -100,7 +100,7 @@ fn record(duration_s: Option<f64>, size: u64, file: &Path) -> anyhow::Result<()>
     let limit = duration_s.map(|duration_s| seconds("seconds", duration_s)).transpose()?;
     anyhow::ensure!(!file.exists(), "{} exists; name a new file", file.display());
     let (stop, stopped) = channel();
-    ctrlc::set_handler(move || {
+    crate::interrupt::on_interrupt(move || {
         let _ = stop.send(());
     })?;
     let mut recorder = Recorder::start(&Kernel::detect(), file, size << 20)?;

@@ -11,9 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use klatch_privileges::{before_exec, confine, invoker};
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, setrlimit};
 use thiserror::Error;
 
 use crate::knobs::KnobError;
@@ -125,7 +123,7 @@ impl Processes {
     /// Tells every process to stop: politely the first time, for good the second. Nothing starts afterwards.
     pub fn interrupt(&self) {
         let mut running = self.lock();
-        let signal = if running.interrupted { Signal::SIGKILL } else { Signal::SIGTERM };
+        let signal = if running.interrupted { Signal::KILL } else { Signal::TERM };
         running.interrupted = true;
         running.groups.iter().for_each(|&group| signal_group(group, signal));
     }
@@ -212,13 +210,13 @@ impl Process {
     fn stop(&mut self) {
         let group = self.child.id() as i32;
         if self.ended().is_none() {
-            signal_group(group, Signal::SIGTERM);
+            signal_group(group, Signal::TERM);
             // A stopped process must run to end.
-            signal_group(group, Signal::SIGCONT);
+            signal_group(group, Signal::CONT);
             self.ended_within(STOP_PATIENCE);
         }
         // Also for children that it left behind.
-        signal_group(group, Signal::SIGKILL);
+        signal_group(group, Signal::KILL);
         let _ = self.child.wait();
         self.all.lock().groups.retain(|&other| other != group);
     }
@@ -234,9 +232,9 @@ impl Drop for Process {
 pub(crate) fn in_words(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit status {code}"),
-        (None, Some(signal)) => match Signal::try_from(signal) {
-            Ok(signal) => format!("killed by {signal}"),
-            Err(_) => format!("killed by signal {signal}"),
+        (None, Some(signal)) => match signal_hook::low_level::signal_name(signal) {
+            Some(name) => format!("killed by {name}"),
+            None => format!("killed by signal {signal}"),
         },
         (None, None) => "ended".to_owned(),
     }
@@ -257,7 +255,7 @@ fn each_line(stream: Option<impl Read>, mut take: impl FnMut(String) -> bool) {
 
 fn signal_group(group: i32, signal: Signal) {
     // A group that is gone needs no signal.
-    let _ = killpg(Pid::from_raw(group), signal);
+    let _ = Pid::from_raw(group).map(|group| kill_process_group(group, signal));
 }
 
 /// Whether the process behind `handle` ends in time.

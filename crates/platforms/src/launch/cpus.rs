@@ -70,7 +70,7 @@ impl Measure for Cpus {
         let cpuset = "the control group (cpuset) that klatch runs in does not give all of these CPUs; \
                       /proc/self/status tells which it gives, as Cpus_allowed_list";
         match refusal {
-            Refusal::Error(error) if error.raw_os_error() != Some(nix::libc::EINVAL) => error.to_string(),
+            Refusal::Error(error) if error.raw_os_error() != Some(libc::EINVAL) => error.to_string(),
             _ => cpuset.to_owned(),
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use nix::libc::{self, c_int, sched_param};
+use libc::{c_int, sched_param};
 
 use super::{Measure, Refusal};
 

@@ -92,7 +92,7 @@ impl Measure for Refused {
 #[test]
 fn which_knob_was_refused_and_why_comes_back_from_the_child() {
     let mut launch = launch(&["nice=1"]).unwrap();
-    launch.measures.push(("a=1".parse().unwrap(), Arc::new(Refused(Some(nix::libc::ENODEV)))));
+    launch.measures.push(("a=1".parse().unwrap(), Arc::new(Refused(Some(libc::ENODEV)))));
     assert_eq!(launch.rehearse().unwrap_err().to_string(), "knob a=1: No such device (os error 19)");
     launch.measures[1] = ("b=2".parse().unwrap(), Arc::new(Refused(None)));
     let error = Processes::default().start(&["true".to_owned()], &launch).err().unwrap();

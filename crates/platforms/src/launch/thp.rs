@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
-use nix::libc::{self, c_ulong};
+use libc::c_ulong;
 
 use super::{Measure, Refusal};
 
