@@ -179,7 +179,7 @@ test_run() {
     irssi_send 'coffee, anyone?'
     irssi_await '< *eve> coffee'
     wait "$run" || fail "the run with a stranger was not valid" "$folder/run"
-    grep -q 'a stranger, eve, was in room 1 and said 1 messages' "$folder/run" || fail "the stranger was not reported" "$folder/run"
+    grep -q 'a stranger, eve, was in room 1 and sent 1 messages' "$folder/run" || fail "the stranger was not reported" "$folder/run"
     echo "irssi joined a running benchmark, and the report names it"
 }
 
