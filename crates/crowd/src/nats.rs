@@ -1,6 +1,6 @@
-//! NATS, its client protocol as text over TCP. A room is a subject; `echo: false` keeps a message from its speaker.
+//! NATS, its client protocol as text over TCP. A room is a subject; `echo: false` suppresses delivery to the speaker.
 
-use crate::protocol::{News, Protocol, Seat, Speaker, decimal, line, split};
+use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, decimal, line, split};
 
 /// One user on a NATS server.
 pub(crate) struct Nats {
@@ -8,21 +8,21 @@ pub(crate) struct Nats {
 }
 
 impl Protocol for Nats {
-    fn new(seat: Seat) -> Nats {
-        Nats { subject: format!("klatch.{}", seat.room).into_bytes().into() }
+    fn new(id: UserId) -> Nats {
+        Nats { subject: format!("klatch.{}", id.room).into_bytes().into() }
     }
 
-    fn hello(&self, out: &mut Vec<u8>) {
+    fn write_handshake(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(
             br#"CONNECT {"verbose":false,"pedantic":false,"echo":false,"lang":"klatch","version":"1"}"#,
         );
         out.extend_from_slice(b"\r\nSUB ");
         out.extend_from_slice(&self.subject);
-        // The answer to the ping says that the subscription stands.
+        // The server answers the ping after it has made the subscription.
         out.extend_from_slice(b" 1\r\nPING\r\n");
     }
 
-    fn say(&self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>)) {
+    fn write_message(&self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>)) {
         out.extend_from_slice(b"PUB ");
         out.extend_from_slice(&self.subject);
         out.extend_from_slice(format!(" {size}\r\n").as_bytes());
@@ -30,10 +30,10 @@ impl Protocol for Nats {
         out.extend_from_slice(b"\r\n");
     }
 
-    /// The protocol has no word for it: the connection is closed.
-    fn bye(&self, _: &mut Vec<u8>) {}
+    /// The protocol has no such command: the connection is closed.
+    fn write_quit(&self, _: &mut Vec<u8>) {}
 
-    fn hear<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Option<(usize, News<'a>)> {
+    fn parse<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Option<(usize, ServerEvent<'a>)> {
         let (head, taken) = line(input)?;
         let (word, rest) = split(head, b' ').unwrap_or((head, b""));
         match word {
@@ -42,16 +42,20 @@ impl Protocol for Nats {
                 let size = rest.rsplit(|&byte| byte == b' ').next().and_then(decimal).unwrap_or(0);
                 let text = input.get(taken..taken + size + 2)?;
                 let ours = split(rest, b' ').is_some_and(|(subject, _)| *subject == *self.subject);
-                let news = if ours { News::Said(Speaker::Untold, &text[..size]) } else { News::Nothing };
-                Some((taken + size + 2, news))
+                let event = if ours {
+                    ServerEvent::Message(Speaker::Unknown, &text[..size])
+                } else {
+                    ServerEvent::Ignored
+                };
+                Some((taken + size + 2, event))
             }
             b"PING" => {
                 out.extend_from_slice(b"PONG\r\n");
-                Some((taken, News::Nothing))
+                Some((taken, ServerEvent::Ignored))
             }
-            b"PONG" => Some((taken, News::Joined)),
-            b"-ERR" => Some((taken, News::Refused(head))),
-            _ => Some((taken, News::Nothing)),
+            b"PONG" => Some((taken, ServerEvent::Joined)),
+            b"-ERR" => Some((taken, ServerEvent::Refused(head))),
+            _ => Some((taken, ServerEvent::Ignored)),
         }
     }
 }
@@ -61,30 +65,30 @@ mod tests {
     use super::*;
 
     fn nats() -> Nats {
-        Nats::new(Seat { room: 12, user: 3, users: 20 })
+        Nats::new(UserId { room: 12, user: 3, users: 20 })
     }
 
     #[test]
-    fn a_message_is_published_and_heard() {
+    fn a_published_message_is_parsed() {
         let mut out = Vec::new();
-        nats().say(&mut out, 5, |out| out.extend_from_slice(b"hello"));
+        nats().write_message(&mut out, 5, |out| out.extend_from_slice(b"hello"));
         assert_eq!(out, b"PUB klatch.12 5\r\nhello\r\n");
         let message = b"MSG klatch.12 1 5\r\nhello\r\nPING\r\n";
-        let heard = nats().hear(message, &mut out);
-        assert_eq!(heard, Some((message.len() - 6, News::Said(Speaker::Untold, b"hello"))));
+        let parsed = nats().parse(message, &mut out);
+        assert_eq!(parsed, Some((message.len() - 6, ServerEvent::Message(Speaker::Unknown, b"hello"))));
         for cut in 0..message.len() - 6 {
-            assert_eq!(nats().hear(&message[..cut], &mut Vec::new()), None, "{cut} bytes");
+            assert_eq!(nats().parse(&message[..cut], &mut Vec::new()), None, "{cut} bytes");
         }
     }
 
     #[test]
-    fn the_other_words_of_a_server_are_understood() {
+    fn other_server_commands_are_parsed() {
         let mut out = Vec::new();
-        let mut hear = |bytes: &'static [u8]| nats().hear(bytes, &mut out);
-        assert_eq!(hear(b"INFO {\"server_id\":\"x\"}\r\n"), Some((24, News::Nothing)));
-        assert_eq!(hear(b"PONG\r\n"), Some((6, News::Joined)));
-        assert_eq!(hear(b"-ERR 'No'\r\n"), Some((11, News::Refused(b"-ERR 'No'"))));
-        assert_eq!(hear(b"PING\r\n"), Some((6, News::Nothing)));
+        let mut parse = |bytes: &'static [u8]| nats().parse(bytes, &mut out);
+        assert_eq!(parse(b"INFO {\"server_id\":\"x\"}\r\n"), Some((24, ServerEvent::Ignored)));
+        assert_eq!(parse(b"PONG\r\n"), Some((6, ServerEvent::Joined)));
+        assert_eq!(parse(b"-ERR 'No'\r\n"), Some((11, ServerEvent::Refused(b"-ERR 'No'"))));
+        assert_eq!(parse(b"PING\r\n"), Some((6, ServerEvent::Ignored)));
         assert_eq!(out, b"PONG\r\n");
     }
 }

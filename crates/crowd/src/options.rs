@@ -1,4 +1,4 @@
-//! What a crowd is told.
+//! Options of a crowd.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -7,85 +7,85 @@ use klatch_record::{Gate, ProtocolName, Workload, WorkloadError};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
-/// What a crowd is told.
+/// Everything that a crowd needs to run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Host name or address of the server.
     pub host: String,
     /// Port of the server.
     pub port: u16,
-    /// The protocol that the server speaks.
+    /// The protocol of the server.
     pub protocol: ProtocolName,
-    /// What it does.
+    /// Rooms, users, messages and pacing.
     pub workload: Workload,
-    /// The threads that it runs on.
+    /// Event loops, or two threads a user.
     pub threads: Threads,
-    /// How long nothing may come before the crowd gives up.
+    /// Longest time without a delivery before the crowd gives up.
     pub timeout: Duration,
-    /// How long a connection may take.
+    /// Longest time to establish one connection.
     pub connect_timeout: Duration,
     /// Seed of the jitter under pacing `rate`.
     pub seed: u64,
-    /// Wait at this gate for the other shards.
+    /// The gate at which this crowd waits for the other shards.
     pub gate: Option<Gate>,
-    /// How long to wait there.
+    /// Longest time to wait at the gate.
     pub gate_timeout: Duration,
-    /// Wait for [`crate::Remote::go`] and [`crate::Remote::quit`].
+    /// Wait for [`crate::ControlSender::go`] and [`crate::ControlSender::quit`].
     pub steered: bool,
 }
 
-/// The threads that a crowd runs on.
+/// The threading model of a crowd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// So many event loops, each with rooms of its own; at least 1.
+    /// Number of event loops, at least 1. Each owns whole rooms.
     Loops(usize),
-    /// VolanoMark's: each user has two threads.
+    /// Two threads a user, as in VolanoMark's crowd.
     TwoPerUser,
 }
 
-/// Why a crowd cannot even try.
+/// Reasons why a crowd cannot start.
 #[derive(Debug, Error)]
 pub enum CrowdError {
     /// A number of the workload is out of range.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// The host has no address.
+    /// The name of the host cannot be resolved.
     #[error("cannot find host {host}: {source}")]
     Host {
-        /// As given.
+        /// The host of the options.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         source: std::io::Error,
     },
-    /// More connections than files may be open.
+    /// The limit of open files is too low for the connections.
     #[error(
         "{connections} connections need about {needed} open files, and the limit of this process is {limit}; \
          raise it with `ulimit -n {needed}` (as root, or in /etc/security/limits.conf)"
     )]
     OpenFiles {
-        /// Wanted.
+        /// Connections of the workload.
         connections: u64,
         /// Open files needed for them.
         needed: u64,
-        /// The hard limit.
+        /// The hard limit of this process.
         limit: u64,
     },
-    /// The kernel gave no epoll or eventfd.
+    /// The kernel refused an epoll or eventfd descriptor.
     #[error("cannot set up an event loop: {0}")]
     EventLoop(#[from] std::io::Error),
 }
 
 impl Options {
-    /// Checks the workload and the limit of open files (which it raises as far as it may go).
+    /// Checks the workload and raises the limit of open files to its maximum. Returns the addresses of the server.
     pub(crate) fn check(&self) -> Result<Vec<SocketAddr>, CrowdError> {
         self.workload.check()?;
         let connections = self.workload.connections();
         let of_loops = match self.threads {
-            // epoll and eventfd.
+            // One epoll and one eventfd descriptor each.
             Threads::Loops(loops) => 2 * loops as u64,
             Threads::TwoPerUser => 0,
         };
-        // Standard streams, and a few that come and go.
+        // Standard streams, and a few temporary files.
         let needed = connections + 8 + of_loops;
         let limit = raise_open_files();
         if needed > limit {

@@ -1,32 +1,31 @@
-//! When a user speaks. Definition of the pacings: `docs/reference/benchmark.md`.
+//! When a user sends its next message. The pacings are defined in `docs/reference/benchmark.md`.
 
 use klatch_record::{Pacing, Workload};
 
-/// The pace of one user: from its own counters and the clock alone it knows whether to speak. What is the same for all
-/// users is in the workload.
+/// The pace of one user. It decides from the user's own counters and the clock. What all users share is in the workload.
 pub(crate) struct Pace {
     user: u32,
-    /// Messages said.
+    /// Messages sent.
     pub(crate) sent: u32,
-    /// When the first message is due under `rate`, ns after the gate.
+    /// When the first message is due under `rate`, in ns after the gate opened.
     phase_ns: u64,
-    /// No message before this moment (`pause`).
+    /// No message before this time, ns (`pause`).
     rest_until_ns: u64,
 }
 
 /// What a user does now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Speaks; the message is meant for this moment.
-    Speak(u64),
-    /// Waits for this moment.
-    Until(u64),
-    /// Waits for others, or has said everything.
-    Listen,
+    /// Send a message whose intended send time is this, ns.
+    Send(u64),
+    /// Wait until this time, ns.
+    WaitUntil(u64),
+    /// Wait for deliveries; or everything is sent.
+    WaitForOthers,
 }
 
 impl Pace {
-    /// `jitter` in 0..1 places the user's schedule within one period (pacing `rate`).
+    /// `jitter` in 0..1 shifts the user's schedule within one period (pacing `rate`).
     pub(crate) fn new(workload: &Workload, user: u32, jitter: f64) -> Pace {
         let phase_ns = match workload.pacing {
             Pacing::Rate { per_user_per_s } => (jitter * 1e9 / per_user_per_s) as u64,
@@ -35,8 +34,8 @@ impl Pace {
         Pace { user, sent: 0, phase_ns, rest_until_ns: 0 }
     }
 
-    /// What to do at `now_ns`, the gate having opened at `gate_ns`, after `received` messages of which all the others'
-    /// first `rounds` are part.
+    /// What to do at `now_ns`. The gate opened at `gate_ns`, and `received` messages have arrived; they contain the first
+    /// `rounds` messages of every other user.
     pub(crate) fn turn(
         &self,
         workload: &Workload,
@@ -46,7 +45,7 @@ impl Pace {
         rounds: u32,
     ) -> Turn {
         if self.sent == workload.count {
-            return Turn::Listen;
+            return Turn::WaitForOthers;
         }
         let (ready, due_ns) = match workload.pacing {
             Pacing::Turns => {
@@ -62,14 +61,14 @@ impl Pace {
         };
         let moment_ns = due_ns.max(self.rest_until_ns);
         match ready {
-            false => Turn::Listen,
-            true if moment_ns > now_ns => Turn::Until(moment_ns),
-            true => Turn::Speak(moment_ns),
+            false => Turn::WaitForOthers,
+            true if moment_ns > now_ns => Turn::WaitUntil(moment_ns),
+            true => Turn::Send(moment_ns),
         }
     }
 
-    /// Notes that a message was said.
-    pub(crate) fn said(&mut self, workload: &Workload, now_ns: u64) {
+    /// Counts a sent message and starts its pause.
+    pub(crate) fn record_sent(&mut self, workload: &Workload, now_ns: u64) {
         self.sent += 1;
         if workload.pause_s > 0.0 {
             self.rest_until_ns = now_ns + (workload.pause_s * 1e9) as u64;
@@ -89,25 +88,25 @@ mod tests {
     fn turns_go_round_by_each_users_own_counters() {
         let work = workload(Pacing::Turns, 0.0);
         let mut room: Vec<Pace> = (0..3).map(|user| Pace::new(&work, user, 0.0)).collect();
-        for said in 0..6_u64 {
+        for sent in 0..6_u64 {
             for (user, pace) in room.iter().enumerate() {
-                let received = said - u64::from(pace.sent);
-                let speaks = pace.turn(&work, 7, 0, received, 0) == Turn::Speak(7);
-                assert_eq!(speaks, user as u64 == said % 3, "message {said}, user {user}");
+                let received = sent - u64::from(pace.sent);
+                let sends = pace.turn(&work, 7, 0, received, 0) == Turn::Send(7);
+                assert_eq!(sends, user as u64 == sent % 3, "message {sent}, user {user}");
             }
-            room[said as usize % 3].said(&work, 7);
+            room[sent as usize % 3].record_sent(&work, 7);
         }
-        assert_eq!(room[0].turn(&work, 7, 0, 4, 0), Turn::Listen, "all is said");
+        assert_eq!(room[0].turn(&work, 7, 0, 4, 0), Turn::WaitForOthers, "everything is sent");
     }
 
     #[test]
     fn rounds_keep_the_window() {
         let work = workload(Pacing::Rounds { window: 1 }, 0.0);
         let mut pace = Pace::new(&work, 1, 0.0);
-        assert_eq!(pace.turn(&work, 5, 0, 0, 0), Turn::Speak(5));
-        pace.said(&work, 5);
-        assert_eq!(pace.turn(&work, 6, 0, 1, 0), Turn::Listen);
-        assert_eq!(pace.turn(&work, 7, 0, 2, 1), Turn::Speak(7));
+        assert_eq!(pace.turn(&work, 5, 0, 0, 0), Turn::Send(5));
+        pace.record_sent(&work, 5);
+        assert_eq!(pace.turn(&work, 6, 0, 1, 0), Turn::WaitForOthers);
+        assert_eq!(pace.turn(&work, 7, 0, 2, 1), Turn::Send(7));
     }
 
     #[test]
@@ -115,18 +114,18 @@ mod tests {
         let work = workload(Pacing::Rate { per_user_per_s: 10.0 }, 0.0);
         let mut pace = Pace::new(&work, 0, 0.5);
         let gate = 1_000_000_000;
-        assert_eq!(pace.turn(&work, gate, gate, 0, 0), Turn::Until(gate + 50_000_000));
-        assert_eq!(pace.turn(&work, gate + 900_000_000, gate, 0, 0), Turn::Speak(gate + 50_000_000));
-        pace.said(&work, gate + 900_000_000);
-        assert_eq!(pace.turn(&work, gate + 900_000_000, gate, 0, 0), Turn::Speak(gate + 150_000_000));
+        assert_eq!(pace.turn(&work, gate, gate, 0, 0), Turn::WaitUntil(gate + 50_000_000));
+        assert_eq!(pace.turn(&work, gate + 900_000_000, gate, 0, 0), Turn::Send(gate + 50_000_000));
+        pace.record_sent(&work, gate + 900_000_000);
+        assert_eq!(pace.turn(&work, gate + 900_000_000, gate, 0, 0), Turn::Send(gate + 150_000_000));
     }
 
     #[test]
     fn a_pause_holds_the_next_message_back() {
         let work = workload(Pacing::Flood, 2.0);
         let mut pace = Pace::new(&work, 0, 0.0);
-        pace.said(&work, 1_000);
-        assert_eq!(pace.turn(&work, 2_000, 0, 0, 0), Turn::Until(2_000_001_000));
-        assert_eq!(pace.turn(&work, 2_000_001_000, 0, 0, 0), Turn::Speak(2_000_001_000));
+        pace.record_sent(&work, 1_000);
+        assert_eq!(pace.turn(&work, 2_000, 0, 0, 0), Turn::WaitUntil(2_000_001_000));
+        assert_eq!(pace.turn(&work, 2_000_001_000, 0, 0, 0), Turn::Send(2_000_001_000));
     }
 }

@@ -1,71 +1,71 @@
-//! What the crowd needs of a wire protocol. One file per protocol stands beside this one.
+//! The crowd's interface to a wire protocol. Each protocol is a module of its own.
 
-/// A user's place: it tells every name that the user needs.
+/// Identifies a user. Nick, channel and topic are derived from it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seat {
+pub(crate) struct UserId {
     pub(crate) room: u32,
     pub(crate) user: u32,
     pub(crate) users: u32,
 }
 
-/// Who said a message.
+/// The sender of a message, as the protocol reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaker<'a> {
     /// A user of this room, by number.
     Member(u32),
-    /// Somebody else, by nick.
+    /// A client outside the crowd, by nick.
     Stranger(&'a [u8]),
-    /// The protocol does not tell: only the text does.
-    Untold,
+    /// The protocol does not name the sender; the message text does.
+    Unknown,
 }
 
-/// One thing that a server told a user.
+/// One event that a server sent to a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum News<'a> {
-    /// The user is in the room.
+pub(crate) enum ServerEvent<'a> {
+    /// The user has joined its room.
     Joined,
-    /// Somebody said something in the room.
-    Said(Speaker<'a>, &'a [u8]),
-    /// Somebody who is not of the crowd is in the room.
+    /// A message to the room, and its text.
+    Message(Speaker<'a>, &'a [u8]),
+    /// The nick of a client outside the crowd that is in the room.
     Stranger(&'a [u8]),
-    /// The server refused something.
+    /// The server refused a request; the text is its answer.
     Refused(&'a [u8]),
-    /// The server says that it closes the connection.
+    /// The server announced that it will close the connection.
     Closing(&'a [u8]),
-    /// Nothing that matters.
-    Nothing,
+    /// A line that the crowd does not need.
+    Ignored,
 }
 
-/// One user's side of a protocol, without any I/O: bytes in, bytes and news out.
+/// One user's side of a protocol, without any I/O: bytes in, bytes and events out.
 pub(crate) trait Protocol: Send + 'static {
-    /// Whether the server also delivers a message to its speaker. Such deliveries are expected, and never counted.
+    /// Whether the server also delivers a message to its speaker. The crowd expects such deliveries and does not count them.
     const ECHOES: bool = false;
-    /// A user that is not connected yet.
-    fn new(seat: Seat) -> Self;
-    /// Appends what a user says first.
-    fn hello(&self, out: &mut Vec<u8>);
+    /// The state of a user that is not connected yet.
+    fn new(id: UserId) -> Self;
+    /// Appends what a user sends after connecting: registration, and subscription where it needs no answer first.
+    fn write_handshake(&self, out: &mut Vec<u8>);
     /// Appends a message to the room; `text` appends its text of `size` bytes.
-    fn say(&self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>));
-    /// Appends what a user says last.
-    fn bye(&self, out: &mut Vec<u8>);
-    /// Takes the first whole unit of `input`: how many bytes it has, and its news. `None` if there is no whole one.
-    /// Answers that the protocol demands are appended to `out`.
-    fn hear<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Option<(usize, News<'a>)>;
+    fn write_message(&self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>));
+    /// Appends what a user sends before closing.
+    fn write_quit(&self, out: &mut Vec<u8>);
+    /// Parses the first complete unit of `input`. Returns its length in bytes and its event, or `None` if it is incomplete.
+    /// Appends replies that the protocol requires, such as a PONG, to `out`.
+    fn parse<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Option<(usize, ServerEvent<'a>)>;
 }
 
-/// What stands before `at`, and what behind it.
+/// The parts before and after the first `at`.
 pub(crate) fn split(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     let place = memchr::memchr(at, bytes)?;
     Some((&bytes[..place], &bytes[place + 1..]))
 }
 
-/// The first line, without its CRLF, and how many bytes it has with it.
+/// The first line without its CRLF, and its length in bytes including the line end.
 pub(crate) fn line(input: &[u8]) -> Option<(&[u8], usize)> {
     let end = memchr::memchr(b'\n', input)?;
     Some((input[..end].strip_suffix(b"\r").unwrap_or(&input[..end]), end + 1))
 }
 
-/// A decimal number of at most nine digits.
+/// Parses a decimal number of at most nine digits.
 pub(crate) fn decimal(digits: &[u8]) -> Option<usize> {
     let next = |number: usize, digit: &u8| {
         let value = usize::from(digit.wrapping_sub(b'0'));

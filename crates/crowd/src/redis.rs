@@ -1,9 +1,9 @@
-//! Redis publish/subscribe over RESP3: a connection that subscribes may publish too. A room is a channel. Redis delivers a
-//! message to its speaker as well, which costs the server one more delivery a message; it is not counted.
+//! Redis publish/subscribe over RESP3, where a subscribed connection may publish too. A room is a channel. Redis also
+//! delivers a message to its speaker. The server pays for that delivery, and the crowd does not count it.
 
-use crate::protocol::{News, Protocol, Seat, Speaker, decimal, line};
+use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, decimal, line};
 
-/// RESP values nest no deeper than this in what Redis answers here.
+/// Deepest nesting of RESP values in the answers that Redis sends here.
 const DEPTH_MAX: u32 = 8;
 
 /// One user on a Redis server.
@@ -14,16 +14,16 @@ pub(crate) struct Redis {
 impl Protocol for Redis {
     const ECHOES: bool = true;
 
-    fn new(seat: Seat) -> Redis {
-        Redis { channel: format!("klatch-{}", seat.room).into_bytes().into() }
+    fn new(id: UserId) -> Redis {
+        Redis { channel: format!("klatch-{}", id.room).into_bytes().into() }
     }
 
-    fn hello(&self, out: &mut Vec<u8>) {
+    fn write_handshake(&self, out: &mut Vec<u8>) {
         command(out, &[b"HELLO", b"3"]);
         command(out, &[b"SUBSCRIBE", &self.channel]);
     }
 
-    fn say(&self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>)) {
+    fn write_message(&self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>)) {
         out.extend_from_slice(b"*3\r\n");
         bulk(out, b"PUBLISH");
         bulk(out, &self.channel);
@@ -32,25 +32,25 @@ impl Protocol for Redis {
         out.extend_from_slice(b"\r\n");
     }
 
-    fn bye(&self, out: &mut Vec<u8>) {
+    fn write_quit(&self, out: &mut Vec<u8>) {
         command(out, &[b"QUIT"]);
     }
 
-    fn hear<'a>(&mut self, input: &'a [u8], _: &mut Vec<u8>) -> Option<(usize, News<'a>)> {
+    fn parse<'a>(&mut self, input: &'a [u8], _: &mut Vec<u8>) -> Option<(usize, ServerEvent<'a>)> {
         let length = value_length(input, DEPTH_MAX)?;
         let value = &input[..length];
-        let news = match value[0] {
+        let event = match value[0] {
             b'>' => self.push(value),
-            b'-' | b'!' => News::Refused(line(value).map_or(value, |(line, _)| line)),
-            _ => News::Nothing,
+            b'-' | b'!' => ServerEvent::Refused(line(value).map_or(value, |(line, _)| line)),
+            _ => ServerEvent::Ignored,
         };
-        Some((length, news))
+        Some((length, event))
     }
 }
 
 impl Redis {
-    /// `>3 "message" channel text`, or the word that the subscription stands.
-    fn push<'a>(&self, value: &'a [u8]) -> News<'a> {
+    /// Parses `>3 "message" channel text`, or the confirmation of a subscription.
+    fn push<'a>(&self, value: &'a [u8]) -> ServerEvent<'a> {
         let items = || -> Option<[&'a [u8]; 3]> {
             let (_, head) = line(value)?;
             let (kind, after_kind) = bulk_of(&value[head..])?;
@@ -58,11 +58,10 @@ impl Redis {
             Some([kind, channel, &value[head + after_kind + after_channel..]])
         };
         match items() {
-            Some([b"message", channel, text]) if *channel == *self.channel => {
-                bulk_of(text).map_or(News::Nothing, |(text, _)| News::Said(Speaker::Untold, text))
-            }
-            Some([b"subscribe", ..]) => News::Joined,
-            _ => News::Nothing,
+            Some([b"message", channel, text]) if *channel == *self.channel => bulk_of(text)
+                .map_or(ServerEvent::Ignored, |(text, _)| ServerEvent::Message(Speaker::Unknown, text)),
+            Some([b"subscribe", ..]) => ServerEvent::Joined,
+            _ => ServerEvent::Ignored,
         }
     }
 }
@@ -78,14 +77,14 @@ fn bulk(out: &mut Vec<u8>, word: &[u8]) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// A bulk string's bytes, and how many it has with its head and end.
+/// A bulk string's bytes, and its whole length with header and line end.
 fn bulk_of(input: &[u8]) -> Option<(&[u8], usize)> {
     let (head, taken) = line(input)?;
     let size = decimal(head.strip_prefix(b"$")?)?;
     Some((input.get(taken..taken + size)?, taken + size + 2))
 }
 
-/// How many bytes the first RESP3 value has; `None` if it is not all there.
+/// The length of the first RESP3 value in bytes; `None` if it is incomplete.
 fn value_length(input: &[u8], depth: u32) -> Option<usize> {
     let (head, mut taken) = line(input)?;
     let (&kind, number) = head.split_first()?;
@@ -110,36 +109,36 @@ mod tests {
     use super::*;
 
     fn redis() -> Redis {
-        Redis::new(Seat { room: 12, user: 3, users: 20 })
+        Redis::new(UserId { room: 12, user: 3, users: 20 })
     }
 
     #[test]
-    fn a_message_is_published_and_heard() {
+    fn a_published_message_is_parsed() {
         let mut out = Vec::new();
-        redis().say(&mut out, 5, |out| out.extend_from_slice(b"hello"));
+        redis().write_message(&mut out, 5, |out| out.extend_from_slice(b"hello"));
         assert_eq!(out, b"*3\r\n$7\r\nPUBLISH\r\n$9\r\nklatch-12\r\n$5\r\nhello\r\n");
         let push = b">3\r\n$7\r\nmessage\r\n$9\r\nklatch-12\r\n$5\r\nhello\r\n:1\r\n";
-        let heard = redis().hear(push, &mut out);
-        assert_eq!(heard, Some((push.len() - 4, News::Said(Speaker::Untold, b"hello"))));
+        let parsed = redis().parse(push, &mut out);
+        assert_eq!(parsed, Some((push.len() - 4, ServerEvent::Message(Speaker::Unknown, b"hello"))));
     }
 
     #[test]
-    fn half_a_value_waits() {
+    fn an_incomplete_value_waits() {
         let push = b">3\r\n$7\r\nmessage\r\n$9\r\nklatch-12\r\n$5\r\nhello\r\n";
         for cut in 0..push.len() {
-            assert_eq!(redis().hear(&push[..cut], &mut Vec::new()), None, "{cut} bytes");
+            assert_eq!(redis().parse(&push[..cut], &mut Vec::new()), None, "{cut} bytes");
         }
     }
 
     #[test]
-    fn the_answers_of_a_server_are_understood() {
-        let hear = |bytes: &'static [u8]| redis().hear(bytes, &mut Vec::new());
+    fn server_answers_are_parsed() {
+        let parse = |bytes: &'static [u8]| redis().parse(bytes, &mut Vec::new());
         let hello = b"%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nmodules\r\n*0\r\n";
-        assert_eq!(hear(hello), Some((hello.len(), News::Nothing)));
+        assert_eq!(parse(hello), Some((hello.len(), ServerEvent::Ignored)));
         let subscribed = b">3\r\n$9\r\nsubscribe\r\n$9\r\nklatch-12\r\n:1\r\n";
-        assert_eq!(hear(subscribed), Some((subscribed.len(), News::Joined)));
-        assert_eq!(hear(b":19\r\n"), Some((5, News::Nothing)));
-        assert_eq!(hear(b"-ERR no\r\n"), Some((9, News::Refused(b"-ERR no"))));
-        assert_eq!(hear(b"$-1\r\n"), Some((5, News::Nothing)));
+        assert_eq!(parse(subscribed), Some((subscribed.len(), ServerEvent::Joined)));
+        assert_eq!(parse(b":19\r\n"), Some((5, ServerEvent::Ignored)));
+        assert_eq!(parse(b"-ERR no\r\n"), Some((9, ServerEvent::Refused(b"-ERR no"))));
+        assert_eq!(parse(b"$-1\r\n"), Some((5, ServerEvent::Ignored)));
     }
 }

@@ -1,4 +1,4 @@
-//! Whole rooms without any I/O: takes in what their users hear, lets them say what they may, and keeps their accounts.
+//! Whole rooms without any I/O: processes received bytes, queues the messages that are due, and checks every delivery.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
@@ -7,156 +7,175 @@ use std::sync::{Arc, PoisonError};
 use klatch_chat::text::Header;
 use klatch_record::{Failure, FailureKind, Fault, FaultKind, Pacing, Workload};
 
-use crate::account::Heard;
+use crate::account::DeliveryOrder;
 use crate::pace::Turn;
-use crate::protocol::{News, Protocol, Seat, Speaker};
-use crate::shared::{Notice, Shared};
-use crate::tally::Tally;
+use crate::protocol::{Protocol, ServerEvent, Speaker, UserId};
+use crate::shared::{ControlMessage, Shared};
+use crate::stats::CrowdStats;
 use crate::timeline::add_to;
 use crate::user::{OUT_MAX, User};
 
-pub(crate) struct Rooms<W> {
+pub(crate) struct Rooms<P> {
     pub(crate) number: usize,
     pub(crate) shared: Arc<Shared>,
-    notices: Sender<Notice>,
+    control: Sender<ControlMessage>,
     pub(crate) workload: Workload,
-    /// One room after the other.
-    pub(crate) users: Vec<User<W>>,
-    pub(crate) tally: Tally,
-    /// The memory of the last output that is sent, for whoever speaks next: so a user who is silent needs none.
+    /// In the order of the rooms.
+    pub(crate) users: Vec<User<P>>,
+    pub(crate) stats: CrowdStats,
+    /// The memory of the last output that was sent. The next user to send takes it over, so silent users own none.
     pub(crate) spare: Vec<u8>,
     /// Users that have joined.
     pub(crate) joined: usize,
-    pub(crate) state: State,
+    pub(crate) state: RoomsState,
 }
 
-/// How far the rooms are.
+/// The progress of one worker's rooms.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum RoomsState {
     Running,
-    /// All is said and delivered.
+    /// Everything is sent and delivered.
     Complete,
-    /// Good-bye is said; only what is left in the connections is listened to.
+    /// The users have quit. Only the rest of their input is still read.
     Leaving,
 }
 
-impl<W: Protocol> Rooms<W> {
+impl<P: Protocol> Rooms<P> {
     pub(crate) fn new(
         number: usize,
         shared: Arc<Shared>,
-        notices: Sender<Notice>,
+        control: Sender<ControlMessage>,
         workload: Workload,
-        users: Vec<User<W>>,
-    ) -> Rooms<W> {
-        let (tally, spare, state) = (Tally::new(), Vec::new(), State::Running);
-        Rooms { number, shared, notices, workload, users, tally, spare, joined: 0, state }
+        users: Vec<User<P>>,
+    ) -> Rooms<P> {
+        let (stats, spare, state) = (CrowdStats::new(), Vec::new(), RoomsState::Running);
+        Rooms { number, shared, control, workload, users, stats, spare, joined: 0, state }
     }
 
-    /// Takes in what was said to a user, but for the beginning of a line whose rest has not come; how many bytes that were.
-    pub(crate) fn hear(&mut self, who: usize, input: &[u8], now_ns: u64) -> usize {
+    /// Processes bytes that a user received. Returns the number of bytes consumed; the rest is an incomplete line.
+    pub(crate) fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
         let mut rest = input;
-        let mut answer = std::mem::take(&mut self.users[who].out);
-        while let Some((taken, news)) = self.users[who].protocol.hear(rest, &mut answer) {
-            self.take_in(who, news, now_ns);
+        let mut answer = std::mem::take(&mut self.users[index].out);
+        while let Some((taken, event)) = self.users[index].protocol.parse(rest, &mut answer) {
+            self.on_event(index, event, now_ns);
             rest = &rest[taken..];
         }
-        self.users[who].out = answer;
+        self.users[index].out = answer;
         input.len() - rest.len()
     }
 
-    fn take_in(&mut self, who: usize, news: News<'_>, now_ns: u64) {
-        let Seat { room, user, .. } = self.users[who].seat;
-        match news {
-            News::Said(Speaker::Member(speaker), text) => self.delivery(who, Some(speaker), text, now_ns),
-            News::Said(Speaker::Untold, text) => self.delivery(who, None, text, now_ns),
-            News::Said(Speaker::Stranger(nick), _) => self.tally.stranger(room, nick, u64::from(user == 0)),
-            News::Stranger(nick) => self.tally.stranger(room, nick, 0),
-            News::Joined if !self.users[who].joined => {
-                self.users[who].joined = true;
+    fn on_event(&mut self, index: usize, event: ServerEvent<'_>, now_ns: u64) {
+        let UserId { room, user, .. } = self.users[index].id;
+        match event {
+            ServerEvent::Message(Speaker::Member(speaker), text) => {
+                self.on_delivery(index, Some(speaker), text, now_ns)
+            }
+            ServerEvent::Message(Speaker::Unknown, text) => self.on_delivery(index, None, text, now_ns),
+            ServerEvent::Message(Speaker::Stranger(nick), _) => {
+                self.stats.record_stranger(room, nick, u64::from(user == 0))
+            }
+            ServerEvent::Stranger(nick) => self.stats.record_stranger(room, nick, 0),
+            ServerEvent::Joined if !self.users[index].joined => {
+                self.users[index].joined = true;
                 self.joined += 1;
                 if self.joined == self.users.len() {
-                    self.tell(Notice::Joined);
+                    self.send_control(ControlMessage::Joined);
                 }
             }
-            News::Refused(line) | News::Closing(line) if self.state != State::Leaving => {
-                let kind = match (self.users[who].joined, news) {
+            ServerEvent::Refused(line) | ServerEvent::Closing(line) if self.state != RoomsState::Leaving => {
+                let kind = match (self.users[index].joined, event) {
                     (false, _) => FailureKind::Join,
-                    (true, News::Closing(_)) => FailureKind::Disconnect,
+                    (true, ServerEvent::Closing(_)) => FailureKind::Disconnect,
                     (true, _) => FailureKind::Refused,
                 };
-                self.fail(Some(who), kind, format!("the server said: {}", String::from_utf8_lossy(line)));
+                self.fail(
+                    Some(index),
+                    kind,
+                    format!("the server answered: {}", String::from_utf8_lossy(line)),
+                );
             }
-            News::Joined | News::Refused(_) | News::Closing(_) | News::Nothing => {}
+            ServerEvent::Joined
+            | ServerEvent::Refused(_)
+            | ServerEvent::Closing(_)
+            | ServerEvent::Ignored => {}
         }
     }
 
-    /// Checks one delivery; `told` is the speaker by the protocol's word, where it has one.
-    fn delivery(&mut self, who: usize, told: Option<u32>, text: &[u8], now_ns: u64) {
-        let listener = &mut self.users[who];
-        let Seat { room, user, users } = listener.seat;
+    /// Checks one delivery. `reported` is the speaker that the protocol names, if it names one.
+    fn on_delivery(&mut self, index: usize, reported: Option<u32>, text: &[u8], now_ns: u64) {
+        let listener = &mut self.users[index];
+        let UserId { room, user, users } = listener.id;
         let fault = |kind, speaker, sequence, detail: Option<&str>| {
             let (user, detail) = (Some(user), detail.map(str::to_owned));
             Fault { kind, room, user, speaker, sequence, count: 1, detail }
         };
         let possible = |header: &Header| {
             let size_is_right = text.len() == self.workload.size_bytes as usize;
-            let speaker_is_right = header.user < users && told.is_none_or(|told| header.user == told);
+            let speaker_is_right =
+                header.user < users && reported.is_none_or(|reported| header.user == reported);
             size_is_right && speaker_is_right && header.sequence < self.workload.count
         };
         let Some(header) = Header::read(room, text).filter(possible) else {
             let shown: String = String::from_utf8_lossy(text).chars().take(80).collect();
-            return self.tally.fault(fault(FaultKind::Corrupted, told, None, Some(&format!("got: {shown}"))));
+            return self.stats.record_fault(fault(
+                FaultKind::Corrupted,
+                reported,
+                None,
+                Some(&format!("got: {shown}")),
+            ));
         };
         let (speaker, sequence) = (Some(header.user), Some(header.sequence));
-        if W::ECHOES && header.user == user {
+        if P::ECHOES && header.user == user {
             return;
         }
-        match listener.account.hear(header.user, header.sequence) {
-            Heard::New => self.tally.delivery(self.shared.gate_ns(), now_ns, header.time_ns),
-            Heard::Late => {
-                self.tally.delivery(self.shared.gate_ns(), now_ns, header.time_ns);
-                self.tally.fault(fault(FaultKind::Reordered, speaker, sequence, None));
+        match listener.account.record(header.user, header.sequence) {
+            DeliveryOrder::InOrder => {
+                self.stats.record_delivery(self.shared.gate_ns(), now_ns, header.time_ns)
             }
-            Heard::Again => {
+            DeliveryOrder::Late => {
+                self.stats.record_delivery(self.shared.gate_ns(), now_ns, header.time_ns);
+                self.stats.record_fault(fault(FaultKind::Reordered, speaker, sequence, None));
+            }
+            DeliveryOrder::Duplicate => {
                 let echo = (header.user == user).then_some("delivered to its own speaker");
-                self.tally.fault(fault(FaultKind::Duplicated, speaker, sequence, echo));
+                self.stats.record_fault(fault(FaultKind::Duplicated, speaker, sequence, echo));
             }
         }
-        if self.state == State::Running && self.complete() {
-            self.state = State::Complete;
-            self.tell(Notice::Complete);
+        if self.state == RoomsState::Running && self.complete() {
+            self.state = RoomsState::Complete;
+            self.send_control(ControlMessage::Complete);
         }
     }
 
-    /// Whether a user may speak now.
-    pub(crate) fn turn(&self, who: usize, now_ns: u64) -> Turn {
-        let (gate_ns, user) = (self.shared.gate_ns(), &self.users[who]);
-        if gate_ns == 0 || self.state != State::Running {
-            return Turn::Listen;
+    /// What a user does at `now_ns` under its pacing.
+    pub(crate) fn turn(&self, index: usize, now_ns: u64) -> Turn {
+        let (gate_ns, user) = (self.shared.gate_ns(), &self.users[index]);
+        if gate_ns == 0 || self.state != RoomsState::Running {
+            return Turn::WaitForOthers;
         }
         user.pace.turn(&self.workload, now_ns, gate_ns, user.account.received, user.account.rounds())
     }
 
-    /// Puts what a user may say now into its output. The moment at which it may say more, if the clock alone decides.
-    pub(crate) fn say(&mut self, who: usize, now_ns: u64) -> Option<u64> {
+    /// Appends the messages that are due to a user's output. Returns the time of the next one if only the clock decides.
+    pub(crate) fn queue_messages(&mut self, index: usize, now_ns: u64) -> Option<u64> {
         let size = self.workload.size_bytes as usize;
         let scheduled = matches!(self.workload.pacing, Pacing::Rate { .. });
-        while self.users[who].out.len() < OUT_MAX {
-            let meant_ns = match self.turn(who, now_ns) {
-                Turn::Speak(meant_ns) => meant_ns,
-                Turn::Until(moment_ns) => return Some(moment_ns),
-                Turn::Listen => break,
+        while self.users[index].out.len() < OUT_MAX {
+            let meant_ns = match self.turn(index, now_ns) {
+                Turn::Send(meant_ns) => meant_ns,
+                Turn::WaitUntil(moment_ns) => return Some(moment_ns),
+                Turn::WaitForOthers => break,
             };
-            let user = &mut self.users[who];
+            let user = &mut self.users[index];
             if user.out.capacity() == 0 {
                 user.out = std::mem::take(&mut self.spare);
             }
-            let header = Header { user: user.seat.user, sequence: user.pace.sent, time_ns: meant_ns };
-            user.protocol.say(&mut user.out, size, |out| header.write(user.seat.room, size, out));
-            user.pace.said(&self.workload, now_ns);
-            self.tally.sent += 1;
+            let header = Header { user: user.id.user, sequence: user.pace.sent, time_ns: meant_ns };
+            user.protocol.write_message(&mut user.out, size, |out| header.write(user.id.room, size, out));
+            user.pace.record_sent(&self.workload, now_ns);
+            self.stats.sent += 1;
             if scheduled {
-                self.tally.lag(now_ns - meant_ns);
+                self.stats.record_lag(now_ns - meant_ns);
             }
         }
         None
@@ -164,54 +183,54 @@ impl<W: Protocol> Rooms<W> {
 
     pub(crate) fn complete(&self) -> bool {
         let rooms = (self.users.len() / self.workload.users as usize) as u64;
-        let said = rooms * u64::from(self.workload.users) * u64::from(self.workload.count);
-        (self.tally.sent, self.tally.received) == (said, said * u64::from(self.workload.users - 1))
+        let sent = rooms * u64::from(self.workload.users) * u64::from(self.workload.count);
+        (self.stats.sent, self.stats.received) == (sent, sent * u64::from(self.workload.users - 1))
     }
 
-    /// Tells what ended a user, who is not listened to any more, or all of it.
-    pub(crate) fn fail(&mut self, who: Option<usize>, kind: FailureKind, detail: String) {
-        if let Some(who) = who {
-            self.users[who].stream = None;
+    /// Reports a failure. With an `index`, that user's connection is dropped as well.
+    pub(crate) fn fail(&mut self, index: Option<usize>, kind: FailureKind, detail: String) {
+        if let Some(index) = index {
+            self.users[index].stream = None;
         }
-        if self.state == State::Leaving {
+        if self.state == RoomsState::Leaving {
             return;
         }
-        let seat = who.map(|who| self.users[who].seat);
-        let (room, user) = (seat.map(|seat| seat.room), seat.map(|seat| seat.user));
-        self.tell(Notice::Failed(Failure { kind, room, user, detail }));
+        let id = index.map(|index| self.users[index].id);
+        let (room, user) = (id.map(|id| id.room), id.map(|id| id.user));
+        self.send_control(ControlMessage::Failed(Failure { kind, room, user, detail }));
     }
 
-    fn tell(&self, notice: Notice) {
-        // Nobody listens any more once the crowd ends, and then nobody needs to know.
-        let _ = self.notices.send(notice);
+    fn send_control(&self, message: ControlMessage) {
+        // The receiver is gone only when the crowd has ended.
+        let _ = self.control.send(message);
     }
 
-    /// Lets whoever watches know how far it is.
-    pub(crate) fn post(&mut self) {
-        let post = &self.shared.posts[self.number];
-        post.joined.store(self.joined as u64, Ordering::Relaxed);
-        post.sent.store(self.tally.sent, Ordering::Relaxed);
-        post.received.store(self.tally.received, Ordering::Relaxed);
-        if let Some(fresh) = self.tally.take_fresh() {
-            add_to(&mut post.fresh.lock().unwrap_or_else(PoisonError::into_inner), fresh);
+    /// Publishes counters and new latencies for the supervisor.
+    pub(crate) fn publish(&mut self) {
+        let worker = &self.shared.workers[self.number];
+        worker.joined.store(self.joined as u64, Ordering::Relaxed);
+        worker.sent.store(self.stats.sent, Ordering::Relaxed);
+        worker.received.store(self.stats.received, Ordering::Relaxed);
+        if let Some(new_latencies) = self.stats.take_new_latencies() {
+            add_to(&mut worker.new_latencies.lock().unwrap_or_else(PoisonError::into_inner), new_latencies);
         }
     }
 
-    /// Notes what never came.
-    pub(crate) fn settle(&mut self) {
+    /// Records the messages that were not sent or did not arrive.
+    pub(crate) fn record_missing(&mut self) {
         if self.complete() {
             return;
         }
         for room in self.users.chunks(self.workload.users as usize) {
-            let said: Vec<u32> = room.iter().map(|user| user.pace.sent).collect();
+            let sent: Vec<u32> = room.iter().map(|user| user.pace.sent).collect();
             for user in room {
-                let Seat { room, user: speaker, .. } = user.seat;
-                user.account.lost(room, &said).into_iter().for_each(|fault| self.tally.fault(fault));
+                let UserId { room, user: speaker, .. } = user.id;
+                user.account.lost(room, &sent).into_iter().for_each(|fault| self.stats.record_fault(fault));
                 let unsent = u64::from(self.workload.count - user.pace.sent);
                 if unsent > 0 {
                     let (speaker, sequence) = (Some(speaker), Some(user.pace.sent));
                     let kind = FaultKind::Unsent;
-                    self.tally.fault(Fault {
+                    self.stats.record_fault(Fault {
                         kind,
                         room,
                         user: None,

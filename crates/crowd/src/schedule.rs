@@ -1,17 +1,17 @@
-//! Where a user's schedule begins under pacing `rate`. Definition: docs/reference/protocol.md.
+//! The offset of a user's schedule under pacing `rate`. It is defined in `docs/reference/protocol.md`.
 
 use klatch_chat::text::mix;
 
-/// The step of SplitMix64.
+/// The increment of SplitMix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Output number `place`, from 0, of a SplitMix64 generator with this seed.
-fn split_mix_64(seed: u64, place: u64) -> u64 {
-    mix(seed.wrapping_add(place.wrapping_add(1).wrapping_mul(STEP)))
+/// Output number `index`, from 0, of a SplitMix64 generator with this seed.
+fn split_mix_64(seed: u64, index: u64) -> u64 {
+    mix(seed.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
 }
 
-/// The part of a period, 0 to below 1, by which the first message of a user comes after the gate. It depends on the room's
-/// own number, so shards speak as a whole crowd would.
+/// The offset of a user's first message from the gate, as a fraction of the period (0 to below 1). It depends on the
+/// room's global number, so shards send the same schedule as one crowd.
 pub(crate) fn jitter(seed: u64, room: u32, user: u32) -> f64 {
     let of_user = split_mix_64(split_mix_64(seed, 0), u64::from(room) << 32 | u64::from(user));
     (of_user >> 11) as f64 / (1_u64 << 53) as f64
@@ -51,10 +51,10 @@ mod tests {
             for due_ns in due {
                 assert_eq!(
                     pace.turn(&workload, u64::MAX, 1_000, 0, 0),
-                    Turn::Speak(1_000 + due_ns),
+                    Turn::Send(1_000 + due_ns),
                     "{vector}"
                 );
-                pace.said(&workload, u64::MAX);
+                pace.record_sent(&workload, u64::MAX);
             }
         }
     }

@@ -1,5 +1,4 @@
-//! The little that the parts of a crowd share with who watches them: a clock, a phase, counters that only the
-//! owner writes, and notices.
+//! What the workers share with the supervisor: a clock, a phase, counters that one worker writes, and control messages.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -13,68 +12,68 @@ use rustix::event::{EventfdFlags, eventfd};
 use crate::system::monotonic_ns;
 use crate::timeline::{Counts, add_to};
 
-/// What all are to do.
+/// The phase of the whole crowd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Phase {
-    /// Connect and join, and then wait.
+    /// Connect, join, and wait for the gate.
     Join,
-    /// Talk.
+    /// Send and receive messages.
     Talk,
-    /// Say good-bye and end.
+    /// Quit and end.
     Stop,
 }
 
-/// What reaches the one who watches.
-pub(crate) enum Notice {
-    /// All users of a part have joined.
+/// A message to the supervisor.
+pub(crate) enum ControlMessage {
+    /// All users of one worker have joined.
     Joined,
-    /// All messages of a part are said and delivered.
+    /// All messages of one worker are sent and delivered.
     Complete,
-    /// Something ended it.
+    /// The crowd cannot go on.
     Failed(Failure),
-    /// So many shards are at the gate.
-    Here(u32),
+    /// The number of shards at the gate.
+    ShardsAtGate(u32),
     Go,
     Quit,
 }
 
 pub(crate) struct Shared {
     started: Instant,
-    /// The start on the machine's own clock, ns.
+    /// The start on CLOCK_MONOTONIC, ns.
     started_machine_ns: u64,
     phase: AtomicU8,
     gate_ns: AtomicU64,
-    /// Connections that have been made.
+    /// Connections made by all workers.
     pub(crate) connected: AtomicU64,
-    pub(crate) posts: Vec<Post>,
+    pub(crate) workers: Vec<WorkerStatus>,
 }
 
-/// What one part, some whole rooms, tells, and how it is woken.
-pub(crate) struct Post {
+/// The published counters of one worker, and how to wake it.
+pub(crate) struct WorkerStatus {
     pub(crate) joined: AtomicU64,
     pub(crate) sent: AtomicU64,
     pub(crate) received: AtomicU64,
-    /// Latencies that nobody has fetched; written once an interval.
-    pub(crate) fresh: Mutex<Counts>,
+    /// Latencies that the supervisor has not taken yet; written once an interval.
+    pub(crate) new_latencies: Mutex<Counts>,
     pub(crate) wake: Wake,
 }
 
-/// How whoever runs the rooms is woken.
+/// How to wake a worker.
 pub(crate) enum Wake {
-    /// An event loop, by its eventfd.
+    /// The eventfd of an event loop.
     Loop(OwnedFd),
-    /// Threads that are parked.
+    /// Threads that park.
     Threads(Mutex<Vec<Thread>>),
 }
 
 impl Wake {
-    pub(crate) fn of_loop() -> std::io::Result<Wake> {
+    pub(crate) fn event_loop() -> std::io::Result<Wake> {
         Ok(Wake::Loop(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?))
     }
 
     fn wake(&self) {
         match self {
-            // It can only fail when 2^64 wake-ups are pending, and then the loop is awake.
+            // Fails only when 2^64 wake-ups are pending, and then the loop is awake.
             Wake::Loop(fd) => drop(rustix::io::write(fd, &1_u64.to_ne_bytes())),
             Wake::Threads(threads) => {
                 threads.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Thread::unpark);
@@ -85,9 +84,15 @@ impl Wake {
 
 impl Shared {
     pub(crate) fn new(wakes: Vec<Wake>) -> Shared {
-        let post = |wake| {
+        let worker = |wake| {
             let zero = || AtomicU64::new(0);
-            Post { joined: zero(), sent: zero(), received: zero(), fresh: Mutex::default(), wake }
+            WorkerStatus {
+                joined: zero(),
+                sent: zero(),
+                received: zero(),
+                new_latencies: Mutex::default(),
+                wake,
+            }
         };
         Shared {
             started: Instant::now(),
@@ -95,11 +100,11 @@ impl Shared {
             phase: AtomicU8::new(Phase::Join as u8),
             gate_ns: AtomicU64::new(0),
             connected: AtomicU64::new(0),
-            posts: wakes.into_iter().map(post).collect(),
+            workers: wakes.into_iter().map(worker).collect(),
         }
     }
 
-    /// ns since the crowd's own start.
+    /// ns since the start of the crowd.
     pub(crate) fn now_ns(&self) -> u64 {
         self.started.elapsed().as_nanos() as u64
     }
@@ -117,36 +122,39 @@ impl Shared {
         self.gate_ns.load(Ordering::Acquire)
     }
 
-    /// The same on the machine's clock; `None` before.
+    /// When the gate opened on CLOCK_MONOTONIC, ns; `None` before.
     pub(crate) fn opened_machine_ns(&self) -> Option<u64> {
         Some(self.gate_ns()).filter(|&gate_ns| gate_ns > 0).map(|gate_ns| self.started_machine_ns + gate_ns)
     }
 
-    /// Opens the gate: the clock of the score runs from here.
+    /// Opens the gate and starts the clock of the score.
     pub(crate) fn open_gate(&self) {
         self.gate_ns.store(self.now_ns(), Ordering::Release);
         self.enter(Phase::Talk);
     }
 
-    /// Enters a phase and wakes all.
+    /// Enters a phase and wakes all workers.
     pub(crate) fn enter(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Release);
-        self.posts.iter().for_each(|post| post.wake.wake());
+        self.workers.iter().for_each(|worker| worker.wake.wake());
     }
 
-    /// Users joined, messages said, deliveries verified: sums over the parts.
+    /// Users joined, messages sent and deliveries verified, summed over the workers.
     pub(crate) fn sums(&self) -> (u64, u64, u64) {
-        let sum = |of: fn(&Post) -> &AtomicU64| {
-            self.posts.iter().map(|post| of(post).load(Ordering::Relaxed)).sum()
+        let sum = |counter: fn(&WorkerStatus) -> &AtomicU64| {
+            self.workers.iter().map(|worker| counter(worker).load(Ordering::Relaxed)).sum()
         };
-        (sum(|post| &post.joined), sum(|post| &post.sent), sum(|post| &post.received))
+        (sum(|worker| &worker.joined), sum(|worker| &worker.sent), sum(|worker| &worker.received))
     }
 
-    /// Latencies of all parts that were not fetched before.
-    pub(crate) fn take_fresh(&self) -> Counts {
+    /// Takes the latencies that all workers have published since the last call.
+    pub(crate) fn take_new_latencies(&self) -> Counts {
         let mut all = Counts::new();
-        for post in &self.posts {
-            add_to(&mut all, std::mem::take(&mut *post.fresh.lock().unwrap_or_else(PoisonError::into_inner)));
+        for worker in &self.workers {
+            add_to(
+                &mut all,
+                std::mem::take(&mut *worker.new_latencies.lock().unwrap_or_else(PoisonError::into_inner)),
+            );
         }
         all
     }

@@ -5,92 +5,93 @@ use std::net::TcpStream;
 
 use crate::account::Account;
 use crate::pace::Pace;
-use crate::protocol::{Protocol, Seat};
+use crate::protocol::{Protocol, UserId};
 
-/// Bytes that may wait in a user before it says more; a server that does not read holds its speakers back here.
+/// Unsent bytes at which a user stops sending. This is the back-pressure of a server that does not read.
 pub(crate) const OUT_MAX: usize = 64 * 1024;
 
-/// No line of any protocol is this long, and the read buffer is larger.
+/// Longest line of any protocol, in bytes. The read buffer is larger.
 pub(crate) const LINE_MAX: usize = 16 * 1024;
 
-pub(crate) struct User<W> {
-    pub(crate) seat: Seat,
-    pub(crate) protocol: W,
+pub(crate) struct User<P> {
+    pub(crate) id: UserId,
+    pub(crate) protocol: P,
     pub(crate) account: Account,
     pub(crate) pace: Pace,
     pub(crate) stream: Option<TcpStream>,
     pub(crate) joined: bool,
-    /// The moment for which a timer is set, ns; 0 if none is.
+    /// The time for which a timer is set, ns; 0 if none is.
     pub(crate) timer_ns: u64,
-    /// Whether epoll watches for room in the send buffer.
-    pub(crate) output_watched: bool,
-    /// Bytes to be sent; without memory while there are none.
+    /// Whether epoll reports room in the send buffer.
+    pub(crate) write_interest: bool,
+    /// Bytes to be sent. An empty output owns no memory.
     pub(crate) out: Vec<u8>,
-    /// The beginning of a line whose rest has not come.
+    /// The beginning of an incomplete line.
     partial: Vec<u8>,
 }
 
-/// How much of the output went out.
+/// How much of the output the socket took.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flushed {
     All,
-    /// The socket takes no more now.
+    /// The send buffer is full.
     Partly,
 }
 
-impl<W: Protocol> User<W> {
-    pub(crate) fn new(seat: Seat, pace: Pace) -> User<W> {
+impl<P: Protocol> User<P> {
+    pub(crate) fn new(id: UserId, pace: Pace) -> User<P> {
         User {
-            seat,
-            protocol: W::new(seat),
-            account: Account::new(seat.user, seat.users),
+            id,
+            protocol: P::new(id),
+            account: Account::new(id.user, id.users),
             pace,
             stream: None,
             joined: false,
             timer_ns: 0,
-            output_watched: false,
+            write_interest: false,
             out: Vec::new(),
             partial: Vec::new(),
         }
     }
 
-    /// Reads once into `buffer`, behind what was left over. `None` if there is nothing now; 0 bytes at the end.
+    /// Reads once into `buffer`, after the incomplete line of the previous read. `None` if there is nothing to read; empty at
+    /// the end of the stream.
     pub(crate) fn read<'a>(&mut self, buffer: &'a mut [u8]) -> std::io::Result<Option<&'a [u8]>> {
-        let kept = self.partial.len();
-        if kept > LINE_MAX {
+        let partial_len = self.partial.len();
+        if partial_len > LINE_MAX {
             return Err(std::io::Error::other(format!("the server sent a line of over {LINE_MAX} bytes")));
         }
-        buffer[..kept].copy_from_slice(&self.partial);
+        buffer[..partial_len].copy_from_slice(&self.partial);
         let Some(stream) = &mut self.stream else { return Ok(None) };
-        match stream.read(&mut buffer[kept..]) {
+        match stream.read(&mut buffer[partial_len..]) {
             Ok(0) => Ok(Some(&[])),
             Ok(bytes) => {
                 self.partial.clear();
-                Ok(Some(&buffer[..kept + bytes]))
+                Ok(Some(&buffer[..partial_len + bytes]))
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Keeps the beginning of a line for the next read.
-    pub(crate) fn keep(&mut self, rest: &[u8]) {
+    /// Saves an incomplete line for the next read.
+    pub(crate) fn save_partial(&mut self, rest: &[u8]) {
         self.partial.extend_from_slice(rest);
     }
 
     /// Sends as much as the socket takes.
     pub(crate) fn flush(&mut self) -> std::io::Result<Flushed> {
         let Some(stream) = &mut self.stream else { return Ok(Flushed::All) };
-        let mut gone = 0;
-        while gone < self.out.len() {
-            match stream.write(&self.out[gone..]) {
-                Ok(bytes) => gone += bytes,
+        let mut written = 0;
+        while written < self.out.len() {
+            match stream.write(&self.out[written..]) {
+                Ok(bytes) => written += bytes,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
             }
         }
-        self.out.drain(..gone);
+        self.out.drain(..written);
         Ok(if self.out.is_empty() { Flushed::All } else { Flushed::Partly })
     }
 }

@@ -1,6 +1,6 @@
-//! Two threads a user, as VolanoMark's crowd had them: a receiver that reads and checks, and a sender that waits for its
-//! user's turn and writes. All calls block. The users of some rooms share the accounts, under one lock that nobody holds
-//! during a call of the system.
+//! Two threads a user, as in VolanoMark's crowd: a receiver reads and checks, and a sender waits for the user's turn and
+//! writes. All calls block. The users of some rooms share their accounts under one lock, which is never held during a
+//! system call.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -11,39 +11,39 @@ use std::time::Duration;
 
 use klatch_record::FailureKind;
 
-use crate::links::connect_user;
+use crate::connections::connect_user;
 use crate::pace::Turn;
 use crate::protocol::Protocol;
 use crate::room_loop::LEAVE_NS;
-use crate::rooms::{Rooms, State};
+use crate::rooms::{Rooms, RoomsState};
 use crate::shared::{Phase, Shared, Wake};
-use crate::tally::Tally;
+use crate::stats::CrowdStats;
 use crate::user::LINE_MAX;
 
-/// Enough for what these threads do; a user needs two of them.
+/// Stack of one thread in bytes. Each user needs two.
 const STACK_BYTES: usize = 128 * 1024;
-/// How often a sender looks whether the crowd stops, while the server takes nothing.
-const BLOCKED: Duration = Duration::from_millis(200);
+/// How often a blocked sender checks whether the crowd stops.
+const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Joins all users of these rooms, one after another, each with two threads from then on; runs until the crowd stops, and
-/// gives what was found in each part.
-pub(crate) fn run<W: Protocol>(
+/// Joins all users of these rooms, one after another, and starts two threads for each. Returns the statistics of each
+/// worker when the crowd stops.
+pub(crate) fn run<P: Protocol>(
     shared: &Shared,
-    rooms: Vec<Rooms<W>>,
+    rooms: Vec<Rooms<P>>,
     addresses: &[SocketAddr],
     connect_timeout: Duration,
-) -> Vec<Tally> {
+) -> Vec<CrowdStats> {
     let rooms: Vec<_> = rooms.into_iter().map(|room| Arc::new(Mutex::new(room))).collect();
-    shared.posts.iter().for_each(|post| wakes(&post.wake, current()));
+    shared.workers.iter().for_each(|worker| register_thread(&worker.wake, current()));
     let mut threads = Vec::new();
     'joining: for room in &rooms {
-        let users = locked(room).users.len();
-        for who in 0..users {
-            if let Err((kind, detail)) = join(room, who, addresses, connect_timeout, &mut threads) {
-                locked(room).fail(Some(who), kind, detail);
+        let users = lock(room).users.len();
+        for index in 0..users {
+            if let Err((kind, detail)) = connect(room, index, addresses, connect_timeout, &mut threads) {
+                lock(room).fail(Some(index), kind, detail);
                 break 'joining;
             }
-            while !locked(room).users[who].joined && shared.phase() == Phase::Join {
+            while !lock(room).users[index].joined && shared.phase() == Phase::Join {
                 park();
             }
         }
@@ -52,102 +52,102 @@ pub(crate) fn run<W: Protocol>(
         park();
     }
     for thread in threads {
-        // One that died has told why on standard error, and its messages are missing.
+        // A thread that panicked has printed the reason, and its messages count as missing.
         let _ = thread.join();
     }
-    let tally = |room: &Arc<Mutex<Rooms<W>>>| {
-        let mut room = locked(room);
-        room.settle();
-        std::mem::replace(&mut room.tally, Tally::new())
+    let stats = |room: &Arc<Mutex<Rooms<P>>>| {
+        let mut room = lock(room);
+        room.record_missing();
+        std::mem::replace(&mut room.stats, CrowdStats::new())
     };
-    rooms.iter().map(tally).collect()
+    rooms.iter().map(stats).collect()
 }
 
 /// Connects a user and starts its threads.
-fn join<W: Protocol>(
-    room: &Arc<Mutex<Rooms<W>>>,
-    who: usize,
+fn connect<P: Protocol>(
+    room: &Arc<Mutex<Rooms<P>>>,
+    index: usize,
     addresses: &[SocketAddr],
     connect_timeout: Duration,
     threads: &mut Vec<JoinHandle<()>>,
 ) -> Result<(), (FailureKind, String)> {
-    let (seat, number, shared) = {
-        let room = locked(room);
-        (room.users[who].seat, room.number, room.shared.clone())
+    let (id, number, shared) = {
+        let room = lock(room);
+        (room.users[index].id, room.number, room.shared.clone())
     };
     let not_connected = |error| {
         let first = shared.connected.load(Ordering::Relaxed) == 0;
         let kind = if first { FailureKind::Connect } else { FailureKind::Join };
         (kind, format!("cannot connect: {error}"))
     };
-    let stream = connect_user(addresses, seat, connect_timeout).map_err(not_connected)?;
-    stream.set_write_timeout(Some(BLOCKED)).map_err(not_connected)?;
+    let stream = connect_user(addresses, id, connect_timeout).map_err(not_connected)?;
+    stream.set_write_timeout(Some(WRITE_TIMEOUT)).map_err(not_connected)?;
     shared.connected.fetch_add(1, Ordering::Relaxed);
     {
-        let user = &mut locked(room).users[who];
-        user.protocol.hello(&mut user.out);
+        let user = &mut lock(room).users[index];
+        user.protocol.write_handshake(&mut user.out);
     }
-    let user = Arc::new(Threads {
+    let user = Arc::new(UserThreads {
         room: room.clone(),
-        who,
+        index,
         stream,
         starter: current(),
         ended: AtomicBool::new(false),
     });
     let start = |name: &str, run: Box<dyn FnOnce() + Send>| {
-        let name = format!("{name}-r{}u{}", seat.room, seat.user);
+        let name = format!("{name}-r{}u{}", id.room, id.user);
         let started = Builder::new().name(name).stack_size(STACK_BYTES).spawn(run);
         started.map_err(|error| (FailureKind::Join, format!("cannot start a thread: {error}")))
     };
     let sending = user.clone();
     let sender = start("send", Box::new(move || sending.send()))?;
-    wakes(&shared.posts[number].wake, sender.thread().clone());
-    let wakes_sender = sender.thread().clone();
+    register_thread(&shared.workers[number].wake, sender.thread().clone());
+    let sender_thread = sender.thread().clone();
     threads.push(sender);
-    threads.push(start("hear", Box::new(move || user.receive(&wakes_sender)))?);
+    threads.push(start("receive", Box::new(move || user.receive(&sender_thread)))?);
     Ok(())
 }
 
-/// A user as its two threads know it.
-struct Threads<W> {
-    room: Arc<Mutex<Rooms<W>>>,
-    who: usize,
+/// What a user's two threads share.
+struct UserThreads<P> {
+    room: Arc<Mutex<Rooms<P>>>,
+    index: usize,
     stream: TcpStream,
-    /// Who waits until this user has joined.
+    /// The thread that waits until this user has joined.
     starter: Thread,
-    /// Nothing is received any more.
+    /// The receiver has ended.
     ended: AtomicBool,
 }
 
-impl<W: Protocol> Threads<W> {
+impl<P: Protocol> UserThreads<P> {
     fn receive(&self, sender: &Thread) {
         let mut buffer = vec![0; 2 * LINE_MAX];
-        let mut kept = 0;
-        while let Some(bytes) = self.read(&mut buffer[kept..]) {
-            let (taken, is_wanted, has_joined) = {
-                let mut room = locked(&self.room);
+        let mut partial_len = 0;
+        while let Some(bytes) = self.read(&mut buffer[partial_len..]) {
+            let (taken, must_send, has_joined) = {
+                let mut room = lock(&self.room);
                 let now_ns = room.shared.now_ns();
-                let was_there = room.users[self.who].joined;
-                let taken = room.hear(self.who, &buffer[..kept + bytes], now_ns);
-                room.post();
-                let user = &room.users[self.who];
-                let may_speak = match room.turn(self.who, now_ns) {
-                    Turn::Speak(_) => true,
-                    Turn::Until(moment_ns) => moment_ns != user.timer_ns,
-                    Turn::Listen => false,
+                let had_joined = room.users[self.index].joined;
+                let taken = room.on_bytes(self.index, &buffer[..partial_len + bytes], now_ns);
+                room.publish();
+                let user = &room.users[self.index];
+                let may_send = match room.turn(self.index, now_ns) {
+                    Turn::Send(_) => true,
+                    Turn::WaitUntil(moment_ns) => moment_ns != user.timer_ns,
+                    Turn::WaitForOthers => false,
                 };
-                (taken, may_speak || !user.out.is_empty(), user.joined && !was_there)
+                (taken, may_send || !user.out.is_empty(), user.joined && !had_joined)
             };
-            // After the lock, which they would wait for.
-            if is_wanted {
+            // After the lock is released: both threads would block on it.
+            if must_send {
                 sender.unpark();
             }
             if has_joined {
                 self.starter.unpark();
             }
-            buffer.copy_within(taken..kept + bytes, 0);
-            kept = kept + bytes - taken;
-            if kept > LINE_MAX {
+            buffer.copy_within(taken..partial_len + bytes, 0);
+            partial_len = partial_len + bytes - taken;
+            if partial_len > LINE_MAX {
                 self.fail(format!("the server sent a line of over {LINE_MAX} bytes"));
                 break;
             }
@@ -156,7 +156,7 @@ impl<W: Protocol> Threads<W> {
         sender.unpark();
     }
 
-    /// Reads once; `None` at the end.
+    /// Reads once. `None` at the end of the stream or on an error, which it reports.
     fn read(&self, buffer: &mut [u8]) -> Option<usize> {
         loop {
             match (&self.stream).read(buffer) {
@@ -175,15 +175,15 @@ impl<W: Protocol> Threads<W> {
     }
 
     fn send(&self) {
-        let shared = locked(&self.room).shared.clone();
+        let shared = lock(&self.room).shared.clone();
         let mut out = Vec::new();
         while shared.phase() != Phase::Stop {
             let now_ns = shared.now_ns();
             let until_ns = {
-                let mut room = locked(&self.room);
-                let until_ns = room.say(self.who, now_ns);
-                room.post();
-                let user = &mut room.users[self.who];
+                let mut room = lock(&self.room);
+                let until_ns = room.queue_messages(self.index, now_ns);
+                room.publish();
+                let user = &mut room.users[self.index];
                 user.timer_ns = until_ns.unwrap_or(0);
                 std::mem::swap(&mut user.out, &mut out);
                 until_ns
@@ -206,14 +206,14 @@ impl<W: Protocol> Threads<W> {
         self.leave(&shared, out);
     }
 
-    /// Says good-bye, and lets the receiver listen until the connection is closed: what comes too often shows only now.
+    /// Quits, and waits until the receiver sees the connection close: duplicates may still arrive.
     fn leave(&self, shared: &Shared, mut out: Vec<u8>) {
         {
-            let mut room = locked(&self.room);
-            room.state = State::Leaving;
-            room.users[self.who].protocol.bye(&mut out);
+            let mut room = lock(&self.room);
+            room.state = RoomsState::Leaving;
+            room.users[self.index].protocol.write_quit(&mut out);
         }
-        // A connection that is gone needs no good-bye.
+        // The connection may already be broken.
         let _ = self.write(&out, shared);
         let _ = self.stream.shutdown(Shutdown::Write);
         let deadline_ns = shared.now_ns() + LEAVE_NS;
@@ -223,7 +223,7 @@ impl<W: Protocol> Threads<W> {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
-    /// Writes all; gives up when the server takes nothing and the crowd stops.
+    /// Writes everything. Fails if the server reads nothing while the crowd stops.
     fn write(&self, mut out: &[u8], shared: &Shared) -> std::io::Result<()> {
         while !out.is_empty() {
             match (&self.stream).write(out) {
@@ -237,16 +237,16 @@ impl<W: Protocol> Threads<W> {
     }
 
     fn fail(&self, detail: String) {
-        locked(&self.room).fail(Some(self.who), FailureKind::Disconnect, detail);
+        lock(&self.room).fail(Some(self.index), FailureKind::Disconnect, detail);
     }
 }
 
-fn wakes(wake: &Wake, thread: Thread) {
+fn register_thread(wake: &Wake, thread: Thread) {
     if let Wake::Threads(threads) = wake {
         threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
     }
 }
 
-fn locked<W>(room: &Mutex<Rooms<W>>) -> MutexGuard<'_, Rooms<W>> {
+fn lock<P>(room: &Mutex<Rooms<P>>) -> MutexGuard<'_, Rooms<P>> {
     room.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_crowd::{Options, Remote, Threads, remote_control, run};
+use klatch_crowd::{ControlSender, Options, Threads, control_channel, run};
 use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, save};
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
@@ -77,11 +77,11 @@ impl Crowd {
             gate_timeout: seconds("gate timeout", self.gate_timeout)?,
             steered: self.steered,
         };
-        let (remote, inbox) = remote_control();
-        let stopper = remote.clone();
+        let (control, inbox) = control_channel();
+        let stopper = control.clone();
         crate::interrupt::on_interrupt(move || stopper.stop("stopped by a signal"))?;
         if self.steered {
-            std::thread::spawn(move || obey_stdin(&remote));
+            std::thread::spawn(move || obey_stdin(&control));
         }
         let mut progress = (!self.json).then(|| Progress::new("crowd".to_owned()));
         let started_at = now();
@@ -135,15 +135,15 @@ pub(crate) fn seconds(what: &str, value: f64) -> anyhow::Result<Duration> {
 }
 
 /// Obeys the commands on standard input. End of input means stop.
-fn obey_stdin(remote: &Remote) {
+fn obey_stdin(control: &ControlSender) {
     for line in std::io::stdin().lines().map_while(Result::ok) {
         match line.as_str() {
-            "go" => remote.go(),
-            "quit" => return remote.quit(),
+            "go" => control.go(),
+            "quit" => return control.quit(),
             _ => {}
         }
     }
-    remote.stop("standard input ended");
+    control.stop("standard input ended");
 }
 
 fn print_event(event: &CrowdEvent) {

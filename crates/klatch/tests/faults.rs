@@ -126,7 +126,7 @@ fn a_silent_server_is_detected() {
 fn a_failed_join_is_detected() {
     for (status, record) in spoilt(Mischief::RefuseNick, "turns") {
         assert_eq!(status, Some(1));
-        let expected = "room 1, user 3: the server said: :srv 433 * r1u3 :Nickname is already in use";
+        let expected = "room 1, user 3: the server answered: :srv 433 * r1u3 :Nickname is already in use";
         assert!(reasons(&record).starts_with(expected), "{record:?}");
     }
 }

@@ -96,6 +96,6 @@ final class Handshake {
   }
 
   private void fail(Failure.Kind afterJoin, String line) {
-    user.failed(joined ? afterJoin : Failure.Kind.JOIN, "the server said: " + line);
+    user.failed(joined ? afterJoin : Failure.Kind.JOIN, "the server answered: " + line);
   }
 }

@@ -132,7 +132,7 @@ class ServerFaultTest {
     Result result = runTampered(message(3, line -> List.of(error)), 30);
     assertEquals(
         new Failure(
-            Failure.Kind.REFUSED, 1, 1, "the server said: 404 #klatch-1 Cannot send to channel"),
+            Failure.Kind.REFUSED, 1, 1, "the server answered: 404 #klatch-1 Cannot send to channel"),
         result.failure());
   }
 
@@ -145,7 +145,7 @@ class ServerFaultTest {
     Result result = runTampered(reject, 30);
     assertEquals(
         new Failure(
-            Failure.Kind.JOIN, 1, 1, "the server said: 433 r1u1 Nickname is already in use"),
+            Failure.Kind.JOIN, 1, 1, "the server answered: 433 r1u1 Nickname is already in use"),
         result.failure());
     assertEquals(0, result.elapsedS());
     assertEquals(40, result.faults().count(Fault.Kind.UNSENT));

@@ -1,4 +1,4 @@
-//! What an event loop has found so far: counts, latencies, examples of faults.
+//! The statistics of one worker: counts, latencies and examples of faults.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use klatch_record::{CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts,
 
 use crate::timeline::{Counts, Timeline};
 
-/// A day: whatever takes longer counts as this.
+/// One day. Longer latencies are recorded as this.
 const LATENCY_MAX_NS: u64 = 86_400 * 1_000_000_000;
 
-pub(crate) struct Tally {
-    /// Of the intervals that have ended.
+pub(crate) struct CrowdStats {
+    /// Latencies of the intervals that have ended.
     latency_ns: Histogram<u32>,
-    /// Of the one that goes on: a delivery is counted here alone, so that seeing when it came costs no more.
+    /// Latencies of the current interval. Deliveries are recorded here alone, so the time line costs nothing a delivery.
     current_ns: Histogram<u32>,
     current_ends_ns: u64,
     timeline: Timeline,
     lag_ns: Histogram<u32>,
     strangers: BTreeMap<(u32, Vec<u8>), u64>,
-    /// The moment of the last verified delivery; 0 if there was none.
+    /// The time of the last verified delivery, ns; 0 if there was none.
     pub(crate) last_ns: u64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
@@ -27,10 +27,10 @@ pub(crate) struct Tally {
     faults: Vec<Fault>,
 }
 
-impl Tally {
-    pub(crate) fn new() -> Tally {
+impl CrowdStats {
+    pub(crate) fn new() -> CrowdStats {
         let histogram = || Histogram::new_with_max(LATENCY_MAX_NS, 3).expect("the bounds are possible");
-        Tally {
+        CrowdStats {
             latency_ns: histogram(),
             current_ns: histogram(),
             current_ends_ns: 0,
@@ -45,23 +45,23 @@ impl Tally {
         }
     }
 
-    /// A verified delivery that arrived at `now_ns`, after the gate had opened at `gate_ns`, and was meant to be sent at
-    /// `meant_ns`.
-    pub(crate) fn delivery(&mut self, gate_ns: u64, now_ns: u64, meant_ns: u64) {
+    /// Records a verified delivery that arrived at `now_ns` and had the intended send time `meant_ns`. The gate opened at
+    /// `gate_ns`.
+    pub(crate) fn record_delivery(&mut self, gate_ns: u64, now_ns: u64, meant_ns: u64) {
         if now_ns >= self.current_ends_ns {
             self.end_interval();
-            self.current_ends_ns = gate_ns + self.timeline.go_to(now_ns.saturating_sub(gate_ns));
+            self.current_ends_ns = gate_ns + self.timeline.advance_to(now_ns.saturating_sub(gate_ns));
         }
         self.received += 1;
-        // Threads that share this may look at the clock in one order and come here in another.
+        // Threads may read the clock in one order and get here in another.
         self.last_ns = self.last_ns.max(now_ns);
-        // A text is checked before its time is used, so the difference fits.
+        // The text is checked before its time is used, so the difference fits.
         self.current_ns.saturating_record(now_ns.saturating_sub(meant_ns));
     }
 
-    /// Latencies of intervals that have ended since this was called before.
-    pub(crate) fn take_fresh(&mut self) -> Option<Counts> {
-        self.timeline.take_fresh()
+    /// Latencies of intervals that have ended since the last call.
+    pub(crate) fn take_new_latencies(&mut self) -> Option<Counts> {
+        self.timeline.take_new_latencies()
     }
 
     #[cold]
@@ -73,28 +73,28 @@ impl Tally {
         self.current_ns.reset();
     }
 
-    pub(crate) fn lag(&mut self, lag_ns: u64) {
+    pub(crate) fn record_lag(&mut self, lag_ns: u64) {
         self.lag_ns.saturating_record(lag_ns);
     }
 
-    pub(crate) fn fault(&mut self, fault: Fault) {
+    pub(crate) fn record_fault(&mut self, fault: Fault) {
         self.counts[fault.kind as usize] += fault.count;
         if self.faults.len() < EXAMPLES_MAX {
             self.faults.push(fault);
         }
     }
 
-    /// Somebody who is not of the crowd was seen in `room`, or said `messages` there.
-    pub(crate) fn stranger(&mut self, room: u32, nick: &[u8], messages: u64) {
-        let known =
+    /// Records a client outside the crowd that is in `room`, and the `messages` that it sent there.
+    pub(crate) fn record_stranger(&mut self, room: u32, nick: &[u8], messages: u64) {
+        let listed =
             self.strangers.len() < EXAMPLES_MAX || self.strangers.contains_key(&(room, nick.to_vec()));
-        if known {
+        if listed {
             *self.strangers.entry((room, nick.to_vec())).or_default() += messages;
         }
     }
 
-    /// Adds all of this to `result`.
-    pub(crate) fn pour_into(mut self, result: &mut CrowdResult) {
+    /// Adds everything to `result`.
+    pub(crate) fn merge_into(mut self, result: &mut CrowdResult) {
         self.end_interval();
         let count = |kind: FaultKind| self.counts[kind as usize];
         result.sent += self.sent;
@@ -127,7 +127,7 @@ fn add(pairs: &mut Vec<(u64, u64)>, histogram: &Histogram<u32>) {
     *pairs = sum.into_iter().collect();
 }
 
-/// Lowest value of each bucket that is not empty, and how often.
+/// The lowest value and the count of each bucket that is not empty.
 fn recorded(histogram: &Histogram<u32>) -> impl Iterator<Item = (u64, u64)> {
     histogram.iter_recorded().map(|bucket| {
         (histogram.lowest_equivalent(bucket.value_iterated_to()), u64::from(bucket.count_at_value()))
@@ -139,17 +139,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tallies_add_up() {
+    fn merged_stats_add_up() {
         let mut result = CrowdResult::default();
         for room in 1..=2 {
-            let mut tally = Tally::new();
-            tally.delivery(1_000, 5_000, 2_000);
-            tally.delivery(1_000, 9_000_000, 1_000_000);
-            tally.delivery(1_000, 60_000_000, 59_000_000);
-            assert_eq!(tally.take_fresh().map(|fresh| fresh.into_values().sum()), Some(2_u64));
-            tally.stranger(room, b"eve", 0);
-            tally.stranger(room, b"eve", 1);
-            tally.pour_into(&mut result);
+            let mut stats = CrowdStats::new();
+            stats.record_delivery(1_000, 5_000, 2_000);
+            stats.record_delivery(1_000, 9_000_000, 1_000_000);
+            stats.record_delivery(1_000, 60_000_000, 59_000_000);
+            assert_eq!(
+                stats.take_new_latencies().map(|new_latencies| new_latencies.into_values().sum()),
+                Some(2_u64)
+            );
+            stats.record_stranger(room, b"eve", 0);
+            stats.record_stranger(room, b"eve", 1);
+            stats.merge_into(&mut result);
         }
         assert_eq!(result.received, 6);
         let [(short, 2), (_, 2), (long, 2)] = result.latency_ns[..] else {
@@ -168,14 +171,14 @@ mod tests {
 
     #[test]
     fn examples_are_few_and_counts_complete() {
-        let mut tally = Tally::new();
+        let mut stats = CrowdStats::new();
         for sequence in 0..100 {
             let kind = FaultKind::Duplicated;
             let (user, speaker, sequence) = (Some(1), Some(2), Some(sequence));
-            tally.fault(Fault { kind, room: 1, user, speaker, sequence, count: 1, detail: None });
+            stats.record_fault(Fault { kind, room: 1, user, speaker, sequence, count: 1, detail: None });
         }
         let mut result = CrowdResult::default();
-        tally.pour_into(&mut result);
+        stats.merge_into(&mut result);
         assert_eq!((result.duplicated, result.faults.len(), result.lost), (100, EXAMPLES_MAX, 0));
     }
 }

@@ -1,0 +1,174 @@
+//! Waits at a gate with one more connection, in room 0 of the server under test.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use klatch_record::{Failure, FailureKind, Gate};
+
+use crate::connections::connect_any;
+use crate::gate::{GateAction, GateMembership, REPEAT_NS};
+use crate::options::Options;
+use crate::protocol::{Protocol, ServerEvent, UserId};
+use crate::shared::{ControlMessage, Phase, Shared};
+
+/// The room in which shards meet. The rooms of crowds start at 1.
+const ROOM: u32 = 0;
+/// Users of that room are numbered by their shard's first room.
+const USERS: u32 = 65_536;
+/// Longest wait for input before the clock is checked.
+const TICK: Duration = Duration::from_millis(200);
+/// Longest time for a server to close the connection of a client that has quit.
+const LEAVE: Duration = Duration::from_secs(2);
+
+/// Starts a thread that waits at the gate. It sends the outcome as a control message.
+pub(crate) fn spawn<P: Protocol>(
+    options: &Options,
+    gate: Gate,
+    addresses: Vec<SocketAddr>,
+    shared: Arc<Shared>,
+    control: Sender<ControlMessage>,
+) -> std::io::Result<()> {
+    let (start, rooms) = (options.workload.start, options.workload.rooms);
+    let (timeout, connect_timeout) = (options.gate_timeout, options.connect_timeout);
+    std::thread::Builder::new().name("gate".to_owned()).spawn(move || {
+        let membership = GateMembership::new(gate, start, rooms);
+        let protocol = P::new(UserId { room: ROOM, user: start, users: USERS });
+        let stream = match connect_any(&addresses, connect_timeout) {
+            Ok(stream) => stream,
+            Err(error) => return fail(&control, FailureKind::Join, format!("cannot connect: {error}")),
+        };
+        let mut client =
+            GateClient { protocol, stream, membership, shared, control, out: Vec::new(), reported: 0 };
+        match client.until_open(timeout) {
+            Ok(true) => {
+                // Start first: the clock is running.
+                let _ = client.control.send(ControlMessage::Go);
+                client.leave();
+            }
+            Ok(false) => {}
+            Err((kind, detail)) => fail(&client.control, kind, detail),
+        }
+    })?;
+    Ok(())
+}
+
+fn fail(control: &Sender<ControlMessage>, kind: FailureKind, detail: String) {
+    let failure = Failure { kind, room: None, user: None, detail: format!("the gate: {detail}") };
+    // The receiver is gone only when the crowd has ended.
+    let _ = control.send(ControlMessage::Failed(failure));
+}
+
+struct GateClient<P> {
+    protocol: P,
+    stream: TcpStream,
+    membership: GateMembership,
+    shared: Arc<Shared>,
+    control: Sender<ControlMessage>,
+    out: Vec<u8>,
+    /// The number of shards that was reported last.
+    reported: usize,
+}
+
+impl<P: Protocol> GateClient<P> {
+    /// Returns `true` when the gate opened, `false` when the crowd stops before.
+    fn until_open(&mut self, timeout: Duration) -> Result<bool, (FailureKind, String)> {
+        let broke =
+            |error: std::io::Error| (FailureKind::Disconnect, format!("the connection broke: {error}"));
+        self.stream.set_nodelay(true).and(self.stream.set_read_timeout(Some(TICK))).map_err(broke)?;
+        self.protocol.write_handshake(&mut self.out);
+        let deadline = Instant::now() + timeout;
+        let (mut joined, mut announced_ns) = (false, 0);
+        let (mut input, mut buffer) = (Vec::new(), [0; 4096]);
+        while self.shared.phase() == Phase::Join {
+            let now_ns = self.shared.now_ns();
+            if joined && self.membership.must_open(now_ns) {
+                self.queue_line(self.membership.open_line());
+                self.flush().map_err(broke)?;
+                return Ok(true);
+            }
+            if joined && now_ns - announced_ns >= REPEAT_NS {
+                self.queue_line(self.membership.announcement());
+                announced_ns = now_ns;
+            }
+            self.report_present(now_ns);
+            if Instant::now() >= deadline {
+                let present = self.membership.describe(now_ns);
+                return Err((FailureKind::Timeout, format!("after {} s {present}", timeout.as_secs_f64())));
+            }
+            self.flush().map_err(broke)?;
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err((FailureKind::Disconnect, "the server closed the connection".into())),
+                Ok(bytes) => input.extend_from_slice(&buffer[..bytes]),
+                Err(error) if is_timeout(&error) => continue,
+                Err(error) => return Err(broke(error)),
+            }
+            let mut taken = 0;
+            while let Some((bytes, event)) = self.protocol.parse(&input[taken..], &mut self.out) {
+                taken += bytes;
+                let action = match event {
+                    ServerEvent::Joined => {
+                        joined = true;
+                        GateAction::Answer
+                    }
+                    ServerEvent::Message(_, text) => self.membership.on_line(text, now_ns),
+                    ServerEvent::Refused(line) | ServerEvent::Closing(line) => {
+                        let line = String::from_utf8_lossy(line);
+                        return Err((FailureKind::Join, format!("the server answered: {line}")));
+                    }
+                    ServerEvent::Stranger(_) | ServerEvent::Ignored => GateAction::Wait,
+                };
+                match action {
+                    GateAction::Go => return Ok(true),
+                    GateAction::Answer => {
+                        (announced_ns, _) = (now_ns, self.queue_line(self.membership.announcement()))
+                    }
+                    GateAction::Wait => {}
+                }
+            }
+            input.drain(..taken);
+        }
+        Ok(false)
+    }
+
+    fn queue_line(&mut self, line: String) {
+        self.protocol.write_message(&mut self.out, line.len(), |out| out.extend_from_slice(line.as_bytes()));
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.stream.write_all(&self.out)?;
+        self.out.clear();
+        Ok(())
+    }
+
+    /// Reports the number of shards present when it has changed.
+    fn report_present(&mut self, now_ns: u64) {
+        let present = self.membership.count_present(now_ns);
+        if present != self.reported {
+            self.reported = present;
+            let _ = self.control.send(ControlMessage::ShardsAtGate(present as u32));
+        }
+    }
+
+    /// Quits and reads until the connection is closed, so that the last message is delivered.
+    fn leave(mut self) {
+        self.protocol.write_quit(&mut self.out);
+        let sent = self.flush().and_then(|()| self.stream.shutdown(Shutdown::Write));
+        let deadline = Instant::now() + LEAVE;
+        let mut buffer = [0; 4096];
+        while sent.is_ok() && Instant::now() < deadline {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) if is_timeout(&error) => {}
+                Err(_) => break,
+            }
+        }
+    }
+}
+
+fn is_timeout(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}

@@ -1,0 +1,198 @@
+//! Supervises a crowd from the first connection to the last delivery: opens the gate, reports progress and detects stalls.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use klatch_record::{CrowdEvent, Failure, FailureKind, Gate};
+
+use crate::options::Options;
+use crate::shared::{ControlMessage, Shared};
+
+/// How often progress is reported.
+const PROGRESS_PERIOD: Duration = Duration::from_millis(500);
+
+/// Supervises the workers from the first connection to the last delivery.
+pub(crate) struct Supervisor<'a, F, G> {
+    pub(crate) options: &'a Options,
+    pub(crate) shared: &'a Shared,
+    pub(crate) inbox: Receiver<ControlMessage>,
+    pub(crate) on_event: F,
+    /// Starts the client that waits at the gate.
+    pub(crate) start_gate_client: G,
+    pub(crate) workers: usize,
+}
+
+impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, F, G> {
+    /// Returns the time in seconds that joining took, and the failure if there was one.
+    pub(crate) fn run(mut self) -> (f64, Option<Failure>) {
+        let mut join_s = 0.0;
+        let failure = self.join_and_talk(&mut join_s).err();
+        (self.on_event)(&CrowdEvent::Done);
+        let stopped = failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::Stopped);
+        if self.options.steered && !stopped {
+            self.wait_for_quit();
+        }
+        (join_s, failure)
+    }
+
+    fn join_and_talk(&mut self, join_s: &mut f64) -> Result<(), Failure> {
+        let started = Instant::now();
+        let workload = &self.options.workload;
+        let expected = workload.sent_expected() + workload.received_expected();
+        let users = workload.connections();
+        let mut reported = 0;
+        self.wait_for_workers(
+            |message| matches!(message, ControlMessage::Joined),
+            |supervisor, (joined, ..)| {
+                if joined > reported {
+                    reported = joined;
+                    (supervisor.on_event)(&CrowdEvent::Joining { joined, users });
+                }
+                joined
+            },
+        )?;
+        *join_s = started.elapsed().as_secs_f64();
+        (self.on_event)(&CrowdEvent::Joined { join_s: *join_s });
+        if let Some(gate) = &self.options.gate {
+            (self.start_gate_client)(gate)
+                .map_err(|error| stopped(format!("cannot wait at the gate: {error}")))?;
+        }
+        if self.options.steered || self.options.gate.is_some() {
+            self.wait_for_go()?;
+        }
+        (self.on_event)(&CrowdEvent::Open);
+        self.shared.open_gate();
+        self.wait_for_workers(
+            |message| matches!(message, ControlMessage::Complete),
+            |supervisor, (_, sent, received)| {
+                let latency_ns = supervisor.shared.take_new_latencies().into_iter().collect();
+                (supervisor.on_event)(&CrowdEvent::Progress { sent, received, expected, latency_ns });
+                sent + received
+            },
+        )
+    }
+
+    /// Waits for one matching message from each worker. Fails when `progress`, a sum over the workers, stops changing.
+    fn wait_for_workers(
+        &mut self,
+        matches: impl Fn(&ControlMessage) -> bool,
+        mut progress: impl FnMut(&mut Self, (u64, u64, u64)) -> u64,
+    ) -> Result<(), Failure> {
+        let mut missing = self.workers;
+        let mut next_report = Instant::now() + PROGRESS_PERIOD;
+        let (mut last_sum, mut moved_at) = (0, Instant::now());
+        while missing > 0 {
+            match self.inbox.recv_timeout(next_report.saturating_duration_since(Instant::now())) {
+                Ok(ControlMessage::Failed(failure)) => return Err(failure),
+                Ok(message) => missing -= usize::from(matches(&message)),
+                Err(RecvTimeoutError::Timeout) => {
+                    next_report += PROGRESS_PERIOD;
+                    let sum = progress(self, self.shared.sums());
+                    if sum != last_sum {
+                        (last_sum, moved_at) = (sum, Instant::now());
+                    } else if moved_at.elapsed() >= self.options.timeout {
+                        return Err(self.stalled());
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(workers_died()),
+            }
+        }
+        Ok(())
+    }
+
+    fn stalled(&self) -> Failure {
+        let detail = format!("no progress for {} s", self.options.timeout.as_secs_f64());
+        Failure { kind: FailureKind::Timeout, room: None, user: None, detail }
+    }
+
+    fn wait_for_go(&mut self) -> Result<(), Failure> {
+        loop {
+            match self.inbox.recv() {
+                Ok(ControlMessage::Go) => return Ok(()),
+                Ok(ControlMessage::Failed(failure)) => return Err(failure),
+                Ok(ControlMessage::ShardsAtGate(here)) => {
+                    let shards = self.options.gate.as_ref().map_or(0, |gate| gate.shards);
+                    (self.on_event)(&CrowdEvent::Gate { here, shards });
+                }
+                Ok(_) => {}
+                Err(_) => return Err(workers_died()),
+            }
+        }
+    }
+
+    /// Waits for `quit` or a stop. Broken connections no longer matter.
+    fn wait_for_quit(&mut self) {
+        let ends = |message: ControlMessage| match message {
+            ControlMessage::Quit => true,
+            ControlMessage::Failed(failure) => failure.kind == FailureKind::Stopped,
+            _ => false,
+        };
+        while self.inbox.recv().is_ok_and(|message| !ends(message)) {}
+    }
+}
+
+fn workers_died() -> Failure {
+    stopped("the threads of the crowd ended by themselves".to_owned())
+}
+
+fn stopped(detail: String) -> Failure {
+    Failure { kind: FailureKind::Stopped, room: None, user: None, detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::Ordering;
+    use std::sync::mpsc::channel;
+
+    use klatch_record::{Pacing, ProtocolName, Workload};
+
+    use super::*;
+    use crate::options::Threads;
+    use crate::shared::Wake;
+
+    /// Joining takes longer than one progress period; the report of three users triggers the last one.
+    #[test]
+    fn joined_users_are_reported_while_others_join() {
+        let pacing = Pacing::Turns;
+        let options = Options {
+            host: String::new(),
+            port: 1,
+            protocol: ProtocolName::Irc,
+            workload: Workload {
+                rooms: 1,
+                users: 4,
+                count: 1,
+                size_bytes: 60,
+                start: 1,
+                pacing,
+                pause_s: 0.0,
+            },
+            threads: Threads::Loops(1),
+            timeout: Duration::from_secs(5),
+            connect_timeout: Duration::from_secs(1),
+            seed: 1,
+            gate: None,
+            gate_timeout: Duration::from_secs(1),
+            steered: false,
+        };
+        let shared = Shared::new(vec![Wake::Threads(Mutex::default())]);
+        shared.workers[0].joined.store(3, Ordering::Relaxed);
+        let (sender, inbox) = channel();
+        let on_event = |event: &CrowdEvent| {
+            if *event == (CrowdEvent::Joining { joined: 3, users: 4 }) {
+                sender.send(ControlMessage::Joined).unwrap();
+                sender.send(ControlMessage::Complete).unwrap();
+            }
+        };
+        let supervisor = Supervisor {
+            options: &options,
+            shared: &shared,
+            inbox,
+            on_event,
+            start_gate_client: |_: &Gate| Ok(()),
+            workers: 1,
+        };
+        assert_eq!(supervisor.run().1, None);
+    }
+}
