@@ -36,7 +36,7 @@ pub enum RunError {
     Needs(#[from] NeedError),
     /// The platform is unknown, not installed or misconfigured.
     #[error(transparent)]
-    Platform(#[from] PlatformError),
+    Platform(Box<PlatformError>),
     /// No Java was detected that can run the Java crowd.
     #[error("the Java crowd {0}")]
     CrowdJava(JavaError),
@@ -48,7 +48,7 @@ pub enum RunError {
     },
     /// A server could not be started.
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Server(Box<ServerError>),
     /// A crowd process could not be started.
     #[error("the crowd: {0}")]
     Crowd(#[from] ProcessError),
@@ -124,22 +124,34 @@ pub(crate) fn after_restore<T>(
     }
 }
 
+impl From<PlatformError> for RunError {
+    fn from(error: PlatformError) -> RunError {
+        RunError::Platform(error.into())
+    }
+}
+
+impl From<ServerError> for RunError {
+    fn from(error: ServerError) -> RunError {
+        RunError::Server(error.into())
+    }
+}
+
 impl RunError {
     /// Whether this error would also fail the next cell of a study, so that the study ends.
     pub fn ends_a_study(&self) -> bool {
         use ProcessError::Interrupted;
-        if let RunError::RunAndRestore { run, .. } = self {
-            return run.ends_a_study();
-        }
-        matches!(
-            self,
+        match self {
+            RunError::RunAndRestore { run, .. } => run.ends_a_study(),
+            RunError::Server(error) => {
+                matches!(**error, ServerError::Process { source: Interrupted, .. })
+            }
             RunError::Save(_)
-                | RunError::Folder { .. }
-                | RunError::LoopbackProbe(_)
-                | RunError::Interrupted
-                | RunError::Crowd(Interrupted)
-                | RunError::Server(ServerError::Process { source: Interrupted, .. })
-        )
+            | RunError::Folder { .. }
+            | RunError::LoopbackProbe(_)
+            | RunError::Interrupted
+            | RunError::Crowd(Interrupted) => true,
+            _ => false,
+        }
     }
 }
 

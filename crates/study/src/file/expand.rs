@@ -135,15 +135,16 @@ fn cell(
         Err(RunError::Workload(error)) => return Err(source.error_at(span(error.axis()), error)),
         Err(error @ RunError::Needs(_)) => return Err(source.error_at(span("rooms"), error)),
         Err(RunError::Scheduler(error)) => Some(error_chain(&error)),
-        // A platform that is not installed can be installed later; any other error is in the file.
-        Err(RunError::Platform(
+        Err(RunError::Platform(error)) => match *error {
+            // A platform that is not installed can be installed later; any other error is in the file.
             error @ (PlatformError::Java { .. }
             | PlatformError::Program { .. }
-            | PlatformError::Source { .. }),
-        )) => Some(error_chain(&error)),
-        Err(RunError::Platform(PlatformError::Knob(error))) => {
-            return Err(source.error_at(span(error.knob().unwrap_or_default()), error));
-        }
+            | PlatformError::Source { .. }) => Some(error_chain(&error)),
+            PlatformError::Knob(error) => {
+                return Err(source.error_at(span(error.knob().unwrap_or_default()), error));
+            }
+            error => return Err(source.error_at(choice.span(), error)),
+        },
         Err(error) => return Err(source.error_at(choice.span(), error)),
     };
     Ok(Cell { id: String::new(), at: draft.at.into_iter().collect(), plan: draft.plan, absent })
