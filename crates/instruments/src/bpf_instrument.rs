@@ -38,7 +38,7 @@ pub(crate) struct Preferred {
     pub(crate) remedy: &'static str,
 }
 
-/// A finished measurement.
+/// A finished measurement, whose maps can be read.
 pub(crate) struct Measurement<'a> {
     pub(crate) bpf: &'a Bpf,
     pub(crate) targets: &'a Targets,

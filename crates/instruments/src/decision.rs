@@ -21,7 +21,7 @@ pub(crate) static DECISION_COST: BpfInstrument = BpfInstrument {
     read,
 };
 
-/// `GROUPS` of decision.bpf.c.
+/// `GROUPS` of decision.bpf.c: groups of queue lengths.
 const GROUPS: u32 = 96;
 
 /// Decisions that a group needs for its median to enter the fit.

@@ -48,7 +48,7 @@ pub(crate) trait RunningInstrument {
 
 /// The results of an instrument.
 pub(crate) struct Output {
-    /// The observations.
+    /// The observations, as they go into the record.
     pub(crate) data: ObservationData,
     /// Cost of the instrument during the run, if it was measured.
     pub(crate) cost: Option<Cost>,

@@ -20,7 +20,7 @@ pub(crate) static LOCK_WAITS: BpfInstrument = BpfInstrument {
     read,
 };
 
-/// `SAMPLED_ONE_IN` of locks.bpf.c.
+/// `SAMPLED_ONE_IN` of locks.bpf.c: waits per sampled caller.
 const SAMPLED_ONE_IN: u64 = 4;
 /// In the order of the `enum` in locks.bpf.c.
 const KINDS: [&str; 7] = ["spinlock", "rwlock", "mutex", "rwsem", "rtmutex", "percpu-rwsem", "other"];

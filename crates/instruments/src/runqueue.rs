@@ -27,7 +27,7 @@ pub(crate) static RUNQUEUE_LENGTH: BpfInstrument = BpfInstrument {
 const LENGTHS: u32 = 1024;
 /// `SLOT_BITS` of runqueue.bpf.c: a slot covers 2^28 ns.
 const SLOT_BITS: u32 = 28;
-/// `SLOTS` of runqueue.bpf.c.
+/// `SLOTS` of runqueue.bpf.c: the ring holds 18 minutes.
 const SLOTS: u64 = 4096;
 
 /// Moments over time in the record.

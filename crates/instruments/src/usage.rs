@@ -108,7 +108,7 @@ struct SideSnapshot {
     faults_minor: u64,
     faults_major: u64,
     memory_bytes: u64,
-    /// By thread id.
+    /// Snapshots by thread id, of all processes.
     threads: BTreeMap<i32, ThreadSnapshot>,
 }
 

@@ -207,7 +207,7 @@ fn collections_and_pauses_are_those_of_the_log() {
     assert_eq!(collections, logged.len() as u64, "{server:?}");
     assert!((0.7..1.3).contains(&(time_ms / logged_ms)), "{time_ms} ms, by the log {logged_ms} ms");
     let pause = server.gc_pause_ms.unwrap();
-    // On a busy machine two pauses can fall between two looks at the counters: then the first is not observed, be it the longest.
+    // On a busy machine two pauses can fall between two polls. The first is then lost, even if it is the longest.
     let (shortest, longest) = logged.iter().fold((f64::MAX, 0.0_f64), |(s, l), ms| (s.min(*ms), l.max(*ms)));
     assert!((0.5 * shortest..1.5 * longest + 1.0).contains(&pause.max), "{pause:?}, by the log {logged:?}");
     assert!((1..=collections).contains(&pause.count), "{pause:?}");

@@ -1,4 +1,4 @@
-//! Instruments that observe processes, compared with counts that the tests know.
+//! Instruments that observe processes, compared with counts of the tests themselves.
 
 mod shared;
 

@@ -46,11 +46,11 @@ pub enum FolderError {
     /// A system call failed.
     #[error("cannot {what} {path}", path = path.display())]
     System {
-        /// The operation.
+        /// The failed operation, as a verb phrase.
         what: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The cause.
+        /// The error of the system call.
         #[source]
         source: std::io::Error,
     },
@@ -119,7 +119,7 @@ impl PrivateFolder {
     /// Opens a folder in this one, and creates it if it is missing.
     ///
     /// # Errors
-    /// As [`PrivateFolder::create`].
+    /// The same as those of [`PrivateFolder::create`].
     pub fn subfolder(&self, name: &str) -> Result<PrivateFolder, FolderError> {
         let path = self.path.join(name);
         let fd = enter(&self.fd, Path::new(name), &path, true)?;

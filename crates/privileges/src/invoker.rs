@@ -1,4 +1,4 @@
-//! The user who started Klatch through sudo.
+//! The invoking user: the one that ran sudo to start Klatch.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -32,25 +32,25 @@ pub enum InvokerError {
     /// `SUDO_UID` or `SUDO_GID` holds no id.
     #[error("{name} is {value:?}, which is not a numeric id; run klatch through sudo, or unset {name}")]
     Variable {
-        /// The environment variable.
+        /// Name of the environment variable.
         name: &'static str,
-        /// Its value.
+        /// Its value, which is no id.
         value: String,
     },
     /// A system call failed.
     #[error("cannot {what} of the invoking user {uid}")]
     System {
-        /// The operation.
+        /// The failed operation, as a verb phrase.
         what: &'static str,
-        /// The user id.
+        /// Id of the invoking user.
         uid: u32,
-        /// The cause.
+        /// The error of the system call.
         #[source]
         source: std::io::Error,
     },
 }
 
-/// Makes all file accesses of this process those of the user who ran sudo; does nothing if sudo was not used.
+/// Gives all file accesses of this process the rights of the invoking user; does nothing without sudo.
 ///
 /// Call it before the first thread starts: threads inherit these rights. The effective user stays root, so [`as_root`] and
 /// capabilities that do not concern files keep working.
@@ -72,7 +72,7 @@ pub fn act_as_invoker() -> Result<(), InvokerError> {
     Ok(())
 }
 
-/// The user who ran sudo, as determined by [`act_as_invoker`].
+/// The invoking user, as determined by [`act_as_invoker`].
 pub fn invoker() -> Option<&'static Invoker> {
     INVOKER.get()?.as_ref()
 }

@@ -20,7 +20,7 @@ pub enum ManifestError {
     /// A file was altered, added or removed, or other users can write it.
     #[error("{path} is not used: {why}; remove {folder} to have it made again", path = path.display(), folder = folder.display())]
     Changed {
-        /// The file.
+        /// Path of the file concerned.
         path: PathBuf,
         /// The difference, as a clause.
         why: &'static str,
@@ -30,11 +30,11 @@ pub enum ManifestError {
     /// A file cannot be read or written.
     #[error("cannot {what} {path}", path = path.display())]
     System {
-        /// The operation.
+        /// The failed operation, as a verb phrase.
         what: &'static str,
-        /// The file.
+        /// Path of the file concerned.
         path: PathBuf,
-        /// The cause.
+        /// The error of the system call.
         #[source]
         source: io::Error,
     },

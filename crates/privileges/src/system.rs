@@ -12,7 +12,7 @@ const ENTRY_BYTES_MAX: usize = 1 << 20;
 /// An entry of the user database.
 pub(crate) struct User {
     pub(crate) name: CString,
-    /// Primary group id.
+    /// Id of the primary group.
     pub(crate) gid: u32,
     pub(crate) home: PathBuf,
 }

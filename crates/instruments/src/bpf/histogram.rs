@@ -2,7 +2,7 @@
 
 use klatch_record::observed::Distribution;
 
-/// `BUCKETS` of klatch.bpf.h.
+/// `BUCKETS` of klatch.bpf.h, four per octave.
 const BUCKETS: usize = 128;
 
 /// Counts in four buckets per octave, followed by the number of values and their sum.
@@ -25,7 +25,7 @@ impl Histogram {
         self.0.iter_mut().zip(&other.0).for_each(|(sum, count)| *sum += count);
     }
 
-    /// Number of values.
+    /// Number of values in all buckets.
     pub(crate) fn count(&self) -> u64 {
         self.0[BUCKETS]
     }

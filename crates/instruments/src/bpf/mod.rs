@@ -22,7 +22,7 @@ use crate::error::InstrumentError;
 use crate::kernel::Kernel;
 use crate::targets::{Side, Targets};
 
-/// `PID_SLOTS` of klatch.bpf.h.
+/// `PID_SLOTS` of klatch.bpf.h: entries of tables by process.
 const PID_SLOTS: u32 = 65_536;
 
 /// The bytes of the object that the build script compiled from `<name>.bpf.c`.
@@ -129,7 +129,7 @@ impl Bpf {
         self.links.clear();
     }
 
-    /// The map `name`.
+    /// The map called `name` in the BPF C.
     pub(crate) fn map(&self, name: &str) -> Result<Map<'_>, InstrumentError> {
         self.object.maps().find(|map| map.name() == name).ok_or_else(|| absent(name))
     }

@@ -121,7 +121,7 @@ fn attributes(kind: u32, config: u64) -> perf_event_attr {
 }
 
 fn open_event(attributes: &perf_event_attr, cpu: u32) -> io::Result<OwnedFd> {
-    /// `PERF_FLAG_FD_CLOEXEC` of linux/perf_event.h.
+    /// `PERF_FLAG_FD_CLOEXEC` of linux/perf_event.h, which libc lacks.
     const CLOEXEC: libc::c_ulong = 8;
     const ALL_PROCESSES: libc::pid_t = -1;
     const NO_GROUP: libc::c_int = -1;

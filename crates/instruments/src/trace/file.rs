@@ -38,7 +38,7 @@ impl TraceKind {
     }
 }
 
-/// A scheduler event.
+/// A scheduler event, with the layout of `struct event` of trace.bpf.c.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceEvent {
     /// Time on CLOCK_MONOTONIC, in ns.
@@ -122,7 +122,7 @@ impl TraceFile {
     /// Reads a trace, complete or not.
     ///
     /// # Errors
-    /// See [`TraceFileError`].
+    /// The file cannot be read, or is no trace: see [`TraceFileError`].
     pub fn read(mut file: impl Read + Seek) -> Result<TraceFile, TraceFileError> {
         let mut magic = [0; MAGIC.len()];
         file.read_exact(&mut magic).map_err(|_| TraceFileError::NoTrace)?;

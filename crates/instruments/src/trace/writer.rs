@@ -74,7 +74,7 @@ struct Sink {
     file: BufWriter<File>,
     bytes_max: u64,
     written: Written,
-    /// Events by kind.
+    /// Events by kind, in the order of [`TraceKind::ALL`].
     kinds: [u64; TraceKind::ALL.len()],
     /// Process and thread ids, for the names.
     threads: HashSet<(u32, u32)>,

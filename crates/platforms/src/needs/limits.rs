@@ -75,7 +75,7 @@ fn threads() -> Vec<Limit> {
         let file = group.join("pids.max");
         Some(Limit {
             value: number(&file)?,
-            used: number(&group.join("pids.current"))?,
+            used: number(group.join("pids.current"))?,
             raise: format!("echo {{}} > {}", file.display()),
             name: format!("pids.max of the control group {}", group.display()),
         })
@@ -101,7 +101,7 @@ fn memory() -> Vec<Limit> {
         Some(Limit {
             name: format!("{most} of the control group {} in MiB", group.display()),
             value: number(&file)? / MIB,
-            used: number(&group.join(now))?.saturating_sub(files) / MIB,
+            used: number(group.join(now))?.saturating_sub(files) / MIB,
             raise: format!("echo {{}}M > {}", file.display()),
         })
     };
