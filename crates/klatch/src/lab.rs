@@ -135,7 +135,7 @@ fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
 fn image(java: Option<&Path>) -> Result<Image, LabError> {
     let mut image = Image::of_this_program()?;
     if let Some(java) = java {
-        image.folder("/java", &java_runtime(java, |progress| print_error(progress))?)?;
+        image.add_folder("/java", &java_runtime(java, |progress| print_error(progress))?)?;
     }
     Ok(image)
 }
@@ -168,9 +168,9 @@ impl Machine {
         let busybox =
             std::env::split_paths(&path).map(|folder| folder.join("busybox")).find(|file| file.exists());
         let busybox = busybox.ok_or(LabError::NoProgram { program: "busybox", package: "busybox-static" })?;
-        image.program("/bin/busybox", &busybox)?;
+        image.add_program("/bin/busybox", &busybox)?;
         for name in ["sh", "ls", "cat", "ps", "top", "mount", "dmesg", "poweroff", "grep", "vi", "sleep"] {
-            image.link(&format!("/bin/{name}"), "busybox");
+            image.add_link(&format!("/bin/{name}"), "busybox");
         }
         print_error("the machine has klatch at /klatch; `exit` stops it");
         let interrupted = interrupted()?;
@@ -292,7 +292,7 @@ impl Run {
     /// Boots a configuration and saves its outcome.
     fn outcome(&self, one: &Configuration, machine: &Boot<'_>, folder: &Path) -> anyhow::Result<Outcome> {
         let answer = match boot(machine) {
-            Err(error) if !error.of_the_machine() => return Err(error.into()),
+            Err(error) if !error.is_guest_failure() => return Err(error.into()),
             answer => answer,
         };
         let mut outcome = match &answer {

@@ -183,7 +183,7 @@ fn missing_parts_of_the_lab_are_reported() {
     let mut named = exec("DEBIAN_MIRROR", "http://mirror.invalid/debian/");
     refused(
         &mut named,
-        &["cannot fetch the kernel 6.18", "mirror.invalid/debian/pool/", "snapshot.debian.org"],
+        &["cannot download the kernel 6.18", "mirror.invalid/debian/pool/", "snapshot.debian.org"],
     );
     // The mirror that apt uses, by a sources file of the test.
     let (sources, config) = (folder.path().join("sources.list"), folder.path().join("apt.conf"));

@@ -1,7 +1,7 @@
-//! One boot of an emulated machine: QEMU without hardware's help, its clock counting instructions, and what it answers.
+//! Boots an emulated machine: QEMU without hardware virtualization, with a clock that counts instructions.
 //!
-//! With `-icount shift=0` one nanosecond of the machine is one of its instructions, whatever the machine below is doing.
-//! CPUs take turns and share that one clock.
+//! With `-icount shift=0` one nanosecond of the machine is one of its instructions, whatever the load of the host. The
+//! machine's CPUs take turns and share that clock.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,40 +19,40 @@ use crate::job::{Answer, END, Job};
 
 const QEMU: &str = "qemu-system-x86_64";
 
-/// An emulated machine.
+/// The settings of one boot.
 #[derive(Clone, Debug)]
 pub struct Boot<'a> {
-    /// The kernel.
+    /// Path of the kernel image (bzImage).
     pub kernel: &'a Path,
-    /// What it finds.
+    /// Root file system, without the job.
     pub image: Image,
-    /// CPUs.
+    /// Number of emulated CPUs.
     pub cpus: u32,
-    /// Memory, MB.
+    /// Memory of the machine, MB.
     pub memory_mb: u32,
-    /// Seed of what the machine takes for chance.
+    /// Seed of QEMU's random numbers.
     pub seed: u32,
-    /// What it does.
+    /// Work of the machine; without commands, a shell.
     pub job: Job,
-    /// So long it may take, of this machine's time.
+    /// Longest duration of the boot, in the host's time.
     pub limit: Duration,
-    /// Becomes true when it shall end at once.
+    /// Set to true to stop the machine at once.
     pub interrupted: &'a AtomicBool,
 }
 
-/// Boots it, waits until it has ended, and returns what it answered.
+/// Boots the machine, waits for its end, and returns its answer.
 ///
 /// # Errors
 /// See [`LabError`].
 pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
-    let folder = scratch()?;
-    let (console, answer) = (folder.path().join("console"), folder.path().join("answer"));
-    let mut command = command(boot, folder.path())?;
+    let folder = temporary_folder()?;
+    let (console_file, answer) = (folder.path().join("console"), folder.path().join("answer"));
+    let mut command = qemu(boot, folder.path())?;
     command.args(["-icount", "shift=0,sleep=off", "-serial"]);
-    command.arg(format!("file:{}", console.display()));
+    command.arg(format!("file:{}", console_file.display()));
     command.arg("-chardev").arg(format!("file,id=answer,path={}", answer.display()));
-    // A port whose notices are handled at once, by the CPU that gives them. As an event for the main thread of QEMU they
-    // are handled whenever that thread gets to run, and boots of one image differ from then on.
+    // Without ioeventfd the emulated CPU handles its own notifications at once. Otherwise QEMU's main thread handles them
+    // whenever the host runs it, and two boots of one image differ.
     command.args(["-device", "virtio-serial-pci,ioeventfd=off", "-device", "virtserialport,chardev=answer"]);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(File::create(folder.path().join("errors")).map_err(|source| LabError::File {
@@ -60,30 +60,30 @@ pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
         path: folder.path().to_owned(),
         source,
     })?);
-    let status = wait(&mut Stopped(spawn(&mut command)?), boot)?;
-    let told = std::fs::read_to_string(&answer).unwrap_or_default();
-    let words = || last_lines(&console) + &last_lines(&folder.path().join("errors"));
-    match (told.strip_suffix(END), status) {
-        // The exit status of the emulator proves nothing: the mark at the end does.
+    let status = wait(&mut Machine(spawn(&mut command)?), boot)?;
+    let text = std::fs::read_to_string(&answer).unwrap_or_default();
+    let console = || last_lines(&console_file) + &last_lines(&folder.path().join("errors"));
+    match (text.strip_suffix(END), status) {
+        // QEMU exits with 0 after a crash of the guest too. Only the end mark proves a complete answer.
         (Some(json), _) => serde_json::from_str(json)
-            .map_err(|error| LabError::NoAnswer { status: error.to_string(), console: words() }),
-        (None, Some(status)) => Err(LabError::NoAnswer { status, console: words() }),
-        (None, None) => Err(LabError::TooLong { limit_s: boot.limit.as_secs(), console: words() }),
+            .map_err(|error| LabError::NoAnswer { status: error.to_string(), console: console() }),
+        (None, Some(status)) => Err(LabError::NoAnswer { status, console: console() }),
+        (None, None) => Err(LabError::TooLong { limit_s: boot.limit.as_secs(), console: console() }),
     }
 }
 
-/// Boots it with its console on this terminal, in real time. `boot.job.commands` is empty.
+/// Boots the machine with its console on this terminal, in real time. `boot.job.commands` must be empty.
 ///
 /// # Errors
 /// See [`LabError`].
 pub fn shell(boot: &Boot<'_>) -> Result<(), LabError> {
-    let folder = scratch()?;
-    let mut command = command(boot, folder.path())?;
+    let folder = temporary_folder()?;
+    let mut command = qemu(boot, folder.path())?;
     command.args(["-serial", "mon:stdio"]);
-    wait(&mut Stopped(spawn(&mut command)?), boot).map(|_| ())
+    wait(&mut Machine(spawn(&mut command)?), boot).map(|_| ())
 }
 
-fn scratch() -> Result<TempDir, LabError> {
+fn temporary_folder() -> Result<TempDir, LabError> {
     tempfile::tempdir().map_err(|source| LabError::File {
         what: "make a folder in",
         path: std::env::temp_dir(),
@@ -91,10 +91,10 @@ fn scratch() -> Result<TempDir, LabError> {
     })
 }
 
-fn command(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
+fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
     let image = folder.join("image");
     let mut files = boot.image.clone();
-    files.bytes("/job.json", serde_json::to_vec(&boot.job).expect("a job is plain JSON"));
+    files.add_bytes("/job.json", serde_json::to_vec(&boot.job).expect("a job is plain JSON"));
     files.write(&image)?;
     let mut command = Command::new(QEMU);
     command.args(["-M", "q35", "-cpu", "max", "-accel", "tcg", "-nodefaults", "-nographic", "-no-reboot"]);
@@ -102,7 +102,7 @@ fn command(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
     command.args(["-smp", &boot.cpus.to_string(), "-m", &format!("{}M", boot.memory_mb)]);
     command.args(["-seed", &boot.seed.to_string()]);
     command.arg("-kernel").arg(boot.kernel).arg("-initrd").arg(&image);
-    // `--` ends what is for the kernel; the rest are the first program's arguments.
+    // The kernel passes the arguments after `--` to the first program.
     command.arg("-append").arg(
         "console=ttyS0 panic=-1 quiet nokaslr norandmaps mitigations=off tsc=reliable random.trust_cpu=off \
          rdinit=/klatch -- lab guest",
@@ -110,7 +110,7 @@ fn command(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
     Ok(command)
 }
 
-/// Needs nothing of root's, and dies with Klatch.
+/// Starts QEMU without root's rights; the kernel kills it when Klatch dies.
 fn spawn(command: &mut Command) -> Result<Child, LabError> {
     confine(command);
     command.spawn().map_err(|source| match source.kind() {
@@ -119,28 +119,28 @@ fn spawn(command: &mut Command) -> Result<Child, LabError> {
     })
 }
 
-/// A process that does not outlive its owner.
-struct Stopped(Child);
+/// A running QEMU, killed on drop.
+struct Machine(Child);
 
-impl Drop for Stopped {
+impl Drop for Machine {
     fn drop(&mut self) {
-        // It has ended already, or it shall.
+        // Fails if it has ended, which is what matters.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// How it ended; `None` if it did not within the limit.
-fn wait(machine: &mut Stopped, boot: &Boot<'_>) -> Result<Option<String>, LabError> {
-    let began = Instant::now();
+/// Waits for the end. Returns the exit status, or `None` after the limit.
+fn wait(machine: &mut Machine, boot: &Boot<'_>) -> Result<Option<String>, LabError> {
+    let started = Instant::now();
     loop {
-        let ended = machine.0.try_wait();
-        match ended.map_err(|source| LabError::File { what: "wait for", path: QEMU.into(), source })? {
-            // What stopped us may have stopped it, too.
+        let status = machine.0.try_wait();
+        match status.map_err(|source| LabError::File { what: "wait for", path: QEMU.into(), source })? {
+            // Checked before the status: Ctrl-C ends QEMU too.
             _ if boot.interrupted.load(Ordering::Relaxed) => return Err(LabError::Interrupted),
             Some(status) => return Ok(Some(status.to_string())),
-            None if began.elapsed() > boot.limit => return Ok(None),
-            // A child's end comes with no descriptor to wait on together with a limit.
+            None if started.elapsed() > boot.limit => return Ok(None),
+            // The interruption is a flag without a descriptor, so there is nothing to poll together with the child.
             None => sleep(Duration::from_millis(20)),
         }
     }

@@ -1,4 +1,4 @@
-//! Writes archives in the format that the kernel unpacks at boot: cpio, "newc" (the kernel's
+//! Writes cpio archives in the "newc" format, which the kernel unpacks at boot (the kernel's
 //! Documentation/driver-api/early-userspace/buffer-format.rst).
 
 use std::io::{Result, Write};
@@ -7,7 +7,7 @@ const FOLDER: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 const LINK: u32 = 0o120_777;
 
-/// An archive that is being written.
+/// Writer of an archive; call [`Archive::end`] at the end.
 pub(crate) struct Archive<W: Write> {
     to: W,
     number: u32,
@@ -30,14 +30,14 @@ impl<W: Write> Archive<W> {
         self.entry(path, LINK, to.as_bytes())
     }
 
-    /// Ends the archive.
+    /// Writes the trailer and flushes.
     pub(crate) fn end(mut self) -> Result<W> {
         self.entry("TRAILER!!!", 0, &[])?;
         self.to.flush()?;
         Ok(self.to)
     }
 
-    /// No owner and no time: the same files make the same archive.
+    /// Writes an entry without owner and time, so that the same files make the same archive.
     fn entry(&mut self, path: &str, mode: u32, bytes: &[u8]) -> Result<()> {
         let path = path.trim_start_matches('/');
         self.number += 1;

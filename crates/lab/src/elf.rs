@@ -1,19 +1,19 @@
-//! What the kernel loads of a program (ELF for 64 bits, `elf(5)`). The rest is for debuggers, and larger than all else.
+//! Cuts debug information off a program (64-bit ELF, `elf(5)`): it is larger than all that the kernel loads.
 
 use std::ops::Range;
 
-/// Places in the header of a file.
+/// Offsets in the header of a file.
 const PROGRAMS: usize = 32;
 const SECTIONS: Range<usize> = 40..48;
 const PROGRAM_COUNT: usize = 56;
 const SECTION_COUNTS: Range<usize> = 58..64;
-/// Places in the header of a segment, and its size.
+/// Offsets in the header of a segment, and the size of that header.
 const OFFSET: usize = 8;
 const SIZE: usize = 32;
 const SEGMENT: usize = 56;
 
-/// A program up to the end of its last segment, without the table of its sections; anything else as it is.
-pub(crate) fn loaded(mut file: Vec<u8>) -> Vec<u8> {
+/// Truncates a program after its last segment and drops its section table; returns any other file unchanged.
+pub(crate) fn strip(mut file: Vec<u8>) -> Vec<u8> {
     if let Some(end) = end_of_segments(&file).filter(|end| (64..file.len()).contains(end)) {
         file.truncate(end);
         file[SECTIONS].fill(0);
@@ -22,7 +22,7 @@ pub(crate) fn loaded(mut file: Vec<u8>) -> Vec<u8> {
     file
 }
 
-/// Where the last segment ends; `None` if this is no such program.
+/// Offset of the end of the last segment; `None` if the file is no such program.
 fn end_of_segments(file: &[u8]) -> Option<usize> {
     const MAGIC_64_LITTLE: &[u8] = b"\x7fELF\x02\x01";
     if !file.starts_with(MAGIC_64_LITTLE) {
@@ -46,23 +46,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_loaded_of_a_program_runs_and_is_smaller() {
+    fn a_stripped_program_is_smaller_and_runs() {
         let whole = std::fs::read("/proc/self/exe").unwrap();
-        let part = loaded(whole.clone());
+        let part = strip(whole.clone());
         assert!(part.len() < whole.len() * 3 / 4, "{} of {} bytes", part.len(), whole.len());
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
         std::fs::write(&program, part).unwrap();
-        // Through the linker: a file that was written a moment ago may still be open for that in another test's child.
+        // Through the linker, because another test's child may still have the new file open for writing.
         let listed = Command::new(crate::image::LINKER).arg(&program).arg("--list").output().unwrap();
         let listed = String::from_utf8(listed.stdout).unwrap();
-        assert!(listed.contains("what_is_loaded_of_a_program_runs"), "{listed}");
+        assert!(listed.contains("a_stripped_program_is_smaller_and_runs"), "{listed}");
     }
 
     #[test]
-    fn what_is_no_program_stays_as_it_is() {
+    fn other_files_are_unchanged() {
         for other in [b"#!/bin/sh\n".to_vec(), Vec::new(), b"\x7fELF\x02\x01 and no more".to_vec()] {
-            assert_eq!(loaded(other.clone()), other);
+            assert_eq!(strip(other.clone()), other);
         }
     }
 }

@@ -1,136 +1,136 @@
-//! Why nothing came out of the lab.
+//! Errors of the lab.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why nothing came out of the lab.
+/// A boot that could not be prepared, or that ended without an answer.
 #[derive(Debug, Error)]
 pub enum LabError {
-    /// A folder of the cache is not trusted or cannot be made.
+    /// The cache folder is not private, or cannot be created.
     #[error(transparent)]
     Folder(#[from] klatch_privileges::FolderError),
-    /// Something in the cache is not as it was made.
+    /// A file in the cache was modified.
     #[error(transparent)]
     Changed(#[from] klatch_privileges::ManifestError),
-    /// A runtime in the cache has no checksums.
-    #[error("{path} is not used: it has no klatch.sha256; remove it to have it made again", path = path.display())]
+    /// A Java runtime in the cache has no checksums.
+    #[error("{path} has no klatch.sha256, so it is not used; remove it, and klatch builds it again", path = path.display())]
     NoManifest {
-        /// The folder.
+        /// Folder of the runtime.
         path: std::path::PathBuf,
     },
-    /// No emulator.
+    /// A required program is not installed.
     #[error("the lab needs {program}, which is not on the search path; on Debian: apt-get install {package}")]
     NoProgram {
-        /// What is missing.
+        /// Name of the program.
         program: &'static str,
-        /// What brings it.
+        /// The Debian package that contains it.
         package: &'static str,
     },
-    /// There is no such kernel.
+    /// The lab has no kernel with this name.
     #[error("there is no kernel {name} in the lab; there are {names}")]
     NoKernel {
-        /// As it was asked for.
+        /// The requested name.
         name: String,
-        /// All of them.
+        /// All names, separated by commas.
         names: String,
     },
-    /// The kernel cannot be had.
-    #[error("cannot fetch the kernel {version}: {why}; once fetched it is kept in {cache}, and {cache} can be copied from another machine", cache = cache.display())]
+    /// No address had the kernel.
+    #[error("cannot download the kernel {version}: {cause}; or copy {cache} from a machine that has it", cache = cache.display())]
     Fetch {
-        /// Which kernel.
+        /// Full version of the kernel.
         version: &'static str,
-        /// What each address said.
-        why: String,
-        /// Where it is kept.
+        /// The error of each address.
+        cause: String,
+        /// The cache folder.
         cache: PathBuf,
     },
-    /// Not the bytes that are pinned.
-    #[error("{what} has the SHA-256 {got}, and not {expected} as is pinned; it was not used. Remove {path} if it is there, and try again", path = path.display())]
+    /// The SHA-256 of a file is not the pinned one.
+    #[error("{what} has the SHA-256 {got}, but {expected} is pinned; it was not used. Remove {path} if it exists, and try again", path = path.display())]
     Checksum {
-        /// What was checked.
+        /// Description of the file.
         what: String,
-        /// The file, or where it would be.
+        /// Path of the cached file, which may not exist yet.
         path: PathBuf,
-        /// As it should be.
+        /// The pinned SHA-256.
         expected: &'static str,
-        /// As it is.
+        /// SHA-256 of the file.
         got: String,
     },
-    /// The package is not as Debian's are.
-    #[error("the package of the kernel {version} cannot be unpacked: {why}")]
+    /// The package is not a valid Debian package with a kernel.
+    #[error("the package of the kernel {version} cannot be unpacked: {cause}")]
     Package {
-        /// Which kernel.
+        /// Full version of the kernel.
         version: &'static str,
-        /// Why not.
-        why: String,
+        /// The error of the unpacker.
+        cause: String,
     },
-    /// A file.
+    /// An operation on a file failed.
     #[error("cannot {what} {path}: {source}", path = path.display())]
     File {
-        /// What was tried.
+        /// The operation, as a verb.
         what: &'static str,
-        /// With which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why it failed.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// No room for a file.
-    #[error("cannot {what} {path}: the disk is full; free some of it, or name a folder on another: TMPDIR for the image of a machine (200 MB), XDG_CACHE_HOME for kernels and Java (150 MB)", path = path.display())]
+    /// The disk or the quota is full.
+    #[error("cannot {what} {path}: the disk is full; free some space, or set a folder on another disk: TMPDIR for the image of a machine (200 MB), XDG_CACHE_HOME for kernels and Java (150 MB)", path = path.display())]
     Full {
-        /// What was tried.
+        /// The operation, as a verb.
         what: &'static str,
-        /// With which file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// The libraries of a program cannot be told.
-    #[error("cannot tell which libraries {program} needs: {why}", program = program.display())]
+    /// The dynamic linker cannot list the libraries of a program.
+    #[error("cannot list the libraries of {program}: {cause}", program = program.display())]
     Libraries {
-        /// Which program.
+        /// Path of the program.
         program: PathBuf,
-        /// Why not.
-        why: String,
+        /// The error of the dynamic linker.
+        cause: String,
     },
-    /// A Java without its tools.
-    #[error("there is no jlink beside {java}: a JDK has it, a JRE has not (Debian: apt-get install openjdk-17-jdk-headless); name another Java with --java PATH", java = java.display())]
+    /// The Java installation has no jlink.
+    #[error("there is no jlink beside {java}: it is part of a JDK, not of a JRE (Debian: apt-get install openjdk-17-jdk-headless); or choose another Java with --java PATH", java = java.display())]
     NoJlink {
-        /// The `java` program.
+        /// Path of the `java` program.
         java: PathBuf,
     },
-    /// No runtime for the machine.
-    #[error("cannot make a small runtime of {java}: {why}", java = java.display())]
+    /// jlink failed.
+    #[error("cannot build a small runtime from {java}: {cause}", java = java.display())]
     Jlink {
-        /// The `java` program.
+        /// Path of the `java` program.
         java: PathBuf,
-        /// Why not.
-        why: String,
+        /// Output of jlink, or the error of the operating system.
+        cause: String,
     },
-    /// Somebody did not want to wait.
+    /// Interrupted by Ctrl-C or SIGTERM.
     #[error("interrupted; the emulated machine is stopped")]
     Interrupted,
-    /// The machine did not come to an end by itself.
+    /// The machine ran longer than the limit.
     #[error(
-        "the emulated machine did not end within {limit_s} s and was stopped; its console said last: {console}"
+        "the emulated machine did not end within {limit_s} s and was stopped; last lines of its console: {console}"
     )]
     TooLong {
-        /// So long it may take.
+        /// The limit, seconds of the host's time.
         limit_s: u64,
-        /// Its last lines.
+        /// The last lines of its console.
         console: String,
     },
-    /// The machine ended before its work was done.
-    #[error("the emulated machine ended without an answer ({status}); its console said last: {console}")]
+    /// The machine ended without a complete answer.
+    #[error("the emulated machine ended without an answer ({status}); last lines of its console: {console}")]
     NoAnswer {
-        /// How the emulator ended.
+        /// Exit status of QEMU.
         status: String,
-        /// Its last lines.
+        /// The last lines of its console.
         console: String,
     },
 }
 
 impl LabError {
-    /// A file, and why it failed.
+    /// [`LabError::Full`] or [`LabError::File`], by the kind of error.
     pub(crate) fn file(what: &'static str, path: &Path, source: std::io::Error) -> LabError {
         let path = path.to_owned();
         match source.kind() {
@@ -139,8 +139,8 @@ impl LabError {
         }
     }
 
-    /// Whether the emulated machine, and what ran in it, is to blame: then others may still do well.
-    pub fn of_the_machine(&self) -> bool {
+    /// Whether the emulated machine failed, and not its preparation; then other boots may still succeed.
+    pub fn is_guest_failure(&self) -> bool {
         matches!(self, LabError::TooLong { .. } | LabError::NoAnswer { .. })
     }
 }

@@ -1,4 +1,4 @@
-//! What the emulated machine finds at boot: this very program, the libraries that it is linked with, and what a job brings.
+//! The root file system of the emulated machine: this program, its shared libraries, and the files of a job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cpio::Archive;
-use crate::elf::loaded;
+use crate::elf::strip;
 use crate::error::LabError;
 
-/// The dynamic linker of x86-64, by the ABI's own name for it.
+/// Path of the dynamic linker, fixed by the x86-64 ABI.
 pub(crate) const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
 
-/// Files of an emulated machine.
+/// Files of the emulated machine, by absolute path.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
     files: BTreeMap<String, Content>,
@@ -31,45 +31,45 @@ impl Image {
     /// This program as `/klatch`, and its libraries.
     ///
     /// # Errors
-    /// Its libraries cannot be told.
+    /// The dynamic linker cannot list its libraries.
     pub fn of_this_program() -> Result<Image, LabError> {
         let own = Path::new("/proc/self/exe");
-        let program = std::fs::read_link(own).map_err(|source| LabError::file("find", own, source))?;
+        let program = std::fs::read_link(own).map_err(|source| LabError::file("resolve", own, source))?;
         let mut image = Image::default();
-        image.program("/klatch", &program)?;
+        image.add_program("/klatch", &program)?;
         Ok(image)
     }
 
-    /// A program and its libraries, each where the program looks for it.
+    /// Adds a program, and its libraries at their paths on the host.
     ///
     /// # Errors
-    /// Its libraries cannot be told.
-    pub fn program(&mut self, at: &str, program: &Path) -> Result<(), LabError> {
+    /// The dynamic linker cannot list its libraries, or one does not exist.
+    pub fn add_program(&mut self, at: &str, program: &Path) -> Result<(), LabError> {
         let libraries = libraries(program)?;
         if let Some(name) = libraries.missing.first() {
             return Err(missing(program, name));
         }
-        self.files.extend(libraries.found.into_iter().map(copy));
+        self.files.extend(libraries.paths.into_iter().map(copy));
         self.files.insert(at.to_owned(), Content::Copy(program.to_owned()));
         Ok(())
     }
 
-    /// A whole folder, with the libraries that its programs need from elsewhere.
+    /// Adds a whole folder, and the libraries outside it that its programs need.
     ///
     /// # Errors
-    /// It cannot be read, or libraries cannot be told.
-    pub fn folder(&mut self, at: &str, from: &Path) -> Result<(), LabError> {
+    /// A file cannot be read, or the dynamic linker cannot list the libraries of one.
+    pub fn add_folder(&mut self, at: &str, from: &Path) -> Result<(), LabError> {
         let from = from.canonicalize().map_err(|source| LabError::file("read", from, source))?;
         let mut all = Vec::new();
         walk(&from, &mut all)?;
         let own: BTreeSet<_> = all.iter().filter_map(|path| path.file_name()).collect();
         for path in &all {
             let libraries = libraries(path)?;
-            // Java loads some libraries itself before others ask for them.
+            // The JVM loads some libraries by path before others depend on them.
             if let Some(name) = libraries.missing.iter().find(|name| !own.contains(OsStr::new(name))) {
                 return Err(missing(path, name));
             }
-            let elsewhere = libraries.found.into_iter().filter(|library| !library.starts_with(&from));
+            let elsewhere = libraries.paths.into_iter().filter(|library| !library.starts_with(&from));
             self.files.extend(elsewhere.map(copy));
             let inside = path.strip_prefix(&from).unwrap_or(path);
             self.files.insert(format!("{at}/{}", inside.display()), Content::Copy(path.clone()));
@@ -77,20 +77,20 @@ impl Image {
         Ok(())
     }
 
-    /// A file with this content.
-    pub fn bytes(&mut self, at: &str, bytes: Vec<u8>) {
+    /// Adds a file with this content.
+    pub fn add_bytes(&mut self, at: &str, bytes: Vec<u8>) {
         self.files.insert(at.to_owned(), Content::Bytes(bytes));
     }
 
-    /// A name for another file.
-    pub fn link(&mut self, at: &str, to: &str) {
+    /// Adds a symbolic link to `to`.
+    pub fn add_link(&mut self, at: &str, to: &str) {
         self.files.insert(at.to_owned(), Content::Link(to.to_owned()));
     }
 
-    /// Writes it for the kernel to unpack.
+    /// Writes the image as a cpio archive, which the kernel unpacks at boot.
     ///
     /// # Errors
-    /// A file cannot be read, or the archive not be written.
+    /// A file cannot be read, or the archive cannot be written.
     pub(crate) fn write(&self, to: &Path) -> Result<(), LabError> {
         let failed = |source| LabError::file("write the image", to, source);
         let mut archive = Archive::new(BufWriter::new(File::create(to).map_err(failed)?));
@@ -101,7 +101,7 @@ impl Image {
             match content {
                 Content::Copy(from) => {
                     let bytes = std::fs::read(from).map_err(|source| LabError::file("read", from, source))?;
-                    archive.program(at, &loaded(bytes))
+                    archive.program(at, &strip(bytes))
                 }
                 Content::Bytes(bytes) => archive.program(at, bytes),
                 Content::Link(to) => archive.link(at, to),
@@ -111,7 +111,7 @@ impl Image {
         archive.end().and_then(|mut writer| writer.flush()).map_err(failed)
     }
 
-    /// All folders, each before what is in it.
+    /// All folders, each before the files and folders in it.
     fn folders(&self) -> BTreeSet<String> {
         let mounts = ["/dev", "/proc", "/sys", "/tmp", "/run", "/out"].map(str::to_owned);
         let above = |path: &String| {
@@ -125,36 +125,36 @@ impl Image {
     }
 }
 
-/// What a program is linked with.
+/// Shared libraries of a program.
 #[derive(Default)]
 struct Libraries {
-    found: Vec<PathBuf>,
+    paths: Vec<PathBuf>,
     missing: Vec<String>,
 }
 
-/// What the dynamic linker would load for this program, and the linker itself.
+/// The libraries that the dynamic linker would load for this program, and the linker itself.
 fn libraries(program: &Path) -> Result<Libraries, LabError> {
-    let wrong = |why: String| LabError::Libraries { program: program.to_owned(), why };
-    let ask = |linker: &mut Command| {
+    let failed = |cause: String| LabError::Libraries { program: program.to_owned(), cause };
+    let run = |linker: &mut Command| {
         let output = linker.arg(program).output();
-        output.map_err(|error| wrong(format!("{LINKER}: {error}")))
+        output.map_err(|error| failed(format!("{LINKER}: {error}")))
     };
-    // What is linked statically, or is no program, needs none.
-    if !matches!(ask(Command::new(LINKER).arg("--verify"))?.status.code(), Some(0 | 2)) {
+    // A static program, or a file that is no program, needs no libraries.
+    if !matches!(run(Command::new(LINKER).arg("--verify"))?.status.code(), Some(0 | 2)) {
         return Ok(Libraries::default());
     }
-    // As ldd asks: what is missing is told, and is no error. `--list` stops there.
-    let output = ask(Command::new(LINKER).env("LD_TRACE_LOADED_OBJECTS", "1"))?;
+    // Like ldd. Unlike `--list`, this reports a missing library and continues.
+    let output = run(Command::new(LINKER).env("LD_TRACE_LOADED_OBJECTS", "1"))?;
     if !output.status.success() {
-        return Err(wrong(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+        return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }
-    let said = String::from_utf8_lossy(&output.stdout);
-    let mut libraries = Libraries { found: vec![PathBuf::from(LINKER)], missing: Vec::new() };
-    for line in said.lines() {
+    let listing = String::from_utf8_lossy(&output.stdout);
+    let mut libraries = Libraries { paths: vec![PathBuf::from(LINKER)], missing: Vec::new() };
+    for line in listing.lines() {
         let Some((name, path)) = line.split_once("=> ") else { continue };
         match path.split(" (").next().unwrap_or_default() {
             "not found" => libraries.missing.push(name.trim().to_owned()),
-            path => libraries.found.push(PathBuf::from(path)),
+            path => libraries.paths.push(PathBuf::from(path)),
         }
     }
     Ok(libraries)
@@ -179,7 +179,7 @@ fn copy(library: PathBuf) -> (String, Content) {
 }
 
 fn missing(program: &Path, library: &str) -> LabError {
-    LabError::Libraries { program: program.to_owned(), why: format!("there is no {library}") }
+    LabError::Libraries { program: program.to_owned(), cause: format!("{library} does not exist") }
 }
 
 #[cfg(test)]
@@ -187,13 +187,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told() {
+    fn a_full_disk_is_reported() {
         let mut image = Image::default();
-        image.bytes("/a", vec![0; 100_000]);
-        let told = image.write(Path::new("/dev/full")).unwrap_err().to_string();
+        image.add_bytes("/a", vec![0; 100_000]);
+        let error = image.write(Path::new("/dev/full")).unwrap_err().to_string();
         assert!(
-            told.starts_with("cannot write the image /dev/full: the disk is full") && told.contains("TMPDIR"),
-            "{told}"
+            error.starts_with("cannot write the image /dev/full: the disk is full")
+                && error.contains("TMPDIR"),
+            "{error}"
         );
     }
 

@@ -1,4 +1,4 @@
-//! A small Java runtime for the emulated machine, made by jlink of a JDK that is here.
+//! Builds a small Java runtime for the emulated machine with the jlink of an installed JDK.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,16 +7,15 @@ use klatch_privileges::{cache_folder, check_manifest, confine, sha256_hex, write
 
 use crate::error::LabError;
 
-/// All that `klatch.jar` needs.
+/// The only module that `klatch.jar` needs.
 const MODULES: &str = "java.base";
 
-/// The folder of a runtime made of the JDK that this `java` program belongs to; made once and kept. `tell` hears what takes
-/// time.
+/// Folder of a cached runtime, built from the JDK of this `java` program. `progress` receives a line before a build.
 ///
 /// # Errors
-/// There is no jlink beside it, or it fails.
-pub fn java_runtime(java: &Path, tell: impl Fn(&str)) -> Result<PathBuf, LabError> {
-    let failed = |why: String| LabError::Jlink { java: java.to_owned(), why };
+/// The JDK has no jlink, jlink fails, or the cached runtime was modified.
+pub fn java_runtime(java: &Path, progress: impl Fn(&str)) -> Result<PathBuf, LabError> {
+    let failed = |cause: String| LabError::Jlink { java: java.to_owned(), cause };
     let real = java.canonicalize().map_err(|error| failed(error.to_string()))?;
     let home = real.ancestors().nth(2).unwrap_or(Path::new("/"));
     let jlink = home.join("bin/jlink");
@@ -24,38 +23,34 @@ pub fn java_runtime(java: &Path, tell: impl Fn(&str)) -> Result<PathBuf, LabErro
         return Err(LabError::NoJlink { java: java.to_owned() });
     }
     let cache = cache_folder()?.path().to_owned();
-    // The file tells vendor, version and build.
+    // The file names vendor, version and build.
     let release = std::fs::read(home.join("release")).map_err(|error| failed(error.to_string()))?;
     let runtime = cache.join(format!("java-{}", &sha256_hex(&release)[..16]));
     if runtime.exists() {
         return checked(runtime);
     }
-    tell(&format!(
-        "making a small Java runtime of {}, once; it is kept in {}",
-        home.display(),
-        cache.display()
-    ));
-    // Whole or not there.
-    let aside = tempfile::tempdir_in(&cache).map_err(|error| failed(error.to_string()))?;
-    let made = aside.path().join("java");
+    progress(&format!("building a small Java runtime from {} once, in {}", home.display(), cache.display()));
+    // Built in a temporary folder and renamed, so that the cache never holds a partial runtime.
+    let temporary = tempfile::tempdir_in(&cache).map_err(|error| failed(error.to_string()))?;
+    let made = temporary.path().join("java");
     let mut command = Command::new(&jlink);
     command.args(["--add-modules", MODULES, "--no-header-files", "--no-man-pages", "--output"]).arg(&made);
     confine(&mut command);
     let output = command.output().map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
-        let said = [output.stdout, output.stderr].concat();
-        return Err(failed(String::from_utf8_lossy(&said).trim().to_owned()));
+        let text = [output.stdout, output.stderr].concat();
+        return Err(failed(String::from_utf8_lossy(&text).trim().to_owned()));
     }
     write_manifest(&made)?;
     match std::fs::rename(&made, &runtime) {
-        // Another klatch was quicker.
+        // Another klatch process was faster.
         Err(_) if runtime.exists() => checked(runtime),
         Err(error) => Err(failed(error.to_string())),
         Ok(()) => Ok(runtime),
     }
 }
 
-/// The machine runs it as root, so it must be as jlink made it.
+/// Refuses a modified runtime, because the machine runs it as root.
 fn checked(runtime: PathBuf) -> Result<PathBuf, LabError> {
     match check_manifest(&runtime)? {
         true => Ok(runtime),

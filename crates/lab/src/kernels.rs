@@ -1,21 +1,21 @@
-//! The kernels that are pinned: Debian's, with everything built in that the lab needs.
+//! The pinned kernels: Debian's cloud kernels, which have all drivers of the lab built in.
 
-/// A kernel, to the last bit.
+/// A kernel, pinned by checksum.
 #[derive(Debug)]
 pub struct Kernel {
-    /// By which it is asked for: `6.18`.
+    /// Short name for `--kernel` and study files: `6.18`.
     pub name: &'static str,
-    /// Its full version.
+    /// Full version, as `uname -r` prints it.
     pub version: &'static str,
-    /// The Debian package, below a mirror's address.
+    /// Path of the Debian package below a mirror's address.
     package: &'static str,
-    /// A moment at which snapshot.debian.org had it.
+    /// A timestamp of snapshot.debian.org that contains it.
     snapshot: &'static str,
-    /// Bytes of the package.
+    /// Exact size of the package.
     pub package_bytes: u64,
-    /// Checksum of the package.
+    /// SHA-256 of the package.
     pub package_sha256: &'static str,
-    /// Checksum of the kernel in it.
+    /// SHA-256 of the `vmlinuz` file in the package.
     pub kernel_sha256: &'static str,
 }
 
@@ -29,8 +29,8 @@ static ALL: [Kernel; 2] = [
         package_sha256: "5a507681ea8c978d02265a7fec2f02c9588fb48b54b7f71edc1059e86007f3ec",
         kernel_sha256: "fb44deb1b865c78a7157fc6da7e9da7be5e253e056d229b54ba90d13d6df525f",
     },
-    // That of unstable, as the build of 7.2.12 for Debian 13 (backports) describes scx_bpf_create_dsq and others with the argument
-    // that the verifier itself gives them, and no program can call those.
+    // From unstable: in the backport of 7.2.12 for Debian 13, BTF lists an argument of scx_bpf_create_dsq and others that the
+    // verifier adds itself, so no program can call them.
     Kernel {
         name: "7.2",
         version: "7.2.13+deb14-cloud-amd64",
@@ -43,17 +43,17 @@ static ALL: [Kernel; 2] = [
 ];
 
 impl Kernel {
-    /// All of them.
+    /// Every pinned kernel; the first is the default.
     pub fn all() -> &'static [Kernel] {
         &ALL
     }
 
-    /// The one of that name or version.
+    /// The kernel with this short name or full version.
     pub fn find(name: &str) -> Option<&'static Kernel> {
         ALL.iter().find(|kernel| kernel.name == name || kernel.version == name)
     }
 
-    /// Where the package is: on `mirror` as long as mirrors have it, then in the archive that keeps everything.
+    /// Addresses of the package: `mirror` first, which drops it some day, then the permanent archive.
     pub(crate) fn urls(&self, mirror: Option<&str>) -> Vec<String> {
         let on_mirror = mirror.map(|mirror| format!("{mirror}/{}", self.package));
         let archived =

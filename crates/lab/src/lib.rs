@@ -2,22 +2,22 @@
 
 mod boot;
 mod cpio;
+mod debian_mirror;
+mod download;
 mod elf;
 mod error;
-mod fetch;
 mod guest;
 mod image;
 mod java;
 mod job;
 mod kernels;
-mod mirror;
 mod outcome;
 mod probe;
 mod study;
 
 pub use boot::{Boot, boot, shell};
+pub use download::kernel_file;
 pub use error::LabError;
-pub use fetch::kernel_file;
 pub use guest::guest;
 pub use image::Image;
 pub use java::java_runtime;

@@ -1,4 +1,4 @@
-//! Inside the emulated machine, where klatch is the first program: prepares it, does the job, answers, and ends it.
+//! Runs as the first program of the emulated machine: mounts file systems, runs the job, sends the answer, powers off.
 
 mod system;
 
@@ -10,25 +10,26 @@ use std::process::{Command, Stdio};
 
 use crate::job::{Answer, END, Job, Step};
 
-/// Where the job may leave files; they come back with the answer.
+/// Working folder of the commands; its text files return with the answer.
 const OUT: &str = "/out";
 
-/// Does what the first program of the machine does; it does not come back.
+/// Acts as the first program of the emulated machine, and powers it off at the end.
 ///
 /// # Errors
-/// Something is not as in the lab. The machine ends then, too, but without an answer.
+/// This process is not the first one, or the machine cannot be powered off.
 pub fn guest() -> io::Result<()> {
     if std::process::id() != 1 {
-        return Err(io::Error::other("klatch lab guest is for the inside of the lab: klatch lab --help"));
+        return Err(io::Error::other(
+            "klatch lab guest runs only inside the emulated machine; see klatch lab --help",
+        ));
     }
-    let done = work();
-    if let Err(error) = &done {
+    if let Err(error) = run_job() {
         eprintln!("klatch: the lab: {error}");
     }
     system::power_off()
 }
 
-fn work() -> io::Result<()> {
+fn run_job() -> io::Result<()> {
     system::prepare()?;
     let job: Job = serde_json::from_slice(&std::fs::read("/job.json")?)?;
     if job.commands.is_empty() {
@@ -40,19 +41,19 @@ fn work() -> io::Result<()> {
     system::sleep_until(job.start_us);
     let mut steps = Vec::new();
     for command in job.commands {
-        steps.push(step(command)?);
+        steps.push(run_step(command)?);
         if steps.last().is_some_and(|step| step.status != Some(0)) {
             break;
         }
     }
     let uptime_us = system::uptime_us();
-    let answer = Answer { steps, files: files(Path::new(OUT), "")?, uptime_us };
+    let answer = Answer { steps, files: text_files(Path::new(OUT), "")?, uptime_us };
     let mut port = OpenOptions::new().write(true).open(system::port()?)?;
     port.write_all(&serde_json::to_vec(&answer)?)?;
     port.write_all(END.as_bytes())
 }
 
-fn step(command: Vec<String>) -> io::Result<Step> {
+fn run_step(command: Vec<String>) -> io::Result<Step> {
     let mut klatch = Command::new("/klatch");
     klatch.args(&command).current_dir(OUT).stdin(Stdio::null()).env("PATH", "/bin:/java/bin:/");
     let output = klatch.output()?;
@@ -64,15 +65,15 @@ fn step(command: Vec<String>) -> io::Result<Step> {
     })
 }
 
-/// All that is text below a folder.
-fn files(folder: &Path, name: &str) -> io::Result<BTreeMap<String, String>> {
+/// Every UTF-8 file below a folder, by its path there.
+fn text_files(folder: &Path, name: &str) -> io::Result<BTreeMap<String, String>> {
     let mut all = BTreeMap::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let name = format!("{name}{}", entry.file_name().to_string_lossy());
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            all.append(&mut files(&entry.path(), &format!("{name}/"))?);
+            all.append(&mut text_files(&entry.path(), &format!("{name}/"))?);
         } else if kind.is_file()
             && let Ok(text) = String::from_utf8(std::fs::read(entry.path())?)
         {

@@ -1,4 +1,4 @@
-//! What a Linux machine needs before programs feel at home.
+//! Prepares the emulated machine for ordinary programs, and powers it off.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -9,13 +9,13 @@ use rustix::system::{RebootCommand, reboot};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// Mounts, and a loopback interface that is up.
+/// Mounts the usual file systems and brings the loopback interface up.
 pub(super) fn prepare() -> io::Result<()> {
     for (kind, at) in
         [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp"), ("tmpfs", "/out")]
     {
         match mount(kind, at, kind, MountFlags::empty(), None) {
-            // The kernel may have mounted /dev itself.
+            // The kernel may have mounted /dev already.
             Ok(()) | Err(rustix::io::Errno::BUSY) => {}
             Err(errno) => return Err(io::Error::other(format!("cannot mount {at}: {errno}"))),
         }
@@ -23,7 +23,7 @@ pub(super) fn prepare() -> io::Result<()> {
     loopback_up()
 }
 
-/// The virtio-serial port on which the answer goes.
+/// The virtio-serial port for the answer.
 pub(super) fn port() -> io::Result<PathBuf> {
     let ports = std::fs::read_dir("/sys/class/virtio-ports")?;
     let first =
@@ -37,21 +37,21 @@ pub(super) fn uptime_us() -> u64 {
     now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000
 }
 
-/// Sleeps until the machine's clock says so, µs.
+/// Sleeps until the machine has run for so many µs.
 pub(super) fn sleep_until(us: u64) {
     let at = Timespec { tv_sec: (us / 1_000_000) as i64, tv_nsec: (us % 1_000_000 * 1_000) as i64 };
-    // Nobody sends signals here; a moment in the past is over at once.
+    // No signal can interrupt the sleep here, and a time in the past returns at once.
     let _ = clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &at);
 }
 
-/// The end of the machine.
+/// Powers the machine off; returns only on an error.
 pub(super) fn power_off() -> io::Result<()> {
     rustix::fs::sync();
     Ok(reboot(RebootCommand::PowerOff)?)
 }
 
 fn loopback_up() -> io::Result<()> {
-    // SAFETY: all zeros is a value of this plain C struct; the kernel reads it, and the socket is closed again.
+    // SAFETY: all zeros is a valid value of this plain C struct; the kernel only reads it, and the socket is closed below.
     unsafe {
         let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
         if socket < 0 {

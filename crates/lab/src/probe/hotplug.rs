@@ -1,4 +1,4 @@
-//! CPUs that go and come while threads yield.
+//! CPUs go offline and online while threads yield.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,16 +23,16 @@ pub(super) fn run(tasks: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
             }
         }
     });
-    let began = Instant::now();
-    let done = thread::scope(|scope| {
-        let done = threads(scope, work.collect(), &mut Vec::new()).and_then(|()| toggle(&switches, rounds));
+    let started = Instant::now();
+    let result = thread::scope(|scope| {
+        let result = threads(scope, work.collect(), &mut Vec::new()).and_then(|()| toggle(&switches, rounds));
         stop.store(true, Ordering::Relaxed);
-        done
+        result
     });
-    done.map(|()| (steps.load(Ordering::Relaxed), began.elapsed().as_nanos() as u64))
+    result.map(|()| (steps.load(Ordering::Relaxed), started.elapsed().as_nanos() as u64))
 }
 
-/// The files that let a CPU go, of all CPUs that can.
+/// The `online` files of all CPUs that can be taken offline.
 fn switches() -> Vec<PathBuf> {
     let file = |cpu: u32| PathBuf::from(format!("/sys/devices/system/cpu/cpu{cpu}/online"));
     (1..1024).map(file).filter(|file| file.exists()).collect()
@@ -40,10 +40,10 @@ fn switches() -> Vec<PathBuf> {
 
 fn toggle(switches: &[PathBuf], rounds: u32) -> Result<(), ProbeError> {
     for _ in 0..rounds {
-        for word in ["0", "1"] {
+        for value in ["0", "1"] {
             for switch in switches {
-                let told = |error| ProbeError::NoHotplug(format!("{}: {error}", switch.display()));
-                std::fs::write(switch, word).map_err(told)?;
+                let failed = |error| ProbeError::NoHotplug(format!("{}: {error}", switch.display()));
+                std::fs::write(switch, value).map_err(failed)?;
             }
         }
     }

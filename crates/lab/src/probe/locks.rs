@@ -1,5 +1,5 @@
-//! Threads that work, and take one lock in three tiers as the Java virtual machine of the 2005 paper did: try, yield and try
-//! again, block. Whoever has it waits for something else for a moment, as for a disk.
+//! Threads that compute and share one lock, acquired in three tiers like the Java virtual machine of the 2005 paper: try,
+//! yield and try again, block. The owner of the lock sleeps briefly, as if for a disk.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +11,10 @@ use super::{ProbeError, threads};
 
 /// Yields before a thread blocks.
 const YIELDS: u32 = 40;
-/// Steps of work outside the lock and under it; each is a few instructions.
+/// Loop iterations of work without and with the lock; each is a few instructions.
 const OUTSIDE: u32 = 20_000;
 const INSIDE: u32 = 2_000;
-/// What whoever has the lock waits for.
+/// Sleep while holding the lock.
 const WAIT: Duration = Duration::from_micros(200);
 
 pub(super) fn run(tasks: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
@@ -31,9 +31,9 @@ pub(super) fn run(tasks: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
             }
         }
     });
-    let began = Instant::now();
+    let started = Instant::now();
     thread::scope(|scope| threads(scope, work.collect(), &mut Vec::new()))?;
-    Ok((u64::from(tasks) * u64::from(rounds), began.elapsed().as_nanos() as u64))
+    Ok((u64::from(tasks) * u64::from(rounds), started.elapsed().as_nanos() as u64))
 }
 
 fn compute(steps: u32) {
@@ -68,7 +68,7 @@ impl Lock {
     }
 
     fn release(&self) {
-        // Under the mutex: nobody blocks between a try and the word that it is free.
+        // Under the mutex, so that no thread blocks between its failed try and this notification.
         let _blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
         self.taken.store(false, Ordering::Release);
         self.freed.notify_one();

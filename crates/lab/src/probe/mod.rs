@@ -1,4 +1,4 @@
-//! Small workloads that ask one thing of a scheduler.
+//! Small workloads that each exercise one operation of a scheduler.
 
 mod forks;
 mod hotplug;
@@ -11,89 +11,89 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A small workload.
+/// A small workload; `tasks` is 1 to 10,000, `rounds` 1 to 100,000,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// Threads that do nothing but yield, each so often: a run queue of known length.
+    /// Threads that only yield: a run queue of known length.
     Yield {
-        /// Threads.
+        /// Number of threads.
         tasks: u32,
-        /// Yields of each.
+        /// Yields per thread.
         rounds: u32,
     },
-    /// Two threads that send a byte to and fro through pipes: each step is a wake-up.
+    /// Pairs of threads that pass a byte back and forth through pipes: each step is a wake-up.
     PingPong {
-        /// Pairs of threads.
+        /// Number of pairs.
         pairs: u32,
-        /// Bytes to and fro of each.
+        /// Round trips per pair.
         rounds: u32,
     },
-    /// Processes that start and end.
+    /// Processes that start and exit.
     Forks {
-        /// Processes at a time.
+        /// Processes that run at the same time.
         tasks: u32,
-        /// So often.
+        /// Number of such batches.
         rounds: u32,
     },
-    /// Threads that work, and take one lock: they yield when it is taken, and block when that does not help.
+    /// Threads that compute and share one lock: they try, yield, then block.
     Locks {
-        /// Threads.
+        /// Number of threads.
         tasks: u32,
-        /// How often each takes the lock.
+        /// Acquisitions per thread.
         rounds: u32,
     },
-    /// CPUs that go and come while threads yield.
+    /// CPUs go offline and online while threads yield.
     Hotplug {
-        /// Threads.
+        /// Number of threads.
         tasks: u32,
-        /// How often each CPU but the first goes and comes.
+        /// Off and on cycles of each CPU except the first.
         rounds: u32,
     },
 }
 
-/// What came of it.
+/// Result of a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeResult {
-    /// Which.
+    /// Name of the probe, as on the command line.
     pub probe: String,
-    /// Tasks.
+    /// Threads, pairs, or simultaneous processes.
     pub tasks: u32,
-    /// Steps of each.
+    /// Rounds per task.
     pub rounds: u32,
-    /// Steps of all: yields, bytes, processes, times that the lock was taken.
+    /// Total of yields, bytes, processes or lock acquisitions.
     pub steps: u64,
-    /// How long it took, ns.
+    /// Wall-clock time, ns.
     pub elapsed_ns: u64,
 }
 
-/// Why a probe could not be carried out.
+/// A probe that could not run.
 #[derive(Debug, Error)]
 pub enum ProbeError {
     /// A number is out of range.
     #[error("{what} must be 1..={max}, got {got}")]
     Range {
-        /// Which.
+        /// Name of the number.
         what: &'static str,
-        /// Greatest value.
+        /// Highest valid value.
         max: u32,
-        /// As it was asked for.
+        /// The requested value.
         got: u32,
     },
-    /// The machine has one CPU, or does not let CPUs go.
-    #[error("no CPU of this machine can be taken away: {0}")]
+    /// The machine has one CPU, or its CPUs cannot go offline.
+    #[error("no CPU of this machine can be taken offline: {0}")]
     NoHotplug(String),
-    /// The kernel refused something.
+    /// A system call failed.
     #[error("cannot {what}: {source}")]
     System {
-        /// What.
+        /// The operation, as a verb.
         what: &'static str,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl Probe {
-    /// Carries it out.
+    /// Runs the probe in this process.
     ///
     /// # Errors
     /// See [`ProbeError`].
@@ -126,14 +126,14 @@ fn system(what: &'static str) -> impl FnOnce(io::Error) -> ProbeError {
     move |source| ProbeError::System { what, source }
 }
 
-/// Starts a thread for each piece of `work`; `started` has those that could be, also when one could not.
+/// Starts a thread for each element of `work`. On an error `started` holds the threads that run already.
 fn threads<'scope, W: FnOnce() + Send + 'scope>(
     scope: &'scope std::thread::Scope<'scope, '_>,
     work: Vec<W>,
     started: &mut Vec<std::thread::Thread>,
 ) -> Result<(), ProbeError> {
     for work in work {
-        // Enough for what probes do, and little enough for thousands.
+        // Small, so that thousands of threads fit into the lab's memory.
         let builder = std::thread::Builder::new().stack_size(64 * 1024);
         let thread = builder.spawn_scoped(scope, work).map_err(system("start a thread"))?;
         started.push(thread.thread().clone());
@@ -146,13 +146,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn probes_take_all_their_steps() {
+    fn probes_run_all_their_steps() {
         let steps = |probe: Probe| probe.run().unwrap().steps;
         assert_eq!(steps(Probe::Yield { tasks: 5, rounds: 40 }), 200);
         assert_eq!(steps(Probe::PingPong { pairs: 3, rounds: 20 }), 120);
         assert_eq!(steps(Probe::Forks { tasks: 4, rounds: 3 }), 12);
         assert_eq!(steps(Probe::Locks { tasks: 4, rounds: 3 }), 12);
-        let told = Probe::Yield { tasks: 0, rounds: 1 }.run().unwrap_err().to_string();
-        assert_eq!(told, "tasks must be 1..=10000, got 0");
+        let error = Probe::Yield { tasks: 0, rounds: 1 }.run().unwrap_err().to_string();
+        assert_eq!(error, "tasks must be 1..=10000, got 0");
     }
 }

@@ -1,4 +1,4 @@
-//! Pairs of threads that send a byte to and fro.
+//! Pairs of threads that pass a byte back and forth through pipes.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::thread;
@@ -14,15 +14,15 @@ pub(super) fn run(pairs: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
         work.push(Box::new(move || play(there_in, back_out, rounds, true)));
         work.push(Box::new(move || play(back_in, there_out, rounds, false)));
     }
-    let began = Instant::now();
+    let started = Instant::now();
     thread::scope(|scope| threads(scope, work, &mut Vec::new()))?;
-    Ok((2 * u64::from(pairs) * u64::from(rounds), began.elapsed().as_nanos() as u64))
+    Ok((2 * u64::from(pairs) * u64::from(rounds), started.elapsed().as_nanos() as u64))
 }
 
 fn play(mut to: PipeWriter, mut from: PipeReader, rounds: u32, serves: bool) {
     let mut ball = [0];
     for _ in 0..rounds {
-        // A side that is gone ends the game.
+        // The other thread has ended after an error, so this one ends too.
         let played = match serves {
             true => to.write_all(&ball).and_then(|()| from.read_exact(&mut ball)),
             false => from.read_exact(&mut ball).and_then(|()| to.write_all(&ball)),

@@ -1,4 +1,4 @@
-//! N tasks that can run, and do nothing but yield.
+//! N runnable tasks that only yield.
 
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
@@ -11,8 +11,8 @@ pub(super) fn run(tasks: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
     let work = (0..tasks as usize).map(|number| {
         let all = Arc::clone(&all);
         move || {
-            // When all are there, each wakes two: so the queue has its length after a few rounds. Nobody waits for the last:
-            // under a scheduler of slices one with little left may not come before the others have used theirs up.
+            // Once all threads exist, each wakes two others, so the queue reaches its length within a few rounds. There is no
+            // barrier: under a scheduler with slices, a thread with little time left may run only after all others.
             let others = loop {
                 match all.get() {
                     Some(others) => break others,
@@ -23,14 +23,14 @@ pub(super) fn run(tasks: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
             (0..rounds).for_each(|_| thread::yield_now());
         }
     });
-    let began = Instant::now();
+    let started = Instant::now();
     thread::scope(|scope| {
-        let mut started = Vec::new();
-        let done = threads(scope, work.collect(), &mut started);
-        let first = started.first().cloned();
-        let _ = all.set(started);
+        let mut spawned = Vec::new();
+        let result = threads(scope, work.collect(), &mut spawned);
+        let first = spawned.first().cloned();
+        let _ = all.set(spawned);
         first.iter().for_each(Thread::unpark);
-        done
+        result
     })?;
-    Ok((u64::from(tasks) * u64::from(rounds), began.elapsed().as_nanos() as u64))
+    Ok((u64::from(tasks) * u64::from(rounds), started.elapsed().as_nanos() as u64))
 }

@@ -1,4 +1,4 @@
-//! Fetches a kernel once, checks it, and keeps it.
+//! Downloads a kernel once, checks it, and caches it.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -7,18 +7,18 @@ use std::process::Command;
 
 use klatch_privileges::{cache_folder, sha256_hex};
 
+use crate::debian_mirror::debian_mirror;
 use crate::error::LabError;
 use crate::kernels::Kernel;
-use crate::mirror::mirror;
 
-/// The kernel as a file, fetched if it is not there yet; checked either way. `tell` hears what takes time.
+/// Path of the cached kernel, downloaded if it is missing; checked in both cases. `progress` receives a line before a download.
 ///
 /// # Errors
 /// See [`LabError`].
-pub fn kernel_file(kernel: &'static Kernel, tell: impl Fn(&str)) -> Result<PathBuf, LabError> {
+pub fn kernel_file(kernel: &'static Kernel, progress: impl Fn(&str)) -> Result<PathBuf, LabError> {
     let folder = cache_folder()?.path().to_owned();
     let path = folder.join(format!("vmlinuz-{}", kernel.version));
-    // The folder is private, so the file stays what it is when it is checked.
+    // No other user can write to the folder, so the file stays as it was checked.
     match std::fs::read(&path) {
         Ok(bytes) => {
             check(&bytes, kernel.kernel_sha256, &path.display().to_string(), &path)?;
@@ -27,8 +27,8 @@ pub fn kernel_file(kernel: &'static Kernel, tell: impl Fn(&str)) -> Result<PathB
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(source) => return Err(LabError::File { what: "read", path, source }),
     }
-    tell(&format!(
-        "fetching the kernel {} ({} MB), once; it is kept in {}",
+    progress(&format!(
+        "downloading the kernel {} ({} MB) once, to {}",
         kernel.version,
         kernel.package_bytes / 1_000_000,
         folder.display()
@@ -36,9 +36,9 @@ pub fn kernel_file(kernel: &'static Kernel, tell: impl Fn(&str)) -> Result<PathB
     let package = package(kernel, &folder)?;
     check(&package, kernel.package_sha256, &format!("the package of the kernel {}", kernel.version), &path)?;
     let bytes = unpack(&package)
-        .map_err(|why| LabError::Package { version: kernel.version, why: why.to_string() })?;
+        .map_err(|error| LabError::Package { version: kernel.version, cause: error.to_string() })?;
     check(&bytes, kernel.kernel_sha256, "the kernel in the package", &path)?;
-    keep(&folder, &path, &bytes)?;
+    save(&folder, &path, &bytes)?;
     Ok(path)
 }
 
@@ -51,39 +51,39 @@ fn check(bytes: &[u8], expected: &'static str, what: &str, path: &Path) -> Resul
 }
 
 fn package(kernel: &'static Kernel, folder: &Path) -> Result<Vec<u8>, LabError> {
-    let mirror = mirror();
-    let mut why = Vec::new();
+    let mirror = debian_mirror();
+    let mut causes = Vec::new();
     if mirror.is_none() {
-        why.push("apt has no Debian mirror here, set DEBIAN_MIRROR to the address of one".to_owned());
+        causes.push("apt has no Debian mirror here, set DEBIAN_MIRROR to the address of one".to_owned());
     }
     for url in kernel.urls(mirror.as_deref()) {
-        let got = match url.starts_with("http:") {
+        let package = match url.starts_with("http:") {
             true => fetch(&url, kernel.package_bytes),
             false => fetch_by_apt(&url),
         };
-        match got {
+        match package {
             Ok(bytes) => return Ok(bytes),
-            Err(error) => why.push(format!("{url}: {error}")),
+            Err(error) => causes.push(format!("{url}: {error}")),
         }
     }
-    Err(LabError::Fetch { version: kernel.version, why: why.join("; "), cache: folder.to_owned() })
+    Err(LabError::Fetch { version: kernel.version, cause: causes.join("; "), cache: folder.to_owned() })
 }
 
-/// What is at the address; one byte too many tells a wrong file as well as all of it would.
+/// Downloads at most one byte more than expected, which is enough for the checksum to fail.
 fn fetch(url: &str, bytes: u64) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
-    let mut answer = ureq::get(url).call()?;
+    let mut response = ureq::get(url).call()?;
     let mut package = Vec::new();
-    answer.body_mut().as_reader().take(bytes + 1).read_to_end(&mut package)?;
+    response.body_mut().as_reader().take(bytes + 1).read_to_end(&mut package)?;
     Ok(package)
 }
 
-/// What is at the address, by apt: it has the certificates and proxies for the mirror that it is configured with.
+/// Downloads with apt, which has the certificates and proxies of its configured mirror.
 fn fetch_by_apt(url: &str) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let package = folder.path().join("package");
     let mut apt = Command::new("/usr/lib/apt/apt-helper");
     let output = apt.arg("download-file").arg(url).arg(&package).output();
-    let output = output.map_err(|error| format!("only apt can fetch from such an address: {error}"))?;
+    let output = output.map_err(|error| format!("only apt can download from such an address: {error}"))?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', ", ").into());
     }
@@ -109,12 +109,12 @@ fn unpack(package: &[u8]) -> std::io::Result<Vec<u8>> {
             }
         }
     }
-    Err(std::io::Error::other("there is no vmlinuz in it"))
+    Err(std::io::Error::other("it contains no vmlinuz"))
 }
 
-/// Whole or not there.
-fn keep(folder: &Path, path: &Path, bytes: &[u8]) -> Result<(), LabError> {
-    let failed = |source| LabError::file("keep the kernel as", path, source);
+/// Writes a temporary file and renames it, so that the cache never holds a partial kernel.
+fn save(folder: &Path, path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    let failed = |source| LabError::file("save the kernel as", path, source);
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(bytes).map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
