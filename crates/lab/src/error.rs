@@ -31,7 +31,7 @@ pub enum LabError {
     /// The lab has no kernel with this name.
     #[error("there is no kernel {name} in the lab; there are {names}")]
     NoKernel {
-        /// The requested name.
+        /// The name on the command line.
         name: String,
         /// All names, separated by commas.
         names: String,
@@ -43,7 +43,7 @@ pub enum LabError {
         version: &'static str,
         /// The error of each address.
         cause: String,
-        /// The cache folder.
+        /// Klatch's cache folder of this user.
         cache: PathBuf,
     },
     /// The SHA-256 of a file is not the pinned one.
@@ -53,9 +53,9 @@ pub enum LabError {
         what: String,
         /// Path of the cached file, which may not exist yet.
         path: PathBuf,
-        /// The pinned SHA-256.
+        /// The pinned SHA-256, in hexadecimal.
         expected: &'static str,
-        /// SHA-256 of the file.
+        /// SHA-256 of the file, in hexadecimal.
         got: String,
     },
     /// The package is not a valid Debian package with a kernel.
@@ -98,7 +98,7 @@ pub enum LabError {
         /// Path of the `java` program.
         java: PathBuf,
     },
-    /// jlink failed.
+    /// jlink could not build a runtime.
     #[error("cannot build a small runtime from {java}: {cause}", java = java.display())]
     Jlink {
         /// Path of the `java` program.

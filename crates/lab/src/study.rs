@@ -13,7 +13,7 @@ pub enum StudyError {
     /// Neither a shipped study nor a file has this name.
     #[error("there is no study {name} of the lab, and no such file; the studies are {names}")]
     Unknown {
-        /// The requested name.
+        /// The name on the command line.
         name: String,
         /// Names of the shipped studies, separated by commas.
         names: String,

@@ -43,9 +43,9 @@ pub struct Knob {
     pub what: String,
     /// The value if users set none.
     pub default: u64,
-    /// Lowest valid value.
+    /// Lowest value that can be set.
     pub min: u64,
-    /// Highest valid value.
+    /// Highest value that can be set.
     pub max: u64,
 }
 

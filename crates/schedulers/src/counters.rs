@@ -8,7 +8,7 @@ use crate::catalog::{Scheduler, Stat, all};
 use crate::error::SchedulerError;
 use crate::state::sched_ext_state;
 
-/// `LENGTHS` of klatch.bpf.h.
+/// Rows of the cost table, as `LENGTHS` of klatch.bpf.h.
 const LENGTHS: u32 = 1024;
 
 /// The loaded scheduler with its counters so far, also if another process loaded it. `None` if it is not one of Klatch's.

@@ -14,7 +14,7 @@ pub enum SchedulerError {
     /// The catalogue has no scheduler with this name.
     #[error("there is no scheduler {name}; there are {names}")]
     Unknown {
-        /// The requested name.
+        /// The name in the command or study file.
         name: String,
         /// All names, separated by commas.
         names: String,
@@ -24,7 +24,7 @@ pub enum SchedulerError {
     NoKnob {
         /// Name of the scheduler.
         scheduler: &'static str,
-        /// The requested name.
+        /// The name in the command or study file.
         knob: String,
         /// All its knobs, separated by commas.
         knobs: String,
@@ -36,11 +36,11 @@ pub enum SchedulerError {
         scheduler: &'static str,
         /// Name of the knob.
         knob: String,
-        /// Lowest valid value.
+        /// Lowest value that can be set.
         min: u64,
-        /// Highest valid value.
+        /// Highest value that can be set.
         max: u64,
-        /// The requested value.
+        /// The value in the command or study file.
         value: String,
     },
     /// The machine has more CPUs than the tables of the scheduler can hold.
@@ -92,7 +92,7 @@ pub enum SchedulerError {
     Unloaded {
         /// Name of the scheduler.
         name: &'static str,
-        /// The kernel's reason.
+        /// Reason and message of the kernel.
         cause: String,
     },
     /// The BPF maps of the scheduler cannot be read.

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use libbpf_rs::{PrintLevel, set_print};
 
-/// Only the end of the output is kept: it contains the reason.
+/// Limit of collected lines; the reason is in the last ones.
 const LINES_MAX: usize = 40;
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());

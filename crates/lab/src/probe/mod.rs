@@ -16,14 +16,14 @@ use thiserror::Error;
 pub enum Probe {
     /// Threads that only yield: a run queue of known length.
     Yield {
-        /// Number of threads.
+        /// Threads that yield, all runnable at once.
         tasks: u32,
-        /// Yields per thread.
+        /// Calls of `sched_yield` per thread.
         rounds: u32,
     },
     /// Pairs of threads that pass a byte back and forth through pipes: each step is a wake-up.
     PingPong {
-        /// Number of pairs.
+        /// Pairs of threads that run at the same time.
         pairs: u32,
         /// Round trips per pair.
         rounds: u32,
@@ -37,14 +37,14 @@ pub enum Probe {
     },
     /// Threads that compute and share one lock: they try, yield, then block.
     Locks {
-        /// Number of threads.
+        /// Threads that compete for the lock.
         tasks: u32,
-        /// Acquisitions per thread.
+        /// Acquisitions of the lock per thread.
         rounds: u32,
     },
     /// CPUs go offline and online while threads yield.
     Hotplug {
-        /// Number of threads.
+        /// Threads that yield meanwhile.
         tasks: u32,
         /// Off and on cycles of each CPU except the first.
         rounds: u32,
@@ -58,11 +58,11 @@ pub struct ProbeResult {
     pub probe: String,
     /// Threads, pairs, or simultaneous processes.
     pub tasks: u32,
-    /// Rounds per task.
+    /// Rounds of each task, see [`Probe`].
     pub rounds: u32,
     /// Total of yields, bytes, processes or lock acquisitions.
     pub steps: u64,
-    /// Wall-clock time, ns.
+    /// Wall-clock time of the whole probe, ns.
     pub elapsed_ns: u64,
 }
 
@@ -72,11 +72,11 @@ pub enum ProbeError {
     /// A number is out of range.
     #[error("{what} must be 1..={max}, got {got}")]
     Range {
-        /// Name of the number.
+        /// The option out of range: `tasks` or `rounds`.
         what: &'static str,
-        /// Highest valid value.
+        /// Highest valid value; the lowest is 1.
         max: u32,
-        /// The requested value.
+        /// The value on the command line.
         got: u32,
     },
     /// The machine has one CPU, or its CPUs cannot go offline.
