@@ -54,8 +54,8 @@ pub(crate) fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
         values.join(" and ")
     };
     let differ = |(message, property): &Property| {
-        let (of_a, of_b) = (values(a, *property), values(b, *property));
-        (of_a != of_b).then(|| format!("{message}: A {of_a}; B {of_b}"))
+        let (in_a, in_b) = (values(a, *property), values(b, *property));
+        (in_a != in_b).then(|| format!("{message}: A {in_a}; B {in_b}"))
     };
     properties.iter().filter_map(differ).collect()
 }

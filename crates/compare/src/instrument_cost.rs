@@ -111,6 +111,6 @@ fn compare_phases(a: Side, b: Side, pairs: &[(Phase, Phase)]) -> Comparison {
         unit: Unit::Turn,
         pairs: Some(pairs.len() as u32),
         metrics: METRICS.iter().map(compared).collect(),
-        notes: Vec::new(),
+        caveats: Vec::new(),
     }
 }

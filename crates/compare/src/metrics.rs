@@ -25,16 +25,16 @@ pub(crate) const METRICS: [Metric; 7] = [
         value: |record| Some(record.usage.server.as_ref()?.cpu_us_per_message),
     },
     Metric { name: "server_cpu_per_crowd_cpu", value: server_per_crowd },
-    Metric { name: "latency_p50_us", value: |record| latency(record, |of| of.p50_us) },
-    Metric { name: "latency_p99_us", value: |record| latency(record, |of| of.p99_us) },
-    Metric { name: "latency_p999_us", value: |record| latency(record, |of| of.p999_us) },
+    Metric { name: "latency_p50_us", value: |record| latency(record, |latency| latency.p50_us) },
+    Metric { name: "latency_p99_us", value: |record| latency(record, |latency| latency.p99_us) },
+    Metric { name: "latency_p999_us", value: |record| latency(record, |latency| latency.p999_us) },
 ];
 
 /// Seed of resampling. It is fixed, so that the same records give the same interval.
 const SEED: u64 = 1;
 
-fn latency(record: &Record, of: fn(&Latency) -> f64) -> Option<f64> {
-    record.latency.as_ref().map(of)
+fn latency(record: &Record, value: fn(&Latency) -> f64) -> Option<f64> {
+    record.latency.as_ref().map(value)
 }
 
 /// CPU time of the server per CPU time of the crowd. The crowd is the same program with the same work on both sides, so
@@ -53,8 +53,9 @@ pub(crate) fn compare_metric(
     design: Design,
     terms: Terms,
 ) -> MetricComparison {
-    let values =
-        |side: &[Value<'_>]| side.iter().map(|value| value.of(metric.value)).collect::<Option<Vec<f64>>>();
+    let values = |side: &[Value<'_>]| {
+        side.iter().map(|value| value.geometric_mean(metric.value)).collect::<Option<Vec<f64>>>()
+    };
     let (ratio, absent, a, b) = match (values(a), values(b)) {
         (Some(a), Some(b)) => match ratio_of_series(&a, &b, first, design, terms) {
             Ok(ratio) => (Some(ratio), None, a, b),

@@ -68,7 +68,7 @@ pub(crate) struct Read {
     pub(crate) records: Vec<Record>,
     /// The folder of each record; one folder is one start of the server.
     pub(crate) folders: Vec<PathBuf>,
-    pub(crate) notes: Vec<String>,
+    pub(crate) caveats: Vec<String>,
     /// Number of first trials that the scatter is estimated from, where the scatter also ended the series.
     pub(crate) first_trials: Option<usize>,
 }
@@ -109,7 +109,7 @@ pub(crate) fn read(path: &Path) -> Result<Read, CompareError> {
     let left_out = |(record, file): &(Record, PathBuf)| {
         format!("{} is left out, its score does not count: {}", file.display(), record.verdict.messages())
     };
-    let notes = others.iter().map(left_out).collect();
+    let caveats = others.iter().map(left_out).collect();
     let (records, files): (Vec<Record>, Vec<PathBuf>) = valid.into_iter().unzip();
     let first = &records[0];
     let describe = |record| format!("{}, {}", describe_platform(record), describe_workload(&record.workload));
@@ -122,7 +122,7 @@ pub(crate) fn read(path: &Path) -> Result<Read, CompareError> {
     }
     let folder = |file: &PathBuf| file.parent().unwrap_or(Path::new(".")).to_owned();
     let folders = files.iter().map(folder).collect();
-    Ok(Read { path: path.to_owned(), folders, records, notes, first_trials: first_trials(path) })
+    Ok(Read { path: path.to_owned(), folders, records, caveats, first_trials: first_trials(path) })
 }
 
 /// `first_trials` of the study that `path` is part of; `None` outside a study.

@@ -35,12 +35,12 @@ pub fn compare(a: &Path, b: &Path, terms: Terms) -> Result<Vec<Comparison>, Comp
     if canonical(a)? == canonical(b)? {
         return Err(CompareError::Same { a: a.to_owned(), b: b.to_owned() });
     }
-    let (Some(of_a), Some(of_b)) = (cells(a), cells(b)) else {
+    let (Some(a_cells), Some(b_cells)) = (cells(a), cells(b)) else {
         return Ok(vec![compare_records(None, &read(a)?, &read(b)?, terms)?]);
     };
-    let both: Vec<&String> = of_a.iter().filter(|cell| of_b.contains(cell)).collect();
+    let both: Vec<&String> = a_cells.iter().filter(|cell| b_cells.contains(cell)).collect();
     if both.is_empty() {
-        return Err(CompareError::NoCommonCell { a: of_a.join(", "), b: of_b.join(", ") });
+        return Err(CompareError::NoCommonCell { a: a_cells.join(", "), b: b_cells.join(", ") });
     }
     let folder = |study: &Path, cell: &str| -> PathBuf { study.join("cells").join(cell) };
     let one = |cell: &&String| {
@@ -80,14 +80,14 @@ fn compare_records(
     b: &Read,
     terms: Terms,
 ) -> Result<Comparison, CompareError> {
-    let mut notes: Vec<String> = a.notes.iter().chain(&b.notes).cloned().collect();
-    notes.extend(differences(&a.records, &b.records));
+    let mut caveats: Vec<String> = a.caveats.iter().chain(&b.caveats).cloned().collect();
+    caveats.extend(differences(&a.records, &b.records));
     let (a_starts, b_starts) = (values_by_start(a), values_by_start(b));
     let unit = if a_starts.len() > 1 && b_starts.len() > 1 { Unit::Start } else { Unit::Trial };
     let (a_units, b_units) = match unit {
         Unit::Start => (a_starts.clone(), b_starts.clone()),
         Unit::Trial | Unit::Turn => {
-            notes.push(single_start(&a.records[0]));
+            caveats.push(single_start(&a.records[0]));
             (a.values_by_trial(), b.values_by_trial())
         }
     };
@@ -97,21 +97,21 @@ fn compare_records(
         for (side, read) in [("A", a), ("B", b)] {
             let warnings = guard_series(&read.records.iter().collect::<Vec<_>>());
             let others = warnings.iter().filter(|warning| warning.kind != WarningKind::OneStart);
-            notes.extend(others.map(|warning| format!("{side}: {}; {}", warning.message, warning.advice)));
+            caveats.extend(others.map(|warning| format!("{side}: {}; {}", warning.message, warning.advice)));
         }
     }
     if left_out > 0 {
-        notes.push(format!("{left_out} without a partner in the same block are left out"));
+        caveats.push(format!("{left_out} without a partner in the same block are left out"));
     }
     let first = [a.first_trials, b.first_trials];
     if first.iter().any(Option::is_some) && terms.estimate != Estimator::GeometricMean {
-        let note = "the trials ended when their scatter was small enough, and only intervals of geometric means allow for that";
-        notes.push(note.to_owned());
+        let caveat = "the trials ended when their scatter was small enough, and only intervals of geometric means allow for that";
+        caveats.push(caveat.to_owned());
     }
     let metric = |metric| compare_metric(metric, (&a_units, &b_units), first, design, terms);
     let metrics: Vec<MetricComparison> = METRICS.iter().map(metric).collect();
     if let (Unit::Trial, Some(noise)) = (unit, &a.records[0].environment.noise) {
-        notes.extend(metrics.iter().filter_map(|metric| within_noise(metric, noise)));
+        caveats.extend(metrics.iter().filter_map(|metric| within_noise(metric, noise)));
     }
     let pairs = (design == Design::Paired).then_some(a_units.len() as u32);
     let side = |read: &Read, starts: usize| Side {
@@ -130,6 +130,6 @@ fn compare_records(
         unit,
         pairs,
         metrics,
-        notes,
+        caveats,
     })
 }

@@ -50,7 +50,7 @@ fn cells_of_one_study_are_paired_by_block_and_drift_drops_out() {
     let ratio = comparison.metrics[0].ratio.unwrap();
     assert!(ratio.shows_difference() && (ratio.estimate - 1.05).abs() < 0.002, "{ratio:?}");
     assert_eq!(comparison.metrics[1].absent.as_deref(), Some("not every record has it"));
-    assert_eq!(comparison.notes, [""; 0]);
+    assert_eq!(comparison.caveats, [""; 0]);
 }
 
 #[test]
@@ -69,14 +69,14 @@ fn the_first_trials_give_the_scatter_of_a_series_that_ended_by_its_scatter() {
         let ratio = one(&out, "s/cells/a", "s/cells/b").metrics[0].ratio.unwrap();
         (ratio.high / ratio.low).ln()
     };
-    let of_all = width();
+    let over_all = width();
     let result = serde_json::json!({
         "schema": "klatch-study/2", "name": "s", "question": "q", "klatch": { "version": "0", "commit": null },
         "started_at": "", "ended_at": "", "seed": 1, "rules": "", "metric": "messages_per_s", "first_trials": 8,
         "axes": [], "cells": []
     });
     std::fs::write(out.path().join("s/result.json"), result.to_string()).unwrap();
-    assert!(width() > 1.15 * of_all, "{} is not wider than {of_all}", width());
+    assert!(width() > 1.15 * over_all, "{} is not wider than {over_all}", width());
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_block_without_a_partner_is_left_out() {
     std::fs::remove_dir_all(out.path().join("s/cells/b/block-2")).unwrap();
     let comparison = one(&out, "s/cells/a", "s/cells/b");
     assert_eq!((comparison.pairs, comparison.metrics[0].a.len()), (Some(4), 4));
-    assert_eq!(comparison.notes, ["1 without a partner in the same block are left out"]);
+    assert_eq!(comparison.caveats, ["1 without a partner in the same block are left out"]);
 }
 
 #[test]
@@ -98,7 +98,11 @@ fn sides_measured_one_after_the_other_are_not_paired() {
     }
     let comparison = one(&out, "a", "b");
     assert_eq!((comparison.pairs, comparison.unit), (None, Unit::Trial));
-    assert!(comparison.notes[0].starts_with("with only one start of the server"), "{:?}", comparison.notes);
+    assert!(
+        comparison.caveats[0].starts_with("with only one start of the server"),
+        "{:?}",
+        comparison.caveats
+    );
     assert!((comparison.metrics[0].ratio.unwrap().estimate - 2.0).abs() < 0.02);
 }
 
@@ -115,7 +119,7 @@ fn every_common_cell_of_two_studies_is_compared() {
 fn other_differences_are_listed_and_invalid_trials_are_left_out() {
     let out = study();
     let mut other = record(6, 50, 1.0);
-    other.verdict = Verdict::of(vec![Reason::new(Cause::Crowd, "3 deliveries lost")]);
+    other.verdict = Verdict::from_reasons(vec![Reason::new(Cause::Crowd, "3 deliveries lost")]);
     put(&out, "s/cells/b/block-6/trial-1.json", &other);
     put(&out, "s/cells/b/block-7/warm-up-1.json", &Record { role: Role::WarmUp, ..record(1, 51, 1.0) });
     for block in 1..=5 {
@@ -126,15 +130,15 @@ fn other_differences_are_listed_and_invalid_trials_are_left_out() {
     }
     let comparison = one(&out, "c", "s/cells/b");
     assert!(
-        comparison.notes[0]
+        comparison.caveats[0]
             .contains("block-6/trial-1.json is left out, its score does not count: 3 deliveries lost")
     );
     assert!(
-        comparison.notes[1]
+        comparison.caveats[1]
             .starts_with("workloads differ: A 5 rooms of 20 users, 100 messages of 60 bytes, pacing turns")
     );
-    assert!(comparison.notes[2].starts_with("classes differ"), "{:?}", comparison.notes);
-    assert_eq!((comparison.b.trials, comparison.notes.len()), (5, 3));
+    assert!(comparison.caveats[2].starts_with("classes differ"), "{:?}", comparison.caveats);
+    assert_eq!((comparison.b.trials, comparison.caveats.len()), (5, 3));
 }
 
 #[test]
@@ -174,12 +178,12 @@ fn a_difference_between_single_starts_is_checked_against_the_calibration() {
     let comparison = one(&out, "a", "b");
     assert!(comparison.metrics[0].ratio.unwrap().shows_difference());
     assert!(
-        comparison.notes[0].ends_with(
+        comparison.caveats[0].ends_with(
             "two starts of x differ by up to 4.0 % in throughput on this machine (calibrated 2026-01-01)"
         ),
         "{:?}",
-        comparison.notes
+        comparison.caveats
     );
-    let note = "messages_per_s: two starts of x differ by up to 4.0 % on this machine, so the platforms may not differ";
-    assert_eq!(comparison.notes[1..], [note]);
+    let caveat = "messages_per_s: two starts of x differ by up to 4.0 % on this machine, so the platforms may not differ";
+    assert_eq!(comparison.caveats[1..], [caveat]);
 }

@@ -19,7 +19,7 @@ impl Value<'_> {
     }
 
     /// The geometric mean of a metric over its trials; `None` if one trial lacks the metric.
-    pub(crate) fn of(&self, metric: fn(&Record) -> Option<f64>) -> Option<f64> {
+    pub(crate) fn geometric_mean(&self, metric: fn(&Record) -> Option<f64>) -> Option<f64> {
         let values: Option<Vec<f64>> = self.trials.iter().map(|record| metric(record)).collect();
         let logs: Vec<f64> = values?.iter().map(|value| value.ln()).collect();
         Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())

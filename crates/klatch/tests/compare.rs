@@ -32,7 +32,7 @@ fn two_calls_of_run_are_compared_in_sentences_and_as_json() {
     assert!(sentences.iter().any(|sentence| throughput.contains(sentence)), "{throughput}");
     let finished = compare(&a, &b, &["--json"]);
     let json: serde_json::Value = serde_json::from_str(&finished.out).unwrap();
-    assert_eq!((&json["schema"], &json["a"]["trials"]), (&"klatch-comparison/1".into(), &3.into()));
+    assert_eq!((&json["schema"], &json["a"]["trials"]), (&"klatch-comparison/2".into(), &3.into()));
     assert!(json["metrics"][0]["ratio"]["low"].as_f64().unwrap() > 0.0, "{json}");
 }
 

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 /// The schema name that every comparison carries in [`Comparison::schema`].
-pub const COMPARISON_SCHEMA_NAME: &str = "klatch-comparison/1";
+pub const COMPARISON_SCHEMA_NAME: &str = "klatch-comparison/2";
 
 /// How the records of B compare with those of A.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The schema of this JSON, always `klatch-comparison/1`.
+    /// The schema of this JSON, always `klatch-comparison/2`.
     pub schema: String,
     /// The cell that is compared, where both are studies.
     pub cell: Option<String>,
@@ -26,8 +26,8 @@ pub struct Comparison {
     pub pairs: Option<u32>,
     /// The metrics, each compared.
     pub metrics: Vec<MetricComparison>,
-    /// Caveats: other differences between the sides, and what was left out.
-    pub notes: Vec<String>,
+    /// Other differences between the sides, and what was left out.
+    pub caveats: Vec<String>,
 }
 
 /// One of the two.

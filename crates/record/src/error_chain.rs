@@ -39,7 +39,7 @@ mod tests {
     #[derive(Debug, Error)]
     enum Save {
         #[error("cannot save the record")]
-        Silent(#[source] Open),
+        Quiet(#[source] Open),
         #[error("cannot save the record: {0}")]
         Quoting(#[source] Open),
     }
@@ -48,7 +48,7 @@ mod tests {
     fn every_cause_is_printed_once() {
         let open = || Open { path: "/a", source: Denied };
         let whole = "cannot save the record: cannot open /a: permission denied";
-        assert_eq!(error_chain(&Save::Silent(open())), whole);
+        assert_eq!(error_chain(&Save::Quiet(open())), whole);
         assert_eq!(error_chain(&Save::Quoting(open())), whole);
         assert_eq!(error_chain(&Denied), "permission denied");
     }

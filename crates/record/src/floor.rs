@@ -38,9 +38,11 @@ pub struct LoopbackCost {
     /// A system call that does nothing.
     pub null_call_us: f64,
     /// The crowd sends one line to the server.
-    pub said_send_us: f64,
+    #[serde(rename = "said_send_us")]
+    pub line_send_us: f64,
     /// The server receives it.
-    pub said_receive_us: f64,
+    #[serde(rename = "said_receive_us")]
+    pub line_receive_us: f64,
     /// The server sends one delivery.
     pub delivery_send_us: f64,
     /// The crowd receives it.
@@ -48,11 +50,11 @@ pub struct LoopbackCost {
     /// Deliveries that are sent together below: those of one round.
     pub batch_lines: u32,
     /// The crowd sends one line where those of all users go together; `None` in sittings in which that was not probed.
-    #[serde(default)]
-    pub batch_said_send_us: Option<f64>,
+    #[serde(default, rename = "batch_said_send_us")]
+    pub batch_line_send_us: Option<f64>,
     /// The server receives it; `None` likewise.
-    #[serde(default)]
-    pub batch_said_receive_us: Option<f64>,
+    #[serde(default, rename = "batch_said_receive_us")]
+    pub batch_line_receive_us: Option<f64>,
     /// The server sends so many in one call.
     pub batch_send_us: f64,
     /// The crowd receives them in one call.
@@ -88,12 +90,12 @@ impl LoopbackCost {
         let (server_us, crowd_us) = match together {
             // Other sizes of rooms make other batches; most of what a line adds to a call is the copying of its bytes.
             true => (
-                self.batch_said_receive_us.unwrap_or(self.said_receive_us) + self.batch_send_us,
-                self.batch_said_send_us.unwrap_or(self.said_send_us) + self.batch_receive_us,
+                self.batch_line_receive_us.unwrap_or(self.line_receive_us) + self.batch_send_us,
+                self.batch_line_send_us.unwrap_or(self.line_send_us) + self.batch_receive_us,
             ),
             false => (
-                self.said_receive_us + others * self.delivery_send_us,
-                self.said_send_us + others * self.delivery_receive_us,
+                self.line_receive_us + others * self.delivery_send_us,
+                self.line_send_us + others * self.delivery_receive_us,
             ),
         };
         (server_us / users, crowd_us / users)
@@ -108,19 +110,19 @@ mod tests {
     fn a_message_costs_one_call_in_and_one_out_for_each_listener_or_for_all() {
         let cost = LoopbackCost {
             null_call_us: 0.1,
-            said_send_us: 4.0,
-            said_receive_us: 1.0,
+            line_send_us: 4.0,
+            line_receive_us: 1.0,
             delivery_send_us: 5.0,
             delivery_receive_us: 2.0,
             batch_lines: 19,
-            batch_said_send_us: Some(3.5),
-            batch_said_receive_us: Some(0.5),
+            batch_line_send_us: Some(3.5),
+            batch_line_receive_us: Some(0.5),
             batch_send_us: 9.0,
             batch_receive_us: 3.0,
         };
         assert_eq!(cost.per_message_us(20, false), ((1.0 + 95.0) / 20.0, (4.0 + 38.0) / 20.0));
         assert_eq!(cost.per_message_us(20, true), (9.5 / 20.0, 6.5 / 20.0));
-        let before = LoopbackCost { batch_said_send_us: None, batch_said_receive_us: None, ..cost };
+        let before = LoopbackCost { batch_line_send_us: None, batch_line_receive_us: None, ..cost };
         assert_eq!(before.per_message_us(20, true), (10.0 / 20.0, 7.0 / 20.0));
     }
 }

@@ -9,10 +9,10 @@ mod floor;
 pub mod lab;
 mod latency;
 mod merge;
+mod metric;
 mod observation;
 pub mod observed;
 mod part;
-mod reading;
 mod record;
 #[cfg(feature = "samples")]
 pub mod samples;
@@ -37,11 +37,11 @@ pub use error_chain::error_chain;
 pub use floor::{FLOOR_SCHEMA_NAME, FloorResult, FloorRow, LoopbackCost};
 pub use latency::{Latency, LatencyError};
 pub use merge::{MergeError, merge, merge_files};
+pub use metric::{METRICS, Metric};
 pub use observation::{
     Availability, Cost, InstrumentName, InstrumentNameError, Observation, ObservationData, Support,
 };
 pub use part::Part;
-pub use reading::{READINGS, Reading};
 pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };

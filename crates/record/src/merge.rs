@@ -43,7 +43,7 @@ pub enum MergeError {
     },
     /// A record is older than the causes of reasons are.
     #[error(
-        "the record of {started_at} does not say what causes its verdict: merge it with the older klatch that wrote it"
+        "the record of {started_at} does not name the causes of its verdict: merge it with the older klatch that wrote it"
     )]
     NoCauses {
         /// When the record's run began, RFC 3339 in UTC.
@@ -96,9 +96,9 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
         started_at: records.iter().map(|record| record.started_at.clone()).min().unwrap_or_default(),
         platform: platform(first, &part.shards),
         workload: Workload { rooms: part.rooms(), ..first.workload.clone() },
-        verdict: Verdict::of([own_reasons, part.reasons()].concat()),
+        verdict: Verdict::from_reasons([own_reasons, part.reasons()].concat()),
         warnings: [own_warnings, part.warnings()].concat(),
-        score: Score::of(part.sent, part.received, part.elapsed_s(), part.join_s, &usage),
+        score: Score::new(part.sent, part.received, part.elapsed_s(), part.join_s, &usage),
         latency: part.latency,
         send_lag: part.send_lag,
         over_time: part.over_time,
@@ -123,7 +123,7 @@ pub fn merge_files(paths: &[PathBuf]) -> Result<Record, MergeError> {
 }
 
 /// Formats one part of a record for comparison.
-type Telling<'a> = &'a dyn Fn(&Record) -> String;
+type Property<'a> = &'a dyn Fn(&Record) -> String;
 
 fn same(one: &Record, other: &Record) -> Result<(), MergeError> {
     let named = |record: &Record| {
@@ -131,7 +131,7 @@ fn same(one: &Record, other: &Record) -> Result<(), MergeError> {
         let of_target = record.platform.command.is_none();
         if of_target { "a server that ran already".to_owned() } else { record.platform.name.clone() }
     };
-    let of_all_rooms = |record: &Record| {
+    let workload_of_a_room = |record: &Record| {
         let alike = Workload { rooms: 0, start: 0, ..record.workload.clone() };
         as_json(&alike)
     };
@@ -145,18 +145,18 @@ fn same(one: &Record, other: &Record) -> Result<(), MergeError> {
     };
     let knobs = |record: &Record| as_json(&record.platform.knobs);
     let role = |record: &Record| format!("{} {}", as_json(&record.role), record.number);
-    let parts: [(&'static str, Telling<'_>); 8] = [
+    let parts: [(&'static str, Property<'_>); 8] = [
         ("the build of klatch", &build),
         ("the platform", &named),
         ("what is set about it", &knobs),
         ("the protocol", &|record| record.platform.protocol.name().to_owned()),
         ("the crowd", &|record| record.crowd.kind.clone()),
-        ("the workload of a room", &of_all_rooms),
+        ("the workload of a room", &workload_of_a_room),
         ("the run", &role),
         ("the gate", &gate),
     ];
-    for (what, of) in parts {
-        let (one, other) = (of(one), of(other));
+    for (what, property) in parts {
+        let (one, other) = (property(one), property(other));
         if one != other {
             return Err(MergeError::Different { what, one, other });
         }

@@ -73,7 +73,7 @@ fn usage(cpu_s: f64) -> Usage {
 fn over_time(start: u32) -> Timeline {
     let interval_ms = 25 << (start % 3);
     let latency_ns = vec![vec![(1_024, 200)], vec![], vec![(u64::from(start) << 20, 99), (1 << 22, 1)]];
-    Timeline::of(&IntervalCounts { interval_ms, latency_ns }).unwrap()
+    Timeline::from_counts(&IntervalCounts { interval_ms, latency_ns }).unwrap()
 }
 
 /// The record of a shard with rooms `start` to `start + 1`; the number makes it differ from others.
@@ -104,7 +104,7 @@ fn record(start: u32) -> Record {
         workload: Workload { rooms: 2, users: 5, count: 10, size_bytes: 60, start, pacing, pause_s: 0.0 },
         verdict: Verdict { status: Status::Valid, reasons: vec![] },
         warnings: vec![],
-        score: Score::of(100, 300, shard.elapsed_s, odd, &usage),
+        score: Score::new(100, 300, shard.elapsed_s, odd, &usage),
         latency: Latency::from_counts_ns(&[(u64::from(start) * 1_000, 200), (5_000_000, 100)]).unwrap(),
         send_lag: None,
         over_time: Some(over_time(start)),
@@ -150,7 +150,7 @@ fn spoilt(start: u32) -> Record {
     record.shards[0].host = Some(format!("host{start}"));
     let mut reasons = vec![Reason::new(Cause::Server, "the server died: killed by SIGKILL")];
     reasons.extend(record.shards[0].reasons.iter().map(|reason| Reason::new(Cause::Crowd, reason.as_str())));
-    record.verdict = Verdict::of(reasons);
+    record.verdict = Verdict::from_reasons(reasons);
     record
 }
 
@@ -236,7 +236,7 @@ fn a_shard_that_is_missing_is_told() {
 #[test]
 fn a_contradiction_leaves_the_verdict_unknown_until_a_shard_fails() {
     let mut odd = record(1);
-    odd.verdict = Verdict::of(vec![Reason::new(Cause::Contradiction, "Little's law is broken")]);
+    odd.verdict = Verdict::from_reasons(vec![Reason::new(Cause::Contradiction, "Little's law is broken")]);
     let merged = merge(vec![odd, record(3)]).unwrap();
     assert_eq!((merged.verdict.status, merged.verdict.reasons.len()), (Status::Unknown, 1));
     let merged = merge(vec![merged, spoilt(5)]).unwrap();
@@ -247,7 +247,7 @@ fn a_contradiction_leaves_the_verdict_unknown_until_a_shard_fails() {
 fn a_reason_with_the_words_of_a_warning_still_invalidates() {
     let mut died = record(1);
     let message = "the server died: killed by SIGKILL".to_owned();
-    died.verdict = Verdict::of(vec![Reason::new(Cause::Server, message.as_str())]);
+    died.verdict = Verdict::from_reasons(vec![Reason::new(Cause::Server, message.as_str())]);
     died.warnings = vec![Warning { kind: WarningKind::LittlesLaw, message, advice: String::new() }];
     assert_eq!(merge(vec![died, record(3)]).unwrap().verdict.status, Status::Invalid);
 }
@@ -273,21 +273,21 @@ fn uneven_shards_are_told() {
 
 #[test]
 fn what_is_not_of_one_run_is_refused() {
-    let says = |other: Record| merge(vec![record(1), other]).unwrap_err().to_string();
+    let error = |other: Record| merge(vec![record(1), other]).unwrap_err().to_string();
     let same_rooms =
         "the shard of rooms 1 to 2 and the shard of rooms 2 to 3 share rooms: is a record named twice?";
-    assert_eq!(says(record(2)), same_rooms);
+    assert_eq!(error(record(2)), same_rooms);
     let mut other = record(3);
     other.number = 2;
-    assert!(says(other).ends_with("the run is \"trial\" 1 in one record and \"trial\" 2 in another"));
+    assert!(error(other).ends_with("the run is \"trial\" 1 in one record and \"trial\" 2 in another"));
     let mut other = record(3);
     other.workload.users = 6;
-    assert!(says(other).contains("the workload of a room is {"));
+    assert!(error(other).contains("the workload of a room is {"));
     let mut other = record(3);
     other.shards.clear();
-    assert!(says(other).contains("names no shard: it is of an older klatch"));
+    assert!(error(other).contains("names no shard: it is of an older klatch"));
     let mut other = record(3);
-    other.verdict = Verdict::of(vec![Reason::new(Cause::Unrecorded, "15 deliveries lost")]);
-    assert!(says(other).contains("does not say what causes its verdict"));
+    other.verdict = Verdict::from_reasons(vec![Reason::new(Cause::Unrecorded, "15 deliveries lost")]);
+    assert!(error(other).contains("does not name the causes of its verdict"));
     assert_eq!(merge(vec![]).unwrap_err().to_string(), "there is no record to merge");
 }

@@ -46,7 +46,7 @@ impl Part {
         if let Some(pair) = shards.windows(2).find(|pair| pair[1].start <= pair[0].last_room()) {
             return Err(MergeError::SharedRooms { one: pair[0].to_string(), other: pair[1].to_string() });
         }
-        let sum = |of: fn(&Part) -> u64| parts.iter().map(of).sum();
+        let sum = |count: fn(&Part) -> u64| parts.iter().map(count).sum();
         let (sent, received) = (sum(|part| part.sent), sum(|part| part.received));
         let usages: Option<Vec<&Usage>> = parts.iter().map(|part| part.usage.as_ref()).collect();
         Ok(Part {
@@ -64,7 +64,7 @@ impl Part {
 
     /// From the first opening of the gate to the last verified delivery, seconds.
     pub fn elapsed_s(&self) -> f64 {
-        Window::of(&self.shards).whole_s
+        Window::from_shards(&self.shards).whole_s
     }
 
     /// Rooms of all shards.
@@ -109,7 +109,7 @@ impl Part {
                 warning.message = format!("{}: {}", names.join(", "), warning.message);
             }
         }
-        let Window { whole_s, overlap_s } = Window::of(shards);
+        let Window { whole_s, overlap_s } = Window::from_shards(shards);
         if overlap_s < whole_s * OVERLAP_SHARE_MIN {
             let share = overlap_s / whole_s * 100.0;
             warnings.push(Warning {
@@ -123,7 +123,7 @@ impl Part {
 }
 
 fn checks(parts: &[Part]) -> Checks {
-    let sum = |of: fn(&Checks) -> u64| parts.iter().map(|part| of(&part.checks)).sum();
+    let sum = |count: fn(&Checks) -> u64| parts.iter().map(|part| count(&part.checks)).sum();
     let all = || parts.iter().map(|part| &part.checks);
     let mut faults: Vec<_> = all().flat_map(|checks| checks.faults.clone()).collect();
     faults.sort_by_key(|fault| (fault.room, fault.user, fault.speaker, fault.sequence, fault.kind as u8));

@@ -68,8 +68,8 @@ impl Timeline {
     ///
     /// # Errors
     /// A time too large to be held.
-    pub fn of(counts: &IntervalCounts) -> Result<Timeline, LatencyError> {
-        let intervals = counts.latency_ns.iter().map(|counts| Interval::of(counts));
+    pub fn from_counts(counts: &IntervalCounts) -> Result<Timeline, LatencyError> {
+        let intervals = counts.latency_ns.iter().map(|counts| Interval::from_counts(counts));
         Ok(Timeline { interval_ms: counts.interval_ms, intervals: intervals.collect::<Result<_, _>>()? })
     }
 
@@ -82,7 +82,7 @@ impl Timeline {
     ) -> Result<Option<Timeline>, LatencyError> {
         let Some(all) = all.collect::<Option<Vec<_>>>() else { return Ok(None) };
         let all = all.into_iter().map(Timeline::counts).collect::<Result<Vec<_>, _>>()?;
-        IntervalCounts::together(all.into_iter()).as_ref().map(Timeline::of).transpose()
+        IntervalCounts::together(all.into_iter()).as_ref().map(Timeline::from_counts).transpose()
     }
 
     fn counts(&self) -> Result<IntervalCounts, LatencyError> {
@@ -96,9 +96,9 @@ impl Timeline {
 }
 
 impl Interval {
-    fn of(counts: &[(u64, u64)]) -> Result<Interval, LatencyError> {
+    fn from_counts(counts: &[(u64, u64)]) -> Result<Interval, LatencyError> {
         let latency = Latency::from_counts_ns(counts)?;
-        let number = |of: fn(&Latency) -> f64| latency.as_ref().map(of);
+        let number = |value: fn(&Latency) -> f64| latency.as_ref().map(value);
         Ok(Interval {
             deliveries: latency.as_ref().map_or(0, |latency| latency.count),
             p50_us: number(|latency| latency.p50_us),
@@ -119,11 +119,11 @@ mod tests {
 
     #[test]
     fn an_interval_without_deliveries_has_no_percentiles() {
-        let timeline = Timeline::of(&counts(25, &[&[(16_000, 99), (2_000_000, 1)], &[]])).unwrap();
-        let [busy, silent] = &timeline.intervals[..] else { panic!("{timeline:?}") };
-        assert_eq!((busy.deliveries, silent.deliveries), (100, 0));
+        let timeline = Timeline::from_counts(&counts(25, &[&[(16_000, 99), (2_000_000, 1)], &[]])).unwrap();
+        let [busy, idle] = &timeline.intervals[..] else { panic!("{timeline:?}") };
+        assert_eq!((busy.deliveries, idle.deliveries), (100, 0));
         assert!((busy.max_us.unwrap() / 2_000.0 - 1.0).abs() < 0.001, "{busy:?}");
-        assert_eq!((silent.p50_us, silent.histogram.as_str()), (None, ""));
+        assert_eq!((idle.p50_us, idle.histogram.as_str()), (None, ""));
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
             IntervalCounts::together([fine.clone(), coarse.clone()].into_iter()),
             Some(wanted.clone())
         );
-        let [fine, coarse, wanted] = [fine, coarse, wanted].map(|one| Timeline::of(&one).unwrap());
+        let [fine, coarse, wanted] = [fine, coarse, wanted].map(|one| Timeline::from_counts(&one).unwrap());
         let merged = Timeline::merge([Some(&fine), Some(&coarse)].into_iter()).unwrap();
         assert_eq!(merged, Some(wanted));
         assert_eq!(Timeline::merge([Some(&fine), None].into_iter()).unwrap(), None);

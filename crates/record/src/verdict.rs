@@ -68,7 +68,7 @@ impl std::fmt::Display for Reason {
 
 impl Verdict {
     /// The verdict for these reasons: `valid` without any, `unknown` if all are contradictions, else `invalid`.
-    pub fn of(reasons: Vec<Reason>) -> Verdict {
+    pub fn from_reasons(reasons: Vec<Reason>) -> Verdict {
         let status = match reasons.as_slice() {
             [] => Status::Valid,
             all if all.iter().all(|reason| reason.cause == Cause::Contradiction) => Status::Unknown,
@@ -163,18 +163,19 @@ mod tests {
 
     #[test]
     fn the_causes_decide_the_status() {
-        let of = |causes: &[Cause]| {
-            Verdict::of(causes.iter().map(|&cause| Reason::new(cause, "the same words")).collect()).status
+        let status = |causes: &[Cause]| {
+            Verdict::from_reasons(causes.iter().map(|&cause| Reason::new(cause, "the same words")).collect())
+                .status
         };
-        assert_eq!(of(&[]), Status::Valid);
-        assert_eq!(of(&[Cause::Contradiction]), Status::Unknown);
-        assert_eq!(of(&[Cause::Contradiction, Cause::Server]), Status::Invalid);
-        assert_eq!(of(&[Cause::Unrecorded]), Status::Invalid);
+        assert_eq!(status(&[]), Status::Valid);
+        assert_eq!(status(&[Cause::Contradiction]), Status::Unknown);
+        assert_eq!(status(&[Cause::Contradiction, Cause::Server]), Status::Invalid);
+        assert_eq!(status(&[Cause::Unrecorded]), Status::Invalid);
     }
 
     #[test]
     fn a_verdict_survives_json_and_reasons_stay_text() {
-        let verdict = Verdict::of(vec![Reason::new(Cause::Server, "the server died")]);
+        let verdict = Verdict::from_reasons(vec![Reason::new(Cause::Server, "the server died")]);
         let json = serde_json::to_string(&verdict).unwrap();
         assert_eq!(json, r#"{"status":"invalid","reasons":["the server died"],"causes":["server"]}"#);
         assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);

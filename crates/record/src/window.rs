@@ -16,7 +16,7 @@ pub(crate) struct Window {
 impl Window {
     /// Shards of one clock lie beside each other as they were. Clocks of different machines never meet: what is not of
     /// one clock counts as opened at the same moment.
-    pub(crate) fn of(shards: &[Shard]) -> Window {
+    pub(crate) fn from_shards(shards: &[Shard]) -> Window {
         let mut clocks: BTreeMap<(&str, usize), Vec<(u64, u64)>> = BTreeMap::new();
         for (place, shard) in shards.iter().enumerate() {
             let (clock, opened_ns) = match &shard.opened {
@@ -27,8 +27,9 @@ impl Window {
             clocks.entry(clock).or_default().push((opened_ns, ended_ns));
         }
         let least =
-            |of: fn(&(u64, u64)) -> u64, spans: &[(u64, u64)]| spans.iter().map(of).min().unwrap_or(0);
-        let most = |of: fn(&(u64, u64)) -> u64, spans: &[(u64, u64)]| spans.iter().map(of).max().unwrap_or(0);
+            |end: fn(&(u64, u64)) -> u64, spans: &[(u64, u64)]| spans.iter().map(end).min().unwrap_or(0);
+        let most =
+            |end: fn(&(u64, u64)) -> u64, spans: &[(u64, u64)]| spans.iter().map(end).max().unwrap_or(0);
         let whole =
             clocks.values().map(|spans| most(|span| span.1, spans) - least(|span| span.0, spans)).max();
         let overlap = clocks
@@ -47,12 +48,13 @@ mod tests {
     use crate::merge::tests::shard;
 
     fn window(shards: &[(Option<(&str, u64)>, f64)]) -> (f64, f64) {
-        let of = |&(opened, elapsed_s): &(Option<(&str, u64)>, f64)| Shard {
+        let timed = |&(opened, elapsed_s): &(Option<(&str, u64)>, f64)| Shard {
             opened: opened.map(|(clock, ns)| Moment { clock: clock.to_owned(), ns }),
             elapsed_s,
             ..shard(1, 1)
         };
-        let Window { whole_s, overlap_s } = Window::of(&shards.iter().map(of).collect::<Vec<_>>());
+        let Window { whole_s, overlap_s } =
+            Window::from_shards(&shards.iter().map(timed).collect::<Vec<_>>());
         (whole_s, overlap_s)
     }
 
@@ -63,14 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn shards_of_one_clock_lie_as_they_were() {
+    fn shards_with_a_common_clock_keep_their_offsets() {
         let second = |at: u64| Some(("a", at * 1_000_000_000));
         assert_eq!(window(&[(second(100), 10.0), (second(103), 9.0)]), (12.0, 7.0));
         assert_eq!(window(&[(second(100), 1.0), (second(103), 1.0)]), (4.0, 0.0));
     }
 
     #[test]
-    fn shards_of_several_clocks_count_as_opened_together() {
+    fn shards_without_a_common_clock_count_as_opened_together() {
         assert_eq!(window(&[(Some(("a", 5)), 10.0), (Some(("b", 7_000_000_000)), 8.0)]), (10.0, 8.0));
         assert_eq!(window(&[(None, 10.0), (None, 8.0), (Some(("b", 7)), 9.0)]), (10.0, 8.0));
     }

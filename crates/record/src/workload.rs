@@ -190,22 +190,22 @@ mod tests {
 
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
-        let says = |workload: Workload| workload.check().unwrap_err().to_string();
-        assert_eq!(says(Workload { rooms: 0, ..CLASSIC }), "room count must be 1..=10000, got 0");
-        assert_eq!(says(Workload { users: 1, ..CLASSIC }), "user count must be 2..=10000, got 1");
-        assert_eq!(says(Workload { count: 0, ..CLASSIC }), "message count must be 1..=4294967295, got 0");
-        assert_eq!(says(Workload { size_bytes: 35, ..CLASSIC }), "message size must be 36..=400, got 35");
-        assert_eq!(says(Workload { start: 65_527, ..CLASSIC }), "first room must be 1..=65526, got 65527");
+        let error = |workload: Workload| workload.check().unwrap_err().to_string();
+        assert_eq!(error(Workload { rooms: 0, ..CLASSIC }), "room count must be 1..=10000, got 0");
+        assert_eq!(error(Workload { users: 1, ..CLASSIC }), "user count must be 2..=10000, got 1");
+        assert_eq!(error(Workload { count: 0, ..CLASSIC }), "message count must be 1..=4294967295, got 0");
+        assert_eq!(error(Workload { size_bytes: 35, ..CLASSIC }), "message size must be 36..=400, got 35");
+        assert_eq!(error(Workload { start: 65_527, ..CLASSIC }), "first room must be 1..=65526, got 65527");
         let pacing = Pacing::Rounds { window: 0 };
-        assert_eq!(says(Workload { pacing, ..CLASSIC }), "window must be 1..=4294967295, got 0");
+        assert_eq!(error(Workload { pacing, ..CLASSIC }), "window must be 1..=4294967295, got 0");
         let pacing = Pacing::Rate { per_user_per_s: f64::NAN };
-        assert!(says(Workload { pacing, ..CLASSIC }).starts_with("rate must be above 0"));
+        assert!(error(Workload { pacing, ..CLASSIC }).starts_with("rate must be above 0"));
         let pacing = Pacing::Rate { per_user_per_s: 1.0 };
         assert_eq!(Workload { pacing, ..CLASSIC }.check(), Ok(()));
         assert_eq!(
-            says(Workload { pacing, pause_s: 0.5, ..CLASSIC }),
+            error(Workload { pacing, pause_s: 0.5, ..CLASSIC }),
             "pause must be 0 under pacing rate, whose schedule is fixed in advance, got 0.5"
         );
-        assert_eq!(says(Workload { pause_s: -1.0, ..CLASSIC }), "pause must be 0..=86400 seconds, got -1");
+        assert_eq!(error(Workload { pause_s: -1.0, ..CLASSIC }), "pause must be 0..=86400 seconds, got -1");
     }
 }

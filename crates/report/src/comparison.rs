@@ -36,7 +36,7 @@ pub fn comparison(of: &Comparison) -> String {
     for metric in &of.metrics {
         let _ = writeln!(text, "{}", row(metric, of.confidence, reach(of)));
     }
-    for note in &of.notes {
+    for note in &of.caveats {
         let _ = writeln!(text, "note: {note}");
     }
     text

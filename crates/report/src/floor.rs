@@ -16,8 +16,8 @@ pub fn floor(result: &FloorResult) -> String {
         "loopback, CPU µs a call: null call {:.2}; a line said {} + {} (send + receive); a delivery {} + {}; {} deliveries \
          {} + {}\n",
         cost.null_call_us,
-        three_digits(cost.said_send_us),
-        three_digits(cost.said_receive_us),
+        three_digits(cost.line_send_us),
+        three_digits(cost.line_receive_us),
         three_digits(cost.delivery_send_us),
         three_digits(cost.delivery_receive_us),
         cost.batch_lines,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use klatch_record::{
-    CellResult, CellStatus, Estimate, Pacing, READINGS, Record, Role, STUDY_SCHEMA_NAME, Status, StudyAxis,
+    CellResult, CellStatus, Estimate, METRICS, Pacing, Record, Role, STUDY_SCHEMA_NAME, Status, StudyAxis,
     StudyResult, Warning,
 };
 use klatch_stats::mean_interval;
@@ -188,15 +188,15 @@ fn cell(
 }
 
 fn estimates(counted: &[&Record]) -> BTreeMap<String, Estimate> {
-    let estimate = |reading: &klatch_record::Reading| {
-        let values: Option<Vec<f64>> = counted.iter().map(|record| (reading.of)(record)).collect();
+    let estimate = |metric: &klatch_record::Metric| {
+        let values: Option<Vec<f64>> = counted.iter().map(|record| (metric.value)(record)).collect();
         let values = values.filter(|values| !values.is_empty())?;
         let interval = mean_interval(&values, CONFIDENCE).ok();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let (low, high) = (interval.map(|interval| interval.low), interval.map(|interval| interval.high));
-        Some((reading.name.to_owned(), Estimate { mean, low, high, values }))
+        Some((metric.name.to_owned(), Estimate { mean, low, high, values }))
     };
-    READINGS.iter().filter_map(estimate).collect()
+    METRICS.iter().filter_map(estimate).collect()
 }
 
 fn warnings(counted: &[&Record]) -> Vec<Warning> {

@@ -89,9 +89,9 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         platform: run.platform.clone(),
         crowd: run.crowd.clone(),
         workload: Workload { rooms: part.rooms(), ..run.workload.clone() },
-        verdict: Verdict::of(reasons),
+        verdict: Verdict::from_reasons(reasons),
         warnings,
-        score: Score::of(part.sent, part.received, part.elapsed_s(), part.join_s, &usage),
+        score: Score::new(part.sent, part.received, part.elapsed_s(), part.join_s, &usage),
         latency: part.latency,
         send_lag: part.send_lag,
         over_time: part.over_time,
@@ -114,7 +114,7 @@ pub(crate) fn apply_guards(record: Record) -> Record {
     reasons.extend(reason);
     let mut warnings = record.warnings;
     warnings.extend(of_run.into_iter().chain(contradiction));
-    Record { verdict: Verdict::of(reasons), warnings, ..record }
+    Record { verdict: Verdict::from_reasons(reasons), warnings, ..record }
 }
 
 /// Judges one crowd, and makes its result mergeable.
@@ -147,7 +147,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         join_s: result.join_s,
         latency,
         send_lag,
-        over_time: result.over_time.as_ref().map(Timeline::of).transpose()?,
+        over_time: result.over_time.as_ref().map(Timeline::from_counts).transpose()?,
         checks: Checks {
             lost: result.lost,
             unsent: result.unsent,

@@ -36,7 +36,7 @@ pub fn judge(result: &CrowdResult) -> Verdict {
         let example = example.map_or(String::new(), |example| format!("; first, {example}"));
         format!("{count} {unit} {what}{example}")
     });
-    Verdict::of(failure.chain(faults).map(|message| Reason::new(Cause::Crowd, message)).collect())
+    Verdict::from_reasons(failure.chain(faults).map(|message| Reason::new(Cause::Crowd, message)).collect())
 }
 
 fn plural(unit: &str) -> String {

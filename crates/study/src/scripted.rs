@@ -96,7 +96,8 @@ impl Executor for Scripted<'_> {
                 Ok(score) => on_event(VisitEvent::RunEnded(&valid_record(plan, role, number, score)))?,
                 Err("the server died") => {
                     let mut invalid = valid_record(plan, role, number, 1.0);
-                    invalid.verdict = Verdict::of(vec![Reason::new(Cause::Server, "the server died")]);
+                    invalid.verdict =
+                        Verdict::from_reasons(vec![Reason::new(Cause::Server, "the server died")]);
                     on_event(VisitEvent::RunEnded(&invalid))?;
                     return Ok(());
                 }

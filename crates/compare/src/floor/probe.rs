@@ -62,13 +62,13 @@ pub(crate) fn probe() -> io::Result<LoopbackCost> {
         calls(&(0..ROUNDS).map(all_send).collect::<Vec<_>>(), BATCH_LINES * DELIVERED_BYTES)?;
     Ok(LoopbackCost {
         null_call_us: null_us(),
-        said_send_us: crowd.message_us,
-        said_receive_us: server.message_us,
+        line_send_us: crowd.message_us,
+        line_receive_us: server.message_us,
         delivery_send_us: server.delivery_us,
         delivery_receive_us: crowd.delivery_us,
         batch_lines: BATCH_LINES as u32,
-        batch_said_send_us: Some(batch_crowd.message_us),
-        batch_said_receive_us: Some(batch_server.message_us),
+        batch_line_send_us: Some(batch_crowd.message_us),
+        batch_line_receive_us: Some(batch_server.message_us),
         batch_send_us: batch_server.delivery_us,
         batch_receive_us: batch_crowd.delivery_us,
     })
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn calls_have_a_cost_and_a_batch_of_nineteen_costs_less_than_nineteen_calls() {
         let cost = probe().unwrap();
-        let all = [cost.null_call_us, cost.said_send_us, cost.said_receive_us, cost.delivery_receive_us];
+        let all = [cost.null_call_us, cost.line_send_us, cost.line_receive_us, cost.delivery_receive_us];
         assert!(all.iter().all(|&us| us > 0.01 && us < 1000.0), "{cost:?}");
         assert!(cost.null_call_us < cost.delivery_send_us, "{cost:?}");
         assert!(cost.batch_send_us < 19.0 * cost.delivery_send_us, "{cost:?}");

@@ -56,23 +56,23 @@ fn ratio(a: &[f64], b: &[f64]) -> Option<RatioEstimate> {
 
 /// The median cost of each call over all probes.
 pub(super) fn median_cost(probes: &[LoopbackCost]) -> LoopbackCost {
-    let median_of = |value: fn(&LoopbackCost) -> f64| {
+    let median_over = |value: fn(&LoopbackCost) -> f64| {
         median(&probes.iter().map(value).collect::<Vec<_>>()).unwrap_or_default()
     };
-    let median_of_known = |value: fn(&LoopbackCost) -> Option<f64>| {
+    let known_median = |value: fn(&LoopbackCost) -> Option<f64>| {
         median(&probes.iter().filter_map(value).collect::<Vec<_>>()).ok()
     };
     LoopbackCost {
-        null_call_us: median_of(|cost| cost.null_call_us),
-        said_send_us: median_of(|cost| cost.said_send_us),
-        said_receive_us: median_of(|cost| cost.said_receive_us),
-        delivery_send_us: median_of(|cost| cost.delivery_send_us),
-        delivery_receive_us: median_of(|cost| cost.delivery_receive_us),
+        null_call_us: median_over(|cost| cost.null_call_us),
+        line_send_us: median_over(|cost| cost.line_send_us),
+        line_receive_us: median_over(|cost| cost.line_receive_us),
+        delivery_send_us: median_over(|cost| cost.delivery_send_us),
+        delivery_receive_us: median_over(|cost| cost.delivery_receive_us),
         batch_lines: probes.first().map_or(0, |cost| cost.batch_lines),
-        batch_said_send_us: median_of_known(|cost| cost.batch_said_send_us),
-        batch_said_receive_us: median_of_known(|cost| cost.batch_said_receive_us),
-        batch_send_us: median_of(|cost| cost.batch_send_us),
-        batch_receive_us: median_of(|cost| cost.batch_receive_us),
+        batch_line_send_us: known_median(|cost| cost.batch_line_send_us),
+        batch_line_receive_us: known_median(|cost| cost.batch_line_receive_us),
+        batch_send_us: median_over(|cost| cost.batch_send_us),
+        batch_receive_us: median_over(|cost| cost.batch_receive_us),
     }
 }
 

@@ -102,9 +102,9 @@ impl Study {
         for kernel in &self.kernels {
             for &cpus in &self.cpus {
                 for scheduler in &self.schedulers {
-                    for chosen in &varied {
+                    for levels in &varied {
                         for &seed in &self.seeds {
-                            all.push(self.configuration(kernel, cpus, scheduler, chosen, seed));
+                            all.push(self.configuration(kernel, cpus, scheduler, levels, seed));
                         }
                     }
                 }
@@ -117,12 +117,12 @@ impl Study {
     fn varied(&self) -> Vec<Vec<(String, String)>> {
         let mut varied: Vec<Vec<(String, String)>> = vec![Vec::new()];
         for (name, values) in &self.vary {
-            let with_each_value = |chosen: &Vec<(String, String)>| {
-                let chosen = chosen.clone();
+            let with_each_value = |levels: &Vec<(String, String)>| {
+                let levels = levels.clone();
                 values.iter().map(move |value| {
-                    let mut chosen = chosen.clone();
-                    chosen.push((name.clone(), value.to_string()));
-                    chosen
+                    let mut levels = levels.clone();
+                    levels.push((name.clone(), value.to_string()));
+                    levels
                 })
             };
             varied = varied.iter().flat_map(with_each_value).collect();

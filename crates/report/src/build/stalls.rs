@@ -88,7 +88,7 @@ mod tests {
     fn seen(intervals: &[&[u64]]) -> Vec<String> {
         let counts = |latencies: &&[u64]| latencies.iter().map(|ms| (ms * 1_000_000, 1)).collect();
         let latency_ns = intervals.iter().map(counts).collect();
-        let timeline = Timeline::of(&IntervalCounts { interval_ms: 25, latency_ns }).unwrap();
+        let timeline = Timeline::from_counts(&IntervalCounts { interval_ms: 25, latency_ns }).unwrap();
         stalls(&timeline).iter().map(Stall::says).collect()
     }
 

@@ -19,8 +19,8 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
         let Some(cell) = *cell else { continue };
         let record = &run.record;
         let estimate = subject.result.cells[cell].estimates.get(metric.name);
-        let value = klatch_record::READINGS.iter().find(|reading| reading.name == metric.name);
-        let value = value.and_then(|reading| (reading.of)(record));
+        let value = klatch_record::METRICS.iter().find(|other| other.name == metric.name);
+        let value = value.and_then(|metric| (metric.value)(record));
         if record.role != Role::Trial {
             continue;
         }

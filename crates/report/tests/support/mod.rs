@@ -13,7 +13,7 @@ use klatch_record::observed::{
 };
 use klatch_record::{
     Build, CellResult, CellStatus, Checks, Class, Cost, CrowdInfo, Environment, Estimate, InstrumentName,
-    IntervalCounts, Latency, Limits, Observation, ObservationData, Pacing, Platform, ProtocolName, READINGS,
+    IntervalCounts, Latency, Limits, METRICS, Observation, ObservationData, Pacing, Platform, ProtocolName,
     Record, Role, SCHEMA_NAME, STUDY_SCHEMA_NAME, Score, Status, StudyAxis, StudyResult, Support, Timeline,
     Usage, UsageOfBoth, Verdict, Warning, WarningKind, Workload,
 };
@@ -74,9 +74,9 @@ pub(crate) fn add(study: &mut Source, at: &[(&str, &str)], class: Class, through
         status: CellStatus::Converged,
         verdict: format!("converged after {} trials", throughputs.len()),
         trials: throughputs.len() as u32,
-        estimates: READINGS
+        estimates: METRICS
             .iter()
-            .filter_map(|reading| Some((reading.name.to_owned(), estimate(reading.of)?)))
+            .filter_map(|metric| Some((metric.name.to_owned(), estimate(metric.value)?)))
             .collect(),
         failures: Vec::new(),
         warnings: Vec::new(),
@@ -115,7 +115,7 @@ fn record(at: &[(&str, &str)], number: u32, minute: usize, messages_per_s: f64) 
     let rooms = of("rooms").and_then(|rooms| rooms.parse().ok()).unwrap_or(10);
     let elapsed_s = 400_000.0 / messages_per_s;
     let usage = UsageOfBoth { server: Some(usage(1.5 * elapsed_s)), crowd: Some(usage(0.3 * elapsed_s)) };
-    let mut score = Score::of(20_000, 380_000, elapsed_s, 0.25, &usage);
+    let mut score = Score::new(20_000, 380_000, elapsed_s, 0.25, &usage);
     score.messages_per_s = messages_per_s;
     let delay = |share: f64| (share * 1e11 / messages_per_s) as u64;
     let latency = Latency::from_counts_ns(&[
@@ -238,7 +238,7 @@ pub(crate) fn time(study: &mut Source) {
         });
         let counts = IntervalCounts { interval_ms: 250, latency_ns: latency_ns.collect() };
         run.record.score.elapsed_s = 9.9;
-        run.record.over_time = Some(Timeline::of(&counts).expect("these times fit"));
+        run.record.over_time = Some(Timeline::from_counts(&counts).expect("these times fit"));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use klatch_record::{
-    CellResult, CellStatus, Estimate, READINGS, Reading, Record, STUDY_SCHEMA_NAME, StudyResult, Warning,
+    CellResult, CellStatus, Estimate, METRICS, Metric, Record, STUDY_SCHEMA_NAME, StudyResult, Warning,
 };
 use klatch_runner::{guard_series, now};
 use klatch_stats::{Interval, stopped_interval};
@@ -26,8 +26,8 @@ pub(super) fn cell_result(
     let rules = &plan.rules;
     // The best two of three, and three that agree, are selected by their values, so they have no interval.
     let selected = rules.preset == Preset::Volano1999 || matches!(rules.stop, StopRule::Agree { .. });
-    let estimate = |Reading { name, of }: &Reading| {
-        let values: Vec<f64> = counted.iter().filter_map(|record| of(record)).collect();
+    let estimate = |Metric { name, value }: &Metric| {
+        let values: Vec<f64> = counted.iter().filter_map(|record| value(record)).collect();
         if values.is_empty() || values.len() < counted.len() {
             return None;
         }
@@ -45,7 +45,7 @@ pub(super) fn cell_result(
         status,
         verdict,
         trials: counted.len() as u32,
-        estimates: READINGS.iter().filter_map(estimate).collect::<BTreeMap<_, _>>(),
+        estimates: METRICS.iter().filter_map(estimate).collect::<BTreeMap<_, _>>(),
         failures,
         warnings: warnings(&counted),
         search: None,

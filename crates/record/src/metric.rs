@@ -1,0 +1,43 @@
+//! The metrics of a record that are estimated over several trials, by name.
+
+use crate::{Latency, Record, Usage};
+
+/// A number that can be computed from one record.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its name, with the unit last.
+    pub name: &'static str,
+    /// Computes it from a record; `None` if the run did not observe it.
+    pub value: fn(&Record) -> Option<f64>,
+}
+
+/// All metrics for which a study makes estimates.
+pub const METRICS: [Metric; 15] = [
+    metric("messages_per_s", |record| Some(record.score.messages_per_s)),
+    metric("cpu_us_per_message", |record| record.score.cpu_us_per_message),
+    metric("switches_per_message", |record| record.score.switches_per_message),
+    metric("cores_obtained", |record| record.score.cores_obtained),
+    metric("join_s", |record| Some(record.score.join_s)),
+    metric("server_cpu_us_per_message", |record| server(record, |usage| usage.cpu_us_per_message)),
+    metric("server_system_us_per_message", |record| server(record, |usage| usage.system_us_per_message)),
+    metric("server_switches_per_message", |record| server(record, |usage| usage.switches_per_message)),
+    metric("server_memory_peak_bytes", |record| server(record, |usage| usage.memory_peak_bytes as f64)),
+    metric("crowd_cpu_us_per_message", |record| Some(record.usage.crowd.as_ref()?.cpu_us_per_message)),
+    metric("latency_p50_us", |record| latency(record, |latency| latency.p50_us)),
+    metric("latency_p90_us", |record| latency(record, |latency| latency.p90_us)),
+    metric("latency_p99_us", |record| latency(record, |latency| latency.p99_us)),
+    metric("latency_p999_us", |record| latency(record, |latency| latency.p999_us)),
+    metric("latency_max_us", |record| latency(record, |latency| latency.max_us)),
+];
+
+const fn metric(name: &'static str, value: fn(&Record) -> Option<f64>) -> Metric {
+    Metric { name, value }
+}
+
+fn server(record: &Record, value: fn(&Usage) -> f64) -> Option<f64> {
+    record.usage.server.as_ref().map(value)
+}
+
+fn latency(record: &Record, value: fn(&Latency) -> f64) -> Option<f64> {
+    record.latency.as_ref().map(value)
+}
