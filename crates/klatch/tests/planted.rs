@@ -24,7 +24,7 @@ fn catalog(folder: &Path, burn_ns: u32) {
     );
     for (name, burn_ns) in [("plain", 0), ("slowed", burn_ns)] {
         let text = format!(
-            "name = '{name}'\nsummary = 'burns {burn_ns} ns'\nclass = 'classic'\nwire = 'irc'\n\
+            "name = '{name}'\nsummary = 'burns {burn_ns} ns'\nclass = 'classic'\nprotocol = 'irc'\n\
              command = ['{}', '{{address}}', '{burn_ns}']\n",
             server.display()
         );

@@ -62,7 +62,7 @@ fn every_java_is_started_once_to_list_all_platforms() {
 
 /// A user's catalog with one platform, `mine`.
 fn catalog(folder: &Path, command: &str, more: &str) {
-    let head = "name = 'mine'\nsummary = 'my own'\nclass = 'open'\nwire = 'irc'\n";
+    let head = "name = 'mine'\nsummary = 'my own'\nclass = 'open'\nprotocol = 'irc'\n";
     std::fs::write(folder.join("mine.toml"), format!("{head}command = {command}\n{more}")).unwrap();
 }
 

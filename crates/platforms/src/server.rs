@@ -191,7 +191,7 @@ mod tests {
 
     fn start(script: &str, ready: &str, patience: Duration) -> Result<Server, String> {
         let catalog = tempfile::tempdir().unwrap();
-        let head = "name = 'dummy'\nsummary = ''\nclass = 'open'\nwire = 'irc'\n";
+        let head = "name = 'dummy'\nsummary = ''\nclass = 'open'\nprotocol = 'irc'\n";
         let text = format!("{head}ready = '{ready}'\ncommand = ['sh', '-c', '''{script}''']\n");
         std::fs::write(catalog.path().join("dummy.toml"), text).unwrap();
         let wish =
@@ -237,7 +237,7 @@ mod tests {
     fn a_program_that_is_not_there_is_told() {
         let catalog = tempfile::tempdir().unwrap();
         let text =
-            "name = 'gone'\nsummary = ''\nclass = 'open'\nwire = 'irc'\ncommand = ['/nowhere/server']\n";
+            "name = 'gone'\nsummary = ''\nclass = 'open'\nprotocol = 'irc'\ncommand = ['/nowhere/server']\n";
         std::fs::write(catalog.path().join("gone.toml"), text).unwrap();
         let wish =
             Wish { name: Some("gone".into()), catalog: Some(catalog.path().into()), ..Wish::default() };

@@ -1,4 +1,4 @@
-//! Today's date, for the welcome.
+//! Today's date, for the add_connection.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

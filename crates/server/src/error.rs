@@ -10,7 +10,7 @@ pub enum ServeError {
     /// `--listen` is no address.
     #[error("cannot listen on {listen}: {reason}; give an address and a port, like 127.0.0.1:6667")]
     Address {
-        /// What was given.
+        /// The address as it was given.
         listen: String,
         /// What is wrong with it.
         reason: io::Error,
@@ -18,9 +18,9 @@ pub enum ServeError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {reason}")]
     Listen {
-        /// The address.
+        /// The address that cannot be used.
         address: String,
-        /// What the system says, and what to do about it.
+        /// The system's reason, and the remedy.
         reason: String,
     },
     /// An option is out of its range.
@@ -28,17 +28,17 @@ pub enum ServeError {
     Option {
         /// The option as it is called on the command line.
         name: &'static str,
-        /// The smallest value.
+        /// The smallest value allowed.
         least: usize,
-        /// What was given.
+        /// The value that was given.
         got: usize,
     },
     /// There cannot be so many loops.
     #[error("--loops must be 1..={most}, got {got}")]
     Loops {
-        /// The largest number.
+        /// The largest number allowed.
         most: usize,
-        /// What was given.
+        /// The number that was given.
         got: usize,
     },
     /// A knob is turned that the model does not have.
@@ -60,9 +60,9 @@ pub enum ServeError {
     /// A system call failed that should not.
     #[error("cannot {what}: {reason}")]
     System {
-        /// What was tried.
+        /// The operation that failed.
         what: &'static str,
-        /// What the system says.
+        /// The error of the system.
         reason: io::Error,
     },
 }

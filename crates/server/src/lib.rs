@@ -1,24 +1,24 @@
 //! Native chat servers. Each I/O model is one file, a thin shell around [`klatch_chat`]; what all of them share (the
 //! listening socket, the options, the ready line, signals) is around it.
 
-mod crew;
+mod admission;
 mod date;
-mod door;
 mod epoll;
 mod error;
-mod inbox;
 mod limits;
 mod linger;
 mod listener;
+mod loop_group;
+mod mailbox;
 mod options;
-mod outgoing;
 mod ready;
+mod send_queue;
 mod signals;
 mod thread_limits;
 mod threads;
+mod timeout_queue;
 mod tokio;
 mod uring;
-mod waiting;
 
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -35,7 +35,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
     serve_until(options, stop.as_fd(), |address| ready::print(options, address))
 }
 
-/// Serves until `stop` becomes readable. `ready` hears the real address (also of port 0) when connections are accepted.
+/// Serves until `stop` becomes readable. Calls `ready` with the real address, also for port 0, once connections are accepted.
 pub fn serve_until(
     options: &ServeOptions,
     stop: BorrowedFd<'_>,

@@ -1,4 +1,4 @@
-//! The end of a connection whose client may still be sending.
+//! Lingering close, for a connection whose client may still be sending.
 //!
 //! A socket that is closed with unread input resets the connection, and the client loses the last lines that it was sent. So
 //! one thread reads on for all of them, until the client closes or a second is over.
@@ -24,7 +24,7 @@ const READ_BYTES: usize = 1 << 16;
 struct Lingering {
     waiting: Mutex<VecDeque<OwnedFd>>,
     /// A byte for each that was added.
-    bell: UnixStream,
+    wakeup_fd: UnixStream,
 }
 
 static LINGERING: OnceLock<Option<Lingering>> = OnceLock::new();
@@ -32,7 +32,7 @@ static LINGERING: OnceLock<Option<Lingering>> = OnceLock::new();
 /// Ends the output of a connection, and reads on in the background until the client has closed it. The caller closes its own
 /// descriptor.
 pub(crate) fn linger(socket: impl AsFd) {
-    // Most have been read to their end, or have nothing more to say.
+    // Most have been read to their end, or send nothing more.
     let more = goes_on(&socket, &mut [0; 4096]);
     // Also wakes a thread that is still writing. Fails only for a connection that is gone.
     let _ = net::shutdown(&socket, if more { net::Shutdown::Write } else { net::Shutdown::Both });
@@ -48,16 +48,16 @@ pub(crate) fn linger(socket: impl AsFd) {
     waiting.push_back(owned);
     drop(waiting);
     // A full pipe rings already.
-    let _ = (&lingering.bell).write(&[1]);
+    let _ = (&lingering.wakeup_fd).write(&[1]);
 }
 
 fn lingering() -> Option<&'static Lingering> {
     let start = || {
-        let (bell, rung) = UnixStream::pair().ok()?;
-        bell.set_nonblocking(true).and(rung.set_nonblocking(true)).ok()?;
+        let (wakeup_fd, rung) = UnixStream::pair().ok()?;
+        wakeup_fd.set_nonblocking(true).and(rung.set_nonblocking(true)).ok()?;
         let thread = std::thread::Builder::new().name("linger".to_owned()).stack_size(256 * 1024);
         thread.spawn(move || read_on(&rung)).ok()?;
-        Some(Lingering { waiting: Mutex::default(), bell })
+        Some(Lingering { waiting: Mutex::default(), wakeup_fd })
     };
     LINGERING.get_or_init(start).as_ref()
 }
@@ -88,7 +88,7 @@ fn read_on(rung: &UnixStream) {
     }
 }
 
-/// Reads what is there; whether more may come. The descriptor's mode is shared with other threads, so it stays as it is.
+/// Reads what has arrived; returns whether more may follow. The descriptor's mode is shared with other threads, so it is not changed.
 fn goes_on(socket: impl AsFd, buffer: &mut [u8]) -> bool {
     match net::recv(socket, buffer, RecvFlags::DONTWAIT) {
         Ok((_, count)) => count > 0,

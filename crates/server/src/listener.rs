@@ -1,4 +1,4 @@
-//! The listening socket.
+//! The listening socket, with its options and its backlog.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::OwnedFd;
@@ -8,7 +8,7 @@ use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
 
 use crate::ServeError;
 
-/// Connections that the kernel may hold ready for us. A crowd comes all at once.
+/// Length of the listen backlog: the users of a crowd all connect at once.
 const BACKLOG: i32 = 4096;
 
 /// Listens, without blocking, on `listen` (an address or host name, and a port). Also returns the address it really is.

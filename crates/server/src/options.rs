@@ -22,7 +22,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// All models.
+    /// All models, in the order of help and lists.
     pub const ALL: [Model; 4] = [Model::Threads, Model::Epoll, Model::Uring, Model::Tokio];
 
     /// Its name on the command line.

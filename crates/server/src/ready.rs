@@ -1,4 +1,4 @@
-//! The line that says that connections are accepted. Its form is in `docs/reference/protocol.md`.
+//! The line that announces that connections are accepted. Its form is in `docs/reference/protocol.md`.
 
 use std::io::Write;
 use std::net::SocketAddr;

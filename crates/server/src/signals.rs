@@ -7,13 +7,13 @@ use signal_hook::low_level::pipe;
 
 use crate::ServeError;
 
-/// A socket that becomes readable when the process is told to stop.
+/// A socket that becomes readable on SIGTERM or SIGINT.
 pub(crate) fn term_and_int() -> Result<UnixStream, ServeError> {
     let listen_for = || {
-        let (heard, told) = UnixStream::pair()?;
-        pipe::register(SIGTERM, told.try_clone()?)?;
-        pipe::register(SIGINT, told)?;
-        Ok(heard)
+        let (receiver, sender) = UnixStream::pair()?;
+        pipe::register(SIGTERM, sender.try_clone()?)?;
+        pipe::register(SIGINT, sender)?;
+        Ok(receiver)
     };
     listen_for().map_err(ServeError::system::<std::io::Error>("listen for signals"))
 }

@@ -26,10 +26,10 @@ struct Limit {
 
 /// The limit that a process with so many threads meets first, for people to read.
 pub(crate) fn nearest(threads: usize) -> String {
-    tell(limits(threads))
+    describe_nearest(limits(threads))
 }
 
-fn tell(limits: Vec<Limit>) -> String {
+fn describe_nearest(limits: Vec<Limit>) -> String {
     match limits.into_iter().min_by_key(|limit| limit.value.saturating_sub(limit.used)) {
         Some(Limit { name, value, used, raise }) => {
             format!("{name} is {value} and about {used} are in use; raise it with `{raise}`")
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_limit_is_told() {
+    fn the_nearest_limit_is_reported() {
         let limit = |name: &str, value, used| Limit {
             name: name.into(),
             value,
@@ -109,8 +109,8 @@ mod tests {
         let far = || limit("kernel.threads-max", 190_000, 20_000);
         let near = limit("vm.max_map_count", 65_530, 65_500);
         let expected = "vm.max_map_count is 65530 and about 65500 are in use; raise it with `sysctl -w vm.max_map_count=262120`";
-        assert_eq!(tell(vec![far(), near, far()]), expected);
-        assert_eq!(tell(vec![]), "the system has no thread left");
+        assert_eq!(describe_nearest(vec![far(), near, far()]), expected);
+        assert_eq!(describe_nearest(vec![]), "the system has no thread left");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Two threads a connection (one-to-one, as VolanoMark's server had them): a receiver that reads and does what it is
-//! told, and a sender that waits for lines and writes each by itself. All calls block.
+//! Two threads a connection (one-to-one, as VolanoMark's server had them): a receiver that reads and
+//! dispatches commands, and a sender that waits for lines and writes each by itself. All calls block.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
@@ -15,9 +15,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::SocketFlags;
 
-use crate::door::{self, ACCEPT_PAUSE, Door, HalfOpen};
+use crate::admission::{self, ACCEPT_PAUSE, AdmissionControl, HalfOpen};
 use crate::linger::linger;
-use crate::outgoing::{Next, Outgoing, Writer};
+use crate::send_queue::{Next, SendQueue, Writer};
 use crate::{ServeError, ServeOptions, thread_limits};
 
 /// Enough for a session; a connection needs two of them.
@@ -25,12 +25,12 @@ const STACK_BYTES: usize = 64 * 1024;
 const BUFFER_BYTES: usize = 4096;
 
 /// A connection as its sender sees it.
-struct Wire {
+struct ConnectionIo {
     stream: TcpStream,
     sender: OnceLock<Thread>,
 }
 
-impl Writer for Wire {
+impl Writer for ConnectionIo {
     fn wake(&self) {
         if let Some(sender) = self.sender.get() {
             sender.unpark();
@@ -46,12 +46,12 @@ impl Writer for Wire {
 struct Server {
     yields: bool,
     sendq_bytes: usize,
-    patience: Duration,
+    registration_timeout: Duration,
     threads_max: usize,
-    state: Arc<ServerState<Outgoing<Wire>>>,
-    door: Arc<Door>,
+    state: Arc<ServerState<SendQueue<ConnectionIo>>>,
+    admission: Arc<AdmissionControl>,
     /// The connections that have threads.
-    here: Mutex<HashMap<u64, Outgoing<Wire>>>,
+    connections: Mutex<HashMap<u64, SendQueue<ConnectionIo>>>,
 }
 
 pub(crate) fn run(
@@ -66,29 +66,29 @@ pub(crate) fn run(
 
 fn accept_until(stop: BorrowedFd<'_>, listener: &OwnedFd, server: &Arc<Server>) -> Result<(), ServeError> {
     let mut serial = 0;
-    let mut no_room = false;
+    let mut paused = false;
     loop {
-        let interest = if no_room { PollFlags::empty() } else { PollFlags::IN };
+        let interest = if paused { PollFlags::empty() } else { PollFlags::IN };
         let mut fds = [PollFd::from_borrowed_fd(stop, PollFlags::IN), PollFd::new(listener, interest)];
         let pause = Timespec { tv_sec: 0, tv_nsec: ACCEPT_PAUSE.as_nanos() as i64 };
-        match poll(&mut fds, no_room.then_some(&pause)) {
+        match poll(&mut fds, paused.then_some(&pause)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(ServeError::system("wait for connections")(errno)),
         }
         if !fds[0].revents().is_empty() {
-            server.fall_silent();
+            server.shutdown();
             return Ok(());
         }
-        match door::accept(listener, SocketFlags::empty()) {
+        match admission::accept(listener, SocketFlags::empty()) {
             Ok((socket, from)) => {
                 serial += 1;
-                no_room = false;
-                server.welcome(serial, socket.into(), from);
+                paused = false;
+                server.add_connection(serial, socket.into(), from);
             }
-            Err(Errno::AGAIN) => no_room = false,
+            Err(Errno::AGAIN) => paused = false,
             Err(errno) => {
-                no_room = true;
-                server.door.tell_of_no_room(errno);
+                paused = true;
+                server.admission.warn_accept_failed(errno);
             }
         }
     }
@@ -99,29 +99,30 @@ impl Server {
         Arc::new(Server {
             yields: options.yields,
             sendq_bytes: options.sendq_bytes,
-            patience: Duration::from_secs(options.registration_timeout_s.into()),
+            registration_timeout: Duration::from_secs(options.registration_timeout_s.into()),
             threads_max,
             state: crate::new_server_state(),
-            door: Door::new(options),
-            here: Mutex::default(),
+            admission: AdmissionControl::new(options),
+            connections: Mutex::default(),
         })
     }
 
-    fn welcome(self: &Arc<Self>, serial: u64, stream: TcpStream, from: SocketAddr) {
-        let Some(half_open) = self.door.admit(&stream) else {
+    fn add_connection(self: &Arc<Self>, serial: u64, stream: TcpStream, from: SocketAddr) {
+        let Some(half_open) = self.admission.admit(&stream) else {
             return;
         };
-        let out = Outgoing::new(self.sendq_bytes, Wire { stream, sender: OnceLock::new() });
+        let out = SendQueue::new(self.sendq_bytes, ConnectionIo { stream, sender: OnceLock::new() });
         let threads = 2 * {
-            let mut here = self.here();
-            here.insert(serial, out.clone());
-            here.len()
+            let mut connections = self.connections();
+            connections.insert(serial, out.clone());
+            connections.len()
         };
         if let Err(error) = self.start_threads(serial, threads, &out, from, half_open) {
-            self.here().remove(&serial);
-            door::turn_away(&out.writer().stream, "Out of threads");
-            out.fall_silent();
-            self.door.tell(&format!("closed a connection: {error}"), &thread_limits::nearest(threads));
+            self.connections().remove(&serial);
+            admission::reject(&out.writer().stream, "Out of threads");
+            out.shutdown();
+            self.admission
+                .warn_once(&format!("closed a connection: {error}"), &thread_limits::nearest(threads));
         }
     }
 
@@ -129,29 +130,29 @@ impl Server {
         self: &Arc<Self>,
         serial: u64,
         threads: usize,
-        out: &Outgoing<Wire>,
+        out: &SendQueue<ConnectionIo>,
         from: SocketAddr,
         half_open: HalfOpen,
     ) -> io::Result<()> {
         if threads > self.threads_max {
             return Err(io::Error::other("no thread can be started for it"));
         }
-        // The sender says here that the connection is broken, and drops its end when it is done.
-        let (sending, when_sent) = mpsc::channel();
+        // The sender reports a broken connection through this channel, and drops its end when it is done.
+        let (sending, sender_status) = mpsc::channel();
         let (server, to_write) = (Arc::clone(self), out.clone());
         let named = |name: &str| thread::Builder::new().name(name.into()).stack_size(STACK_BYTES);
         named("sender").spawn(move || server.write(&to_write, sending))?;
         let (server, out) = (Arc::clone(self), out.clone());
         named("receiver").spawn(move || {
             let session = Session::new(&server.state, from.ip(), out.clone());
-            server.receive(session, &out, half_open, &when_sent);
-            server.here().remove(&serial);
+            server.receive(session, &out, half_open, &sender_status);
+            server.connections().remove(&serial);
         })?;
         Ok(())
     }
 
-    /// The sender.
-    fn write(&self, out: &Outgoing<Wire>, broken: Sender<()>) {
+    /// The sending thread of a connection.
+    fn write(&self, out: &SendQueue<ConnectionIo>, broken: Sender<()>) {
         let wire = out.writer();
         let _ = wire.sender.set(thread::current());
         let mut yielded = true;
@@ -174,31 +175,31 @@ impl Server {
         }
     }
 
-    /// The receiver.
+    /// The receiving thread of a connection.
     fn receive(
         &self,
-        mut session: Session<Outgoing<Wire>>,
-        out: &Outgoing<Wire>,
+        mut session: Session<SendQueue<ConnectionIo>>,
+        out: &SendQueue<ConnectionIo>,
         half_open: HalfOpen,
-        when_sent: &Receiver<()>,
+        sender_status: &Receiver<()>,
     ) {
         let stream = &out.writer().stream;
         let end = self.read(&mut session, stream, half_open);
         if out.overflowed() {
             session.hang_up(b"SendQ exceeded");
-            out.end_with_error(b"SendQ exceeded");
+            out.close_with_error(b"SendQ exceeded");
         } else {
             match end {
-                Ok(()) if when_sent.try_recv().is_err() => session.hang_up(b"Connection closed"),
+                Ok(()) if sender_status.try_recv().is_err() => session.hang_up(b"Connection closed"),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     session.close(b"Registration timed out");
                 }
                 _ => session.hang_up(b"Connection reset"),
             }
-            out.end();
+            out.close();
         }
         // Its last lines have as much time as a registration.
-        let _ = when_sent.recv_timeout(self.patience);
+        let _ = sender_status.recv_timeout(self.registration_timeout);
         // Other threads may still hold the socket for a moment; its output ends now.
         linger(stream);
     }
@@ -206,12 +207,12 @@ impl Server {
     /// Reads until the end of the input or of the session.
     fn read(
         &self,
-        session: &mut Session<Outgoing<Wire>>,
+        session: &mut Session<SendQueue<ConnectionIo>>,
         mut stream: &TcpStream,
         half_open: HalfOpen,
     ) -> io::Result<()> {
         let mut buffer = vec![0; BUFFER_BYTES];
-        let mut half_open = Some((half_open, Instant::now() + self.patience));
+        let mut half_open = Some((half_open, Instant::now() + self.registration_timeout));
         loop {
             if let Some((_, deadline)) = &half_open {
                 if session.registered() {
@@ -235,7 +236,7 @@ impl Server {
         }
     }
 
-    fn feed(&self, session: &mut Session<Outgoing<Wire>>, bytes: &[u8]) -> Flow {
+    fn feed(&self, session: &mut Session<SendQueue<ConnectionIo>>, bytes: &[u8]) -> Flow {
         if !self.yields {
             return session.feed(bytes);
         }
@@ -248,17 +249,17 @@ impl Server {
         Flow::Continue
     }
 
-    /// Ends all at once: nobody is told that the others leave.
-    fn fall_silent(&self) {
-        let here = self.here();
-        here.values().for_each(Outgoing::fall_silent);
-        for out in here.values() {
+    /// Ends all connections at once, without QUIT lines to the others.
+    fn shutdown(&self) {
+        let connections = self.connections();
+        connections.values().for_each(SendQueue::shutdown);
+        for out in connections.values() {
             let _ = out.writer().stream.shutdown(Shutdown::Both);
         }
     }
 
-    fn here(&self) -> MutexGuard<'_, HashMap<u64, Outgoing<Wire>>> {
-        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+    fn connections(&self) -> MutexGuard<'_, HashMap<u64, SendQueue<ConnectionIo>>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,5 +1,5 @@
 //! Tasks over a few threads (many-to-many): tokio's multi-threaded runtime, and for each connection a task that reads
-//! and does what it is told and a task that waits for lines and writes.
+//! and dispatches commands, and a task that waits for lines and writes them.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -19,17 +19,17 @@ use tokio::runtime::Builder;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::door::{ACCEPT_PAUSE, Door, HalfOpen};
+use crate::admission::{ACCEPT_PAUSE, AdmissionControl, HalfOpen};
 use crate::linger::linger;
-use crate::outgoing::{Next, Outgoing, Writer};
+use crate::send_queue::{Next, SendQueue, Writer};
 use crate::{ServeError, ServeOptions};
 
 const BUFFER_BYTES: usize = 4096;
 /// So many bytes are written together at most, and a line.
-const GATHER_BYTES: usize = 64 * 1024;
+const BATCH_BYTES: usize = 64 * 1024;
 
 /// A connection as its writing task sees it.
-struct Wire {
+struct ConnectionIo {
     stream: OwnedWriteHalf,
     lines: Notify,
     broken: AtomicBool,
@@ -38,9 +38,9 @@ struct Wire {
 struct Server {
     coalesce: bool,
     sendq_bytes: usize,
-    patience: Duration,
-    state: Arc<ServerState<Outgoing<Wire>>>,
-    door: Arc<Door>,
+    registration_timeout: Duration,
+    state: Arc<ServerState<SendQueue<ConnectionIo>>>,
+    admission: Arc<AdmissionControl>,
 }
 
 pub(crate) fn run(
@@ -57,9 +57,9 @@ pub(crate) fn run(
     let server = Arc::new(Server {
         coalesce: options.coalesce,
         sendq_bytes: options.sendq_bytes,
-        patience: Duration::from_secs(options.registration_timeout_s.into()),
+        registration_timeout: Duration::from_secs(options.registration_timeout_s.into()),
         state: crate::new_server_state(),
-        door: Door::new(options),
+        admission: AdmissionControl::new(options),
     });
     let in_runtime = runtime.enter();
     let listener =
@@ -80,12 +80,12 @@ impl Server {
     async fn accept(self: Arc<Self>, listener: TcpListener) {
         loop {
             match listener.accept().await {
-                Ok((stream, from)) => self.welcome(stream, from),
+                Ok((stream, from)) => self.add_connection(stream, from),
                 Err(error) => match Errno::from_io_error(&error) {
                     // It went away before it was accepted.
                     None | Some(Errno::CONNABORTED | Errno::PROTO | Errno::INTR) => {}
                     Some(errno) => {
-                        self.door.tell_of_no_room(errno);
+                        self.admission.warn_accept_failed(errno);
                         sleep(ACCEPT_PAUSE).await;
                     }
                 },
@@ -93,20 +93,25 @@ impl Server {
         }
     }
 
-    fn welcome(self: &Arc<Self>, stream: TcpStream, from: SocketAddr) {
-        let Some(half_open) = self.door.admit(&stream) else {
+    fn add_connection(self: &Arc<Self>, stream: TcpStream, from: SocketAddr) {
+        let Some(half_open) = self.admission.admit(&stream) else {
             return;
         };
         let (reading, writing) = stream.into_split();
-        let wire = Wire { stream: writing, lines: Notify::new(), broken: AtomicBool::new(false) };
-        tokio::spawn(Arc::clone(self).serve(reading, Outgoing::new(self.sendq_bytes, wire), from, half_open));
+        let wire = ConnectionIo { stream: writing, lines: Notify::new(), broken: AtomicBool::new(false) };
+        tokio::spawn(Arc::clone(self).serve(
+            reading,
+            SendQueue::new(self.sendq_bytes, wire),
+            from,
+            half_open,
+        ));
     }
 
     /// The task that reads. It starts the other, and ends after it.
     async fn serve(
         self: Arc<Self>,
         mut stream: OwnedReadHalf,
-        out: Outgoing<Wire>,
+        out: SendQueue<ConnectionIo>,
         from: SocketAddr,
         half_open: HalfOpen,
     ) {
@@ -115,7 +120,7 @@ impl Server {
         let end = self.read(&mut session, &mut stream, half_open).await;
         if out.overflowed() {
             session.hang_up(b"SendQ exceeded");
-            out.end_with_error(b"SendQ exceeded");
+            out.close_with_error(b"SendQ exceeded");
         } else {
             let broken = out.writer().broken.load(Ordering::Relaxed);
             match end {
@@ -123,10 +128,10 @@ impl Server {
                 Err(error) if error.kind() == ErrorKind::TimedOut => session.close(b"Registration timed out"),
                 _ => session.hang_up(b"Connection reset"),
             }
-            out.end();
+            out.close();
         }
         // Its last lines have as much time as a registration.
-        if timeout(self.patience, &mut writer).await.is_err() {
+        if timeout(self.registration_timeout, &mut writer).await.is_err() {
             writer.abort();
         }
         // Other tasks may still hold the socket for a moment; its output ends now.
@@ -136,12 +141,12 @@ impl Server {
     /// Reads until the end of the input or of the session.
     async fn read(
         &self,
-        session: &mut Session<Outgoing<Wire>>,
+        session: &mut Session<SendQueue<ConnectionIo>>,
         stream: &mut OwnedReadHalf,
         half_open: HalfOpen,
     ) -> io::Result<()> {
         let mut buffer = vec![0; BUFFER_BYTES];
-        let deadline = Instant::now() + self.patience;
+        let deadline = Instant::now() + self.registration_timeout;
         while !session.registered() {
             let count = timeout_at(deadline, stream.read(&mut buffer)).await??;
             if count == 0 || session.feed(&buffer[..count]) == Flow::Close {
@@ -159,7 +164,7 @@ impl Server {
 }
 
 /// The task that writes: each line by itself, or with `coalesce` all that wait together.
-async fn write(out: Outgoing<Wire>, coalesce: bool) {
+async fn write(out: SendQueue<ConnectionIo>, coalesce: bool) {
     let wire = out.writer();
     if wire.write_lines(&out, coalesce).await.is_err() {
         wire.broken.store(true, Ordering::Relaxed);
@@ -167,9 +172,9 @@ async fn write(out: Outgoing<Wire>, coalesce: bool) {
     }
 }
 
-impl Wire {
-    async fn write_lines(&self, out: &Outgoing<Wire>, coalesce: bool) -> io::Result<()> {
-        let mut gathered = Vec::new();
+impl ConnectionIo {
+    async fn write_lines(&self, out: &SendQueue<ConnectionIo>, coalesce: bool) -> io::Result<()> {
+        let mut batch = Vec::new();
         loop {
             let next = out.next();
             if let Next::Write(line) = &next {
@@ -177,13 +182,13 @@ impl Wire {
                     self.write(line).await?;
                     continue;
                 }
-                gathered.extend_from_slice(line);
-                if gathered.len() < GATHER_BYTES {
+                batch.extend_from_slice(line);
+                if batch.len() < BATCH_BYTES {
                     continue;
                 }
             }
-            self.write(&gathered).await?;
-            gathered.clear();
+            self.write(&batch).await?;
+            batch.clear();
             match next {
                 Next::Write(_) => {}
                 Next::Wait => self.lines.notified().await,
@@ -204,7 +209,7 @@ impl Wire {
     }
 }
 
-impl Writer for Wire {
+impl Writer for ConnectionIo {
     fn wake(&self) {
         self.lines.notify_one();
     }

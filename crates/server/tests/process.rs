@@ -58,13 +58,13 @@ impl Server {
         Client::on(TcpStream::connect(self.address).unwrap())
     }
 
-    /// Its exit is clean; what else it said on standard error is returned.
+    /// Waits for a clean exit; returns the rest of standard error.
     fn stop(mut self, signal: Signal) -> String {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         assert!(self.child.wait().unwrap().success());
-        let mut said = String::new();
-        self.stderr.read_to_string(&mut said).unwrap();
-        said
+        let mut rest = String::new();
+        self.stderr.read_to_string(&mut rest).unwrap();
+        rest
     }
 }
 
@@ -76,23 +76,23 @@ fn stops_on_sigterm_and_sigint() {
             let mut ann = server.connect();
             ann.register("ann");
             assert_eq!(server.stop(signal), "");
-            assert_eq!(ann.hear(), None);
+            assert_eq!(ann.read_line(), None);
         }
     }
 }
 
 #[test]
-fn without_room_for_more_it_serves_those_who_are_there() {
+fn without_room_for_more_it_serves_its_connections() {
     for model in Model::ALL {
         let mut server = Server::start(model, 30);
         let mut ann = server.connect();
         ann.register("ann");
         let mut others: Vec<_> = (0..40).map(|_| server.connect()).collect();
-        let mut told = String::new();
-        server.stderr.read_line(&mut told).unwrap();
-        assert!(told.contains("the limit of open files is 30; raise it"), "{told}");
+        let mut text = String::new();
+        server.stderr.read_line(&mut text).unwrap();
+        assert!(text.contains("the limit of open files is 30; raise it"), "{text}");
         ann.join("#a");
-        // Those who leave make room for the last of those who wait.
+        // Connections that end make room for the last waiting ones.
         let mut last = others.pop().unwrap();
         drop(others);
         last.register("last");

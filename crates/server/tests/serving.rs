@@ -39,7 +39,7 @@ impl Running {
         Client::on(TcpStream::connect(self.address).unwrap())
     }
 
-    /// A client that is registered, and not counted any more among those who are not.
+    /// A client that is registered, so that it no longer counts as unregistered.
     fn user(&self, nick: &str) -> Client {
         let mut client = self.connect();
         client.register(nick);
@@ -74,13 +74,13 @@ fn users_join_talk_and_leave() {
         let (mut ann, mut bob) = (server.user("ann"), server.user("bob"));
         ann.join("#a");
         bob.join("#a");
-        assert_eq!(ann.hear().unwrap(), ":bob!bob@127.0.0.1 JOIN #a");
-        ann.say("PRIVMSG #a :hello");
-        assert_eq!(bob.hear().unwrap(), ":ann!ann@127.0.0.1 PRIVMSG #a :hello");
-        bob.say("QUIT :bye");
-        assert_eq!(bob.hear().unwrap(), "ERROR :Closing link: (Quit: bye)");
-        assert_eq!(bob.hear(), None);
-        assert_eq!(ann.hear().unwrap(), ":bob!bob@127.0.0.1 QUIT :Quit: bye");
+        assert_eq!(ann.read_line().unwrap(), ":bob!bob@127.0.0.1 JOIN #a");
+        ann.send("PRIVMSG #a :hello");
+        assert_eq!(bob.read_line().unwrap(), ":ann!ann@127.0.0.1 PRIVMSG #a :hello");
+        bob.send("QUIT :bye");
+        assert_eq!(bob.read_line().unwrap(), "ERROR :Closing link: (Quit: bye)");
+        assert_eq!(bob.read_line(), None);
+        assert_eq!(ann.read_line().unwrap(), ":bob!bob@127.0.0.1 QUIT :Quit: bye");
         server.stop();
     }
 }
@@ -107,7 +107,7 @@ fn everybody_gets_everything_in_order() {
                 scope.spawn(|| {
                     let mut next = [0; USERS];
                     for _ in 0..MESSAGES * (USERS - 1) {
-                        let line = user.hear_until(" PRIVMSG #a :");
+                        let line = user.read_until(" PRIVMSG #a :");
                         let text = line.rsplit_once(':').unwrap().1;
                         let (speaker, number) = text.split_once(' ').unwrap();
                         let next = &mut next[speaker.parse::<usize>().unwrap()];
@@ -144,16 +144,16 @@ fn a_slow_reader_is_closed_and_nobody_else_notices() {
             scope.spawn(move || {
                 let mut number = 0;
                 while followed.recv().is_ok() {
-                    talker.say(&format!("PRIVMSG #a :{number} {text}"));
+                    talker.send(&format!("PRIVMSG #a :{number} {text}"));
                     number += 1;
                 }
-                talker.say("PRIVMSG #a :end");
+                talker.send("PRIVMSG #a :end");
             });
             follow.send(()).unwrap();
             let mut follow = Some(follow);
             let mut next = 0;
             loop {
-                let line = listener.hear().unwrap();
+                let line = listener.read_line().unwrap();
                 if line.contains(" QUIT ") {
                     assert_eq!(line, ":slow!slow@127.0.0.1 QUIT :SendQ exceeded");
                     follow = None;
@@ -168,9 +168,9 @@ fn a_slow_reader_is_closed_and_nobody_else_notices() {
                 }
             }
         });
-        let last = slow.hear_until("ERROR ");
+        let last = slow.read_until("ERROR ");
         assert_eq!(last, "ERROR :Closing link: (SendQ exceeded)");
-        assert_eq!(slow.hear(), None);
+        assert_eq!(slow.read_line(), None);
         server.stop();
     }
 }
@@ -184,19 +184,19 @@ fn unregistered_connections_are_limited() {
         idle.iter_mut().for_each(Client::ping);
         for _ in 0..100 {
             let mut refused = server.connect();
-            assert_eq!(refused.hear().unwrap(), "ERROR :Too many unregistered connections");
-            assert_eq!(refused.hear(), None);
+            assert_eq!(refused.read_line().unwrap(), "ERROR :Too many unregistered connections");
+            assert_eq!(refused.read_line(), None);
         }
         ann.ping();
-        // who registers makes room for another
+        // a registered connection makes room for another
         idle[0].register("bob");
         idle[0].ping();
         let mut another = server.connect();
         another.ping();
-        // and so does who leaves
-        another.say("QUIT");
-        another.hear_until("ERROR");
-        assert_eq!(another.hear(), None);
+        // and so does a closed one
+        another.send("QUIT");
+        another.read_until("ERROR");
+        assert_eq!(another.read_line(), None);
         server.user("cid").ping();
         server.stop();
     }
@@ -208,11 +208,11 @@ fn registration_has_a_limited_time() {
         let server = Running::start(ServeOptions { registration_timeout_s: 1, ..options });
         let mut ann = server.user("ann");
         let (mut silent, mut half) = (server.connect(), server.connect());
-        half.say("NICK half\r\nCAP LS");
-        half.hear_until("CAP");
+        half.send("NICK half\r\nCAP LS");
+        half.read_until("CAP");
         for late in [&mut silent, &mut half] {
-            assert_eq!(late.hear().unwrap(), "ERROR :Closing link: (Registration timed out)");
-            assert_eq!(late.hear(), None);
+            assert_eq!(late.read_line().unwrap(), "ERROR :Closing link: (Registration timed out)");
+            assert_eq!(late.read_line(), None);
         }
         ann.ping();
         server.user("half").ping();
@@ -229,40 +229,40 @@ fn a_reset_is_seen_as_a_quit() {
         bob.join("#a");
         sockopt::set_socket_linger(&bob.socket, Some(Duration::ZERO)).unwrap();
         drop(bob);
-        assert_eq!(ann.hear_until(" QUIT "), ":bob!bob@127.0.0.1 QUIT :Connection reset");
+        assert_eq!(ann.read_until(" QUIT "), ":bob!bob@127.0.0.1 QUIT :Connection reset");
         ann.ping();
         server.stop();
     }
 }
 
 #[test]
-fn who_hangs_up_with_the_last_word_still_hears_the_answer() {
+fn a_client_that_closes_after_its_command_still_gets_the_answer() {
     for options in every_server() {
         let server = Running::start(options);
         let mut users = ["ann", "bob", "cat"].map(|nick| server.user(nick));
         users.iter_mut().for_each(|user| user.join("#a"));
         let [_, _, cat] = &mut users;
-        cat.say("QUIT :bye");
+        cat.send("QUIT :bye");
         cat.socket.shutdown(Shutdown::Write).unwrap();
-        assert_eq!(cat.hear_until("ERROR "), "ERROR :Closing link: (Quit: bye)");
+        assert_eq!(cat.read_until("ERROR "), "ERROR :Closing link: (Quit: bye)");
         server.stop();
     }
 }
 
 #[test]
-fn a_thousand_come_and_go() {
+fn a_thousand_connections_open_and_close() {
     for options in every_server() {
         let server = Running::start(options);
         let mut ann = server.user("ann");
         for number in 0..1000 {
             let mut guest = server.connect();
-            guest.say(&format!("NICK g{number}\r\nUSER g 0 * :g\r\nJOIN #g{number}"));
+            guest.send(&format!("NICK g{number}\r\nUSER g 0 * :g\r\nJOIN #g{number}"));
         }
         // The last of them is gone when it is not on any more.
         loop {
-            ann.say("LUSERS");
-            if ann.hear_until(" 251 ").contains("0 users and 1 invisible")
-                && ann.hear_until(" 254 ").contains(" 0 ")
+            ann.send("LUSERS");
+            if ann.read_until(" 251 ").contains("0 users and 1 invisible")
+                && ann.read_until(" 254 ").contains(" 0 ")
             {
                 break;
             }
@@ -272,22 +272,22 @@ fn a_thousand_come_and_go() {
 }
 
 #[test]
-fn what_comes_after_a_nul_is_nobody_elses_trouble() {
+fn bytes_after_a_nul_affect_no_other_client() {
     for options in every_server() {
         let server = Running::start(options);
         let (mut ann, mut bob) = (server.user("ann"), server.user("bob"));
         ann.join("#a");
         bob.join("#a");
-        bob.say("PRIVMSG #a :\0");
-        assert_eq!(bob.hear_until("ERROR"), "ERROR :Closing link: (NUL in input)");
-        assert_eq!(ann.hear_until("QUIT"), ":bob!bob@127.0.0.1 QUIT :NUL in input");
+        bob.send("PRIVMSG #a :\0");
+        assert_eq!(bob.read_until("ERROR"), "ERROR :Closing link: (NUL in input)");
+        assert_eq!(ann.read_until("QUIT"), ":bob!bob@127.0.0.1 QUIT :NUL in input");
         ann.ping();
         server.stop();
     }
 }
 
 #[test]
-fn a_port_in_use_is_told() {
+fn a_port_in_use_is_reported() {
     let server = Running::start(ServeOptions::default());
     let error =
         serve(&ServeOptions { listen: server.address.to_string(), ..ServeOptions::default() }).unwrap_err();
@@ -300,7 +300,7 @@ fn a_port_in_use_is_told() {
 }
 
 #[test]
-fn what_is_no_address_is_told() {
+fn an_invalid_address_is_reported() {
     for listen in ["nonsense", "127.0.0.1", "127.0.0.1:99999"] {
         let error = serve(&ServeOptions { listen: listen.into(), ..ServeOptions::default() }).unwrap_err();
         let text = error.to_string();

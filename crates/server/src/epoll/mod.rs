@@ -3,16 +3,16 @@
 //! is woken if it sleeps; so a room is locked for as long as it takes to fill queues, and not to make system calls.
 //! A loop that is alone writes deliveries at once.
 
+mod acceptor;
+mod connection_io;
 mod event_loop;
-mod link;
 mod queue;
-mod reception;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use crate::{ServeError, ServeOptions, crew};
+use crate::{ServeError, ServeOptions, loop_group};
+use acceptor::Acceptor;
 use event_loop::EventLoop;
-use reception::Reception;
 
 pub(crate) fn run(
     listener: OwnedFd,
@@ -20,11 +20,11 @@ pub(crate) fn run(
     stop: BorrowedFd<'_>,
     ready: impl FnOnce() -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
-    let crew = crew::Crew::new(options)?;
+    let group = loop_group::LoopGroup::new(options)?;
     let state = crate::new_server_state();
-    let new_loop = |inbox| EventLoop::new(options, inbox, &state);
-    let mut loops = crew.inboxes.iter().map(new_loop).collect::<Result<Vec<_>, _>>()?;
-    loops[0].receive(Reception::new(listener, options, &crew), stop)?;
+    let new_loop = |mailbox| EventLoop::new(options, mailbox, &state);
+    let mut loops = group.mailboxes.iter().map(new_loop).collect::<Result<Vec<_>, _>>()?;
+    loops[0].set_acceptor(Acceptor::new(listener, options, &group), stop)?;
     ready()?;
-    crew.work(loops, EventLoop::run)
+    group.work(loops, EventLoop::run)
 }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 /// A buffer that grew beyond this is given back when it has become empty.
 const KEEP_BYTES: usize = 64 * 1024;
-/// So many empty buffers are kept.
+/// Most empty buffers that are reused.
 const SPARES_MAX: usize = 256;
 
 thread_local! {
@@ -24,7 +24,7 @@ pub(super) enum Queue {
         written: usize,
         /// Bytes of all lines.
         bytes: usize,
-        /// What is no delivery and came after the lines; nothing of it is written.
+        /// Bytes after the lines that are no delivery; none of them has been written.
         answers: Vec<u8>,
     },
     Open {
@@ -43,7 +43,7 @@ impl Queue {
         Queue::Open { buffer: Vec::new(), written: 0 }
     }
 
-    /// Bytes that wait.
+    /// Number of bytes in the queue.
     pub(super) fn len(&self) -> usize {
         match self {
             Queue::Classic { written, bytes, answers, .. } => bytes - written + answers.len(),
@@ -69,7 +69,7 @@ impl Queue {
         add(buffer, line);
     }
 
-    /// What is said from now on is not written together with the answers.
+    /// Later lines are not written together with the answers.
     fn close_answers(&mut self) {
         if let Queue::Classic { lines, bytes, answers, .. } = self
             && !answers.is_empty()
@@ -170,7 +170,7 @@ fn add(buffer: &mut Vec<u8>, line: &[u8]) {
     buffer.extend_from_slice(line);
 }
 
-/// Keeps an empty buffer for whoever needs one next.
+/// Returns an empty buffer to the pool.
 fn spare(mut buffer: Vec<u8>) {
     buffer.clear();
     buffer.shrink_to(KEEP_BYTES);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn classic_writes_each_line_by_itself_after_a_jam_too() {
+    fn classic_writes_each_line_by_itself_after_a_full_buffer_too() {
         let (mut queue, mut sink) = (Queue::classic(), Sink { space: 2, ..Sink::default() });
         give(&mut queue, &mut sink, &["one", "two", "three"]);
         assert_eq!(queue.len(), 9);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_comes_after_a_whole_line() {
+    fn the_last_line_follows_a_whole_line() {
         for (space, expected) in [
             (0, "end\n"),
             (2, "one\nend\n"),

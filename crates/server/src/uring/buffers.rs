@@ -11,7 +11,7 @@ use io_uring::types::BufRingEntry;
 
 /// A power of two.
 const COUNT: u16 = 512;
-/// A chat line has 512 bytes at most, and several may come together.
+/// A chat line has at most 512 bytes, and one receive may return several.
 const BYTES: usize = 2048;
 const GROUP: u16 = 0;
 const PAGE_BYTES: usize = 4096;
@@ -40,7 +40,7 @@ impl Buffers {
         let memory = NonNull::new(unsafe { alloc_zeroed(LAYOUT) });
         let memory = memory.unwrap_or_else(|| handle_alloc_error(LAYOUT));
         let mut buffers = Buffers { memory, tail: 0 };
-        (0..COUNT).for_each(|id| buffers.give_back(id));
+        (0..COUNT).for_each(|id| buffers.recycle(id));
         buffers
     }
 
@@ -48,7 +48,7 @@ impl Buffers {
     ///
     /// # Safety
     ///
-    /// They must be kept until the ring has no operation that receives.
+    /// The buffers must outlive every receive operation of the ring.
     pub(super) unsafe fn register(&self, submitter: &Submitter<'_>) -> io::Result<()> {
         let address = self.memory.as_ptr() as u64;
         // SAFETY: the address is that of a ring of COUNT entries; the caller keeps it.
@@ -63,7 +63,7 @@ impl Buffers {
     }
 
     /// The kernel may fill this buffer (again).
-    pub(super) fn give_back(&mut self, id: u16) {
+    pub(super) fn recycle(&mut self, id: u16) {
         let entries = self.memory.cast::<BufRingEntry>().as_ptr();
         // SAFETY: the place is inside of the ring, and the kernel does not read it before the tail has passed it.
         let entry = unsafe { &mut *entries.add((self.tail % COUNT).into()) };

@@ -1,5 +1,5 @@
-//! One loop. What a turn of it does: submit, and wait; do what those who have said something ask for, which fills
-//! the queues of others; then give the ring the next line of every connection that has one and is not sending.
+//! One event loop. Each turn submits and waits, dispatches the commands of completed receives, which fills the queues
+//! of other connections, and then submits the next line of every connection that has one and is not sending.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -9,29 +9,29 @@ use klatch_chat::{Flow, ServerState, Session};
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 
-use super::reception::Reception;
-use super::ring::{Done, Parcel, Received, Ring};
-use crate::door::HalfOpen;
-use crate::inbox::{Arrival, Inbox, Letters};
-use crate::outgoing::{Next, Outgoing, Writer};
-use crate::waiting::{Ticket, Waiting};
+use super::acceptor::Acceptor;
+use super::ring::{Completion, Received, Ring, SendBuffer};
+use crate::admission::HalfOpen;
+use crate::mailbox::{Arrival, Mailbox, PendingWork};
+use crate::send_queue::{Next, SendQueue, Writer};
+use crate::timeout_queue::{ConnectionKey, TimeoutQueue};
 use crate::{ServeError, ServeOptions};
 
-const BELL: usize = 0;
+const WAKEUP: usize = 0;
 const STOP: usize = 1;
 /// So many bytes are sent together at most, and a line.
-const GATHER_BYTES: usize = 64 * 1024;
+const BATCH_BYTES: usize = 64 * 1024;
 
-/// A connection as those see it who have lines for it.
-pub(super) struct Wire {
+/// A connection as its senders see it.
+pub(super) struct ConnectionIo {
     socket: OwnedFd,
     slot: usize,
-    inbox: Arc<Inbox>,
+    mailbox: Arc<Mailbox>,
 }
 
-impl Writer for Wire {
+impl Writer for ConnectionIo {
     fn wake(&self) {
-        self.inbox.note(self.slot);
+        self.mailbox.mark_dirty(self.slot);
     }
 
     fn stop_reading(&self) {
@@ -41,15 +41,15 @@ impl Writer for Wire {
 }
 
 struct Connection {
-    session: Session<Outgoing<Wire>>,
-    out: Outgoing<Wire>,
-    serial: u64,
+    session: Session<SendQueue<ConnectionIo>>,
+    out: SendQueue<ConnectionIo>,
+    generation: u64,
     /// Until it is registered.
     half_open: Option<HalfOpen>,
     /// The session is over; its last lines are on their way.
     closing: bool,
     /// Shut down; the ring still has to let go of it.
-    ended: bool,
+    shut_down: bool,
     receiving: bool,
     sending: bool,
 }
@@ -58,39 +58,39 @@ pub(super) struct EventLoop {
     coalesce: bool,
     sendq_bytes: usize,
     ring: Ring,
-    state: Arc<ServerState<Outgoing<Wire>>>,
-    inbox: Arc<Inbox>,
-    /// The first loop has it.
-    reception: Option<Reception>,
+    state: Arc<ServerState<SendQueue<ConnectionIo>>>,
+    mailbox: Arc<Mailbox>,
+    /// Only in the first loop.
+    acceptor: Option<Acceptor>,
     slots: Vec<Option<Connection>>,
     free: Vec<usize>,
     arrived: u64,
-    waiting: Waiting,
+    timeouts: TimeoutQueue,
 }
 
 impl EventLoop {
     pub(super) fn new(
         options: &ServeOptions,
-        inbox: &Arc<Inbox>,
-        state: &Arc<ServerState<Outgoing<Wire>>>,
+        mailbox: &Arc<Mailbox>,
+        state: &Arc<ServerState<SendQueue<ConnectionIo>>>,
     ) -> Result<EventLoop, ServeError> {
         Ok(EventLoop {
             coalesce: options.coalesce,
             sendq_bytes: options.sendq_bytes,
             ring: Ring::new()?,
             state: Arc::clone(state),
-            inbox: Arc::clone(inbox),
-            reception: None,
+            mailbox: Arc::clone(mailbox),
+            acceptor: None,
             slots: Vec::new(),
             free: Vec::new(),
             arrived: 0,
-            waiting: Waiting::new(Duration::from_secs(options.registration_timeout_s.into())),
+            timeouts: TimeoutQueue::new(Duration::from_secs(options.registration_timeout_s.into())),
         })
     }
 
-    /// Accepts the connections for all loops, and hears when they have to stop.
-    pub(super) fn receive(&mut self, reception: Reception) {
-        self.reception = Some(reception);
+    /// Makes this loop accept the connections of all loops, and handle the stop.
+    pub(super) fn set_acceptor(&mut self, acceptor: Acceptor) {
+        self.acceptor = Some(acceptor);
     }
 
     pub(super) fn run(&mut self) -> Result<(), ServeError> {
@@ -101,82 +101,82 @@ impl EventLoop {
     }
 
     fn work(&mut self) -> Result<(), ServeError> {
-        self.ring.poll(&*self.inbox, BELL);
-        if let Some(reception) = &mut self.reception {
-            reception.open(&mut self.ring, STOP);
+        self.ring.poll(&*self.mailbox, WAKEUP);
+        if let Some(acceptor) = &mut self.acceptor {
+            acceptor.start(&mut self.ring, STOP);
         }
-        let mut letters = Letters::default();
+        let mut pending = PendingWork::default();
         loop {
             let deadline = self.deadline();
-            let timeout = if self.inbox.may_sleep() {
+            let timeout = if self.mailbox.prepare_to_wait() {
                 deadline.map(|at| at.saturating_duration_since(Instant::now()))
             } else {
                 Some(Duration::ZERO)
             };
             let count = self.ring.wait(timeout).map_err(ServeError::system("wait for io_uring"))?;
-            self.inbox.woken();
+            self.mailbox.finish_wait();
             for number in 0..count {
-                self.act_on(number);
+                self.on_completion(number);
             }
             if deadline.is_some() {
-                self.keep_time();
+                self.expire_timeouts();
             }
-            while self.inbox.exchange(&mut letters) {
-                if letters.closed {
-                    // Ends all at once: nobody is told that the others leave.
-                    self.slots.iter().flatten().for_each(|connection| connection.out.fall_silent());
+            while self.mailbox.exchange(&mut pending) {
+                if pending.closed {
+                    // Ends all connections at once, without QUIT lines to the others.
+                    self.slots.iter().flatten().for_each(|connection| connection.out.shutdown());
                     return Ok(());
                 }
-                letters.arrivals.drain(..).for_each(|arrival| self.welcome(arrival));
-                letters.noted.drain(..).for_each(|slot| self.send_next(slot));
+                pending.arrivals.drain(..).for_each(|arrival| self.add_connection(arrival));
+                pending.dirty.drain(..).for_each(|slot| self.send_next(slot));
             }
         }
     }
 
-    fn act_on(&mut self, number: usize) {
-        match self.ring.done(number) {
-            Done::Accepted { socket, armed } => {
-                if let Some(reception) = &mut self.reception {
-                    reception.take(socket, armed, &mut self.ring);
+    fn on_completion(&mut self, number: usize) {
+        match self.ring.completion(number) {
+            Completion::Accepted { socket, armed } => {
+                if let Some(acceptor) = &mut self.acceptor {
+                    acceptor.on_accepted(socket, armed, &mut self.ring);
                 }
             }
-            Done::Readable { token: STOP, .. } => self.inbox.close(),
-            Done::Readable { armed, .. } => {
-                self.inbox.silence_bell();
+            Completion::Readable { token: STOP, .. } => self.mailbox.close(),
+            Completion::Readable { armed, .. } => {
+                self.mailbox.drain_wakeup();
                 if !armed {
-                    self.ring.poll(&*self.inbox, BELL);
+                    self.ring.poll(&*self.mailbox, WAKEUP);
                 }
             }
-            Done::Received { slot, received, armed } => self.received(slot, received, armed),
-            Done::Sent { slot, sent } => self.sent(slot, sent),
+            Completion::Received { slot, received, armed } => self.on_received(slot, received, armed),
+            Completion::Sent { slot, sent } => self.on_sent(slot, sent),
         }
     }
 
     /// When there is something to do though nothing happens.
     fn deadline(&mut self) -> Option<Instant> {
         let slots = &self.slots;
-        let counts = |ticket: Ticket| match &slots[ticket.slot] {
-            Some(connection) if connection.serial == ticket.serial => {
-                connection.half_open.is_some() || connection.closing && !connection.ended
+        let is_pending = |key: ConnectionKey| match &slots[key.slot] {
+            Some(connection) if connection.generation == key.generation => {
+                connection.half_open.is_some() || connection.closing && !connection.shut_down
             }
             _ => false,
         };
-        let accept = self.reception.as_ref().and_then(|reception| reception.again_at);
-        [self.waiting.next(counts), accept].into_iter().flatten().min()
+        let accept = self.acceptor.as_ref().and_then(|acceptor| acceptor.resume_at);
+        [self.timeouts.next_deadline(is_pending), accept].into_iter().flatten().min()
     }
 
-    fn keep_time(&mut self) {
+    fn expire_timeouts(&mut self) {
         let now = Instant::now();
-        if let Some(reception) = &mut self.reception {
-            reception.keep_time(now, &mut self.ring);
+        if let Some(acceptor) = &mut self.acceptor {
+            acceptor.resume(now, &mut self.ring);
         }
-        while let Some(ticket) = self.waiting.overdue(now) {
-            match &mut self.slots[ticket.slot] {
-                Some(connection) if connection.serial != ticket.serial => {}
-                Some(connection) if connection.closing => self.end(ticket.slot),
+        while let Some(key) = self.timeouts.pop_expired(now) {
+            match &mut self.slots[key.slot] {
+                Some(connection) if connection.generation != key.generation => {}
+                Some(connection) if connection.closing => self.shut_down(key.slot),
                 Some(connection) if connection.half_open.is_some() => {
                     connection.session.close(b"Registration timed out");
-                    self.begin_closing(ticket.slot);
+                    self.begin_closing(key.slot);
                 }
                 _ => {}
             }
@@ -184,51 +184,51 @@ impl EventLoop {
     }
 
     /// A new connection is this loop's.
-    fn welcome(&mut self, Arrival { socket, from, half_open }: Arrival) {
+    fn add_connection(&mut self, Arrival { socket, from, half_open }: Arrival) {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             self.slots.len() - 1
         });
         self.ring.receive(slot, &socket);
-        let wire = Wire { socket, slot, inbox: Arc::clone(&self.inbox) };
-        let out = Outgoing::new(self.sendq_bytes, wire);
+        let wire = ConnectionIo { socket, slot, mailbox: Arc::clone(&self.mailbox) };
+        let out = SendQueue::new(self.sendq_bytes, wire);
         self.arrived += 1;
-        let serial = self.arrived;
+        let generation = self.arrived;
         self.slots[slot] = Some(Connection {
             session: Session::new(&self.state, from.ip(), out.clone()),
             out,
-            serial,
+            generation,
             half_open: Some(half_open),
             closing: false,
-            ended: false,
+            shut_down: false,
             receiving: true,
             sending: false,
         });
-        self.waiting.begin(Ticket { slot, serial }, Instant::now());
+        self.timeouts.start(ConnectionKey { slot, generation }, Instant::now());
     }
 
-    fn received(&mut self, slot: usize, received: Result<Received, Errno>, armed: bool) {
+    fn on_received(&mut self, slot: usize, received: Result<Received, Errno>, armed: bool) {
         let Some(connection) = &mut self.slots[slot] else {
             return;
         };
         connection.receiving = armed;
-        if connection.ended {
+        if connection.shut_down {
             if let Ok(received) = received {
-                self.ring.give_back(received);
+                self.ring.recycle(received);
             }
-            return self.forget(slot);
+            return self.release_slot(slot);
         }
         match received {
             Ok(received) => {
                 let bytes = self.ring.bytes(&received);
                 let at_end = bytes.is_empty();
                 let flow = if connection.closing { Flow::Continue } else { connection.session.feed(bytes) };
-                self.ring.give_back(received);
+                self.ring.recycle(received);
                 if connection.session.registered() {
                     connection.half_open = None;
                 }
                 if at_end {
-                    return self.at_end(slot);
+                    return self.on_end_of_input(slot);
                 }
                 if flow == Flow::Close && !connection.closing {
                     self.begin_closing(slot);
@@ -236,7 +236,7 @@ impl EventLoop {
             }
             // No buffer was free: those that were taken are given back in this turn.
             Err(Errno::NOBUFS | Errno::INTR | Errno::AGAIN) => {}
-            Err(_) => return self.lose(slot, b"Connection reset"),
+            Err(_) => return self.drop_connection(slot, b"Connection reset"),
         }
         if !armed && let Some(connection) = &mut self.slots[slot] {
             connection.receiving = true;
@@ -245,31 +245,31 @@ impl EventLoop {
     }
 
     /// The end of the input: of the connection's, or the one that an overflow makes.
-    fn at_end(&mut self, slot: usize) {
+    fn on_end_of_input(&mut self, slot: usize) {
         let Some(connection) = &mut self.slots[slot] else {
             return;
         };
         if connection.closing {
-            // Who has hung up may still hear the last lines. They are on their way, or the time for them will be over.
+            // The client may still read the last lines. They are being sent, or the time-out ends the connection.
             return;
         }
         if !connection.out.overflowed() {
-            return self.lose(slot, b"Connection closed");
+            return self.drop_connection(slot, b"Connection closed");
         }
         connection.session.hang_up(b"SendQ exceeded");
-        connection.out.end_with_error(b"SendQ exceeded");
+        connection.out.close_with_error(b"SendQ exceeded");
         self.begin_closing(slot);
     }
 
-    fn sent(&mut self, slot: usize, sent: Result<(), Errno>) {
+    fn on_sent(&mut self, slot: usize, sent: Result<(), Errno>) {
         let Some(connection) = &mut self.slots[slot] else {
             return;
         };
         connection.sending = false;
-        if connection.ended {
-            self.forget(slot);
+        if connection.shut_down {
+            self.release_slot(slot);
         } else if sent.is_err() {
-            self.lose(slot, b"Connection reset");
+            self.drop_connection(slot, b"Connection reset");
         } else {
             self.send_next(slot);
         }
@@ -280,54 +280,54 @@ impl EventLoop {
         let Some(connection) = &mut self.slots[slot] else {
             return;
         };
-        if connection.sending || connection.ended {
+        if connection.sending || connection.shut_down {
             return;
         }
-        let together = connection.out.take_together(self.coalesce, GATHER_BYTES);
-        let parcel = match together.is_empty() {
-            false => Parcel::Gathered(together),
+        let together = connection.out.pop_batch(self.coalesce, BATCH_BYTES);
+        let buffer = match together.is_empty() {
+            false => SendBuffer::Batch(together),
             true => match connection.out.next() {
-                Next::Write(line) => Parcel::Line(line),
+                Next::Write(line) => SendBuffer::Line(line),
                 Next::Wait => return,
-                Next::Stop if connection.closing => return self.end(slot),
+                Next::Stop if connection.closing => return self.shut_down(slot),
                 Next::Stop => return,
             },
         };
         connection.sending = true;
-        self.ring.send(slot, &connection.out.writer().socket, parcel);
+        self.ring.send(slot, &connection.out.writer().socket, buffer);
     }
 
     /// The session is over; the connection stays until its last lines are sent, or its time is over.
     fn begin_closing(&mut self, slot: usize) {
         if let Some(connection) = &mut self.slots[slot] {
             connection.closing = true;
-            connection.out.end();
-            self.waiting.begin(Ticket { slot, serial: connection.serial }, Instant::now());
+            connection.out.close();
+            self.timeouts.start(ConnectionKey { slot, generation: connection.generation }, Instant::now());
         }
     }
 
     /// The connection is gone.
-    fn lose(&mut self, slot: usize, reason: &[u8]) {
+    fn drop_connection(&mut self, slot: usize, reason: &[u8]) {
         if let Some(connection) = &mut self.slots[slot] {
             connection.session.hang_up(reason);
-            self.end(slot);
+            self.shut_down(slot);
         }
     }
 
     /// Shuts the connection down, which ends its operations.
-    fn end(&mut self, slot: usize) {
+    fn shut_down(&mut self, slot: usize) {
         if let Some(connection) = &mut self.slots[slot] {
-            connection.ended = true;
-            // Who sees that it is gone may come in its place.
+            connection.shut_down = true;
+            // A client that sees this connection close may connect in its place, so the place is free before the close.
             connection.half_open = None;
-            connection.out.fall_silent();
+            connection.out.shutdown();
             let _ = shutdown(&connection.out.writer().socket, Shutdown::Both);
-            self.forget(slot);
+            self.release_slot(slot);
         }
     }
 
-    /// Forgets a connection that has ended, when no operation has its slot any more.
-    fn forget(&mut self, slot: usize) {
+    /// Forgets a connection that has shut_down, when no operation has its slot any more.
+    fn release_slot(&mut self, slot: usize) {
         if self.slots[slot].take_if(|one| !one.receiving && !one.sending).is_some() {
             self.free.push(slot);
         }

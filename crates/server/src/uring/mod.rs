@@ -4,18 +4,18 @@
 //!
 //! The operations of a ring run side by side, so a connection has at most one send under way: its lines stay in order.
 
+mod acceptor;
 mod buffers;
 mod event_loop;
-mod reception;
 mod ring;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use crate::crew::Crew;
-use crate::door::Door;
+use crate::admission::AdmissionControl;
+use crate::loop_group::LoopGroup;
 use crate::{ServeError, ServeOptions};
+use acceptor::Acceptor;
 use event_loop::EventLoop;
-use reception::Reception;
 
 pub(crate) fn run(
     listener: OwnedFd,
@@ -23,12 +23,12 @@ pub(crate) fn run(
     stop: BorrowedFd<'_>,
     ready: impl FnOnce() -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
-    let crew = Crew::new(options)?;
+    let group = LoopGroup::new(options)?;
     let state = crate::new_server_state();
-    let new_loop = |inbox| EventLoop::new(options, inbox, &state);
-    let mut loops = crew.inboxes.iter().map(new_loop).collect::<Result<Vec<_>, _>>()?;
+    let new_loop = |mailbox| EventLoop::new(options, mailbox, &state);
+    let mut loops = group.mailboxes.iter().map(new_loop).collect::<Result<Vec<_>, _>>()?;
     let stop = stop.try_clone_to_owned().map_err(ServeError::system("listen for signals"))?;
-    loops[0].receive(Reception::new(listener, stop, Door::new(options), &crew)?);
+    loops[0].set_acceptor(Acceptor::new(listener, stop, AdmissionControl::new(options), &group)?);
     ready()?;
-    crew.work(loops, EventLoop::run)
+    group.work(loops, EventLoop::run)
 }

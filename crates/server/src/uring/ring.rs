@@ -25,17 +25,17 @@ const ACCEPT: u64 = 0;
 const POLL: u64 = 1;
 const RECEIVE: u64 = 2;
 const SEND: u64 = 3;
-/// The lower bits of what an operation is called by say what it is, the others for whom.
+/// The lower bits of a token are the operation, the others its slot.
 const KIND_BITS: u32 = 2;
 
-/// What is sent: a line, or several that were gathered.
-pub(super) enum Parcel {
+/// What is sent: a line, or several that were batch.
+pub(super) enum SendBuffer {
     Line(Arc<[u8]>),
-    Gathered(Vec<u8>),
+    Batch(Vec<u8>),
 }
 
 /// Something was done. `armed`: it will be done again.
-pub(super) enum Done {
+pub(super) enum Completion {
     Accepted { socket: Result<OwnedFd, Errno>, armed: bool },
     Readable { token: usize, armed: bool },
     Received { slot: usize, received: Result<Received, Errno>, armed: bool },
@@ -52,8 +52,8 @@ pub(super) struct Ring {
     uring: IoUring,
     buffers: ManuallyDrop<Buffers>,
     /// By slot: what is under way.
-    parcels: ManuallyDrop<Vec<Option<Parcel>>>,
-    /// Operations that found no place in the ring.
+    in_flight: ManuallyDrop<Vec<Option<SendBuffer>>>,
+    /// Operations that did not fit into the ring.
     backlog: VecDeque<squeue::Entry>,
     completions: Vec<cqueue::Entry>,
     /// Operations may be under way.
@@ -79,7 +79,7 @@ impl Ring {
         Ok(Ring {
             uring,
             buffers: ManuallyDrop::new(buffers),
-            parcels: ManuallyDrop::default(),
+            in_flight: ManuallyDrop::default(),
             backlog: VecDeque::new(),
             completions: Vec::new(),
             busy: false,
@@ -102,44 +102,44 @@ impl Ring {
         };
     }
 
-    /// Accepts every connection that comes, as sockets whose calls block.
+    /// Accepts every connection, as blocking sockets; each completion has `token`.
     pub(super) fn accept(&mut self, listener: impl AsFd) {
         let flags = SocketFlags::CLOEXEC.bits() as i32;
         self.push(opcode::AcceptMulti::new(fd(listener)).flags(flags).build(), ACCEPT, 0);
     }
 
-    /// Tells `token` whenever there is something to read.
+    /// Completes with `token` whenever the source becomes readable.
     pub(super) fn poll(&mut self, what: impl AsFd, token: usize) {
         let flags = PollFlags::IN.bits().into();
         self.push(opcode::PollAdd::new(fd(what), flags).multi(true).build(), POLL, token);
     }
 
-    /// Receives whatever comes.
+    /// Receives from a connection, repeatedly, into provided buffers.
     pub(super) fn receive(&mut self, slot: usize, socket: impl AsFd) {
         self.push(opcode::RecvMulti::new(fd(socket), Buffers::GROUP).build(), RECEIVE, slot);
     }
 
-    /// Sends all of `parcel`. Nothing else may be under way for this slot.
-    pub(super) fn send(&mut self, slot: usize, socket: impl AsFd, parcel: Parcel) {
-        if self.parcels.len() <= slot {
-            self.parcels.resize_with(slot + 1, || None);
+    /// Sends all of `buffer`. Nothing else may be under way for this slot.
+    pub(super) fn send(&mut self, slot: usize, socket: impl AsFd, buffer: SendBuffer) {
+        if self.in_flight.len() <= slot {
+            self.in_flight.resize_with(slot + 1, || None);
         }
-        assert!(self.parcels[slot].is_none(), "one send at a time");
-        let bytes: &[u8] = match &parcel {
-            Parcel::Line(line) => line,
-            Parcel::Gathered(bytes) => bytes,
+        assert!(self.in_flight[slot].is_none(), "one send at a time");
+        let bytes: &[u8] = match &buffer {
+            SendBuffer::Line(line) => line,
+            SendBuffer::Batch(bytes) => bytes,
         };
         let flags = SendFlags::NOSIGNAL.bits() | RecvFlags::WAITALL.bits();
         let send = opcode::Send::new(fd(socket), bytes.as_ptr(), bytes.len() as u32).flags(flags as i32);
         let send = send.build();
-        // Moves the parcel, but not its bytes: they are on the heap.
-        self.parcels[slot] = Some(parcel);
+        // Moves the buffer, but not its bytes: they are on the heap.
+        self.in_flight[slot] = Some(buffer);
         self.push(send, SEND, slot);
     }
 
-    fn push(&mut self, entry: squeue::Entry, kind: u64, whose: usize) {
-        let entry = entry.user_data(kind | (whose as u64) << KIND_BITS);
-        // SAFETY: what the entry points to is kept: bytes in `parcels` until they are sent, `buffers` to the end.
+    fn push(&mut self, entry: squeue::Entry, kind: u64, token: usize) {
+        let entry = entry.user_data(kind | (token as u64) << KIND_BITS);
+        // SAFETY: the memory that the entry points to stays allocated: bytes in `in_flight` until they are sent, `buffers` to the end.
         if !self.backlog.is_empty() || unsafe { self.uring.submission().push(&entry) }.is_err() {
             self.backlog.push_back(entry);
         }
@@ -179,10 +179,10 @@ impl Ring {
     }
 
     /// What was done, by its number in the last wait; each is asked for once.
-    pub(super) fn done(&mut self, number: usize) -> Done {
+    pub(super) fn completion(&mut self, number: usize) -> Completion {
         let entry = &self.completions[number];
         let (name, flags) = (entry.user_data(), entry.flags());
-        let whose = (name >> KIND_BITS) as usize;
+        let token = (name >> KIND_BITS) as usize;
         let armed = cqueue::more(flags);
         let result = match entry.result() {
             count @ 0.. => Ok(count as usize),
@@ -190,22 +190,22 @@ impl Ring {
         };
         match name & ((1 << KIND_BITS) - 1) {
             ACCEPT => {
-                // SAFETY: a new descriptor, which nobody else knows.
+                // SAFETY: the descriptor is new and owned by nothing else.
                 let socket = result.map(|raw| unsafe { OwnedFd::from_raw_fd(raw as i32) });
-                Done::Accepted { socket, armed }
+                Completion::Accepted { socket, armed }
             }
-            POLL => Done::Readable { token: whose, armed },
+            POLL => Completion::Readable { token: token, armed },
             RECEIVE => {
                 let buffer = cqueue::buffer_select(flags);
                 let received = result.map(|count| Received { buffer, count });
-                Done::Received { slot: whose, received, armed }
+                Completion::Received { slot: token, received, armed }
             }
             _ => {
-                let parcel = self.parcels[whose].take();
-                let whole = parcel.map_or(0, |parcel| parcel.len());
+                let buffer = self.in_flight[token].take();
+                let whole = buffer.map_or(0, |buffer| buffer.len());
                 let sent =
                     result.and_then(|count| if count == whole { Ok(()) } else { Err(Errno::CONNRESET) });
-                Done::Sent { slot: whose, sent }
+                Completion::Sent { slot: token, sent }
             }
         }
     }
@@ -216,9 +216,9 @@ impl Ring {
     }
 
     /// The bytes have been read.
-    pub(super) fn give_back(&mut self, received: Received) {
+    pub(super) fn recycle(&mut self, received: Received) {
         if let Some(buffer) = received.buffer {
-            self.buffers.give_back(buffer);
+            self.buffers.recycle(buffer);
         }
     }
 }
@@ -230,17 +230,17 @@ impl Drop for Ring {
             // SAFETY: dropped once, here.
             unsafe {
                 ManuallyDrop::drop(&mut self.buffers);
-                ManuallyDrop::drop(&mut self.parcels);
+                ManuallyDrop::drop(&mut self.in_flight);
             }
         }
     }
 }
 
-impl Parcel {
+impl SendBuffer {
     fn len(&self) -> usize {
         match self {
-            Parcel::Line(line) => line.len(),
-            Parcel::Gathered(bytes) => bytes.len(),
+            SendBuffer::Line(line) => line.len(),
+            SendBuffer::Batch(bytes) => bytes.len(),
         }
     }
 }
@@ -268,11 +268,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_forbids_io_uring_is_told() {
-        let told = |errno: Errno| explain(errno.into());
-        assert!(told(Errno::NOSYS).starts_with("this kernel has no io_uring"));
-        assert!(told(Errno::INVAL).contains("Linux 6.1 or newer"));
-        assert!(told(Errno::PERM).contains("sysctl -w kernel.io_uring_disabled=0"));
-        assert_eq!(told(Errno::NOMEM), io::Error::from(Errno::NOMEM).to_string());
+    fn the_reason_why_io_uring_is_forbidden_is_reported() {
+        let text = |errno: Errno| explain(errno.into());
+        assert!(text(Errno::NOSYS).starts_with("this kernel has no io_uring"));
+        assert!(text(Errno::INVAL).contains("Linux 6.1 or newer"));
+        assert!(text(Errno::PERM).contains("sysctl -w kernel.io_uring_disabled=0"));
+        assert_eq!(text(Errno::NOMEM), io::Error::from(Errno::NOMEM).to_string());
     }
 }

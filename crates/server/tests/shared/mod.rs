@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 /// A test that waits longer than this for a line has failed.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct Client {
     pub(crate) socket: TcpStream,
@@ -14,28 +14,28 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn on(socket: TcpStream) -> Client {
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.set_read_timeout(Some(TIMEOUT)).unwrap();
         socket.set_nodelay(true).unwrap();
         let lines = BufReader::new(socket.try_clone().unwrap());
         Client { socket, lines }
     }
 
-    pub(crate) fn say(&mut self, line: &str) {
+    pub(crate) fn send(&mut self, line: &str) {
         self.socket.write_all(format!("{line}\r\n").as_bytes()).unwrap();
     }
 
     pub(crate) fn register(&mut self, nick: &str) {
-        self.say(&format!("NICK {nick}\r\nUSER {nick} 0 * :{nick}"));
-        self.hear_until(" 376 ");
+        self.send(&format!("NICK {nick}\r\nUSER {nick} 0 * :{nick}"));
+        self.read_until(" 376 ");
     }
 
     pub(crate) fn join(&mut self, channel: &str) {
-        self.say(&format!("JOIN {channel}"));
-        self.hear_until(" 366 ");
+        self.send(&format!("JOIN {channel}"));
+        self.read_until(" 366 ");
     }
 
     /// The next line; `None` at the end.
-    pub(crate) fn hear(&mut self) -> Option<String> {
+    pub(crate) fn read_line(&mut self) -> Option<String> {
         let mut line = String::new();
         match self.lines.read_line(&mut line) {
             Ok(0) => None,
@@ -46,9 +46,9 @@ impl Client {
     }
 
     /// The first line with `part` in it.
-    pub(crate) fn hear_until(&mut self, part: &str) -> String {
+    pub(crate) fn read_until(&mut self, part: &str) -> String {
         loop {
-            let line = self.hear().unwrap_or_else(|| panic!("closed before {part} came"));
+            let line = self.read_line().unwrap_or_else(|| panic!("closed before {part} came"));
             if line.contains(part) {
                 return line;
             }
@@ -57,7 +57,7 @@ impl Client {
 
     /// The server is there and has done all that was asked for before.
     pub(crate) fn ping(&mut self) {
-        self.say("PING here");
-        self.hear_until(" PONG ");
+        self.send("PING here");
+        self.read_until(" PONG ");
     }
 }

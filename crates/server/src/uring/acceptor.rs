@@ -1,4 +1,4 @@
-//! The first loop's second duty: it takes in the connections and spreads them over the loops in turn, and hears the stop.
+//! The first loop also accepts: it distributes the connections over the loops in turn, and handles the stop.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -10,45 +10,52 @@ use rustix::net;
 
 use super::ring::Ring;
 use crate::ServeError;
-use crate::crew::Crew;
-use crate::door::{ACCEPT_PAUSE, Door};
-use crate::inbox::{Arrival, Inbox};
+use crate::admission::{ACCEPT_PAUSE, AdmissionControl};
+use crate::loop_group::LoopGroup;
+use crate::mailbox::{Arrival, Mailbox};
 
-pub(super) struct Reception {
+pub(super) struct Acceptor {
     listener: OwnedFd,
     stop: OwnedFd,
-    door: Arc<Door>,
-    loops: Vec<Arc<Inbox>>,
+    admission: Arc<AdmissionControl>,
+    loops: Vec<Arc<Mailbox>>,
     accepted: usize,
     /// Nobody is accepted before that moment.
-    pub(super) again_at: Option<Instant>,
+    pub(super) resume_at: Option<Instant>,
 }
 
-impl Reception {
+impl Acceptor {
     pub(super) fn new(
         listener: OwnedFd,
         stop: OwnedFd,
-        door: Arc<Door>,
-        crew: &Crew,
-    ) -> Result<Reception, ServeError> {
+        admission: Arc<AdmissionControl>,
+        group: &LoopGroup,
+    ) -> Result<Acceptor, ServeError> {
         // The ring waits by itself; a socket that does not block would make it give up instead.
         ioctl_fionbio(&listener, false).map_err(ServeError::system("wait for connections"))?;
-        Ok(Reception { listener, stop, door, loops: crew.inboxes.clone(), accepted: 0, again_at: None })
+        Ok(Acceptor {
+            listener,
+            stop,
+            admission,
+            loops: group.mailboxes.clone(),
+            accepted: 0,
+            resume_at: None,
+        })
     }
 
-    pub(super) fn open(&mut self, ring: &mut Ring, stop: usize) {
+    pub(super) fn start(&mut self, ring: &mut Ring, stop: usize) {
         ring.poll(&self.stop, stop);
         ring.accept(&self.listener);
     }
 
-    /// A connection came, or none can come.
-    pub(super) fn take(&mut self, socket: Result<OwnedFd, Errno>, armed: bool, ring: &mut Ring) {
+    /// Handles a completed accept, or its failure.
+    pub(super) fn on_accepted(&mut self, socket: Result<OwnedFd, Errno>, armed: bool, ring: &mut Ring) {
         match socket {
             Ok(socket) => self.admit(socket),
             Err(Errno::INTR | Errno::CONNABORTED | Errno::PROTO | Errno::AGAIN) => {}
             Err(errno) => {
-                self.door.tell_of_no_room(errno);
-                self.again_at = Some(Instant::now() + ACCEPT_PAUSE);
+                self.admission.warn_accept_failed(errno);
+                self.resume_at = Some(Instant::now() + ACCEPT_PAUSE);
                 return;
             }
         }
@@ -58,9 +65,9 @@ impl Reception {
     }
 
     /// Accepts again after a pause.
-    pub(super) fn keep_time(&mut self, now: Instant, ring: &mut Ring) {
-        if self.again_at.is_some_and(|at| at <= now) {
-            self.again_at = None;
+    pub(super) fn resume(&mut self, now: Instant, ring: &mut Ring) {
+        if self.resume_at.is_some_and(|at| at <= now) {
+            self.resume_at = None;
             ring.accept(&self.listener);
         }
     }
@@ -69,7 +76,7 @@ impl Reception {
         // It may have gone away already.
         let from = net::getpeername(&socket).ok().flatten().and_then(|from| SocketAddr::try_from(from).ok());
         if let Some(from) = from
-            && let Some(half_open) = self.door.admit(&socket)
+            && let Some(half_open) = self.admission.admit(&socket)
         {
             self.loops[self.accepted % self.loops.len()].hand_over(Arrival { socket, from, half_open });
             self.accepted += 1;

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 use std::thread;
 
-use crate::inbox::Inbox;
+use crate::mailbox::Mailbox;
 use crate::{ServeError, ServeOptions};
 
-pub(crate) struct Crew {
-    /// One a loop.
-    pub(crate) inboxes: Vec<Arc<Inbox>>,
+pub(crate) struct LoopGroup {
+    /// The mailbox of each loop.
+    pub(crate) mailboxes: Vec<Arc<Mailbox>>,
 }
 
-impl Crew {
-    pub(crate) fn new(options: &ServeOptions) -> Result<Crew, ServeError> {
-        let inbox = |_| Inbox::new().map(Arc::new);
-        let inboxes = (0..options.loops()).map(inbox).collect::<Result<_, _>>();
-        Ok(Crew { inboxes: inboxes.map_err(ServeError::system("open an eventfd"))? })
+impl LoopGroup {
+    pub(crate) fn new(options: &ServeOptions) -> Result<LoopGroup, ServeError> {
+        let mailbox = |_| Mailbox::new().map(Arc::new);
+        let mailboxes = (0..options.loops()).map(mailbox).collect::<Result<_, _>>();
+        Ok(LoopGroup { mailboxes: mailboxes.map_err(ServeError::system("open an eventfd"))? })
     }
 
     /// Runs the loops until one of them ends, which ends all.
@@ -26,7 +26,7 @@ impl Crew {
     ) -> Result<(), ServeError> {
         let run_and_end_all = |one: &mut L| {
             let done = run(one);
-            self.inboxes.iter().for_each(|inbox| inbox.close());
+            self.mailboxes.iter().for_each(|mailbox| mailbox.close());
             done
         };
         let mut loops = loops.iter_mut();
@@ -38,7 +38,7 @@ impl Crew {
                 match thread::Builder::new().name(name).spawn_scoped(scope, || run_and_end_all(one)) {
                     Ok(other) => others.push(other),
                     Err(reason) => {
-                        self.inboxes.iter().for_each(|inbox| inbox.close());
+                        self.mailboxes.iter().for_each(|mailbox| mailbox.close());
                         return Err(ServeError::system("start a thread for a loop")(reason));
                     }
                 }

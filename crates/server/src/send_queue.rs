@@ -14,7 +14,7 @@ pub(crate) trait Writer {
 }
 
 /// The way out to one connection; clones are the same.
-pub(crate) struct Outgoing<W>(Arc<Shared<W>>);
+pub(crate) struct SendQueue<W>(Arc<Shared<W>>);
 
 struct Shared<W> {
     sendq_bytes: usize,
@@ -37,29 +37,29 @@ struct Line {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Condition {
-    Fine,
+    Open,
     /// More waited than may wait.
     Overflowed,
     /// Nothing more is taken.
-    Ended,
+    Closed,
 }
 
 /// What its writer does next.
 pub(crate) enum Next {
     Write(Arc<[u8]>),
-    /// Nothing waits.
+    /// The queue is empty, but open.
     Wait,
-    /// Nothing waits, and nothing will come.
+    /// The queue is empty and closed.
     Stop,
 }
 
-impl<W> Clone for Outgoing<W> {
+impl<W> Clone for SendQueue<W> {
     fn clone(&self) -> Self {
-        Outgoing(Arc::clone(&self.0))
+        SendQueue(Arc::clone(&self.0))
     }
 }
 
-impl<W: Writer> Outbox for Outgoing<W> {
+impl<W: Writer> Outbox for SendQueue<W> {
     fn send(&self, line: &Arc<[u8]>) {
         self.push(line, false);
     }
@@ -69,10 +69,10 @@ impl<W: Writer> Outbox for Outgoing<W> {
     }
 }
 
-impl<W: Writer> Outgoing<W> {
+impl<W: Writer> SendQueue<W> {
     fn push(&self, line: &Arc<[u8]>, delivers: bool) {
         let mut state = self.state();
-        if state.condition != Condition::Fine {
+        if state.condition != Condition::Open {
             return;
         }
         if state.bytes + line.len() > self.0.sendq_bytes {
@@ -89,9 +89,9 @@ impl<W: Writer> Outgoing<W> {
         }
     }
 
-    pub(crate) fn new(sendq_bytes: usize, writer: W) -> Outgoing<W> {
-        let state = State { lines: VecDeque::new(), bytes: 0, condition: Condition::Fine };
-        Outgoing(Arc::new(Shared { sendq_bytes, state: Mutex::new(state), writer }))
+    pub(crate) fn new(sendq_bytes: usize, writer: W) -> SendQueue<W> {
+        let state = State { lines: VecDeque::new(), bytes: 0, condition: Condition::Open };
+        SendQueue(Arc::new(Shared { sendq_bytes, state: Mutex::new(state), writer }))
     }
 
     pub(crate) fn writer(&self) -> &W {
@@ -105,13 +105,13 @@ impl<W: Writer> Outgoing<W> {
                 state.bytes -= bytes.len();
                 Next::Write(bytes)
             }
-            None if state.condition == Condition::Ended => Next::Stop,
+            None if state.condition == Condition::Closed => Next::Stop,
             None => Next::Wait,
         }
     }
 
-    /// Takes the answers that come next, and with `deliveries` these too, until they have so many bytes together.
-    pub(crate) fn take_together(&self, deliveries: bool, bytes_max: usize) -> Vec<u8> {
+    /// Takes a batch of the next answers, and of deliveries too with `deliveries`, of at least `bytes_max` bytes if there are as many.
+    pub(crate) fn pop_batch(&self, deliveries: bool, bytes_max: usize) -> Vec<u8> {
         let mut together = Vec::new();
         let mut state = self.state();
         while together.len() < bytes_max
@@ -130,29 +130,29 @@ impl<W: Writer> Outgoing<W> {
     }
 
     /// Takes nothing more; what waits may still be written.
-    pub(crate) fn end(&self) {
-        self.state().condition = Condition::Ended;
+    pub(crate) fn close(&self) {
+        self.state().condition = Condition::Closed;
         self.0.writer.wake();
     }
 
-    /// Forgets what waits, and says as the last thing why.
-    pub(crate) fn end_with_error(&self, reason: &[u8]) {
+    /// Drops the queue, and leaves only a closing line with the reason.
+    pub(crate) fn close_with_error(&self, reason: &[u8]) {
         let last = session::closing_line(reason);
         let mut state = self.state();
         state.lines.clear();
         state.bytes = last.len();
         state.lines.push_back(Line { bytes: last, delivers: false });
         drop(state);
-        self.end();
+        self.close();
     }
 
     /// Forgets what waits, and takes nothing more.
-    pub(crate) fn fall_silent(&self) {
+    pub(crate) fn shutdown(&self) {
         let mut state = self.state();
         state.lines.clear();
         state.bytes = 0;
         drop(state);
-        self.end();
+        self.close();
     }
 
     /// Nobody panics with this lock held.
@@ -183,12 +183,12 @@ mod tests {
         }
     }
 
-    fn sent(out: &Outgoing<Counts>, lines: &[&str]) {
+    fn sent(out: &SendQueue<Counts>, lines: &[&str]) {
         lines.iter().for_each(|line| out.send(&line.as_bytes().into()));
     }
 
     /// What its writer would write until it waits (`…`) or stops (`.`).
-    fn written(out: &Outgoing<Counts>) -> String {
+    fn written(out: &SendQueue<Counts>) -> String {
         let mut written = String::new();
         loop {
             match out.next() {
@@ -200,15 +200,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_out_in_order_and_the_writer_is_woken_once() {
-        let out = Outgoing::new(100, Counts::default());
+    fn lines_leave_in_order_and_the_writer_is_woken_once() {
+        let out = SendQueue::new(100, Counts::default());
         assert_eq!(written(&out), "…");
         sent(&out, &["one ", "two ", "three"]);
         assert_eq!(out.writer().wakes.load(Relaxed), 1);
         assert_eq!(written(&out), "one two three…");
         sent(&out, &["four"]);
         assert_eq!(out.writer().wakes.load(Relaxed), 2);
-        out.end();
+        out.close();
         sent(&out, &["five"]);
         assert_eq!(written(&out), "four.");
     }
@@ -216,44 +216,44 @@ mod tests {
     #[test]
     fn answers_go_together_and_deliveries_where_they_may() {
         let together = |deliveries| {
-            let out = Outgoing::new(100, Counts::default());
+            let out = SendQueue::new(100, Counts::default());
             sent(&out, &["one ", "two "]);
             ["three ", "four "].iter().for_each(|line| out.deliver(&line.as_bytes().into()));
             sent(&out, &["five "]);
-            let first = String::from_utf8(out.take_together(deliveries, 100)).unwrap();
-            let none = out.take_together(deliveries, 100).is_empty();
+            let first = String::from_utf8(out.pop_batch(deliveries, 100)).unwrap();
+            let none = out.pop_batch(deliveries, 100).is_empty();
             (first, none, written(&out))
         };
         assert_eq!(together(false), ("one two ".into(), true, "three four five …".into()));
         assert_eq!(together(true), ("one two three four five ".into(), true, "…".into()));
-        let out = Outgoing::new(100, Counts::default());
+        let out = SendQueue::new(100, Counts::default());
         sent(&out, &["one ", "two ", "three "]);
-        assert_eq!(out.take_together(false, 5), b"one two ");
+        assert_eq!(out.pop_batch(false, 5), b"one two ");
         assert_eq!(written(&out), "three …");
     }
 
     #[test]
-    fn too_much_ends_the_session_and_its_last_line_tells_why() {
-        let out = Outgoing::new(10, Counts::default());
+    fn overflow_ends_the_session_with_the_reason_as_its_last_line() {
+        let out = SendQueue::new(10, Counts::default());
         sent(&out, &["12345", "12345"]);
         assert!(!out.overflowed());
         sent(&out, &["1", "1"]);
         assert!(out.overflowed());
         assert_eq!(out.writer().stops.load(Relaxed), 1);
-        out.end_with_error(b"SendQ exceeded");
+        out.close_with_error(b"SendQ exceeded");
         assert_eq!(written(&out), "ERROR :Closing link: (SendQ exceeded)\r\n.");
     }
 
     #[test]
     fn what_was_written_makes_room() {
-        let out = Outgoing::new(10, Counts::default());
+        let out = SendQueue::new(10, Counts::default());
         for _ in 0..100 {
             sent(&out, &["12345", "12345"]);
             assert_eq!(written(&out), "1234512345…");
         }
         assert!(!out.overflowed());
         sent(&out, &["12345"]);
-        out.fall_silent();
+        out.shutdown();
         assert_eq!(written(&out), ".");
     }
 }

@@ -1,0 +1,190 @@
+//! The output of one connection of an event loop. Any loop may append lines to its [`Queue`], and marks it dirty for the
+//! loop that owns it.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use klatch_chat::{Outbox, session};
+use rustix::io::Errno;
+use rustix::net::{self, SendFlags};
+
+use super::queue::Queue;
+use crate::mailbox::Mailbox;
+
+/// So many bytes are written together at most, unless the connection is write_blocked.
+const BATCH_BYTES: usize = 64 * 1024;
+
+/// What all links of a loop share.
+pub(super) struct LoopContext {
+    pub(super) coalesce: bool,
+    /// Deliveries are written at once, not when the loop services the connection.
+    pub(super) write_through: bool,
+    pub(super) sendq_bytes: usize,
+    pub(super) mailbox: Arc<Mailbox>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Condition {
+    Open,
+    /// More waits than may wait.
+    Overflowed,
+    /// The connection is gone.
+    Broken,
+    /// Nothing more is taken.
+    Closed,
+}
+
+/// The way out to one connection; clones are the same.
+#[derive(Clone)]
+pub(super) struct ConnectionIo(Arc<Shared>);
+
+struct Shared {
+    socket: OwnedFd,
+    slot: usize,
+    context: Arc<LoopContext>,
+    state: Mutex<State>,
+}
+
+struct State {
+    queue: Queue,
+    condition: Condition,
+    /// The socket's buffer is full; the loop polls for room in it.
+    write_blocked: bool,
+    dirty: bool,
+}
+
+/// The state of the output, for the loop.
+pub(super) struct OutputStatus {
+    pub(super) condition: Condition,
+    pub(super) write_blocked: bool,
+    /// The queue is empty.
+    pub(super) done: bool,
+}
+
+impl Outbox for ConnectionIo {
+    fn send(&self, line: &Arc<[u8]>) {
+        let shared = &*self.0;
+        let mut state = shared.state();
+        if state.condition == Condition::Open {
+            state.queue.push_answer(line);
+            shared.on_queued(&mut state);
+        }
+    }
+
+    fn deliver(&self, line: &Arc<[u8]>) {
+        let shared = &*self.0;
+        let mut state = shared.state();
+        if state.condition != Condition::Open {
+            return;
+        }
+        let waited = state.queue.len() > 0;
+        if !shared.context.write_through {
+            state.queue.push(line);
+        } else if state.queue.take(line, |bytes| shared.write(bytes)).is_err() {
+            state.condition = Condition::Broken;
+            return shared.mark_dirty(&mut state);
+        }
+        if state.queue.len() > 0 {
+            state.write_blocked |= shared.context.write_through && !waited;
+            shared.on_queued(&mut state);
+        }
+    }
+}
+
+impl ConnectionIo {
+    pub(super) fn new(socket: OwnedFd, slot: usize, context: Arc<LoopContext>) -> ConnectionIo {
+        let queue = if context.coalesce { Queue::open() } else { Queue::classic() };
+        let state = State { queue, condition: Condition::Open, write_blocked: false, dirty: false };
+        ConnectionIo(Arc::new(Shared { socket, slot, context, state: Mutex::new(state) }))
+    }
+
+    /// Number of bytes in the queue.
+    pub(super) fn queued_bytes(&self) -> usize {
+        self.0.state().queue.len()
+    }
+
+    /// The connection takes more: writes what waits.
+    pub(super) fn flush(&self) {
+        let mut state = self.0.state();
+        self.0.flush(&mut state);
+        self.0.mark_dirty(&mut state);
+    }
+
+    /// Writes the queue, unless the connection is write-blocked, and returns its state. Called when the loop services the connection.
+    pub(super) fn flush_and_poll(&self) -> OutputStatus {
+        let mut state = self.0.state();
+        state.dirty = false;
+        if state.condition != Condition::Broken && !state.write_blocked {
+            self.0.flush(&mut state);
+        }
+        OutputStatus {
+            condition: state.condition,
+            write_blocked: state.write_blocked,
+            done: state.queue.len() == 0,
+        }
+    }
+
+    /// Takes nothing more; what waits may still be written.
+    pub(super) fn end(&self) {
+        self.0.state().end();
+    }
+
+    /// Drops the queue, and writes only a closing line with the reason.
+    pub(super) fn close_with_error(&self, reason: &[u8]) {
+        let mut state = self.0.state();
+        state.queue.end_with(&session::closing_line(reason));
+        state.end();
+        self.0.flush(&mut state);
+    }
+}
+
+impl AsFd for ConnectionIo {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.socket.as_fd()
+    }
+}
+
+impl State {
+    fn end(&mut self) {
+        if self.condition != Condition::Broken {
+            self.condition = Condition::Closed;
+        }
+    }
+}
+
+impl Shared {
+    /// Nobody panics with this lock held.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something waits: its loop is to write it, unless that is so much that it has to be written now.
+    fn on_queued(&self, state: &mut State) {
+        let (waiting, limit) = (state.queue.len(), self.context.sendq_bytes);
+        if waiting > limit || waiting > BATCH_BYTES && !state.write_blocked {
+            self.flush(state);
+            if state.queue.len() > limit {
+                state.condition = Condition::Overflowed;
+            }
+        }
+        self.mark_dirty(state);
+    }
+
+    fn mark_dirty(&self, state: &mut State) {
+        if !std::mem::replace(&mut state.dirty, true) {
+            self.context.mailbox.mark_dirty(self.slot);
+        }
+    }
+
+    /// Writes what waits, as far as the connection takes it.
+    fn flush(&self, state: &mut State) {
+        if state.queue.flush(|bytes| self.write(bytes)).is_err() {
+            state.condition = Condition::Broken;
+        }
+        state.write_blocked = state.queue.len() > 0;
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<usize, Errno> {
+        net::send(&self.socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)
+    }
+}
