@@ -14,7 +14,8 @@ use klatch_runner::{
 use thiserror::Error;
 
 use crate::read::CompareError;
-use crate::records::{Terms, compare};
+use crate::records::compare;
+use crate::terms::Terms;
 
 /// With fewer pairs a comparison is unpaired.
 const PAIRS_MIN: u32 = 3;

@@ -13,7 +13,7 @@ use klatch_runner::{Plan, RunError, Session, make_folder, resolve_platform};
 use crate::alternating::{Alternating, Phase};
 use crate::calibrate::{CalibrateError, Calibration};
 use crate::metrics::ratio;
-use crate::records::Terms;
+use crate::terms::Terms;
 
 /// A single pair has no interval.
 const PAIRS_MIN: usize = 2;

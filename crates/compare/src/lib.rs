@@ -10,6 +10,7 @@ mod metrics;
 mod pairing;
 mod read;
 mod records;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -18,4 +19,5 @@ pub use calibrate::{CalibrateError, Calibration, calibrate};
 pub use floor::{FloorError, FloorProbe};
 pub use instrument_cost::instrument_cost;
 pub use read::CompareError;
-pub use records::{Terms, compare};
+pub use records::compare;
+pub use terms::Terms;

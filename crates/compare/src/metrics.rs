@@ -5,7 +5,7 @@ use klatch_stats::{
     Design, Ratio, Sample, StatsError, ratio_of_geometric_means, ratio_of_means, ratio_of_medians,
 };
 
-use crate::records::Terms;
+use crate::terms::Terms;
 use crate::values::Value;
 
 /// A metric of records.

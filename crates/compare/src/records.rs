@@ -12,16 +12,8 @@ use crate::differences::{describe_platform, differences};
 use crate::metrics::{METRICS, compare_metric};
 use crate::pairing::{Pairing, pair};
 use crate::read::{CompareError, Read, cells, read};
+use crate::terms::Terms;
 use crate::values::values_by_start;
-
-/// The statistics of a comparison.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// The estimator that is compared.
-    pub estimate: Estimator,
-    /// Probability that an interval holds the true ratio, above 0 and below 1.
-    pub confidence: f64,
-}
 
 /// Compares two records or two folders of records. Of two studies, it compares every cell that both have.
 ///

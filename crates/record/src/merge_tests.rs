@@ -140,13 +140,13 @@ fn spoilt(start: u32) -> Record {
     record.checks.lost = 15;
     record.checks.faults = (0..15).rev().map(fault).collect();
     record.checks.strangers = vec![Stranger { room: start, nick: "eve".into(), messages: 1 }];
-    let (kind, detail) = (FailureKind::Timeout, "nothing came for 60 s".to_owned());
+    let (kind, detail) = (FailureKind::Timeout, "no progress for 60 s".to_owned());
     record.checks.failure = Some(Failure { kind, room: None, user: None, detail });
     let advice = "lower the rate".to_owned();
     let late = Warning { kind: WarningKind::CrowdLate, message: format!("{start} ms late"), advice };
     record.warnings = vec![late];
     record.shards[0].warnings = record.warnings.clone();
-    record.shards[0].reasons = vec!["nothing came for 60 s".into(), "15 deliveries lost".into()];
+    record.shards[0].reasons = vec!["no progress for 60 s".into(), "15 deliveries lost".into()];
     record.shards[0].host = Some(format!("host{start}"));
     let mut reasons = vec![Reason::new(Cause::Server, "the server died: killed by SIGKILL")];
     reasons.extend(record.shards[0].reasons.iter().map(|reason| Reason::new(Cause::Crowd, reason.as_str())));
@@ -203,9 +203,9 @@ fn the_merge_of_merges_is_the_merge_of_all() {
         reasons,
         [
             "the server died: killed by SIGKILL",
-            "the shard of rooms 3 to 4 on host3: nothing came for 60 s",
+            "the shard of rooms 3 to 4 on host3: no progress for 60 s",
             "the shard of rooms 3 to 4 on host3: 15 deliveries lost",
-            "the shard of rooms 7 to 8 on host7: nothing came for 60 s",
+            "the shard of rooms 7 to 8 on host7: no progress for 60 s",
             "the shard of rooms 7 to 8 on host7: 15 deliveries lost",
         ]
     );

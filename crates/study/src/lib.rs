@@ -7,6 +7,7 @@ mod load;
 mod plan;
 #[cfg(test)]
 mod scripted;
+mod search;
 mod series;
 
 pub use engine::{Store, StudyEvent, run_study};

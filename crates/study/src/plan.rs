@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use klatch_record::{Build, InstrumentName, StudyAxis};
 use klatch_runner::{CrowdKind, Plan};
 
-use crate::file::Search;
+use crate::search::Search;
 use crate::series::Rules;
 
 /// A study with all its cells, ready to run.

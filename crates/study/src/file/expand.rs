@@ -64,8 +64,10 @@ fn check_pacing(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileEr
     if let Some(window) = file.workload.window.as_ref().filter(|_| !pacings.contains(&PacingName::Rounds)) {
         return Err(source.error_at(window.span(), "window belongs to pacing rounds"));
     }
-    let knee =
-        file.search.as_ref().is_some_and(|search| matches!(search.get_ref(), super::Search::Knee { .. }));
+    let knee = file
+        .search
+        .as_ref()
+        .is_some_and(|search| matches!(search.get_ref(), crate::search::Search::Knee { .. }));
     let pause = file.workload.pause.as_ref().filter(|_| knee);
     if let Some(pause) = pause.filter(|pause| pause.get_ref().0.iter().any(|pause_s| *pause_s != 0.0)) {
         let message = "pause cannot be combined with a knee, whose schedules are fixed in advance";

@@ -14,6 +14,7 @@ mod values;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::search::Search;
 use klatch_record::InstrumentName;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,7 +23,6 @@ use toml::Spanned;
 
 pub(crate) use self::expand::expand;
 pub(crate) use self::rules::RulesTable;
-pub(crate) use self::search::Search;
 pub use self::shipped::{Shipped, shipped};
 pub(crate) use self::source::Source;
 pub use self::source::StudyFileError;

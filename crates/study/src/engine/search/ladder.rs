@@ -3,7 +3,7 @@
 
 use klatch_record::SearchStep;
 
-use crate::file::Search;
+use crate::search::Search;
 
 /// A pass ends when the gap between the value that held and the one that failed is below this share of the former.
 const GAP: f64 = 0.02;

@@ -12,8 +12,8 @@ use super::blocks::is_complete;
 use super::store::Block;
 use super::{Engine, StudyEvent, result};
 use crate::error::StudyRunError;
-use crate::file::Search;
 use crate::plan::Cell;
+use crate::search::Search;
 
 /// Visits of a step at most: two failures settle it, and the third visit decides if the first two disagree.
 const VISITS_MAX: u32 = 3;

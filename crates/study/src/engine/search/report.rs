@@ -2,7 +2,7 @@
 
 use klatch_stats::mean_interval;
 
-use crate::file::Search;
+use crate::search::Search;
 
 /// The geometric mean of the passes, with the interval of Student's t on the logarithms.
 pub(super) fn estimate(passes: &[f64], confidence: f64) -> (Option<f64>, Option<(f64, f64)>) {
