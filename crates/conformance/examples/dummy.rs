@@ -1,4 +1,4 @@
-//! A small chat server, right but for one planted fault, so that the tests can show that each check finds its own.
+//! A small chat server, correct except for one planted fault. The tests show that each check detects its own fault.
 //!
 //! `dummy FAULT…` listens on a free port of loopback, prints `port` and its number, and serves until it is killed.
 
@@ -9,42 +9,42 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use klatch_chat::{Flow, Identity, Outbox, ServerState, Session};
 
-/// What is wrong with the server.
+/// The planted fault, selected by the arguments.
 #[derive(Clone, PartialEq)]
 enum Fault {
-    /// Nothing.
+    /// No fault at all.
     None,
     /// The speaker gets its own messages too.
     Echo,
-    /// Where two messages wait, the second goes first.
-    Disorder,
-    /// The text and the end of a line are two writes.
+    /// Two queued messages are sent in reverse order.
+    Reorder,
+    /// The text and the line end are separate writes.
     SplitWrites,
-    /// What waits is put into one write.
+    /// Queued lines are combined into one write.
     Coalesce,
-    /// Lines with this command are never sent.
-    Lose(String),
-    /// The end of input is no end.
-    DeafToHalfClose,
-    /// Whoever speaks waits until each of the others has taken the message.
+    /// Lines with this command are dropped.
+    Drop(String),
+    /// The end of input does not close the connection.
+    IgnoreHalfClose,
+    /// A speaker waits until each other member has read the message.
     WaitForSlowReaders,
-    /// In the texts, two blanks become one.
-    Alter,
+    /// Two spaces in a text become one.
+    Corrupt,
 }
 
 impl Fault {
-    fn of(words: &[String]) -> Option<Fault> {
+    fn parse(words: &[String]) -> Option<Fault> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         Some(match words[..] {
             ["none"] => Fault::None,
             ["echo"] => Fault::Echo,
-            ["disorder"] => Fault::Disorder,
+            ["reorder"] => Fault::Reorder,
             ["split-writes"] => Fault::SplitWrites,
             ["coalesce"] => Fault::Coalesce,
-            ["lose", command] => Fault::Lose(command.to_owned()),
-            ["deaf-to-half-close"] => Fault::DeafToHalfClose,
+            ["drop", command] => Fault::Drop(command.to_owned()),
+            ["ignore-half-close"] => Fault::IgnoreHalfClose,
             ["wait-for-slow-readers"] => Fault::WaitForSlowReaders,
-            ["alter"] => Fault::Alter,
+            ["corrupt"] => Fault::Corrupt,
             _ => return None,
         })
     }
@@ -52,7 +52,7 @@ impl Fault {
 
 fn main() -> std::io::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let Some(fault) = Fault::of(&words) else {
+    let Some(fault) = Fault::parse(&words) else {
         eprintln!("no such fault: {words:?}");
         std::process::exit(2);
     };
@@ -72,32 +72,32 @@ fn main() -> std::io::Result<()> {
         let writer = socket.try_clone()?;
         let at_writer = fault.clone();
         std::thread::spawn(move || write(writer, &waiting, &at_writer));
-        let way_out = WayOut { lines, socket: Arc::new(socket.try_clone()?), fault: fault.clone() };
-        let session = Session::new(&server, socket.peer_addr()?.ip(), way_out.clone());
+        let queue = SendQueue { lines, socket: Arc::new(socket.try_clone()?), fault: fault.clone() };
+        let session = Session::new(&server, socket.peer_addr()?.ip(), queue.clone());
         let fault = fault.clone();
-        std::thread::spawn(move || read(socket, session, &way_out, &fault));
+        std::thread::spawn(move || read(socket, session, &queue, &fault));
     }
     Ok(())
 }
 
-/// The lines for one connection, on their way to its writing thread.
+/// The lines for one connection, on their way to its writer thread.
 #[derive(Clone)]
-struct WayOut {
+struct SendQueue {
     lines: Sender<Arc<[u8]>>,
     socket: Arc<TcpStream>,
     fault: Fault,
 }
 
-impl Outbox for WayOut {
+impl Outbox for SendQueue {
     fn send(&self, line: &Arc<[u8]>) {
-        if let Fault::Lose(command) = &self.fault {
+        if let Fault::Drop(command) = &self.fault {
             let words = line.split(|&byte| matches!(byte, b' ' | b'\r')).take(2);
             if words.into_iter().any(|word| word == command.as_bytes()) {
                 return;
             }
         }
         if self.fault == Fault::WaitForSlowReaders {
-            // On the thread of whoever speaks, who waits as well.
+            // Blocks the speaker's thread.
             let _ = (&*self.socket).write_all(line);
             return;
         }
@@ -109,14 +109,14 @@ fn is_message(line: &[u8]) -> bool {
     line.split(|&byte| byte == b' ').nth(1) == Some(b"PRIVMSG")
 }
 
-/// From the client to the server.
-fn read(mut socket: TcpStream, mut session: Session<WayOut>, way_out: &WayOut, fault: &Fault) {
+/// Reads from a client and feeds its session.
+fn read(mut socket: TcpStream, mut session: Session<SendQueue>, queue: &SendQueue, fault: &Fault) {
     let mut buffer = [0; 4096];
     let mut nick = String::new();
     loop {
         let count = match socket.read(&mut buffer) {
-            Ok(0) if *fault == Fault::DeafToHalfClose => {
-                // As one that waits for a write to fail.
+            Ok(0) if *fault == Fault::IgnoreHalfClose => {
+                // Like a server that waits for a write to fail.
                 std::thread::park();
                 continue;
             }
@@ -124,28 +124,28 @@ fn read(mut socket: TcpStream, mut session: Session<WayOut>, way_out: &WayOut, f
             Ok(count) => count,
             Err(_) => break session.hang_up(b"Connection reset"),
         };
-        let said = &buffer[..count];
+        let input = &buffer[..count];
         if *fault == Fault::Echo {
-            echo(&String::from_utf8_lossy(said), &mut nick, way_out);
+            echo(&String::from_utf8_lossy(input), &mut nick, queue);
         }
-        if session.feed(said) == Flow::Close {
+        if session.feed(input) == Flow::Close {
             break;
         }
     }
     let _ = socket.shutdown(Shutdown::Read);
 }
 
-fn echo(said: &str, nick: &mut String, way_out: &WayOut) {
-    for line in said.lines() {
+fn echo(input: &str, nick: &mut String, queue: &SendQueue) {
+    for line in input.lines() {
         match line.split_once(' ') {
             Some(("NICK", name)) => *nick = name.trim_end().to_owned(),
-            Some(("PRIVMSG", _)) => way_out.send(&format!(":{nick}!x@y {line}\r\n").into_bytes().into()),
+            Some(("PRIVMSG", _)) => queue.send(&format!(":{nick}!x@y {line}\r\n").into_bytes().into()),
             _ => {}
         }
     }
 }
 
-/// From the server to the client, one write a line. Ends when the session is gone.
+/// Writes lines to a client, one write a line, until the session ends.
 fn write(mut socket: TcpStream, lines: &Receiver<Arc<[u8]>>, fault: &Fault) {
     while let Ok(line) = lines.recv() {
         let next = lines.try_iter();
@@ -158,11 +158,11 @@ fn write(mut socket: TcpStream, lines: &Receiver<Arc<[u8]>>, fault: &Fault) {
                 let (text, end) = line.split_at(line.len() - 2);
                 socket.write_all(text).and_then(|()| socket.write_all(end))
             }
-            Fault::Disorder if is_message(&line) => match lines.try_recv() {
+            Fault::Reorder if is_message(&line) => match lines.try_recv() {
                 Ok(second) => socket.write_all(&second).and_then(|()| socket.write_all(&line)),
                 Err(_) => socket.write_all(&line),
             },
-            Fault::Alter if is_message(&line) => {
+            Fault::Corrupt if is_message(&line) => {
                 let text = String::from_utf8_lossy(&line).replace("  ", " ");
                 socket.write_all(text.as_bytes())
             }

@@ -1,64 +1,64 @@
-//! What a check found.
+//! The result of a check.
 
 use serde::Serialize;
 
-/// One check and what came of it.
+/// A check and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The check: its group, a colon, and what is checked.
+    /// The group, a colon, and the subject of the check.
     pub name: String,
-    /// What a server has to do.
+    /// The required behaviour of a server.
     pub expected: String,
-    /// What it did; `null` if it was not checked.
+    /// The observed behaviour; `null` if it was not checked.
     pub seen: Option<String>,
-    /// Whether that will do.
+    /// Whether the server behaved as required.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
-/// Whether a server did what it has to do.
+/// Whether a server behaved as required.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// It did.
+    /// The server behaved as required.
     Passed,
-    /// It did not.
+    /// The server behaved otherwise.
     Failed,
-    /// Nobody knows: never counted as passed.
+    /// The check could not run. It never counts as passed.
     NotChecked {
-        /// Why, and what to do about it.
+        /// The reason, and how to make the check possible.
         reason: String,
     },
 }
 
-/// What a check returns: what was seen when all was well, or [`Trouble`].
-pub(crate) type Checked<T = String> = Result<T, Trouble>;
+/// The observed behaviour of a check that passed, or [`CheckError`].
+pub(crate) type Checked<T = String> = Result<T, CheckError>;
 
-/// Why a check did not pass.
+/// The reason why a check did not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
-    /// What was seen instead of what was expected.
+pub(crate) enum CheckError {
+    /// The behaviour that was observed instead.
     Wrong(String),
-    /// Why it could not be checked.
+    /// The reason why the check could not run.
     NotChecked(String),
 }
 
-/// The server did something else than expected.
+/// Fails the check with the observed behaviour.
 pub(crate) fn wrong<T>(seen: impl Into<String>) -> Checked<T> {
-    Err(Trouble::Wrong(seen.into()))
+    Err(CheckError::Wrong(seen.into()))
 }
 
-/// It could not be checked.
+/// Ends the check as one that could not run.
 pub(crate) fn not_checked<T>(reason: impl Into<String>) -> Checked<T> {
-    Err(Trouble::NotChecked(reason.into()))
+    Err(CheckError::NotChecked(reason.into()))
 }
 
 impl Finding {
     pub(crate) fn new(name: &str, expected: &str, checked: Checked) -> Finding {
         let (seen, outcome) = match checked {
             Ok(seen) => (Some(seen), Outcome::Passed),
-            Err(Trouble::Wrong(seen)) => (Some(seen), Outcome::Failed),
-            Err(Trouble::NotChecked(reason)) => (None, Outcome::NotChecked { reason }),
+            Err(CheckError::Wrong(seen)) => (Some(seen), Outcome::Failed),
+            Err(CheckError::NotChecked(reason)) => (None, Outcome::NotChecked { reason }),
         };
         Finding { name: name.to_owned(), expected: expected.to_owned(), seen, outcome }
     }

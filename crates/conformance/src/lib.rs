@@ -1,10 +1,10 @@
-//! The conformance kit: what a chat server has to do before its score means anything, as checks over real connections.
-//! What is checked and why: `docs/reference/conformance.md`.
+//! The conformance kit: checks the duties of a chat server over real connections. A score is meaningful only for a server
+//! that passes. The checks are described in `docs/reference/conformance.md`.
 
 mod checks;
 mod finding;
-mod show;
-mod wire;
+mod irc;
+mod table;
 mod writes;
 
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -14,56 +14,56 @@ use klatch_record::Class;
 use thiserror::Error;
 
 pub use finding::{Finding, Outcome};
-pub use show::{row, summary};
+pub use table::{row, summary};
 
-/// What is known of the server under test.
+/// The server under test.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
-    /// The class that it claims; only `classic` can be checked.
+    /// Its declared class; only `classic` is checked.
     pub class: Option<Class>,
-    /// Its process, if that is on this machine and known.
+    /// Its process, if it runs on this machine and Klatch started it.
     pub pid: Option<u32>,
-    /// How long an answer, or anything else that has to come, may take.
-    pub patience: Duration,
+    /// Longest time for one answer.
+    pub answer_timeout: Duration,
 }
 
-/// There is nothing to check.
+/// The server cannot be reached, so no check can run.
 #[derive(Debug, Error)]
 #[error(
-    "nobody answers at {address}: {source}; start the server first, or give the address of one that runs"
+    "no server answers at {address}: {source}; start the server first, or give the address of a running one"
 )]
 pub struct NoServer {
     address: String,
     source: std::io::Error,
 }
 
-/// Does all checks against the server at `address` (`host:port`), one after the other; `tell` hears of each at once.
+/// Runs all checks against the server at `address` (`host:port`) in turn, and calls `on_finding` after each.
 ///
 /// # Errors
-/// No connection can be made at all.
+/// The server accepts no connection at all.
 pub fn check(
     address: &str,
     subject: &Subject,
-    mut tell: impl FnMut(&Finding),
+    mut on_finding: impl FnMut(&Finding),
 ) -> Result<Vec<Finding>, NoServer> {
-    let server = reach(address, subject.patience)
+    let server = reach(address, subject.answer_timeout)
         .map_err(|source| NoServer { address: address.to_owned(), source })?;
-    let run = run_letters();
+    let run = run_prefix();
     let checks = checks::all(subject).into_iter().enumerate();
     let findings = checks.map(|(number, check)| {
-        let net = wire::Net::new(server, subject.patience, format!("k{run}{}", letters(number)));
+        let net = irc::Net::new(server, subject.answer_timeout, format!("k{run}{}", letters(number)));
         let finding = Finding::new(&check.name, &check.expected, (check.run)(&net));
-        tell(&finding);
+        on_finding(&finding);
         finding
     });
     Ok(findings.collect())
 }
 
-/// The first of the addresses that answers.
-fn reach(address: &str, patience: Duration) -> std::io::Result<SocketAddr> {
+/// The first address that accepts a connection.
+fn reach(address: &str, answer_timeout: Duration) -> std::io::Result<SocketAddr> {
     let mut last = std::io::Error::other("the name has no address");
     for candidate in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&candidate, patience) {
+        match TcpStream::connect_timeout(&candidate, answer_timeout) {
             Ok(_) => return Ok(candidate),
             Err(error) => last = error,
         }
@@ -71,8 +71,8 @@ fn reach(address: &str, patience: Duration) -> std::io::Result<SocketAddr> {
     Err(last)
 }
 
-/// Two letters that differ from run to run, so that whoever an earlier run left behind is in nobody's way.
-fn run_letters() -> String {
+/// A prefix that differs from run to run, so names of an earlier run that are still in use do not collide.
+fn run_prefix() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     letters(now.as_millis() as usize)
 }

@@ -22,7 +22,7 @@ pub(crate) struct Account {
     next: Box<[u32]>,
     /// (speaker, sequence) of messages that were skipped and have not arrived since.
     missing: BTreeSet<(u32, u32)>,
-    /// Verified messages.
+    /// Messages verified so far, without duplicates.
     pub(crate) received: u64,
     /// The lowest `next` of the other members.
     floor: u32,

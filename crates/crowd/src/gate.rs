@@ -22,7 +22,7 @@ const OTHERS_MAX: usize = 4096;
 /// What to do after a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GateAction {
-    /// Keep waiting.
+    /// Keep waiting; the line changes nothing.
     Wait,
     /// Announce this shard again.
     Answer,

@@ -54,7 +54,7 @@ pub enum CrowdError {
     Host {
         /// The host of the options.
         host: String,
-        /// The resolver's error.
+        /// The error that the resolver returned.
         source: std::io::Error,
     },
     /// The limit of open files is too low for the connections.

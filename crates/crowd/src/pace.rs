@@ -5,7 +5,7 @@ use klatch_record::{Pacing, Workload};
 /// The pace of one user. It decides from the user's own counters and the clock. What all users share is in the workload.
 pub(crate) struct Pace {
     user: u32,
-    /// Messages sent.
+    /// Number of messages sent so far.
     pub(crate) sent: u32,
     /// When the first message is due under `rate`, in ns after the gate opened.
     phase_ns: u64,

@@ -19,7 +19,7 @@ pub(crate) enum Phase {
     Join,
     /// Send and receive messages.
     Talk,
-    /// Quit and end.
+    /// Quit, and end all workers.
     Stop,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct WorkerStatus {
 pub(crate) enum Wake {
     /// The eventfd of an event loop.
     Loop(OwnedFd),
-    /// Threads that park.
+    /// The threads of the worker, which park while idle.
     Threads(Mutex<Vec<Thread>>),
 }
 

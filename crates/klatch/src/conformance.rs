@@ -45,13 +45,15 @@ impl Conformance {
         if self.target.contains("://") {
             let target: Target = self.target.parse()?;
             irc_only(&self.target, target.protocol)?;
-            return self.check(&target.to_string(), &Subject { class: None, pid: None, patience: timeout });
+            return self
+                .check(&target.to_string(), &Subject { class: None, pid: None, answer_timeout: timeout });
         }
         let all = Processes::default();
         let stopper = all.clone();
         crate::interrupt::on_interrupt(move || stopper.interrupt())?;
         let checked = self.start(&all).and_then(|server| {
-            let subject = Subject { class: Some(server.class), pid: Some(server.pid), patience: timeout };
+            let subject =
+                Subject { class: Some(server.class), pid: Some(server.pid), answer_timeout: timeout };
             self.check(&server.address.to_string(), &subject)
         });
         if all.interrupted() {

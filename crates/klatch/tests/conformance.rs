@@ -83,7 +83,7 @@ fn a_running_server_is_checked_except_for_its_class() {
 #[test]
 fn a_check_that_cannot_run_gives_the_reason() {
     let cases = [
-        ("irc://127.0.0.1:1", "nobody answers at 127.0.0.1:1: Connection refused"),
+        ("irc://127.0.0.1:1", "no server answers at 127.0.0.1:1: Connection refused"),
         ("nats://127.0.0.1:4222", "nats://127.0.0.1:4222 uses nats, and the kit checks IRC servers only"),
         ("irc://nowhere", "a target has the form irc://host:port"),
         ("native-fibers", "no platform is called native-fibers"),

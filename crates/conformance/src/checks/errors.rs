@@ -1,22 +1,22 @@
-//! Wrong input gets an error numeric, and nothing else happens. Where servers differ, each sensible numeric will do.
+//! Invalid commands: each gets an error numeric and has no other effect. Servers differ, so every sensible numeric passes.
 
 use std::rc::Rc;
 
 use super::Check;
-use super::speech::go_on;
+use super::messages::exchange_messages;
 use crate::finding::{Checked, wrong};
-use crate::wire::{Line, Net};
+use crate::irc::{Line, Net};
 
-/// A line that is wrong, and what may be answered. In the line stand `{room}` for a room that the client is in,
-/// `{other}` for one that it is not in, `{nobody}` for a nick that nobody has.
+/// An invalid line and the numerics that may answer it. In the line, `{room}` is a room that the client has joined, `{other}`
+/// a room that it has not joined, and `{nobody}` an unused nick.
 struct Wrong {
     about: &'static str,
     line: &'static str,
     allowed: &'static [u16],
 }
 
-/// Said by a user.
-const BY_USERS: &[Wrong] = &[
+/// Lines that are sent after registration.
+const REGISTERED: &[Wrong] = &[
     Wrong { about: "401 no such nick", line: "PRIVMSG {nobody} :hello", allowed: &[401] },
     Wrong { about: "403 no such channel", line: "JOIN {nobody}", allowed: &[403, 448, 476, 479] },
     Wrong { about: "411 no recipient", line: "PRIVMSG", allowed: &[411, 461] },
@@ -29,21 +29,21 @@ const BY_USERS: &[Wrong] = &[
     Wrong { about: "462 registered already", line: "USER again 0 * :again", allowed: &[462] },
 ];
 
-/// Said by who is not a user yet.
-const BY_NEWCOMERS: &[Wrong] = &[
+/// Lines that are sent before registration.
+const UNREGISTERED: &[Wrong] = &[
     Wrong { about: "451 not registered", line: "JOIN {other}", allowed: &[451] },
     Wrong { about: "461 USER too short", line: "USER short", allowed: &[461] },
 ];
 
 pub(super) fn checks() -> Vec<Check> {
-    let by_users = BY_USERS.iter().map(|case| named(case, move |net| by_user(net, case)));
+    let registered = REGISTERED.iter().map(|case| named(case, move |net| check_registered(net, case)));
     let outside = Check::new(
         "errors: 404 cannot send",
-        "404 (or 403, 442) for a room that one is not in, or the room hears it",
+        "404 (or 403, 442) for a room that was not joined, or delivery to the room",
         from_outside,
     );
-    let by_newcomers = BY_NEWCOMERS.iter().map(|case| named(case, move |net| by_newcomer(net, case)));
-    by_users.chain([outside]).chain(by_newcomers).collect()
+    let unregistered = UNREGISTERED.iter().map(|case| named(case, move |net| check_unregistered(net, case)));
+    registered.chain([outside]).chain(unregistered).collect()
 }
 
 fn named(case: &Wrong, run: impl Fn(&Rc<Net>) -> Checked + 'static) -> Check {
@@ -52,7 +52,7 @@ fn named(case: &Wrong, run: impl Fn(&Rc<Net>) -> Checked + 'static) -> Check {
     Check::new(&name, &format!("`{}` is answered by {}", case.line, numerics.join(" or ")), run)
 }
 
-fn by_user(net: &Rc<Net>, case: &Wrong) -> Checked {
+fn check_registered(net: &Rc<Net>, case: &Wrong) -> Checked {
     let (room, other) = (net.room(), net.room());
     let [client, member, stranger] = [net.user()?, net.user()?, net.user()?];
     client.join(&room)?;
@@ -61,24 +61,24 @@ fn by_user(net: &Rc<Net>, case: &Wrong) -> Checked {
     member.fence()?;
     let nobody = net.nick();
     let line = case.line.replace("{room}", &room).replace("{other}", &other).replace("{nobody}", &nobody);
-    client.say(&line);
+    client.send_line(&line);
     let answers = client.fence()?;
     for neighbour in [&member, &stranger] {
         if let Some(line) = neighbour.fence()?.first() {
-            return wrong(format!("{} heard {line}", neighbour.nick));
+            return wrong(format!("{} received {line}", neighbour.nick));
         }
     }
-    go_on(&room, &client, &member)?;
+    exchange_messages(&room, &client, &member)?;
     match answers.iter().find(|line| line.is_error()) {
         Some(answer) => allowed(answer, case),
         None => wrong("no error"),
     }
 }
 
-fn by_newcomer(net: &Rc<Net>, case: &Wrong) -> Checked {
+fn check_unregistered(net: &Rc<Net>, case: &Wrong) -> Checked {
     let mut client = net.connect()?;
-    client.say(&case.line.replace("{other}", &net.room()));
-    let answer = client.hear("error", |line| line.is_error() || line.is("ERROR"))?;
+    client.send_line(&case.line.replace("{other}", &net.room()));
+    let answer = client.wait_for("error", |line| line.is_error() || line.is("ERROR"))?;
     let seen = allowed(&answer, case)?;
     client.register(&net.nick())?;
     Ok(seen)
@@ -92,27 +92,27 @@ fn allowed(answer: &Line, case: &Wrong) -> Checked {
     }
 }
 
-/// A room may be open to messages from outside (it is where it has no mode `n`); silence is wrong.
+/// A room without mode `n` is open to messages from outside. A server that neither delivers nor refuses fails.
 fn from_outside(net: &Rc<Net>) -> Checked {
     let room = net.room();
     let members = net.users_in(&room, 2)?;
     members.iter().try_for_each(|member| member.fence().map(drop))?;
     let outsider = net.user()?;
-    outsider.say(&format!("PRIVMSG {room} :from outside"));
+    outsider.send_line(&format!("PRIVMSG {room} :from outside"));
     let answers = outsider.fence()?;
     if let Some(answer) = answers.iter().find(|line| line.is_error()) {
         let seen = match answer.numeric() {
             Some(403 | 404 | 442) => Ok(answer.to_string()),
             _ => wrong(answer.to_string()),
         };
-        go_on(&room, &members[0], &members[1])?;
+        exchange_messages(&room, &members[0], &members[1])?;
         return seen;
     }
     for member in &members {
-        let line = member.hear("message, and no error either", |line| line.is("PRIVMSG"))?;
+        let line = member.wait_for("message, and no error either", |line| line.is("PRIVMSG"))?;
         if !line.is_from(&outsider.nick, "PRIVMSG") {
             return wrong(line.to_string());
         }
     }
-    Ok("the room hears it".into())
+    Ok("delivered to the room".into())
 }

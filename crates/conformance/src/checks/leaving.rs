@@ -1,17 +1,17 @@
-//! However a user leaves, the others hear of it.
+//! However a user leaves, the other members are notified.
 
 use std::rc::Rc;
 
 use super::Check;
-use super::speech::go_on;
+use super::messages::exchange_messages;
 use crate::finding::{Checked, wrong};
-use crate::wire::{Client, Net};
+use crate::irc::{Client, Net};
 
 pub(super) fn checks() -> Vec<Check> {
     vec![
         Check::new(
             "leaving: QUIT",
-            "whoever shares a room, or two, gets the QUIT once; the connection is closed",
+            "members who share one room or two get the QUIT once; the connection is closed",
             |net| leave(net, quit),
         ),
         Check::new(
@@ -33,23 +33,23 @@ fn leave(net: &Rc<Net>, how: impl Fn(Client) -> Checked<()>) -> Checked {
     let nick = leaver.nick.clone();
     how(leaver)?;
     for user in &users {
-        user.hear("QUIT", |line| line.is_from(&nick, "QUIT"))?;
+        user.wait_for("QUIT", |line| line.is_from(&nick, "QUIT"))?;
     }
     for user in &users {
         if let Some(line) = user.fence()?.iter().find(|line| line.nick() == Some(nick.as_bytes())) {
-            return wrong(format!("{} also heard {line}", user.nick));
+            return wrong(format!("{} also received {line}", user.nick));
         }
     }
-    go_on(&one, &users[0], &users[1])?;
+    exchange_messages(&one, &users[0], &users[1])?;
     Ok("one QUIT to each of the others".into())
 }
 
 fn quit(client: Client) -> Checked<()> {
-    client.say("QUIT :bye");
-    client.hear_end().map(drop)
+    client.send_line("QUIT :bye");
+    client.wait_for_close().map(drop)
 }
 
 fn close_half(client: Client) -> Checked<()> {
     client.close_half()?;
-    client.hear_end().map(drop)
+    client.wait_for_close().map(drop)
 }

@@ -1,18 +1,18 @@
-//! What breaks servers: many comings and goings, a reader that does not read, a connection that breaks in the middle.
+//! Load that breaks servers: many joins and parts, a client that reads nothing, a connection that is reset during deliveries.
 
 use std::rc::Rc;
 use std::time::Instant;
 
 use super::Check;
+use super::messages::{DeliveryChecker, burst, expect_no_message};
 use super::rooms::names;
-use super::speech::{Ledger, burst, nothing_said};
 use crate::finding::{Checked, wrong};
-use crate::wire::Net;
+use crate::irc::Net;
 
 const VISITORS: usize = 4;
 const VISITS: usize = 250;
 
-/// Less than servers read at a time: this is about the slow reader.
+/// Less than a server reads at a time, so that only the slow reader's send queue grows.
 const WINDOW: usize = 40;
 const TO_SLOW_READER: usize = 20_000;
 
@@ -25,17 +25,17 @@ pub(super) fn checks() -> Vec<Check> {
     vec![
         Check::new(
             "load: 1,000 joins and parts",
-            "4 users come and go 250 times each, at once: each JOIN and PART is seen, and nobody is left",
+            "4 users join and leave 250 times each, concurrently: each JOIN and PART is delivered, and no user is left over",
             joins_and_parts,
         ),
         Check::new(
             "load: slow reader",
-            "a member that reads nothing keeps the others from nothing, while 20,000 messages (some MB) are said",
+            "a member that reads nothing does not delay the others while 20,000 messages (some MB) are burst",
             slow_reader,
         ),
         Check::new(
             "load: break in a storm",
-            "a speaker and a listener break off among 1,000 messages: the others lose nothing and see both QUIT",
+            "a speaker and a listener disconnect during 1,000 messages: the others lose nothing and see both QUIT",
             break_in_a_storm,
         ),
     ]
@@ -44,28 +44,28 @@ pub(super) fn checks() -> Vec<Check> {
 fn joins_and_parts(net: &Rc<Net>) -> Checked {
     let started = Instant::now();
     let room = net.room();
-    let watcher = net.user()?;
-    watcher.join(&room)?;
+    let observer = net.user()?;
+    observer.join(&room)?;
     let visitors = (0..VISITORS).map(|_| net.user()).collect::<Checked<Vec<_>>>()?;
     let visits = format!("JOIN {room}\r\nPART {room}\r\n").repeat(VISITS);
     visitors.iter().for_each(|visitor| visitor.send(visits.as_bytes()));
     let mut steps = [0; VISITORS];
     while steps.iter().any(|&steps| steps < 2 * VISITS) {
-        let line = watcher.hear("JOIN or PART", |line| line.is("JOIN") || line.is("PART"))?;
+        let line = observer.wait_for("JOIN or PART", |line| line.is("JOIN") || line.is("PART"))?;
         let visitor = visitors.iter().position(|visitor| line.nick() == Some(visitor.nick.as_bytes()));
         let Some(visitor) = visitor else {
             return wrong(format!("a stranger: {line}"));
         };
-        let comes = steps[visitor].is_multiple_of(2);
-        if line.is("JOIN") != comes || steps[visitor] == 2 * VISITS {
+        let is_join = steps[visitor].is_multiple_of(2);
+        if line.is("JOIN") != is_join || steps[visitor] == 2 * VISITS {
             return wrong(format!("{line} as number {} of this user", steps[visitor] + 1));
         }
         steps[visitor] += 1;
     }
-    visitors.iter().try_for_each(nothing_said)?;
-    let here = names(&watcher, &room)?;
-    if here != [watcher.nick.clone()] {
-        return wrong(format!("NAMES tells of {}", here.join(", ")));
+    visitors.iter().try_for_each(expect_no_message)?;
+    let members = names(&observer, &room)?;
+    if members != [observer.nick.clone()] {
+        return wrong(format!("NAMES lists {}", members.join(", ")));
     }
     let count = VISITORS * VISITS;
     Ok(format!("{count} joins and {count} parts in {:.1} s", started.elapsed().as_secs_f64()))
@@ -79,23 +79,23 @@ fn slow_reader(net: &Rc<Net>) -> Checked {
     slow.join(&room)?;
     slow.stop_reading();
     let speaker = [users[0].nick.clone()];
-    let mut ledgers: Vec<Ledger> =
-        users[1..].iter().map(|listener| Ledger::new(&room, &speaker, listener)).collect();
+    let mut checkers: Vec<DeliveryChecker> =
+        users[1..].iter().map(|listener| DeliveryChecker::new(&room, &speaker, listener)).collect();
     let mut bytes = 0;
     for from in (0..TO_SLOW_READER).step_by(WINDOW) {
-        let said = burst(&room, 0, from, from + WINDOW);
-        bytes += said.len();
-        users[0].send(&said);
-        // The others keep up: nothing waits for them, and all that waits, waits for the slow reader.
-        ledgers.iter_mut().try_for_each(|ledger| ledger.hear_all(from + WINDOW))?;
+        let burst = burst(&room, 0, from, from + WINDOW);
+        bytes += burst.len();
+        users[0].send(&burst);
+        // The others keep up, so only the slow reader's send queue fills.
+        checkers.iter_mut().try_for_each(|checker| checker.check_until(from + WINDOW))?;
     }
-    ledgers.into_iter().try_for_each(Ledger::close)?;
+    checkers.into_iter().try_for_each(DeliveryChecker::finish)?;
     let end = if users[0].fence()?.iter().any(|line| line.is_from(&slow.nick, "QUIT")) {
         "was closed"
     } else {
         "is still there"
     };
-    Ok(format!("{:.1} MB heard by each of the others; the slow reader {end}", bytes as f64 / 1e6))
+    Ok(format!("{:.1} MB received by each of the others; the slow reader {end}", bytes as f64 / 1e6))
 }
 
 fn break_in_a_storm(net: &Rc<Net>) -> Checked {
@@ -116,19 +116,19 @@ fn break_in_a_storm(net: &Rc<Net>) -> Checked {
         }
     }
     for listener in &users {
-        let mut ledger = Ledger::new(&room, &speakers, listener);
+        let mut checker = DeliveryChecker::new(&room, &speakers, listener);
         let mut quits = 0;
         let steady = |speaker: &usize| speakers[*speaker] != listener.nick;
-        let waits = |ledger: &Ledger| {
-            (0..SPEAKERS - 1).filter(steady).any(|speaker| ledger.heard(speaker) < MESSAGES)
+        let waits = |checker: &DeliveryChecker| {
+            (0..SPEAKERS - 1).filter(steady).any(|speaker| checker.received(speaker) < MESSAGES)
         };
-        while quits < gone.len() || waits(&ledger) {
+        while quits < gone.len() || waits(&checker) {
             let line = listener
-                .hear("rest of the messages or QUIT", |line| line.is("PRIVMSG") || line.is("QUIT"))?;
-            ledger.take(&line)?;
+                .wait_for("rest of the messages or QUIT", |line| line.is("PRIVMSG") || line.is("QUIT"))?;
+            checker.check(&line)?;
             quits += usize::from(gone.iter().any(|nick| line.is_from(nick, "QUIT")));
         }
-        ledger.close()?;
+        checker.finish()?;
     }
-    Ok(format!("{} members heard all of {} speakers, and 2 QUITs", users.len(), SPEAKERS - 1))
+    Ok(format!("{} members received everything from {} speakers, and 2 QUITs", users.len(), SPEAKERS - 1))
 }

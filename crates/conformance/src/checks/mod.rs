@@ -1,29 +1,29 @@
-//! All checks. Each begins on fresh connections, with users and rooms of its own.
+//! All checks. Each starts with fresh connections and with users and rooms of its own.
 
 mod errors;
 mod input;
 mod leaving;
 mod load;
+mod messages;
 mod registration;
 mod rooms;
-mod speech;
 mod talk;
 
 use std::rc::Rc;
 
 use crate::finding::Checked;
-use crate::wire::Net;
+use crate::irc::Net;
 use crate::{Subject, writes};
 
 type Run = Box<dyn Fn(&Rc<Net>) -> Checked>;
 
-/// One check.
+/// A named check with its expected behaviour.
 pub(crate) struct Check {
-    /// Its group, a colon, and what is checked.
+    /// The group, a colon, and the subject of the check.
     pub(crate) name: String,
-    /// What a server has to do.
+    /// The required behaviour of a server.
     pub(crate) expected: String,
-    /// Does it; tells what was seen.
+    /// Runs the check. Returns the observed behaviour.
     pub(crate) run: Run,
 }
 
@@ -33,7 +33,7 @@ impl Check {
     }
 }
 
-/// All checks, from what everything else needs to what is hard.
+/// All checks, from the basic ones to the demanding ones.
 pub(crate) fn all(subject: &Subject) -> Vec<Check> {
     let subject = *subject;
     let mut all = Vec::new();

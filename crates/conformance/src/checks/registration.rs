@@ -1,17 +1,17 @@
-//! How a connection becomes a user.
+//! Registration: from a connection to a user.
 
 use std::rc::Rc;
 
 use super::Check;
-use super::speech::go_on;
+use super::messages::exchange_messages;
 use crate::finding::{Checked, wrong};
-use crate::wire::{Line, Net};
+use crate::irc::{Line, Net};
 
 pub(super) fn checks() -> Vec<Check> {
     vec![
         Check::new(
             "registration: welcome",
-            "NICK and USER bring 001, 002, 003, 004, in this order, to the nick; then 376 or 422",
+            "NICK and USER are answered by 001, 002, 003, 004 in this order, addressed to the nick, then 376 or 422",
             welcome,
         ),
         Check::new(
@@ -22,7 +22,7 @@ pub(super) fn checks() -> Vec<Check> {
         Check::new("registration: PING", "a PONG with what the PING carried", ping),
         Check::new(
             "registration: nick in use",
-            "433 for a newcomer and for a user; both go on with the nick that they have or take",
+            "433 before and after registration; both users keep a working nick",
             nick_in_use,
         ),
     ]
@@ -31,11 +31,11 @@ pub(super) fn checks() -> Vec<Check> {
 fn welcome(net: &Rc<Net>) -> Checked {
     let client = net.connect()?;
     let nick = net.nick();
-    client.say(&format!("NICK {nick}\r\nUSER {nick} 0 * :{nick}"));
-    told_in_order(&client.hear_welcome()?, &nick)
+    client.send_line(&format!("NICK {nick}\r\nUSER {nick} 0 * :{nick}"));
+    check_welcome_order(&client.wait_for_welcome()?, &nick)
 }
 
-fn told_in_order(welcome: &[Line], nick: &str) -> Checked {
+fn check_welcome_order(welcome: &[Line], nick: &str) -> Checked {
     let numerics: Vec<&Line> = welcome.iter().filter(|line| line.numeric().is_some()).collect();
     let codes: Vec<u16> = numerics.iter().filter_map(|line| line.numeric()).collect();
     let seen = codes.iter().map(|code| format!("{code:03}")).collect::<Vec<_>>().join(" ");
@@ -51,21 +51,21 @@ fn told_in_order(welcome: &[Line], nick: &str) -> Checked {
 fn capabilities(net: &Rc<Net>) -> Checked {
     let client = net.connect()?;
     let nick = net.nick();
-    client.say(&format!("CAP LS 302\r\nNICK {nick}\r\nUSER {nick} 0 * :{nick}"));
-    // A server that has no capabilities at all may refuse the command or pass over it.
+    client.send_line(&format!("CAP LS 302\r\nNICK {nick}\r\nUSER {nick} 0 * :{nick}"));
+    // A server without capabilities may refuse the command or ignore it.
     let welcome_or_cap = |line: &Line| line.is("CAP") || line.is("001");
-    if !client.hear("answer to CAP LS, or a welcome", welcome_or_cap)?.is("CAP") {
-        client.say("CAP END");
+    if !client.wait_for("answer to CAP LS, or a welcome", welcome_or_cap)?.is("CAP") {
+        client.send_line("CAP END");
         client.fence()?;
-        return Ok("the server knows no CAP, and welcomes without".into());
+        return Ok("no CAP, and a welcome without it".into());
     }
-    client.say("CAP REQ :klatch.example/none");
-    let answer = client.hear("answer to CAP REQ", |line| line.is("001") || nak(line))?;
+    client.send_line("CAP REQ :klatch.example/none");
+    let answer = client.wait_for("answer to CAP REQ", |line| line.is("001") || nak(line))?;
     if !nak(&answer) {
         return wrong(format!("{answer} before CAP END"));
     }
-    client.say("CAP END");
-    told_in_order(&client.hear_welcome()?, &nick)
+    client.send_line("CAP END");
+    check_welcome_order(&client.wait_for_welcome()?, &nick)
 }
 
 fn nak(line: &Line) -> bool {
@@ -74,8 +74,8 @@ fn nak(line: &Line) -> bool {
 
 fn ping(net: &Rc<Net>) -> Checked {
     let client = net.user()?;
-    client.say("PING :k 1a2b");
-    let pong = client.hear("PONG", |line| line.is("PONG"))?;
+    client.send_line("PING :k 1a2b");
+    let pong = client.wait_for("PONG", |line| line.is("PONG"))?;
     if [0, 1].iter().any(|&index| pong.names(index, "k 1a2b")) {
         Ok(pong.to_string())
     } else {
@@ -89,14 +89,14 @@ fn nick_in_use(net: &Rc<Net>) -> Checked {
     owner.join(&room)?;
     let mut newcomer = net.connect()?;
     let taken = owner.nick.to_ascii_uppercase();
-    newcomer.say(&format!("NICK {taken}\r\nUSER {taken} 0 * :{taken}"));
-    newcomer.hear("433 for the newcomer", |line| line.is("433"))?;
+    newcomer.send_line(&format!("NICK {taken}\r\nUSER {taken} 0 * :{taken}"));
+    newcomer.wait_for("433 for the newcomer", |line| line.is("433"))?;
     newcomer.nick = net.nick();
-    newcomer.say(&format!("NICK {}", newcomer.nick));
-    newcomer.hear_welcome()?;
+    newcomer.send_line(&format!("NICK {}", newcomer.nick));
+    newcomer.wait_for_welcome()?;
     newcomer.join(&room)?;
-    newcomer.say(&format!("NICK {}", owner.nick));
-    newcomer.hear("433 for the user", |line| line.is("433"))?;
-    go_on(&room, &owner, &newcomer)?;
-    Ok("433 twice, and both go on".into())
+    newcomer.send_line(&format!("NICK {}", owner.nick));
+    newcomer.wait_for("433 for the user", |line| line.is("433"))?;
+    exchange_messages(&room, &owner, &newcomer)?;
+    Ok("433 twice, and both users still work".into())
 }

@@ -1,28 +1,28 @@
-//! Coming into a room, who is there, and that rooms are apart.
+//! Joining a room, the list of its members, and the isolation of rooms.
 
 use std::rc::Rc;
 
 use super::Check;
-use super::speech::{hear_from, nothing_said};
+use super::messages::{expect_message, expect_no_message};
 use crate::finding::{Checked, wrong};
-use crate::wire::{Client, Line, Net};
+use crate::irc::{Client, Line, Net};
 
-/// What may stand before a nick in a list of names.
+/// Rank prefixes of a nick in a list of names.
 const MEMBER_MARKS: &[u8] = b"~&@%+";
 
 pub(super) fn checks() -> Vec<Check> {
     vec![
         Check::new(
             "rooms: join",
-            "the newcomer gets its JOIN, 353 with its nick, 366, in this order; who is there gets the JOIN once",
+            "the newcomer gets its JOIN, 353 with its nick, 366, in this order; other members get the JOIN once",
             join,
         ),
         Check::new(
             "rooms: names",
-            "PART, NICK and QUIT are seen by who is there, and NAMES tells who is left",
+            "other members see PART, NICK and QUIT, and NAMES lists the remaining members",
             names_after_changes,
         ),
-        Check::new("rooms: apart", "what is said in one room is not heard in another", apart),
+        Check::new("rooms: isolation", "a message to one room is not delivered to another", isolation),
     ]
 }
 
@@ -31,19 +31,19 @@ fn join(net: &Rc<Net>) -> Checked {
     let first = net.user()?;
     first.join(&room)?;
     let second = net.user()?;
-    second.say(&format!("JOIN {room}"));
-    let own = second.hear("JOIN", |line| line.is("JOIN") || line.is("353") || line.is("366"))?;
+    second.send_line(&format!("JOIN {room}"));
+    let own = second.wait_for("JOIN", |line| line.is("JOIN") || line.is("353") || line.is("366"))?;
     if !own.is_from(&second.nick, "JOIN") || !own.names(0, &room) {
         return wrong(format!("{own} instead of the newcomer's own JOIN"));
     }
-    let here = hear_names(&second, &room)?;
-    if here != sorted([&first.nick, &second.nick]) {
-        return wrong(format!("353 tells of {}", here.join(", ")));
+    let members = read_names(&second, &room)?;
+    if members != sorted([&first.nick, &second.nick]) {
+        return wrong(format!("353 lists {}", members.join(", ")));
     }
-    first.hear("JOIN of the newcomer", |line| line.is_from(&second.nick, "JOIN"))?;
+    first.wait_for("JOIN of the newcomer", |line| line.is_from(&second.nick, "JOIN"))?;
     match first.fence()?.iter().find(|line| line.is("JOIN")) {
-        Some(line) => wrong(format!("{} also heard {line}", first.nick)),
-        None => Ok(format!("JOIN, 353 ({}), 366", here.join(" "))),
+        Some(line) => wrong(format!("{} also received {line}", first.nick)),
+        None => Ok(format!("JOIN, 353 ({}), 366", members.join(" "))),
     }
 }
 
@@ -52,56 +52,57 @@ fn names_after_changes(net: &Rc<Net>) -> Checked {
     let mut users = net.users_in(&room, 4)?;
     let (quitter, mut renamed, parted) =
         (users.pop().expect("4"), users.pop().expect("3"), users.pop().expect("2"));
-    let watcher = users.pop().expect("1");
-    parted.say(&format!("PART {room}"));
-    for who in [&parted, &watcher] {
-        who.hear("PART", |line| line.is_from(&parted.nick, "PART") && line.names(0, &room))?;
+    let observer = users.pop().expect("1");
+    parted.send_line(&format!("PART {room}"));
+    for client in [&parted, &observer] {
+        client.wait_for("PART", |line| line.is_from(&parted.nick, "PART") && line.names(0, &room))?;
     }
     let nick = net.nick();
-    renamed.say(&format!("NICK {nick}"));
-    for who in [&renamed, &watcher] {
-        who.hear("change of nick", |line| line.is_from(&renamed.nick, "NICK") && line.names(0, &nick))?;
+    renamed.send_line(&format!("NICK {nick}"));
+    for client in [&renamed, &observer] {
+        client
+            .wait_for("change of nick", |line| line.is_from(&renamed.nick, "NICK") && line.names(0, &nick))?;
     }
     renamed.nick = nick;
-    quitter.say("QUIT :bye");
-    watcher.hear("QUIT", |line| line.is_from(&quitter.nick, "QUIT"))?;
-    let here = names(&watcher, &room)?;
-    if here == sorted([&watcher.nick, &renamed.nick]) {
-        Ok(format!("PART, NICK, QUIT, and {} are left", here.join(" and ")))
+    quitter.send_line("QUIT :bye");
+    observer.wait_for("QUIT", |line| line.is_from(&quitter.nick, "QUIT"))?;
+    let members = names(&observer, &room)?;
+    if members == sorted([&observer.nick, &renamed.nick]) {
+        Ok(format!("PART, NICK, QUIT, and {} are left", members.join(" and ")))
     } else {
-        wrong(format!("NAMES tells of {}", here.join(", ")))
+        wrong(format!("NAMES lists {}", members.join(", ")))
     }
 }
 
-fn apart(net: &Rc<Net>) -> Checked {
+fn isolation(net: &Rc<Net>) -> Checked {
     let (one, other) = (net.room(), net.room());
     let [speaker, listener, both] = [net.user()?, net.user()?, net.user()?];
     speaker.join(&one)?;
     both.join(&one)?;
     both.join(&other)?;
     listener.join(&other)?;
-    speaker.say(&format!("PRIVMSG {one} :in the first room"));
-    hear_from(&both, &speaker, &one, "in the first room")?;
-    both.say(&format!("PRIVMSG {other} :in the second room"));
-    hear_from(&listener, &both, &other, "in the second room")?;
+    speaker.send_line(&format!("PRIVMSG {one} :in the first room"));
+    expect_message(&both, &speaker, &one, "in the first room")?;
+    both.send_line(&format!("PRIVMSG {other} :in the second room"));
+    expect_message(&listener, &both, &other, "in the second room")?;
     for client in [&speaker, &listener, &both] {
-        nothing_said(client)?;
+        expect_no_message(client)?;
     }
-    Ok("each heard its own rooms only".into())
+    Ok("each received messages of its own rooms only".into())
 }
 
-/// Who is in the room, as the server tells; sorted.
+/// The members of the room according to NAMES, sorted.
 pub(super) fn names(client: &Client, room: &str) -> Checked<Vec<String>> {
-    client.say(&format!("NAMES {room}"));
-    hear_names(client, room)
+    client.send_line(&format!("NAMES {room}"));
+    read_names(client, room)
 }
 
-fn hear_names(client: &Client, room: &str) -> Checked<Vec<String>> {
+fn read_names(client: &Client, room: &str) -> Checked<Vec<String>> {
     let mut names = Vec::new();
     loop {
-        let wanted =
+        let is_names_reply =
             |line: &Line| line.is("353") && line.names(2, room) || line.is("366") && line.names(1, room);
-        let line = client.hear("366 (end of names)", wanted)?;
+        let line = client.wait_for("366 (end of names)", is_names_reply)?;
         if line.is("366") {
             names.sort_unstable();
             return Ok(names);

@@ -1,18 +1,18 @@
-//! Who hears what is said.
+//! Delivery of messages within a room.
 
 use std::rc::Rc;
 
 use super::Check;
-use super::speech::{Ledger, burst, hear_from, nothing_said};
+use super::messages::{DeliveryChecker, burst, expect_message, expect_no_message};
 use crate::finding::Checked;
-use crate::wire::Net;
+use crate::irc::Net;
 
 const MEMBERS: usize = 10;
 const SPEAKERS: usize = 5;
 const MESSAGES: usize = 200;
 const BURST: usize = 20;
 
-/// Texts that a server might be tempted to change.
+/// Texts that a server might change by mistake.
 const TEXTS: [&str; 5] = [
     "0000 00000000 000000000000 a644805e daJZfJ0XzJO_pd5CW3I-Tawu",
     ":-) begins with a colon",
@@ -30,7 +30,7 @@ pub(super) fn checks() -> Vec<Check> {
         ),
         Check::new(
             "talk: order under load",
-            "5 speakers say 200 messages each in bursts of 20: every member hears each once, in each speaker's order",
+            "5 speakers send 200 messages each in bursts of 20: every member receives each once, in each speaker's order",
             order_under_load,
         ),
     ]
@@ -41,18 +41,21 @@ fn others_only(net: &Rc<Net>) -> Checked {
     let users = net.users_in(&room, MEMBERS)?;
     let mut deliveries = 0;
     for (speaker, text) in users.iter().zip(TEXTS.iter().cycle()) {
-        speaker.say(&format!("PRIVMSG {room} :{text}"));
+        speaker.send_line(&format!("PRIVMSG {room} :{text}"));
         for listener in users.iter().filter(|listener| listener.nick != speaker.nick) {
-            hear_from(listener, speaker, &room, text)?;
+            expect_message(listener, speaker, &room, text)?;
             deliveries += 1;
         }
     }
-    // The last speaker's own copy could still be on its way: the next message of the room comes after it.
+    // The last speaker's own copy might still be on its way. The next message of the room arrives after it.
     let [first, .., last] = &users[..] else { unreachable!("there are {MEMBERS}") };
-    first.say(&format!("PRIVMSG {room} :the last"));
-    hear_from(last, first, &room, "the last")?;
-    users[..MEMBERS - 1].iter().skip(1).try_for_each(|user| hear_from(user, first, &room, "the last"))?;
-    users.iter().try_for_each(nothing_said)?;
+    first.send_line(&format!("PRIVMSG {room} :the last"));
+    expect_message(last, first, &room, "the last")?;
+    users[..MEMBERS - 1]
+        .iter()
+        .skip(1)
+        .try_for_each(|user| expect_message(user, first, &room, "the last"))?;
+    users.iter().try_for_each(expect_no_message)?;
     Ok(format!("{MEMBERS} messages, {deliveries} deliveries, none to a speaker"))
 }
 
@@ -66,9 +69,9 @@ fn order_under_load(net: &Rc<Net>) -> Checked {
         }
     }
     for listener in &users {
-        let mut ledger = Ledger::new(&room, &speakers, listener);
-        ledger.hear_all(MESSAGES)?;
-        ledger.close()?;
+        let mut checker = DeliveryChecker::new(&room, &speakers, listener);
+        checker.check_until(MESSAGES)?;
+        checker.finish()?;
     }
     let deliveries = SPEAKERS * MESSAGES * (MEMBERS - 1);
     Ok(format!("{} messages, {deliveries} deliveries, all in order", SPEAKERS * MESSAGES))

@@ -1,12 +1,12 @@
-//! Counts, in a log of strace, the write calls that carried deliveries.
+//! Counts the write calls that carried deliveries in a log of strace.
 //!
-//! A line of the log: `4711 sendto(9, "\x3a\x61…", 41, MSG_NOSIGNAL, NULL, 0) = 41`, or with several strings (`writev`,
-//! `sendmsg`), or cut in two by another thread: `… <unfinished ...>` and later `4711 <... sendto resumed>…) = 41`. A call
-//! that strace held up ends with `(DELAYED)`.
+//! A line of the log is `4711 sendto(9, "\x3a\x61…", 41, MSG_NOSIGNAL, NULL, 0) = 41`. `writev` and `sendmsg` have several
+//! strings. Another thread may split a call: `… <unfinished ...>` and later `4711 <... sendto resumed>…) = 41`. A call that
+//! strace delayed ends with `(DELAYED)`.
 
 use std::collections::HashMap;
 
-/// How many calls carried a piece of one of these streams of deliveries: of one, of a part of one, or of several.
+/// The number of calls that carried a part of one of these streams of deliveries.
 pub(super) fn carrying(log: &str, streams: &[Vec<u8>]) -> usize {
     calls(log)
         .iter()
@@ -15,7 +15,7 @@ pub(super) fn carrying(log: &str, streams: &[Vec<u8>]) -> usize {
         .count()
 }
 
-/// What each call has written, in order.
+/// The bytes that each call has written, in order.
 fn calls(log: &str) -> Vec<Vec<u8>> {
     let mut unfinished: HashMap<&str, Vec<u8>> = HashMap::new();
     let mut calls = Vec::new();
@@ -35,18 +35,18 @@ fn calls(log: &str) -> Vec<Vec<u8>> {
             calls.push(data);
         }
     }
-    // The process was let go before the result was known.
+    // strace detached before these calls returned.
     calls.extend(unfinished.into_values());
     calls
 }
 
-/// The number that a call returned; a call that failed has written nothing.
+/// The return value of a call; `None` if it failed.
 fn result(call: &str) -> Option<usize> {
     let (_, result) = call.rsplit_once(" = ")?;
     result.split(' ').next()?.parse().ok()
 }
 
-/// All strings in a call, one after the other. strace -xx writes every byte as `\xNN`.
+/// All strings of a call, concatenated. strace -xx writes every byte as `\xNN`.
 fn strings(call: &str) -> Vec<u8> {
     let quoted = call.split('"').skip(1).step_by(2);
     let bytes = quoted.flat_map(|string| string.split("\\x").skip(1));
@@ -57,7 +57,7 @@ fn strings(call: &str) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// As strace -xx writes it.
+    /// Encodes a string as strace -xx does.
     fn hex(text: &str) -> String {
         text.bytes().map(|byte| format!("\\x{byte:02x}")).collect()
     }

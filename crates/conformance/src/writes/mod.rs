@@ -1,4 +1,4 @@
-//! Class `classic`: exactly one write call per delivery, counted by watching the server's system calls.
+//! Class `classic`: exactly one write call per delivery, counted by tracing the server's system calls.
 
 mod count;
 mod strace;
@@ -9,7 +9,7 @@ use klatch_record::Class;
 
 use crate::Subject;
 use crate::finding::{Checked, not_checked, wrong};
-use crate::wire::Net;
+use crate::irc::Net;
 use strace::Strace;
 
 const MEMBERS: usize = 10;
@@ -19,11 +19,13 @@ const DELIVERIES: usize = MESSAGES * (MEMBERS - 1);
 pub(crate) fn check(net: &Rc<Net>, subject: &Subject) -> Checked {
     let pid = match (subject.class, subject.pid) {
         (Some(Class::Open), _) => {
-            return not_checked("class open may put several deliveries into one write");
+            return not_checked("class open may combine several deliveries in one write");
         }
         (Some(Class::Classic), Some(pid)) => pid,
         _ => {
-            return not_checked("class and process of a server that Klatch did not start are not known");
+            return not_checked(
+                "the class and the process of a server that Klatch did not start are unknown",
+            );
         }
     };
     let room = net.room();
@@ -33,21 +35,21 @@ pub(crate) fn check(net: &Rc<Net>, subject: &Subject) -> Checked {
         user.fence()?;
     }
     let strace = Strace::attach(pid, net.until())?;
-    // All in one segment: the server has the most reason to put deliveries together.
-    let said: String = (0..MESSAGES).map(|number| format!("PRIVMSG {room} :number {number}\r\n")).collect();
-    speaker.send(said.as_bytes());
+    // All in one segment gives the server the best opportunity to combine deliveries.
+    let lines: String = (0..MESSAGES).map(|number| format!("PRIVMSG {room} :number {number}\r\n")).collect();
+    speaker.send(lines.as_bytes());
     let mut streams = Vec::new();
     for listener in listeners {
         let mut stream = Vec::new();
         for _ in 0..MESSAGES {
-            stream.extend_from_slice(&listener.hear_said()?.0);
+            stream.extend_from_slice(&listener.next_message()?.0);
             stream.extend_from_slice(b"\r\n");
         }
         if !streams.contains(&stream) {
             streams.push(stream);
         }
     }
-    // The answer to each PING is written after the deliveries: those calls have ended, and strace has seen that.
+    // The PONG is written after the deliveries, so strace has logged all their calls.
     for user in &users {
         user.fence()?;
     }

@@ -1,11 +1,11 @@
-//! Findings for people to read.
+//! Findings as rows of a table.
 
 use crate::{Finding, Outcome};
 
-/// Names are filled up to this many characters, so that what follows stands in one column.
+/// Width of the column of names.
 const NAME_WIDTH: usize = 34;
 
-/// A finding as a row of a table; what was expected is told where it did not happen.
+/// A finding as a row of the table. A failed one also shows the expected behaviour.
 pub fn row(finding: &Finding) -> String {
     let Finding { name, expected, seen, outcome } = finding;
     let seen = seen.as_deref().unwrap_or_default();
@@ -19,7 +19,7 @@ pub fn row(finding: &Finding) -> String {
     }
 }
 
-/// One line about all of them: `17 passed, 0 failed, 1 not checked (why)`.
+/// A summary of all findings: `17 passed, 0 failed, 1 not checked (reason)`.
 pub fn summary(findings: &[Finding]) -> String {
     let passed = findings.iter().filter(|finding| finding.outcome == Outcome::Passed).count();
     let failed = findings.iter().filter(|finding| finding.outcome == Outcome::Failed).count();
@@ -31,32 +31,32 @@ pub fn summary(findings: &[Finding]) -> String {
     }
     let not_checked = reasons.len();
     reasons.dedup();
-    let why = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
-    format!("{passed} passed, {failed} failed, {not_checked} not checked{why}")
+    let suffix = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
+    format!("{passed} passed, {failed} failed, {not_checked} not checked{suffix}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Trouble;
+    use crate::finding::CheckError;
 
     #[test]
-    fn what_was_not_checked_is_no_pass() {
+    fn a_check_that_did_not_run_does_not_count_as_passed() {
         let findings = [
             Finding::new("talk: a", "x", Ok("y".into())),
-            Finding::new("talk: b", "x", Err(Trouble::Wrong("z".into()))),
-            Finding::new("talk: c", "x", Err(Trouble::NotChecked("no strace".into()))),
+            Finding::new("talk: b", "x", Err(CheckError::Wrong("z".into()))),
+            Finding::new("talk: c", "x", Err(CheckError::NotChecked("no strace".into()))),
         ];
         assert_eq!(summary(&findings), "1 passed, 1 failed, 1 not checked (no strace)");
         assert_eq!(summary(&findings[..1]), "1 passed, 0 failed, 0 not checked");
     }
 
     #[test]
-    fn rows_stand_in_columns() {
+    fn rows_are_aligned() {
         let passed = row(&Finding::new("talk: a", "x", Ok("y".into())));
-        let skipped = row(&Finding::new("talk: longer", "x", Err(Trouble::NotChecked("y".into()))));
+        let skipped = row(&Finding::new("talk: longer", "x", Err(CheckError::NotChecked("y".into()))));
         assert_eq!(passed.find('y'), skipped.rfind('y'));
-        let failed = row(&Finding::new("talk: a", "this", Err(Trouble::Wrong("that".into()))));
+        let failed = row(&Finding::new("talk: a", "this", Err(CheckError::Wrong("that".into()))));
         assert!(failed.contains("expected: this\n") && failed.ends_with("seen:     that"), "{failed}");
     }
 }

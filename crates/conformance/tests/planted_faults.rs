@@ -1,4 +1,4 @@
-//! The kit finds what it is there for: each fault that is planted in a server, and none where there is none.
+//! The kit detects each fault that is planted in a server, and reports none in a correct server.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -7,8 +7,8 @@ use std::time::Duration;
 use klatch_conformance::{Finding, Outcome, Subject, check, summary};
 use klatch_record::Class;
 
-/// What waits for something that never comes, waits so long; what comes, comes in time on a busy machine too.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// The time that a check waits for a line that never arrives. Lines that do arrive are faster, even on a busy machine.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// A server of `examples/dummy.rs`, killed when dropped.
 struct Dummy {
@@ -18,7 +18,7 @@ struct Dummy {
 
 impl Dummy {
     fn start(fault: &str) -> Dummy {
-        // Cargo builds the examples of a package with its tests, and puts them beside the folder of the tests.
+        // Cargo puts a package's examples beside the directory of its tests.
         let tests = std::env::current_exe().unwrap();
         let program = tests.ancestors().nth(2).unwrap().join("examples/dummy");
         let mut child = Command::new(&program)
@@ -33,7 +33,7 @@ impl Dummy {
     }
 
     fn check(&self, class: Option<Class>) -> Vec<Finding> {
-        let subject = Subject { class, pid: Some(self.child.id()), patience: PATIENCE };
+        let subject = Subject { class, pid: Some(self.child.id()), answer_timeout: ANSWER_TIMEOUT };
         check(&self.address, &subject, |_| ()).unwrap()
     }
 }
@@ -45,16 +45,16 @@ impl Drop for Dummy {
     }
 }
 
-/// The checks of a dummy that claims class classic fail in `must`, perhaps in `may`, and in nothing else.
-fn finds(fault: &str, must: &[&str], may: &[&str]) {
+/// The checks of a dummy that declares class classic fail in `must`, may fail in `may`, and pass otherwise.
+fn check_fails_in(fault: &str, must: &[&str], may: &[&str]) {
     let findings = Dummy::start(fault).check(Some(Class::Classic));
     let failed: Vec<&Finding> =
         findings.iter().filter(|finding| finding.outcome == Outcome::Failed).collect();
     for name in must {
         assert!(failed.iter().any(|finding| finding.name == *name), "{fault}: {name} has not failed");
     }
-    let known = |finding: &&&Finding| must.iter().chain(may).any(|name| finding.name.starts_with(name));
-    let others: Vec<_> = failed.iter().filter(|finding| !known(finding)).collect();
+    let listed = |finding: &&&Finding| must.iter().chain(may).any(|name| finding.name.starts_with(name));
+    let others: Vec<_> = failed.iter().filter(|finding| !listed(finding)).collect();
     assert!(others.is_empty(), "{fault}: {others:#?}");
     let skipped: Vec<_> =
         findings.iter().filter(|finding| matches!(finding.outcome, Outcome::NotChecked { .. })).collect();
@@ -64,39 +64,39 @@ fn finds(fault: &str, must: &[&str], may: &[&str]) {
 const CLASS: &str = "class: one write per delivery";
 
 #[test]
-fn nothing_is_found_where_nothing_is_wrong() {
-    finds("none", &[], &[]);
+fn a_correct_server_passes_all_checks() {
+    check_fails_in("none", &[], &[]);
 }
 
 #[test]
-fn an_echo_is_found() {
+fn an_echo_is_detected() {
     let everywhere = ["registration:", "rooms:", "talk:", "leaving:", "errors:", "input:", "load:"];
-    finds("echo", &["talk: others only", "talk: order under load"], &everywhere);
+    check_fails_in("echo", &["talk: others only", "talk: order under load"], &everywhere);
 }
 
 #[test]
-fn disorder_under_load_is_found() {
+fn reordering_under_load_is_detected() {
     let also = ["input: many lines in one segment", "load: slow reader", "load: break in a storm"];
-    finds("disorder", &["talk: order under load"], &also);
+    check_fails_in("reorder", &["talk: order under load"], &also);
 }
 
 #[test]
-fn an_altered_text_is_found() {
-    finds("alter", &["talk: others only"], &[]);
+fn a_corrupted_text_is_detected() {
+    check_fails_in("corrupt", &["talk: others only"], &[]);
 }
 
 #[test]
-fn two_writes_per_delivery_are_found() {
-    finds("split-writes", &[CLASS], &[]);
+fn two_writes_per_delivery_are_detected() {
+    check_fails_in("split-writes", &[CLASS], &[]);
 }
 
 #[test]
-fn coalescing_that_claims_to_be_classic_is_found() {
-    finds("coalesce", &[CLASS], &[]);
+fn coalescing_in_class_classic_is_detected() {
+    check_fails_in("coalesce", &[CLASS], &[]);
 }
 
 #[test]
-fn a_lost_quit_is_found() {
+fn a_lost_quit_is_detected() {
     let must = [
         "rooms: names",
         "leaving: QUIT",
@@ -105,54 +105,54 @@ fn a_lost_quit_is_found() {
         "input: NUL",
         "load: break in a storm",
     ];
-    finds("lose QUIT", &must, &[]);
+    check_fails_in("drop QUIT", &must, &[]);
 }
 
 #[test]
-fn a_collision_that_nobody_is_told_of_is_found() {
-    finds("lose 433", &["registration: nick in use"], &[]);
+fn an_unreported_nick_collision_is_detected() {
+    check_fails_in("drop 433", &["registration: nick in use"], &[]);
 }
 
 #[test]
-fn a_missing_line_of_the_welcome_is_found() {
-    finds("lose 001", &["registration: welcome", "registration: CAP"], &[]);
+fn a_missing_line_of_the_welcome_is_detected() {
+    check_fails_in("drop 001", &["registration: welcome", "registration: CAP"], &[]);
 }
 
 #[test]
-fn missing_names_are_found() {
-    finds("lose 353", &["rooms: join", "rooms: names", "load: 1,000 joins and parts"], &[]);
+fn missing_names_are_detected() {
+    check_fails_in("drop 353", &["rooms: join", "rooms: names", "load: 1,000 joins and parts"], &[]);
 }
 
 #[test]
-fn a_lost_join_is_found() {
-    finds("lose JOIN", &["rooms: join", "load: 1,000 joins and parts"], &[]);
+fn a_lost_join_is_detected() {
+    check_fails_in("drop JOIN", &["rooms: join", "load: 1,000 joins and parts"], &[]);
 }
 
 #[test]
-fn errors_that_nobody_is_told_of_are_found() {
-    finds("lose 421", &["errors: 421 unknown command"], &[]);
-    finds("lose 417", &["input: line of 1,000 bytes", "input: line of 100,000 bytes"], &[]);
+fn missing_error_numerics_are_detected() {
+    check_fails_in("drop 421", &["errors: 421 unknown command"], &[]);
+    check_fails_in("drop 417", &["input: line of 1,000 bytes", "input: line of 100,000 bytes"], &[]);
 }
 
 #[test]
-fn a_server_that_does_not_see_the_end_of_input_is_found() {
-    // Where a write fails first, the reader of a broken connection gets an end of input.
+fn a_server_that_ignores_the_end_of_input_is_detected() {
+    // If a write fails first, the reader of a broken connection gets an end of input.
     let also = ["leaving: reset", "load: break in a storm"];
-    finds("deaf-to-half-close", &["leaving: half-closed"], &also);
+    check_fails_in("ignore-half-close", &["leaving: half-closed"], &also);
 }
 
 #[test]
-fn a_server_that_waits_for_slow_readers_is_found() {
-    // What it holds up, it still holds up a while later.
-    finds("wait-for-slow-readers", &["load: slow reader"], &["load: break in a storm"]);
+fn a_server_that_waits_for_slow_readers_is_detected() {
+    // Deliveries may still be delayed for a while afterwards.
+    check_fails_in("wait-for-slow-readers", &["load: slow reader"], &["load: break in a storm"]);
 }
 
 #[test]
-fn what_cannot_be_checked_is_told_and_no_pass() {
+fn a_check_that_cannot_run_is_reported_and_not_passed() {
     let dummy = Dummy::start("coalesce");
     for (class, reason) in [
-        (Some(Class::Open), "class open may put several deliveries into one write"),
-        (None, "class and process of a server that Klatch did not start are not known"),
+        (Some(Class::Open), "class open may combine several deliveries in one write"),
+        (None, "the class and the process of a server that Klatch did not start are unknown"),
     ] {
         let findings = dummy.check(class);
         let last = findings.last().unwrap();
@@ -164,16 +164,16 @@ fn what_cannot_be_checked_is_told_and_no_pass() {
 }
 
 #[test]
-fn nobody_there_is_no_finding() {
-    let subject = Subject { class: None, pid: None, patience: PATIENCE };
+fn an_unreachable_server_is_an_error() {
+    let subject = Subject { class: None, pid: None, answer_timeout: ANSWER_TIMEOUT };
     let error = check("127.0.0.1:1", &subject, |_| ()).unwrap_err().to_string();
-    assert!(error.starts_with("nobody answers at 127.0.0.1:1: Connection refused"), "{error}");
+    assert!(error.starts_with("no server answers at 127.0.0.1:1: Connection refused"), "{error}");
 }
 
 #[test]
-fn a_server_that_dies_fails_what_is_left_soon() {
+fn a_server_that_dies_fails_the_remaining_checks_quickly() {
     let mut dummy = Dummy::start("none");
-    let subject = Subject { class: None, pid: None, patience: PATIENCE };
+    let subject = Subject { class: None, pid: None, answer_timeout: ANSWER_TIMEOUT };
     let address = dummy.address.clone();
     let mut checks = 0;
     let findings = check(&address, &subject, |_| {

@@ -5,7 +5,7 @@ use std::fmt;
 use klatch_chat::message::Message;
 use klatch_chat::names::same;
 
-/// A line, without its ending.
+/// A line without its line end.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Line(pub(crate) Vec<u8>);
 
@@ -18,12 +18,12 @@ impl Line {
         self.message().is_some_and(|message| message.command.eq_ignore_ascii_case(command.as_bytes()))
     }
 
-    /// Whether it is `command` and comes from the user called `nick`.
+    /// Whether this is a `command` from the user `nick`.
     pub(crate) fn is_from(&self, nick: &str, command: &str) -> bool {
         self.is(command) && self.nick().is_some_and(|from| same(from, nick.as_bytes()))
     }
 
-    /// The nick of whom it comes from.
+    /// The nick in the prefix.
     pub(crate) fn nick(&self) -> Option<&[u8]> {
         self.message()?.nick()
     }
@@ -33,19 +33,19 @@ impl Line {
         self.message()?.param(index)
     }
 
-    /// Whether parameter number `index` is this name (of a room or of a user).
+    /// Whether parameter number `index` is this room or nick, compared as IRC does.
     pub(crate) fn names(&self, index: usize, name: &str) -> bool {
         self.param(index).is_some_and(|param| same(param, name.as_bytes()))
     }
 
-    /// The number of a numeric reply.
+    /// The code of a numeric reply.
     pub(crate) fn numeric(&self) -> Option<u16> {
         let message = self.message()?;
         let digits = message.command.len() == 3 && message.command.iter().all(u8::is_ascii_digit);
         digits.then(|| message.command.iter().fold(0, |number, digit| number * 10 + u16::from(digit - b'0')))
     }
 
-    /// Whether it is a numeric that refuses something.
+    /// Whether this is a numeric that refuses something. 422, a missing message of the day, is not.
     pub(crate) fn is_error(&self) -> bool {
         self.numeric().is_some_and(|number| (400..600).contains(&number) && number != 422)
     }
@@ -54,7 +54,7 @@ impl Line {
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 100;
-        // Text stays text; what cannot be shown is escaped.
+        // Readable text stays as it is; control characters are escaped.
         let text = String::from_utf8_lossy(&self.0);
         let shown = text.chars().take(SHOWN).flat_map(|character| {
             let control = character.is_control();

@@ -1,4 +1,4 @@
-//! One connection: its bytes in and out, never waiting.
+//! A non-blocking connection: cuts its input into lines and buffers its output.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -8,25 +8,25 @@ use klatch_chat::frame::LINE_MAX;
 
 use super::Line;
 
-pub(super) struct Link {
+pub(super) struct Connection {
     pub(super) socket: TcpStream,
-    /// Lines that nobody has asked for yet.
+    /// Received lines that no check has taken yet.
     pub(super) lines: VecDeque<Line>,
-    /// The last line that somebody asked for, to tell in what fails.
+    /// The last line that a check took, for error messages.
     pub(super) last: Option<Line>,
-    /// What broke the rules of the wire, whatever the check is about.
+    /// The first violation of the line format. It fails any check.
     pub(super) fault: Option<String>,
-    /// How it ended: `was closed` or `broke (…)`.
+    /// How the connection ended: `was closed` or `broke (…)`.
     pub(super) ended: Option<String>,
-    /// Whether what arrives is read.
+    /// Whether input is read.
     pub(super) reads: bool,
     input: Vec<u8>,
     output: Vec<u8>,
 }
 
-impl Link {
-    pub(super) fn new(socket: TcpStream) -> Link {
-        Link {
+impl Connection {
+    pub(super) fn new(socket: TcpStream) -> Connection {
+        Connection {
             socket,
             lines: VecDeque::new(),
             last: None,
@@ -38,7 +38,7 @@ impl Link {
         }
     }
 
-    /// Whether there is something to say that the connection has not taken yet.
+    /// Whether bytes wait for room in the send buffer.
     pub(super) fn has_output(&self) -> bool {
         !self.output.is_empty()
     }
@@ -48,7 +48,7 @@ impl Link {
         self.write();
     }
 
-    /// Writes as much as the connection takes. A broken connection is found out by reading.
+    /// Writes as much as the socket takes. An error shows in the next read.
     pub(super) fn write(&mut self) {
         while !self.output.is_empty() {
             match self.socket.write(&self.output) {
@@ -60,7 +60,7 @@ impl Link {
         }
     }
 
-    /// Reads what is there, and answers the server's PINGs.
+    /// Reads the available input and answers the server's PINGs.
     pub(super) fn read(&mut self) {
         let mut buffer = [0; 64 * 1024];
         match self.socket.read(&mut buffer) {
