@@ -1,4 +1,4 @@
-//! Puts the jars where the program can take them in; an empty file for one that Maven has not built.
+//! Copies the jars to where the program includes them, or an empty file for one that Maven has not built.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ fn main() {
         let contents = std::fs::read(&jar).unwrap_or_default();
         std::fs::write(to.join(name), contents).expect("the build folder can be written");
     }
-    // The catalog is inside the program too, and new files are not seen otherwise.
+    // The catalog is compiled in too; without this line cargo would miss new files.
     println!("cargo::rerun-if-changed=../../platforms");
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use jiff::Timestamp;
-use klatch_platforms::{Chosen, Processes};
+use klatch_platforms::{Processes, ResolvedPlatform};
 use klatch_record::{Comparison, Estimator, Role, Status, save};
 use klatch_runner::{
     Plan, RunError, Session, VisitEvent, make_folder, make_runs, noise_between_starts, resolve_platform,
@@ -102,7 +102,7 @@ pub fn calibrate(
 /// One start of the server: the plan's warm-ups, then a trial. Saves the record of the trial.
 fn visit(
     plan: &Plan,
-    platform: Option<&Chosen>,
+    platform: Option<&ResolvedPlatform>,
     processes: &Processes,
     side: &Path,
     pair: u32,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_compare::{calibrate, instrument_cost};
-use klatch_platforms::{Processes, Setting, Wish};
+use klatch_platforms::{PlatformRequest, Processes, Setting};
 use klatch_record::{InstrumentName, error_chain};
 use klatch_runner::{CrowdKind, Plan, Remote};
 
@@ -112,7 +112,11 @@ impl Calibrate {
     fn plan(self) -> anyhow::Result<Plan> {
         anyhow::ensure!(self.warmup <= 1000, "warm-up count must be 0..=1000, got {}", self.warmup);
         Ok(Plan {
-            platform: Wish { name: Some(self.platform), settings: self.knobs, ..self.platforms.request() },
+            platform: PlatformRequest {
+                name: Some(self.platform),
+                settings: self.knobs,
+                ..self.platforms.request()
+            },
             target: None,
             crowd: CrowdKind::Native,
             crowd_settings: Vec::new(),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_conformance::{Outcome, Subject, check, row, summary};
-use klatch_platforms::{Processes, Server, Setting, Wish, choose};
+use klatch_platforms::{PlatformRequest, Processes, Server, Setting, resolve};
 use klatch_record::ProtocolName;
 use klatch_runner::Target;
 
@@ -64,15 +64,15 @@ impl Conformance {
     }
 
     fn start(&self, all: &Processes) -> anyhow::Result<Server> {
-        let wish = Wish {
+        let request = PlatformRequest {
             name: Some(self.target.clone()),
             settings: self.knobs.clone(),
             ..self.platforms.request()
         };
-        let chosen = choose(&wish)?;
-        irc_only(&chosen.name, chosen.entry.protocol)?;
+        let platform = resolve(&request)?;
+        irc_only(&platform.name, platform.entry.protocol)?;
         Ok(Server::start(
-            &chosen,
+            &platform,
             Ipv4Addr::LOCALHOST.into(),
             all,
             seconds("ready timeout", self.ready_timeout)?,

@@ -29,7 +29,7 @@ mod workload;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use klatch_platforms::put_back_leftovers;
+use klatch_platforms::restore_stale_sysctls;
 use klatch_privileges::act_as_invoker;
 use klatch_record::error_chain;
 
@@ -93,7 +93,7 @@ pub fn main() -> ExitCode {
     let command = Klatch::from_arg_matches(&arguments).unwrap_or_else(|error| error.exit()).command;
     // A klatch that starts servers and crowds has already restored the sysctls.
     if !matches!(command, Command::Serve(_) | Command::Crowd(_)) {
-        put_back_leftovers().iter().for_each(|leftover| print_error(format_args!("klatch: {leftover}")));
+        restore_stale_sysctls().iter().for_each(|leftover| print_error(format_args!("klatch: {leftover}")));
     }
     let status = command.execute().unwrap_or_else(|error| {
         print_error(format_args!("klatch: {}", error_chain(error.as_ref())));

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use crate::output::{print, print_line};
 use clap::Args;
-use klatch_platforms::{Chosen, Listed, Wish, crowd_knobs, list, process_knobs};
+use klatch_platforms::{
+    PlatformListing, PlatformRequest, ResolvedPlatform, crowd_knobs, list, process_knobs,
+};
 use klatch_record::{Class, error_chain};
 use serde_json::json;
 
@@ -24,8 +26,12 @@ pub(crate) struct PlatformArgs {
 }
 
 impl PlatformArgs {
-    pub(crate) fn request(&self) -> Wish {
-        Wish { java: self.java.clone(), catalog: self.catalog.clone(), ..Wish::default() }
+    pub(crate) fn request(&self) -> PlatformRequest {
+        PlatformRequest {
+            java: self.java.clone(),
+            catalog: self.catalog.clone(),
+            ..PlatformRequest::default()
+        }
     }
 }
 
@@ -56,7 +62,7 @@ impl Platforms {
                 print_line(as_json(&listed));
                 continue;
             }
-            match &listed.here {
+            match &listed.variants {
                 Ok(ways) => ways.iter().for_each(|way| print_line(row(&way.name, &listed, &version(way)))),
                 Err(error) => {
                     print_line(row(&listed.entry.name, &listed, &format!("not here: {}", error_chain(error))))
@@ -83,7 +89,7 @@ fn print_common_knobs() {
     process_knobs().iter().for_each(|(name, what)| print_line(format_args!("    {name:<21} {what}")));
 }
 
-fn row(name: &str, listed: &Listed, state: &str) -> String {
+fn row(name: &str, listed: &PlatformListing, state: &str) -> String {
     format!(
         "{name:<25} {:<8} {:<6} {:<58} {state}",
         class(listed),
@@ -92,21 +98,21 @@ fn row(name: &str, listed: &Listed, state: &str) -> String {
     )
 }
 
-fn class(listed: &Listed) -> &'static str {
+fn class(listed: &PlatformListing) -> &'static str {
     match listed.entry.class {
         Class::Classic => "classic",
         Class::Open => "open",
     }
 }
 
-fn version(way: &Chosen) -> String {
+fn version(way: &ResolvedPlatform) -> String {
     let of_java = way.java.as_ref().map(|java| java.version.clone());
     let of_program = way.program.as_ref().map(|program| program.version.clone());
     of_java.or(of_program).unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
 }
 
-fn as_json(listed: &Listed) -> serde_json::Value {
-    let ways = |ways: &Vec<Chosen>| -> Vec<_> {
+fn as_json(listed: &PlatformListing) -> serde_json::Value {
+    let ways = |ways: &Vec<ResolvedPlatform>| -> Vec<_> {
         ways.iter().map(|way| json!({ "name": way.name, "version": version(way) })).collect()
     };
     json!({
@@ -114,8 +120,8 @@ fn as_json(listed: &Listed) -> serde_json::Value {
         "summary": listed.entry.summary,
         "class": class(listed),
         "protocol": listed.entry.protocol.name(),
-        "here": listed.here.as_ref().map(ways).unwrap_or_default(),
-        "not_here": listed.here.as_ref().err().map(ToString::to_string),
+        "here": listed.variants.as_ref().map(ways).unwrap_or_default(),
+        "not_here": listed.variants.as_ref().err().map(ToString::to_string),
         "knobs": listed.knobs().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
     })
 }

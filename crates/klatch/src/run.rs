@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use klatch_platforms::{Processes, Setting, Wish};
+use klatch_platforms::{PlatformRequest, Processes, Setting};
 use klatch_record::{InstrumentName, Record, Role, Status};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_runner::{CrowdKind, Event, Plan, Target, VisitEvent, execute, guard_series};
@@ -151,7 +151,11 @@ impl Run {
             self.crowd_loops
         );
         Ok(Plan {
-            platform: Wish { name: self.platform, settings: self.knobs, ..self.platforms.request() },
+            platform: PlatformRequest {
+                name: self.platform,
+                settings: self.knobs,
+                ..self.platforms.request()
+            },
             target: self.target,
             crowd: match self.crowd {
                 CrowdName::Native => CrowdKind::Native,

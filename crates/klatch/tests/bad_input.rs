@@ -28,7 +28,7 @@ fn numbers_out_of_range_are_refused() {
         (["--window", "3"], "klatch: --window belongs to --pacing rounds"),
         (["--pacing", "rate"], "--rate <MESSAGES/S>"),
         (["--rooms", "many"], "invalid value 'many' for '--rooms"),
-        (["--platform", "fax"], "klatch: no platform is called fax; there are "),
+        (["--platform", "fax"], "klatch: no platform is named fax; the catalog has "),
         (
             ["--target", "chat.example"],
             "a target has the form irc://host:port (or redis://, nats://, mqtt://), got chat.example",
@@ -137,7 +137,7 @@ fn a_server_that_dies_at_once_is_quoted() {
     let mut command = run_once(out.path(), &["--platform", "java-threads", "--java"]);
     fails(
         command.arg(&java),
-        "java-threads@17 ended before it was ready (exit status 3); it said: no memory",
+        "java-threads@17 ended before it was ready (exit status 3); standard error: no memory",
     );
 }
 

@@ -86,7 +86,7 @@ fn a_check_that_cannot_run_gives_the_reason() {
         ("irc://127.0.0.1:1", "no server answers at 127.0.0.1:1: Connection refused"),
         ("nats://127.0.0.1:4222", "nats://127.0.0.1:4222 uses nats, and the kit checks IRC servers only"),
         ("irc://nowhere", "a target has the form irc://host:port"),
-        ("native-fibers", "no platform is called native-fibers"),
+        ("native-fibers", "no platform is named native-fibers"),
     ];
     for (target, why) in cases {
         let finished = conformance(&[target]);

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-use klatch_platforms::{Processes, Server, Wish, choose};
+use klatch_platforms::{PlatformRequest, Processes, Server, resolve};
 use klatch_record::{Record, Status};
 use support::{Finished, NativeServer, klatch};
 
@@ -59,7 +59,8 @@ fn shards_at_a_gate_start_together_over_every_protocol() {
     together(&three_shards(NativeServer::start().address, "irc"));
     let all = Processes::default();
     for (platform, protocol) in [("redis", "redis"), ("nats", "nats"), ("mosquitto", "mqtt")] {
-        let chosen = choose(&Wish { name: Some(platform.into()), ..Wish::default() }).unwrap();
+        let chosen =
+            resolve(&PlatformRequest { name: Some(platform.into()), ..PlatformRequest::default() }).unwrap();
         let patience = std::time::Duration::from_secs(60);
         let server = Server::start(&chosen, [127, 0, 0, 1].into(), &all, patience).unwrap();
         together(&three_shards(server.address, protocol));

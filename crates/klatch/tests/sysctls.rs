@@ -124,9 +124,7 @@ fn the_next_klatch_restores_a_sysctl_after_a_kill() {
     namespace.does("wait");
     assert_eq!(namespace.value(), "50000 50999", "nobody could put it back");
     let finished = namespace.does("$KLATCH schema 2>&1 > $OUT/schema");
-    let expected = format!(
-        "klatch: a klatch that was killed had set {NAME}=50000 50999; it is {BEFORE} again, as before"
-    );
+    let expected = format!("klatch: a killed klatch left {NAME}=50000 50999; it is restored to {BEFORE}");
     assert_eq!(finished.replace('\t', " "), expected);
     assert_eq!(namespace.value(), BEFORE);
     assert_eq!(namespace.does("$KLATCH schema 2>&1 > $OUT/schema"), "", "it is reported once");
@@ -141,7 +139,7 @@ fn a_value_changed_by_someone_else_is_not_restored() {
     namespace.does(&format!("wait; echo 42000 43000 > {FILE}"));
     let finished = namespace.does("$KLATCH schema 2>&1 > $OUT/schema").replace('\t', " ");
     assert!(
-        finished.ends_with("it is 42000 43000 now, so it is left as it is (it was 40000 41000)"),
+        finished.ends_with("it is 42000 43000 now and is not changed (it was 40000 41000)"),
         "{finished}"
     );
     assert_eq!(namespace.value(), "42000 43000");

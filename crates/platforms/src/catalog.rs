@@ -1,4 +1,4 @@
-//! The catalog: one TOML file per platform, in the folder `platforms/` of the source and inside the program.
+//! The catalog: one TOML file per platform, in the folder `platforms/` of the source, which is compiled into the program.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,89 +9,88 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::large_pages::Pages;
 use crate::launch;
 use crate::needs::Needs;
 
-/// What is in the program.
+/// The catalog files that are compiled into the program.
 pub(crate) static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../platforms");
 const JAVA_KNOBS: &str = include_str!("../../../platforms/runtimes/java.toml");
 const JAVA_CROWD: &str = include_str!("../../../platforms/crowds/java.toml");
 const NATIVE_CROWD: &str = include_str!("../../../platforms/crowds/native.toml");
 const THREADS_CROWD: &str = include_str!("../../../platforms/crowds/native-threads.toml");
 
-/// What the catalog says of a platform.
+/// A platform of the catalog.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "A platform of Klatch's catalog")]
 pub struct Entry {
-    /// Its name, which is that of its file.
+    /// Name of the platform, which is also the name of the file.
     pub name: String,
-    /// One line about it.
+    /// Description in one line.
     pub summary: String,
-    /// How it writes.
+    /// How it writes deliveries.
     pub class: Class,
-    /// The protocol it speaks.
+    /// The wire protocol of its clients.
     pub protocol: ProtocolName,
-    /// How it is started, program first. Put in: `{klatch}`, `{jar}`, `{netty_jar}`, `{java}`, `{java_options}`, `{program}`,
+    /// Command line, program first. Placeholders: `{klatch}`, `{jar}`, `{netty_jar}`, `{java}`, `{java_options}`, `{program}`,
     /// `{host}`, `{port}`, `{address}` (host:port), `{folder}` (of its files), `{source}`, `{build}`, `{knobs}`.
     pub command: Vec<String>,
-    /// Added to the command when root starts it.
+    /// Arguments that are appended when root starts it.
     #[serde(default)]
     pub arguments_as_root: Vec<String>,
-    /// How it says that it accepts connections.
+    /// How to detect that it accepts connections.
     #[serde(default)]
     pub ready: ReadyBy,
-    /// The Java that runs it, if it is a Java program.
+    /// The Java version that it needs, for a Java platform.
     pub java: Option<NeedsJava>,
-    /// The program that must be on the machine.
+    /// An installed program that it needs.
     pub program: Option<NeedsProgram>,
-    /// Folder of its source beside this file.
+    /// Folder of its source, relative to this file.
     pub sources: Option<PathBuf>,
     /// How it is built from its source, in that folder, before its first start.
     pub build: Option<Build>,
-    /// Configuration that is written before it starts, and removed afterwards.
+    /// Configuration files that are written before it starts and removed afterwards.
     #[serde(default)]
     pub files: Vec<ConfigurationFile>,
-    /// What can be set about it.
+    /// Settings of the platform by name.
     #[serde(default)]
     pub knobs: BTreeMap<String, Knob>,
-    /// What it needs of the machine.
+    /// Resources that it needs.
     #[serde(default)]
     pub needs: Needs,
-    /// Where the file was found, if not in the program.
+    /// The folder of this file, if it is not compiled in.
     #[serde(skip)]
-    pub(crate) beside: Option<PathBuf>,
+    pub(crate) base_folder: Option<PathBuf>,
 }
 
-/// How a server says that it accepts connections.
+/// How a server shows that it accepts connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadyBy {
-    /// By the ready line of docs/reference/protocol.md on its standard output; it is started with port 0.
+    /// By the ready line of docs/reference/protocol.md on its standard output. It is started with port 0.
     #[default]
     Line,
-    /// By accepting them: it gets a port that is free, and is tried until it answers.
+    /// By accepting them: it gets a free port, which is tried until it accepts.
     Accepts,
 }
 
-/// What a platform needs of a JDK.
+/// The Java that a platform needs.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NeedsJava {
-    /// The oldest feature version that will do.
+    /// The oldest supported feature version.
     pub version_min: u32,
 }
 
-/// A program that must be on the machine.
+/// A program that must be installed.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NeedsProgram {
-    /// Its name on the search path (also looked for in the sbin folders).
+    /// Name of the program. It is searched for in the search path and the sbin folders.
     pub name: String,
-    /// Arguments with which it tells its version.
+    /// Arguments that make it print its version.
     pub version: Vec<String>,
-    /// How to get it.
+    /// How to install it.
     pub install: String,
 }
 
@@ -99,7 +98,7 @@ pub struct NeedsProgram {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
-    /// Program and arguments; what it makes goes into `{build}`.
+    /// Program and arguments. The output belongs into `{build}`.
     pub command: Vec<String>,
 }
 
@@ -107,54 +106,64 @@ pub struct Build {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigurationFile {
-    /// Its name within `{folder}`.
+    /// Name of the file within `{folder}`.
     pub name: String,
-    /// What is in it; the same things are put in as into the command.
+    /// Content of the file, with the same placeholders as the command.
     pub text: String,
 }
 
-/// Something that can be set: either one of `values`, or any value that `arguments` take as `{value}`.
+/// A setting: either one of `values`, or any value, which replaces `{value}` in `arguments`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Knob {
-    /// One line about it.
+    /// Description in one line.
     pub help: String,
-    /// The values it has, and the arguments that each means.
+    /// The allowed values, each with its arguments.
     #[serde(default)]
     pub values: BTreeMap<String, Vec<String>>,
-    /// The arguments that any value means.
+    /// The arguments for any value.
     #[serde(default)]
     pub arguments: Vec<String>,
-    /// Values that are in force only with such pages.
+    /// Values that need huge pages, with the kind of pages.
     #[serde(default)]
     pub pages: BTreeMap<String, Pages>,
 }
 
-/// A file that is no entry of a catalog.
+/// The huge pages that a value of a knob needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pages {
+    /// Reserved large pages (`vm.nr_hugepages`), at least for the heap.
+    Large,
+    /// Transparent huge pages, which must not be off on the system.
+    Transparent,
+}
+
+/// A catalog that cannot be read or is invalid.
 #[derive(Debug, Error)]
 pub enum CatalogError {
-    /// A folder or file that cannot be read.
+    /// A folder or file cannot be read.
     #[error("cannot read the catalog {path}: {source}", path = path.display())]
     Read {
-        /// Which.
+        /// The folder or file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the file system.
         source: std::io::Error,
     },
-    /// A file that says something else than the schema allows.
+    /// A file does not follow the schema.
     #[error("{path}: {message}", path = path.display())]
     Wrong {
-        /// Which.
+        /// Path of the invalid file.
         path: PathBuf,
-        /// What is wrong, with line and column.
+        /// The error, with line and column.
         message: String,
     },
 }
 
-/// All platforms by name: those in the program, and those of the folder `more`, which come first.
+/// All platforms by name. An entry of the folder `more` replaces a compiled-in one of the same name.
 ///
 /// # Errors
-/// The folder cannot be read, or a file of it is wrong.
+/// The folder cannot be read, or one of its files is invalid.
 pub(crate) fn catalog(more: Option<&Path>) -> Result<Vec<Entry>, CatalogError> {
     let mut entries = match more {
         Some(folder) => in_folder(folder)?,
@@ -181,7 +190,7 @@ fn in_folder(folder: &Path) -> Result<Vec<Entry>, CatalogError> {
         let path = file.map_err(failed(folder))?.path();
         if path.extension().is_some_and(|ending| ending == "toml") {
             let text = std::fs::read_to_string(&path).map_err(failed(&path))?;
-            entries.push(Entry { beside: Some(folder.to_owned()), ..parse(&text, &path)? });
+            entries.push(Entry { base_folder: Some(folder.to_owned()), ..parse(&text, &path)? });
         }
     }
     Ok(entries)
@@ -192,42 +201,42 @@ fn parse(text: &str, path: &Path) -> Result<Entry, CatalogError> {
     let entry: Entry =
         toml::from_str(text).map_err(|error| wrong(error.to_string().trim_end().to_owned()))?;
     if path.file_stem().is_none_or(|stem| stem != entry.name.as_str()) {
-        return Err(wrong(format!("the platform is called {}, so the file must be {0}.toml", entry.name)));
+        return Err(wrong(format!("the platform is named {}, so the file must be {0}.toml", entry.name)));
     }
     if entry.command.is_empty() {
         return Err(wrong("the command is empty: it needs a program at least".to_owned()));
     }
-    let of_java = if entry.java.is_some() { java_knobs() } else { BTreeMap::new() };
+    let java = if entry.java.is_some() { java_knobs() } else { BTreeMap::new() };
     if let Some(name) = entry.knobs.keys().find(|&name| launch::names().any(|other| other == name)) {
-        return Err(wrong(format!("knob {name} is one of every process; it needs another name here")));
+        return Err(wrong(format!("knob {name} is a process setting; it needs another name here")));
     }
-    if let Some(name) = entry.knobs.keys().find(|&name| of_java.contains_key(name)) {
-        return Err(wrong(format!("knob {name} is one of every Java; it needs another name here")));
+    if let Some(name) = entry.knobs.keys().find(|&name| java.contains_key(name)) {
+        return Err(wrong(format!("knob {name} belongs to every Java; it needs another name here")));
     }
     Ok(entry)
 }
 
-/// What can be set about the Java of every Java platform, and of the Java crowd.
+/// The knobs of the Java that runs a platform or the Java crowd.
 pub(crate) fn java_knobs() -> BTreeMap<String, Knob> {
     common(JAVA_KNOBS).knobs
 }
 
-/// What the catalog says of the Java crowd.
+/// Knobs and needs of the Java crowd.
 pub(crate) fn java_crowd() -> Common {
     common(JAVA_CROWD)
 }
 
-/// What the catalog says of the native crowd.
+/// Knobs and needs of the native crowd.
 pub(crate) fn native_crowd() -> Common {
     common(NATIVE_CROWD)
 }
 
-/// What the catalog says of the native crowd with two threads a user.
+/// Knobs and needs of the native crowd with two threads a user.
 pub(crate) fn threads_crowd() -> Common {
     common(THREADS_CROWD)
 }
 
-/// What the catalog says of something that is no platform.
+/// A catalog file of a crowd or a runtime.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Common {
@@ -236,7 +245,7 @@ pub(crate) struct Common {
 }
 
 fn common(text: &str) -> Common {
-    // A test reads the files: a wrong one cannot be built in.
+    // A test parses these files, so an invalid one cannot be released.
     toml::from_str(text).unwrap_or_default()
 }
 
@@ -251,43 +260,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_is_valid() {
+    fn every_catalog_file_is_valid() {
         let names: Vec<String> = catalog(None).unwrap().into_iter().map(|entry| entry.name).collect();
         assert!(
             ["java-threads", "native-epoll", "redis"].iter().all(|name| names.contains(&(*name).to_owned()))
         );
-        let of_java = java_knobs();
-        assert!(of_java.contains_key("heap") && java_crowd().knobs.contains_key("yield"));
+        let java = java_knobs();
+        assert!(java.contains_key("heap") && java_crowd().knobs.contains_key("yield"));
         assert!(java_crowd().needs.threads_per_connection == 2 && native_crowd().needs.memory_mib > 0);
-        assert!(launch::names().chain(["yield"]).all(|name| !of_java.contains_key(name)));
+        assert!(launch::names().chain(["yield"]).all(|name| !java.contains_key(name)));
     }
 
-    fn says(text: &str) -> String {
+    fn parse_error(text: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("mine.toml"), text).unwrap();
         catalog(Some(folder.path())).map_or_else(|error| error.to_string(), |_| "valid".to_owned())
     }
 
     #[test]
-    fn a_wrong_file_is_told_with_its_place() {
+    fn an_invalid_file_is_reported_with_its_line() {
         let good = "name = 'mine'\nsummary = 'x'\nclass = 'open'\nprotocol = 'irc'\ncommand = ['x']\n";
-        assert_eq!(says(good), "valid");
-        let unknown = says(&format!("{good}speed = 9\n"));
+        assert_eq!(parse_error(good), "valid");
+        let unknown = parse_error(&format!("{good}speed = 9\n"));
         assert!(
             unknown.contains("mine.toml: ") && unknown.contains("line 6") && unknown.contains("speed"),
             "{unknown}"
         );
-        assert!(says("name = 'mine'").contains("missing field"));
-        assert!(says(&good.replace("'mine'", "'yours'")).contains("the file must be yours.toml"));
-        assert!(says(&good.replace("['x']", "[]")).contains("the command is empty"));
-        assert!(says(&good.replace("'irc'", "'fax'")).contains("fax"));
-        let own = |name| says(&format!("{good}knobs.{name}.help = 'x'\njava.version_min = 17\n"));
-        assert!(own("nice").contains("knob nice is one of every process; it needs another name here"));
-        assert!(own("heap").contains("knob heap is one of every Java; it needs another name here"));
+        assert!(parse_error("name = 'mine'").contains("missing field"));
+        assert!(parse_error(&good.replace("'mine'", "'yours'")).contains("the file must be yours.toml"));
+        assert!(parse_error(&good.replace("['x']", "[]")).contains("the command is empty"));
+        assert!(parse_error(&good.replace("'irc'", "'fax'")).contains("fax"));
+        let with_knob =
+            |name| parse_error(&format!("{good}knobs.{name}.help = 'x'\njava.version_min = 17\n"));
+        assert!(with_knob("nice").contains("knob nice is a process setting; it needs another name here"));
+        assert!(with_knob("heap").contains("knob heap belongs to every Java; it needs another name here"));
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_told() {
+    fn a_missing_catalog_folder_is_an_error() {
         let error = catalog(Some(Path::new("/nowhere"))).unwrap_err().to_string();
         assert!(error.starts_with("cannot read the catalog /nowhere: "), "{error}");
     }

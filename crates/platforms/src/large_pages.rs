@@ -1,57 +1,48 @@
-//! Large pages, which a Java goes without when it does not get them, and says so only in passing. So they are looked for.
+//! Verifies large pages. A Java that gets none goes on without them and prints only a warning.
 
 use std::fs::read_to_string;
 
-use crate::knobs::{KnobError, Setting};
+use crate::catalog::Pages;
 use crate::needs::heap_mib;
+use crate::setting::{KnobError, Setting};
 
 const TRANSPARENT: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
-/// What a mapping of large pages without a file is called in `/proc/PID/maps`.
+/// The name of an anonymous mapping of large pages in `/proc/PID/maps`.
 const MAPPING: &str = "/anon_hugepage";
 
-/// What a value of a knob needs to be in force.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Pages {
-    /// Large pages that were set aside (`vm.nr_hugepages`), for the heap at least.
-    Large,
-    /// Transparent huge pages that are not off on the system.
-    Transparent,
-}
-
-/// A setting that is in force only with large pages.
+/// A setting that needs large pages, to be verified in the running process.
 #[derive(Clone, Debug)]
 pub(crate) struct LargePages {
     setting: String,
     heap_mib: u64,
 }
 
-/// Makes sure that `setting` can have its `pages`. What comes back is to be looked at again when the process runs.
-pub(crate) fn wanted(
+/// Checks that the machine can provide the `pages` of `setting`. What it returns must be verified in the running process.
+pub(crate) fn check_available(
     setting: &Setting,
     pages: Pages,
     settings: &[Setting],
 ) -> Result<Option<LargePages>, KnobError> {
-    let refused = |why| Err(KnobError::Refused { setting: setting.to_string(), why });
+    let refused = |reason| Err(KnobError::Refused { setting: setting.to_string(), reason });
     if pages == Pages::Transparent {
         let off = read_to_string(TRANSPARENT).map_or(true, |text| text.contains("[never]"));
-        let why = "transparent huge pages are off on this system; --allow-sysctl --sysctl thp=madvise sets them for the run";
-        return if off { refused(why.to_owned()) } else { Ok(None) };
+        let reason = "transparent huge pages are off on this system; --allow-sysctl --sysctl thp=madvise sets them for the run";
+        return if off { refused(reason.to_owned()) } else { Ok(None) };
     }
-    let wanted = LargePages { setting: setting.to_string(), heap_mib: heap_mib(settings).unwrap_or(1) };
+    let needed = LargePages { setting: setting.to_string(), heap_mib: heap_mib(settings).unwrap_or(1) };
     let (free_mib, page_mib) = free(&read_to_string("/proc/meminfo").unwrap_or_default());
-    if free_mib < wanted.heap_mib {
-        let pages = wanted.heap_mib.div_ceil(page_mib);
+    if free_mib < needed.heap_mib {
+        let pages = needed.heap_mib.div_ceil(page_mib);
         return refused(format!(
             "the heap needs {} MiB of large pages, and {free_mib} MiB are free; \
              --allow-sysctl --sysctl vm.nr_hugepages={pages} sets them aside for the run",
-            wanted.heap_mib
+            needed.heap_mib
         ));
     }
-    Ok(Some(wanted))
+    Ok(Some(needed))
 }
 
-/// Large pages that nobody has or has reserved, and the size of one, in MiB.
+/// Large pages that are neither used nor reserved, and the size of one page, both in MiB.
 fn free(meminfo: &str) -> (u64, u64) {
     let number = |name: &str| {
         let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;
@@ -63,19 +54,19 @@ fn free(meminfo: &str) -> (u64, u64) {
 }
 
 impl LargePages {
-    /// Whether the running process has them.
+    /// Verifies that the process has mapped enough large pages.
     pub(crate) fn in_force(&self, pid: u32) -> Result<(), KnobError> {
         let maps = read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        let found_mib = mapped_mib(&maps);
-        if found_mib >= self.heap_mib {
+        let mapped = mapped_mib(&maps);
+        if mapped >= self.heap_mib {
             return Ok(());
         }
-        let why = format!(
-            "the process has {found_mib} MiB of large pages, and its heap needs {}; set more aside with \
+        let reason = format!(
+            "the process has {mapped} MiB of large pages, and its heap needs {}; set more aside with \
              --allow-sysctl --sysctl vm.nr_hugepages=N, and set the heap (heap=1g)",
             self.heap_mib
         );
-        Err(KnobError::Refused { setting: self.setting.clone(), why })
+        Err(KnobError::Refused { setting: self.setting.clone(), reason })
     }
 }
 
@@ -92,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_reserved_is_not_free() {
+    fn reserved_pages_are_not_free() {
         let meminfo = "HugePages_Total:      64\nHugePages_Free:       40\nHugePages_Rsvd:       10\n\
                        Hugepagesize:       2048 kB\n";
         assert_eq!(free(meminfo), (60, 2));

@@ -1,32 +1,36 @@
-//! Finds, starts, awaits and stops whatever is measured.
+//! The platforms that Klatch measures: finds them, builds and starts them, waits until they are ready, and stops them.
 
+mod arguments;
+mod capacity;
 mod catalog;
-mod choose;
 mod command;
 mod java;
-mod knobs;
 mod large_pages;
 mod launch;
 mod needs;
-mod own;
+mod own_programs;
 mod process;
 mod program;
 mod ready;
+mod resolve;
+mod resolved_knobs;
 mod server;
+mod setting;
 mod sources;
 mod sysctl;
-mod tuned;
 
-pub use catalog::{CatalogError, Entry, schema};
-pub use choose::{Chosen, Listed, PlatformError, Wish, choose, crowd_knobs, list};
+pub use capacity::{CapacityError, Side, check_capacity};
+pub use catalog::{CatalogError, Entry, Pages, schema};
 pub use java::{Java, JavaError};
-pub use knobs::{KnobError, Setting};
-pub use large_pages::Pages;
 pub use launch::{Launch, process_knobs};
-pub use needs::{NeedError, Needs, Side, refuse};
-pub use own::{OwnError, klatch_itself, klatch_jar};
+pub use needs::Needs;
+pub use own_programs::{OwnError, klatch_jar, klatch_program};
 pub use process::{Line, Process, ProcessError, Processes};
-pub use program::Found;
+pub use program::InstalledProgram;
+pub use resolve::{
+    PlatformError, PlatformListing, PlatformRequest, ResolvedPlatform, crowd_knobs, list, resolve,
+};
+pub use resolved_knobs::ResolvedKnobs;
 pub use server::{Server, ServerError};
-pub use sysctl::{Leftover, SysctlError, Sysctls, put_back_leftovers};
-pub use tuned::Tuned;
+pub use setting::{KnobError, Setting};
+pub use sysctl::{StaleSysctl, SysctlError, Sysctls, restore_stale_sysctls};

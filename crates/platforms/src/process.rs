@@ -1,5 +1,4 @@
-//! Processes that Klatch starts. Each leads a process group of its own, none outlives Klatch, and all can be told to stop
-//! at once from a signal handler's thread.
+//! Child processes. Each leads its own process group, none outlives Klatch, and a signal handler's thread can stop all at once.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,17 +13,17 @@ use klatch_privileges::{before_exec, confine, invoker};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, setrlimit};
 use thiserror::Error;
 
-use crate::knobs::KnobError;
 use crate::launch::Launch;
+use crate::setting::KnobError;
 
-/// Lines of standard error that are kept for a message.
-const LAST_WORDS_MAX: usize = 8;
-/// Open files that a process is let have at most.
+/// Number of lines of standard error that are kept for error messages.
+const STDERR_TAIL_MAX: usize = 8;
+/// Upper limit of open files for a child.
 const OPEN_FILES_MAX: u64 = 1 << 20;
-/// How long a process may take to stop when asked to.
-const STOP_PATIENCE: Duration = Duration::from_secs(5);
+/// Longest time for a process to stop after SIGTERM.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// All processes that run now.
+/// All running child processes.
 #[derive(Clone, Default)]
 pub struct Processes(Arc<Mutex<Running>>);
 
@@ -34,53 +33,53 @@ struct Running {
     interrupted: bool,
 }
 
-/// One process.
+/// A running child process. Dropping it stops it and its process group.
 pub struct Process {
     child: Child,
     lines: Receiver<String>,
-    last_words: Arc<Mutex<VecDeque<String>>>,
-    /// Closed when all of standard error is read.
+    stderr_tail: Arc<Mutex<VecDeque<String>>>,
+    /// Closed when standard error has been read to its end.
     errors_read: Receiver<()>,
     all: Processes,
 }
 
-/// What came of waiting for a line.
+/// The outcome of waiting for a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
-    /// A line of standard output, without its end.
+    /// A line of standard output, without its line end.
     Text(String),
-    /// It has closed its standard output, or ended.
+    /// The process has closed its standard output or ended.
     End,
-    /// Nothing came in time.
+    /// The deadline has passed.
     Late,
 }
 
 /// A process that cannot be started.
 #[derive(Debug, Error)]
 pub enum ProcessError {
-    /// The program cannot be run.
-    #[error("cannot start {program}{who}: {source}")]
+    /// The program cannot be executed.
+    #[error("cannot start {program}{as_user}: {source}")]
     Start {
-        /// Its path or name.
+        /// Path or name of the program.
         program: String,
-        /// As whom, if not as the user that Klatch runs as.
-        who: String,
-        /// Why not.
+        /// ` as NAME…` if another user executes it, else empty.
+        as_user: String,
+        /// The error of the system call.
         source: std::io::Error,
     },
-    /// It cannot be started as it was to be.
+    /// A process setting was refused.
     #[error(transparent)]
     Knob(#[from] KnobError),
-    /// Klatch is being stopped.
+    /// The user has interrupted Klatch.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl Processes {
-    /// Starts `command` (program and arguments) as `launch` says.
+    /// Starts `command` (program and arguments) with the settings of `launch`.
     ///
     /// # Errors
-    /// The program cannot be run, or not so, or all is to stop.
+    /// The program cannot be executed, a setting is refused, or the user has interrupted Klatch.
     pub fn start(&self, command: &[String], launch: &Launch) -> Result<Process, ProcessError> {
         let (program, arguments) = command.split_first().expect("a command has a program");
         let mut running = self.lock();
@@ -92,35 +91,35 @@ impl Processes {
         builder.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         raise_open_files(&mut builder);
         launch.apply(&mut builder);
-        // Last: what was set above can take root's rights.
+        // Must be last: the settings above may need root's rights.
         confine(&mut builder);
         let mut child = builder.spawn().map_err(|source| match launch.refused(&source) {
             Some(refused) => ProcessError::Knob(refused),
-            None => ProcessError::Start { program: program.clone(), who: started_as(), source },
+            None => ProcessError::Start { program: program.clone(), as_user: other_user(), source },
         })?;
         running.groups.push(child.id() as i32);
         drop(running);
         let (output, errors) = (child.stdout.take(), child.stderr.take());
         let (sender, lines) = channel();
-        let last_words = Arc::new(Mutex::new(VecDeque::new()));
-        let words = last_words.clone();
+        let stderr_tail = Arc::new(Mutex::new(VecDeque::new()));
+        let tail = stderr_tail.clone();
         std::thread::spawn(move || each_line(output, |line| sender.send(line).is_ok()));
         let (reading, errors_read) = channel();
         std::thread::spawn(move || {
             let _reading: Sender<()> = reading;
             each_line(errors, |line| {
-                let mut words = words.lock().unwrap_or_else(PoisonError::into_inner);
-                words.push_back(line);
-                if words.len() > LAST_WORDS_MAX {
-                    words.pop_front();
+                let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+                tail.push_back(line);
+                if tail.len() > STDERR_TAIL_MAX {
+                    tail.pop_front();
                 }
                 true
             });
         });
-        Ok(Process { child, lines, last_words, errors_read, all: self.clone() })
+        Ok(Process { child, lines, stderr_tail, errors_read, all: self.clone() })
     }
 
-    /// Tells every process to stop: politely the first time, for good the second. Nothing starts afterwards.
+    /// Stops every process with SIGTERM, and with SIGKILL when called again. No process starts afterwards.
     pub fn interrupt(&self) {
         let mut running = self.lock();
         let signal = if running.interrupted { Signal::KILL } else { Signal::TERM };
@@ -139,12 +138,12 @@ impl Processes {
 }
 
 impl Process {
-    /// Its number.
+    /// Process id, which is also that of its process group.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits for its next line until `deadline`.
+    /// Waits for the next line of standard output until `deadline`.
     pub fn line(&self, deadline: Instant) -> Line {
         match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(text) => Line::Text(text),
@@ -153,57 +152,57 @@ impl Process {
         }
     }
 
-    /// Hands its lines to `to` from now on, each with `tag`; `None` is their end.
-    pub fn lines_into(&mut self, tag: usize, to: Sender<(usize, Option<String>)>) {
+    /// Forwards all further lines to `sender` with `tag`. `None` marks the end of output.
+    pub fn forward_lines(&mut self, tag: usize, sender: Sender<(usize, Option<String>)>) {
         let lines = std::mem::replace(&mut self.lines, channel().1);
         std::thread::spawn(move || {
-            // Whoever does not listen any more needs no line.
-            lines.iter().for_each(|line| drop(to.send((tag, Some(line)))));
-            drop(to.send((tag, None)));
+            // The receiver may be gone already.
+            lines.iter().for_each(|line| drop(sender.send((tag, Some(line)))));
+            drop(sender.send((tag, None)));
         });
     }
 
-    /// Ends its standard input.
-    pub fn say_no_more(&mut self) {
+    /// Closes its standard input.
+    pub fn close_stdin(&mut self) {
         self.child.stdin = None;
     }
 
-    /// Writes a line to its standard input. Whoever does not read any more will show it otherwise.
-    pub fn say(&mut self, line: &str) {
+    /// Writes a line to its standard input. An error shows when the process ends.
+    pub fn send_line(&mut self, line: &str) {
         if let Some(input) = &mut self.child.stdin {
-            let _ = say(input, line);
+            let _ = write_line(input, line);
         }
     }
 
-    /// How it ended; `None` if it still runs.
+    /// Its exit status; `None` while it runs.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
 
-    /// The last lines of its standard error.
-    pub fn last_words(&self) -> String {
-        let words = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
-        words.iter().map(String::as_str).collect::<Vec<_>>().join("; ")
+    /// The last lines of its standard error so far.
+    pub fn stderr_tail(&self) -> String {
+        let tail = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.iter().map(String::as_str).collect::<Vec<_>>().join("; ")
     }
 
-    /// The last lines of its standard error, once its output is closed.
-    pub fn last_words_at_end(&mut self) -> String {
-        self.ended_soon();
-        self.last_words()
+    /// The last lines of its standard error. Call it after the end of output: it waits for the process to exit.
+    pub fn final_stderr_tail(&mut self) -> String {
+        self.wait_for_exit();
+        self.stderr_tail()
     }
 
-    /// How it ended, with all its words read. Its output is closed: there is next to nothing to wait for.
-    pub(crate) fn ended_soon(&mut self) -> Option<ExitStatus> {
-        let status = self.ended_within(STOP_PATIENCE);
-        // A child that it left behind can hold standard error open.
-        let _ = self.errors_read.recv_timeout(STOP_PATIENCE);
+    /// Waits briefly for the exit status and the end of standard error. Its output is closed, so it exits soon.
+    pub(crate) fn wait_for_exit(&mut self) -> Option<ExitStatus> {
+        let status = self.exits_within(STOP_TIMEOUT);
+        // A child that it left behind may keep standard error open.
+        let _ = self.errors_read.recv_timeout(STOP_TIMEOUT);
         status
     }
 
-    fn ended_within(&mut self, patience: Duration) -> Option<ExitStatus> {
+    fn exits_within(&mut self, timeout: Duration) -> Option<ExitStatus> {
         let pid = rustix_pid(&self.child)?;
         let handle = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()?;
-        ends_within(&handle, patience);
+        is_readable_within(&handle, timeout);
         self.ended()
     }
 
@@ -211,11 +210,11 @@ impl Process {
         let group = self.child.id() as i32;
         if self.ended().is_none() {
             signal_group(group, Signal::TERM);
-            // A stopped process must run to end.
+            // A suspended process must run to handle SIGTERM.
             signal_group(group, Signal::CONT);
-            self.ended_within(STOP_PATIENCE);
+            self.exits_within(STOP_TIMEOUT);
         }
-        // Also for children that it left behind.
+        // The group may still contain children of the process.
         signal_group(group, Signal::KILL);
         let _ = self.child.wait();
         self.all.lock().groups.retain(|&other| other != group);
@@ -228,8 +227,8 @@ impl Drop for Process {
     }
 }
 
-/// How a process ended, in words.
-pub(crate) fn in_words(status: ExitStatus) -> String {
+/// Describes an exit status for messages.
+pub(crate) fn describe_status(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit status {code}"),
         (None, Some(signal)) => match signal_hook::low_level::signal_name(signal) {
@@ -240,33 +239,33 @@ pub(crate) fn in_words(status: ExitStatus) -> String {
     }
 }
 
-fn say(input: &mut ChildStdin, line: &str) -> std::io::Result<()> {
+fn write_line(input: &mut ChildStdin, line: &str) -> std::io::Result<()> {
     writeln!(input, "{line}")?;
     input.flush()
 }
 
-fn each_line(stream: Option<impl Read>, mut take: impl FnMut(String) -> bool) {
+fn each_line(stream: Option<impl Read>, mut handle: impl FnMut(String) -> bool) {
     let Some(stream) = stream else { return };
     let mut lines = BufReader::new(stream).split(b'\n');
     while let Some(Ok(line)) = lines.next() {
-        let _ = take(String::from_utf8_lossy(&line).trim_end().to_owned());
+        let _ = handle(String::from_utf8_lossy(&line).trim_end().to_owned());
     }
 }
 
 fn signal_group(group: i32, signal: Signal) {
-    // A group that is gone needs no signal.
+    // Fails only if the group has ended.
     let _ = Pid::from_raw(group).map(|group| kill_process_group(group, signal));
 }
 
-/// Whether the process behind `handle` ends in time.
-fn ends_within(handle: &impl AsFd, patience: Duration) -> bool {
+/// Whether `handle`, a pidfd, becomes readable in time: the process has ended.
+fn is_readable_within(handle: &impl AsFd, timeout: Duration) -> bool {
     let mut waiting = [rustix::event::PollFd::new(handle, rustix::event::PollFlags::IN)];
-    let timeout = rustix::event::Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: 0 };
+    let timeout = rustix::event::Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: 0 };
     rustix::event::poll(&mut waiting, Some(&timeout)).is_ok_and(|ready| ready > 0)
 }
 
-/// As whom programs are started, for a message: that user must be able to reach and execute them.
-fn started_as() -> String {
+/// Names the user who executes programs, if it is another one: that user must be able to reach the program.
+fn other_user() -> String {
     invoker().map_or_else(String::new, |invoker| {
         let name = invoker.name.clone().unwrap_or_else(|| invoker.uid.to_string());
         format!(" as {name}, who called sudo")
@@ -277,13 +276,13 @@ fn rustix_pid(child: &Child) -> Option<rustix::process::Pid> {
     rustix::process::Pid::from_raw(child.id() as i32)
 }
 
-/// Lets it open as many files as it may: a connection is one, and not every server asks by itself. Some make a table of so
-/// many, so there is an end to it.
+/// Raises the limit of open files, because each connection is one and not every server raises it. It is capped, because
+/// some programs allocate a table of that size.
 #[allow(unsafe_code)]
 fn raise_open_files(command: &mut Command) {
     let maximum = getrlimit(Resource::Nofile).maximum;
     let current = Some(maximum.unwrap_or(OPEN_FILES_MAX).min(OPEN_FILES_MAX));
-    // SAFETY: one system call on numbers.
+    // SAFETY: the closure makes one system call with numbers.
     unsafe {
         before_exec(command, move || Ok(setrlimit(Resource::Nofile, Rlimit { current, maximum })?));
     }
@@ -303,30 +302,30 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_last_words_and_the_end_are_told() {
+    fn lines_stderr_tail_and_exit_status_are_reported() {
         let mut process = sh("read name; echo hello $name; echo oh >&2; exit 3");
-        process.say("ann");
+        process.send_line("ann");
         assert_eq!(process.line(soon()), Line::Text("hello ann".into()));
         assert_eq!(process.line(soon()), Line::End);
-        // Its standard error is read by another thread, which this waits for.
-        assert_eq!(process.ended_soon().map(in_words), Some("exit status 3".into()));
-        assert_eq!(process.last_words(), "oh");
+        // Another thread reads standard error; this waits for it.
+        assert_eq!(process.wait_for_exit().map(describe_status), Some("exit status 3".into()));
+        assert_eq!(process.stderr_tail(), "oh");
     }
 
     #[test]
-    fn a_dropped_process_takes_its_children_with_it() {
+    fn dropping_a_process_kills_its_children() {
         let process = sh("trap '' TERM; sleep 1000 & echo $!; wait");
         let Line::Text(child) = process.line(soon()) else { panic!("no line") };
         let child: i32 = child.parse().unwrap();
         let child = rustix::process::Pid::from_raw(child).unwrap();
         let handle = rustix::process::pidfd_open(child, rustix::process::PidfdFlags::empty()).unwrap();
         drop(process);
-        // A killed process needs a moment on a CPU to be gone.
-        assert!(ends_within(&handle, STOP_PATIENCE));
+        // A killed process ends only after it has had a CPU.
+        assert!(is_readable_within(&handle, STOP_TIMEOUT));
     }
 
     #[test]
-    fn an_interrupt_reaches_every_process_and_lets_none_start() {
+    fn an_interrupt_stops_every_process_and_starts_none() {
         let all = Processes::default();
         let command = ["sleep", "1000"].map(str::to_owned);
         let process = all.start(&command, &Launch::default()).unwrap();
@@ -336,9 +335,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_cannot_start() {
+    fn a_missing_program_cannot_start() {
         let command = ["/nowhere/server".to_owned()];
         let error = Processes::default().start(&command, &Launch::default()).err().unwrap().to_string();
         assert_eq!(error, "cannot start /nowhere/server: No such file or directory (os error 2)");
+    }
+
+    #[test]
+    fn a_missing_program_is_not_blamed_on_a_knob() {
+        let launch = Launch::new(&["nice=1".parse().unwrap()]).unwrap();
+        let command = ["/nowhere/server".to_owned()];
+        let error = Processes::default().start(&command, &launch).err().unwrap().to_string();
+        assert_eq!(error, "cannot start /nowhere/server: No such file or directory (os error 2)");
+    }
+
+    #[test]
+    fn settings_apply_to_a_started_process() {
+        let launch = Launch::new(&["nice=1".parse().unwrap()]).unwrap();
+        let process = Processes::default().start(&["cat".to_owned()], &launch).unwrap();
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.pid())).unwrap();
+        assert_eq!(stat.rsplit(')').next().unwrap().split_whitespace().nth(16), Some("1"));
     }
 }

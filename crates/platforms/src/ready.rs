@@ -1,4 +1,4 @@
-//! What a server says when it accepts connections. Normative description: `docs/reference/protocol.md`.
+//! The line that a server prints when it accepts connections, as specified in `docs/reference/protocol.md`.
 
 use klatch_record::Class;
 use serde::Deserialize;
@@ -6,17 +6,17 @@ use serde::Deserialize;
 /// The ready line of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Ready {
-    /// The port it listens on.
+    /// TCP port on which it listens.
     pub(crate) port: u16,
-    /// The process to watch.
+    /// The process that serves, which instruments observe.
     pub(crate) pid: u32,
-    /// How it writes.
+    /// How the server writes deliveries.
     pub(crate) class: Class,
 }
 
 impl Ready {
-    /// Reads a line of a server's standard output. `None` if it is another one.
-    pub(crate) fn of(line: &str) -> Option<Ready> {
+    /// Parses a line of a server's standard output. `None` for any other line.
+    pub(crate) fn parse(line: &str) -> Option<Ready> {
         let value: serde_json::Value = serde_json::from_str(line).ok()?;
         (value.get("event")? == "ready").then(|| serde_json::from_value(value).ok())?
     }
@@ -27,13 +27,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ready_line_is_known_among_others() {
+    fn only_a_ready_line_is_parsed() {
         let line =
             r#"{"event":"ready","host":"127.0.0.1","port":6667,"pid":7,"model":"x","class":"classic"}"#;
-        let ready = Ready::of(line).unwrap();
+        let ready = Ready::parse(line).unwrap();
         assert_eq!((ready.port, ready.pid, ready.class), (6667, 7, Class::Classic));
         for other in ["", "ready", "{}", r#"{"event":"joined"}"#, r#"{"event":"ready"}"#] {
-            assert_eq!(Ready::of(other), None, "{other}");
+            assert_eq!(Ready::parse(other), None, "{other}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A server that Klatch started: ready, watched, and stopped when dropped.
+//! A server that Klatch started and that is ready. Dropping it stops it.
 
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -8,195 +8,202 @@ use tempfile::TempDir;
 use thiserror::Error;
 
 use crate::catalog::ReadyBy;
-use crate::choose::{Chosen, PlatformError};
 use crate::command::Site;
-use crate::process::{Line, Process, ProcessError, Processes, in_words};
+use crate::process::{Line, Process, ProcessError, Processes, describe_status};
 use crate::ready::Ready;
+use crate::resolve::{PlatformError, ResolvedPlatform};
 
-/// Between two tries whether a server accepts connections.
+/// Interval between attempts to connect to a server that prints no ready line.
 const TRY_PERIOD: Duration = Duration::from_millis(10);
 
 /// A server that accepts connections. Dropping it stops it.
 pub struct Server {
-    // Before the folder: the files go when nobody reads them any more.
+    // Dropped before the folder, so the server no longer reads its files.
     process: Process,
     _folder: TempDir,
-    /// Where it listens.
+    /// Address on which it listens.
     pub address: SocketAddr,
-    /// The process to watch.
+    /// The process that instruments observe.
     pub pid: u32,
-    /// How it writes.
+    /// How it writes deliveries.
     pub class: Class,
-    /// The exact command line.
+    /// The command line that started it.
     pub command: Vec<String>,
 }
 
-/// Why a server cannot be had.
+/// Reasons why a server cannot be started.
 #[derive(Debug, Error)]
 pub enum ServerError {
-    /// Its command line cannot be made.
+    /// Its command line cannot be built.
     #[error(transparent)]
     Platform(#[from] PlatformError),
-    /// There is no folder or port for it.
+    /// No temporary folder or free port is available.
     #[error("{name}: cannot get a folder and a port for it: {source}")]
     Site {
-        /// The platform.
+        /// Name of the platform.
         name: String,
-        /// Why not.
+        /// The error of the system call.
         source: std::io::Error,
     },
-    /// It cannot be started at all.
+    /// Its process cannot be started.
     #[error("{name}: {source}")]
     Process {
-        /// The platform.
+        /// Name of the platform.
         name: String,
-        /// Why not.
+        /// The reason, from the child process.
         source: ProcessError,
     },
     /// It ended before it was ready.
-    #[error("{name} ended before it was ready ({how}); it said: {words}")]
+    #[error("{name} ended before it was ready ({how}); standard error: {stderr}")]
     Ended {
-        /// The platform.
+        /// Name of the platform.
         name: String,
-        /// Its exit status.
+        /// Description of its exit status.
         how: String,
-        /// Its standard error.
-        words: String,
+        /// Last lines of its standard error.
+        stderr: String,
     },
-    /// It did not get ready in time.
+    /// It was not ready in time.
     #[error(
-        "{name} was not ready after {patience_s} s and was stopped; it said: {words}; \
+        "{name} was not ready after {timeout_s} s and was stopped; standard error: {stderr}; \
          give it more with --ready-timeout"
     )]
     Late {
-        /// The platform.
+        /// Name of the platform.
         name: String,
-        /// How long it had, seconds.
-        patience_s: f64,
-        /// Its standard error.
-        words: String,
+        /// The time-out in seconds.
+        timeout_s: f64,
+        /// Last lines of its standard error.
+        stderr: String,
     },
 }
 
 impl Server {
-    /// Starts the platform on a free port of `listen`, an address of this machine, and waits until it accepts connections.
+    /// Starts the platform on a free port of `listen`, a local address, and waits until it accepts connections.
     ///
     /// # Errors
-    /// It cannot be built or started, or does not get ready within `patience`; nothing of it is left running.
+    /// It cannot be built or started, or is not ready within `timeout`. No process is left running.
     pub fn start(
-        chosen: &Chosen,
+        platform: &ResolvedPlatform,
         listen: IpAddr,
         all: &Processes,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Server, ServerError> {
-        let name = &chosen.name;
+        let name = &platform.name;
         let no_site = |source| ServerError::Site { name: name.clone(), source };
         let folder = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(no_site)?;
-        let port = match chosen.entry.ready {
+        let port = match platform.entry.ready {
             ReadyBy::Line => 0,
             ReadyBy::Accepts => free_port(listen).map_err(no_site)?,
         };
-        let command = chosen.prepare(&Site { host: &listen.to_string(), port, folder: folder.path() })?;
+        let command = platform.prepare(&Site { host: &listen.to_string(), port, folder: folder.path() })?;
         let mut process = all
-            .start(&command, &chosen.tuned.launch)
+            .start(&command, &platform.knobs.launch)
             .map_err(|source| ServerError::Process { name: name.clone(), source })?;
-        let deadline = Instant::now() + patience;
-        let ready = match chosen.entry.ready {
-            ReadyBy::Line => until_line(&process, deadline),
-            ReadyBy::Accepts => until_accepted(&process, (listen, port).into(), deadline),
+        let deadline = Instant::now() + timeout;
+        let ready = match platform.entry.ready {
+            ReadyBy::Line => wait_for_ready_line(&process, deadline),
+            ReadyBy::Accepts => wait_until_accepting(&process, (listen, port).into(), deadline),
         };
-        let (pid, class) = (process.pid(), chosen.entry.class);
+        let (pid, class) = (process.pid(), platform.entry.class);
         match ready {
-            Waited::Ready(port, said) => {
-                let pid = said.as_ref().map_or(pid, |ready| ready.pid);
-                chosen.tuned.in_force(pid).map_err(PlatformError::from)?;
+            StartOutcome::Ready(port, ready_line) => {
+                let pid = ready_line.as_ref().map_or(pid, |ready| ready.pid);
+                platform.knobs.in_force(pid).map_err(PlatformError::from)?;
                 Ok(Server {
                     address: (listen, port).into(),
                     pid,
-                    class: said.map_or(class, |ready| ready.class),
+                    class: ready_line.map_or(class, |ready| ready.class),
                     process,
                     _folder: folder,
                     command,
                 })
             }
-            Waited::Ended if all.interrupted() => {
+            StartOutcome::Ended if all.interrupted() => {
                 Err(ServerError::Process { name: name.clone(), source: ProcessError::Interrupted })
             }
-            Waited::Ended => {
-                let how = process.ended_soon().map_or("it closed its output".to_owned(), in_words);
-                Err(ServerError::Ended { name: name.clone(), how, words: or_nothing(process.last_words()) })
+            StartOutcome::Ended => {
+                let how = process.wait_for_exit().map_or("it closed its output".to_owned(), describe_status);
+                Err(ServerError::Ended { name: name.clone(), how, stderr: or_nothing(process.stderr_tail()) })
             }
-            Waited::Late => Err(ServerError::Late {
+            StartOutcome::Late => Err(ServerError::Late {
                 name: name.clone(),
-                patience_s: patience.as_secs_f64(),
-                words: or_nothing(process.last_words()),
+                timeout_s: timeout.as_secs_f64(),
+                stderr: or_nothing(process.stderr_tail()),
             }),
         }
     }
 
-    /// How it ended and what it said last, if it does not run any more.
+    /// Its exit status and the end of its standard error, if it has ended.
     pub fn ended(&mut self) -> Option<String> {
         let status = self.process.ended()?;
-        Some(format!("{}; it said: {}", in_words(status), or_nothing(self.process.last_words())))
+        Some(format!(
+            "{}; standard error: {}",
+            describe_status(status),
+            or_nothing(self.process.stderr_tail())
+        ))
     }
 }
 
-enum Waited {
-    /// It accepts connections on this port.
+enum StartOutcome {
+    /// It accepts connections on this port; with its ready line if it printed one.
     Ready(u16, Option<Ready>),
     Ended,
     Late,
 }
 
-fn until_line(process: &Process, deadline: Instant) -> Waited {
+fn wait_for_ready_line(process: &Process, deadline: Instant) -> StartOutcome {
     loop {
         match process.line(deadline) {
             Line::Text(line) => {
-                if let Some(ready) = Ready::of(&line) {
-                    return Waited::Ready(ready.port, Some(ready));
+                if let Some(ready) = Ready::parse(&line) {
+                    return StartOutcome::Ready(ready.port, Some(ready));
                 }
             }
-            Line::End => return Waited::Ended,
-            Line::Late => return Waited::Late,
+            Line::End => return StartOutcome::Ended,
+            Line::Late => return StartOutcome::Late,
         }
     }
 }
 
-/// Such a server tells nothing, so there is no event to wait for.
-fn until_accepted(process: &Process, address: SocketAddr, deadline: Instant) -> Waited {
+/// Such a server reports no event, so the port is polled.
+fn wait_until_accepting(process: &Process, address: SocketAddr, deadline: Instant) -> StartOutcome {
     while Instant::now() < deadline {
         if TcpStream::connect(address).is_ok() {
-            return Waited::Ready(address.port(), None);
+            return StartOutcome::Ready(address.port(), None);
         }
         if process.line(Instant::now() + TRY_PERIOD) == Line::End {
-            return Waited::Ended;
+            return StartOutcome::Ended;
         }
     }
-    Waited::Late
+    StartOutcome::Late
 }
 
-/// A port that nobody listens on now. Somebody could take it before the server does; then the server says so.
+/// Returns a port that is free now. If another process takes it first, the server reports the error.
 fn free_port(listen: IpAddr) -> std::io::Result<u16> {
     Ok(TcpListener::bind((listen, 0))?.local_addr()?.port())
 }
 
-fn or_nothing(words: String) -> String {
-    if words.is_empty() { "nothing".to_owned() } else { words }
+fn or_nothing(text: String) -> String {
+    if text.is_empty() { "nothing".to_owned() } else { text }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::choose::{Wish, choose};
+    use crate::resolve::{PlatformRequest, resolve};
 
-    fn start(script: &str, ready: &str, patience: Duration) -> Result<Server, String> {
+    fn start(script: &str, ready: &str, timeout: Duration) -> Result<Server, String> {
         let catalog = tempfile::tempdir().unwrap();
         let head = "name = 'dummy'\nsummary = ''\nclass = 'open'\nprotocol = 'irc'\n";
         let text = format!("{head}ready = '{ready}'\ncommand = ['sh', '-c', '''{script}''']\n");
         std::fs::write(catalog.path().join("dummy.toml"), text).unwrap();
-        let wish =
-            Wish { name: Some("dummy".into()), catalog: Some(catalog.path().into()), ..Wish::default() };
-        Server::start(&choose(&wish).unwrap(), LOOPBACK, &Processes::default(), patience)
+        let request = PlatformRequest {
+            name: Some("dummy".into()),
+            catalog: Some(catalog.path().into()),
+            ..PlatformRequest::default()
+        };
+        Server::start(&resolve(&request).unwrap(), LOOPBACK, &Processes::default(), timeout)
             .map_err(|error| error.to_string())
     }
 
@@ -204,44 +211,48 @@ mod tests {
     const LONG: Duration = Duration::from_secs(20);
 
     #[test]
-    fn a_server_that_dies_first_is_quoted() {
+    fn the_stderr_of_a_server_that_dies_is_reported() {
         for ready in ["line", "accepts"] {
             let error = start("echo no port >&2; exit 7", ready, LONG).err().unwrap();
-            assert_eq!(error, "dummy ended before it was ready (exit status 7); it said: no port");
+            assert_eq!(error, "dummy ended before it was ready (exit status 7); standard error: no port");
         }
     }
 
     #[test]
-    fn a_server_that_never_gets_ready_is_stopped() {
+    fn a_server_that_is_not_ready_in_time_is_stopped() {
         for ready in ["line", "accepts"] {
             let error =
                 start("echo starting >&2; sleep 1000", ready, Duration::from_millis(300)).err().unwrap();
             assert!(
-                error.starts_with("dummy was not ready after 0.3 s and was stopped; it said: starting"),
+                error
+                    .starts_with("dummy was not ready after 0.3 s and was stopped; standard error: starting"),
                 "{error}"
             );
         }
     }
 
     #[test]
-    fn a_server_that_dies_later_is_seen() {
+    fn a_server_that_dies_later_is_detected() {
         let line = r#"{"event":"ready","host":"127.0.0.1","port":1,"pid":1,"class":"open"}"#;
         let script = format!("cat <<END\n{line}\nEND\necho bye >&2; exit 9");
         let mut server = start(&script, "line", LONG).unwrap();
         assert_eq!(server.address.to_string(), "127.0.0.1:1");
-        server.process.ended_soon();
-        assert_eq!(server.ended(), Some("exit status 9; it said: bye".into()));
+        server.process.wait_for_exit();
+        assert_eq!(server.ended(), Some("exit status 9; standard error: bye".into()));
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_told() {
+    fn a_missing_server_program_is_an_error() {
         let catalog = tempfile::tempdir().unwrap();
         let text =
             "name = 'gone'\nsummary = ''\nclass = 'open'\nprotocol = 'irc'\ncommand = ['/nowhere/server']\n";
         std::fs::write(catalog.path().join("gone.toml"), text).unwrap();
-        let wish =
-            Wish { name: Some("gone".into()), catalog: Some(catalog.path().into()), ..Wish::default() };
-        let error = Server::start(&choose(&wish).unwrap(), LOOPBACK, &Processes::default(), LONG)
+        let request = PlatformRequest {
+            name: Some("gone".into()),
+            catalog: Some(catalog.path().into()),
+            ..PlatformRequest::default()
+        };
+        let error = Server::start(&resolve(&request).unwrap(), LOOPBACK, &Processes::default(), LONG)
             .err()
             .unwrap()
             .to_string();

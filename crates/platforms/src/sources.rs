@@ -1,4 +1,4 @@
-//! The source of small servers in other languages: laid down, and built once for each state of it.
+//! Unpacks the sources of small servers in other languages, and builds them once per version.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -18,74 +18,78 @@ use crate::catalog::{Entry, FILES};
 /// A source that cannot be used.
 #[derive(Debug, Error)]
 pub enum SourceError {
-    /// The folder named in the catalog is not there.
+    /// The folder named in the catalog does not exist.
     #[error("the source folder {0} is not there")]
     Missing(String),
-    /// The folder for it is not trusted or cannot be made.
+    /// The folder for it is not trusted or cannot be created.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// What was built is not as it was built.
+    /// A built file has changed since the build.
     #[error(transparent)]
     Changed(#[from] ManifestError),
-    /// It cannot be laid down.
-    #[error("cannot lay the source into {path}: {source}", path = path.display())]
-    Lay {
-        /// Where it should go.
+    /// A file or folder cannot be written.
+    #[error("cannot write {path}: {source}", path = path.display())]
+    Write {
+        /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The error of the file system.
         source: std::io::Error,
     },
-    /// Building it failed.
-    #[error("cannot build it: `{command}` {why}")]
+    /// The build command failed.
+    #[error("cannot build it: `{command}` {reason}")]
     Build {
-        /// The command line.
+        /// The command line of the build.
         command: String,
-        /// What it said.
-        why: String,
+        /// Its error, or its standard error.
+        reason: String,
     },
 }
 
 /// The folders of a platform that is built from source.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct BuildFolders {
     pub(crate) source: PathBuf,
     pub(crate) build: PathBuf,
 }
 
-/// Lays the source of `entry` down, where it has any, and builds it with `fill`ed words, unless that was done before.
-pub(crate) fn prepare(entry: &Entry, fill: impl Fn(&str, &Places) -> String) -> Result<Places, SourceError> {
-    let Some(name) = &entry.sources else { return Ok(Places::default()) };
-    let (source, state) = match &entry.beside {
+/// Unpacks the source of `entry`, if it has any, and builds it unless that version is built already. `fill` replaces the
+/// placeholders of the build command.
+pub(crate) fn prepare(
+    entry: &Entry,
+    fill: impl Fn(&str, &BuildFolders) -> String,
+) -> Result<BuildFolders, SourceError> {
+    let Some(name) = &entry.sources else { return Ok(BuildFolders::default()) };
+    let (source, state) = match &entry.base_folder {
         Some(folder) => {
             let source = folder.join(name);
             let source =
                 source.canonicalize().map_err(|_| SourceError::Missing(source.display().to_string()))?;
-            let state = state_of_folder(&source).map_err(|error| lay(&source, error))?;
+            let state = checksum_of_folder(&source).map_err(|error| write_error(&source, error))?;
             (source, state)
         }
         None => {
             let inside =
                 FILES.get_dir(name).ok_or_else(|| SourceError::Missing(name.display().to_string()))?;
-            let state = state_of(inside);
+            let state = checksum_of_dir(inside);
             let sources = cache_folder()?.subfolder("sources")?;
             let source = sources.path().join(format!("{}-{state}", entry.name));
-            lay_down(inside, &source).map_err(|error| lay(&source, error))?;
+            unpack(inside, &source).map_err(|error| write_error(&source, error))?;
             (source, state)
         }
     };
-    let mut places = Places { source, build: PathBuf::new() };
-    let Some(build) = &entry.build else { return Ok(places) };
+    let mut folders = BuildFolders { source, build: PathBuf::new() };
+    let Some(build) = &entry.build else { return Ok(folders) };
     let folder = cache_folder()?.subfolder("builds")?.subfolder(&format!("{}-{state}", entry.name))?;
-    places.build = folder.path().to_owned();
-    if check_manifest(&places.build)? {
-        return Ok(places);
+    folders.build = folder.path().to_owned();
+    if check_manifest(&folders.build)? {
+        return Ok(folders);
     }
-    // What is there without a manifest is of a build that did not end.
-    clear(&places.build).map_err(|error| lay(&places.build, error))?;
-    let words: Vec<String> = build.command.iter().map(|word| fill(word, &places)).collect();
-    run(&words, &places.source)?;
-    write_manifest(&places.build)?;
-    Ok(places)
+    // Files without a manifest are of a build that did not finish.
+    clear(&folders.build).map_err(|error| write_error(&folders.build, error))?;
+    let words: Vec<String> = build.command.iter().map(|word| fill(word, &folders)).collect();
+    run(&words, &folders.source)?;
+    write_manifest(&folders.build)?;
+    Ok(folders)
 }
 
 fn clear(folder: &Path) -> std::io::Result<()> {
@@ -100,7 +104,7 @@ fn remove(path: &Path) -> std::io::Result<()> {
 }
 
 fn run(words: &[String], folder: &Path) -> Result<(), SourceError> {
-    let failed = |why: String| SourceError::Build { command: words.join(" "), why };
+    let failed = |reason: String| SourceError::Build { command: words.join(" "), reason };
     let (program, arguments) = words.split_first().ok_or_else(|| failed("is empty".to_owned()))?;
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder);
@@ -113,17 +117,17 @@ fn run(words: &[String], folder: &Path) -> Result<(), SourceError> {
     }
 }
 
-fn lay(path: &Path, source: std::io::Error) -> SourceError {
-    SourceError::Lay { path: path.to_owned(), source }
+fn write_error(path: &Path, source: std::io::Error) -> SourceError {
+    SourceError::Write { path: path.to_owned(), source }
 }
 
-fn state_of(folder: &Dir<'_>) -> String {
+fn checksum_of_dir(folder: &Dir<'_>) -> String {
     let mut sums = Vec::new();
-    let mut waiting = vec![folder];
-    while let Some(folder) = waiting.pop() {
+    let mut pending = vec![folder];
+    while let Some(folder) = pending.pop() {
         for entry in folder.entries() {
             match entry {
-                DirEntry::Dir(inner) => waiting.push(inner),
+                DirEntry::Dir(inner) => pending.push(inner),
                 DirEntry::File(file) => {
                     sums.push(format!("{}  {}\n", sha256_hex(file.contents()), file.path().display()));
                 }
@@ -133,14 +137,14 @@ fn state_of(folder: &Dir<'_>) -> String {
     short(sums)
 }
 
-fn state_of_folder(folder: &Path) -> std::io::Result<String> {
+fn checksum_of_folder(folder: &Path) -> std::io::Result<String> {
     let mut sums = Vec::new();
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
+    let mut pending = vec![folder.to_owned()];
+    while let Some(folder) = pending.pop() {
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
             match path.is_dir() {
-                true => waiting.push(path),
+                true => pending.push(path),
                 false => sums.push(format!("{}  {}\n", sha256_hex(&std::fs::read(&path)?), path.display())),
             }
         }
@@ -148,35 +152,35 @@ fn state_of_folder(folder: &Path) -> std::io::Result<String> {
     Ok(short(sums))
 }
 
-/// A name for all of these checksums.
+/// A short name derived from all these checksums.
 fn short(mut sums: Vec<String>) -> String {
     sums.sort_unstable();
     sha256_hex(sums.concat().as_bytes())[..16].to_owned()
 }
 
-/// Afterwards `place` has exactly these files: one more would be built in.
-fn lay_down(inside: &Dir<'_>, place: &Path) -> std::io::Result<()> {
-    if !place.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+/// Makes `place` contain exactly these files; a stray file would become part of the build.
+fn unpack(inside: &Dir<'_>, place: &Path) -> std::io::Result<()> {
+    if !place.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
         if place.symlink_metadata().is_ok() {
             remove(place)?;
         }
         std::fs::DirBuilder::new().mode(0o700).create(place)?;
     }
     let targets: Vec<PathBuf> = inside.entries().iter().map(|entry| place.join(name(entry))).collect();
-    for found in std::fs::read_dir(place)? {
-        let found = found?.path();
-        if !targets.contains(&found) {
-            remove(&found)?;
+    for entry in std::fs::read_dir(place)? {
+        let existing = entry?.path();
+        if !targets.contains(&existing) {
+            remove(&existing)?;
         }
     }
     for (entry, target) in inside.entries().iter().zip(&targets) {
         match entry {
-            DirEntry::Dir(inner) => lay_down(inner, target)?,
+            DirEntry::Dir(inner) => unpack(inner, target)?,
             DirEntry::File(file) if file_matches(target, file.contents()) => {}
             DirEntry::File(file) => {
                 let mut aside = tempfile::NamedTempFile::new_in(place)?;
                 aside.write_all(file.contents())?;
-                if target.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+                if target.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
                     remove(target)?;
                 }
                 aside.persist(target).map_err(|error| error.error)?;
@@ -195,16 +199,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_laid_down_source_has_its_own_files_and_no_others() {
+    fn an_unpacked_source_has_exactly_its_files() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("source");
         let inside = FILES.get_dir("go-goroutines").unwrap();
-        lay_down(inside, &place).unwrap();
+        unpack(inside, &place).unwrap();
         let own = inside.files().next().unwrap();
         let path = place.join(own.path().file_name().unwrap());
         std::fs::write(&path, "altered").unwrap();
         std::fs::write(place.join("more.go"), "package main").unwrap();
-        lay_down(inside, &place).unwrap();
+        unpack(inside, &place).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), own.contents());
         assert!(!place.join("more.go").exists());
     }

@@ -72,7 +72,7 @@ pub(crate) fn run_crowds(
     let mut running = Vec::new();
     for (place, crowd) in crowds.iter().enumerate() {
         let mut process = processes.start(&crowd.info.command, &crowd.knobs.launch)?;
-        process.lines_into(place, sender.clone());
+        process.forward_lines(place, sender.clone());
         running.push(RunningCrowd::new(crowd, process));
     }
     let mut control = Control {
@@ -123,7 +123,7 @@ impl Control<'_> {
         if self.after.is_none() && self.running.iter().all(|crowd| crowd.stage >= Stage::Done) {
             self.finish(observer, on_event);
         } else if self.failed.is_some() && self.running[place].stage == Stage::Done {
-            self.running[place].process.say("quit");
+            self.running[place].process.send_line("quit");
         }
         Ok(())
     }
@@ -141,7 +141,7 @@ impl Control<'_> {
     fn keep_gate_closed(&mut self, failed: usize) {
         self.failed = Some(failed);
         for crowd in self.running.iter_mut().filter(|crowd| crowd.stage < Stage::Done) {
-            crowd.process.say_no_more();
+            crowd.process.close_stdin();
         }
     }
 
@@ -158,7 +158,7 @@ impl Control<'_> {
         observer.gate_opening(&self.targets());
         self.before = Some(self.counters());
         self.sampler = Some(CpuSampler::new(self.targets()));
-        self.running.iter_mut().for_each(|crowd| crowd.process.say("go"));
+        self.running.iter_mut().for_each(|crowd| crowd.process.send_line("go"));
         Ok(())
     }
 
@@ -169,7 +169,7 @@ impl Control<'_> {
         self.after = Some(Counters { machine, ..self.counters() });
         self.observations.extend(observer.deliveries_done());
         self.frequency.sample();
-        self.running.iter_mut().for_each(|crowd| crowd.process.say("quit"));
+        self.running.iter_mut().for_each(|crowd| crowd.process.send_line("quit"));
         on_event(&CrowdEvent::Done);
     }
 
@@ -240,7 +240,7 @@ fn total_progress(running: &mut [RunningCrowd<'_>]) -> CrowdEvent {
 mod tests {
     use std::time::Instant;
 
-    use klatch_platforms::Tuned;
+    use klatch_platforms::ResolvedKnobs;
     use klatch_record::{CrowdInfo, Pacing, Workload};
 
     use super::*;
@@ -263,7 +263,7 @@ mod tests {
         let pacing = Pacing::Turns;
         CrowdCommand {
             info: CrowdInfo { kind: "native".into(), knobs: [].into(), command, runtime: None },
-            knobs: Tuned::of_native_crowd(&[]).unwrap(),
+            knobs: ResolvedKnobs::for_native_crowd(&[]).unwrap(),
             workload: Workload {
                 rooms: 1,
                 users: 2,

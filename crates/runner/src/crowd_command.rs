@@ -1,6 +1,6 @@
 //! The command line of a crowd.
 
-use klatch_platforms::{Java, PlatformError, Setting, Tuned, klatch_itself, klatch_jar};
+use klatch_platforms::{Java, PlatformError, ResolvedKnobs, Setting, klatch_jar, klatch_program};
 use klatch_record::{CrowdInfo, Pacing, ProtocolName, Workload, shard_name};
 
 use crate::plan::{CrowdKind, Plan, Target, address};
@@ -8,7 +8,7 @@ use crate::plan::{CrowdKind, Plan, Target, address};
 /// How to start one crowd process.
 pub(crate) struct CrowdCommand {
     pub(crate) info: CrowdInfo,
-    pub(crate) knobs: Tuned,
+    pub(crate) knobs: ResolvedKnobs,
     /// Its own share of the rooms.
     pub(crate) workload: Workload,
     /// Host and port of its server.
@@ -46,7 +46,7 @@ impl CrowdCommand {
                 command
             }
             None if assignment.host.is_some() => vec![plan.remote.program.clone()],
-            None => vec![klatch_itself()?.display().to_string()],
+            None => vec![klatch_program()?.display().to_string()],
         };
         command.push("crowd".to_owned());
         command.extend(arguments(&assignment.workload, host, port));
@@ -98,10 +98,12 @@ pub fn shard_file(place: usize) -> String {
 }
 
 /// The plan's crowd settings, resolved for its kind of crowd.
-pub(crate) fn crowd_knobs(plan: &Plan) -> Result<Tuned, PlatformError> {
+pub(crate) fn crowd_knobs(plan: &Plan) -> Result<ResolvedKnobs, PlatformError> {
     Ok(match plan.crowd {
-        CrowdKind::Native | CrowdKind::NativeThreads => Tuned::of_native_crowd(&plan.crowd_settings)?,
-        CrowdKind::Java => Tuned::of_java_crowd(&plan.crowd_settings)?,
+        CrowdKind::Native | CrowdKind::NativeThreads => {
+            ResolvedKnobs::for_native_crowd(&plan.crowd_settings)?
+        }
+        CrowdKind::Java => ResolvedKnobs::for_java_crowd(&plan.crowd_settings)?,
     })
 }
 

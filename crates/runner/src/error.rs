@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use klatch_platforms::{JavaError, NeedError, PlatformError, ProcessError, ServerError, SysctlError};
+use klatch_platforms::{CapacityError, JavaError, PlatformError, ProcessError, ServerError, SysctlError};
 use klatch_record::{LatencyError, MergeError, SaveError, WorkloadError, error_chain};
 use klatch_schedulers::SchedulerError;
 use thiserror::Error;
@@ -33,7 +33,7 @@ pub enum RunError {
     },
     /// The plan needs more than a limit of this machine allows.
     #[error(transparent)]
-    Needs(#[from] NeedError),
+    Needs(#[from] CapacityError),
     /// The platform is unknown, not installed or misconfigured.
     #[error(transparent)]
     Platform(Box<PlatformError>),

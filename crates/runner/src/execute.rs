@@ -42,7 +42,7 @@ pub fn execute(
     // The sysctls are set first: the limits that the plan is checked against depend on them.
     let sysctls = Sysctls::set(&plan.sysctls)?;
     let outcome = run_all(plan, processes, on_event);
-    after_restore(outcome, sysctls.put_back())
+    after_restore(outcome, sysctls.restore())
 }
 
 fn run_all(

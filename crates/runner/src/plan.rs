@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use klatch_platforms::{Setting, Wish};
+use klatch_platforms::{PlatformRequest, Setting};
 use klatch_record::{Build, InstrumentName, ProtocolName, Workload};
 use thiserror::Error;
 
@@ -15,7 +15,7 @@ use crate::remote::Remote;
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The platform to start, with its Java and knobs.
-    pub platform: Wish,
+    pub platform: PlatformRequest,
     /// A server that runs already; replaces the platform.
     pub target: Option<Target>,
     /// Load generator to use.

@@ -1,6 +1,6 @@
 //! Checks a plan before anything starts.
 
-use klatch_platforms::{Chosen, NeedError, Side, choose, refuse};
+use klatch_platforms::{CapacityError, ResolvedPlatform, Side, check_capacity, resolve};
 use klatch_record::{CONNECTIONS_PER_SOURCE, ProtocolName};
 use klatch_schedulers::SchedulerError;
 
@@ -12,7 +12,7 @@ use crate::plan::{CrowdKind, Plan};
 ///
 /// # Errors
 /// The plan cannot run on this machine, or needs something that is not installed.
-pub fn resolve_platform(plan: &Plan) -> Result<Option<Chosen>, RunError> {
+pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunError> {
     plan.workload.check()?;
     check_split(plan)?;
     if plan.scheduler.is_some() && klatch_schedulers::sched_ext_state().is_none() {
@@ -20,7 +20,7 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<Chosen>, RunError> {
     }
     crowd_knobs(plan)?;
     let platform = match plan.target {
-        None => Some(choose(&plan.platform)?),
+        None => Some(resolve(&plan.platform)?),
         Some(_) => None,
     };
     let protocol = platform.as_ref().map(|platform| platform.entry.protocol);
@@ -64,7 +64,7 @@ fn check_split(plan: &Plan) -> Result<(), RunError> {
 }
 
 /// Refuses a plan that needs more threads, files or memory than this machine has. A run would fail only later.
-fn check_needs(plan: &Plan, platform: Option<&Chosen>) -> Result<(), NeedError> {
+fn check_needs(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Result<(), CapacityError> {
     let connections =
         |processes: u32| u64::from(plan.workload.rooms.div_ceil(processes)) * u64::from(plan.workload.users);
     let mut sides = Vec::new();
@@ -75,9 +75,9 @@ fn check_needs(plan: &Plan, platform: Option<&Chosen>) -> Result<(), NeedError> 
     if local {
         let (processes, each) = (u64::from(shards(plan)), connections(shards(plan)));
         sides.push(match plan.crowd {
-            CrowdKind::Native => Side::of_native_crowd(processes, each),
-            CrowdKind::NativeThreads => Side::of_threads_crowd(processes, each),
-            CrowdKind::Java => Side::of_java_crowd(&plan.crowd_settings, processes, each),
+            CrowdKind::Native => Side::for_native_crowd(processes, each),
+            CrowdKind::NativeThreads => Side::for_threads_crowd(processes, each),
+            CrowdKind::Java => Side::for_java_crowd(&plan.crowd_settings, processes, each),
         });
     }
     // A native crowd connects from another loopback address once one has this many connections.
@@ -89,5 +89,5 @@ fn check_needs(plan: &Plan, platform: Option<&Chosen>) -> Result<(), NeedError> 
         }
         _ => u64::MAX,
     };
-    refuse(&sides, if local { connections(plan.servers).min(per_address) } else { 0 })
+    check_capacity(&sides, if local { connections(plan.servers).min(per_address) } else { 0 })
 }

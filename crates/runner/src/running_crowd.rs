@@ -102,7 +102,7 @@ impl<'a> RunningCrowd<'a> {
     ) -> Result<CrowdOutput, RunError> {
         let name = &self.command.name;
         let Some(mut result) = self.result.take() else {
-            let stderr = self.process.last_words_at_end();
+            let stderr = self.process.final_stderr_tail();
             let stderr = if stderr.is_empty() { "nothing".to_owned() } else { stderr };
             if !gate_opened {
                 return Err(RunError::CrowdDied { name: name.clone(), stderr });

@@ -2,7 +2,7 @@
 
 use klatch_instruments::{Files, Instruments, Kernel, availability};
 use klatch_machine::{boot_id, environment};
-use klatch_platforms::{Chosen, Java, Processes, Server, Setting};
+use klatch_platforms::{Java, Processes, ResolvedPlatform, Server, Setting};
 use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role};
 
 use crate::control::{self, CrowdsOutcome};
@@ -41,7 +41,7 @@ impl<'a> Session<'a> {
     /// The scheduler, a server or the Java of the crowd cannot be started.
     pub fn open(
         plan: &'a Plan,
-        platform: Option<&Chosen>,
+        platform: Option<&ResolvedPlatform>,
         processes: &'a Processes,
     ) -> Result<Session<'a>, RunError> {
         let scheduler = Scheduler::load(plan.scheduler.as_ref())?;
@@ -191,7 +191,7 @@ fn crowd_part(crowd: &CrowdCommand, output: CrowdOutput) -> CrowdPart<'_> {
 }
 
 /// The Java for a Java crowd: that of a Java server, so that the run tests one Java platform.
-fn crowd_java(plan: &Plan, platform: Option<&Chosen>) -> Result<Option<Java>, RunError> {
+fn crowd_java(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Result<Option<Java>, RunError> {
     if plan.crowd != CrowdKind::Java {
         return Ok(None);
     }
@@ -206,7 +206,7 @@ fn crowd_java(plan: &Plan, platform: Option<&Chosen>) -> Result<Option<Java>, Ru
 fn describe_platform(
     plan: &Plan,
     protocol: ProtocolName,
-    platform: Option<&Chosen>,
+    platform: Option<&ResolvedPlatform>,
     servers: &[Server],
 ) -> Platform {
     let addresses: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
@@ -228,6 +228,6 @@ fn describe_platform(
         chosen_because: platform.and_then(|platform| platform.because.clone()),
         command: server.map(|server| server.command.clone()),
         runtime: platform
-            .and_then(|platform| Some(platform.java.as_ref()?.runtime(&platform.tuned.java_options))),
+            .and_then(|platform| Some(platform.java.as_ref()?.runtime(&platform.knobs.java_options))),
     }
 }

@@ -58,7 +58,7 @@ impl Executor for Machine<'_> {
         let session = Session::open(plan, platform.as_ref(), self.processes);
         let is_last = |record: &Record| record.verdict.status != Status::Valid;
         let made = session.and_then(|session| make_runs(session, &plan.out, runs, is_last, on_event));
-        after_restore(made, sysctls.put_back())
+        after_restore(made, sysctls.restore())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use klatch_platforms::Wish;
+use klatch_platforms::PlatformRequest;
 use klatch_record::samples::record;
 use klatch_record::{Build, Cause, Latency, Pacing, Reason, Record, Role, Verdict, Workload};
 use klatch_runner::{CrowdKind, Executor, Plan, RunError, VisitEvent};
@@ -14,7 +14,7 @@ use crate::{StudyPlan, load};
 pub(crate) fn base() -> Plan {
     let timeout = Duration::from_secs(1);
     Plan {
-        platform: Wish::default(),
+        platform: PlatformRequest::default(),
         target: None,
         crowd: CrowdKind::Native,
         crowd_settings: Vec::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use super::{Measure, Refusal};
+use super::{ProcessSetting, Refusal};
 
 pub(super) const HELP: &str =
     "CPUs that it may run on: 0, 0-3,6, or first:2 (the first two of those allowed here)";
@@ -14,13 +14,14 @@ const ONLINE: &str = "/sys/devices/system/cpu/online";
 #[derive(Debug)]
 struct Cpus(CpuSet);
 
-pub(super) fn parse(text: &str) -> Result<Arc<dyn Measure>, String> {
+pub(super) fn parse(text: &str) -> Result<Arc<dyn ProcessSetting>, String> {
     let online = std::fs::read_to_string(ONLINE).map_err(|error| format!("cannot read {ONLINE}: {error}"))?;
-    let allowed = sched_getaffinity(None).map_err(|error| format!("cannot ask for its own CPUs: {error}"))?;
+    let allowed =
+        sched_getaffinity(None).map_err(|error| format!("cannot read the CPU mask of klatch: {error}"))?;
     Ok(Arc::new(Cpus(cpus(text, online.trim(), &allowed)?)))
 }
 
-/// The set that `text` means on a machine with the CPUs `online`, for a process that may run on those `allowed`.
+/// Parses `text` to a set of CPUs. `online` lists the CPUs of the machine, `allowed` is the process's own mask.
 fn cpus(text: &str, online: &str, allowed: &CpuSet) -> Result<CpuSet, String> {
     let mut set = CpuSet::new();
     if let Some(count) = text.strip_prefix("first:") {
@@ -43,7 +44,7 @@ fn cpus(text: &str, online: &str, allowed: &CpuSet) -> Result<CpuSet, String> {
     Ok(set)
 }
 
-/// The kernel's own notation of CPU lists.
+/// Parses the kernel's notation of CPU lists, such as `0-3,6`.
 fn list(text: &str) -> Option<Vec<usize>> {
     let mut all = Vec::new();
     for part in text.split(',') {
@@ -57,7 +58,7 @@ fn list(text: &str) -> Option<Vec<usize>> {
     Some(all)
 }
 
-impl Measure for Cpus {
+impl ProcessSetting for Cpus {
     fn set(&self) -> io::Result<()> {
         Ok(sched_setaffinity(None, &self.0)?)
     }
@@ -68,7 +69,7 @@ impl Measure for Cpus {
 
     fn advice(&self, refusal: &Refusal) -> String {
         let cpuset = "the control group (cpuset) that klatch runs in does not give all of these CPUs; \
-                      /proc/self/status tells which it gives, as Cpus_allowed_list";
+                      Cpus_allowed_list in /proc/self/status lists those it gives";
         match refusal {
             Refusal::Error(error) if error.raw_os_error() != Some(libc::EINVAL) => error.to_string(),
             _ => cpuset.to_owned(),
@@ -80,12 +81,12 @@ impl Measure for Cpus {
 mod tests {
     use super::*;
 
-    fn says(text: &str) -> String {
+    fn cpus_text(text: &str) -> String {
         let mut allowed = CpuSet::new();
         [1, 3].iter().for_each(|&cpu| allowed.set(cpu));
         match cpus(text, "0-3,6", &allowed) {
             Ok(set) => format!("{:?}", (0..99).filter(|&cpu| set.is_set(cpu)).collect::<Vec<_>>()),
-            Err(why) => why,
+            Err(reason) => reason,
         }
     }
 
@@ -94,19 +95,19 @@ mod tests {
         for (text, expected) in
             [("0", "[0]"), ("0-2,6", "[0, 1, 2, 6]"), ("first:1", "[1]"), ("first:2", "[1, 3]")]
         {
-            assert_eq!(says(text), expected, "{text}");
+            assert_eq!(cpus_text(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_set_of_cpus_here_is_told() {
-        assert_eq!(says("7"), "CPU 7 does not exist; this machine has 0-3,6");
-        assert_eq!(says("2-5"), "CPU 4 does not exist; this machine has 0-3,6");
+    fn invalid_cpu_sets_are_errors() {
+        assert_eq!(cpus_text("7"), "CPU 7 does not exist; this machine has 0-3,6");
+        assert_eq!(cpus_text("2-5"), "CPU 4 does not exist; this machine has 0-3,6");
         for text in ["", "x", "3-1", "0,", "-1", "99999"] {
-            assert!(says(text).starts_with("must be CPU numbers and ranges"), "{text}");
+            assert!(cpus_text(text).starts_with("must be CPU numbers and ranges"), "{text}");
         }
         for text in ["first:0", "first:3", "first:x"] {
-            assert!(says(text).starts_with("the count after first: must be 1..=2, "), "{text}");
+            assert!(cpus_text(text).starts_with("the count after first: must be 1..=2, "), "{text}");
         }
     }
 }

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use rustix::process::{getpriority_process, setpriority_process};
 
-use super::{Measure, Refusal};
+use super::{ProcessSetting, Refusal};
 
 pub(super) const HELP: &str = "nice value: -20 (gets the most CPU time) to 19; below 0 needs root";
 
 #[derive(Debug)]
 struct Nice(i32);
 
-pub(super) fn parse(text: &str) -> Result<Arc<dyn Measure>, String> {
+pub(super) fn parse(text: &str) -> Result<Arc<dyn ProcessSetting>, String> {
     let value = text.parse().ok().filter(|value| (-20..=19).contains(value));
     Ok(Arc::new(Nice(value.ok_or("must be a whole number of -20..=19")?)))
 }
 
-impl Measure for Nice {
+impl ProcessSetting for Nice {
     fn set(&self) -> io::Result<()> {
         Ok(setpriority_process(None, self.0)?)
     }
@@ -37,7 +37,7 @@ impl Measure for Nice {
                 )
             }
             Refusal::Error(error) => error.to_string(),
-            Refusal::Ignored => "the kernel took it and did not do it".to_owned(),
+            Refusal::Ignored => "the kernel accepted it but did not apply it".to_owned(),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use libc::{c_int, sched_param};
 
-use super::{Measure, Refusal};
+use super::{ProcessSetting, Refusal};
 
 pub(super) const HELP: &str =
     "scheduling policy: other, batch, idle, fifo:1 to fifo:99, rr:1 to rr:99 (both need root)";
@@ -15,11 +15,11 @@ pub(super) const HELP: &str =
 #[derive(Debug)]
 struct Policy {
     number: c_int,
-    /// 0 for those that are not real-time.
+    /// 0 for policies that are not real-time.
     priority: c_int,
 }
 
-pub(super) fn parse(text: &str) -> Result<Arc<dyn Measure>, String> {
+pub(super) fn parse(text: &str) -> Result<Arc<dyn ProcessSetting>, String> {
     let wrong = || "must be other, batch, idle, fifo:1 to fifo:99, or rr:1 to rr:99".to_owned();
     let (name, priority) = match text.split_once(':') {
         Some((name, priority)) => (name, Some(priority.parse().map_err(|_| wrong())?)),
@@ -36,10 +36,10 @@ pub(super) fn parse(text: &str) -> Result<Arc<dyn Measure>, String> {
     Ok(Arc::new(Policy { number, priority }))
 }
 
-impl Measure for Policy {
+impl ProcessSetting for Policy {
     fn set(&self) -> io::Result<()> {
         let parameters = sched_param { sched_priority: self.priority };
-        // SAFETY: the parameters live as long as the call.
+        // SAFETY: the parameters outlive the call.
         match unsafe { libc::sched_setscheduler(0, self.number, &parameters) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
@@ -48,7 +48,7 @@ impl Measure for Policy {
 
     fn in_force(&self) -> io::Result<bool> {
         let mut parameters = MaybeUninit::<sched_param>::zeroed();
-        // SAFETY: the parameters live as long as the call, which fills them, and zero is a value of them too.
+        // SAFETY: the parameters outlive the call, which fills them, and zero is a valid value.
         let (number, failed, parameters) = unsafe {
             let number = libc::sched_getscheduler(0);
             let failed = libc::sched_getparam(0, parameters.as_mut_ptr());
@@ -73,7 +73,7 @@ impl Measure for Policy {
                 )
             }
             Refusal::Error(error) => error.to_string(),
-            Refusal::Ignored => "the kernel took it and did not do it".to_owned(),
+            Refusal::Ignored => "the kernel accepted it but did not apply it".to_owned(),
         }
     }
 }

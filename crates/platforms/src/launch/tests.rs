@@ -1,29 +1,21 @@
-//! What is set is in force in a real program and in its threads, as /proc tells.
-
-use std::time::{Duration, Instant};
+//! The settings take effect in a real program and in its threads, according to /proc.
 
 use super::*;
-use crate::process::{Line, Processes};
 
 fn launch(settings: &[&str]) -> Result<Launch, String> {
     let settings: Vec<Setting> = settings.iter().map(|text| text.parse().unwrap()).collect();
-    Launch::of(&settings).map_err(|error| error.to_string())
+    Launch::new(&settings).map_err(|error| error.to_string())
 }
 
-/// All lines that `script` prints when it is started so.
+/// All lines that `script` prints under these settings.
 fn prints(settings: &[&str], script: &str) -> String {
-    let command = ["sh", "-c", script].map(str::to_owned);
-    let process = Processes::default().start(&command, &launch(settings).unwrap()).unwrap();
-    let mut text = String::new();
-    while let Line::Text(line) = process.line(Instant::now() + Duration::from_secs(20)) {
-        text.push_str(&line);
-        text.push('\n');
-    }
-    text
+    let mut command = Command::new("sh");
+    launch(settings).unwrap().apply(command.args(["-c", script]));
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
 #[test]
-fn cpus_are_those_of_the_program_and_its_children() {
+fn cpus_apply_to_the_program_and_its_children() {
     let status = "grep Cpus_allowed_list /proc/self/status";
     let first = prints(&["cpus=first:1"], status);
     let cpu = first.split_whitespace().last().unwrap();
@@ -34,8 +26,8 @@ fn cpus_are_those_of_the_program_and_its_children() {
 }
 
 #[test]
-fn nice_and_policy_are_those_of_the_program() {
-    // Fields 19 and 41 of /proc/PID/stat, past the name that is field 2.
+fn nice_and_policy_apply_to_the_program() {
+    // Fields 19 and 41 of /proc/PID/stat, counted after the name in field 2.
     let stat = |settings: &[&str]| {
         let text = prints(settings, "exec cat /proc/self/stat");
         let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();
@@ -52,7 +44,7 @@ fn nice_and_policy_are_those_of_the_program() {
 }
 
 #[test]
-fn transparent_huge_pages_can_be_off_for_a_program() {
+fn transparent_huge_pages_can_be_turned_off() {
     assert_eq!(prints(&["thp=never"], "grep THP_enabled /proc/self/status"), "THP_enabled:\t0\n");
     assert!(
         launch(&["thp=always"]).unwrap_err().contains("a process can only have fewer than the system gives")
@@ -60,19 +52,11 @@ fn transparent_huge_pages_can_be_off_for_a_program() {
     assert!(launch(&["thp=huge"]).unwrap_err().ends_with("must be never or madvise"));
 }
 
-#[test]
-fn a_program_that_is_not_there_is_no_matter_of_knobs() {
-    let launch = launch(&["nice=1"]).unwrap();
-    let error =
-        Processes::default().start(&["/nowhere/server".to_owned()], &launch).err().unwrap().to_string();
-    assert_eq!(error, "cannot start /nowhere/server: No such file or directory (os error 2)");
-}
-
-/// Something that the kernel refuses or ignores as told.
+/// A setting that the kernel refuses with this error, or ignores.
 #[derive(Debug)]
 struct Refused(Option<i32>);
 
-impl Measure for Refused {
+impl ProcessSetting for Refused {
     fn set(&self) -> io::Result<()> {
         self.0.map_or(Ok(()), |errno| Err(io::Error::from_raw_os_error(errno)))
     }
@@ -90,11 +74,13 @@ impl Measure for Refused {
 }
 
 #[test]
-fn which_knob_was_refused_and_why_comes_back_from_the_child() {
+fn the_child_reports_the_refused_knob() {
     let mut launch = launch(&["nice=1"]).unwrap();
-    launch.measures.push(("a=1".parse().unwrap(), Arc::new(Refused(Some(libc::ENODEV)))));
+    launch.entries.push(("a=1".parse().unwrap(), Arc::new(Refused(Some(libc::ENODEV)))));
     assert_eq!(launch.rehearse().unwrap_err().to_string(), "knob a=1: No such device (os error 19)");
-    launch.measures[1] = ("b=2".parse().unwrap(), Arc::new(Refused(None)));
-    let error = Processes::default().start(&["true".to_owned()], &launch).err().unwrap();
+    launch.entries[1] = ("b=2".parse().unwrap(), Arc::new(Refused(None)));
+    let mut command = Command::new("true");
+    launch.apply(&mut command);
+    let error = launch.refused(&command.spawn().unwrap_err()).unwrap();
     assert_eq!(error.to_string(), "knob b=2: ignored");
 }

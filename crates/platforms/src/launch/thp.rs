@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use libc::c_ulong;
 
-use super::{Measure, Refusal};
+use super::{ProcessSetting, Refusal};
 
 pub(super) const HELP: &str =
     "transparent huge pages: never, or madvise (only where the program asks for them; Linux 6.18 or newer)";
 const SYSTEM: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
-/// `PR_THP_DISABLE_EXCEPT_ADVISED` of Linux 6.18.
+/// `PR_THP_DISABLE_EXCEPT_ADVISED`, available from Linux 6.18 on.
 const EXCEPT_ADVISED: c_ulong = 1 << 1;
 
-/// Flags of the call, where there are any.
+/// Flags of the call; 0 disables huge pages completely.
 #[derive(Debug)]
 struct Thp(c_ulong);
 
-pub(super) fn parse(text: &str) -> Result<Arc<dyn Measure>, String> {
+pub(super) fn parse(text: &str) -> Result<Arc<dyn ProcessSetting>, String> {
     match text {
         "never" => Ok(Arc::new(Thp(0))),
         "madvise" => {
@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str) -> Result<Arc<dyn Measure>, String> {
     }
 }
 
-impl Measure for Thp {
+impl ProcessSetting for Thp {
     fn set(&self) -> io::Result<()> {
         let (on, none): (c_ulong, c_ulong) = (1, 0);
         // SAFETY: the call takes numbers only.
@@ -50,17 +50,17 @@ impl Measure for Thp {
     fn in_force(&self) -> io::Result<bool> {
         let none: c_ulong = 0;
         // SAFETY: the call takes numbers only.
-        let found = unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, none, none, none, none) };
-        Ok(found as c_ulong == 1 | self.0)
+        let flags = unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, none, none, none, none) };
+        Ok(flags as c_ulong == 1 | self.0)
     }
 
     fn advice(&self, refusal: &Refusal) -> String {
         match refusal {
             Refusal::Error(error) if self.0 != 0 && error.raw_os_error() == Some(libc::EINVAL) => {
-                "this kernel has it not; it came with Linux 6.18".to_owned()
+                "this kernel does not support it; Linux 6.18 or newer does".to_owned()
             }
             Refusal::Error(error) => error.to_string(),
-            Refusal::Ignored => "the kernel took it and did not do it".to_owned(),
+            Refusal::Ignored => "the kernel accepted it but did not apply it".to_owned(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A setting of the machine as the file that it is.
+//! Reads and writes one sysctl through its file.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -11,19 +11,19 @@ use super::table::{self, Values};
 
 const FEATURES: &str = "/sys/kernel/debug/sched/features";
 
-/// A setting of the machine.
+/// A sysctl that Klatch may change.
 #[derive(Debug)]
 pub(super) struct SystemKnob {
     name: String,
     file: PathBuf,
     values: Values,
-    /// The one of the scheduler's features that it is, if it is one.
+    /// The scheduler feature that it stands for, if it is one.
     feature: Option<String>,
 }
 
 impl SystemKnob {
-    /// `thp`, `sched.FEATURE`, `sched.file`, or the name of a sysctl; only those of the table.
-    pub(super) fn of(name: &str) -> Result<SystemKnob, SysctlError> {
+    /// Accepts `thp`, `sched.FEATURE`, `sched.file` and sysctls, if the table lists them.
+    pub(super) fn from_name(name: &str) -> Result<SystemKnob, SysctlError> {
         let values = table::values(name).ok_or_else(|| SysctlError::Name(name.to_owned()))?;
         let of_scheduler = name.strip_prefix("sched.");
         let feature = of_scheduler.filter(|rest| table::is_feature(rest));
@@ -36,7 +36,7 @@ impl SystemKnob {
         Ok(SystemKnob { name: name.to_owned(), file, values, feature: feature.map(str::to_owned) })
     }
 
-    /// Makes sure that the setting may have this value.
+    /// Checks the value against the table.
     pub(super) fn check(&self, value: &str) -> Result<(), SysctlError> {
         if self.values.allow(value) {
             return Ok(());
@@ -46,22 +46,22 @@ impl SystemKnob {
     }
 
     pub(super) fn read(&self) -> Result<String, SysctlError> {
-        let text =
-            as_root(|| std::fs::read_to_string(&self.file)).map_err(|source| self.failed("read", source))?;
+        let text = as_root(|| std::fs::read_to_string(&self.file))
+            .map_err(|source| self.file_error("read", source))?;
         if let Some(feature) = &self.feature {
             let off = format!("NO_{feature}");
-            let found = text.split_whitespace().find(|word| *word == feature || *word == off);
-            let found = found.ok_or_else(|| SysctlError::Name(self.name.clone()))?;
-            return Ok(if found == off { "off" } else { "on" }.to_owned());
+            let actual = text.split_whitespace().find(|word| *word == feature || *word == off);
+            let actual = actual.ok_or_else(|| SysctlError::Name(self.name.clone()))?;
+            return Ok(if actual == off { "off" } else { "on" }.to_owned());
         }
-        // Of several values that it could have, the one in brackets.
-        let chosen = text.split_once('[').and_then(|(_, rest)| Some(rest.split_once(']')?.0));
-        Ok(chosen.unwrap_or(text.trim()).to_owned())
+        // Files with a choice of values mark the current one with brackets.
+        let bracketed = text.split_once('[').and_then(|(_, rest)| Some(rest.split_once(']')?.0));
+        Ok(bracketed.unwrap_or(text.trim()).to_owned())
     }
 
-    /// Whether it could be written, without doing it.
+    /// Checks the permission to write, without writing.
     pub(super) fn writable(&self) -> Result<(), SysctlError> {
-        self.open().map_err(|source| self.failed("write", source))?;
+        self.open().map_err(|source| self.file_error("write", source))?;
         Ok(())
     }
 
@@ -76,14 +76,14 @@ impl SystemKnob {
             (Some(feature), "off") => format!("NO_{feature}"),
             _ => value.to_owned(),
         };
-        // The kernel takes a value in one write.
+        // The kernel takes a value in a single write.
         self.open().and_then(|mut file| file.write_all(format!("{word}\n").as_bytes())).map_err(|source| {
             let wrong_value = matches!(source.kind(), ErrorKind::InvalidInput);
-            self.failed(if wrong_value { "write such a value to" } else { "write" }, source)
+            self.file_error(if wrong_value { "write such a value to" } else { "write" }, source)
         })
     }
 
-    fn failed(&self, what: &'static str, source: std::io::Error) -> SysctlError {
+    fn file_error(&self, what: &'static str, source: std::io::Error) -> SysctlError {
         let (name, file) = (self.name.clone(), self.file.display().to_string());
         if source.kind() != ErrorKind::NotFound {
             let hint = match (source.kind(), rustix::process::geteuid().is_root()) {
@@ -104,23 +104,23 @@ mod tests {
     use super::*;
 
     fn knob(name: &str, file: &Path) -> SystemKnob {
-        SystemKnob { file: file.to_owned(), ..SystemKnob::of(name).unwrap() }
+        SystemKnob { file: file.to_owned(), ..SystemKnob::from_name(name).unwrap() }
     }
 
     #[test]
-    fn each_name_has_its_file() {
+    fn names_map_to_files() {
         for (name, file) in [
             ("vm.nr_hugepages", "/proc/sys/vm/nr_hugepages"),
             ("thp", "/sys/kernel/mm/transparent_hugepage/enabled"),
             ("sched.base_slice_ns", "/sys/kernel/debug/sched/base_slice_ns"),
             ("sched.WAKEUP_PREEMPTION", "/sys/kernel/debug/sched/features"),
         ] {
-            assert_eq!(SystemKnob::of(name).unwrap().file, Path::new(file));
+            assert_eq!(SystemKnob::from_name(name).unwrap().file, Path::new(file));
         }
     }
 
     #[test]
-    fn a_feature_is_a_word_among_others_and_a_choice_is_in_brackets() {
+    fn features_and_bracketed_values_are_parsed() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "PLACE_LAG NO_RUN_TO_PARITY WAKEUP_PREEMPTION\n").unwrap();
         let read = |name: &str| knob(name, file.path()).read().map_err(|error| error.to_string());

@@ -1,10 +1,10 @@
-//! Settings of the whole machine, for as long as runs need them.
+//! Sets sysctls of the whole machine while runs need them, and restores them afterwards.
 //!
-//! What was there before is written to a file first, which a living Klatch keeps locked: after a kill -9 the next Klatch
-//! finds it unlocked, and puts everything back.
+//! The previous values are first written to a file that this process locks. After a `kill -9` the next Klatch finds that file
+//! unlocked and restores the values.
 
 mod knob;
-mod state;
+mod saved;
 mod table;
 
 use std::io::Write;
@@ -13,105 +13,105 @@ use klatch_privileges::FolderError;
 use thiserror::Error;
 
 use self::knob::SystemKnob;
-use self::state::{Kept, State, Value};
-use crate::knobs::Setting;
+use self::saved::{SavedSysctls, State, Value};
+use crate::setting::Setting;
 
-/// What is set about the machine. Dropping it puts everything back.
+/// Sysctls that are set. Dropping this restores the previous values.
 #[derive(Debug, Default)]
 pub struct Sysctls {
-    kept: Option<Kept>,
+    saved: Option<SavedSysctls>,
 }
 
-/// A setting of the machine that cannot be had.
+/// A sysctl that cannot be set.
 #[derive(Debug, Error)]
 pub enum SysctlError {
-    /// Klatch does not write a setting of this name.
+    /// Klatch does not change a sysctl of this name.
     #[error(
-        "{0} is not a setting that klatch changes; it changes thp, sched.FEATURE (such as sched.WAKEUP_PREEMPTION), and {known}",
-        known = table::known()
+        "{0} is not a setting that klatch changes; it changes thp, sched.FEATURE (such as sched.WAKEUP_PREEMPTION), and {names}",
+        names = table::known_names()
     )]
     Name(String),
-    /// The value is out of range or of another kind.
+    /// The value has the wrong type or is out of range.
     #[error("{name}: {value:?} is not {allowed}")]
     Value {
-        /// As given.
+        /// Name of the sysctl, from the user.
         name: String,
-        /// As given.
+        /// Value that the user requested.
         value: String,
-        /// What it may be.
+        /// Description of the allowed values.
         allowed: String,
     },
-    /// It is not there.
+    /// This kernel does not have the sysctl.
     #[error("{name}: there is no {file} here{hint}")]
     Missing {
-        /// As given.
+        /// Name of the sysctl, from the user.
         name: String,
-        /// Where it should be.
+        /// The file in which the sysctl should be.
         file: String,
-        /// What to do.
+        /// How to make it available; may be empty.
         hint: &'static str,
     },
-    /// It cannot be read or written.
+    /// The file of the sysctl cannot be read or written.
     #[error("{name}: cannot {what} {file}: {source}{hint}")]
     File {
-        /// As given.
+        /// Name of the sysctl, from the user.
         name: String,
-        /// What was tried.
+        /// The operation that failed: `read`, `write` or similar.
         what: &'static str,
-        /// The file.
+        /// The file of the sysctl.
         file: String,
-        /// Why not.
+        /// The error of the operation.
         source: std::io::Error,
-        /// What to do.
+        /// How to avoid the error; may be empty.
         hint: &'static str,
     },
-    /// The kernel took another value.
-    #[error("{name} is {found} after {wanted} was written; all is as it was before")]
-    Else {
-        /// As given.
+    /// The kernel accepted the value but uses another one.
+    #[error("{name} is {actual} after {requested} was written; the previous values are restored")]
+    NotApplied {
+        /// Name of the sysctl, from the user.
         name: String,
-        /// As given.
-        wanted: String,
-        /// What was read back.
-        found: String,
+        /// Value that the user requested.
+        requested: String,
+        /// Value that was read back.
+        actual: String,
     },
-    /// The values from before cannot be saved: the folder for them is not trusted or cannot be made.
-    #[error("cannot save the values from before")]
+    /// The folder for the previous values is not trusted or cannot be created.
+    #[error("cannot save the previous values")]
     Folder(#[from] FolderError),
-    /// The values from before cannot be written down.
-    #[error("cannot save the values from before in {folder}", folder = folder.display())]
+    /// The previous values cannot be written.
+    #[error("cannot save the previous values in {folder}", folder = folder.display())]
     State {
-        /// Where.
+        /// Folder for the previous values.
         folder: std::path::PathBuf,
-        /// The cause.
+        /// The error of the file system.
         #[source]
         source: std::io::Error,
     },
-    /// Two would put back each other's values.
-    #[error("another klatch (process {pid}) has set {name}; wait until it has ended")]
-    Taken {
-        /// The first that both want.
+    /// Another Klatch has set the same sysctl; each would restore the other's value.
+    #[error("another klatch (process {pid}) has set {name}; wait until it ends")]
+    InUse {
+        /// The first sysctl that both set.
         name: String,
-        /// Its process.
+        /// Process id of the other Klatch.
         pid: u32,
     },
 }
 
-/// Something that a Klatch had left behind, and what was done about it; for people to read.
+/// The message about one sysctl that a killed Klatch had left set.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Leftover(String);
+pub struct StaleSysctl(String);
 
-impl std::fmt::Display for Leftover {
+impl std::fmt::Display for StaleSysctl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
 impl Sysctls {
-    /// Sets all of `settings`, or none.
+    /// Sets all `settings`, or none of them.
     ///
     /// # Errors
-    /// One is not there, or needs permission, or the kernel takes another value; or another Klatch has set some.
+    /// A sysctl is missing, needs permission or is set by another Klatch, or the kernel does not apply the value.
     pub fn set(settings: &[Setting]) -> Result<Sysctls, SysctlError> {
         if settings.is_empty() {
             return Ok(Sysctls::default());
@@ -119,97 +119,97 @@ impl Sysctls {
         let mut values = Vec::new();
         let mut knobs = Vec::new();
         for Setting { name, value } in settings {
-            let knob = SystemKnob::of(name)?;
+            let knob = SystemKnob::from_name(name)?;
             knob.check(value)?;
             values.push(Value { name: name.clone(), before: knob.read()?, set: value.clone() });
             knob.writable()?;
             knobs.push(knob);
         }
-        // From here on dropping it puts everything back.
-        let sysctls = Sysctls { kept: Some(state::keep(State::now(values.clone()))?) };
+        // From here on, dropping this restores the previous values.
+        let sysctls = Sysctls { saved: Some(saved::save(State::new(values.clone()))?) };
         for (knob, value) in knobs.iter().zip(&values) {
             knob.write(&value.set)?;
-            let found = knob.read()?;
-            if !same(&found, &value.set) {
-                let (name, wanted) = (value.name.clone(), value.set.clone());
-                return Err(SysctlError::Else { name, wanted, found });
+            let actual = knob.read()?;
+            if !same_value(&actual, &value.set) {
+                let (name, requested) = (value.name.clone(), value.set.clone());
+                return Err(SysctlError::NotApplied { name, requested, actual });
             }
         }
         Ok(sysctls)
     }
 
-    /// Puts everything back.
+    /// Restores the previous values.
     ///
     /// # Errors
-    /// The kernel does not take a value that was there before; the next Klatch will try again.
-    pub fn put_back(mut self) -> Result<(), SysctlError> {
-        self.kept.take().map_or(Ok(()), restore)
+    /// The kernel rejects a previous value. The next Klatch tries again.
+    pub fn restore(mut self) -> Result<(), SysctlError> {
+        self.saved.take().map_or(Ok(()), restore)
     }
 }
 
 impl Drop for Sysctls {
     fn drop(&mut self) {
-        if let Some(Err(error)) = self.kept.take().map(restore) {
-            // A panic would be worse than a standard error that nobody reads.
+        if let Some(Err(error)) = self.saved.take().map(restore) {
+            // A panic in `drop` would be worse than a lost message.
             let _ = writeln!(std::io::stderr(), "klatch: {error}");
         }
     }
 }
 
-/// In the reverse order: a name can be there twice.
-fn restore(kept: Kept) -> Result<(), SysctlError> {
-    let back = |value: &Value| SystemKnob::of(&value.name)?.write(&value.before);
-    let results: Vec<_> = kept.state.values.iter().rev().map(back).collect();
+/// Restores in reverse order, because a name may occur twice.
+fn restore(saved: SavedSysctls) -> Result<(), SysctlError> {
+    let write_back = |value: &Value| SystemKnob::from_name(&value.name)?.write(&value.before);
+    let results: Vec<_> = saved.state.values.iter().rev().map(write_back).collect();
     results.into_iter().collect::<Result<(), _>>()?;
-    kept.forget();
+    saved.delete();
     Ok(())
 }
 
-/// Puts back what a Klatch had set that was killed. What somebody else has changed since is left as it is.
-pub fn put_back_leftovers() -> Vec<Leftover> {
-    let (abandoned, refused) = state::abandoned();
-    let mut told: Vec<Leftover> = refused.into_iter().map(Leftover).collect();
-    for kept in abandoned {
+/// Restores the sysctls that a killed Klatch had set. Values that were changed since then are left as they are.
+pub fn restore_stale_sysctls() -> Vec<StaleSysctl> {
+    let (abandoned, refused) = saved::stale();
+    let mut messages: Vec<StaleSysctl> = refused.into_iter().map(StaleSysctl).collect();
+    for saved in abandoned {
         let results: Vec<bool> =
-            kept.state.values.iter().rev().map(|value| put_back_one(value, &mut told)).collect();
+            saved.state.values.iter().rev().map(|value| restore_stale_value(value, &mut messages)).collect();
         if results.into_iter().all(|done| done) {
-            kept.forget();
+            saved.delete();
         }
     }
-    told
+    messages
 }
 
-/// Whether there is nothing more to do about it.
-fn put_back_one(value: &Value, told: &mut Vec<Leftover>) -> bool {
+/// Restores one value. Returns `false` if the next Klatch should try again.
+fn restore_stale_value(value: &Value, messages: &mut Vec<StaleSysctl>) -> bool {
     let Value { name, before, set } = value;
-    let mut tell =
-        |what: String| told.push(Leftover(format!("a klatch that was killed had set {name}={set}; {what}")));
-    let found = match SystemKnob::of(name).and_then(|knob| knob.read()) {
-        Ok(found) => found,
+    let mut report =
+        |what: String| messages.push(StaleSysctl(format!("a killed klatch left {name}={set}; {what}")));
+    let actual = match SystemKnob::from_name(name).and_then(|knob| knob.read()) {
+        Ok(actual) => actual,
         Err(error) => {
-            tell(format!("it cannot be put back to {before}: {error}"));
+            report(format!("it cannot be restored to {before}: {error}"));
             return false;
         }
     };
-    if same(&found, before) {
+    if same_value(&actual, before) {
         return true;
     }
-    if !same(&found, set) {
-        tell(format!("it is {found} now, so it is left as it is (it was {before})"));
+    if !same_value(&actual, set) {
+        report(format!("it is {actual} now and is not changed (it was {before})"));
         return true;
     }
-    match SystemKnob::of(name).and_then(|knob| knob.write(before)) {
-        Ok(()) => tell(format!("it is {before} again, as before")),
+    match SystemKnob::from_name(name).and_then(|knob| knob.write(before)) {
+        Ok(()) => report(format!("it is restored to {before}")),
         Err(error) => {
-            tell(format!("it cannot be put back to {before}: {error}"));
+            report(format!("it cannot be restored to {before}: {error}"));
             return false;
         }
     }
     true
 }
 
-/// Whether two texts mean the same to the kernel: spaces and leading zeros do not count.
-fn same(one: &str, other: &str) -> bool {
+/// Whether the kernel treats two texts as the same value: white space and leading zeros do not count.
+fn same_value(one: &str, other: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let word =
             |word: &str| word.parse::<i128>().map_or_else(|_| word.to_owned(), |number| number.to_string());
@@ -223,19 +223,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spaces_do_not_make_a_difference() {
-        assert!(same("32768\t60999\n", "32768 60999") && same("007", "7") && !same("1 2", "12"));
+    fn white_space_does_not_change_a_value() {
+        assert!(
+            same_value("32768\t60999\n", "32768 60999") && same_value("007", "7") && !same_value("1 2", "12")
+        );
     }
 
     #[test]
-    fn what_is_no_sysctl_here_is_told_before_anything_is_set() {
-        let says = |text: &str| Sysctls::set(&[text.parse().unwrap()]).unwrap_err().to_string();
+    fn invalid_sysctls_are_refused_before_any_is_set() {
+        let set_error = |text: &str| Sysctls::set(&[text.parse().unwrap()]).unwrap_err().to_string();
         for name in ["../etc/passwd=1", "vm..x=1", "vm.drop caches=1", "kernel.core_pattern=core"] {
-            assert!(says(name).contains(" is not a setting that klatch changes; "), "{name}");
+            assert!(set_error(name).contains(" is not a setting that klatch changes; "), "{name}");
         }
-        let error = says("vm.swappiness=1000");
+        let error = set_error("vm.swappiness=1000");
         assert_eq!(error, "vm.swappiness: \"1000\" is not a whole number of 0 to 200");
-        let error = says("kernel.sched_child_runs_first=1");
+        let error = set_error("kernel.sched_child_runs_first=1");
         assert_eq!(
             error,
             "kernel.sched_child_runs_first: there is no /proc/sys/kernel/sched_child_runs_first here"

@@ -1,13 +1,13 @@
-//! The settings of the machine that Klatch can write, and the values that each may have.
+//! The sysctls that Klatch may change, with their allowed values.
 
-/// What a value looks like.
+/// The allowed values of a sysctl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
-    /// This number of whole numbers within the range, separated by blanks.
+    /// This number of integers within the range, separated by spaces.
     Numbers(usize, i64, i64),
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// The name of something that the kernel can load, such as `cubic`.
+    /// The name of a kernel module without its prefix, such as `cubic`.
     Name,
 }
 
@@ -19,8 +19,8 @@ const LONG: Values = Numbers(1, 0, i64::MAX);
 const PERCENT: Values = Numbers(1, 0, 100);
 const BYTES_OF_THREE: Values = Numbers(3, 1, i32::MAX as i64);
 
-/// Names with their values, sorted. A setting that names programs, paths or modules, or lowers the protection of the machine,
-/// does not belong here.
+/// Names with their allowed values, sorted. A sysctl that names programs, paths or modules, or that weakens the protection
+/// of the machine, must not be listed.
 const SYSCTLS: &[(&str, Values)] = &[
     ("fs.file-max", LONG),
     ("fs.nr_open", INT),
@@ -98,30 +98,30 @@ const OF_SCHEDULER: &[(&str, Values)] = &[
     ("wakeup_granularity_ns", INT),
 ];
 
-/// What the setting of this name may be; `None` if Klatch does not know it.
+/// The allowed values of a sysctl; `None` if Klatch does not change it.
 pub(super) fn values(name: &str) -> Option<Values> {
     let among = |table: &[(&str, Values)], name| {
-        table.iter().find(|(known, _)| *known == name).map(|(_, values)| *values)
+        table.iter().find(|(listed, _)| *listed == name).map(|(_, values)| *values)
     };
     if name == "thp" {
         return Some(OneOf(&["always", "madvise", "never"]));
     }
     match name.strip_prefix("sched.") {
-        // The features differ by kernel; SystemKnob::read refuses one that the kernel does not list.
+        // The features differ by kernel. SystemKnob::read refuses one that this kernel does not list.
         Some(rest) if is_feature(rest) => Some(OneOf(&["on", "off"])),
         Some(rest) => among(OF_SCHEDULER, rest),
         None => among(SYSCTLS, name),
     }
 }
 
-/// All known names but the features of the scheduler, for a message.
-pub(super) fn known() -> String {
+/// All names except the features of the scheduler, for an error message.
+pub(super) fn known_names() -> String {
     let names = SYSCTLS.iter().map(|(name, _)| (*name).to_owned());
     let of_scheduler = OF_SCHEDULER.iter().map(|(name, _)| format!("sched.{name}"));
     names.chain(of_scheduler).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether it is a feature of the scheduler, such as `WAKEUP_PREEMPTION`, rather than a file.
+/// Whether this is a feature of the scheduler, such as `WAKEUP_PREEMPTION`, rather than a file.
 pub(super) fn is_feature(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_')
 }

@@ -91,7 +91,10 @@ fn invalid_files_are_refused_with_line_and_column() {
             "question = 'q'\nplatforms = []\n".into(),
             "mine.toml:2:13: platforms is empty, so there is nothing to run",
         ),
-        ("question = 'q'\nplatforms = ['x']\n".into(), "mine.toml:2:14: no platform is called x; there are "),
+        (
+            "question = 'q'\nplatforms = ['x']\n".into(),
+            "mine.toml:2:14: no platform is named x; the catalog has ",
+        ),
         ("platforms = ['x']\n".into(), "mine.toml:1:1: missing field `question`"),
         ("question = 'q\n".into(), "mine.toml:1:"),
     ];

@@ -1,4 +1,4 @@
-//! The limits of this machine and of this process, and what is in use of them.
+//! The limits of this machine and of this process, and their current use.
 
 use std::path::PathBuf;
 
@@ -14,36 +14,36 @@ pub(super) struct Limit {
     pub(super) name: String,
     pub(super) value: u64,
     pub(super) used: u64,
-    /// The command that raises it; `{}` is what is needed in all.
+    /// The command that raises it; `{}` stands for the total that is needed.
     pub(super) raise: String,
 }
 
 impl Limit {
-    pub(super) fn tell(&self, who: &str, amount: u64, what: &str) -> String {
+    pub(super) fn describe(&self, side: &str, amount: u64, what: &str) -> String {
         let Limit { name, value, used, raise } = self;
         let in_use = if *used > 0 { format!(" with {used} in use") } else { String::new() };
         let raise = raise.replace("{}", &(amount + used).to_string());
-        format!("{who} needs {amount} {what}, and {name} is {value}{in_use}; raise it with `{raise}`")
+        format!("{side} needs {amount} {what}, and {name} is {value}{in_use}; raise it with `{raise}`")
     }
 }
 
-/// All limits that a run can meet. Where the kernel tells none, there is none.
+/// All limits that a run may reach. A limit that the kernel does not report is absent.
 #[derive(Debug)]
 pub(super) struct Machine {
     /// Open files of one process.
     pub(super) files: Vec<Limit>,
     /// Memory maps of one process.
     pub(super) maps: Vec<Limit>,
-    /// Threads of all together.
+    /// Threads of all processes together.
     pub(super) threads: Vec<Limit>,
-    /// Memory of all together, MiB.
+    /// Memory of all processes together, MiB.
     pub(super) memory_mib: Vec<Limit>,
     /// Local ports for connections to one address.
     pub(super) ports: Vec<Limit>,
 }
 
 impl Machine {
-    pub(super) fn here() -> Machine {
+    pub(super) fn detect() -> Machine {
         let files = getrlimit(Resource::Nofile).maximum.map(|value| Limit {
             name: "the hard limit of open files".into(),
             value,
@@ -64,7 +64,7 @@ fn threads() -> Vec<Limit> {
     let tasks = limits::threads_on_system().unwrap_or(0);
     let mut limits: Vec<Limit> =
         ["kernel.threads-max", "kernel.pid_max"].iter().filter_map(|name| sysctl(name, tasks)).collect();
-    // The kernel does not hold root to it.
+    // The kernel does not apply this limit to root.
     if !programs_run_as_root()
         && let Some(value) = getrlimit(Resource::Nproc).current
     {
@@ -90,13 +90,13 @@ fn memory() -> Vec<Limit> {
         used: 0,
         raise: "free -m   # stop what uses most".into(),
     });
-    let of_group = |group: &PathBuf| {
+    let group_limit = |group: &PathBuf| {
         let (most, now) = match group.join("memory.max").exists() {
             true => ("memory.max", "memory.current"),
             false => ("memory.limit_in_bytes", "memory.usage_in_bytes"),
         };
         let file = group.join(most);
-        // What was read from files is given back when it is needed.
+        // The kernel reclaims cached files on demand.
         let files = field(group.join("memory.stat"), "inactive_file").unwrap_or(0);
         Some(Limit {
             name: format!("{most} of the control group {} in MiB", group.display()),
@@ -105,7 +105,7 @@ fn memory() -> Vec<Limit> {
             raise: format!("echo {{}}M > {}", file.display()),
         })
     };
-    available.into_iter().chain(control_groups("memory").iter().filter_map(of_group)).collect()
+    available.into_iter().chain(control_groups("memory").iter().filter_map(group_limit)).collect()
 }
 
 fn ports() -> Option<Limit> {
@@ -120,7 +120,7 @@ fn sysctl(name: &str, used: u64) -> Option<Limit> {
     Some(Limit { name: name.into(), value, used, raise: format!("sysctl -w {name}={{}}") })
 }
 
-/// Threads of the user whose programs are started.
+/// Threads of the user who executes programs.
 fn tasks_of_user() -> u64 {
     let user = invoker().map_or_else(|| geteuid().as_raw(), |invoker| invoker.uid);
     limits::threads_of_user(user)
@@ -131,8 +131,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_has_limits() {
-        let Machine { files, maps, threads, memory_mib, ports } = Machine::here();
+    fn limits_of_this_machine_are_detected() {
+        let Machine { files, maps, threads, memory_mib, ports } = Machine::detect();
         assert!(files[0].value > 10 && maps[0].value > 1000 && ports[0].value > 0);
         assert!(memory_mib[0].value > 10 && threads.iter().any(|limit| limit.name == "kernel.pid_max"));
         assert!(threads.iter().all(|limit| limit.used > 0 && limit.used < limit.value), "{threads:?}");

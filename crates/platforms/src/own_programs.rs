@@ -1,4 +1,4 @@
-//! The programs that Klatch brings itself: its own file, and two jars, which are inside it.
+//! The programs that Klatch brings along: its own executable, and two jars that are compiled into it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use klatch_privileges::{FolderError, cache_folder, file_matches, sha256_hex};
 use thiserror::Error;
 
-/// A jar of Klatch's own.
+/// A jar that is compiled into the program.
 struct Jar {
     name: &'static str,
-    /// The environment variable that names another one.
+    /// The environment variable that replaces it with another file.
     variable: &'static str,
-    /// As it was when this program was built; empty if it was built without.
+    /// The jar, or empty if it did not exist when this program was built.
     contents: &'static [u8],
 }
 
@@ -26,63 +26,63 @@ static NETTY: Jar = Jar {
     contents: include_bytes!(concat!(env!("OUT_DIR"), "/klatch-netty.jar")),
 };
 
-/// A program of Klatch's own that cannot be used.
+/// A program of Klatch that cannot be used.
 #[derive(Debug, Error)]
 pub enum OwnError {
-    /// The own file cannot be found.
-    #[error("cannot find the klatch program itself: {0}")]
-    CrowdSelfReport(std::io::Error),
-    /// The jar is neither inside nor named.
+    /// The path of the running executable is unknown.
+    #[error("cannot find the path of the klatch program: {0}")]
+    Executable(std::io::Error),
+    /// The jar is not compiled in, and the environment names no other.
     #[error(
         "this klatch was built without {name}.jar; build it with `make build`, or set {variable} to its path"
     )]
     NoJar {
-        /// Its name, without the ending.
+        /// Name of the jar, without its extension.
         name: &'static str,
-        /// The environment variable that can name it.
+        /// The environment variable that can name one.
         variable: &'static str,
     },
-    /// The jar is named, but not there.
+    /// The environment names a jar that does not exist.
     #[error("{variable} names {path}, which is not a file", path = path.display())]
     JarMissing {
-        /// The environment variable.
+        /// The environment variable that names it.
         variable: &'static str,
-        /// As given.
+        /// Path in that variable.
         path: PathBuf,
     },
-    /// The folder for it is not trusted or cannot be made.
+    /// The cache folder is not trusted or cannot be created.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The jar inside cannot be laid down.
-    #[error("cannot lay {name}.jar into {folder}", folder = folder.display())]
+    /// The jar cannot be written to the cache.
+    #[error("cannot write {name}.jar to {folder}", folder = folder.display())]
     Unpack {
-        /// Its name, without the ending.
+        /// Name of the jar, without its extension.
         name: &'static str,
-        /// Where it should go.
+        /// The cache folder that was used.
         folder: PathBuf,
-        /// The cause.
+        /// The error of the file system.
         #[source]
         source: std::io::Error,
     },
 }
 
-/// The path of this program.
+/// The path of the running executable.
 ///
 /// # Errors
-/// The system does not tell.
-pub fn klatch_itself() -> Result<PathBuf, OwnError> {
-    std::env::current_exe().map_err(OwnError::CrowdSelfReport)
+/// The system does not provide it.
+pub fn klatch_program() -> Result<PathBuf, OwnError> {
+    std::env::current_exe().map_err(OwnError::Executable)
 }
 
-/// The path of `klatch.jar`: what `KLATCH_JAR` names, or else the one inside this program, laid into the user's cache.
+/// The path of `klatch.jar`: the one that `KLATCH_JAR` names, or the compiled-in one, unpacked into the user's cache.
 ///
 /// # Errors
-/// There is none, or the cache cannot be written.
+/// There is no jar, or the cache cannot be written.
 pub fn klatch_jar() -> Result<PathBuf, OwnError> {
     KLATCH.path()
 }
 
-/// The path of `klatch-netty.jar`, which `KLATCH_NETTY_JAR` can name; otherwise as [`klatch_jar`].
+/// The path of `klatch-netty.jar`, which `KLATCH_NETTY_JAR` may replace; see [`klatch_jar`].
 pub(crate) fn netty_jar() -> Result<PathBuf, OwnError> {
     NETTY.path()
 }
@@ -97,15 +97,15 @@ impl Jar {
             return Err(OwnError::NoJar { name, variable });
         }
         let folder = cache_folder()?;
-        self.lay_down(folder.path()).map_err(|source| OwnError::Unpack {
+        self.unpack(folder.path()).map_err(|source| OwnError::Unpack {
             name,
             folder: folder.path().to_owned(),
             source,
         })
     }
 
-    /// The name has the checksum of the contents, so two builds keep apart. A file whose contents differ is replaced.
-    fn lay_down(&self, folder: &Path) -> std::io::Result<PathBuf> {
+    /// The file name contains a checksum, so builds do not share a file. A file with other contents is replaced.
+    fn unpack(&self, folder: &Path) -> std::io::Result<PathBuf> {
         let path = folder.join(format!("{}-{}.jar", self.name, &sha256_hex(self.contents)[..16]));
         if file_matches(&path, self.contents) {
             return Ok(path);
@@ -124,21 +124,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_jar_that_was_altered_in_place_is_replaced() {
+    fn a_modified_jar_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let jar = Jar { name: "test", variable: "TEST_JAR", contents: b"as it was built" };
-        let path = jar.lay_down(folder.path()).unwrap();
-        // As long as the right one: a check of the length would not see it.
+        let path = jar.unpack(folder.path()).unwrap();
+        // The same length, so a check of the length would not detect it.
         std::fs::write(&path, "as it was bu1lt").unwrap();
-        assert_eq!(jar.lay_down(folder.path()).unwrap(), path);
+        assert_eq!(jar.unpack(folder.path()).unwrap(), path);
         assert_eq!(std::fs::read(&path).unwrap(), jar.contents);
         let elsewhere = folder.path().join("elsewhere");
         std::fs::rename(&path, &elsewhere).unwrap();
         symlink(&elsewhere, &path).unwrap();
-        jar.lay_down(folder.path()).unwrap();
+        jar.unpack(folder.path()).unwrap();
         assert!(path.symlink_metadata().unwrap().is_file(), "a link could lead to another jar later");
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap();
-        jar.lay_down(folder.path()).unwrap();
+        jar.unpack(folder.path()).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o022, 0);
     }
 }

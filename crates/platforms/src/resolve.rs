@@ -1,0 +1,301 @@
+//! Resolves a requested platform to its catalog entry, Java, program and knobs.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::capacity::Side;
+use crate::catalog::{CatalogError, Entry, Knob, catalog, java_crowd, java_knobs};
+use crate::java::{Java, JavaError, JavaRuntimes};
+use crate::own_programs::OwnError;
+use crate::program::{InstalledProgram, ProgramError, find_program};
+use crate::resolved_knobs::ResolvedKnobs;
+use crate::setting::{KnobError, Setting};
+use crate::sources::SourceError;
+
+/// The default platforms: the classic Java server if there is a Java for it, else the native one.
+const DEFAULTS: [&str; 2] = ["java-threads", "native-epoll"];
+
+/// A platform as a user requests it.
+#[derive(Clone, Debug, Default)]
+pub struct PlatformRequest {
+    /// `name`, or `name@version` for a Java of that feature version; `None` for the default.
+    pub name: Option<String>,
+    /// The Java that the user named.
+    pub java: Option<PathBuf>,
+    /// A folder with additional catalog entries.
+    pub catalog: Option<PathBuf>,
+    /// Knobs that the user set.
+    pub settings: Vec<Setting>,
+}
+
+/// A platform that can run on this machine.
+#[derive(Clone, Debug)]
+pub struct ResolvedPlatform {
+    /// Its name, for a Java platform with the feature version: `java-threads@17`.
+    pub name: String,
+    /// Its entry in the catalog.
+    pub entry: Entry,
+    /// The Java that runs it, for a Java platform.
+    pub java: Option<Java>,
+    /// The installed program that it needs, if any.
+    pub program: Option<InstalledProgram>,
+    /// Knobs that the user set.
+    pub settings: Vec<Setting>,
+    /// The reason for the choice, if Klatch chose the platform.
+    pub because: Option<String>,
+    /// Launch settings and arguments that the knobs stand for.
+    pub knobs: ResolvedKnobs,
+}
+
+impl ResolvedPlatform {
+    /// Its needs with these knobs, for `processes` of which the largest has `connections`.
+    pub fn side(&self, processes: u64, connections: u64) -> Side {
+        let needs = self.entry.needs.clone();
+        let needs = if self.java.is_some() { needs.with_heap(&self.settings) } else { needs };
+        Side { name: self.name.clone(), needs, processes, connections }
+    }
+}
+
+/// Reasons why a platform cannot be measured here.
+#[derive(Debug, Error)]
+pub enum PlatformError {
+    /// The catalog has an invalid file.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// The catalog has no platform of this name.
+    #[error("no platform is named {name}; the catalog has {available}")]
+    Unknown {
+        /// Name that the user requested.
+        name: String,
+        /// All names of the catalog.
+        available: String,
+    },
+    /// The user requested a version of a platform that does not run on Java.
+    #[error("{name} is not a Java platform, so it has no version {version}")]
+    Version {
+        /// Name of the platform.
+        name: String,
+        /// Version that the user requested.
+        version: String,
+    },
+    /// No usable Java is installed.
+    #[error("{name} {source}")]
+    Java {
+        /// Name of the platform.
+        name: String,
+        /// The reason, and how to install one.
+        source: JavaError,
+    },
+    /// A program that it needs is not usable.
+    #[error("{name} {source}")]
+    Program {
+        /// Name of the platform.
+        name: String,
+        /// The reason, and how to install it.
+        source: ProgramError,
+    },
+    /// Its source cannot be built.
+    #[error("{name}: {source}")]
+    Source {
+        /// Name of the platform.
+        name: String,
+        /// The step of the build that failed.
+        source: SourceError,
+    },
+    /// A knob cannot be set as requested.
+    #[error(transparent)]
+    Knob(#[from] KnobError),
+    /// A file of Klatch itself is missing.
+    #[error(transparent)]
+    Own(#[from] OwnError),
+}
+
+/// Finds the platform, its Java and its program, and checks its knobs.
+///
+/// # Errors
+/// There is no such platform, or it cannot run here, or a knob cannot be set.
+pub fn resolve(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformError> {
+    let runtimes = JavaRuntimes::new(request.java.as_deref());
+    if let Some(name) = &request.name {
+        return resolve_named(name, request, &runtimes);
+    }
+    match resolve_named(DEFAULTS[0], request, &runtimes) {
+        Ok(platform) => {
+            let java = platform.java.as_ref().map_or(String::new(), |java| java.path.display().to_string());
+            let because = format!("the default: {java} is new enough");
+            Ok(ResolvedPlatform { because: Some(because), ..platform })
+        }
+        // A Java that the user named is never replaced.
+        Err(PlatformError::Java { name, source }) if request.java.is_none() => {
+            let because = Some(format!("the default would be {name}, which {source}"));
+            Ok(ResolvedPlatform { because, ..resolve_named(DEFAULTS[1], request, &runtimes)? })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn resolve_named(
+    name: &str,
+    request: &PlatformRequest,
+    runtimes: &JavaRuntimes,
+) -> Result<ResolvedPlatform, PlatformError> {
+    let (base, version) = name.split_once('@').map_or((name, None), |(base, version)| (base, Some(version)));
+    let mut entries = catalog(request.catalog.as_deref())?;
+    let Some(index) = entries.iter().position(|entry| entry.name == base) else {
+        let names: Vec<String> = entries.into_iter().map(|entry| entry.name).collect();
+        return Err(PlatformError::Unknown { name: base.to_owned(), available: names.join(", ") });
+    };
+    let entry = entries.swap_remove(index);
+    let java = find_java(&entry, version, runtimes)?;
+    resolve_entry(entry, java, request)
+}
+
+/// Completes a catalog entry with its program and knobs.
+fn resolve_entry(
+    entry: Entry,
+    java: Option<Java>,
+    request: &PlatformRequest,
+) -> Result<ResolvedPlatform, PlatformError> {
+    let name = entry.name.clone();
+    let program = entry.program.as_ref().map(find_program).transpose();
+    let program = program.map_err(|source| PlatformError::Program { name: name.clone(), source })?;
+    let knobs = ResolvedKnobs::new(&name, &request.settings, &entry.knobs, java.is_some())?;
+    Ok(ResolvedPlatform {
+        name: java.as_ref().map_or_else(|| name.clone(), |java| format!("{name}@{}", java.feature)),
+        knobs,
+        settings: request.settings.clone(),
+        because: None,
+        entry,
+        java,
+        program,
+    })
+}
+
+fn find_java(
+    entry: &Entry,
+    version: Option<&str>,
+    runtimes: &JavaRuntimes,
+) -> Result<Option<Java>, PlatformError> {
+    let name = entry.name.clone();
+    let wrong_version =
+        |version: &str| PlatformError::Version { name: entry.name.clone(), version: version.to_owned() };
+    match (&entry.java, version) {
+        (None, None) => Ok(None),
+        (None, Some(version)) => Err(wrong_version(version)),
+        (Some(needs), None) => match runtimes.find(needs.version_min) {
+            Ok(java) => Ok(Some(java)),
+            Err(source) => Err(PlatformError::Java { name, source }),
+        },
+        (Some(needs), Some(version)) => {
+            let feature = version.parse().map_err(|_| wrong_version(version))?;
+            let java = match runtimes.with_version(feature) {
+                Ok(java) if java.feature < needs.version_min => {
+                    Err(JavaError::TooOld { path: java.path, actual: feature, required: needs.version_min })
+                }
+                other => other,
+            };
+            java.map(Some).map_err(|source| PlatformError::Java { name, source })
+        }
+    }
+}
+
+/// A platform as `klatch platforms` lists it.
+#[derive(Debug)]
+pub struct PlatformListing {
+    /// Its entry in the catalog.
+    pub entry: Entry,
+    /// Its variants on this machine (one for each Java version), or the reason why it cannot run.
+    pub variants: Result<Vec<ResolvedPlatform>, PlatformError>,
+}
+
+impl PlatformListing {
+    /// Its own knobs and those of its Java: name, and description with the allowed values.
+    pub fn knobs(&self) -> Vec<(String, String)> {
+        let of_java = if self.entry.java.is_some() { java_knobs() } else { Default::default() };
+        self.entry.knobs.iter().chain(&of_java).map(describe_knob).collect()
+    }
+}
+
+/// The knobs of the Java crowd: name, and description with the allowed values.
+pub fn crowd_knobs() -> Vec<(String, String)> {
+    java_crowd().knobs.iter().map(describe_knob).collect()
+}
+
+fn describe_knob((name, knob): (&String, &Knob)) -> (String, String) {
+    let values: Vec<&str> = knob.values.keys().map(String::as_str).collect();
+    let values = if values.is_empty() { String::new() } else { format!(" [{}]", values.join(", ")) };
+    (name.clone(), format!("{}{values}", knob.help))
+}
+
+/// All platforms, each with its variants on this machine.
+///
+/// # Errors
+/// The catalog has an invalid file.
+pub fn list(request: &PlatformRequest) -> Result<Vec<PlatformListing>, PlatformError> {
+    let runtimes = JavaRuntimes::new(request.java.as_deref());
+    let variants = |entry: &Entry| -> Result<Vec<ResolvedPlatform>, PlatformError> {
+        let java = find_java(entry, None, &runtimes)?;
+        let Some(needs) = entry.java.as_ref().filter(|_| request.java.is_none()) else {
+            return Ok(vec![resolve_entry(entry.clone(), java, request)?]);
+        };
+        // Of several runtimes of one version `resolve` uses the first, and so does the list.
+        let mut others: Vec<&Java> = runtimes.installed().iter().collect();
+        others.retain(|java| java.feature >= needs.version_min);
+        others.sort_by_key(|java| java.feature);
+        others.dedup_by_key(|java| java.feature);
+        others.into_iter().map(|java| resolve_entry(entry.clone(), Some(java.clone()), request)).collect()
+    };
+    let entries = catalog(request.catalog.as_deref())?;
+    Ok(entries.into_iter().map(|entry| PlatformListing { variants: variants(&entry), entry }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(name: &str) -> PlatformRequest {
+        PlatformRequest { name: Some(name.to_owned()), ..PlatformRequest::default() }
+    }
+
+    fn resolve_text(request: &PlatformRequest) -> String {
+        resolve(request).map_or_else(|error| error.to_string(), |platform| platform.name)
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_catalog() {
+        let error = resolve_text(&request("java-fibers"));
+        assert!(error.starts_with("no platform is named java-fibers; the catalog has "), "{error}");
+        assert!(error.contains("java-threads, ") && error.contains("native-epoll"), "{error}");
+    }
+
+    #[test]
+    fn a_named_java_is_not_replaced() {
+        let error = resolve_text(&PlatformRequest {
+            java: Some("/nowhere/java".into()),
+            ..PlatformRequest::default()
+        });
+        assert!(error.starts_with("java-threads cannot run /nowhere/java"), "{error}");
+    }
+
+    #[test]
+    fn only_java_platforms_have_versions() {
+        assert_eq!(
+            resolve_text(&request("native-epoll@17")),
+            "native-epoll is not a Java platform, so it has no version 17"
+        );
+        assert!(
+            resolve_text(&request("java-threads@999")).starts_with("java-threads needs Java 999, and found ")
+        );
+    }
+
+    #[test]
+    fn an_unknown_knob_lists_those_of_the_platform() {
+        let settings = vec!["turbo=on".parse().unwrap()];
+        let error = resolve_text(&PlatformRequest { settings, ..request("native-epoll") });
+        assert_eq!(
+            error,
+            "native-epoll has no knob turbo; it has loops, nodelay, sendq, cpus, nice, policy, thp"
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! Resolves settings of a server or a crowd to process settings, Java options and arguments.
+
+use std::collections::BTreeMap;
+
+use crate::arguments::arguments;
+use crate::catalog::{Knob, java_crowd, java_knobs, native_crowd};
+use crate::large_pages::{LargePages, check_available};
+use crate::launch::{self, Launch};
+use crate::setting::{KnobError, Setting};
+
+/// The effect of the settings of one process.
+#[derive(Clone, Debug, Default)]
+pub struct ResolvedKnobs {
+    /// Process settings, applied before the program starts.
+    pub launch: Launch,
+    /// Options for the Java virtual machine.
+    pub java_options: Vec<String>,
+    /// Arguments for the server or crowd.
+    pub arguments: Vec<String>,
+    large_pages: Option<LargePages>,
+}
+
+impl ResolvedKnobs {
+    /// Resolves `settings` for `owner`, which has the knobs `own`, those of every process and, if `on_java`, those of every Java.
+    pub(crate) fn new(
+        owner: &str,
+        settings: &[Setting],
+        own: &BTreeMap<String, Knob>,
+        on_java: bool,
+    ) -> Result<ResolvedKnobs, KnobError> {
+        let of_java = if on_java { java_knobs() } else { BTreeMap::new() };
+        let own_names = own.keys().chain(of_java.keys()).map(String::as_str);
+        let available: Vec<&str> = own_names.chain(launch::names()).collect();
+        for (index, Setting { name, .. }) in settings.iter().enumerate() {
+            if !available.contains(&name.as_str()) {
+                let (platform, name) = (owner.to_owned(), name.clone());
+                return Err(KnobError::Unknown { platform, name, available: available.join(", ") });
+            }
+            if settings[..index].iter().any(|earlier| earlier.name == *name) {
+                return Err(KnobError::Twice(name.clone()));
+            }
+        }
+        let mut large_pages = None;
+        for setting in settings {
+            let knob = own.get(&setting.name).or(of_java.get(&setting.name));
+            if let Some(pages) = knob.and_then(|knob| knob.pages.get(&setting.value)) {
+                large_pages = check_available(setting, *pages, settings)?;
+            }
+        }
+        Ok(ResolvedKnobs {
+            java_options: arguments(settings, &of_java)?,
+            arguments: arguments(settings, own)?,
+            launch: Launch::new(settings)?,
+            large_pages,
+        })
+    }
+
+    /// Verifies the settings that only a running process can show.
+    ///
+    /// # Errors
+    /// The process did not get its large pages.
+    pub fn in_force(&self, pid: u32) -> Result<(), KnobError> {
+        self.large_pages.as_ref().map_or(Ok(()), |pages| pages.in_force(pid))
+    }
+
+    /// Resolves `settings` for the native crowd.
+    ///
+    /// # Errors
+    /// It has no such knob, or this machine does not allow the setting.
+    pub fn for_native_crowd(settings: &[Setting]) -> Result<ResolvedKnobs, KnobError> {
+        ResolvedKnobs::new("the native crowd", settings, &native_crowd().knobs, false)
+    }
+
+    /// Resolves `settings` for the Java crowd.
+    ///
+    /// # Errors
+    /// It has no such knob, or this machine does not allow the setting.
+    pub fn for_java_crowd(settings: &[Setting]) -> Result<ResolvedKnobs, KnobError> {
+        ResolvedKnobs::new("the Java crowd", settings, &java_crowd().knobs, true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(texts: &[&str]) -> Vec<Setting> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn settings_are_split_by_their_target() {
+        let knobs = ResolvedKnobs::for_java_crowd(&settings(&["yield", "heap=64m", "nice=3"])).unwrap();
+        assert_eq!(knobs.arguments, ["--yield"]);
+        assert_eq!(knobs.java_options, ["-Xms64m", "-Xmx64m"]);
+        assert!(format!("{:?}", knobs.launch).contains("Nice(3)"), "{knobs:?}");
+    }
+
+    #[test]
+    fn invalid_crowd_knobs_are_reported() {
+        let error =
+            |texts: &[&str]| ResolvedKnobs::for_native_crowd(&settings(texts)).unwrap_err().to_string();
+        assert_eq!(error(&["heap=1g"]), "the native crowd has no knob heap; it has cpus, nice, policy, thp");
+        assert_eq!(error(&["nice=1", "nice=2"]), "knob nice is set twice");
+    }
+}
