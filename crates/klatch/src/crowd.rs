@@ -89,7 +89,7 @@ impl Crowd {
         let result = run(&options, inbox, |event| {
             monitor.on_event(event);
             match &mut progress {
-                Some(progress) => progress.tell(event),
+                Some(progress) => progress.update(event),
                 None => print_event(event),
             }
         })?;

@@ -91,7 +91,7 @@ impl Open {
         for name in folders(&self.results)? {
             // Skip folders without results.
             if let Ok(source) = read(&self.results.join(&name)) {
-                entries.push(Entry::of(&name, &source));
+                entries.push(Entry::new(&name, &source));
             }
         }
         entries.retain(|entry| entry.holds(words));

@@ -207,7 +207,7 @@ impl Display<'_> {
             VisitEvent::RunStarted(role, number) => {
                 self.progress = Some(Progress::new(klatch_report::role_and_number(role, number)));
             }
-            VisitEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.tell(event)),
+            VisitEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.update(event)),
             VisitEvent::RunEnded(record) if self.json => print_json(record),
             VisitEvent::RunEnded(record) => print_line(one_line(record)),
             VisitEvent::Ready(_) => {}

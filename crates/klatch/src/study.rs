@@ -226,7 +226,7 @@ impl Display {
                 self.progress = Some(Progress::new(role_and_number(role, number)));
             }
             StudyEvent::Visit(VisitEvent::Crowd(event)) => {
-                self.progress.iter_mut().for_each(|progress| progress.tell(event))
+                self.progress.iter_mut().for_each(|progress| progress.update(event))
             }
             _ if self.json => {}
             StudyEvent::VisitStarted { cell, block, left } => {
@@ -249,10 +249,10 @@ fn update_live(live: &mut Live, event: StudyEvent<'_>) {
     match event {
         StudyEvent::VisitStarted { cell, block, left } => live.visit(&cell.id, block, left),
         StudyEvent::Visit(VisitEvent::Ready(_)) => {}
-        StudyEvent::Visit(VisitEvent::RunStarted(role, number)) => live.begins(role, number),
+        StudyEvent::Visit(VisitEvent::RunStarted(role, number)) => live.begin_run(role, number),
         StudyEvent::Visit(VisitEvent::Crowd(event)) => live.crowd(event),
         StudyEvent::Visit(VisitEvent::RunEnded(record)) => live.ended(record),
-        StudyEvent::VisitFailed(cell, cause) => live.says(&cell.id, &format!("failed: {cause}")),
-        StudyEvent::CellSettled(cell, verdict) => live.says(&cell.id, verdict),
+        StudyEvent::VisitFailed(cell, cause) => live.set_status(&cell.id, &format!("failed: {cause}")),
+        StudyEvent::CellSettled(cell, verdict) => live.set_status(&cell.id, verdict),
     }
 }

@@ -45,7 +45,7 @@ fn runs_have_reports_in_every_format_alone_and_side_by_side() {
         serde_json::from_str(&report(&[&a.join("trial-1.json"), &b.join("trial-1.json")], "json")).unwrap();
     assert_eq!(
         (json["schema"].as_str(), json["cells"].as_array().map(Vec::len)),
-        (Some("klatch-report/1"), Some(2))
+        (Some("klatch-report/2"), Some(2))
     );
     assert!(report(&[a, b], "html").contains("B compared with A"));
 

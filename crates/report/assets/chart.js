@@ -1,11 +1,11 @@
 "use strict";
-// Draws a chart of the report with Observable Plot. All colours are variables of the style sheet, so that they follow it.
+// Draws a chart of the report with Observable Plot. Colours are variables of the style sheet, so that they follow its theme.
 (() => {
   const { number, short, tooltip } = window.Klatch;
   const COLOURS = 8;
   const DASHES = [null, "6 3", "2 3"];
   const NARROW = 560;
-  // Of bars whose colour is used a second time.
+  // Opacity of bars whose colour is used a second time.
   const PALE = 0.5;
 
   const seriesOf = (chart) => [...new Set(chart.points.map((point) => point.series))];
@@ -18,7 +18,7 @@
     return (text) => context.measureText(text).width;
   })();
 
-  // Breaks a label into lines of at most so many px, also within words.
+  // Breaks a label into lines of at most `width` px, within words if necessary.
   function wrapped(text, width) {
     const lines = [""];
     for (const part of text.split(/(?<=[ ,:/_-])/)) {
@@ -45,7 +45,7 @@
     Plot.tip(points, Plot.pointer({ ...options, title: (point) => tooltip(chart, point), fill: "var(--paper)",
       stroke: "var(--line)", lineWidth: 26, textPadding: 10, maxRadius: 60 }));
 
-  // What bars and stacked bars share: names at the left where they fit, above the bars where they do not.
+  // Options common to bars and stacked bars: names to the left if they fit, else above the bars.
   function rows(chart, width, names) {
     const longest = Math.max(0, ...names.map(measure));
     const above = longest > width * 0.34;
@@ -86,7 +86,7 @@
           y: "x", dy: shift, stroke: "var(--ink)", strokeWidth: 1.5, marker: "tick" }),
         Plot.text(good, { x: end, y: "x", dy: shift, text: value, textAnchor: "start", dx: 8, fill: "var(--ink)" }),
         Plot.text(bad, { frameAnchor: "left", y: "x", dy: shift, dx: 4, textAnchor: "start", fill: "var(--bad)",
-          text: (point) => `✕ ${short(point.note ?? "no value", Math.max(12, Math.floor((width - options.marginLeft) / 8) - 18))}` }),
+          text: (point) => `✕ ${short(point.detail ?? "no value", Math.max(12, Math.floor((width - options.marginLeft) / 8) - 18))}` }),
         Plot.ruleX([0], { stroke: "var(--quiet)" }),
         labels,
         tip(chart, chart.points, { x: (point) => point.y ?? 0, y: "x" }),
@@ -112,7 +112,7 @@
 
   const label = (axis) => (axis.unit ? `${axis.label} (${axis.unit})` : axis.label);
 
-  // Percentiles by their distance from 100 %: 90, 99 and 99.9 are one step apart. What is beyond the last is the maximum.
+  // Percentiles by their distance from 100 %: 90, 99 and 99.9 are one step apart. Anything beyond the last tick is the maximum.
   const NINES = 4.6;
   const nines = (percentile) => Math.min(NINES, -Math.log10(1 - Math.min(percentile, 99.9999) / 100));
 
@@ -130,7 +130,7 @@
       ...(few ? { ticks: values } : { ticks: Math.max(3, Math.floor(width / 110)) }), tickFormat: number } };
   }
 
-  // The range of y, with a margin that keeps what is drawn inside.
+  // The y axis, with a margin that keeps all points inside.
   function upwards(chart) {
     const values = chart.points.flatMap((point) => [point.y, point.low, point.high]).filter((value) => value !== null);
     const marked = chart.marks.flatMap((mark) => mark.line.map(([, y]) => y)).filter((value) => value !== null);
@@ -142,11 +142,11 @@
       return { ...axis, type: "log", domain: [least / 1.2, most * 1.2], ticks: 5, clamp: true };
     }
     const all = [...values, ...marked];
-    // A wide interval must not press all else to the ground: it is cut at twice the largest value, and the tooltip has it.
+    // Intervals are clipped at twice the largest value, so that a wide one does not flatten the chart; the tooltip has all of it.
     const largest = Math.max(0, ...chart.points.map((point) => point.y ?? 0), ...marked);
     const most = Math.min(Math.max(0, ...all), largest * 2 || 1);
     const least = Math.min(...all);
-    // Dots around a mean would all be at the top of a chart that begins at 0.
+    // On an axis from 0, dots around a mean would all lie at the top.
     const from = chart.kind === "dots" && least > most / 2 ? least - (most - least) * 0.15 : 0;
     return { ...axis, domain: [from, most + (most - from) * 0.06 || 1], ticks: 6 };
   }
@@ -212,7 +212,7 @@
       ] };
   }
 
-  // Words as on an axis of numbers do not occur in lines, and numbers not in bars: the report sees to it.
+  // The report uses numeric x axes for lines and names for bars only.
   const KINDS = { bars, stacked, lines, dots: lines, columns };
 
   function draw(chart, width) {

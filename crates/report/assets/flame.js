@@ -1,20 +1,20 @@
 "use strict";
-// A flame graph by d3's partition layout, the outermost routine on top. Click or Enter zooms, Escape shows all again.
+// A flame graph by d3's partition layout, the outermost routine on top. Click or Enter zooms in, Escape zooms out.
 (() => {
   const ROW = 18;
   const NAMESPACE = "http://www.w3.org/2000/svg";
   const LETTER = 6.4;
 
-  function flame(data, container, tell) {
+  function flame(data, container, status) {
     const root = d3.partition()(d3.hierarchy(data.root, (frame) => frame.calls)
       .sum(() => 0).each((node) => { node.value = node.data.samples; })
       .sort((a, b) => b.value - a.value));
     let zoomed = root;
-    let here = root;
+    let focus = root;
     const nodes = root.descendants();
     const depth = d3.max(nodes, (node) => node.depth) + 1;
 
-    const told = (node) => {
+    const description = (node) => {
       const share = (node.value / root.value) * 100;
       return `${node.data.name}: ${node.value.toLocaleString("en")} samples, ${share.toFixed(1)} % of all`;
     };
@@ -29,7 +29,7 @@
       const width = Math.max(280, container.clientWidth - 2);
       const scale = width / (zoomed.x1 - zoomed.x0);
       const svg = element("svg", { width, height: depth * ROW, viewBox: `0 0 ${width} ${depth * ROW}`, tabindex: 0, role: "application",
-        "aria-label": `${data.title}. Arrow keys move, Enter looks closer, Escape shows all.` });
+        "aria-label": `${data.title}. Arrow keys move, Enter zooms in, Escape zooms out.` });
       for (const node of nodes) {
         const left = Math.max(0, (node.x0 - zoomed.x0) * scale);
         const right = Math.min(width, (node.x1 - zoomed.x0) * scale);
@@ -38,12 +38,12 @@
         const kernel = node.data.name.endsWith("_[k]");
         const rect = element("rect", { x: left, y: top, width: right - left, height: ROW - 1,
           fill: kernel ? "var(--flame-kernel)" : "var(--flame-user)" });
-        if (node === here && node !== root) rect.setAttribute("class", "here");
+        if (node === focus && node !== root) rect.setAttribute("class", "here");
         const title = element("title", {});
-        title.textContent = told(node);
+        title.textContent = description(node);
         rect.append(title);
         rect.addEventListener("click", () => zoom(node));
-        rect.addEventListener("pointerenter", () => { tell.textContent = told(node); });
+        rect.addEventListener("pointerenter", () => { status.textContent = description(node); });
         svg.append(rect);
         const letters = Math.floor((right - left - 6) / LETTER);
         if (letters >= 3) {
@@ -61,19 +61,19 @@
 
     function zoom(node) {
       zoomed = node;
-      here = node;
-      tell.textContent = told(node);
+      focus = node;
+      status.textContent = description(node);
       draw();
     }
 
     function key(event) {
-      const beside = (by) => here.parent?.children[here.parent.children.indexOf(here) + by];
-      const moves = { ArrowDown: () => here.children?.[0], ArrowUp: () => here.parent, ArrowRight: () => beside(1), ArrowLeft: () => beside(-1) };
-      if (event.key === "Enter") zoom(here);
+      const beside = (by) => focus.parent?.children[focus.parent.children.indexOf(focus) + by];
+      const moves = { ArrowDown: () => focus.children?.[0], ArrowUp: () => focus.parent, ArrowRight: () => beside(1), ArrowLeft: () => beside(-1) };
+      if (event.key === "Enter") zoom(focus);
       else if (event.key === "Escape") zoom(root);
       else if (moves[event.key]) {
-        here = moves[event.key]() ?? here;
-        tell.textContent = told(here);
+        focus = moves[event.key]() ?? focus;
+        status.textContent = description(focus);
         draw();
       } else return;
       event.preventDefault();

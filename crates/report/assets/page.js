@@ -1,10 +1,10 @@
 "use strict";
-// Fills the figures of the page, again whenever their width changes.
+// Draws the figures of the page, and redraws them when their width changes.
 (() => {
   const { draw, legend, flame, download, svg, chartCsv, flameCsv } = window.Klatch;
   const report = JSON.parse(document.getElementById("report").textContent);
-  // What a point has not is left out of the page.
-  const whole = (point) => ({ low: null, high: null, n: null, note: null, ...point });
+  // The JSON omits the empty fields of a point.
+  const whole = (point) => ({ low: null, high: null, n: null, detail: null, ...point });
   for (const chart of report.sections.flatMap((section) => section.charts)) chart.points = chart.points.map(whole);
   const charts = new Map(report.sections.flatMap((section) => section.charts).map((chart) => [chart.id, chart]));
   const flames = new Map(report.sections.flatMap((section) => section.flames).map((one) => [one.id, one]));
@@ -15,7 +15,7 @@
       const width = Math.floor(container.clientWidth);
       if (width > 0 && width !== drawn) {
         drawn = width;
-        // Not within the observation: what is drawn changes sizes too.
+        // Drawing changes sizes, so it must not happen within the observer.
         requestAnimationFrame(() => redraw(width));
       }
     }).observe(container);

@@ -1,5 +1,5 @@
 "use strict";
-// Saves a chart: its drawing as SVG with the colours that are seen now, its points as CSV with all digits.
+// Saves a chart: the drawing as SVG in the current colours, the points as CSV with all digits.
 (() => {
   function download(name, type, text) {
     const link = document.createElement("a");
@@ -15,7 +15,7 @@
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
     copy.setAttribute("font-family", "system-ui, 'Noto Sans', 'DejaVu Sans', sans-serif");
     const text = new XMLSerializer().serializeToString(copy);
-    // The style sheet stays here, so its variables are put in.
+    // The SVG has no style sheet, so variables are replaced by their values.
     const backed = text.replace(/(<svg[^>]*>)/, `$1<rect width="100%" height="100%" fill="var(--paper)"/>`);
     return backed.replace(/var\((--[\w-]+)\)/g, (_, name) => style.getPropertyValue(name).trim());
   }
@@ -23,15 +23,15 @@
   function field(value) {
     if (value === null || value === undefined) return "";
     if (typeof value === "number") return String(value);
-    // A spreadsheet would take such text for a formula.
+    // Spreadsheets treat such text as a formula.
     const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }
 
   const lines = (rows) => rows.map((row) => row.map(field).join(",") + "\r\n").join("");
 
-  const chartCsv = (chart) => lines([["series", "x", "y", "low", "high", "n", "note"],
-    ...chart.points.map((point) => [point.series, point.x, point.y, point.low, point.high, point.n, point.note])]);
+  const chartCsv = (chart) => lines([["series", "x", "y", "low", "high", "n", "detail"],
+    ...chart.points.map((point) => [point.series, point.x, point.y, point.low, point.high, point.n, point.detail])]);
 
   const flameCsv = (flame) => lines([["routine", "own", "inclusive"],
     ...flame.routines.map((routine) => [routine.name, routine.own, routine.inclusive])]);

@@ -1,4 +1,4 @@
-//! A comparison as sentences.
+//! Comparisons as text for a terminal, and conclusions in words.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use klatch_stats::median;
 use crate::number::{grouped, three_digits, time};
 use crate::strokes::strip;
 
-/// A metric as people call it, and how its numbers are written.
+/// The name of a metric in results, its title, and the formatter of its values.
 type Row = (&'static str, &'static str, fn(f64) -> String);
 
 const ROWS: [Row; 7] = [
@@ -22,67 +22,69 @@ const ROWS: [Row; 7] = [
     ("latency_p999_us", "latency p99.9", time),
 ];
 
-/// A comparison as text: the two sides, a sentence for each metric, and what to know.
-pub fn comparison(of: &Comparison) -> String {
+/// A comparison as text: the two sides, a line for each metric, and the caveats.
+pub fn comparison(comparison: &Comparison) -> String {
     let mut text = String::new();
-    if let Some(cell) = &of.cell {
+    if let Some(cell) = &comparison.cell {
         let _ = writeln!(text, "cell {cell}");
     }
-    for (name, side) in [("A", &of.a), ("B", &of.b)] {
-        let _ = writeln!(text, "{name}  {}", told(side));
+    for (name, side) in [("A", &comparison.a), ("B", &comparison.b)] {
+        let _ = writeln!(text, "{name}  {}", describe_side(side));
     }
-    let _ = writeln!(text, "   {}\n", method(of));
+    let _ = writeln!(text, "   {}\n", method(comparison));
     let _ = writeln!(text, "{:<18}{:>14}{:>14}", "median", "A", "B");
-    for metric in &of.metrics {
-        let _ = writeln!(text, "{}", row(metric, of.confidence, reach(of)));
+    for metric in &comparison.metrics {
+        let _ = writeln!(text, "{}", row(metric, comparison.confidence, reach(comparison)));
     }
-    for note in &of.caveats {
-        let _ = writeln!(text, "note: {note}");
+    for caveat in &comparison.caveats {
+        let _ = writeln!(text, "note: {caveat}");
     }
     text
 }
 
-/// How it was compared, in words.
-pub(crate) fn method(of: &Comparison) -> String {
-    let estimate = match of.estimate {
+/// The method of a comparison in words: estimator, unit and pairing.
+pub(crate) fn method(comparison: &Comparison) -> String {
+    let estimate = match comparison.estimate {
         Estimator::GeometricMean => "ratio of geometric means",
         Estimator::Mean => "ratio of means",
         Estimator::Median => "median ratio",
     };
-    let unit = match of.unit {
+    let unit = match comparison.unit {
         Unit::Start => "starts of the server",
         Unit::Trial => "trials",
         Unit::Turn => "turns of one run",
     };
-    let design = match of.pairs {
-        Some(pairs) if of.unit == Unit::Turn => format!("{pairs} pairs of {unit}, each with its neighbour"),
+    let design = match comparison.pairs {
+        Some(pairs) if comparison.unit == Unit::Turn => {
+            format!("{pairs} pairs of {unit}, each with its neighbour")
+        }
         Some(pairs) => format!("{pairs} pairs of {unit}, paired by block"),
         None => format!("{unit}, not paired: the two were not measured in turn"),
     };
     format!("{estimate}; {design}")
 }
 
-/// A comparison of a platform with itself as text: what it would take to be shown here in that time.
-pub fn calibration(of: &Comparison, elapsed: Duration) -> String {
-    let (pairs, elapsed_s) = (of.pairs.unwrap_or_default(), elapsed.as_secs_f64());
-    let mut text = format!("{} against itself: {pairs} pairs in {elapsed_s:.0} s\n\n", of.a.platform);
+/// Formats a comparison of a platform with itself: for each metric, the smallest difference that it can resolve.
+pub fn calibration(comparison: &Comparison, elapsed: Duration) -> String {
+    let (pairs, elapsed_s) = (comparison.pairs.unwrap_or_default(), elapsed.as_secs_f64());
+    let mut text = format!("{} against itself: {pairs} pairs in {elapsed_s:.0} s\n\n", comparison.a.platform);
     let _ = writeln!(text, "{:<18}{:>14}  {:<29}shows a difference of", "", "median", "A/A, 95 % interval");
-    for metric in &of.metrics {
+    for metric in &comparison.metrics {
         let (name, show) = named(metric);
         let middle = median(&metric.a).map_or_else(|_| "–".to_owned(), show);
-        let told = match (&metric.ratio, &metric.absent) {
+        let result = match (&metric.ratio, &metric.absent) {
             (Some(ratio), _) => {
                 let interval = format!("{:.4}, {:.4}–{:.4}", ratio.estimate, ratio.low, ratio.high);
                 format!("{interval:<29}{} or more", percent(ratio.smallest_difference))
             }
             (None, why) => format!("not told: {}", why.as_deref().unwrap_or("absent")),
         };
-        let _ = writeln!(text, "{name:<18}{middle:>14}  {told}");
+        let _ = writeln!(text, "{name:<18}{middle:>14}  {result}");
     }
     text
 }
 
-fn told(side: &Side) -> String {
+fn describe_side(side: &Side) -> String {
     let count = |number: u32, what: &str| {
         if number == 1 { format!("one {what}") } else { format!("{number} {what}s") }
     };
@@ -95,15 +97,16 @@ fn told(side: &Side) -> String {
     )
 }
 
-/// What people call a metric, and how its numbers are written.
+/// The title of a metric and the formatter of its values.
 pub(crate) fn named(metric: &MetricComparison) -> (&str, fn(f64) -> String) {
     let row = ROWS.iter().find(|(name, ..)| *name == metric.metric);
     row.map_or((metric.metric.as_str(), three_digits as fn(f64) -> String), |row| (row.1, row.2))
 }
 
-/// How far strips reach: to the farthest interval, but not beyond twice or half, and not less than a tenth.
-fn reach(of: &Comparison) -> f64 {
-    let ends = of.metrics.iter().filter_map(|metric| metric.ratio).flat_map(|ratio| [ratio.low, ratio.high]);
+/// The range of the strips: up to the farthest interval end, but at least 10 % and at most a factor of two.
+fn reach(comparison: &Comparison) -> f64 {
+    let ends =
+        comparison.metrics.iter().filter_map(|metric| metric.ratio).flat_map(|ratio| [ratio.low, ratio.high]);
     ends.map(|end| end.ln().abs().exp()).fold(1.1, f64::max).min(2.0)
 }
 
@@ -115,14 +118,15 @@ fn row(metric: &MetricComparison, confidence: f64, reach: f64) -> String {
         (None, Some(why)) => format!("not compared: {why}"),
         (None, None) => "not compared".to_owned(),
     };
-    let strip = metric.ratio.map_or_else(String::new, |of| strip(of.estimate, of.low, of.high, reach));
+    let strip =
+        metric.ratio.map_or_else(String::new, |ratio| strip(ratio.estimate, ratio.low, ratio.high, reach));
     format!("{name:<18}{:>14}{:>14}  {strip:<17}  {sentence}", middle(&metric.a), middle(&metric.b))
 }
 
-/// What a ratio says, in words.
+/// The conclusion that a ratio allows, in words.
 pub(crate) fn sentence(ratio: &RatioEstimate, confidence: f64) -> String {
     if ratio.shows_difference() {
-        // As many digits as tell the ends apart.
+        // Enough digits to distinguish the ends of the interval.
         let digits = (2 - (ratio.high - ratio.low).log10().ceil() as i32).clamp(2, 6) as usize;
         let percent = (confidence * 1e4).round() / 1e2;
         return format!(
@@ -136,7 +140,7 @@ pub(crate) fn sentence(ratio: &RatioEstimate, confidence: f64) -> String {
     )
 }
 
-/// A part as a percentage, two digits.
+/// Formats a share as a percentage with two digits.
 pub(crate) fn percent(part: f64) -> String {
     let percent = part * 100.0;
     if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
@@ -157,10 +161,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_shown_comes_with_what_would_be() {
+    fn an_insignificant_ratio_names_the_resolvable_difference() {
         let none = RatioEstimate { estimate: 1.01, low: 0.98, high: 1.04, smallest_difference: 0.041 };
-        let says = "no difference can be shown; this data would show one of 4.1 % or more";
-        assert_eq!(sentence(&none, 0.95), says);
+        let expected = "no difference can be shown; this data would show one of 4.1 % or more";
+        assert_eq!(sentence(&none, 0.95), expected);
         assert_eq!((percent(0.004), percent(0.256)), ("0.4 %".to_owned(), "26 %".to_owned()));
     }
 }

@@ -1,4 +1,4 @@
-//! How near to the machine's own cost: a table for a terminal, and for a page.
+//! The result of `klatch floor` as text, for a terminal.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use klatch_stats::median;
 
 use crate::number::three_digits;
 
-/// What the loopback takes, and a line for each server under each pacing.
+/// Formats the loopback costs, and one line for each server and pacing.
 pub fn floor(result: &FloorResult) -> String {
     let cost = &result.floor;
     let mut text = format!(
@@ -70,7 +70,7 @@ fn table(rows: &[&FloorRow]) -> String {
     table.trim_fmt()
 }
 
-/// `1.21 (1.10–1.33)`.
+/// Formats a ratio with its interval as `1.21 (1.10–1.33)`.
 fn ratio(of: Option<&RatioEstimate>) -> String {
     of.map_or(String::new(), |ratio| format!("{:.2} ({:.2}–{:.2})", ratio.estimate, ratio.low, ratio.high))
 }

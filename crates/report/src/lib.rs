@@ -1,4 +1,4 @@
-//! Records as something to read.
+//! Reports of records and studies: terminal text, HTML, Markdown, CSV and JSON.
 
 mod build;
 mod comparison;
@@ -24,7 +24,7 @@ pub use live::Live;
 pub use model::{
     Axis, CellRow, Chart, ChartKind, Command, Fact, Flame, Footnote, Frame, Frequency, InstrumentRow, Mark,
     Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow, Scale, Section, Standing,
-    Told, Verdict, report_schema,
+    Verdict, WarningRow, report_schema,
 };
 pub use number::duration;
 pub use progress::Progress;

@@ -1,4 +1,4 @@
-//! A study while it is carried out, on the whole terminal.
+//! Full-screen terminal view of a running study (`--live`).
 
 use std::io::{IsTerminal, Stdout, stdout};
 use std::time::{Duration, Instant};
@@ -20,16 +20,16 @@ use crate::strokes::spark;
 use crate::study_of_runs::CONFIDENCE;
 use crate::summary::role_and_number;
 
-/// Over so long messages/s are counted.
+/// Period over which current rates and latencies are computed.
 const NOW: Duration = Duration::from_secs(2);
 
-/// The view. The terminal is as it was when this is dropped.
+/// The view. Dropping it restores the terminal.
 pub struct Live {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     state: State,
 }
 
-/// What is seen.
+/// The data that the view draws.
 struct State {
     name: String,
     began: Instant,
@@ -40,35 +40,35 @@ struct State {
     run: String,
     done: u64,
     expected: u64,
-    /// Of the last two seconds of the current run.
+    /// Progress reports of the current run, not older than [`NOW`].
     moments: Vec<Moment>,
-    /// CPUs that server and crowd have.
+    /// CPUs in use by server and crowd.
     cpus: [Option<f64>; 2],
-    /// Messages/s at each moment.
+    /// Messages/s at each progress report of the run.
     rates: Vec<u64>,
     last: Option<String>,
 }
 
-/// What the crowd told at a moment.
+/// One progress report of the crowd.
 struct Moment {
     at: Instant,
-    /// Messages so far.
+    /// Messages sent and received since the run began.
     messages: u64,
-    /// Latencies of deliveries since it told before: ns, and how often.
+    /// Delivery latencies since the previous report: ns and count.
     latency_ns: Vec<(u64, u64)>,
 }
 
 struct CellState {
     id: String,
     values: Vec<f64>,
-    says: String,
+    status: String,
 }
 
 impl Live {
-    /// The view of a study with these cells.
+    /// Opens the view of a study with these cells.
     ///
     /// # Errors
-    /// Standard output is no terminal.
+    /// Standard output is not a terminal, or cannot be written.
     pub fn start(name: &str, cells: impl Iterator<Item = String>) -> std::io::Result<Live> {
         if !stdout().is_terminal() {
             return Err(std::io::Error::other("--live needs a terminal; leave it out"));
@@ -81,37 +81,37 @@ impl Live {
         Ok(live)
     }
 
-    /// A server is started for a cell.
+    /// Shows that a server is being started for a cell.
     pub fn visit(&mut self, cell: &str, block: u32, left: Option<Duration>) {
         self.state.visit(cell, block, left);
         self.draw();
     }
 
-    /// A run begins.
-    pub fn begins(&mut self, role: Role, number: u32) {
-        self.state.begins(role, number);
+    /// Resets the view for a new run.
+    pub fn begin_run(&mut self, role: Role, number: u32) {
+        self.state.begin_run(role, number);
         self.draw();
     }
 
-    /// The crowd tells.
+    /// Updates the view with an event of the crowd.
     pub fn crowd(&mut self, event: &CrowdEvent) {
         self.state.crowd(event, Instant::now());
         self.draw();
     }
 
-    /// A run has ended.
+    /// Adds the result of a finished run.
     pub fn ended(&mut self, record: &Record) {
         self.state.ended(record);
         self.draw();
     }
 
-    /// A cell has failed, or needs no more.
-    pub fn says(&mut self, cell: &str, what: &str) {
-        self.state.says(cell, what);
+    /// Shows the final state of a cell: failed, or with enough trials.
+    pub fn set_status(&mut self, cell: &str, status: &str) {
+        self.state.set_status(cell, status);
         self.draw();
     }
 
-    /// A terminal that cannot be drawn on ends no study.
+    /// Drawing errors are ignored: a lost terminal must not end the study.
     fn draw(&mut self) {
         let state = &self.state;
         let _ = self.terminal.draw(|frame| state.draw(frame));
@@ -127,7 +127,7 @@ impl Drop for Live {
 
 impl State {
     fn new(name: &str, cells: impl Iterator<Item = String>) -> State {
-        let cell = |id| CellState { id, values: Vec::new(), says: String::new() };
+        let cell = |id| CellState { id, values: Vec::new(), status: String::new() };
         State {
             name: name.to_owned(),
             began: Instant::now(),
@@ -151,7 +151,7 @@ impl State {
         "starting the server".clone_into(&mut self.run);
     }
 
-    fn begins(&mut self, role: Role, number: u32) {
+    fn begin_run(&mut self, role: Role, number: u32) {
         self.run = role_and_number(role, number);
         (self.done, self.expected) = (0, 1);
         self.moments.clear();
@@ -192,13 +192,13 @@ impl State {
     /// Latency over the last two seconds.
     fn latency(&self) -> String {
         let counts: Vec<_> = self.moments.iter().flat_map(|moment| &moment.latency_ns).copied().collect();
-        // A crowd that tells of a time that no histogram holds is seen to by the verdict.
+        // The verdict reports latencies that no histogram can hold.
         let latency = Latency::from_counts_ns(&counts).ok().flatten();
-        let told = |latency: Latency| {
+        let percentiles = |latency: Latency| {
             let [p50, p99, max] = [latency.p50_us, latency.p99_us, latency.max_us].map(time);
             format!("p50 {p50}, p99 {p99}, max {max}")
         };
-        format!("latency now {}", latency.map_or_else(absent, told))
+        format!("latency now {}", latency.map_or_else(absent, percentiles))
     }
 
     fn ended(&mut self, record: &Record) {
@@ -220,9 +220,9 @@ impl State {
         }
     }
 
-    fn says(&mut self, cell: &str, what: &str) {
+    fn set_status(&mut self, cell: &str, status: &str) {
         if let Some(cell) = self.cells.iter_mut().find(|known| known.id == cell) {
-            what.clone_into(&mut cell.says);
+            status.clone_into(&mut cell.status);
         }
     }
 
@@ -261,7 +261,7 @@ impl State {
         frame.render_widget(self.table(cells.height), cells);
     }
 
-    /// The cells around the current one, as many as there is room for.
+    /// The cells around the current one, as many as fit.
     fn table(&self, height: u16) -> Table<'_> {
         let room = usize::from(height.saturating_sub(1)).max(1);
         let first = self.current.saturating_sub(room / 2).min(self.cells.len().saturating_sub(room));
@@ -269,8 +269,9 @@ impl State {
             let interval = mean_interval(&cell.values, CONFIDENCE).ok();
             let mean = cell.values.iter().sum::<f64>() / cell.values.len().max(1) as f64;
             let mean = if cell.values.is_empty() { String::new() } else { grouped(mean.round() as u64) };
-            let width =
-                interval.map_or_else(String::new, |of| format!("±{:.1} %", of.relative_half_width() * 100.0));
+            let width = interval.map_or_else(String::new, |interval| {
+                format!("±{:.1} %", interval.relative_half_width() * 100.0)
+            });
             let mark = if place == self.current { "▸" } else { " " };
             Row::new([
                 mark.to_owned(),
@@ -279,7 +280,7 @@ impl State {
                 mean,
                 width,
                 spark(&cell.values),
-                cell.says.clone(),
+                cell.status.clone(),
             ])
         };
         let longest = self.cells.iter().map(|cell| cell.id.chars().count()).max().unwrap_or(0);
@@ -298,7 +299,7 @@ impl State {
     }
 }
 
-/// What stands where nothing is known.
+/// Placeholder for an unknown value.
 fn absent() -> String {
     "–".to_owned()
 }
@@ -310,10 +311,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_view_tells_the_cell_the_speed_and_the_interval() {
+    fn the_view_shows_the_cell_the_speed_and_the_interval() {
         let mut state = State::new("threads", ["rooms-5", "rooms-10"].map(str::to_owned).into_iter());
         state.visit("rooms-10", 2, Some(Duration::from_secs(125)));
-        state.begins(Role::Trial, 2);
+        state.begin_run(Role::Trial, 2);
         let began = Instant::now();
         for tick in 0..4 {
             let latency_ns = vec![(1 << 20, 98), ((1 << 20) * (tick + 1), 2)];
@@ -323,7 +324,7 @@ mod tests {
         }
         state.crowd(&CrowdEvent::Cpus { server: Some(1.525), crowd: None }, began);
         state.cells[1].values = vec![50_000.0, 51_000.0, 49_000.0];
-        state.says("rooms-5", "failed: the server died");
+        state.set_status("rooms-5", "failed: the server died");
         let mut terminal = Terminal::new(TestBackend::new(110, 16)).unwrap();
         terminal.draw(|frame| state.draw(frame)).unwrap();
         let seen = terminal.backend().to_string();

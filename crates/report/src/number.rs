@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Number formats for readers.
 
-/// `1234567` as `1,234,567`.
+/// Groups digits by thousands: `1234567` becomes `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -13,7 +13,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// Seconds as `2 h 5 min`, `5 min 10 s` or `9 s`.
+/// Formats seconds as `2 h 5 min`, `5 min 10 s` or `9 s`.
 pub fn duration(s: f64) -> String {
     let s = s.round() as u64;
     match s {
@@ -23,7 +23,7 @@ pub fn duration(s: f64) -> String {
     }
 }
 
-/// Microseconds with three digits and the unit that fits.
+/// Formats microseconds with three digits and a suitable unit.
 pub(crate) fn time(us: f64) -> String {
     match us {
         us if us < 1_000.0 => format!("{} µs", three_digits(us)),
@@ -32,22 +32,22 @@ pub(crate) fn time(us: f64) -> String {
     }
 }
 
-/// Bytes in MB (10^6).
+/// Formats bytes in MB (10^6).
 pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{} MB", three_digits(bytes as f64 / 1e6))
 }
 
-/// Bytes in GB (10^9).
+/// Formats bytes in GB (10^9).
 pub(crate) fn gigabytes(bytes: u64) -> String {
     format!("{:.1} GB", bytes as f64 / 1e9)
 }
 
-/// A number without digits that tell nothing.
+/// Formats a number without insignificant digits.
 pub(crate) fn plain(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
-/// Three significant digits, without an exponent.
+/// Formats three significant digits, without an exponent.
 pub(crate) fn three_digits(value: f64) -> String {
     match value.abs() {
         size if size < 10.0 => format!("{value:.2}"),

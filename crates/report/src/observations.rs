@@ -1,4 +1,4 @@
-//! What the instruments saw, a few lines each.
+//! Results of the instruments as a few lines of text each.
 
 use klatch_record::observed::{
     JavaWaitsSide, LineFit, ProfiledSide, SideCalls, SideWakeups, Sides, UsageSide, Waits,
@@ -7,7 +7,7 @@ use klatch_record::{Observation, ObservationData, Support};
 
 use crate::number::{grouped, megabytes, three_digits, time};
 
-/// All observations of a run; empty without any.
+/// Formats all observations of a run; empty without any.
 pub(crate) fn observations(all: &[Observation]) -> String {
     all.iter()
         .map(|one| format!("\n{:<14}{}\n", one.instrument.name(), lines(one).join("\n              ")))
@@ -16,18 +16,18 @@ pub(crate) fn observations(all: &[Observation]) -> String {
 
 fn lines(one: &Observation) -> Vec<String> {
     let mut lines = match (&one.data, &one.failure, &one.support) {
-        (Some(found), _, _) => found_lines(found),
-        (None, Some(failure), _) => vec![format!("saw nothing: {failure}")],
+        (Some(data), _, _) => data_lines(data),
+        (None, Some(failure), _) => vec![format!("no data: {failure}")],
         (None, None, Support::NotAvailable { why, remedy }) => {
             vec![format!("not available: {why}"), format!("to change it: {remedy}")]
         }
-        (None, None, _) => vec!["saw nothing".to_owned()],
+        (None, None, _) => vec!["no data".to_owned()],
     };
     if let Support::Fallback { why, .. } = &one.support {
         lines.push(format!("by its fallback: {why}"));
     }
     if let Some(share) = one.share_of_time {
-        lines.push(format!("looked {} of the time", percent(share)));
+        lines.push(format!("observed {} of the time", percent(share)));
     }
     if let Some(cost) = &one.cost {
         let share =
@@ -41,8 +41,8 @@ fn lines(one: &Observation) -> Vec<String> {
     lines
 }
 
-fn found_lines(found: &ObservationData) -> Vec<String> {
-    match found {
+fn data_lines(data: &ObservationData) -> Vec<String> {
+    match data {
         ObservationData::Usage(usage) => {
             let mut lines = sides(&usage.sides, usage_side);
             if let Some(pressure) = usage.pressure {
@@ -128,7 +128,7 @@ fn found_lines(found: &ObservationData) -> Vec<String> {
             } else {
                 let share = |count: u64| percent(count as f64 / yields.all as f64);
                 let (only, same) = (share(yields.only), share(yields.same));
-                format!("; yields led to the same priority {same}, to nobody else {only}")
+                format!("; yields led to the same priority {same}, to no other task {only}")
             };
             each.join(", ") + &led
         }),
@@ -166,7 +166,7 @@ fn found_lines(found: &ObservationData) -> Vec<String> {
     }
 }
 
-/// A line for each side that was watched.
+/// One line for each side with data.
 fn sides<T>(sides: &Sides<T>, line: impl Fn(&T) -> String) -> Vec<String> {
     let each = [("server", &sides.server), ("crowd", &sides.crowd)];
     each.iter().filter_map(|(name, side)| Some(format!("{name:<9}{}", line(side.as_ref()?)))).collect()
@@ -217,8 +217,8 @@ mod tests {
     use super::*;
     use klatch_record::{Cost, InstrumentName, observed};
 
-    fn observation(support: Support, found: Option<ObservationData>) -> Observation {
-        let cost = found.as_ref().map(|_| Cost {
+    fn observation(support: Support, data: Option<ObservationData>) -> Observation {
+        let cost = data.as_ref().map(|_| Cost {
             cpu_s: 0.5,
             runs: 9,
             share_of_cpu: Some(0.01),
@@ -230,17 +230,17 @@ mod tests {
             failure: None,
             share_of_time: None,
             cost,
-            data: found,
+            data,
             files: vec![],
         }
     }
 
     #[test]
-    fn what_was_seen_and_what_could_not_be_seen_is_told() {
+    fn observations_show_data_and_reasons_for_missing_data() {
         let all = observed::Lengths { decisions: 1_000, mean: 32.24, sd: 19.8, max: 414 };
-        let found = observed::Runqueue { all, cpus: vec![], lengths: vec![], over_time: vec![] };
+        let data = observed::Runqueue { all, cpus: vec![], lengths: vec![], over_time: vec![] };
         let seen =
-            observation(Support::Usable { base: "BPF".to_owned() }, Some(ObservationData::Runqueue(found)));
+            observation(Support::Usable { base: "BPF".to_owned() }, Some(ObservationData::Runqueue(data)));
         let absent = Support::NotAvailable { why: "no root".to_owned(), remedy: "sudo".to_owned() };
         assert_eq!(
             observations(&[seen, observation(absent, None)]),

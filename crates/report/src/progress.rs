@@ -1,4 +1,4 @@
-//! How far a run is: a bar on a terminal, plain lines elsewhere. All on standard error: results go to standard output.
+//! Progress of a run on standard error: a bar on a terminal, else plain lines. Results go to standard output.
 
 use std::io::{IsTerminal, Write};
 
@@ -7,10 +7,10 @@ use klatch_record::CrowdEvent;
 
 use crate::number::grouped;
 
-/// Plain lines come at each of so many equal steps.
+/// Without a terminal, progress is printed after each of this number of equal steps.
 const STEPS: u64 = 4;
 
-/// Shows how far one run is.
+/// Progress display of one run.
 pub struct Progress {
     name: String,
     bar: Option<ProgressBar>,
@@ -18,7 +18,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// For the run called `name`.
+    /// A display for the run called `name`.
     pub fn new(name: String) -> Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} % {per_sec} {eta}");
@@ -29,8 +29,8 @@ impl Progress {
         Progress { name, bar, step: 0 }
     }
 
-    /// Takes in what the crowd tells.
-    pub fn tell(&mut self, event: &CrowdEvent) {
+    /// Updates the display with an event of the crowd.
+    pub fn update(&mut self, event: &CrowdEvent) {
         match (event, &self.bar) {
             (CrowdEvent::Joining { joined, users }, Some(bar)) => {
                 bar.set_length(*users);
@@ -41,7 +41,7 @@ impl Progress {
                 bar.reset();
                 bar.set_message(self.name.clone());
             }
-            (CrowdEvent::Joined { join_s }, None) => self.say(&format!("all joined in {join_s:.2} s")),
+            (CrowdEvent::Joined { join_s }, None) => self.print(&format!("all joined in {join_s:.2} s")),
             (CrowdEvent::Progress { sent, received, expected, .. }, Some(bar)) => {
                 bar.set_length(*expected);
                 bar.set_position(sent + received);
@@ -50,7 +50,7 @@ impl Progress {
                 let step = (sent + received) * STEPS / (*expected).max(1);
                 if step > self.step && step < STEPS {
                     self.step = step;
-                    self.say(&format!("{} of {} messages", grouped(sent + received), grouped(*expected)));
+                    self.print(&format!("{} of {} messages", grouped(sent + received), grouped(*expected)));
                 }
             }
             (CrowdEvent::Done | CrowdEvent::Result(_), Some(bar)) => bar.finish_and_clear(),
@@ -59,15 +59,15 @@ impl Progress {
                 bar.set_message(format!("{}: {here} of {shards} shards at the gate", self.name));
             }
             (CrowdEvent::Gate { here, shards }, None) => {
-                self.say(&format!("{here} of {shards} shards at the gate"));
+                self.print(&format!("{here} of {shards} shards at the gate"));
             }
             (CrowdEvent::Open, Some(bar)) => bar.set_message(self.name.clone()),
             (CrowdEvent::Open, None) | (CrowdEvent::Cpus { .. } | CrowdEvent::SelfReport(_), _) => {}
         }
     }
 
-    /// A line, if there is still somebody who reads standard error.
-    fn say(&self, what: &str) {
+    /// Prints a line. Errors are ignored: a closed standard error must not end the run.
+    fn print(&self, what: &str) {
         let _ = writeln!(std::io::stderr(), "{}: {what}", self.name);
     }
 }

@@ -1,4 +1,4 @@
-//! What a report is made of, from files: the folder of a study, folders of runs, or single records.
+//! Reads the sources of a report: the folder of a study, folders of runs, or single records.
 
 use std::path::{Path, PathBuf};
 
@@ -6,64 +6,64 @@ use klatch_record::{FLOOR_SCHEMA_NAME, FloorResult, Record, SCHEMA_NAME, STUDY_S
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-/// Why no report can be made.
+/// The reason why a source cannot be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
-    /// It is not there, or cannot be read.
+    /// The file or folder is missing or unreadable.
     #[error("cannot read {path}: {source}", path = path.display())]
     Missing {
-        /// What was to be read.
+        /// The path that was to be read.
         path: PathBuf,
-        /// Why it cannot be.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It is something else.
+    /// The file is not a result of Klatch.
     #[error("{path} is no result of Klatch: {cause}", path = path.display())]
     Other {
-        /// The file.
+        /// Path of the offending file.
         path: PathBuf,
-        /// Why not.
+        /// The reason in words.
         cause: String,
     },
-    /// A folder without results.
+    /// The folder has no results.
     #[error("{path} holds no record; name a folder that `klatch run`, `klatch study` or `klatch lab run` has left, or records in it",
         path = path.display())]
     Empty {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
 }
 
-/// The results of one study, or of runs that somebody put together.
+/// The results of one study, or of any set of runs.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Where it was read from.
+    /// The file or folder it was read from.
     pub path: PathBuf,
-    /// What came of the study; `None` of single runs, and of a study that is not finished.
+    /// The result of the study; `None` for single runs and for unfinished studies.
     pub result: Option<StudyResult>,
-    /// The study file.
+    /// Content of the study file, TOML.
     pub study_file: Option<String>,
-    /// Every run, in the order in which they began.
+    /// Every run, in the order of their start.
     pub runs: Vec<Run>,
-    /// Visits that failed, with their cells, where the result does not tell.
+    /// Failed visits with their cells and causes, if there is no study result that has them.
     pub failures: Vec<(String, String)>,
 }
 
-/// A record and where it was.
+/// A record with its file and cell.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The record.
+    /// The result of the run.
     pub record: Record,
-    /// The file.
+    /// Path of the record.
     pub file: PathBuf,
-    /// The cell of a study that it belongs to.
+    /// The cell of a study to which the run belongs.
     pub cell: Option<String>,
 }
 
-/// Reads all results at or below a path.
+/// Reads all results in a file, or in a folder and its subfolders.
 ///
 /// # Errors
-/// It is not there, is no result, or holds none.
+/// A file is missing, unreadable or not a result, or there is no result at all.
 pub fn read(path: &Path) -> Result<Source, ReadError> {
     let mut source = Source {
         path: path.to_owned(),
@@ -86,10 +86,10 @@ pub fn read(path: &Path) -> Result<Source, ReadError> {
     Ok(source)
 }
 
-/// Reads a history of `klatch floor`; `None` if a file is something else.
+/// Reads a history of `klatch floor`; `None` if the file is something else.
 ///
 /// # Errors
-/// It is not there, or a line of it is no result.
+/// The file is missing, or one of its lines is not a result.
 pub fn read_floor(path: &Path) -> Result<Option<Vec<FloorResult>>, ReadError> {
     if path.extension().is_none_or(|extension| extension != "jsonl") {
         return Ok(None);
@@ -109,7 +109,7 @@ pub fn read_floor(path: &Path) -> Result<Option<Vec<FloorResult>>, ReadError> {
     text.lines().map(sitting).collect::<Result<_, _>>().map(Some)
 }
 
-/// All results in a folder and the folders below; links are not followed, as `latest` is one.
+/// Reads a folder recursively. Links are not followed, as `latest` is one.
 fn below(top: &Path, folder: &Path, source: &mut Source) -> Result<(), ReadError> {
     let wrong = |error| ReadError::Missing { path: folder.to_owned(), source: error };
     let mut entries =
@@ -126,7 +126,7 @@ fn below(top: &Path, folder: &Path, source: &mut Source) -> Result<(), ReadError
     Ok(())
 }
 
-/// Takes in a file; whether it was a result.
+/// Reads a file into the source; returns whether it was a result.
 fn file(top: &Path, path: &Path, source: &mut Source) -> Result<bool, ReadError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| ReadError::Missing { path: path.to_owned(), source: error })?;
@@ -137,7 +137,7 @@ fn file(top: &Path, path: &Path, source: &mut Source) -> Result<bool, ReadError>
         (Some(SCHEMA_NAME), _) => {
             source.runs.push(Run { record: parsed(path, &text)?, file: path.to_owned(), cell });
         }
-        // Of a study within the folder, the records are taken one by one.
+        // A study in a subfolder contributes its records only, one by one.
         (Some(STUDY_SCHEMA_NAME), _) if path.parent() == Some(top) || path == top => {
             source.result = Some(parsed(path, &text)?);
         }
@@ -147,7 +147,7 @@ fn file(top: &Path, path: &Path, source: &mut Source) -> Result<bool, ReadError>
     Ok(true)
 }
 
-/// What tells files apart.
+/// The field that distinguishes the kinds of files.
 #[derive(serde::Deserialize)]
 struct Head {
     schema: Option<serde_json::Value>,
@@ -159,11 +159,11 @@ fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ReadError> 
         .map_err(|error| ReadError::Other { path: path.to_owned(), cause: error.to_string() })
 }
 
-/// The cell's folder: the one below `cells`.
+/// The folder below `cells` in a path, which is the cell's name.
 fn cell_of(top: &Path, path: &Path) -> Option<String> {
     let mut parts = path.strip_prefix(top).ok()?.components().map(|part| part.as_os_str().to_string_lossy());
     parts.find(|part| part == "cells")?;
     let cell = parts.next()?.into_owned();
-    // The record itself is not a cell.
+    // A record directly in `cells` belongs to no cell.
     parts.next().map(|_| cell)
 }

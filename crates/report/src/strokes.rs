@@ -1,18 +1,18 @@
-//! Small drawings made of letters: bars, sparklines, and where a ratio lies.
+//! Text graphics: bars, sparklines, and the position of a ratio.
 
 const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Letters of a [`strip`].
+/// Width of a [`strip`], characters.
 const STRIP: usize = 17;
 
-/// A bar for a value of at most `largest`, filled up with blanks to `width` letters.
+/// A bar for a value of at most `largest`, padded with blanks to `width` characters.
 pub(crate) fn bar(value: f64, largest: f64, width: usize) -> String {
     let share = if largest > 0.0 { (value / largest).clamp(0.0, 1.0) } else { 0.0 };
     let eighths = (share * width as f64 * 8.0).round() as usize;
     (0..width).map(|letter| EIGHTHS[eighths.saturating_sub(letter * 8).min(8)]).collect()
 }
 
-/// Values one after the other, from the lowest to the highest of them; nothing for fewer than two.
+/// A sparkline scaled from the lowest to the highest value; empty for fewer than two values.
 pub(crate) fn spark(values: &[f64]) -> String {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -26,7 +26,7 @@ pub(crate) fn spark(values: &[f64]) -> String {
     values.iter().map(level).collect()
 }
 
-/// Where a ratio lies: `│` is 1, `●` the estimate, `─` its interval; as far to both sides as `reach`, a ratio above 1.
+/// A strip with `│` at 1, `●` at the estimate and `─` along its interval. It spans 1 / `reach` to `reach`.
 pub(crate) fn strip(estimate: f64, low: f64, high: f64, reach: f64) -> String {
     let middle = (STRIP / 2) as f64;
     let place = |ratio: f64| {

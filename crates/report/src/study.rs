@@ -1,4 +1,4 @@
-//! What came of a study, for a terminal.
+//! The result of a study as text, for a terminal.
 
 use std::fmt::Write;
 
@@ -8,14 +8,14 @@ use klatch_record::{CellResult, CellStatus, Estimate, StudyResult};
 use crate::number::{grouped, three_digits, time};
 use crate::strokes::{bar, spark};
 
-/// Longest verdict in the table; the result has it whole.
+/// Longest verdict in the table, characters; the JSON result has all of it.
 const VERDICT_MAX: usize = 100;
 
-/// Letters of a bar.
+/// Width of a bar, characters.
 const BAR: usize = 12;
 
-/// A line for each cell: where it stands on the axes, its estimates, a bar and a sparkline of what the
-/// study looks at, its verdict.
+/// One line for each cell: its values on the axes, estimates, a bar and a sparkline of the study's
+/// metric, and its verdict.
 pub fn study(result: &StudyResult) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -31,10 +31,14 @@ pub fn study(result: &StudyResult) -> String {
         "in turn",
         "verdict",
     ]));
-    let largest =
-        result.cells.iter().filter_map(|cell| looked_at(result, cell)).map(|of| of.mean).fold(0.0, f64::max);
+    let largest = result
+        .cells
+        .iter()
+        .filter_map(|cell| main_estimate(result, cell))
+        .map(|of| of.mean)
+        .fold(0.0, f64::max);
     for cell in &result.cells {
-        let strokes = looked_at(result, cell).map_or([String::new(), String::new()], |estimate| {
+        let strokes = main_estimate(result, cell).map_or([String::new(), String::new()], |estimate| {
             [bar(estimate.mean, largest, BAR), spark(&estimate.values)]
         });
         let at =
@@ -75,12 +79,12 @@ fn verdict(cell: &CellResult) -> String {
     }
 }
 
-/// What the study looks at, of a cell.
-fn looked_at<'a>(result: &StudyResult, cell: &'a CellResult) -> Option<&'a Estimate> {
+/// The estimate of a cell in the study's metric.
+fn main_estimate<'a>(result: &StudyResult, cell: &'a CellResult) -> Option<&'a Estimate> {
     cell.estimates.get(&result.metric)
 }
 
-/// Half the interval's width in per cent of the mean.
+/// Half the width of the interval in percent of the mean.
 fn half_width(estimate: &Estimate) -> String {
     let Some((low, high)) = estimate.low.zip(estimate.high) else { return String::new() };
     format!("±{:.1} %", (high - low) / 2.0 / estimate.mean * 100.0)

@@ -1,4 +1,4 @@
-//! Runs that belong to no finished study, put together as if they were one: what is alike is a cell.
+//! Treats runs without a finished study as a study: runs with equal settings form a cell.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use klatch_stats::mean_interval;
 
 use crate::read::{Run, Source};
 
-/// The confidence of intervals where no run rules say another.
+/// Confidence of intervals without run rules that set another.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// What came of these runs, and the cell of each.
+/// A study result made of the runs of a source, and the cell of each run.
 pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
     let places: Vec<BTreeMap<String, String>> = source.runs.iter().map(place).collect();
     let axes = axes(&places);
@@ -28,7 +28,7 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
             ids.push(id.clone())
         }
     });
-    // A visit that failed belongs to the cell of the other runs in its folder, or is all that there is of one.
+    // A failed visit belongs to the cell of the other runs in its folder; without any, it forms a cell of its own.
     let cell_of = |folder: &String| {
         let run = source.runs.iter().position(|run| run.cell.as_ref() == Some(folder));
         run.map_or_else(|| folder.clone(), |run| of_run[run].clone())
@@ -84,7 +84,7 @@ fn unknown() -> klatch_record::Build {
     klatch_record::Build { version: env!("CARGO_PKG_VERSION").to_owned(), commit: None }
 }
 
-/// Where a run is on every axis that there can be.
+/// The values of a run on all possible axes.
 fn place(run: &Run) -> BTreeMap<String, String> {
     let Record { platform, crowd, workload, environment, .. } = &run.record;
     let set = |knobs: &BTreeMap<String, String>| {
@@ -113,7 +113,7 @@ fn place(run: &Run) -> BTreeMap<String, String> {
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// The order of axes.
+/// The order of the axes.
 const ORDER: [&str; 12] = [
     "platform",
     "knobs",
@@ -129,7 +129,7 @@ const ORDER: [&str; 12] = [
     "kernel",
 ];
 
-/// The platform, and whatever else differs.
+/// The platform axis, and every axis on which the runs differ.
 fn axes(places: &[BTreeMap<String, String>]) -> Vec<StudyAxis> {
     let axis = |name: &&str| {
         let mut values: Vec<String> = Vec::new();
@@ -138,12 +138,12 @@ fn axes(places: &[BTreeMap<String, String>]) -> Vec<StudyAxis> {
                 values.push(value);
             }
         }
-        let told = values.iter().any(|value| !value.is_empty());
-        let wanted = told && (values.len() > 1 || *name == "platform");
+        let given = values.iter().any(|value| !value.is_empty());
+        let wanted = given && (values.len() > 1 || *name == "platform");
         wanted.then(|| StudyAxis { name: (*name).to_owned(), values })
     };
     let mut axes: Vec<StudyAxis> = ORDER.iter().filter_map(axis).collect();
-    // Numbers in their order, whatever was run first.
+    // Numeric values are sorted, whatever the order of the runs.
     for axis in &mut axes {
         if axis.values.iter().all(|value| value.parse::<f64>().is_ok()) {
             axis.values.sort_by(|a, b| a.parse::<f64>().unwrap_or(0.0).total_cmp(&b.parse().unwrap_or(0.0)));

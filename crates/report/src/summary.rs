@@ -1,4 +1,4 @@
-//! A run, and the trials of one call, for a terminal.
+//! A run, or the trials of one call, as text for a terminal.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::number::{grouped, megabytes, three_digits, time};
 use crate::observations::observations;
 use crate::strokes::spark;
 
-/// What is measured, by whom, and how.
+/// The platform, the crowd and the workload.
 pub fn headline(platform: &Platform, crowd: &str, workload: &Workload) -> String {
     let class = match platform.class {
         Some(Class::Classic) => " (classic: one write per delivery)",
@@ -45,7 +45,7 @@ fn describe(workload: &Workload) -> String {
     format!("{rooms} rooms × {users} users × {count} messages of {size_bytes} bytes, {pacing}{pause}")
 }
 
-/// What a run is called: `trial 2`.
+/// The name of a run, such as `trial 2`.
 pub fn role_and_number(role: Role, number: u32) -> String {
     match role {
         Role::WarmUp => format!("warm-up {number}"),
@@ -53,7 +53,7 @@ pub fn role_and_number(role: Role, number: u32) -> String {
     }
 }
 
-/// A run in one line.
+/// The main results of a run in one line.
 pub fn one_line(record: &Record) -> String {
     let score = grouped(record.score.messages_per_s.round() as u64);
     let mut text = format!("{}: {score} messages/s", role_and_number(record.role, record.number));
@@ -75,7 +75,7 @@ pub fn one_line(record: &Record) -> String {
     text
 }
 
-/// The trials of one call: the middle one in full, and how far the others were from it.
+/// The trials of one call: the median trial in full, and the spread of the others.
 pub fn trials(records: &[Record]) -> String {
     let mut trials: Vec<&Record> = records.iter().filter(|record| record.role == Role::Trial).collect();
     let in_turn: Vec<f64> = trials.iter().map(|record| record.score.messages_per_s).collect();
@@ -96,15 +96,15 @@ pub fn trials(records: &[Record]) -> String {
     text + &warnings(&middle.warnings)
 }
 
-/// Warnings with their advice, a line each.
+/// The warnings with their advice, one line each.
 pub fn warnings(warnings: &[Warning]) -> String {
     warnings.iter().map(|warning| format!("warning: {}; {}\n", warning.message, warning.advice)).collect()
 }
 
-/// What a crowd found, when it was started by hand.
+/// The result of a crowd that was started by hand.
 ///
 /// # Errors
-/// A latency that no histogram holds.
+/// A latency is too large for a histogram.
 pub fn crowd(result: &CrowdResult) -> Result<String, LatencyError> {
     let throughput = (result.sent + result.received) as f64 / result.elapsed_s.max(1e-9);
     let text = volano_lines(result.sent, result.received, result.elapsed_s, throughput, result.join_s);
@@ -117,7 +117,7 @@ fn full(record: &Record) -> String {
     text + &percentiles(record.latency.as_ref()) + &usage(record) + &observations(&record.observations)
 }
 
-/// The score in VolanoMark's own lines.
+/// The score in the format of VolanoMark.
 fn volano_lines(sent: u64, received: u64, elapsed_s: f64, messages_per_s: f64, join_s: f64) -> String {
     let rows = [
         ("messages sent", grouped(sent)),
@@ -149,7 +149,7 @@ fn percentiles(latency: Option<&Latency>) -> String {
     text
 }
 
-/// One line of the usage table: a name, a value of one side, and how it is written.
+/// One line of the usage table: name, value of one side, formatter.
 type UsageRow = (&'static str, fn(&Usage) -> f64, fn(f64) -> String);
 
 const USAGE_ROWS: [UsageRow; 4] = [

@@ -1,4 +1,4 @@
-//! Reports as somebody sees and uses them, in headless Chromium.
+//! Uses reports in headless Chromium: layout, charts, downloads, flame graph.
 
 mod support;
 
@@ -6,13 +6,13 @@ use klatch_record::{Cause, Class, Reason};
 use klatch_report::{Entry, Source, html, index, report};
 use klatch_testing::{Need, needs};
 use support::chromium::Chromium;
-use support::{add, add_failed, study, time, warn, watch};
+use support::{add, add_failed, observe, study, time, warn};
 
 const STACKS: &str = "server;java;main;read;tcp_recvmsg_[k] 300\nserver;java;main;write;tcp_sendmsg_[k] 500\n\
     crowd;klatch;loop;epoll_wait_[k] 150\nothers;sshd 50\n";
 
-/// Lines over rooms, the time of runs with a stall, bars of routines, a flame graph.
-fn watched(folder: &std::path::Path) -> Source {
+/// A source with lines over rooms, timelines with a stall, bars of routines and a flame graph.
+fn observed_source(folder: &std::path::Path) -> Source {
     let mut study = study("sweep", "How does throughput fall?");
     for rooms in ["5", "10", "25"] {
         for platform in ["java-threads", "native-epoll"] {
@@ -22,11 +22,11 @@ fn watched(folder: &std::path::Path) -> Source {
         }
     }
     time(&mut study);
-    watch(&mut study, folder, STACKS);
+    observe(&mut study, folder, STACKS);
     study
 }
 
-/// Text that runs over, lies on other text, or makes the page wider than the screen.
+/// A script that lists overflowing text, overlapping text, and pages wider than the screen.
 const LAYOUT_FAULTS: &str = "(() => {
     const faults = [];
     const page = document.documentElement;
@@ -62,7 +62,7 @@ fn looks_right(browser: &mut Chromium, study: &Source) {
 fn a_report_is_read_opened_zoomed_and_saved() {
     needs!(Need::Chromium);
     let folder = tempfile::tempdir().unwrap();
-    let study = watched(folder.path());
+    let study = observed_source(folder.path());
     let mut browser = Chromium::start();
     looks_right(&mut browser, &study);
 
@@ -73,7 +73,7 @@ fn a_report_is_read_opened_zoomed_and_saved() {
     );
     assert_eq!(opened, 6);
 
-    // What is saved is what the records say.
+    // The saved CSV has the values of the records.
     let (name, text) = browser.saved("#chart-messages_per_s [data-save=csv]");
     assert_eq!(name, "messages_per_s.csv");
     let result = study.result.as_ref().unwrap();
@@ -94,21 +94,21 @@ fn a_report_is_read_opened_zoomed_and_saved() {
         "{text}"
     );
 
-    // A stall is named beside the chart of the run that had it, and its delivery is told in the numbers.
+    // The stall is marked in the chart of its run, and the table describes the late delivery.
     let stalled = browser.evaluate(
         "[...document.querySelectorAll('figure[id^=chart-latency-over-time]')].filter((figure) =>
-            figure.querySelector('.legend').textContent.includes('stall: nothing came from 2.50 to 3.50 s'))
+            figure.querySelector('.legend').textContent.includes('stall: no delivery from 2.50 to 3.50 s'))
             .map((figure) => figure.querySelector('h3').textContent).join()",
     );
     assert_eq!(stalled, "Latency over the time of a run: native-epoll, 25 rooms");
     let (_, text) = browser.saved("#chart-latency-over-time-3 [data-save=csv]");
     let told: Vec<&str> = text.lines().filter(|line| line.contains("stall")).collect();
-    assert_eq!(told, ["max,3.625,1074.79,,,850,stall: nothing came from 2.50 to 3.50 s"]);
+    assert_eq!(told, ["max,3.625,1074.79,,,850,stall: no delivery from 2.50 to 3.50 s"]);
     let (_, text) = browser.saved("#chart-deliveries-over-time [data-save=csv]");
     let silent = text.lines().filter(|line| line.contains("25 rooms") && line.ends_with(",0,,,0,"));
     assert_eq!(silent.count(), 4, "{text}");
 
-    // The flame graph looks closer by a click and by keys, and shows all again.
+    // The flame graph zooms by click and by keys, and zooms out again.
     let flame = "document.querySelector('figure.flame')";
     let seen = format!("[...{flame}.querySelectorAll('text')].map((text) => text.textContent).join(' ')");
     let before = browser.evaluate(&seen);
@@ -141,7 +141,7 @@ fn a_pointer_over_a_chart_shows_value_interval_and_n() {
     needs!(Need::Chromium);
     let folder = tempfile::tempdir().unwrap();
     let mut browser = Chromium::start();
-    browser.open(&html(&report(&watched(folder.path()))).unwrap(), 1440, false);
+    browser.open(&html(&report(&observed_source(folder.path()))).unwrap(), 1440, false);
     let tip = browser.evaluate(
         "(() => { const svg = document.querySelector('#chart-messages_per_s .plot svg');
             const dot = svg.querySelector('circle').getBoundingClientRect();
@@ -201,7 +201,7 @@ fn twelve_platforms_forty_points_long_failures_and_nothing_at_all_look_right() {
 fn the_index_is_searched_and_stays_text() {
     needs!(Need::Chromium);
     let evil = "<img src=x onerror=window.caught=1>";
-    let entry = Entry::of("2026-01-01-x", &study("threads", evil));
+    let entry = Entry::new("2026-01-01-x", &study("threads", evil));
     assert!(entry.holds("THREADS 2026-01") && !entry.holds("threads rooms"));
     let mut browser = Chromium::start();
     for width in [1440, 400] {
@@ -232,7 +232,7 @@ fn what_others_wrote_stays_text() {
     }
     add_failed(&mut study, &[("platform", evil), ("cpus", "4")], evil);
     warn(&mut study, evil);
-    watch(&mut study, folder.path(), &format!("server;{} 60\n{evil} 40\n", evil.replace(';', "_")));
+    observe(&mut study, folder.path(), &format!("server;{} 60\n{evil} 40\n", evil.replace(';', "_")));
     let mut browser = Chromium::start();
     browser.open(&html(&report(&study)).unwrap(), 1440, false);
     assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
@@ -240,7 +240,7 @@ fn what_others_wrote_stays_text() {
         "document.querySelectorAll('img, script:not(:where(body > script))').length + (window.caught ?? 0)";
     assert_eq!(browser.evaluate(caught), 0);
     assert_eq!(browser.evaluate("document.querySelector('h1').textContent"), evil);
-    // The page would not run it even if it were there.
+    // The policy would block an injected script even if it were in the page.
     let added =
         "(() => { const script = document.createElement('script'); script.textContent = 'window.caught = 1';
         document.body.append(script); return window.caught ?? 0; })()";

@@ -1,4 +1,4 @@
-//! Reports as Markdown, CSV and JSON, against what they were when somebody looked at them.
+//! Reports as Markdown, CSV and JSON against reviewed snapshots.
 
 mod support;
 
@@ -27,9 +27,9 @@ fn sweep() -> Source {
 
 #[test]
 fn markdown_csv_and_json_are_as_they_were() {
-    let of_platforms = report(&platforms());
-    insta::assert_snapshot!("platforms.md", markdown(&of_platforms));
-    insta::assert_snapshot!("platforms.csv", csv(&of_platforms));
+    let platforms_source = report(&platforms());
+    insta::assert_snapshot!("platforms.md", markdown(&platforms_source));
+    insta::assert_snapshot!("platforms.csv", csv(&platforms_source));
     insta::assert_snapshot!("cpus.md", markdown(&report(&sweep())));
     insta::assert_snapshot!("cpus.json", json(&report(&sweep())));
 }
@@ -73,7 +73,7 @@ fn five_hundred_runs_make_a_page_in_no_time() {
     let began = std::time::Instant::now();
     let page = html(&report(&study)).unwrap();
     let took = began.elapsed();
-    // Unoptimised code on a busy machine is many times slower: that is no fault.
+    // Unoptimised code on a busy machine is many times slower, so debug builds get a larger limit.
     let limit_s = if cfg!(debug_assertions) { 40.0 } else { 2.0 };
     assert!(took.as_secs_f64() < limit_s && page.len() < 1_500_000, "{took:?}, {} bytes", page.len());
 }

@@ -1,18 +1,18 @@
-//! The answer in a sentence, with its interval: what the estimates carry, and no more.
+//! The answer of the report: one sentence with its interval.
 
 use klatch_record::{CellResult, CellStatus, Estimate};
 use klatch_stats::{Design, Interval, Sample, ratio_of_geometric_means};
 
-use super::metrics::{CPU, Metric, looked_at};
+use super::metrics::{CPU, Metric, study_metric};
 use super::subject::Subject;
 use crate::study_of_runs::CONFIDENCE;
 
-/// The answer; why there is none, where there is none.
+/// The answer, or the reason why the data give none.
 pub(super) fn sentence(subject: &Subject) -> String {
-    if let Some(found) = of_search(subject) {
-        return found;
+    if let Some(answer) = search_answer(subject) {
+        return answer;
     }
-    let metric = looked_at(&subject.result.metric);
+    let metric = study_metric(&subject.result.metric);
     let usable: Vec<usize> =
         subject.cells().filter(|(_, cell)| usable(cell, &metric)).map(|(at, _)| at).collect();
     match (usable.as_slice(), &subject.grid.across) {
@@ -37,16 +37,20 @@ fn estimate<'a>(subject: &'a Subject, cell: usize, metric: &Metric) -> &'a Estim
 fn alone(subject: &Subject, cell: usize, metric: &Metric) -> String {
     let label = &subject.grid.labels[cell];
     let cpu = subject.result.cells[cell].estimates.get(CPU.name).filter(|_| metric.name != CPU.name);
-    let cpu = cpu.map_or(String::new(), |cpu| format!(", at {} of CPU time per message", CPU.told(cpu)));
+    let cpu =
+        cpu.map_or(String::new(), |cpu| format!(", at {} of CPU time per message", CPU.with_interval(cpu)));
     match metric.more_is_better {
-        true => format!("{label} carries {}{cpu}.", metric.told(estimate(subject, cell, metric))),
+        true => format!("{label} carries {}{cpu}.", metric.with_interval(estimate(subject, cell, metric))),
         false => {
-            format!("{label} needs {} of CPU time per message.", metric.told(estimate(subject, cell, metric)))
+            format!(
+                "{label} needs {} of CPU time per message.",
+                metric.with_interval(estimate(subject, cell, metric))
+            )
         }
     }
 }
 
-/// The best, and whether it is shown to be ahead of all others, at a confidence that holds for all pairs together.
+/// Names the best cell and whether its lead is significant, at a confidence that holds for all pairs together.
 fn best(subject: &Subject, cells: &[usize], metric: &Metric) -> String {
     let mut sorted = cells.to_vec();
     let mean = |cell: &usize| estimate(subject, *cell, metric).mean;
@@ -54,11 +58,11 @@ fn best(subject: &Subject, cells: &[usize], metric: &Metric) -> String {
     if metric.more_is_better {
         sorted.reverse();
     }
-    // Servers that put deliveries together play another game: the best is told of each class.
+    // An open server batches deliveries and so does less work per message: each class has its own best.
     let of_class = |class| {
-        let here: Vec<usize> =
+        let members: Vec<usize> =
             sorted.iter().copied().filter(|cell| subject.class_of(*cell) == class).collect();
-        here
+        members
     };
     let classes = match subject.is_mixed() {
         true => vec![
@@ -67,28 +71,32 @@ fn best(subject: &Subject, cells: &[usize], metric: &Metric) -> String {
         ],
         false => vec![("", sorted)],
     };
-    let told = classes.iter().filter(|(_, cells)| !cells.is_empty()).map(|(start, cells)| {
-        let text = of_sorted(subject, cells, metric);
+    let sentences = classes.iter().filter(|(_, cells)| !cells.is_empty()).map(|(start, cells)| {
+        let text = best_of_sorted(subject, cells, metric);
         format!("{start}{text}")
     });
-    told.collect::<Vec<_>>().join(" ")
+    sentences.collect::<Vec<_>>().join(" ")
 }
 
-fn of_sorted(subject: &Subject, sorted: &[usize], metric: &Metric) -> String {
+fn best_of_sorted(subject: &Subject, sorted: &[usize], metric: &Metric) -> String {
     let label = |place: usize| subject.grid.labels[sorted[place]].as_str();
     let does =
         if metric.more_is_better { "carries the most" } else { "needs the least CPU time per message" };
-    let start = format!("{} {does}: {}", label(0), metric.told(estimate(subject, sorted[0], metric)));
+    let start =
+        format!("{} {does}: {}", label(0), metric.with_interval(estimate(subject, sorted[0], metric)));
     if sorted.len() == 1 {
         return start + ".";
     }
     let samples: Vec<Sample<'_>> =
         sorted.iter().map(|&cell| subject.sample(cell, estimate(subject, cell, metric))).collect();
-    // Where trials were picked, no interval is told.
+    // Trials that were selected by their values allow no interval.
     let picked = sorted.iter().any(|&cell| estimate(subject, cell, metric).low.is_none());
     let best = klatch_stats::best(&samples, metric.more_is_better, CONFIDENCE).ok().filter(|_| !picked);
     let Some(best) = best else {
-        return format!("{start}; whether it differs from {} cannot be told from so few trials.", label(1));
+        return format!(
+            "{start}; whether it differs from {} cannot be determined from so few trials.",
+            label(1)
+        );
     };
     let level = match sorted.len() {
         2 => String::new(),
@@ -97,7 +105,7 @@ fn of_sorted(subject: &Subject, sorted: &[usize], metric: &Metric) -> String {
     if !best.ratio.contains(1.0) {
         return format!("{start}, {} that of {}{level}.", times(&best.ratio), label(1));
     }
-    // Geometric means may sort otherwise than means do.
+    // Geometric means may order the cells differently than means do.
     let alike: Vec<&str> = (0..sorted.len()).filter(|&at| at != 0 && !best.worse[at]).map(label).collect();
     match alike.as_slice() {
         [] => format!("{start}; no difference to {} can be shown{level}.", label(1)),
@@ -112,7 +120,7 @@ fn of_sorted(subject: &Subject, sorted: &[usize], metric: &Metric) -> String {
     }
 }
 
-/// From one end of the axis to the other: that series which changes most.
+/// Describes the change from one end of the axis to the other, for the series with the largest and the smallest change.
 fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
     let across = subject.grid.across.as_ref()?;
     let series = subject.grid.all_series();
@@ -120,17 +128,17 @@ fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
         of
     }
     let of_series = same(|series| {
-        let mut here: Vec<(f64, usize)> = cells
+        let mut along: Vec<(f64, usize)> = cells
             .iter()
             .filter(|cell| subject.grid.series[**cell] == series)
             .filter_map(|cell| Some((across.values[*cell]?, *cell)))
             .collect();
-        here.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (&(from_at, from), &(to_at, to)) = (here.first()?, here.last()?);
+        along.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (&(from_at, from), &(to_at, to)) = (along.first()?, along.last()?);
         (from_at < to_at).then_some((series, from_at, from, to_at, to))
     });
     let changes: Vec<_> = series.into_iter().filter_map(of_series).collect();
-    // The most and the least are picked from all series, so the intervals of all hold together (Bonferroni).
+    // The largest and the smallest are selected from all series, so their intervals must hold together (Bonferroni).
     let confidence = 1.0 - (1.0 - CONFIDENCE) / changes.len().max(1) as f64;
     let sentence = |&(series, from_at, from, to_at, to): &(&str, f64, usize, f64, usize)| {
         let (a, b) = (estimate(subject, from, metric).mean, estimate(subject, to, metric).mean);
@@ -156,9 +164,9 @@ fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
         let from_to = format!("{} to {} {}", trimmed(from_at), trimmed(to_at), across.axis.label);
         (((b / a).ln().abs()), format!("from {from_to} the {name}{of} {how}"))
     };
-    let mut told: Vec<(f64, String)> = changes.iter().map(sentence).collect();
-    told.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let parts = match told.as_slice() {
+    let mut sentences: Vec<(f64, String)> = changes.iter().map(sentence).collect();
+    sentences.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let parts = match sentences.as_slice() {
         [] => return None,
         [only] => only.1.clone(),
         [most, .., least] => format!(
@@ -166,50 +174,50 @@ fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
             most.1,
             least.1,
             CONFIDENCE * 100.0,
-            told.len()
+            sentences.len()
         ),
     };
-    let mut letters = parts.chars();
-    let first = letters.next()?.to_uppercase();
-    Some(format!("{first}{}.", letters.as_str()))
+    let mut characters = parts.chars();
+    let first = characters.next()?.to_uppercase();
+    Some(format!("{first}{}.", characters.as_str()))
 }
 
-fn of_search(subject: &Subject) -> Option<String> {
+fn search_answer(subject: &Subject) -> Option<String> {
     let searches = subject.cells().filter_map(|(at, cell)| Some((at, cell.search.as_ref()?)));
     let mut sorted: Vec<_> = searches.collect();
     sorted.sort_by(|a, b| b.1.value.unwrap_or(0.0).total_cmp(&a.1.value.unwrap_or(0.0)));
-    let told: Vec<String> = sorted
+    let sentences: Vec<String> = sorted
         .iter()
         .take(4)
         .map(|(at, search)| {
             let label = &subject.grid.labels[*at];
             match (search.value, search.low.zip(search.high)) {
-                (Some(found), Some((low, high))) => format!(
+                (Some(limit), Some((low, high))) => format!(
                     "{label} holds {} {} ({}–{})",
-                    trimmed(found),
+                    trimmed(limit),
                     search.axis,
                     trimmed(low),
                     trimmed(high)
                 ),
-                (Some(found), None) => format!("{label} holds {} {}", trimmed(found), search.axis),
+                (Some(limit), None) => format!("{label} holds {} {}", trimmed(limit), search.axis),
                 (None, _) => format!("{label} does not hold even the first step"),
             }
         })
         .collect();
     let one_pass = sorted.iter().all(|(_, search)| search.low.is_none());
-    let end = if one_pass { ". One pass: no interval is told." } else { "." };
-    (!told.is_empty()).then(|| told.join("; ") + end)
+    let end = if one_pass { ". One pass: there is no interval." } else { "." };
+    (!sentences.is_empty()).then(|| sentences.join("; ") + end)
 }
 
 fn ratio(subject: &Subject, a: usize, b: usize, metric: &Metric, confidence: f64) -> Option<Interval> {
     let (a_estimate, b_estimate) = (estimate(subject, a, metric), estimate(subject, b, metric));
-    // Where trials were picked, no interval is told.
+    // Trials that were selected by their values allow no interval.
     a_estimate.low.zip(b_estimate.low)?;
     let (a, b) = (subject.sample(a, a_estimate), subject.sample(b, b_estimate));
     Some(ratio_of_geometric_means(a, b, Design::Unpaired, confidence).ok()?.interval)
 }
 
-/// `1.32 × (1.27–1.38)`
+/// Formats a ratio with its interval as `1.32 × (1.27–1.38)`.
 fn times(interval: &Interval) -> String {
     format!("{:.2} × ({:.2}–{:.2})", interval.estimate, interval.low, interval.high)
 }

@@ -1,4 +1,4 @@
-//! What to type to repeat it.
+//! Command lines that repeat a measurement.
 
 use klatch_record::{Pacing, Record};
 
@@ -6,11 +6,11 @@ use super::subject::Subject;
 use crate::model::Command;
 use crate::read::Source;
 
-/// More cells than these are not told one by one: the records have all.
+/// Largest number of cells with listed command lines; the records have all.
 const CELLS_MAX: usize = 40;
 
-/// The command of the whole, and the exact command lines of server and crowd of each cell.
-pub(super) fn of(subject: &Subject, sources: &[Source]) -> Vec<Command> {
+/// The command of the whole study, and the exact command lines of server and crowd for each cell.
+pub(super) fn commands(subject: &Subject, sources: &[Source]) -> Vec<Command> {
     let mut commands = Vec::new();
     let mut add = |what: String, words: &[String]| {
         let line = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
@@ -38,7 +38,7 @@ pub(super) fn of(subject: &Subject, sources: &[Source]) -> Vec<Command> {
     commands
 }
 
-/// `klatch run` with what a record says.
+/// The arguments of `klatch run` that repeat a record.
 fn run_again(record: &Record, trials: u32) -> Vec<String> {
     let Record { platform, crowd, workload, environment, .. } = record;
     let mut words = vec!["klatch".to_owned(), "run".to_owned()];
@@ -77,7 +77,7 @@ fn run_again(record: &Record, trials: u32) -> Vec<String> {
     words
 }
 
-/// A word as a shell takes it; one that no shell can take as it is.
+/// Quotes a word for a shell. A word that no shell can take is returned unchanged.
 fn quoted(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
 }

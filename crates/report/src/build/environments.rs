@@ -1,4 +1,4 @@
-//! Where it ran: environments side by side, with what differs.
+//! The environments of the runs side by side, with their differences.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::subject::Subject;
 use crate::model::Fact;
 use crate::number::gigabytes;
 
-/// Something of an environment that is the same in all its runs.
-type Told = (&'static str, fn(&Record) -> String);
+/// The name of a property and its value in a record. The value is the same in all runs of one environment.
+type Property = (&'static str, fn(&Record) -> String);
 
-const TOLD: [Told; 14] = [
+const PROPERTIES: [Property; 14] = [
     ("machine", |record| or_unknown(record.environment.cpu_model.as_deref())),
     ("CPUs", |record| record.environment.cpus.to_string()),
     ("memory", |record| record.environment.memory_bytes.map_or_else(unknown, gigabytes)),
@@ -31,35 +31,35 @@ const TOLD: [Told; 14] = [
     }),
 ];
 
-/// The environments' names, what is known of each, and the name of each run's.
+/// The names of the environments, their properties, and the environment of each run.
 pub(super) fn table(subject: &Subject) -> (Vec<String>, Vec<Fact>, Vec<String>) {
-    let told = |record: &Record| TOLD.map(|(_, of)| of(record));
-    let mut kinds: Vec<[String; TOLD.len()]> = Vec::new();
-    let mut of_run = Vec::new();
+    let properties = |record: &Record| PROPERTIES.map(|(_, value)| value(record));
+    let mut kinds: Vec<[String; PROPERTIES.len()]> = Vec::new();
+    let mut environment_of_run = Vec::new();
     for run in &subject.runs {
-        let here = told(&run.record);
-        let place = kinds.iter().position(|kind| *kind == here).unwrap_or_else(|| {
-            kinds.push(here);
+        let values = properties(&run.record);
+        let place = kinds.iter().position(|kind| *kind == values).unwrap_or_else(|| {
+            kinds.push(values);
             kinds.len() - 1
         });
-        of_run.push(name(place));
+        environment_of_run.push(name(place));
     }
-    let fact = |(place, (name, _)): (usize, &Told)| {
+    let fact = |(place, (name, _)): (usize, &Property)| {
         let values: Vec<String> = kinds.iter().map(|kind| kind[place].clone()).collect();
         let differs = values.iter().any(|value| *value != values[0]);
         Fact { name: (*name).to_owned(), values, differs }
     };
-    let mut facts: Vec<Fact> = TOLD.iter().enumerate().map(fact).collect();
-    facts.extend(runtimes(subject, &of_run, kinds.len()));
-    facts.extend(load(subject, &of_run, kinds.len()));
+    let mut facts: Vec<Fact> = PROPERTIES.iter().enumerate().map(fact).collect();
+    facts.extend(runtimes(subject, &environment_of_run, kinds.len()));
+    facts.extend(load(subject, &environment_of_run, kinds.len()));
     facts.retain(|fact| fact.values.iter().any(|value| !value.is_empty()));
-    ((0..kinds.len()).map(name).collect(), facts, of_run)
+    ((0..kinds.len()).map(name).collect(), facts, environment_of_run)
 }
 
-/// What the platforms run on, by environment.
-fn runtimes(subject: &Subject, of_run: &[String], count: usize) -> Vec<Fact> {
+/// The runtimes of the platforms, by environment.
+fn runtimes(subject: &Subject, environment_of_run: &[String], count: usize) -> Vec<Fact> {
     let mut versions: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
-    for (run, environment) in subject.runs.iter().zip(of_run) {
+    for (run, environment) in subject.runs.iter().zip(environment_of_run) {
         let platform = &run.record.platform;
         let version = platform.runtime.as_ref().map(|runtime| &runtime.version).or(platform.version.as_ref());
         let Some(version) = version else { continue };
@@ -78,12 +78,12 @@ fn runtimes(subject: &Subject, of_run: &[String], count: usize) -> Vec<Fact> {
     versions.into_iter().map(fact).collect()
 }
 
-/// How busy the machine was: the range over the runs, which may differ from run to run.
-fn load(subject: &Subject, of_run: &[String], count: usize) -> Vec<Fact> {
-    let range = |what: &str, of: fn(&Record) -> Option<f64>, show: fn(f64) -> String| {
+/// The load of the machine as a range over the runs, as it may differ from run to run.
+fn load(subject: &Subject, environment_of_run: &[String], count: usize) -> Vec<Fact> {
+    let range = |what: &str, value: fn(&Record) -> Option<f64>, show: fn(f64) -> String| {
         let values = (0..count).map(|place| {
-            let here = subject.runs.iter().zip(of_run).filter(|(_, of)| **of == name(place));
-            let all: Vec<f64> = here.filter_map(|(run, _)| of(&run.record)).collect();
+            let runs = subject.runs.iter().zip(environment_of_run).filter(|(_, of)| **of == name(place));
+            let all: Vec<f64> = runs.filter_map(|(run, _)| value(&run.record)).collect();
             let least = all.iter().copied().reduce(f64::min);
             let most = all.iter().copied().reduce(f64::max);
             least
@@ -108,7 +108,7 @@ fn load(subject: &Subject, of_run: &[String], count: usize) -> Vec<Fact> {
     ]
 }
 
-/// `A`, `B` … `Z`, `27` …
+/// Names environments `A`, `B` … `Z`, `27` …
 fn name(place: usize) -> String {
     match u8::try_from(place) {
         Ok(place @ 0..26) => char::from(b'A' + place).to_string(),

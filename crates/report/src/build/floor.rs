@@ -1,4 +1,4 @@
-//! A history of `klatch floor`: how near servers and crowd came to what the machine itself takes, sitting by sitting.
+//! The report of a `klatch floor` history: CPU time of servers and crowd over that of bare loopback, session by session.
 
 use std::path::Path;
 
@@ -11,15 +11,15 @@ use crate::model::{
 };
 use crate::number::three_digits;
 
-/// Fewer starts of each server make intervals that say little.
+/// Below this number of starts per server, intervals are too wide to be useful.
 const STARTS_MIN: usize = 3;
-/// Sittings whose machine is told, the last ones.
+/// Number of sessions with a description of the machine, counted from the last.
 const SITTINGS_MAX: usize = 6;
 
-/// Which ratio a chart shows, and of whom it says that it is over.
+/// The ratio that a chart shows, and the name of the server in its denominator; empty for the loopback.
 type Ratio = fn(&FloorRow) -> Option<(RatioEstimate, String)>;
 
-/// A chart of ratios.
+/// Texts of a chart of ratios, and the ratio itself.
 struct About {
     id: &'static str,
     title: &'static str,
@@ -48,7 +48,7 @@ const CHARTS: [About; 3] = [
     },
 ];
 
-/// The report of the sittings in a history, in their order.
+/// The report of a history, with its sessions in chronological order.
 pub fn floor_history(path: &Path, sittings: &[FloorResult]) -> Report {
     let last = sittings.last();
     let starts = last.iter().flat_map(|last| &last.rows).map(|row| row.server_us.len()).min().unwrap_or(0);
@@ -97,17 +97,17 @@ pub fn floor_history(path: &Path, sittings: &[FloorResult]) -> Report {
     }
 }
 
-/// Over the cheapest of somebody else's servers; `None` of those servers themselves.
+/// The ratio to the cheapest server of another project; `None` for those servers themselves.
 fn best_peer(row: &FloorRow) -> Option<(RatioEstimate, String)> {
     let best = row.to_peers.iter().max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
     best.map(|(peer, ratio)| (*ratio, format!("the best is {peer}")))
 }
 
-/// Rows under a pacing; those of `ours` only if asked for.
+/// The rows under a pacing. `ours` leaves out the servers of other projects.
 fn rows<'a>(sitting: &'a FloorResult, pacing: &str, ours: bool) -> Vec<&'a FloorRow> {
-    let here = sitting.rows.iter().filter(|row| row.pacing == pacing).collect::<Vec<_>>();
-    let peer = |row: &FloorRow| here.iter().any(|other| other.to_peers.contains_key(&row.platform));
-    here.iter().copied().filter(|row| !ours || !peer(row)).collect()
+    let all = sitting.rows.iter().filter(|row| row.pacing == pacing).collect::<Vec<_>>();
+    let peer = |row: &FloorRow| all.iter().any(|other| other.to_peers.contains_key(&row.platform));
+    all.iter().copied().filter(|row| !ours || !peer(row)).collect()
 }
 
 fn answer(sittings: &[FloorResult]) -> String {
@@ -116,23 +116,23 @@ fn answer(sittings: &[FloorResult]) -> String {
         let with = rows(last, pacing, true).into_iter().filter_map(|row| Some((row, row.server_to_floor?)));
         let (row, ratio) = with.min_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))?;
         let peer = best_peer(row).map_or_else(String::new, |(ratio, which)| {
-            format!(" and {} as much as somebody else's server ({which})", told(&ratio))
+            format!(" and {} as much as somebody else's server ({which})", times(&ratio))
         });
         Some(format!(
             "Under {pacing} {} takes {} as much CPU time as the loopback's part{peer}.",
             row.platform,
-            told(&ratio)
+            times(&ratio)
         ))
     };
     let parts: Vec<String> = ["turns", "rounds"].iter().filter_map(|pacing| best(pacing)).collect();
     if parts.is_empty() { "No answer: nothing was started twice.".to_owned() } else { parts.join(" ") }
 }
 
-fn told(ratio: &RatioEstimate) -> String {
+fn times(ratio: &RatioEstimate) -> String {
     format!("{:.2} × ({:.2}–{:.2})", ratio.estimate, ratio.low, ratio.high)
 }
 
-/// The ratios under a pacing: of the last sitting as bars, and as lines over all of them if they are several.
+/// The ratios under a pacing: bars for the last session, and lines over all sessions if there are several.
 fn section(pacing: &str, sittings: &[FloorResult]) -> Option<Section> {
     let last = sittings.last()?;
     let mut charts: Vec<Chart> =
@@ -184,11 +184,11 @@ fn lines(about: &About, sittings: &[FloorResult], pacing: &str) -> Option<Chart>
         for row in rows(sitting, pacing, true) {
             let of = point(about, row, &row.platform, Place::At(f64::from(number)));
             let commit = sitting.klatch.commit.as_deref().unwrap_or("no commit");
-            let say = |note: Option<String>| {
-                let said = note.map_or_else(String::new, |note| format!("; {note}"));
-                Some(format!("{}, {commit}{said}", date(sitting)))
+            let add_suffix = |detail: Option<String>| {
+                let suffix = detail.map_or_else(String::new, |detail| format!("; {detail}"));
+                Some(format!("{}, {commit}{suffix}", date(sitting)))
             };
-            points.extend(of.map(|point| Point { note: say(point.note.clone()), ..point }));
+            points.extend(of.map(|point| Point { detail: add_suffix(point.detail.clone()), ..point }));
         }
     }
     points.sort_by(|a, b| a.series.cmp(&b.series));
@@ -205,12 +205,12 @@ fn lines(about: &About, sittings: &[FloorResult], pacing: &str) -> Option<Chart>
 }
 
 fn point(about: &About, row: &FloorRow, series: &str, place: Place) -> Option<Point> {
-    let (ratio, note) = (about.of)(row)?;
+    let (ratio, detail) = (about.of)(row)?;
     Some(Point {
         low: Some(ratio.low),
         high: Some(ratio.high),
         n: Some(row.server_us.len() as u64),
-        note: (!note.is_empty()).then_some(note),
+        detail: (!detail.is_empty()).then_some(detail),
         ..Point::plain(series, place, ratio.estimate)
     })
 }
@@ -219,10 +219,10 @@ fn date(sitting: &FloorResult) -> &str {
     sitting.started_at.split('T').next().unwrap_or_default()
 }
 
-/// Something about a sitting, and how it is told.
+/// The name of a property of a session and its text.
 type Part = (&'static str, fn(&FloorResult) -> String);
 
-/// What is known of the machine in each sitting.
+/// The machine of each of the last sessions.
 fn facts(sittings: &[FloorResult]) -> Vec<Fact> {
     let parts: [Part; 7] = [
         ("Klatch", |sitting| {
@@ -325,7 +325,7 @@ mod tests {
             lines.iter().map(|point| (&point.x, point.y)).collect::<Vec<_>>(),
             [(&Place::At(1.0), Some(0.8)), (&Place::At(2.0), Some(0.8))]
         );
-        assert_eq!(lines[1].note.as_deref(), Some("2026-11-22, c22; the best is redis"));
+        assert_eq!(lines[1].detail.as_deref(), Some("2026-11-22, c22; the best is redis"));
         assert!(
             report.facts.iter().all(|fact| fact.values.len() == 2 && fact.differs == (fact.name == "Klatch"))
         );

@@ -1,12 +1,12 @@
-//! How cells are spread: along an axis of numbers, if there is one, in series; else one beside the other.
+//! Layout of the cells: series along a numeric axis if the study has one, else bars side by side.
 
 use klatch_record::{CellResult, StudyAxis, StudyResult};
 
 use crate::model::{Axis, Scale};
 
-/// Where every cell of a study is.
+/// The series, label and x value of every cell of a study.
 pub(super) struct Grid {
-    /// The axis of numbers, if the study has one.
+    /// The numeric axis, if the study has one.
     pub(super) across: Option<Across>,
     /// The series of each cell: its values on the other axes.
     pub(super) series: Vec<String>,
@@ -14,28 +14,28 @@ pub(super) struct Grid {
     pub(super) labels: Vec<String>,
 }
 
-/// An axis of numbers.
+/// A numeric axis with the value of each cell.
 pub(super) struct Across {
     /// Its name in the study.
     pub(super) name: String,
-    /// What stands below it.
+    /// Its label in charts.
     pub(super) axis: Axis,
     /// The value of each cell.
     pub(super) values: Vec<Option<f64>>,
 }
 
-/// Axes of numbers, those first that papers drew their figures over. With these, two values make a line already.
+/// Numeric axes by preference, as in the figures of earlier papers. On these, two values are enough for a line.
 const FIRST: [&str; 5] = ["cpus", "rooms", "users", "rate", "count"];
 
-/// From this ratio of the largest to the smallest on, values are spread by their logarithm.
+/// The axis is logarithmic when the largest value is at least this multiple of the smallest.
 const LOG_FROM: f64 = 30.0;
 
 impl Grid {
-    pub(super) fn of(result: &StudyResult) -> Grid {
+    pub(super) fn new(result: &StudyResult) -> Grid {
         let varied: Vec<&StudyAxis> =
             result.axes.iter().filter(|axis| values(result, axis).len() > 1).collect();
         let across = varied.iter().filter_map(|axis| rank(result, axis)).min_by_key(|(rank, _)| *rank);
-        let across = across.map(|(_, axis)| Across::of(result, axis));
+        let across = across.map(|(_, axis)| Across::new(result, axis));
         let others =
             varied.iter().filter(|axis| across.as_ref().is_none_or(|across| across.name != axis.name));
         let others: Vec<&StudyAxis> = others.copied().collect();
@@ -53,7 +53,7 @@ impl Grid {
         }
     }
 
-    /// The series in the order of the study, each once.
+    /// The series in the order of the study, without duplicates.
     pub(super) fn all_series(&self) -> Vec<&str> {
         let mut all: Vec<&str> = Vec::new();
         for series in &self.series {
@@ -66,7 +66,7 @@ impl Grid {
 }
 
 impl Across {
-    fn of(result: &StudyResult, axis: &StudyAxis) -> Across {
+    fn new(result: &StudyResult, axis: &StudyAxis) -> Across {
         let values: Vec<Option<f64>> =
             result.cells.iter().map(|cell| number(cell.at.get(&axis.name)?)).collect();
         let (least, most) = values
@@ -85,7 +85,7 @@ impl Across {
     }
 }
 
-/// The values on an axis that cells have.
+/// The distinct values of the cells on an axis, sorted.
 fn values<'a>(result: &'a StudyResult, axis: &StudyAxis) -> Vec<&'a str> {
     let mut values: Vec<&str> =
         result.cells.iter().filter_map(|cell| cell.at.get(&axis.name).map(String::as_str)).collect();
@@ -94,7 +94,7 @@ fn values<'a>(result: &'a StudyResult, axis: &StudyAxis) -> Vec<&'a str> {
     values
 }
 
-/// How well an axis does across a chart; `None` if not at all.
+/// How well an axis suits as x, lower being better; `None` if it does not.
 fn rank<'a>(result: &StudyResult, axis: &'a StudyAxis) -> Option<(usize, &'a StudyAxis)> {
     let values = values(result, axis);
     let numbers = values.iter().all(|value| number(value).is_some());
@@ -103,7 +103,7 @@ fn rank<'a>(result: &StudyResult, axis: &'a StudyAxis) -> Option<(usize, &'a Stu
     wanted.then(|| (rank.unwrap_or(FIRST.len()), axis))
 }
 
-/// A number, or a size in MiB.
+/// Parses a number, or a size in MiB.
 fn number(text: &str) -> Option<f64> {
     let size = |digits: &str, mib: f64| digits.parse::<f64>().ok().map(|value| value * mib);
     match text.to_ascii_lowercase() {
@@ -114,7 +114,7 @@ fn number(text: &str) -> Option<f64> {
     }
 }
 
-/// What a cell's value on an axis adds to its name.
+/// The part of a cell's name that its value on an axis makes.
 fn part(axis: &StudyAxis, cell: &CellResult) -> Option<String> {
     let value = cell.at.get(&axis.name).filter(|value| !value.is_empty())?;
     Some(match axis.name.as_str() {

@@ -1,11 +1,11 @@
-//! Latency by percentile, from the histograms of all trials of a cell together.
+//! Latency by percentile, from the merged histograms of all trials of a cell.
 
 use klatch_record::{Latency, Record};
 
 use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Place, Point, Scale};
 
-/// More lines than these cannot be told apart.
+/// Largest number of lines that can be distinguished in one chart.
 const SERIES_MAX: usize = 12;
 
 /// The percentiles that are drawn.
@@ -13,13 +13,13 @@ const PERCENTILES: [f64; 16] =
     [0.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.8, 99.9, 99.95, 99.98, 99.99, 100.0];
 
 pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
-    let cells: Vec<usize> = chosen(subject);
+    let cells: Vec<usize> = drawn_cells(subject);
     let with_latency = subject.cells().filter(|(place, _)| has(subject, *place)).count();
     let mut points = Vec::new();
     for place in &cells {
         let trials: Vec<&Record> = subject.trials_of(*place).collect();
         let all = trials.iter().filter_map(|record| record.latency.as_ref());
-        points.extend(of_cell(&subject.grid.labels[*place], all, trials.len()));
+        points.extend(cell_points(&subject.grid.labels[*place], all, trials.len()));
     }
     let left_out = with_latency.saturating_sub(cells.len());
     let left_out = match left_out {
@@ -48,8 +48,8 @@ fn has(subject: &Subject, place: usize) -> bool {
     subject.trials_of(place).any(|record| record.latency.is_some())
 }
 
-/// All cells, if they are few; else of each series the one at the far end of the axis.
-fn chosen(subject: &Subject) -> Vec<usize> {
+/// All cells, if they are few; else, for each series, the cell at the far end of the axis.
+fn drawn_cells(subject: &Subject) -> Vec<usize> {
     let all: Vec<usize> =
         subject.cells().map(|(place, _)| place).filter(|place| has(subject, *place)).collect();
     if all.len() <= SERIES_MAX {
@@ -57,20 +57,20 @@ fn chosen(subject: &Subject) -> Vec<usize> {
     }
     let Some(across) = &subject.grid.across else { return all[..SERIES_MAX].to_vec() };
     let far = |series: &&str| {
-        let here = all.iter().copied().filter(|place| subject.grid.series[*place] == *series);
-        here.max_by(|a, b| across.values[*a].unwrap_or(0.0).total_cmp(&across.values[*b].unwrap_or(0.0)))
+        let cells = all.iter().copied().filter(|place| subject.grid.series[*place] == *series);
+        cells.max_by(|a, b| across.values[*a].unwrap_or(0.0).total_cmp(&across.values[*b].unwrap_or(0.0)))
     };
     subject.grid.all_series().iter().filter_map(far).take(SERIES_MAX).collect()
 }
 
-fn of_cell<'a>(label: &str, all: impl Iterator<Item = &'a Latency>, trials: usize) -> Vec<Point> {
+fn cell_points<'a>(label: &str, all: impl Iterator<Item = &'a Latency>, trials: usize) -> Vec<Point> {
     let mut counts: Vec<(u64, u64)> = all.filter_map(|latency| latency.counts_ns().ok()).flatten().collect();
     counts.sort_unstable();
     let total: u64 = counts.iter().map(|(_, count)| count).sum();
     let mut points = Vec::new();
     let (mut seen, mut at) = (0, 0);
     for percentile in PERCENTILES {
-        // The value below which so many are; there are no finer ones than the count allows.
+        // The smallest value with enough deliveries at or below it. The count bounds the resolution.
         let wanted = ((percentile / 100.0 * total as f64).ceil() as u64).clamp(1, total.max(1));
         while at < counts.len() && seen + counts[at].1 < wanted {
             seen += counts[at].1;

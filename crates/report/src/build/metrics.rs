@@ -1,19 +1,19 @@
-//! Metrics as people call them.
+//! Metrics with their titles and display units.
 
 use klatch_record::Estimate;
 
 /// A metric of the cells' estimates, and how it is shown.
 #[derive(Clone, Copy)]
 pub(super) struct Metric {
-    /// Its name in results.
+    /// Its name in results, with the unit last.
     pub(super) name: &'static str,
-    /// What people call it.
+    /// Its title in charts and sentences.
     pub(super) title: &'static str,
-    /// The unit it is shown in.
+    /// The unit in charts and sentences.
     pub(super) unit: &'static str,
-    /// What its numbers are multiplied with for that.
+    /// Factor from the unit in results to the display unit.
     pub(super) scale: f64,
-    /// Whether more is better.
+    /// Whether a larger value is better.
     pub(super) more_is_better: bool,
 }
 
@@ -26,7 +26,7 @@ pub(super) const THROUGHPUT: Metric =
 pub(super) const CPU: Metric = metric("cpu_us_per_message", "CPU time per message", "µs", 1.0);
 pub(super) const P99: Metric = metric("latency_p99_us", "Latency, 99th percentile", "ms", 1e-3);
 
-/// What is beside the score.
+/// The metrics of the resources section.
 pub(super) const RESOURCES: [Metric; 4] = [
     metric("server_cpu_us_per_message", "CPU time of the server per message", "µs", 1.0),
     metric("switches_per_message", "Context switches per message", "", 1.0),
@@ -34,13 +34,13 @@ pub(super) const RESOURCES: [Metric; 4] = [
     metric("join_s", "Time until all had joined", "s", 1.0),
 ];
 
-/// The metric that a study looks at.
-pub(super) fn looked_at(name: &str) -> Metric {
+/// The metric that a study optimises its trials for; throughput unless it is CPU time.
+pub(super) fn study_metric(name: &str) -> Metric {
     if name == CPU.name { CPU } else { THROUGHPUT }
 }
 
 impl Metric {
-    /// A number with its unit.
+    /// Formats a value with its unit.
     pub(super) fn show(&self, value: f64) -> String {
         format!("{} {}", self.number(value), self.unit).trim_end().to_owned()
     }
@@ -54,8 +54,8 @@ impl Metric {
         }
     }
 
-    /// An estimate with its interval: `37,750 messages/s (36,900–38,600)`.
-    pub(super) fn told(&self, estimate: &Estimate) -> String {
+    /// Formats an estimate with its interval: `37,750 messages/s (36,900–38,600)`.
+    pub(super) fn with_interval(&self, estimate: &Estimate) -> String {
         let interval = estimate.low.zip(estimate.high).map_or(String::new(), |(low, high)| {
             format!(" ({}–{})", self.number(low.max(0.0)), self.number(high))
         });

@@ -1,4 +1,4 @@
-//! From results to a report.
+//! Builds a report from results.
 
 mod answer;
 mod commands;
@@ -28,41 +28,41 @@ use subject::Subject;
 
 pub use floor::floor_history;
 
-/// The report of one study, or of runs.
+/// The report of one study or of single runs.
 pub fn report(source: &Source) -> Report {
-    of(&Subject::of(source), std::slice::from_ref(source))
+    build(&Subject::new(source), std::slice::from_ref(source))
 }
 
-/// The report of two, side by side; `comparisons` tells how B compares with A.
+/// The report of two sources side by side; `comparisons` are the ratios of B to A.
 pub fn report_of_two(a: &Source, b: &Source, comparisons: &[Comparison]) -> Report {
-    let both = Subject::of_two(a, b);
+    let both = Subject::side_by_side(a, b);
     let sources = [a.clone(), b.clone()];
-    let mut report = of(&both, &sources);
+    let mut report = build(&both, &sources);
     report.ratios = comparisons.iter().map(|one| ratios::table(one, &both)).collect();
     report.answer = ratios::answer(comparisons).unwrap_or(report.answer);
     report
 }
 
-fn of(subject: &Subject, sources: &[Source]) -> Report {
-    let (footnotes, of_cell) = verdict::footnotes(subject);
-    let (environments, facts, of_run) = environments::table(subject);
+fn build(subject: &Subject, sources: &[Source]) -> Report {
+    let (footnotes, footnotes_of_cells) = verdict::footnotes(subject);
+    let (environments, facts, environment_of_run) = environments::table(subject);
     let result = &subject.result;
     Report {
         schema: REPORT_SCHEMA_NAME.to_owned(),
         title: result.name.clone(),
         question: result.question.clone(),
         answer: answer::sentence(subject),
-        verdict: verdict::of(subject),
+        verdict: verdict::summary(subject),
         warnings: verdict::warnings(subject),
-        cells: verdict::cells(subject, &of_cell),
+        cells: verdict::cells(subject, &footnotes_of_cells),
         axes: result.axes.iter().map(|axis| axis.name.clone()).collect(),
         ratios: Vec::new(),
         sections: sections(subject),
         rules: vec![result.rules.clone()],
-        runs: runs::rows(subject, &of_run),
+        runs: runs::rows(subject, &environment_of_run),
         environments,
         facts,
-        commands: commands::of(subject, sources),
+        commands: commands::commands(subject, sources),
         instruments: instruments::rows(subject),
         footnotes,
         sources: sources.iter().map(|source| source.path.display().to_string()).collect(),
@@ -89,6 +89,6 @@ fn sections(subject: &Subject) -> Vec<Section> {
     add("trials", "Trials in their order", None, trials::charts(subject), Vec::new());
     add("resources", "Resources", None, scores::resources(subject), Vec::new());
     let (charts, flames) = instruments::charts(subject);
-    add("why", "Why: what the instruments saw", Some(instruments::LEAD), charts, flames);
+    add("why", "Why: results of the instruments", Some(instruments::LEAD), charts, flames);
     sections
 }

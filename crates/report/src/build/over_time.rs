@@ -1,4 +1,4 @@
-//! Deliveries and their latency while a trial ran, with its stalls.
+//! Deliveries and their latency over the time of a trial, with its stalls.
 
 use klatch_record::{Interval, Record, Role, Status, Timeline};
 
@@ -7,14 +7,14 @@ use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point, Scale};
 use crate::number::three_digits;
 
-/// More cells than these are not drawn.
+/// Largest number of cells with charts.
 const CELLS_MAX: usize = 4;
-/// More stalls than these, the longest, are not named.
+/// Largest number of stalls that a chart marks; the longest are preferred.
 const STALLS_MAX: usize = 3;
-/// The last interval ends with the run: of less than this share of its width no rate is told.
+/// The last interval ends with the run. If it is shorter than this share of the width, it has no rate.
 const LAST_SHARE_MIN: f64 = 0.5;
 
-/// A percentile of an interval, by name.
+/// The name of a percentile and its value in an interval, µs.
 type Percentile = (&'static str, fn(&Interval) -> Option<f64>);
 
 const PERCENTILES: [Percentile; 3] = [
@@ -23,20 +23,20 @@ const PERCENTILES: [Percentile; 3] = [
     ("max", |interval| interval.max_us),
 ];
 
-/// A trial that is drawn for its cell.
+/// The trial that represents its cell.
 struct Drawn<'a> {
     label: &'a str,
     record: &'a Record,
     timeline: &'a Timeline,
     stalls: Vec<Stall>,
-    /// Which trial it is, and of how many.
-    says: String,
+    /// The choice of the trial in words, for the caption.
+    selection: String,
 }
 
 pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
-    let cells = subject.evenly(CELLS_MAX, |place| !told(subject, place).is_empty());
-    let drawn: Vec<Drawn<'_>> = cells.iter().filter_map(|place| Drawn::of(subject, *place)).collect();
-    let with = subject.cells().filter(|(place, _)| !told(subject, *place).is_empty()).count();
+    let cells = subject.evenly(CELLS_MAX, |place| !trials_with_timeline(subject, place).is_empty());
+    let drawn: Vec<Drawn<'_>> = cells.iter().filter_map(|place| Drawn::select(subject, *place)).collect();
+    let with = subject.cells().filter(|(place, _)| !trials_with_timeline(subject, *place).is_empty()).count();
     let left_out = match with > drawn.len() {
         true => format!(" {} of {with} cells are drawn.", drawn.len()),
         false => String::new(),
@@ -49,21 +49,21 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
     charts
 }
 
-/// Trials with a timeline: those whose score counts, or all if there is none.
-fn told(subject: &Subject, cell: usize) -> Vec<(&Record, &Timeline)> {
+/// The trials with a timeline: the valid ones, or all if none is valid.
+fn trials_with_timeline(subject: &Subject, cell: usize) -> Vec<(&Record, &Timeline)> {
     let trials = subject.runs_of(cell).map(|run| &run.record).filter(|record| record.role == Role::Trial);
-    let told: Vec<_> = trials.filter_map(|record| Some((record, record.over_time.as_ref()?))).collect();
+    let timed: Vec<_> = trials.filter_map(|record| Some((record, record.over_time.as_ref()?))).collect();
     let good = |(record, _): &(&Record, &Timeline)| record.verdict.status == Status::Valid;
-    if told.iter().any(good) { told.into_iter().filter(good).collect() } else { told }
+    if timed.iter().any(good) { timed.into_iter().filter(good).collect() } else { timed }
 }
 
 impl<'a> Drawn<'a> {
-    /// The trial of a cell with the longest stall; the last one if there was none.
-    fn of(subject: &'a Subject, cell: usize) -> Option<Drawn<'a>> {
-        let told = told(subject, cell);
-        let trials = told.len();
+    /// The trial of a cell with the longest stall; the last trial if none stalled.
+    fn select(subject: &'a Subject, cell: usize) -> Option<Drawn<'a>> {
+        let timed = trials_with_timeline(subject, cell);
+        let trials = timed.len();
         let longest = |stalls: &[Stall]| stalls.iter().map(Stall::length_s).fold(0.0, f64::max);
-        let seen = told.into_iter().map(|(record, timeline)| (record, timeline, stalls(timeline)));
+        let seen = timed.into_iter().map(|(record, timeline)| (record, timeline, stalls(timeline)));
         let (record, timeline, stalls) = seen.max_by(|a, b| longest(&a.2).total_cmp(&longest(&b.2)))?;
         let place = subject.runs.iter().position(|run| std::ptr::eq(&run.record, record))?;
         let which = match (trials, stalls.is_empty()) {
@@ -71,11 +71,11 @@ impl<'a> Drawn<'a> {
             (_, true) => format!("Of run {}, the last of {trials} trials", place + 1),
             (_, false) => format!("Of run {}, that of {trials} trials with the longest stall", place + 1),
         };
-        let says = format!("{which}; in intervals of {} ms.", timeline.interval_ms);
-        Some(Drawn { label: &subject.grid.labels[cell], record, timeline, stalls, says })
+        let selection = format!("{which}; in intervals of {} ms.", timeline.interval_ms);
+        Some(Drawn { label: &subject.grid.labels[cell], record, timeline, stalls, selection })
     }
 
-    /// Middle and width of each interval, seconds; the last one ends with the run.
+    /// Middle and width of each interval, seconds. The last one ends with the run.
     fn spans(&self) -> impl Iterator<Item = (f64, f64)> {
         let width_s = self.timeline.interval_ms as f64 / 1e3;
         let end_s = self.record.score.elapsed_s;
@@ -121,8 +121,8 @@ fn latency(number: usize, one: &Drawn<'_>) -> Chart {
             let Some(us) = of(interval) else { continue };
             let stall = one.stalls.iter().find(|stall| name == "max" && stall.ends_at == place);
             let point = Point::plain(name, Place::At(rounded(middle_s)), rounded(us / 1e3));
-            let note = stall.map(|stall| format!("stall: {}", stall.says()));
-            points.push(Point { n: Some(interval.deliveries), note, ..point });
+            let detail = stall.map(|stall| format!("stall: {}", stall.describe()));
+            points.push(Point { n: Some(interval.deliveries), detail, ..point });
         }
     }
     let mut longest: Vec<&Stall> = one.stalls.iter().collect();
@@ -136,12 +136,12 @@ fn latency(number: usize, one: &Drawn<'_>) -> Chart {
     };
     let mark = |stall: &&Stall| {
         let at = Some(stall.middle_s());
-        Mark { label: format!("stall: {}", stall.says()), line: [(at, None), (at, None)] }
+        Mark { label: format!("stall: {}", stall.describe()), line: [(at, None), (at, None)] }
     };
     Chart {
         id: format!("latency-over-time-{number}"),
         title: format!("Latency over the time of a run: {}", one.label),
-        caption: format!("{}{stalls}", one.says),
+        caption: format!("{}{stalls}", one.selection),
         kind: ChartKind::Lines,
         x: Axis::linear("time", "s"),
         y: Axis::linear("Latency", "ms").on(Scale::Log),
@@ -150,7 +150,7 @@ fn latency(number: usize, one: &Drawn<'_>) -> Chart {
     }
 }
 
-/// A number with the digits that count: thousands of points are in the page twice.
+/// Drops digits without meaning: the page contains thousands of points twice.
 fn rounded(value: f64) -> f64 {
     three_digits(value * 1e3).parse::<f64>().map_or(value, |shown| shown / 1e3)
 }

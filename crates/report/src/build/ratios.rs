@@ -1,4 +1,4 @@
-//! How B compares with A.
+//! Ratios of B to A.
 
 use klatch_record::{Comparison, MetricComparison, RatioEstimate};
 use klatch_stats::median;
@@ -7,7 +7,7 @@ use super::subject::Subject;
 use crate::comparison::{method, named, sentence};
 use crate::model::{Number, RatioRow, RatioTable};
 
-/// A comparison as a table.
+/// The table of one comparison.
 pub(super) fn table(of: &Comparison, subject: &Subject) -> RatioTable {
     let label = |cell: &String| {
         let place = subject.cells().find(|(_, one)| one.id == format!("A: {cell}"));
@@ -28,7 +28,7 @@ pub(super) fn table(of: &Comparison, subject: &Subject) -> RatioTable {
             a: median(&metric.a).ok(),
             b: median(&metric.b).ok(),
             ratio: metric.ratio.as_ref().map(number),
-            says: match (&metric.ratio, &metric.absent) {
+            conclusion: match (&metric.ratio, &metric.absent) {
                 (Some(ratio), _) => sentence(ratio, of.confidence),
                 (None, Some(why)) => format!("not compared: {why}"),
                 (None, None) => "not compared".to_owned(),
@@ -39,11 +39,11 @@ pub(super) fn table(of: &Comparison, subject: &Subject) -> RatioTable {
         cell: of.cell.as_ref().map(label).unwrap_or_default(),
         method: method(of),
         rows: of.metrics.iter().map(row).collect(),
-        notes: of.caveats.clone(),
+        caveats: of.caveats.clone(),
     }
 }
 
-/// The comparisons in a sentence: how many cells show a difference, and the largest.
+/// All comparisons in one sentence: the number of cells with a significant difference, and the largest difference.
 pub(super) fn answer(all: &[Comparison]) -> Option<String> {
     let of = |comparison: &Comparison| {
         let metric = comparison.metrics.iter().find(|metric| metric.metric == "cpu_us_per_message");
@@ -62,15 +62,15 @@ pub(super) fn answer(all: &[Comparison]) -> Option<String> {
             "No difference between A and B can be shown in throughput or CPU time per message.".to_owned(),
         ),
         (_, Some((name, ratio, cell))) => {
-            let told = format!(
+            let sentence_end = format!(
                 "the {name} of B is {:.2} × that of A (95 % interval {:.2}–{:.2})",
                 ratio.estimate, ratio.low, ratio.high
             );
             let at =
                 cell.as_ref().filter(|_| all.len() > 1).map_or(String::new(), |cell| format!(", in {cell}"));
             Some(match cells.is_empty() {
-                true => format!("{}{}.", "T", &told[1..]),
-                false => format!("{cells}a difference is shown; the largest: {told}{at}."),
+                true => format!("{}{}.", "T", &sentence_end[1..]),
+                false => format!("{cells}a difference is shown; the largest: {sentence_end}{at}."),
             })
         }
     }

@@ -1,4 +1,4 @@
-//! Every run.
+//! The table of all runs.
 
 use klatch_record::Status;
 
@@ -6,7 +6,7 @@ use super::subject::Subject;
 use crate::model::RunRow;
 use crate::summary::role_and_number;
 
-/// A row for each run; `environments` names that of each.
+/// One row for each run; `environments` has the environment name of each run.
 pub(super) fn rows(subject: &Subject, environments: &[String]) -> Vec<RunRow> {
     let row = |(order, (run, cell)): (usize, (&crate::read::Run, &Option<usize>))| {
         let record = &run.record;

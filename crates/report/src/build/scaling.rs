@@ -1,5 +1,5 @@
 //! Scalability: throughput with n CPUs over throughput with one (Bryant and Hartner 2000; application server study of 2005,
-//! Table 4), against the line of those who lose nothing.
+//! Table 4), with the line of ideal scaling.
 
 use klatch_record::Estimate;
 use klatch_stats::{Design, Sample, ratio_of_geometric_means};
@@ -46,10 +46,10 @@ fn chart(subject: &Subject) -> Option<Chart> {
     })
 }
 
-/// Trials with so many CPUs.
+/// A number of CPUs with the estimate and the sample of its trials.
 type AtCpus<'a> = (f64, &'a Estimate, Sample<'a>);
 
-/// The ratio of geometric means; without an interval where trials are too few, or are the same.
+/// The ratio of geometric means; without an interval if the trials are too few or all equal.
 fn ratio(series: &str, (one_at, one, one_sample): AtCpus<'_>, (cpus, many, sample): AtCpus<'_>) -> Point {
     let interval = (cpus > one_at)
         .then(|| ratio_of_geometric_means(one_sample, sample, Design::Unpaired, CONFIDENCE).ok())

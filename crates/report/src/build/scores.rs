@@ -7,17 +7,17 @@ use super::metrics::{CPU, Metric, P99, RESOURCES, THROUGHPUT};
 use super::subject::{Subject, class_name};
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point};
 
-/// Throughput, CPU time and latency of all cells.
+/// Charts of throughput, CPU time and latency of all cells.
 pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
-    [THROUGHPUT, CPU, P99].iter().flat_map(|metric| of_metric(subject, metric)).collect()
+    [THROUGHPUT, CPU, P99].iter().flat_map(|metric| metric_charts(subject, metric)).collect()
 }
 
-/// What it took.
+/// Charts of CPU time, memory and other resources of all cells.
 pub(super) fn resources(subject: &Subject) -> Vec<Chart> {
-    RESOURCES.iter().flat_map(|metric| of_metric(subject, metric)).collect()
+    RESOURCES.iter().flat_map(|metric| metric_charts(subject, metric)).collect()
 }
 
-fn of_metric(subject: &Subject, metric: &Metric) -> Vec<Chart> {
+fn metric_charts(subject: &Subject, metric: &Metric) -> Vec<Chart> {
     let any = subject.cells().any(|(_, cell)| cell.estimates.contains_key(metric.name));
     match (&subject.grid.across, any) {
         (_, false) => Vec::new(),
@@ -26,7 +26,7 @@ fn of_metric(subject: &Subject, metric: &Metric) -> Vec<Chart> {
     }
 }
 
-/// A chart of bars for each class: a server that puts deliveries together plays another game.
+/// One chart of bars for each class, as open servers batch deliveries and are not comparable with classic ones.
 fn bars(subject: &Subject, metric: &Metric) -> Vec<Chart> {
     let classes = match subject.is_mixed() {
         true => vec![Some(Class::Classic), Some(Class::Open), None],
@@ -34,22 +34,22 @@ fn bars(subject: &Subject, metric: &Metric) -> Vec<Chart> {
     };
     let chart = |class: &Option<Class>| {
         let mixed = classes.len() > 1;
-        let here = subject.cells().filter(|(place, _)| !mixed || subject.class_of(*place) == *class);
-        let mut points: Vec<Point> = here
+        let cells = subject.cells().filter(|(place, _)| !mixed || subject.class_of(*place) == *class);
+        let mut points: Vec<Point> = cells
             .filter(|(_, cell)| cell.status != CellStatus::Absent)
             .map(|(place, cell)| {
                 let name = Place::Named(subject.grid.labels[place].clone());
                 point(cell, metric, class_name(subject.class_of(place)), name)
             })
             .collect();
-        // The best first, those without a number last.
+        // The best first; cells without a value last.
         points.sort_by(|a, b| {
             let of =
                 |point: &Point| point.y.unwrap_or(if metric.more_is_better { -1.0 } else { f64::INFINITY });
             if metric.more_is_better { of(b).total_cmp(&of(a)) } else { of(a).total_cmp(&of(b)) }
         });
         points.iter().any(|point| point.y.is_some()).then(|| {
-            let (suffix, told) = match (mixed, class) {
+            let (suffix, suffix_text) = match (mixed, class) {
                 (false, _) => ("", ""),
                 (true, Some(Class::Classic)) => (", class classic", " One write for each delivery."),
                 (true, Some(Class::Open)) => {
@@ -65,7 +65,7 @@ fn bars(subject: &Subject, metric: &Metric) -> Vec<Chart> {
             Chart {
                 id: id.trim_end_matches('-').to_owned(),
                 title: format!("{}{suffix}", metric.title),
-                caption: format!("{}, with the interval of the mean.{told}", direction(metric)),
+                caption: format!("{}, with the interval of the mean.{suffix_text}", direction(metric)),
                 kind: ChartKind::Bars,
                 x: Axis::words(""),
                 y: Axis::linear(metric.title, metric.unit),
@@ -89,15 +89,15 @@ fn lines(subject: &Subject, metric: &Metric) -> Option<Chart> {
     let across = subject.grid.across.as_ref()?;
     let mut points = Vec::new();
     for series in subject.grid.all_series() {
-        let mut of_series: Vec<Point> = subject
+        let mut line: Vec<Point> = subject
             .cells()
             .filter(|(place, cell)| {
                 subject.grid.series[*place] == series && cell.status != CellStatus::Absent
             })
             .filter_map(|(place, cell)| Some(point(cell, metric, series, Place::At(across.values[place]?))))
             .collect();
-        of_series.sort_by(|a, b| at(a).total_cmp(&at(b)));
-        points.extend(of_series);
+        line.sort_by(|a, b| at(a).total_cmp(&at(b)));
+        points.extend(line);
     }
     Some(Chart {
         id: metric.name.to_owned(),
@@ -118,11 +118,11 @@ fn at(point: &Point) -> f64 {
     }
 }
 
-/// A cell as a point; without a value where it failed, with the reason.
+/// A cell as a point; for a failed cell, without a value and with the reason.
 fn point(cell: &CellResult, metric: &Metric, series: &str, x: Place) -> Point {
     let estimate = cell.estimates.get(metric.name);
     let of = |value: Option<f64>| value.map(|value| value * metric.scale);
-    let note = match (cell.status, estimate) {
+    let detail = match (cell.status, estimate) {
         (CellStatus::Failed, _) | (_, None) => Some(cell.verdict.clone()),
         (CellStatus::NotConverged | CellStatus::Open, _) => Some(cell.verdict.clone()),
         _ => None,
@@ -134,6 +134,6 @@ fn point(cell: &CellResult, metric: &Metric, series: &str, x: Place) -> Point {
         low: of(estimate.and_then(|estimate| estimate.low)),
         high: of(estimate.and_then(|estimate| estimate.high)),
         n: estimate.map(|estimate| estimate.values.len() as u64),
-        note,
+        detail,
     }
 }

@@ -1,4 +1,4 @@
-//! What a search tried: rate against latency with the knee, or rooms against throughput with the limit.
+//! Steps of a search: rate against latency with the knee, or rooms against throughput with the limit.
 
 use klatch_record::{Pacing, Record, Role, Status};
 
@@ -6,15 +6,15 @@ use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point, Scale};
 
 pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
-    let found = subject.cells().filter_map(|(_, cell)| cell.search.as_ref()).collect::<Vec<_>>();
+    let limit = subject.cells().filter_map(|(_, cell)| cell.search.as_ref()).collect::<Vec<_>>();
     let rated = |record: &Record| matches!(record.workload.pacing, Pacing::Rate { .. });
     let any_rate = subject.runs.iter().any(|run| rated(&run.record));
-    if found.is_empty() && !any_rate {
+    if limit.is_empty() && !any_rate {
         return Vec::new();
     }
     let marks = || {
-        let mark = |(place, found): (usize, Option<f64>)| {
-            let at = found?;
+        let mark = |(place, limit): (usize, Option<f64>)| {
+            let at = limit?;
             let label = format!("{} {}", subject.grid.labels[place], crate::number::plain(at));
             Some(Mark { label, line: [(Some(at), None), (Some(at), None)] })
         };
@@ -68,11 +68,11 @@ fn points(
         let mut of_cell: Vec<Point> = trials
             .filter_map(|record| {
                 let good = record.verdict.status == Status::Valid;
-                let note = (!good).then(|| record.verdict.messages());
+                let detail = (!good).then(|| record.verdict.messages());
                 let series = subject.grid.labels[place].clone();
                 Some(Point {
                     y: y(record).filter(|_| good),
-                    note,
+                    detail,
                     n: Some(1),
                     ..Point::plain(&series, Place::At(x(record)?), 0.0)
                 })

@@ -1,37 +1,37 @@
-//! Stalls of a run: moments in which messages were under way and did not come.
+//! Stalls of a run: times in which messages were in flight and were not delivered.
 
 use klatch_record::Timeline;
 
 use crate::number::time;
 
-/// A delivery that took so many times as long as the longest of an interval in the middle does.
+/// A delivery is late if it took this multiple of the median, over all intervals, of the maximum latency.
 const TIMES_THE_USUAL: f64 = 10.0;
-/// Times are exact to so much.
+/// Relative resolution of the latencies.
 const EXACT: f64 = 1.0 / 16.0;
 
-/// A stall.
+/// A period without deliveries, or one very late delivery.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stall {
-    /// When it began and ended, seconds.
+    /// Begin and end, seconds since the gate opened.
     from_s: f64,
     to_s: f64,
     kind: Kind,
-    /// The interval in which deliveries came again.
+    /// Index of the interval in which deliveries resumed.
     pub(super) ends_at: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
-    /// Nothing at all came.
-    Silent,
-    /// A delivery took so many times as long as is usual, µs.
+    /// There was no delivery at all.
+    Idle,
+    /// A delivery took `us` µs, `times` the usual maximum.
     Late { us: f64, times: f64 },
 }
 
 impl Stall {
     pub(super) fn length_s(&self) -> f64 {
         match self.kind {
-            Kind::Silent => self.to_s - self.from_s,
+            Kind::Idle => self.to_s - self.from_s,
             Kind::Late { us, .. } => us / 1e6,
         }
     }
@@ -40,9 +40,9 @@ impl Stall {
         (self.from_s + self.to_s) / 2.0
     }
 
-    pub(super) fn says(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self.kind {
-            Kind::Silent => format!("nothing came from {:.2} to {:.2} s", self.from_s, self.to_s),
+            Kind::Idle => format!("no delivery from {:.2} to {:.2} s", self.from_s, self.to_s),
             Kind::Late { us, times } => {
                 format!("a delivery at {:.2} s took {}, {times:.0} times the usual", self.to_s, time(us))
             }
@@ -50,30 +50,30 @@ impl Stall {
     }
 }
 
-/// The stalls of a run, in their order. Whoever says nothing hears nothing: silence is a stall only if what came after it had been
-/// under way for as long.
+/// The stalls of a run in chronological order. An idle interval is a stall only if a delivery right after it had been in
+/// flight for all of that time: otherwise no message was due.
 pub(super) fn stalls(timeline: &Timeline) -> Vec<Stall> {
     let width_s = timeline.interval_ms as f64 / 1e3;
     let mut longest: Vec<f64> = timeline.intervals.iter().filter_map(|interval| interval.max_us).collect();
     longest.sort_by(f64::total_cmp);
     let Some(usual_us) = longest.get(longest.len() / 2).copied() else { return Vec::new() };
-    let (mut stalls, mut silent) = (Vec::new(), 0);
+    let (mut stalls, mut idle) = (Vec::new(), 0);
     for (place, interval) in timeline.intervals.iter().enumerate() {
         let Some(max_us) = interval.max_us else {
-            silent += 1;
+            idle += 1;
             continue;
         };
-        let silent_s = silent as f64 * width_s;
+        let idle_s = idle as f64 * width_s;
         let from_s = place as f64 * width_s;
-        if silent > 0 && max_us * (1.0 + EXACT) >= silent_s * 1e6 {
-            let kind = Kind::Silent;
-            stalls.push(Stall { from_s: from_s - silent_s, to_s: from_s, kind, ends_at: place });
+        if idle > 0 && max_us * (1.0 + EXACT) >= idle_s * 1e6 {
+            let kind = Kind::Idle;
+            stalls.push(Stall { from_s: from_s - idle_s, to_s: from_s, kind, ends_at: place });
         } else if max_us > usual_us * TIMES_THE_USUAL {
             let kind = Kind::Late { us: max_us, times: max_us / usual_us };
             let middle_s = from_s + width_s / 2.0;
             stalls.push(Stall { from_s: middle_s, to_s: middle_s, kind, ends_at: place });
         }
-        silent = 0;
+        idle = 0;
     }
     stalls
 }
@@ -84,17 +84,17 @@ mod tests {
 
     use super::*;
 
-    /// Intervals of 25 ms with a delivery of each of these latencies in ms.
+    /// Stalls of a run with intervals of 25 ms and these delivery latencies, ms.
     fn seen(intervals: &[&[u64]]) -> Vec<String> {
         let counts = |latencies: &&[u64]| latencies.iter().map(|ms| (ms * 1_000_000, 1)).collect();
         let latency_ns = intervals.iter().map(counts).collect();
         let timeline = Timeline::from_counts(&IntervalCounts { interval_ms: 25, latency_ns }).unwrap();
-        stalls(&timeline).iter().map(Stall::says).collect()
+        stalls(&timeline).iter().map(Stall::describe).collect()
     }
 
     #[test]
     fn a_silence_in_which_messages_were_under_way_is_a_stall() {
-        assert_eq!(seen(&[&[1], &[1], &[], &[], &[50, 1], &[1]]), ["nothing came from 0.05 to 0.10 s"]);
+        assert_eq!(seen(&[&[1], &[1], &[], &[], &[50, 1], &[1]]), ["no delivery from 0.05 to 0.10 s"]);
     }
 
     #[test]

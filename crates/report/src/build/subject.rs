@@ -1,4 +1,4 @@
-//! What a report is about: cells, and the runs that belong to each.
+//! The cells of a report, and the runs of each.
 
 use klatch_record::{CellResult, CellStatus, Class, Estimate, Record, Role, Status, StudyAxis, StudyResult};
 use klatch_stats::Sample;
@@ -7,23 +7,23 @@ use super::grid::Grid;
 use crate::read::{Run, Source};
 use crate::study_of_runs::study_of_runs;
 
-/// Cells, runs, and where each is.
+/// Cells and runs, and which run belongs to which cell.
 pub(super) struct Subject {
-    /// What came of the cells.
+    /// The results of the cells.
     pub(super) result: StudyResult,
-    /// All runs in the order in which they began.
+    /// All runs in the order of their start.
     pub(super) runs: Vec<Run>,
-    /// The cell of each run, by its place in the result.
+    /// The cell of each run, as an index into the result's cells.
     pub(super) cell_of: Vec<Option<usize>>,
-    /// How the cells are spread.
+    /// The layout of the cells in charts.
     pub(super) grid: Grid,
 }
 
-/// The axis of two studies side by side.
+/// Name of the additional axis when two studies are side by side.
 const SIDE: &str = "side";
 
 impl Subject {
-    pub(super) fn of(source: &Source) -> Subject {
+    pub(super) fn new(source: &Source) -> Subject {
         let (result, of_run) = match &source.result {
             Some(result) => {
                 let cell = |run: &Run| run.cell.clone().unwrap_or_default();
@@ -34,9 +34,9 @@ impl Subject {
         Subject::with(result, source.runs.clone(), &of_run)
     }
 
-    /// Two side by side: every cell is once in A and once in B.
-    pub(super) fn of_two(a: &Source, b: &Source) -> Subject {
-        let (a, b) = (Subject::of(a), Subject::of(b));
+    /// Two sources side by side: every cell occurs once for A and once for B.
+    pub(super) fn side_by_side(a: &Source, b: &Source) -> Subject {
+        let (a, b) = (Subject::new(a), Subject::new(b));
         let mut result = a.result.clone();
         let (mut runs, mut cells) = (Vec::new(), Vec::new());
         result.cells.clear();
@@ -79,7 +79,7 @@ impl Subject {
         let mut placed: Vec<(Run, Option<usize>)> = runs.into_iter().zip(of_run.iter().map(place)).collect();
         placed.sort_by(|a, b| a.0.record.started_at.cmp(&b.0.record.started_at));
         let (runs, cell_of) = placed.into_iter().unzip();
-        let grid = Grid::of(&result);
+        let grid = Grid::new(&result);
         Subject { result, runs, cell_of, grid }
     }
 
@@ -87,27 +87,27 @@ impl Subject {
         self.result.cells.iter().enumerate()
     }
 
-    /// The runs of a cell.
+    /// All runs of a cell, in the order of their start.
     pub(super) fn runs_of(&self, cell: usize) -> impl Iterator<Item = &Run> {
         self.runs.iter().zip(&self.cell_of).filter(move |(_, of)| **of == Some(cell)).map(|(run, _)| run)
     }
 
-    /// The trials of a cell whose score counts.
+    /// The valid trials of a cell.
     pub(super) fn trials_of(&self, cell: usize) -> impl Iterator<Item = &Record> {
         let good = |record: &&Record| record.role == Role::Trial && record.verdict.status == Status::Valid;
         self.runs_of(cell).map(|run| &run.record).filter(good)
     }
 
-    /// At most so many of the cells that have something, evenly taken from all of them.
+    /// At most `most` of the cells for which `has` is true, evenly spaced.
     pub(super) fn evenly(&self, most: usize, has: impl Fn(usize) -> bool) -> Vec<usize> {
         let all: Vec<usize> = (0..self.result.cells.len()).filter(|place| has(*place)).collect();
         let step = all.len().div_ceil(most).max(1);
-        let mut chosen: Vec<usize> = all.iter().rev().step_by(step).copied().collect();
-        chosen.reverse();
-        chosen
+        let mut selected: Vec<usize> = all.iter().rev().step_by(step).copied().collect();
+        selected.reverse();
+        selected
     }
 
-    /// The trials of a cell that one of its estimates is made of, for comparisons.
+    /// The values of an estimate as a sample for comparisons.
     pub(super) fn sample<'a>(&self, cell: usize, estimate: &'a Estimate) -> Sample<'a> {
         let stopped = matches!(
             self.result.cells[cell].status,
@@ -119,19 +119,19 @@ impl Subject {
         }
     }
 
-    /// How the server of a cell writes.
+    /// The class of the server of a cell; `None` if unknown.
     pub(super) fn class_of(&self, cell: usize) -> Option<Class> {
         self.runs_of(cell).find_map(|run| run.record.platform.class)
     }
 
-    /// Whether servers of both classes are in it.
+    /// Whether the cells have servers of both classes.
     pub(super) fn is_mixed(&self) -> bool {
         let has = |class| (0..self.result.cells.len()).any(|cell| self.class_of(cell) == Some(class));
         has(Class::Classic) && has(Class::Open)
     }
 }
 
-/// What a class is called.
+/// The class as a word; empty if unknown.
 pub(super) fn class_name(class: Option<Class>) -> &'static str {
     match class {
         Some(Class::Classic) => "classic",

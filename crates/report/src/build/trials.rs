@@ -1,18 +1,18 @@
-//! Every trial as a dot in the order in which they ran, so that drift and outliers show.
+//! All trials as dots in the order of their start, which makes drift and outliers visible.
 
 use klatch_record::{Role, Status};
 
-use super::metrics::looked_at;
+use super::metrics::study_metric;
 use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point};
 
-/// With more cells than these, the dots are named by their series.
+/// Up to this number of cells each cell is a series; with more, cells share the series of the grid.
 const CELLS_MAX: usize = 8;
 
 pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
-    // The runs of a search are not alike, and one value has no neighbours.
+    // The runs of a search differ by design, and a single value per cell has no scatter.
     let searched = subject.cells().any(|(_, cell)| cell.search.is_some());
-    let metric = looked_at(&subject.result.metric);
+    let metric = study_metric(&subject.result.metric);
     let few = subject.result.cells.len() <= CELLS_MAX;
     let mut points = Vec::new();
     for (order, (run, cell)) in subject.runs.iter().zip(&subject.cell_of).enumerate() {
@@ -26,19 +26,19 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
         }
         let valid = record.verdict.status == Status::Valid;
         let share = estimate.zip(value).map(|(estimate, value)| value / estimate.mean * 100.0);
-        let note = match (valid, value) {
+        let detail = match (valid, value) {
             (true, Some(value)) => format!("{}: {}", subject.grid.labels[cell], metric.show(value)),
             _ => format!("{}: {}", subject.grid.labels[cell], record.verdict.messages()),
         };
         let series = if few { &subject.grid.labels[cell] } else { &subject.grid.series[cell] };
         let place = Place::At((order + 1) as f64);
         let point = Point::plain(series, place, 0.0);
-        points.push(Point { y: share.filter(|_| valid), note: Some(note), n: Some(1), ..point });
+        points.push(Point { y: share.filter(|_| valid), detail: Some(detail), n: Some(1), ..point });
     }
     if searched || points.iter().filter(|point| point.y.is_some()).count() < 2 {
         return Vec::new();
     }
-    // Series in the order of all other charts, so that each has one colour.
+    // Series in the order of all other charts, so that a series has the same colour everywhere.
     let order = |point: &Point| {
         subject.grid.labels.iter().chain(&subject.grid.series).position(|name| *name == point.series)
     };

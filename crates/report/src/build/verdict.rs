@@ -1,12 +1,12 @@
-//! What can be relied on, what to know, and what failed.
+//! Reliability of the results: verdict, warnings, failures.
 
 use klatch_record::{CellStatus, WarningKind};
 
 use super::subject::{Subject, class_name};
-use crate::model::{CellRow, Footnote, Standing, Told, Verdict};
+use crate::model::{CellRow, Footnote, Standing, Verdict, WarningRow};
 
-/// How much of the study can be used.
-pub(super) fn of(subject: &Subject) -> Verdict {
+/// Summarises the states of all cells.
+pub(super) fn summary(subject: &Subject) -> Verdict {
     let count = |status: CellStatus| subject.cells().filter(|(_, cell)| cell.status == status).count();
     let all = subject.result.cells.len();
     let bad = [
@@ -14,16 +14,16 @@ pub(super) fn of(subject: &Subject) -> Verdict {
         (count(CellStatus::Absent), "cannot run on this machine"),
         (count(CellStatus::Open), "not finished"),
     ];
-    let told: Vec<String> =
+    let counts: Vec<String> =
         bad.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let (lost, wide) = (bad.iter().map(|(count, _)| count).sum::<usize>(), count(CellStatus::NotConverged));
     let cells = if all == 1 { "cell".to_owned() } else { format!("{all} cells") };
     let (standing, text) = match (all - lost, lost, wide) {
         (0, 0, _) => (Standing::Nothing, "nothing was measured yet".to_owned()),
         (0, ..) if count(CellStatus::Open) == 0 => {
-            (Standing::Nothing, format!("of {cells}: {}", told.join(", ")))
+            (Standing::Nothing, format!("of {cells}: {}", counts.join(", ")))
         }
-        (_, 1.., _) => (Standing::Partly, format!("of {cells}: {}", told.join(", "))),
+        (_, 1.., _) => (Standing::Partly, format!("of {cells}: {}", counts.join(", "))),
         (_, 0, 1..) if all == 1 => {
             (Standing::Wide, "valid, but the interval is wider than was asked for".to_owned())
         }
@@ -34,33 +34,33 @@ pub(super) fn of(subject: &Subject) -> Verdict {
     Verdict { standing, text }
 }
 
-/// The warnings of all cells, each kind once.
-pub(super) fn warnings(subject: &Subject) -> Vec<Told> {
-    let mut told: Vec<(WarningKind, Told)> = Vec::new();
+/// The warnings of all cells, one of each kind.
+pub(super) fn warnings(subject: &Subject) -> Vec<WarningRow> {
+    let mut rows: Vec<(WarningKind, WarningRow)> = Vec::new();
     for (place, cell) in subject.cells() {
         for warning in &cell.warnings {
             let label = subject.grid.labels[place].clone();
-            match told.iter_mut().find(|(kind, _)| *kind == warning.kind) {
+            match rows.iter_mut().find(|(kind, _)| *kind == warning.kind) {
                 Some((_, known)) if known.cells.contains(&label) => {}
                 Some((_, known)) => known.cells.push(label),
                 None => {
                     let (message, advice) = (warning.message.clone(), warning.advice.clone());
-                    told.push((warning.kind, Told { message, advice, cells: vec![label] }));
+                    rows.push((warning.kind, WarningRow { message, advice, cells: vec![label] }));
                 }
             }
         }
     }
-    told.into_iter().map(|(_, told)| told).collect()
+    rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// All failures with their numbers, and the numbers of each cell.
+/// All failures as numbered footnotes, and the footnote numbers of each cell.
 pub(super) fn footnotes(subject: &Subject) -> (Vec<Footnote>, Vec<Vec<u32>>) {
     let mut footnotes: Vec<Footnote> = Vec::new();
     let mut of_cell = Vec::new();
     for (place, cell) in subject.cells() {
         let mut numbers = Vec::new();
         let absent = (cell.status == CellStatus::Absent).then_some(&cell.verdict);
-        // What happened again is told once.
+        // Repeated causes are counted, not listed again.
         let mut causes: Vec<(&String, u32)> = Vec::new();
         for cause in cell.failures.iter().chain(absent) {
             match causes.iter_mut().find(|(known, _)| *known == cause) {
@@ -80,7 +80,7 @@ pub(super) fn footnotes(subject: &Subject) -> (Vec<Footnote>, Vec<Vec<u32>>) {
     (footnotes, of_cell)
 }
 
-/// A row for each cell.
+/// One row for each cell.
 pub(super) fn cells(subject: &Subject, footnotes: &[Vec<u32>]) -> Vec<CellRow> {
     let row = |(place, cell): (usize, &klatch_record::CellResult)| CellRow {
         id: cell.id.clone(),

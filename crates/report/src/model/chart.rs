@@ -1,32 +1,32 @@
-//! Charts as data: what is drawn, and what stands in the table below it, are the same points.
+//! Charts as data. Drawing and table of a chart use the same points.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Frequency;
 
-/// A chart. Its table has a row for each point.
+/// A chart. Its table has one row for each point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Chart {
-    /// Its name in links and files, unique in the report.
+    /// Identifier in links and file names, unique in the report.
     pub id: String,
-    /// Its heading.
+    /// The heading above the chart.
     pub title: String,
     /// What it shows and how to read it.
     pub caption: String,
-    /// How it is drawn.
+    /// The form in which the points are drawn.
     pub kind: ChartKind,
-    /// Across; of bars, along them.
+    /// The horizontal axis; for bars, the axis of their names.
     pub x: Axis,
-    /// Upwards.
+    /// The vertical axis; for bars, the axis of their lengths.
     pub y: Axis,
-    /// What is drawn, in the order of the table.
+    /// The data, in the order of the table.
     pub points: Vec<Point>,
-    /// Lines and limits to hold the points against.
+    /// Reference lines and limits.
     pub marks: Vec<Mark>,
 }
 
-/// How a chart is drawn.
+/// The form of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartKind {
@@ -34,128 +34,128 @@ pub enum ChartKind {
     Bars,
     /// A line for each series, with a band for its interval.
     Lines,
-    /// Points without lines.
+    /// Dots without connecting lines.
     Dots,
-    /// A bar for each place, made of the series.
+    /// One bar for each place, stacked from all series.
     Stacked,
-    /// Upright bars side by side, as of a distribution.
+    /// Vertical bars of a distribution.
     Columns,
 }
 
-/// What is measured along a side of a chart.
+/// An axis with its label, unit and scale.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Axis {
-    /// What it is.
+    /// Name of the measured quantity.
     pub label: String,
-    /// Its unit; empty for a count.
+    /// The unit; empty for a count.
     pub unit: String,
-    /// How values are spread.
+    /// The spacing of the values.
     pub scale: Scale,
 }
 
-/// How values are spread along an axis.
+/// The spacing of values along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// Evenly.
+    /// Equal differences are equally far apart.
     Linear,
-    /// By their logarithm.
+    /// Equal ratios are equally far apart.
     Log,
-    /// Percentiles, so that 90, 99 and 99.9 are equally far apart.
+    /// Percentiles, with 90, 99 and 99.9 equally far apart.
     Percentile,
-    /// Words, in the order of the points.
+    /// Names, in the order of the points.
     Words,
 }
 
-/// A point of a chart.
+/// One point of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
     /// The series it belongs to.
     pub series: String,
-    /// Where it is along x.
+    /// The position along x.
     pub x: Place,
-    /// Its value; `null` where there is none, and `note` says why.
+    /// The value; `null` if there is none, with the reason in `detail`.
     pub y: Option<f64>,
     /// Lower end of the interval of the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
-    /// Upper end.
+    /// Upper end of the interval of the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// How many values it is made of.
+    /// Number of values behind the point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
-    /// What to know of it: why it failed, what it is made of.
+    /// The cause of a failure, or the composition of the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    pub detail: Option<String>,
 }
 
-/// A place along x.
+/// A position along x.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Place {
-    /// On a scale.
+    /// A value on a numeric axis.
     At(f64),
-    /// By name.
+    /// A name on an axis of words.
     Named(String),
 }
 
-/// Something to hold the points against.
+/// A dashed reference line with its label in the legend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mark {
-    /// What it is.
+    /// Meaning of the line, for the legend.
     pub label: String,
-    /// A line through these points (x, y); an end that is `null` is that of the chart.
+    /// Two points (x, y) of the line; a `null` coordinate extends it to the edge of the chart.
     pub line: [(Option<f64>, Option<f64>); 2],
 }
 
-/// Where CPU time went, by stacks.
+/// CPU time by call stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flame {
-    /// Its name in links and files, unique in the report.
+    /// Identifier in links and file names, unique in the report.
     pub id: String,
-    /// Its heading.
+    /// The heading above the graph.
     pub title: String,
-    /// What it shows.
+    /// Source and number of the samples.
     pub caption: String,
-    /// All samples, with the outermost routines as its children.
+    /// All samples; its children are the outermost routines.
     pub root: Frame,
-    /// Routines by samples, those with the most by themselves first.
+    /// Routines by samples, largest own count first.
     pub routines: Vec<Frequency>,
 }
 
-/// A routine within its callers.
+/// A routine with a given chain of callers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Frame {
-    /// Its name; `_[k]` at its end is the kernel's.
+    /// Name of the routine; kernel routines end in `_[k]`.
     pub name: String,
-    /// Samples in it and in what it called.
+    /// Samples in the routine and its callees.
     pub samples: u64,
-    /// What it called, those with the most samples first; what is too small to be seen is left out.
+    /// Callees, most samples first; those too small to be visible are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub calls: Vec<Frame>,
 }
 
 impl Point {
-    /// A value without an interval.
+    /// A point without an interval.
     pub(crate) fn plain(series: &str, x: Place, y: f64) -> Point {
-        Point { series: series.to_owned(), x, y: Some(y), low: None, high: None, n: None, note: None }
+        Point { series: series.to_owned(), x, y: Some(y), low: None, high: None, n: None, detail: None }
     }
 }
 
 impl Axis {
-    /// An evenly spread axis.
+    /// An axis with a linear scale.
     pub(crate) fn linear(label: &str, unit: &str) -> Axis {
         Axis { label: label.to_owned(), unit: unit.to_owned(), scale: Scale::Linear }
     }
 
-    /// One of words.
+    /// An axis of names.
     pub(crate) fn words(label: &str) -> Axis {
         Axis { label: label.to_owned(), unit: String::new(), scale: Scale::Words }
     }
 
-    /// The same on another scale.
+    /// The same axis with another scale.
     pub(crate) fn on(self, scale: Scale) -> Axis {
         Axis { scale, ..self }
     }

@@ -1,4 +1,4 @@
-//! A report as plain data, of which every format is written. Its JSON Schema is `docs/report.schema.json`.
+//! The report as plain data, the source of every output format. Its JSON Schema is `docs/report.schema.json`.
 
 mod chart;
 mod parts;
@@ -10,76 +10,76 @@ use serde::{Deserialize, Serialize};
 pub use chart::{Axis, Chart, ChartKind, Flame, Frame, Mark, Place, Point, Scale};
 pub use parts::{
     CellRow, Command, Fact, Footnote, Frequency, InstrumentRow, Number, RatioRow, RatioTable, RunRow,
-    Standing, Told, Verdict,
+    Standing, Verdict, WarningRow,
 };
 
-/// What [`Report::schema`] says.
-pub const REPORT_SCHEMA_NAME: &str = "klatch-report/1";
+/// The schema name that every report carries in [`Report::schema`].
+pub const REPORT_SCHEMA_NAME: &str = "klatch-report/2";
 
-/// Everything that a report tells.
+/// The complete content of a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// Always `klatch-report/1`.
+    /// The schema of this JSON, always `klatch-report/2`.
     pub schema: String,
-    /// The name of the study, or what was run.
+    /// Name of the study, or of the platform of single runs.
     pub title: String,
-    /// The question that it answers, in words.
+    /// The question that the study answers; empty for single runs.
     pub question: String,
     /// The answer in a sentence, with its interval.
     pub answer: String,
-    /// Whether that can be relied on.
+    /// Whether the answer is reliable.
     pub verdict: Verdict,
-    /// What to know when reading it, each kind once.
-    pub warnings: Vec<Told>,
+    /// Caveats for the reader, one of each kind.
+    pub warnings: Vec<WarningRow>,
     /// The results, a row for each cell.
     pub cells: Vec<CellRow>,
-    /// The names of the cells' axes, in their order.
+    /// Names of the study's axes, in their order.
     pub axes: Vec<String>,
-    /// How B compares with A, where two were laid side by side.
+    /// Ratios of B to A; empty unless two sources are compared.
     pub ratios: Vec<RatioTable>,
-    /// Charts by subject.
+    /// The charts, grouped by subject.
     pub sections: Vec<Section>,
-    /// The run rules, a sentence each.
+    /// The run rules, one sentence each.
     pub rules: Vec<String>,
-    /// Every run with its verdict, in the order in which they ran.
+    /// Every run with its verdict, in the order of their start.
     pub runs: Vec<RunRow>,
-    /// Where it ran: names of the environments that differ, `A`, `B` … in the order of time.
+    /// Names of the distinct environments, `A`, `B` … in chronological order.
     pub environments: Vec<String>,
-    /// What is known of each environment.
+    /// Properties of the environments.
     pub facts: Vec<Fact>,
-    /// What to type to repeat it.
+    /// Command lines that repeat the measurement.
     pub commands: Vec<Command>,
-    /// The instruments, with what looking cost.
+    /// The instruments, with their cost.
     pub instruments: Vec<InstrumentRow>,
-    /// Failures, numbered.
+    /// The failures, numbered from 1.
     pub footnotes: Vec<Footnote>,
-    /// The folders and files that it was made of.
+    /// Folders and files from which the report was made.
     pub sources: Vec<String>,
-    /// What measured.
+    /// The build of Klatch that measured; `null` without runs.
     pub klatch: Option<Build>,
-    /// When the first run began, RFC 3339 in UTC.
+    /// Start of the first run, RFC 3339 in UTC.
     pub started_at: Option<String>,
-    /// When the last run began.
+    /// Start of the last run, RFC 3339 in UTC.
     pub ended_at: Option<String>,
 }
 
-/// Charts of one subject.
+/// The charts of one subject.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Section {
-    /// Its name in links.
+    /// Identifier in links, unique in the report.
     pub id: String,
-    /// Its heading.
+    /// The heading above the charts.
     pub title: String,
-    /// What to know before the charts.
+    /// An introduction above the charts.
     pub lead: Option<String>,
-    /// The charts.
+    /// The charts in reading order.
     pub charts: Vec<Chart>,
-    /// Flame graphs.
+    /// The flame graphs, below the charts.
     pub flames: Vec<Flame>,
 }
 
 impl Report {
-    /// All charts of all sections.
+    /// The charts of all sections, without flame graphs.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
         self.sections.iter().flat_map(|section| &section.charts)
     }

@@ -1,4 +1,4 @@
-//! The parts of a report that are not charts.
+//! The parts of a report other than charts.
 
 use std::collections::BTreeMap;
 
@@ -7,183 +7,183 @@ use serde::{Deserialize, Serialize};
 
 use klatch_record::{CellStatus, Estimate};
 
-/// Whether the answer can be relied on.
+/// Whether the answer is reliable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// The verdict itself.
+    /// The verdict as one of four values.
     pub standing: Standing,
-    /// The same in words.
+    /// The verdict in words.
     pub text: String,
 }
 
-/// How much of what was to be measured can be used.
+/// The usable part of the planned measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// All of it.
+    /// All cells are usable.
     Valid,
-    /// All of it, but some intervals are wider than was asked for.
+    /// All cells are usable, but some intervals are wider than requested.
     Wide,
-    /// A part of it: some cells failed, could not run, or are not finished.
+    /// Some cells failed, could not run, or are not finished.
     Partly,
-    /// Nothing.
+    /// No cell is usable.
     Nothing,
 }
 
-/// Something to know, and what to do about it.
+/// A warning, with the cells that it concerns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Told {
-    /// What was seen.
+pub struct WarningRow {
+    /// The observation that caused the warning, in words.
     pub message: String,
-    /// What to do about it.
+    /// Advice to the reader.
     pub advice: String,
-    /// The cells that it is about; the message is that of the first.
+    /// Labels of the cells; the message is that of the first.
     pub cells: Vec<String>,
 }
 
-/// What came of a cell.
+/// The result of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellRow {
-    /// Its name in the study.
+    /// Name of the cell in the study.
     pub id: String,
-    /// Its name in charts: where it is on the axes.
+    /// Name of the cell in charts, made of its values on the axes.
     pub label: String,
-    /// Its value on every axis.
+    /// The value on every axis, by axis name.
     pub at: BTreeMap<String, String>,
-    /// How its server writes: `classic`, `open`, or empty where unknown.
+    /// The server's class: `classic`, `open`, or empty if unknown.
     pub class: String,
-    /// Whether its estimates can be used.
+    /// Whether the estimates are usable.
     pub status: CellStatus,
-    /// The same in words.
+    /// The status in words, with the cause of a failure.
     pub verdict: String,
-    /// Trials that the estimates are made of.
+    /// Number of trials behind the estimates.
     pub trials: u32,
-    /// Estimates by metric.
+    /// Estimates by the name of the metric.
     pub estimates: BTreeMap<String, Estimate>,
-    /// The numbers of its footnotes.
+    /// Numbers of the footnotes about this cell.
     pub footnotes: Vec<u32>,
 }
 
-/// How B compares with A in a cell that both have.
+/// The ratios of B to A in one cell that both have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatioTable {
-    /// The cell; empty where runs were compared.
+    /// Label of the cell; empty for single runs.
     pub cell: String,
-    /// How they were compared.
+    /// Estimator, unit and pairing in words.
     pub method: String,
-    /// A row for each metric.
+    /// One row for each metric.
     pub rows: Vec<RatioRow>,
-    /// What to know: what differs besides, what was left out.
-    pub notes: Vec<String>,
+    /// Other differences between the sides, and what was left out.
+    pub caveats: Vec<String>,
 }
 
-/// How B compares with A in one metric.
+/// The ratio of B to A in one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatioRow {
-    /// The metric, with its unit last.
+    /// Name of the metric, with the unit last.
     pub metric: String,
-    /// What people call it.
+    /// Title of the metric for readers.
     pub name: String,
-    /// Median of A.
+    /// Median of A's values.
     pub a: Option<f64>,
-    /// Median of B.
+    /// Median of B's values.
     pub b: Option<f64>,
-    /// B / A with its interval; `null` if it cannot be told.
+    /// B / A with its interval; `null` if the data do not allow one.
     pub ratio: Option<Number>,
-    /// What it says, in words.
-    pub says: String,
+    /// The conclusion in words.
+    pub conclusion: String,
 }
 
-/// A number with its interval.
+/// An estimate with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Number {
-    /// The estimate.
+    /// The estimate: B / A of the means or medians.
     pub value: f64,
-    /// Lower end of its interval.
+    /// Lower end of the interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
-/// A run.
+/// One run with its main results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRow {
-    /// Its place in the order in which they ran, from 1.
+    /// Position in the order of all starts, from 1.
     pub order: u32,
-    /// The cell it belongs to.
+    /// Label of the run's cell.
     pub cell: String,
-    /// `trial 2`.
+    /// Role and number, such as `trial 2`.
     pub name: String,
-    /// When it began, RFC 3339 in UTC.
+    /// Start of the run, RFC 3339 in UTC.
     pub started_at: String,
-    /// Throughput.
+    /// Messages sent and received per second.
     pub messages_per_s: f64,
-    /// CPU time of server and crowd per message; `null` unless both were measured.
+    /// CPU time of server and crowd per message, µs; `null` unless both were measured.
     pub cpu_us_per_message: Option<f64>,
-    /// The 99th percentile of the latency.
+    /// 99th percentile of the delivery latency, µs.
     pub latency_p99_us: Option<f64>,
     /// `valid`, `invalid` or `unknown`.
     pub verdict: String,
-    /// Why it is not valid.
+    /// The reasons why the run is not valid.
     pub reasons: Vec<String>,
-    /// The environment it ran in.
+    /// Name of the run's environment.
     pub environment: String,
-    /// Its record, below the folder of its source.
+    /// Path of the record, relative to its source.
     pub record: String,
 }
 
-/// Something about the environments.
+/// One property of the environments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fact {
-    /// What it is.
+    /// Name of the property.
     pub name: String,
-    /// Its value in each environment.
+    /// The value in each environment.
     pub values: Vec<String>,
-    /// Whether these are not all the same.
+    /// Whether the environments differ in this property.
     pub differs: bool,
 }
 
-/// What to type.
+/// A command line with its purpose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Command {
-    /// What for.
+    /// Purpose of the command.
     pub what: String,
-    /// The command line, for a shell.
+    /// The command line, quoted for a shell.
     pub line: String,
 }
 
-/// An instrument that watched.
+/// An instrument that was requested.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InstrumentRow {
-    /// Its name.
+    /// Name of the instrument.
     pub name: String,
-    /// How it worked, or why it did not.
+    /// Its mode of operation, or the reason why it did not work.
     pub state: String,
-    /// Runs that it watched.
+    /// Number of runs that it observed.
     pub runs: u32,
-    /// Mean CPU time of its programs as a share of what server and crowd used, 0..=1: a lower bound of its cost.
+    /// Mean CPU time of its BPF programs as a share of that of server and crowd, 0..=1: a lower bound of its cost.
     pub share_of_cpu: Option<f64>,
-    /// Kernel memory of its tables, bytes.
+    /// Kernel memory of its BPF maps, bytes.
     pub memory_bytes: Option<u64>,
 }
 
-/// A failure.
+/// A failure of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Footnote {
-    /// Its number, from 1.
+    /// Number of the footnote, from 1.
     pub number: u32,
-    /// The cell.
+    /// Label of the cell.
     pub cell: String,
-    /// What happened.
+    /// Cause of the failure, in words.
     pub text: String,
 }
 
-/// How often a routine was met.
+/// Number of samples of a routine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Frequency {
-    /// The routine.
+    /// Name of the routine; kernel routines end in `_[k]`.
     pub name: String,
-    /// Samples in it by itself.
+    /// Samples in the routine itself.
     pub own: u64,
     /// Samples with it on the stack.
     pub inclusive: u64,

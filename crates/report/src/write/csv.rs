@@ -1,4 +1,4 @@
-//! A report as CSV: a line for each cell and metric, for spreadsheets and statistics programs.
+//! A report as CSV with one line for each cell and metric, for spreadsheets and statistics programs.
 
 use crate::model::Report;
 
@@ -15,7 +15,7 @@ pub fn csv(report: &Report) -> String {
         let status = serde_json::to_value(cell.status).expect("a status is plain JSON");
         start.push(status.as_str().unwrap_or_default().to_owned());
         if cell.estimates.is_empty() {
-            // A cell that failed is a line too.
+            // A failed cell gets a line as well.
             write([start.clone(), vec![String::new(); 5]].concat());
         }
         for (metric, estimate) in &cell.estimates {

@@ -1,9 +1,9 @@
-//! A report as one HTML file that needs nothing else: templates in `templates/`, styles and scripts in `assets/`, the
+//! A report as one self-contained HTML file: templates in `templates/`, styles and scripts in `assets/`, the
 //! plotting library in `vendor/`.
 //!
-//! What others wrote (names, error messages) can be in any field of a report. The templates escape it, the data for the charts
-//! cannot end the element it is in, and the page's own policy lets run only the scripts whose sums it names, and nothing
-//! fetch anything.
+//! Any field of a report may contain foreign text (names, error messages). The templates escape it, and the chart data
+//! cannot end their script element. The page's content security policy admits only scripts with the listed hashes, and no
+//! network access.
 
 use askama::Template;
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
@@ -13,12 +13,12 @@ use thiserror::Error;
 use super::show;
 use crate::model::{Chart, Report};
 
-/// A template that cannot be filled in.
+/// Rendering a template failed.
 #[derive(Debug, Error)]
 #[error("cannot write the report as HTML: {0}")]
 pub struct HtmlError(#[from] askama::Error);
 
-/// The scripts in the order in which they run.
+/// The scripts in the order of their execution.
 const SCRIPTS: [&str; 7] = [
     include_str!("../../vendor/d3.min.js"),
     include_str!("../../vendor/plot.umd.min.js"),
@@ -29,7 +29,7 @@ const SCRIPTS: [&str; 7] = [
     include_str!("../../assets/page.js"),
 ];
 
-/// The look of all pages.
+/// The style sheet of all pages.
 pub(crate) const STYLE: &str = include_str!("../../assets/page.css");
 
 #[derive(Template)]
@@ -45,13 +45,13 @@ struct Page<'a> {
 /// The report as an HTML page.
 ///
 /// # Errors
-/// None that is known: a template that cannot be filled in.
+/// Rendering the template failed.
 pub fn html(report: &Report) -> Result<String, HtmlError> {
     let page = Page { report, policy: policy(&SCRIPTS), style: STYLE, scripts: &SCRIPTS, data: data(report) };
     Ok(page.render()?)
 }
 
-/// A content security policy that lets only these scripts run, and nothing be fetched.
+/// A content security policy that admits only these scripts and no network access.
 pub(crate) fn policy(scripts: &[&str]) -> String {
     let sum = |script: &&str| format!("'sha256-{}'", BASE64.encode(Sha256::digest(script.as_bytes())));
     let sums: Vec<String> = match scripts {
@@ -64,19 +64,19 @@ pub(crate) fn policy(scripts: &[&str]) -> String {
     )
 }
 
-/// The report as JSON within a script element: without a character that HTML knows.
+/// The report as JSON for a script element, without characters that are special in HTML.
 fn data(report: &Report) -> String {
     let json = serde_json::to_string(report).expect("a report is plain JSON");
     json.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
-/// Whether the points of a chart have intervals, which then are columns of its table.
+/// Whether points of a chart have intervals; its table then has columns for them.
 fn has_intervals(chart: &Chart) -> bool {
     chart.points.iter().any(|point| point.low.is_some())
 }
 
-fn has_notes(chart: &Chart) -> bool {
-    chart.points.iter().any(|point| point.note.is_some())
+fn has_details(chart: &Chart) -> bool {
+    chart.points.iter().any(|point| point.detail.is_some())
 }
 
 #[cfg(test)]
@@ -84,12 +84,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vendored_files_are_those_that_are_told() {
-        let told = include_str!("../../vendor/README.md");
+    fn vendored_files_match_their_checksums() {
+        let readme = include_str!("../../vendor/README.md");
         for file in &SCRIPTS[..2] {
             let sum: String =
                 Sha256::digest(file.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-            assert!(told.contains(&sum), "vendor/README.md does not tell {sum}");
+            assert!(readme.contains(&sum), "vendor/README.md does not list {sum}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The page of `klatch open`: all results, with search and comparison of any two.
+//! The index page of `klatch open`: all results, with search and the comparison of any two.
 
 use askama::Template;
 use klatch_record::CellStatus;
@@ -8,47 +8,47 @@ use super::html::{STYLE, policy};
 use super::show;
 use crate::read::Source;
 
-/// A result folder in short.
+/// Summary of a result folder.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The folder's name.
+    /// Name of the folder.
     pub folder: String,
-    /// The name of the study or platform.
+    /// Name of the study or platform.
     pub name: String,
-    /// The question of a study.
+    /// Question of the study; empty for single runs.
     pub question: String,
-    /// When it began.
+    /// Start of the first run, RFC 3339 in UTC.
     pub started_at: String,
-    /// What came of it, in words.
-    pub says: String,
+    /// Number of cells or runs, and failures.
+    pub summary: String,
 }
 
 impl Entry {
-    /// In short what a folder holds.
-    pub fn of(folder: &str, source: &Source) -> Entry {
+    /// Summarises the content of a folder.
+    pub fn new(folder: &str, source: &Source) -> Entry {
         let record = source.runs.first().map(|run| &run.record);
-        let (name, question, started_at, says) = match (&source.result, record) {
+        let (name, question, started_at, summary) = match (&source.result, record) {
             (Some(result), _) => {
                 let failed = result.cells.iter().filter(|cell| cell.status == CellStatus::Failed).count();
                 let failed = if failed == 0 { String::new() } else { format!(", {failed} failed") };
-                let says = format!("{} cells{failed}", result.cells.len());
-                (result.name.clone(), result.question.clone(), result.started_at.clone(), says)
+                let summary = format!("{} cells{failed}", result.cells.len());
+                (result.name.clone(), result.question.clone(), result.started_at.clone(), summary)
             }
             (None, Some(record)) => {
                 let what = if source.study_file.is_some() { "not finished, " } else { "" };
-                let says = format!("{what}{} runs", source.runs.len());
-                (record.platform.name.clone(), String::new(), record.started_at.clone(), says)
+                let summary = format!("{what}{} runs", source.runs.len());
+                (record.platform.name.clone(), String::new(), record.started_at.clone(), summary)
             }
             (None, None) => {
                 (folder.to_owned(), String::new(), String::new(), "nothing measured yet".to_owned())
             }
         };
-        Entry { folder: folder.to_owned(), name, question, started_at, says }
+        Entry { folder: folder.to_owned(), name, question, started_at, summary }
     }
 
-    /// Whether all words occur in it.
+    /// Whether the entry contains all of these words; case is ignored.
     pub fn holds(&self, words: &str) -> bool {
-        let text = format!("{} {} {} {}", self.folder, self.name, self.question, self.says).to_lowercase();
+        let text = format!("{} {} {} {}", self.folder, self.name, self.question, self.summary).to_lowercase();
         words.to_lowercase().split_whitespace().all(|word| text.contains(word))
     }
 }
@@ -64,10 +64,10 @@ struct Page<'a> {
     style: &'static str,
 }
 
-/// The index of these results, which hold `words`; `problem` is told on top.
+/// The index page of these entries after a search for `words`, with `problem` as an error message at the top.
 ///
 /// # Errors
-/// None that is known: a template that cannot be filled in.
+/// Rendering the template failed.
 pub fn index(
     entries: &[Entry],
     words: &str,

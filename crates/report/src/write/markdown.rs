@@ -1,14 +1,14 @@
-//! A report as Markdown, for a mail or an issue: no charts, all else.
+//! A report as Markdown, for a mail or an issue: everything but the charts.
 
 use klatch_record::Estimate;
 
 use crate::model::{CellRow, Report};
 use crate::number::{grouped, three_digits, time};
 
-/// Cells in the table at most; the other formats have all.
+/// Largest number of cells in the table; the other formats have all.
 const CELLS_MAX: usize = 200;
 
-/// The report as GitHub's Markdown.
+/// The report in GitHub-flavoured Markdown.
 pub fn markdown(report: &Report) -> String {
     let mut text = format!("# {}\n\n", plain(&report.title));
     let mut line = |line: String| text += &(line + "\n");
@@ -36,10 +36,10 @@ pub fn markdown(report: &Report) -> String {
                 plain(&row.name),
                 number(row.a),
                 number(row.b),
-                plain(&row.says)
+                plain(&row.conclusion)
             ));
         }
-        table.notes.iter().for_each(|note| line(format!("\n* {}", plain(note))));
+        table.caveats.iter().for_each(|caveat| line(format!("\n* {}", plain(caveat))));
     }
     line("\n## Results\n".to_owned());
     line("| | class | messages/s | CPU µs/message | p99 of the latency | trials | verdict |".to_owned());
@@ -56,7 +56,7 @@ pub fn markdown(report: &Report) -> String {
     environment(report, &mut line);
     line("\n## To repeat it\n".to_owned());
     for command in &report.commands {
-        // Four blanks make it code, whatever is in it.
+        // Four blanks make a code block, whatever the text contains.
         line(format!("{}:\n\n    {}\n", plain(&command.what), command.line.replace(['\n', '\r'], " ")));
     }
     text
@@ -85,18 +85,18 @@ fn environment(report: &Report, line: &mut impl FnMut(String)) {
 
 fn row(cell: &CellRow) -> String {
     let with = |name: &str, show: fn(f64) -> String| {
-        let told = |estimate: &Estimate| format!("{}{}", show(estimate.mean), half_width(estimate));
-        cell.estimates.get(name).map_or_else(|| "–".to_owned(), told)
+        let shown = |estimate: &Estimate| format!("{}{}", show(estimate.mean), half_width(estimate));
+        cell.estimates.get(name).map_or_else(|| "–".to_owned(), shown)
     };
-    let notes: String = cell.footnotes.iter().map(|number| format!(" [{number}]")).collect();
-    // What a failure said is in its footnote.
+    let references: String = cell.footnotes.iter().map(|number| format!(" [{number}]")).collect();
+    // The footnote has the cause of a failure.
     let verdict = match cell.footnotes.is_empty() {
         true => plain(&cell.verdict),
         false => serde_json::to_value(cell.status)
             .map_or_else(|_| String::new(), |status| plain(status.as_str().unwrap_or(""))),
     };
     format!(
-        "| {} | {} | {} | {} | {} | {} | {verdict}{notes} |",
+        "| {} | {} | {} | {} | {} | {} | {verdict}{references} |",
         plain(&cell.label),
         cell.class,
         with("messages_per_s", |value| grouped(value.round() as u64)),
@@ -115,7 +115,7 @@ fn heading(cell: &str) -> String {
     if cell.is_empty() { String::new() } else { format!(": {cell}") }
 }
 
-/// Text that Markdown and the HTML in it take as text.
+/// Escapes text for Markdown and for HTML within it.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! A report in each format.
+//! The output formats of a report.
 
 mod csv;
 mod html;

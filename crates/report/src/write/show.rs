@@ -1,11 +1,11 @@
-//! Numbers and names as the templates write them.
+//! Formats of numbers and names in the templates.
 
 use klatch_record::{CellStatus, Estimate};
 
 use crate::model::{Place, Standing};
 use crate::number::{grouped, megabytes, three_digits, time};
 
-/// A number in a table: five digits that count.
+/// Formats a number in a table, with up to five significant digits.
 pub(super) fn number(value: &f64) -> String {
     let size = value.abs();
     match size {
@@ -17,12 +17,12 @@ pub(super) fn number(value: &f64) -> String {
     }
 }
 
-/// A number that there may be.
+/// Formats an optional number.
 pub(super) fn some(value: &Option<f64>) -> String {
     value.as_ref().map_or_else(|| "–".to_owned(), number)
 }
 
-/// A place along x.
+/// Formats a position along x.
 pub(super) fn place(place: &Place) -> String {
     match place {
         Place::At(value) => crate::number::plain(*value),
@@ -30,12 +30,12 @@ pub(super) fn place(place: &Place) -> String {
     }
 }
 
-/// The mean of an estimate, as its metric is shown.
+/// Formats the mean of an estimate in the style of its metric.
 pub(super) fn mean(name: &str, estimate: Option<&Estimate>) -> String {
     estimate.map_or_else(|| "–".to_owned(), |estimate| metric(name, estimate.mean))
 }
 
-/// A value of a metric with its unit, if that is not in the head of the column.
+/// Formats a value of a metric, with its unit unless the column head has it.
 pub(super) fn metric(name: &str, value: f64) -> String {
     match name {
         "messages_per_s" => grouped(value.round() as u64),
@@ -45,13 +45,13 @@ pub(super) fn metric(name: &str, value: f64) -> String {
     }
 }
 
-/// Half the width of the interval.
+/// Formats half the width of the interval, in percent of the mean.
 pub(super) fn half_width(estimate: Option<&Estimate>) -> String {
     let ends = estimate.and_then(|estimate| Some((estimate.low?, estimate.high?, estimate.mean)));
     ends.map_or_else(String::new, |(low, high, mean)| format!("±{:.1} %", (high - low) / 2.0 / mean * 100.0))
 }
 
-/// What a cell's status is called.
+/// The status of a cell in words.
 pub(super) fn status(status: &CellStatus) -> &'static str {
     match status {
         CellStatus::Converged => "converged",
@@ -63,7 +63,7 @@ pub(super) fn status(status: &CellStatus) -> &'static str {
     }
 }
 
-/// What a verdict is called.
+/// The verdict of a report in words.
 pub(super) fn standing(standing: &Standing) -> &'static str {
     match standing {
         Standing::Valid => "valid",
@@ -73,7 +73,7 @@ pub(super) fn standing(standing: &Standing) -> &'static str {
     }
 }
 
-/// The class of a verdict in the style sheet.
+/// The CSS class of a verdict.
 pub(super) fn standing_class(standing: &Standing) -> &'static str {
     match standing {
         Standing::Valid => "good",
@@ -82,22 +82,22 @@ pub(super) fn standing_class(standing: &Standing) -> &'static str {
     }
 }
 
-/// A share as a percentage.
+/// Formats an optional share as a percentage.
 pub(super) fn share(share: &Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), crate::comparison::percent)
 }
 
-/// Bytes that there may be.
+/// Formats an optional number of bytes.
 pub(super) fn bytes(bytes: &Option<u64>) -> String {
     bytes.map_or_else(|| "–".to_owned(), megabytes)
 }
 
-/// Microseconds that there may be.
+/// Formats an optional time, µs, with a suitable unit.
 pub(super) fn us(us: &Option<f64>) -> String {
     us.map_or_else(|| "–".to_owned(), time)
 }
 
-/// A date and time as people read it: `22 November 2026` is not needed, `2026-11-22 02:31` is.
+/// Formats an RFC 3339 time as `2026-11-22 02:31:00`.
 pub(super) fn moment(moment: &str) -> String {
     moment.replace('T', " ").trim_end_matches('Z').to_owned()
 }

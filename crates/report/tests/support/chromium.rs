@@ -1,4 +1,4 @@
-//! A headless Chromium, spoken to by its DevTools protocol over pipes: one JSON message after the other, each ended by a NUL.
+//! Drives headless Chromium by its DevTools protocol over pipes: JSON messages, each ended by a NUL.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -12,9 +12,9 @@ pub(crate) struct Chromium {
     output: BufReader<ChildStdout>,
     session: Option<String>,
     sent: u64,
-    /// What the page complained of, and what it wanted from the network.
+    /// Errors that the page reported, and network requests that it attempted.
     pub(crate) complaints: Vec<String>,
-    /// Files that were saved.
+    /// Number of files saved so far.
     saved: u32,
     folder: tempfile::TempDir,
 }
@@ -63,7 +63,7 @@ impl Chromium {
         browser
     }
 
-    /// Opens a page of this text at this width, and waits until all of it is drawn.
+    /// Opens a page with this HTML at this width, and waits until it is drawn.
     pub(crate) fn open(&mut self, html: &str, width: u32, dark: bool) {
         let path = self.folder.path().join("report.html");
         std::fs::write(&path, html).expect("the page can be written");
@@ -77,7 +77,7 @@ impl Chromium {
         self.settle();
     }
 
-    /// Waits until every figure is drawn and nothing moves any more.
+    /// Waits until every figure is drawn and the layout is stable.
     pub(crate) fn settle(&mut self) {
         self.evaluate(
             "new Promise((done) => {
@@ -92,7 +92,7 @@ impl Chromium {
         );
     }
 
-    /// The value of a script in the page; a promise's once it is there.
+    /// The value of a script in the page; promises are awaited.
     pub(crate) fn evaluate(&mut self, script: &str) -> Value {
         let parameters = json!({ "expression": script, "awaitPromise": true, "returnByValue": true });
         let result = self.call("Runtime.evaluate", parameters);
@@ -100,14 +100,14 @@ impl Chromium {
         result["result"]["value"].clone()
     }
 
-    /// Presses a key where the focus is.
+    /// Presses a key in the focused element.
     pub(crate) fn press(&mut self, key: &str) {
         for kind in ["keyDown", "keyUp"] {
             self.call("Input.dispatchKeyEvent", json!({ "type": kind, "key": key }));
         }
     }
 
-    /// Clicks what this selects, which saves a file, and waits for the file: its name and text.
+    /// Clicks the selected element, waits for the file that it saves, and returns its name and text.
     pub(crate) fn saved(&mut self, selector: &str) -> (String, String) {
         let before = self.saved;
         self.evaluate(&format!("document.querySelector({selector:?}).click()"));
@@ -144,7 +144,7 @@ impl Chromium {
         while self.next()["method"] != event {}
     }
 
-    /// The next message; what a page complains of is kept on the way.
+    /// The next message. Errors of the page are collected in `complaints`.
     fn next(&mut self) -> Value {
         let mut bytes = Vec::new();
         let read = self.output.read_until(0, &mut bytes);
@@ -179,7 +179,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // Closing the browser by its own word lets it end all of its processes.
+        // On `Browser.close` the browser ends all of its processes.
         let _ = write!(self.input, "{}\0", json!({ "id": 0, "method": "Browser.close" }));
         let _ = self.input.flush();
         while self.output.read_until(0, &mut Vec::new()).is_ok_and(|read| read > 0) {}

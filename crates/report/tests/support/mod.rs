@@ -1,4 +1,4 @@
-//! Studies for the tests of reports: records as a run leaves them, with numbers that are made up.
+//! Sources for the tests of reports: complete records with invented numbers.
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
@@ -226,7 +226,7 @@ fn usage(cpu_s: f64) -> Usage {
     }
 }
 
-/// Gives every record the time of its run: 40 intervals of 250 ms, of which in the last trial four are silent.
+/// Gives every record a timeline of 40 intervals of 250 ms; four intervals of the last trial have no deliveries.
 pub(crate) fn time(study: &mut Source) {
     let trials = study.runs.len();
     for (place, run) in study.runs.iter_mut().enumerate() {
@@ -242,8 +242,8 @@ pub(crate) fn time(study: &mut Source) {
     }
 }
 
-/// Gives every record observations, and stacks in a file beside it.
-pub(crate) fn watch(study: &mut Source, folder: &Path, stacks: &str) {
+/// Gives every record observations, and a file of stacks beside it.
+pub(crate) fn observe(study: &mut Source, folder: &Path, stacks: &str) {
     for run in &mut study.runs {
         run.file = folder.join(&run.file);
         let beside = run.file.parent().expect("it is in a folder").to_owned();

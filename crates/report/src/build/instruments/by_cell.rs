@@ -1,9 +1,9 @@
-//! A few numbers of each cell: lines where the study has an axis of numbers, bars where it has none.
+//! Charts of a few numbers per cell: lines where the study has a numeric axis, else bars.
 
 use crate::build::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Place, Point};
 
-/// What a chart of numbers by cell is called.
+/// Identifier, texts and y axis of a chart.
 pub(super) struct About {
     pub(super) id: &'static str,
     pub(super) title: &'static str,
@@ -11,16 +11,16 @@ pub(super) struct About {
     pub(super) y: Axis,
 }
 
-/// The chart; `None` without any number. `of` gives names and numbers of a cell, and how many trials they are made of.
+/// The chart; `None` without any number. `numbers_of` returns the named numbers of a cell and the number of its trials.
 pub(super) fn chart(
     subject: &Subject,
     about: About,
-    of: impl Fn(usize) -> (Vec<(String, f64)>, u64),
+    numbers_of: impl Fn(usize) -> (Vec<(String, f64)>, u64),
 ) -> Option<Chart> {
     let series = subject.grid.all_series();
     let mut points = Vec::new();
     for (place, _) in subject.cells() {
-        let (numbers, n) = of(place);
+        let (numbers, n) = numbers_of(place);
         for (name, value) in numbers {
             let (series, x) = match &subject.grid.across {
                 Some(across) => {
@@ -39,7 +39,7 @@ pub(super) fn chart(
     }
     let (kind, x) = match &subject.grid.across {
         Some(across) => {
-            // The points of a line one after the other.
+            // A line needs the points of its series next to each other.
             points.sort_by(|a, b| a.series.cmp(&b.series));
             (ChartKind::Lines, across.axis.clone())
         }
@@ -50,7 +50,7 @@ pub(super) fn chart(
     (!points.is_empty()).then_some(Chart { id, title, caption, kind, x, y, points, marks: Vec::new() })
 }
 
-/// The mean of some numbers.
+/// The arithmetic mean; `None` without values.
 pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.fold((0_u32, 0.0), |(count, sum), value| (count + 1, sum + value));
     (count > 0).then(|| sum / f64::from(count))

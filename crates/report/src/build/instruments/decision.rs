@@ -1,19 +1,19 @@
-//! What a scheduling decision costs by the length of the queue, with the line through it (Bryant and Hartner 2000, Figures 6
+//! Cost of a scheduling decision by queue length, with the fitted line (Bryant and Hartner 2000, Figures 6
 //! and 7).
 
 use klatch_record::ObservationData;
 use klatch_record::observed::Decision;
 
-use super::{chosen, found};
+use super::{data, drawn_cells};
 use crate::build::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point};
 use crate::number::three_digits;
 
-/// A median of fewer says little; the line is not fitted through them either.
+/// Smallest number of decisions for a useful median; the line is fitted through such medians only.
 const DECISIONS_MIN: u64 = 30;
 
-fn decision(found: &ObservationData) -> Option<&Decision> {
-    match found {
+fn decision(data: &ObservationData) -> Option<&Decision> {
+    match data {
         ObservationData::Decision(decision) => Some(decision),
         _ => None,
     }
@@ -21,19 +21,19 @@ fn decision(found: &ObservationData) -> Option<&Decision> {
 
 pub(super) fn cost(subject: &Subject) -> Option<Chart> {
     let (mut points, mut marks) = (Vec::new(), Vec::new());
-    for place in chosen(subject, |place| !found(subject, place, decision).is_empty()) {
-        // Medians cannot be put together: the trial with the most decisions stands for its cell.
-        let all = found(subject, place, decision);
+    for place in drawn_cells(subject, |place| !data(subject, place, decision).is_empty()) {
+        // Medians cannot be merged, so the trial with the most decisions represents its cell.
+        let all = data(subject, place, decision);
         let most = all.iter().max_by_key(|one| one.decision.all_ns.count)?;
         let label = &subject.grid.labels[place];
         for row in most.decision.by_length.iter().filter(|row| row.decisions >= DECISIONS_MIN) {
             let middle = f64::midpoint(row.length_min as f64, row.length_max as f64);
-            let note = Some(match row.length_min == row.length_max {
+            let detail = Some(match row.length_min == row.length_max {
                 true => format!("{} queued", row.length_min),
                 false => format!("{} to {} queued", row.length_min, row.length_max),
             });
             let point = Point::plain(label, Place::At(middle), row.median_ns);
-            points.push(Point { n: Some(row.decisions), note, ..point });
+            points.push(Point { n: Some(row.decisions), detail, ..point });
         }
         if let Some(fit) = &most.decision.fit {
             let at = |length: f64| (Some(length), Some(fit.ns_at_zero + fit.ns_per_task * length));
@@ -45,13 +45,13 @@ pub(super) fn cost(subject: &Subject) -> Option<Chart> {
                 .map(|row| row.length_max)
                 .max()
                 .unwrap_or(0);
-            let told = format!(
+            let label = format!(
                 "{label}: {} ns a queued task ({}–{})",
                 three_digits(fit.ns_per_task),
                 three_digits(fit.ns_per_task_low),
                 three_digits(fit.ns_per_task_high)
             );
-            marks.push(Mark { label: told, line: [at(0.0), at(longest as f64)] });
+            marks.push(Mark { label, line: [at(0.0), at(longest as f64)] });
         }
     }
     (!points.is_empty()).then(|| Chart {

@@ -1,25 +1,25 @@
-//! Flame graphs, from the folded stacks that stand beside records.
+//! Flame graphs of the folded stacks in files beside the records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use klatch_record::{ObservationData, Record, Role, Status};
 
-use super::chosen;
+use super::drawn_cells;
 use crate::build::subject::Subject;
 use crate::model::{Flame, Frame, Frequency};
 use crate::read::Run;
 
-/// A frame with a smaller part of all samples cannot be seen.
+/// Frames with a smaller share of all samples are too narrow to be visible.
 const PART_MIN: f64 = 0.001;
-/// Deeper stacks than these are cut, so that what is made of a file cannot grow without bound.
+/// Deeper stacks are cut, so that the size of the tree is bounded.
 const DEPTH_MAX: usize = 120;
-/// Routines in the table.
+/// Number of routines in the table.
 const ROUTINES: usize = 40;
 
-/// A flame graph of the last trial of each cell that has stacks.
+/// One flame graph for each cell with stacks, of its last trial.
 pub(super) fn graphs(subject: &Subject) -> Vec<Flame> {
-    let cells = chosen(subject, |place| stacks(subject, place).is_some());
+    let cells = drawn_cells(subject, |place| stacks(subject, place).is_some());
     let graph = |place: usize| {
         let (run, file) = stacks(subject, place)?;
         let folder = run.file.parent().unwrap_or(Path::new("."));
@@ -41,14 +41,14 @@ pub(super) fn graphs(subject: &Subject) -> Vec<Flame> {
     cells.into_iter().filter_map(graph).collect()
 }
 
-/// The last trial of a cell with folded stacks, and their file.
+/// The last trial of a cell with folded stacks, and the name of their file.
 fn stacks(subject: &Subject, cell: usize) -> Option<(&Run, &String)> {
     let counts = |record: &Record| record.role == Role::Trial && record.verdict.status == Status::Valid;
     let of_run = |run| {
         let run: &Run = run;
-        let profile = |found: &Option<ObservationData>| matches!(found, Some(ObservationData::Profile(_)));
+        let profile = |data: &Option<ObservationData>| matches!(data, Some(ObservationData::Profile(_)));
         let one = run.record.observations.iter().find(|one| profile(&one.data))?;
-        // A record tells names only: nothing outside of its folder is read.
+        // Only plain file names are accepted, so that a record cannot point outside its folder.
         let plain =
             |file: &&String| Path::new(file.as_str()).components().count() == 1 && !file.contains("..");
         Some((run, one.files.iter().filter(plain).find(|file| file.ends_with("folded"))?))
@@ -56,7 +56,7 @@ fn stacks(subject: &Subject, cell: usize) -> Option<(&Run, &String)> {
     subject.runs_of(cell).filter(|run| counts(&run.record)).filter_map(of_run).last()
 }
 
-/// Stacks `outermost;…;innermost count`, a line each, as a tree and as routines.
+/// Parses lines `outermost;…;innermost count` into a tree and a table of routines.
 fn folded(text: &str) -> (Frame, Vec<Frequency>) {
     let mut root = Tree::default();
     let mut routines: BTreeMap<&str, (u64, u64)> = BTreeMap::new();

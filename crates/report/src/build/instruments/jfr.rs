@@ -1,4 +1,4 @@
-//! Who waited inside Java.
+//! Waiting time inside Java, by method.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use klatch_record::ObservationData;
 use klatch_record::observed::{JavaWaits, JavaWaitsSide, WaitPlace};
 
 use super::by_cell::About;
-use super::found;
+use super::data;
 use super::top::{Bar, chart};
 use crate::build::subject::Subject;
 use crate::model::{Axis, Chart};
 
-/// Methods in the chart.
+/// Largest number of methods in the chart.
 const TOP: usize = 8;
 
-fn jfr(found: &ObservationData) -> Option<&JavaWaits> {
-    match found {
+fn jfr(data: &ObservationData) -> Option<&JavaWaits> {
+    match data {
         ObservationData::Jfr(waits) => Some(waits),
         _ => None,
     }
 }
 
-/// A side by name.
+/// The name of a side and its part of the data.
 type Side = (&'static str, fn(&JavaWaits) -> Option<&JavaWaitsSide>);
 
 pub(super) fn waits(subject: &Subject) -> Option<Chart> {
@@ -36,7 +36,7 @@ pub(super) fn waits(subject: &Subject) -> Option<Chart> {
         [("server", |waits| waits.server.as_ref()), ("crowd", |waits| waits.crowd.as_ref())];
     let mut bars = Vec::new();
     for (place, _) in subject.cells() {
-        let all = found(subject, place, jfr);
+        let all = data(subject, place, jfr);
         for (name, side) in sides {
             let seen: Vec<&JavaWaitsSide> = all.iter().filter_map(|waits| side(waits)).collect();
             let label = format!("{}: {name}", subject.grid.labels[place]);
@@ -46,7 +46,7 @@ pub(super) fn waits(subject: &Subject) -> Option<Chart> {
     chart(about, TOP, &bars)
 }
 
-/// Waiting time per trial, ms.
+/// Waiting time per trial, ms, by method.
 fn by_method(seen: &[&JavaWaitsSide]) -> BTreeMap<String, f64> {
     let mut waits: BTreeMap<String, f64> = BTreeMap::new();
     let mut add = |name: String, place: &WaitPlace| {

@@ -1,4 +1,4 @@
-//! Who waited for locks of the kernel.
+//! Waiting time for kernel locks, by caller.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use klatch_record::ObservationData;
 use klatch_record::observed::Locks;
 
 use super::by_cell::About;
-use super::found;
+use super::data;
 use super::top::{Bar, chart};
 use crate::build::subject::Subject;
 use crate::model::{Axis, Chart};
 
-/// Callers in the chart.
+/// Largest number of callers in the chart.
 const TOP: usize = 8;
 
-fn locks(found: &ObservationData) -> Option<&Locks> {
-    match found {
+fn locks(data: &ObservationData) -> Option<&Locks> {
+    match data {
         ObservationData::Locks(locks) => Some(locks),
         _ => None,
     }
@@ -30,7 +30,7 @@ pub(super) fn callers(subject: &Subject) -> Option<Chart> {
         y: Axis::linear("Waiting time in a trial", "ms"),
     };
     let bar = |(place, _): (usize, &klatch_record::CellResult)| {
-        let all = found(subject, place, locks);
+        let all = data(subject, place, locks);
         let mut amounts: BTreeMap<String, f64> = BTreeMap::new();
         for caller in all.iter().flat_map(|one| &one.callers) {
             let name = format!("{} ({})", caller.caller, caller.kind);

@@ -1,4 +1,4 @@
-//! Why: what the instruments saw, cell by cell.
+//! Results of the instruments, cell by cell.
 
 mod by_cell;
 mod decision;
@@ -18,13 +18,13 @@ use klatch_record::{Observation, ObservationData, Support};
 use super::subject::Subject;
 use crate::model::{Chart, Flame, InstrumentRow};
 
-pub(super) const LEAD: &str = "Of the trials that were watched, put together for each cell. Shares with a routine on the stack \
-    overlap: the network stack wakes. What looking cost is in the table of instruments.";
+pub(super) const LEAD: &str = "Means over the observed trials of each cell. Shares with a routine on the stack \
+    overlap: the network stack wakes. The table of instruments has their cost.";
 
-/// More cells than these are not drawn beside each other.
+/// Largest number of cells in one chart.
 const CELLS_MAX: usize = 6;
 
-/// All charts for which there are observations.
+/// The charts and flame graphs for which there are observations.
 pub(super) fn charts(subject: &Subject) -> (Vec<Chart>, Vec<Flame>) {
     let charts = [
         profile::shares,
@@ -43,22 +43,22 @@ pub(super) fn charts(subject: &Subject) -> (Vec<Chart>, Vec<Flame>) {
     (charts, flame::graphs(subject))
 }
 
-/// What one instrument saw in the trials of a cell.
-fn found<'a, T>(
+/// The data of one instrument from the trials of a cell.
+fn data<'a, T>(
     subject: &'a Subject,
     cell: usize,
-    of: fn(&'a ObservationData) -> Option<&'a T>,
+    select: fn(&'a ObservationData) -> Option<&'a T>,
 ) -> Vec<&'a T> {
     let observations = subject.trials_of(cell).flat_map(|record| &record.observations);
-    observations.filter_map(|one| of(one.data.as_ref()?)).collect()
+    observations.filter_map(|one| select(one.data.as_ref()?)).collect()
 }
 
-/// The cells with observations that are drawn.
-fn chosen(subject: &Subject, has: impl Fn(usize) -> bool) -> Vec<usize> {
+/// The cells with observations that the charts show.
+fn drawn_cells(subject: &Subject, has: impl Fn(usize) -> bool) -> Vec<usize> {
     subject.evenly(CELLS_MAX, has)
 }
 
-/// A row for each instrument that was asked for.
+/// One row for each requested instrument.
 pub(super) fn rows(subject: &Subject) -> Vec<InstrumentRow> {
     let mut seen: BTreeMap<_, Vec<&Observation>> = BTreeMap::new();
     for one in subject.runs.iter().flat_map(|run| &run.record.observations) {
@@ -67,8 +67,7 @@ pub(super) fn rows(subject: &Subject) -> Vec<InstrumentRow> {
     let row = |(name, all): (klatch_record::InstrumentName, Vec<&Observation>)| {
         let shares: Vec<f64> = all.iter().filter_map(|one| one.cost?.share_of_cpu).collect();
         let mean = (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64);
-        let failure =
-            all.iter().find_map(|one| one.failure.as_ref()).map(|why| format!("saw nothing: {why}"));
+        let failure = all.iter().find_map(|one| one.failure.as_ref()).map(|why| format!("no data: {why}"));
         let state = match &all[0].support {
             Support::Usable { base } => format!("by {base}"),
             Support::Fallback { base, why, .. } => format!("by {base}: {why}"),

@@ -1,5 +1,5 @@
-//! Where CPU time went: shares of kernel and scheduler (Bryant and Hartner 2000, Figures 4, 10, 13) and the ten kernel routines
-//! with the most of it (Figures 2, 3, 9, 12); the same by instructions and cache misses, where the CPU has counters.
+//! CPU time by routine: shares of kernel and scheduler (Bryant and Hartner 2000, Figures 4, 10, 13) and the ten
+//! busiest kernel routines (Figures 2, 3, 9, 12); the same by instructions and cache misses, on CPUs with counters.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use klatch_record::ObservationData;
 use klatch_record::observed::{Profile, ProfiledSide};
 
 use super::by_cell::{About, chart, mean};
-use super::found;
+use super::data;
 use super::top::{self, Bar};
 use crate::build::subject::Subject;
 use crate::model::{Axis, Chart};
 
-/// Routines in the chart.
+/// Number of routines in the chart.
 const TOP: usize = 10;
 
-fn profile(found: &ObservationData) -> Option<&Profile> {
-    match found {
+fn profile(data: &ObservationData) -> Option<&Profile> {
+    match data {
         ObservationData::Profile(profile) => Some(profile),
         _ => None,
     }
 }
 
-/// A part of the CPU time, by name.
+/// The name of a share of CPU time and its value.
 type Part = (&'static str, fn(&ProfiledSide) -> f64);
 
-/// Time in the kernel, and with the scheduler and others on the stack.
+/// Shares of CPU time in the kernel, and with the scheduler and other parts on the stack.
 pub(super) fn shares(subject: &Subject) -> Option<Chart> {
     let about = About {
         id: "kernel-share",
@@ -42,7 +42,7 @@ pub(super) fn shares(subject: &Subject) -> Option<Chart> {
         ("copying", |side| side.inclusive.copy),
     ];
     chart(subject, about, |cell| {
-        let all = found(subject, cell, profile);
+        let all = data(subject, cell, profile);
         let share = |(name, of): &Part| {
             Some(((*name).to_owned(), mean(all.iter().map(|one| of(&one.machine)))? * 100.0))
         };
@@ -50,7 +50,7 @@ pub(super) fn shares(subject: &Subject) -> Option<Chart> {
     })
 }
 
-/// The ten kernel routines in which most time was spent by themselves.
+/// The ten kernel routines with the most CPU time of their own.
 pub(super) fn most_time(subject: &Subject) -> Option<Chart> {
     let about = About {
         id: "kernel-routines",
@@ -62,7 +62,7 @@ pub(super) fn most_time(subject: &Subject) -> Option<Chart> {
     top_ten(subject, about, profile)
 }
 
-/// The ten with the most instructions.
+/// The ten kernel routines with the most instructions of their own.
 pub(super) fn most_instructions(subject: &Subject) -> Option<Chart> {
     let about = About {
         id: "kernel-routines-instructions",
@@ -70,13 +70,13 @@ pub(super) fn most_instructions(subject: &Subject) -> Option<Chart> {
         caption: "Share of the samples of the whole machine, taken by the CPU's counter of instructions.",
         y: Axis::linear("of instructions", "%"),
     };
-    top_ten(subject, about, |found| match found {
+    top_ten(subject, about, |data| match data {
         ObservationData::Instructions(profile) => Some(profile),
         _ => None,
     })
 }
 
-/// The ten in which the last cache missed most.
+/// The ten kernel routines with the most last-level cache misses of their own.
 pub(super) fn most_cache_misses(subject: &Subject) -> Option<Chart> {
     let about = About {
         id: "kernel-routines-misses",
@@ -84,7 +84,7 @@ pub(super) fn most_cache_misses(subject: &Subject) -> Option<Chart> {
         caption: "Share of the samples of the whole machine, taken by the CPU's counter of misses of the last cache.",
         y: Axis::linear("of cache misses", "%"),
     };
-    top_ten(subject, about, |found| match found {
+    top_ten(subject, about, |data| match data {
         ObservationData::CacheMisses(profile) => Some(profile),
         _ => None,
     })
@@ -92,7 +92,7 @@ pub(super) fn most_cache_misses(subject: &Subject) -> Option<Chart> {
 
 fn top_ten(subject: &Subject, about: About, of: fn(&ObservationData) -> Option<&Profile>) -> Option<Chart> {
     let bar = |(place, _): (usize, &klatch_record::CellResult)| {
-        let all = found(subject, place, of);
+        let all = data(subject, place, of);
         let whole: u64 = all.iter().map(|one| one.machine.samples).sum();
         let mut amounts: BTreeMap<String, f64> = BTreeMap::new();
         for routine in all.iter().flat_map(|one| &one.machine.top_self) {

@@ -5,28 +5,28 @@ use std::collections::BTreeMap;
 use klatch_record::ObservationData;
 use klatch_record::observed::Runqueue;
 
-use super::{chosen, found};
+use super::{data, drawn_cells};
 use crate::build::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Place, Point};
 
-/// Columns side by side at most.
+/// Largest number of columns; longer queues share wider columns.
 const COLUMNS_MAX: u64 = 60;
 
-fn runqueue(found: &ObservationData) -> Option<&Runqueue> {
-    match found {
+fn runqueue(data: &ObservationData) -> Option<&Runqueue> {
+    match data {
         ObservationData::Runqueue(runqueue) => Some(runqueue),
         _ => None,
     }
 }
 
-/// How many decisions met which length.
+/// The distribution of queue lengths over scheduling decisions.
 pub(super) fn lengths(subject: &Subject) -> Option<Chart> {
-    let cells = chosen(subject, |place| !found(subject, place, runqueue).is_empty());
-    let longest = |place: &usize| found(subject, *place, runqueue).iter().map(|one| one.all.max).max();
+    let cells = drawn_cells(subject, |place| !data(subject, place, runqueue).is_empty());
+    let longest = |place: &usize| data(subject, *place, runqueue).iter().map(|one| one.all.max).max();
     let width = cells.iter().filter_map(longest).max().unwrap_or(0) / COLUMNS_MAX + 1;
     let mut points = Vec::new();
     for place in cells {
-        let all = found(subject, place, runqueue);
+        let all = data(subject, place, runqueue);
         let decisions: u64 = all.iter().map(|one| one.all.decisions).sum();
         let mut columns: BTreeMap<u64, u64> = BTreeMap::new();
         for length in all.iter().flat_map(|one| &one.lengths) {
@@ -34,9 +34,9 @@ pub(super) fn lengths(subject: &Subject) -> Option<Chart> {
         }
         for (from, count) in columns {
             let share = count as f64 * 100.0 / decisions.max(1) as f64;
-            let note = (width > 1).then(|| format!("{from} to {} tasks", from + width - 1));
+            let detail = (width > 1).then(|| format!("{from} to {} tasks", from + width - 1));
             let point = Point::plain(&subject.grid.labels[place], Place::At(from as f64), share);
-            points.push(Point { n: Some(count), note, ..point });
+            points.push(Point { n: Some(count), detail, ..point });
         }
     }
     (!points.is_empty()).then(|| Chart {
@@ -51,15 +51,15 @@ pub(super) fn lengths(subject: &Subject) -> Option<Chart> {
     })
 }
 
-/// The mean length while the run went on, of the last trial of each cell.
+/// The mean length over the time of the run, for the last trial of each cell.
 pub(super) fn over_time(subject: &Subject) -> Option<Chart> {
     let mut points = Vec::new();
-    for place in chosen(subject, |place| !found(subject, place, runqueue).is_empty()) {
-        let all = found(subject, place, runqueue);
+    for place in drawn_cells(subject, |place| !data(subject, place, runqueue).is_empty()) {
+        let all = data(subject, place, runqueue);
         for moment in all.last().iter().flat_map(|one| &one.over_time) {
             let point = Point::plain(&subject.grid.labels[place], Place::At(moment.at_s), moment.mean);
-            let note = Some(format!("longest {}", moment.max));
-            points.push(Point { n: Some(moment.decisions), note, ..point });
+            let detail = Some(format!("longest {}", moment.max));
+            points.push(Point { n: Some(moment.decisions), detail, ..point });
         }
     }
     (!points.is_empty()).then(|| Chart {

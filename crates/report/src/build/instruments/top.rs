@@ -1,17 +1,17 @@
-//! Amounts by name as stacked bars: the names with the most in all bars together are the series.
+//! Stacked bars of amounts by name. The names with the largest sums over all bars are the series.
 
 use std::collections::BTreeMap;
 
 use super::by_cell::About;
 use crate::model::{Axis, Chart, ChartKind, Place, Point};
 
-/// A bar.
+/// One stacked bar, of one cell.
 pub(super) struct Bar {
-    /// What stands beside it.
+    /// The label beside the bar.
     pub(super) label: String,
-    /// What it is made of.
+    /// The parts of the bar by name.
     pub(super) amounts: BTreeMap<String, f64>,
-    /// How many trials they are the mean of.
+    /// Number of trials that the amounts are means of.
     pub(super) n: u64,
 }
 

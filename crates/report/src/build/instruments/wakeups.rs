@@ -1,15 +1,15 @@
-//! From waking to running.
+//! Latency from wake-up to running.
 
 use klatch_record::ObservationData;
 use klatch_record::observed::{SideWakeups, Wakeups};
 
 use super::by_cell::{About, chart, mean};
-use super::found;
+use super::data;
 use crate::build::subject::Subject;
 use crate::model::{Axis, Chart};
 
-fn wakeups(found: &ObservationData) -> Option<&Wakeups> {
-    match found {
+fn wakeups(data: &ObservationData) -> Option<&Wakeups> {
+    match data {
         ObservationData::Wakeups(wakeups) => Some(wakeups),
         _ => None,
     }
@@ -26,13 +26,13 @@ pub(super) fn latency(subject: &Subject) -> Option<Chart> {
     const PERCENTILES: [Percentile; 2] =
         [("p50", |side| side.latency_us.p50), ("p99", |side| side.latency_us.p99)];
     chart(subject, about, |cell| {
-        let all = found(subject, cell, wakeups);
+        let all = data(subject, cell, wakeups);
         let server: Vec<&SideWakeups> = all.iter().filter_map(|one| one.server.as_ref()).collect();
         let crowd: Vec<&SideWakeups> = all.iter().filter_map(|one| one.crowd.as_ref()).collect();
         let mut numbers = Vec::new();
-        for (side, of_side) in [("server", server), ("crowd", crowd)] {
-            for (name, of) in PERCENTILES {
-                let value = mean(of_side.iter().map(|one| of(one)));
+        for (side, trials) in [("server", server), ("crowd", crowd)] {
+            for (name, percentile) in PERCENTILES {
+                let value = mean(trials.iter().map(|one| percentile(one)));
                 numbers.extend(value.map(|value| (format!("{side} {name}"), value)));
             }
         }
