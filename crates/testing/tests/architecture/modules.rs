@@ -11,9 +11,14 @@ use crate::tree;
 
 /// The circles among sibling modules in any folder below `src`, as text.
 pub(crate) fn circles(src: &Path) -> Vec<String> {
-    let files: Vec<(Vec<String>, String)> = tree::files(src, &["rs"])
+    let texts: Vec<(Vec<String>, String)> =
+        tree::files(src, &["rs"]).iter().map(|file| (module_path(src, file), tree::text(file))).collect();
+    let of_tests: Vec<Vec<String>> =
+        texts.iter().flat_map(|(module, text)| test_modules(module, text)).collect();
+    let files: Vec<(Vec<String>, String)> = texts
         .iter()
-        .map(|file| (module_path(src, file), code(&tree::text(file))))
+        .filter(|(module, _)| !of_tests.iter().any(|tests| module.starts_with(tests)))
+        .map(|(module, text)| (module.clone(), code(text)))
         .collect();
     let exists = |path: &[String]| files.iter().any(|(module, _)| module.starts_with(path));
     // Per folder, its modules and the siblings that each imports.
@@ -47,6 +52,14 @@ fn module_path(src: &Path, file: &Path) -> Vec<String> {
         path.pop();
     }
     path
+}
+
+/// The modules in files of their own that `module` declares for its tests.
+fn test_modules(module: &[String], text: &str) -> Vec<Vec<String>> {
+    static TEST_MODULE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"#\[cfg\(test\)\]\s*(?:pub\(crate\) )?mod (\w+);").expect("a regex"));
+    let path = |found: regex::Captures<'_>| [module, &[found[1].to_owned()]].concat();
+    TEST_MODULE.captures_iter(text).map(path).collect()
 }
 
 /// The source without comments and without what stands behind `#[cfg(test)] mod tests`: tests may import from anywhere.
@@ -92,9 +105,10 @@ fn two_modules_that_import_each_other_are_a_circle() {
     let src = tempfile::tempdir().expect("a folder can be made");
     let write =
         |name: &str, text: &str| std::fs::write(src.path().join(name), text).expect("a file can be written");
-    write("lib.rs", "mod a;\nmod b;\nmod c;\n");
+    write("lib.rs", "mod a;\nmod b;\nmod c;\n#[cfg(test)]\nmod t;\n");
+    write("t.rs", "use crate::c;\n");
     write("a.rs", "use crate::{b::Thing, c};\n");
     write("b.rs", "use super::a::Other;\n");
-    write("c.rs", "// use crate::a;\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}\n");
+    write("c.rs", "// use crate::a;\nuse crate::t;\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}\n");
     assert_eq!(circles(src.path()), ["src/: a, b"]);
 }

@@ -15,7 +15,7 @@ const FAMILIES: [(&str, &[&str]); 10] = [
     ("found", &["found"]),
     ("watch", &["watch", "watches", "watched", "watching", "watcher"]),
     ("wish", &["wish", "wishes", "wished"]),
-    ("note", &["note", "notes", "noted", "kept"]),
+    ("kept", &["noted", "kept"]),
 ];
 
 /// How often each family occurs among all words.
