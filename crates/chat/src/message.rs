@@ -5,7 +5,7 @@ use std::ops::Deref;
 /// The largest number of parameters in one message (RFC 1459).
 pub const PARAMS_MAX: usize = 15;
 
-/// One parsed line.
+/// A line of IRC, split into prefix, command and parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
     /// The sender, without the leading colon.

@@ -42,7 +42,7 @@ fn parse_vectors() {
     }
 }
 
-/// An owned [`Event`].
+/// An [`Event`] with its own copy of the text.
 #[derive(Debug, PartialEq)]
 enum OwnedEvent {
     Line(Vec<u8>),

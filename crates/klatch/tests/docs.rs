@@ -38,7 +38,7 @@ struct Page {
     anchors: Vec<String>,
     /// Lines of `console` blocks.
     console: Vec<String>,
-    /// Inline code.
+    /// Code within a line, between backticks.
     code: Vec<String>,
     text: String,
 }

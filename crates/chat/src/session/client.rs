@@ -28,7 +28,7 @@ pub(super) struct Client<O> {
     /// Empty until the first valid NICK.
     pub(super) nick: Vec<u8>,
     pub(super) login: Login,
-    /// `None` until registered.
+    /// The registered user; `None` before the registration is complete.
     pub(super) user: Option<Arc<User<O>>>,
     /// `:nick!user@host`, the start of each line about this client. Empty until registered.
     pub(super) prefix: Vec<u8>,

@@ -21,7 +21,7 @@ use client::Client;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Flow {
-    /// Keep reading.
+    /// The connection stays open: read on.
     Continue,
     /// The session has ended: write the rest of its outbox, then close the connection.
     Close,

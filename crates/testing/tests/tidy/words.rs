@@ -10,7 +10,7 @@ const FAMILIES: [(&str, &[&str]); 10] = [
     ("say", &["say", "says", "said", "saying"]),
     ("hear", &["hear", "hears", "heard", "hearing"]),
     ("come", &["come", "comes", "came", "coming"]),
-    ("who", &["who", "whom", "whose", "whoever"]),
+    ("who", &["who", "whom", "whoever"]),
     ("look", &["look", "looks", "looked", "looking"]),
     ("found", &["found"]),
     ("watch", &["watch", "watches", "watched", "watching", "watcher"]),
@@ -26,7 +26,7 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Adds running text.
+    /// Adds the words of running text.
     pub(crate) fn add(&mut self, text: &str) {
         text.split(|letter: char| !letter.is_ascii_alphabetic())
             .filter(|word| !word.is_empty())
