@@ -116,7 +116,7 @@ impl Crowd {
         } else {
             print(klatch_report::crowd(&result)?);
             let reasons = verdict.reasons.iter().map(|reason| format!("invalid: {reason}"));
-            reasons.for_each(|reason| print_line(reason));
+            reasons.for_each(print_line);
             if verdict.status == Status::Valid {
                 print_line("valid");
             }

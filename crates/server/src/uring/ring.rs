@@ -194,7 +194,7 @@ impl Ring {
                 let socket = result.map(|raw| unsafe { OwnedFd::from_raw_fd(raw as i32) });
                 Completion::Accepted { socket, armed }
             }
-            POLL => Completion::Readable { token: token, armed },
+            POLL => Completion::Readable { token, armed },
             RECEIVE => {
                 let buffer = cqueue::buffer_select(flags);
                 let received = result.map(|count| Received { buffer, count });
