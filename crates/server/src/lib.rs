@@ -2,7 +2,6 @@
 //! listening socket, the options, the ready line, signals) is around it.
 
 mod admission;
-mod date;
 mod epoll;
 mod error;
 mod limits;
@@ -58,7 +57,7 @@ fn new_server_state<O: Outbox>() -> Arc<ServerState<O>> {
     ServerState::new(Identity {
         name: "klatch.localhost".into(),
         version: concat!("klatch-", env!("CARGO_PKG_VERSION")).into(),
-        created: date::today(),
+        created: concat!("with klatch ", env!("CARGO_PKG_VERSION")).to_owned(),
         network: "Klatch".into(),
         motd: vec!["Come in and talk.".into()],
     })

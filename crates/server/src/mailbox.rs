@@ -1,5 +1,5 @@
 //! Messages to an event loop from other threads and from itself: connections that need service, new connections, and the
-//! end. Its wakeup_fd wakes a loop that waits.
+//! end. An eventfd wakes a loop that waits.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -62,7 +62,7 @@ impl Mailbox {
         self.wake();
     }
 
-    /// The loop is about to sleep until its wakeup_fd or something else wakes it. `false`: it must not, there is something.
+    /// Marks the loop as waiting, so that senders wake it. Returns `false` if work is pending, and it must not wait.
     pub(crate) fn prepare_to_wait(&self) -> bool {
         // A sender takes the lock either after this, sees the flag and wakes the loop, or before, and its work is seen.
         self.asleep.store(true, Ordering::Relaxed);
@@ -83,7 +83,7 @@ impl Mailbox {
         !pending.is_empty()
     }
 
-    /// Resets the wakeup_fd after a wake-up.
+    /// Resets the eventfd after a wake-up.
     pub(crate) fn drain_wakeup(&self) {
         let _ = rustix::io::read(&self.wakeup_fd, &mut [0; 8]);
     }
@@ -101,7 +101,7 @@ impl Mailbox {
     }
 }
 
-/// The wakeup_fd; readable when it is_woken.
+/// The eventfd, which is readable after a wake-up.
 impl AsFd for Mailbox {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.wakeup_fd.as_fd()

@@ -11,7 +11,7 @@ use rustix::net::{self, SendFlags};
 use super::queue::Queue;
 use crate::mailbox::Mailbox;
 
-/// So many bytes are written together at most, unless the connection is write_blocked.
+/// Most bytes of one write, unless the socket's buffer was full before.
 const BATCH_BYTES: usize = 64 * 1024;
 
 /// What all links of a loop share.

@@ -326,7 +326,7 @@ impl EventLoop {
         }
     }
 
-    /// Forgets a connection that has shut_down, when no operation has its slot any more.
+    /// Removes a connection that is shut down, once the ring has no operation for its slot.
     fn release_slot(&mut self, slot: usize) {
         if self.slots[slot].take_if(|one| !one.receiving && !one.sending).is_some() {
             self.free.push(slot);
