@@ -41,7 +41,7 @@ umask 022
 fn values_that_root_saved_are_restored() {
     needs!(Need::NetworkNamespaces);
     let finished = prints("mkdir -m 700 /run/klatch; planted ip_default_ttl > /run/klatch/1.json; show");
-    assert!(finished.ends_with("it is 71 again, as before\n71\n"), "{finished}");
+    assert!(finished.ends_with("it is restored to 71\n71\n"), "{finished}");
 }
 
 #[test]
