@@ -103,7 +103,8 @@ final class Receiver {
       handleDelivery(speaker, (int) text.sequence());
     } else {
       String content = line.param(1);
-      user.account.corrupted(speaker, "got: " + content.substring(0, Math.min(80, content.length())));
+      user.account.corrupted(
+          speaker, "got: " + content.substring(0, Math.min(80, content.length())));
     }
   }
 

@@ -97,7 +97,8 @@ class ServerFaultTest {
             }
           });
       Result result = run(TestOptions.create(proxy.port(), Pacing.TURNS).rooms(1));
-      Fault echoed = new Fault(Fault.Kind.DUPLICATED, 1, 1, 1, 0L, 1, "delivered to its own speaker");
+      Fault echoed =
+          new Fault(Fault.Kind.DUPLICATED, 1, 1, 1, 0L, 1, "delivered to its own speaker");
       assertEquals(List.of(echoed), result.faults().first());
       assertNull(result.failure());
     }
@@ -132,7 +133,10 @@ class ServerFaultTest {
     Result result = runTampered(message(3, line -> List.of(error)), 30);
     assertEquals(
         new Failure(
-            Failure.Kind.REFUSED, 1, 1, "the server answered: 404 #klatch-1 Cannot send to channel"),
+            Failure.Kind.REFUSED,
+            1,
+            1,
+            "the server answered: 404 #klatch-1 Cannot send to channel"),
         result.failure());
   }
 
@@ -219,7 +223,8 @@ class ServerFaultTest {
   private static void assertAltered(Result result, String detail) {
     Fault corrupted = result.faults().first().get(0);
     assertEquals(Fault.Kind.CORRUPTED, corrupted.kind());
-    assertEquals(List.of(1, 1, 0), List.of(corrupted.room(), corrupted.user(), corrupted.speaker()));
+    assertEquals(
+        List.of(1, 1, 0), List.of(corrupted.room(), corrupted.user(), corrupted.speaker()));
     assertTrue(corrupted.detail().startsWith(detail), corrupted.detail());
     assertEquals(1, result.faults().count(Fault.Kind.CORRUPTED));
     assertEquals(fault(Fault.Kind.LOST, 3L, null), result.faults().first().get(1));
