@@ -14,7 +14,7 @@
 
 enum { SPINLOCK, RWLOCK, MUTEX, RWSEM, RTMUTEX, PERCPU_RWSEM, OTHER, KINDS };
 
-/* Reading a stack takes several µs, so only one wait in so many reads it. */
+/* Reading a stack takes several µs, so only a sample of the waits reads it. */
 #define SAMPLED_ONE_IN 4
 
 struct wait {

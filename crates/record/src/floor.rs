@@ -55,7 +55,7 @@ pub struct LoopbackCost {
     /// The server receives it; `None` likewise.
     #[serde(default, rename = "batch_said_receive_us")]
     pub batch_line_receive_us: Option<f64>,
-    /// The server sends so many in one call.
+    /// Messages that the server sends in one call.
     pub batch_send_us: f64,
     /// The crowd receives them in one call.
     pub batch_receive_us: f64,
@@ -83,7 +83,7 @@ pub struct FloorRow {
 }
 
 impl LoopbackCost {
-    /// The least that a message costs server and crowd, µs, in rooms of so many `users`: each message is received by the
+    /// The least that a message costs server and crowd, µs, in rooms of `users` users: each message is received by the
     /// server once and sent to all others, one by one or, where they go `together`, a round of deliveries in a call.
     pub fn per_message_us(&self, users: u32, together: bool) -> (f64, f64) {
         let (users, others) = (f64::from(users), f64::from(users - 1));

@@ -167,7 +167,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// The score of so many messages in so much time.
+    /// The score of a number of messages in a time, seconds.
     pub fn new(sent: u64, received: u64, elapsed_s: f64, join_s: f64, usage: &UsageOfBoth) -> Score {
         let total = sent + received;
         let per_elapsed = |amount: f64| if elapsed_s > 0.0 { amount / elapsed_s } else { 0.0 };

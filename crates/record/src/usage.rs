@@ -35,7 +35,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What several processes used together, for so many `messages`.
+    /// What several processes used together, for a run of `messages` messages.
     pub fn together(all: &[&Usage], messages: u64) -> Usage {
         // Whole ns, so that it does not matter in which order they are added.
         let sum_s = |of: fn(&Usage) -> f64| {

@@ -33,7 +33,7 @@ pub enum ServeError {
         /// The value that was given.
         got: usize,
     },
-    /// There cannot be so many loops.
+    /// The number of loops is out of range.
     #[error("--loops must be 1..={most}, got {got}")]
     Loops {
         /// The largest number allowed.

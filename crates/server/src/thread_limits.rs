@@ -24,7 +24,7 @@ struct Limit {
     raise: String,
 }
 
-/// The limit that a process with so many threads meets first, for people to read.
+/// The limit that a process with this number of threads reaches first, as text.
 pub(crate) fn nearest(threads: usize) -> String {
     describe_nearest(limits(threads))
 }

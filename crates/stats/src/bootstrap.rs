@@ -7,7 +7,7 @@ use crate::summary::mean;
 use crate::t::{normal_cdf, t_two_sided};
 use crate::{Design, Interval, Ratio, StatsError};
 
-/// With so many resamples the ends of an interval hardly move from seed to seed.
+/// With this number of resamples the ends of an interval hardly move from seed to seed.
 const RESAMPLES: usize = 10_000;
 /// With fewer numbers a side, a resample can take too few values for an interval to hold its confidence.
 const NEEDED: usize = 6;

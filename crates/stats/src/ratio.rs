@@ -82,7 +82,7 @@ impl LogMean {
 pub struct Ratio {
     /// B / A with its interval.
     pub interval: Interval,
-    /// The smallest true difference that so many numbers with such scatter show with [`POWER`]: 0.04 is a ratio of
+    /// The smallest true difference that this number of values with this scatter shows with [`POWER`]: 0.04 is a ratio of
     /// 1.04, or of 1 / 1.04.
     pub smallest_difference: f64,
 }

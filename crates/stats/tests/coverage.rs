@@ -20,7 +20,7 @@ enum Scatter {
     LogNormal,
     /// One trial in twenty scatters five times as much (Tukey 1960's contaminated normal).
     OneOutlierInTwenty,
-    /// One trial in twenty is slower by so many standard deviations of the others.
+    /// One trial in twenty is slower by this number of standard deviations of the others.
     OneSlowInTwenty(f64),
 }
 

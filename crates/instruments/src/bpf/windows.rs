@@ -18,7 +18,7 @@ const OPEN: Duration = Duration::from_millis(20);
 /// Mean pause between windows. Each pause is drawn at random from 0.5 to 1.5 times this, so that windows cannot run in step
 /// with the workload.
 const CLOSED: Duration = Duration::from_millis(380);
-/// The first of every so many windows measures the run time of the programs.
+/// One window in this many, the first, measures the run time of the programs.
 const COST_MEASURED_ONE_IN: u64 = 4;
 
 /// The windows of all instruments of a run. They open together; programs at the same tracepoint keep the order of their

@@ -37,7 +37,7 @@ pub(super) fn uptime_us() -> u64 {
     now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000
 }
 
-/// Sleeps until the machine has run for so many µs.
+/// Sleeps until the machine has run for this time, µs.
 pub(super) fn sleep_until(us: u64) {
     let at = Timespec { tv_sec: (us / 1_000_000) as i64, tv_nsec: (us % 1_000_000 * 1_000) as i64 };
     // No signal can interrupt the sleep here, and a time in the past returns at once.
