@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Answer, Boot, Image, Job, Kernel, LabError, START_US, boot, guest, java_runtime, kernel_file, load_study,
-    outcome, outcome_without_answer, shell, shipped,
+    Answer, Boot, Image, Job, Kernel, LabError, START_US, boot, find_program, guest, java_runtime,
+    kernel_file, load_study, outcome, outcome_without_answer, require_qemu, shell, shipped,
 };
 use klatch_platforms::Java;
 use klatch_record::error_chain;
@@ -144,6 +144,7 @@ fn kernel(name: &str) -> Result<PathBuf, LabError> {
     let known = || Kernel::all().iter().map(|kernel| kernel.name).collect::<Vec<_>>().join(", ");
     let kernel = Kernel::find(name);
     let kernel = kernel.ok_or_else(|| LabError::NoKernel { name: name.to_owned(), names: known() })?;
+    require_qemu()?;
     kernel_file(kernel, |progress| print_error(progress))
 }
 
@@ -164,10 +165,7 @@ impl Machine {
     fn shell(self) -> anyhow::Result<ExitCode> {
         let kernel = kernel(&self.kernel)?;
         let mut image = image(None)?;
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let busybox =
-            std::env::split_paths(&path).map(|folder| folder.join("busybox")).find(|file| file.exists());
-        let busybox = busybox.ok_or(LabError::NoProgram { program: "busybox", package: "busybox-static" })?;
+        let busybox = find_program("busybox", "busybox-static")?;
         image.add_program("/bin/busybox", &busybox)?;
         for name in ["sh", "ls", "cat", "ps", "top", "mount", "dmesg", "poweroff", "grep", "vi", "sleep"] {
             image.add_link(&format!("/bin/{name}"), "busybox");

@@ -61,7 +61,7 @@ fn instrument_cost_is_measured_by_turns_within_one_run() {
     needs!(Need::Bpf);
     let out = tempfile::tempdir().unwrap();
     let asked =
-        ["--instruments", "runqueue,wakeups", "--time", "14", "--rooms", "1", "--count", "500", "--json"];
+        ["--instruments", "runqueue,wakeups", "--time", "30", "--rooms", "1", "--count", "500", "--json"];
     let finished = Finished::run(klatch().args(["calibrate", "--out"]).arg(out.path()).args(asked));
     let json: serde_json::Value =
         serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{finished:?}"));

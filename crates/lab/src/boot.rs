@@ -16,8 +16,9 @@ use tempfile::TempDir;
 use crate::error::LabError;
 use crate::image::Image;
 use crate::job::{Answer, END, Job};
+use crate::programs::require_qemu;
 
-const QEMU: &str = "qemu-system-x86_64";
+pub(crate) const QEMU: &str = "qemu-system-x86_64";
 
 /// The settings of one boot.
 #[derive(Clone, Debug)]
@@ -92,6 +93,7 @@ fn temporary_folder() -> Result<TempDir, LabError> {
 }
 
 fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
+    require_qemu()?;
     let image = folder.join("image");
     let mut files = boot.image.clone();
     files.add_bytes("/job.json", serde_json::to_vec(&boot.job).expect("a job is plain JSON"));
@@ -113,10 +115,7 @@ fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
 /// Starts QEMU without root's rights; the kernel kills it when Klatch dies.
 fn spawn(command: &mut Command) -> Result<Child, LabError> {
     confine(command);
-    command.spawn().map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => LabError::NoProgram { program: QEMU, package: "qemu-system-x86" },
-        _ => LabError::File { what: "start", path: QEMU.into(), source },
-    })
+    command.spawn().map_err(|source| LabError::File { what: "start", path: QEMU.into(), source })
 }
 
 /// A running QEMU, killed on drop.

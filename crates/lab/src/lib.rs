@@ -13,6 +13,7 @@ mod job;
 mod kernels;
 mod outcome;
 mod probe;
+mod programs;
 mod study;
 
 pub use boot::{Boot, boot, shell};
@@ -25,4 +26,5 @@ pub use job::{Answer, Job, START_US, Step};
 pub use kernels::Kernel;
 pub use outcome::{outcome, outcome_without_answer};
 pub use probe::{Probe, ProbeError, ProbeResult};
+pub use programs::{find_program, require_qemu};
 pub use study::{StudyError, load_study, shipped};
