@@ -32,7 +32,7 @@ final class CrowdCommand {
     Options options = options(arguments);
     boolean json = arguments.flag("json", "print events and the result as JSON, one a line");
     boolean steered =
-        arguments.flag("steered", "wait for `go` and `quit` on standard input (see protocol.md)");
+        arguments.flag("steered", "obey go, pause, resume, finish, quit on standard input");
     if (arguments.flag("help", "print this help")) {
       System.out.print(USAGE.formatted(Invocation.command()) + arguments.help());
       System.out.print("\nexit status: 0 valid, 1 invalid, 2 could not run\n");

@@ -42,6 +42,17 @@ final class JsonPrinter implements Printer {
   }
 
   @Override
+  public void paused(long sent, long received, long activeNs, Histogram latencyNs) {
+    print(
+        new Json()
+            .put("event", "paused")
+            .put("sent", sent)
+            .put("received", received)
+            .put("active_ns", activeNs)
+            .putAll("latency_ns", buckets(latencyNs), pair -> pair));
+  }
+
+  @Override
   public void done() {
     print(new Json().put("event", "done"));
   }
@@ -64,6 +75,7 @@ final class JsonPrinter implements Printer {
     }
     json.putAll("faults", faults.first(), JsonPrinter::fault);
     json.putAll("strangers", result.strangers(), JsonPrinter::stranger);
+    json.put("finished", result.finished());
     print(json.put("failure", failure(result.failure())));
   }
 

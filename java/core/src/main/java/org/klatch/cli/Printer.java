@@ -11,6 +11,8 @@ interface Printer {
 
   void progress(long sent, long received, long expected, Histogram latencyNs);
 
+  void paused(long sent, long received, long activeNs, Histogram latencyNs);
+
   void done();
 
   void result(Result result);

@@ -12,8 +12,7 @@ import org.klatch.crowd.Crowd;
 import org.klatch.crowd.Histogram;
 
 /**
- * Controls a crowd by the commands {@code go} and {@code quit} on standard input, if steered, and
- * stops it on SIGINT and SIGTERM.
+ * Controls a crowd by commands on standard input, if steered, and stops it on SIGINT and SIGTERM.
  */
 final class StdinControl implements Control {
   private static final String END = "the end of standard input";
@@ -22,6 +21,7 @@ final class StdinControl implements Control {
   private final Printer printer;
   private final boolean steered;
   private final LinkedBlockingQueue<String> lines = new LinkedBlockingQueue<>();
+  private boolean going; // has read `go`. Belongs to the reading thread
   private final CountDownLatch ended = new CountDownLatch(1);
 
   StdinControl(Printer printer, boolean steered) {
@@ -65,6 +65,11 @@ final class StdinControl implements Control {
   }
 
   @Override
+  public void paused(long sent, long received, long activeNs, Histogram latencyNs) {
+    printer.paused(sent, received, activeNs, latencyNs);
+  }
+
+  @Override
   public void done() {
     printer.done();
   }
@@ -84,7 +89,7 @@ final class StdinControl implements Control {
       var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
       String line;
       while ((line = in.readLine()) != null) {
-        lines.add(line.strip());
+        obey(crowd, line.strip());
       }
     } catch (IOException e) {
       // treated as the end of the input
@@ -93,6 +98,16 @@ final class StdinControl implements Control {
       crowd.stop("stopped: got " + END);
     }
     lines.add(END);
+  }
+
+  private void obey(Crowd crowd, String line) {
+    going |= line.equals("go");
+    switch (going ? line : "") {
+      case "pause" -> crowd.pause();
+      case "resume" -> crowd.resume();
+      case "finish" -> crowd.finish();
+      default -> lines.add(line); // the crowd's thread waits for it, or finds it wrong
+    }
   }
 
   /** The shutdown hook: runs at the normal end of the program or after a signal. */

@@ -29,6 +29,9 @@ final class TextPrinter implements Printer {
   public void progress(long sent, long received, long expected, Histogram latencyNs) {}
 
   @Override
+  public void paused(long sent, long received, long activeNs, Histogram latencyNs) {}
+
+  @Override
   public void done() {}
 
   @Override

@@ -19,6 +19,13 @@ public interface Control {
    */
   void progress(long sent, long received, long expected, Histogram latencyNs);
 
+  /**
+   * Reports a complete pause, once for each pause: the messages sent and deliveries verified so
+   * far, the time from the opening of the gate to the last delivery without earlier pauses, and the
+   * latencies of the deliveries since the last call.
+   */
+  void paused(long sent, long received, long activeNs, Histogram latencyNs);
+
   /** Reports the last delivery or a failure; all threads and connections still exist. */
   void done();
 

@@ -46,17 +46,21 @@ public final class Crowd {
 
   /** Runs the crowd to its end. May be called once. */
   public Result run() throws InterruptedException {
+    var phase = new RunPhase(options, control, gate, progress, users, timelines);
     if (join()) {
       control.joined(joinS);
       stopIf(control.awaitGo());
-      awaitDeliveries();
+      if (progress.failure() == null) {
+        phase.run();
+      }
       control.done();
       if (!stopped()) {
         stopIf(control.awaitQuit());
       }
     }
     leave();
-    return new ResultBuilder(options, gate, users, timelines).build(joinS, progress.failure());
+    return new ResultBuilder(options, gate, users, timelines)
+        .build(joinS, phase.finished(), progress.failure());
   }
 
   /**
@@ -64,6 +68,25 @@ public final class Crowd {
    */
   public void stop(String reason) {
     progress.failed(new Failure(Failure.Kind.STOPPED, null, null, reason));
+  }
+
+  /**
+   * Makes all users stop sending; {@link Control#paused} reports the delivery of what they have
+   * sent. Like {@link #resume} and {@link #finish}, it waits for the gate to open and the commands
+   * before it, and has no effect after {@link Control#done}. Any thread.
+   */
+  public void pause() {
+    progress.command(Command.PAUSE);
+  }
+
+  /** Makes the users go on after a pause. Any thread. */
+  public void resume() {
+    progress.command(Command.RESUME);
+  }
+
+  /** Ends the run when the messages sent so far are delivered. Any thread. */
+  public void finish() {
+    progress.command(Command.FINISH);
   }
 
   private boolean join() throws InterruptedException {
@@ -112,47 +135,6 @@ public final class Crowd {
       joiningReportedNs = nowNs;
       control.joining(joined, users.size());
     }
-  }
-
-  private void awaitDeliveries() throws InterruptedException {
-    if (progress.failure() != null) {
-      return;
-    }
-    gate.open();
-    users.forEach(User::gateOpened);
-    StallTimer stallTimer = new StallTimer(options.timeoutNs());
-    long expected = options.expectedSent() + options.expectedReceived();
-    while (!progress.awaitDone(users.size(), TICK_MS) && progress.failure() == null) {
-      long sent = 0;
-      long received = 0;
-      for (User user : users) {
-        sent += user.sent.get();
-        received += user.received.get();
-      }
-      Histogram latencies = Timeline.histogram();
-      timelines.forEach(timeline -> timeline.moveUnreportedTo(latencies));
-      control.progress(sent, received, expected, latencies);
-      if (stallTimer.isStalled(sent + received)) {
-        progress.failed(timeout());
-      }
-    }
-  }
-
-  private Failure timeout() {
-    long expected = options.expectedReceived() / users.size();
-    for (User user : users) {
-      long received = user.received.get();
-      if (received < expected) {
-        return new Failure(
-            Failure.Kind.TIMEOUT,
-            user.id.room,
-            user.id.user,
-            String.format(
-                "no delivery for %.1f s; received %d of %d, sent %d of %d",
-                options.timeoutNs() / 1e9, received, expected, user.sent.get(), options.count()));
-      }
-    }
-    return new Failure(Failure.Kind.TIMEOUT, null, null, "the last delivery was too late");
   }
 
   private void stopIf(String reason) {

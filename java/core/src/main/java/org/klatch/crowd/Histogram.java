@@ -39,6 +39,11 @@ public final class Histogram {
     other.forEach(this::add);
   }
 
+  /** Removes the counts of {@code other}, which were all added before. */
+  void subtract(Histogram other) {
+    other.forEach((value, count) -> add(value, -count));
+  }
+
   /** Number of counted values. */
   public long total() {
     long[] total = {0};

@@ -1,12 +1,19 @@
 package org.klatch.crowd;
 
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.function.BooleanSupplier;
 
-/** Counts the users that have connected, joined and finished, and stores the first failure. */
+/**
+ * Counts the users that have connected, joined and finished, stores the first failure, queues
+ * commands, and wakes the crowd's thread.
+ */
 final class Progress {
   private int connected;
   private int joined;
   private int done;
+  private long changes;
+  private final Queue<Command> commands = new ArrayDeque<>();
   private Failure failure;
 
   synchronized void connected() {
@@ -21,14 +28,14 @@ final class Progress {
   /** Counts a user that has all its deliveries. */
   synchronized void done() {
     done++;
-    notifyAll();
+    changed();
   }
 
   /** Records a failure. Later ones are ignored, because they usually follow from the first. */
   synchronized void failed(Failure first) {
     if (failure == null) {
       failure = first;
-      notifyAll();
+      changed();
     }
   }
 
@@ -45,9 +52,41 @@ final class Progress {
     return await(() -> joined >= count, timeoutMs);
   }
 
-  /** Waits until {@code count} users are done; false after {@code timeoutMs} or a failure. */
-  synchronized boolean awaitDone(int count, long timeoutMs) throws InterruptedException {
-    return await(() -> done >= count, timeoutMs);
+  synchronized int doneCount() {
+    return done;
+  }
+
+  /** Queues a command. */
+  synchronized void command(Command command) {
+    commands.add(command);
+    changed();
+  }
+
+  /** Takes the next command from the queue; null if there is none. */
+  synchronized Command nextCommand() {
+    return commands.poll();
+  }
+
+  /** Counts a change that the crowd's thread must look at, and wakes it. */
+  synchronized void changed() {
+    changes++;
+    notifyAll();
+  }
+
+  /** Number of changes so far. */
+  synchronized long changes() {
+    return changes;
+  }
+
+  /**
+   * Waits for a change after the first {@code seen}, until {@code deadlineNs} (of {@link
+   * System#nanoTime}) at most.
+   */
+  synchronized void awaitChange(long seen, long deadlineNs) throws InterruptedException {
+    long leftNs;
+    while (changes == seen && (leftNs = deadlineNs - System.nanoTime()) > 0) {
+      wait(leftNs / 1_000_000 + 1);
+    }
   }
 
   private synchronized boolean await(BooleanSupplier condition, long timeoutMs)

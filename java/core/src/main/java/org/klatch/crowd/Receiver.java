@@ -2,6 +2,7 @@ package org.klatch.crowd;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import org.klatch.chat.Framer;
 import org.klatch.chat.Line;
@@ -62,6 +63,8 @@ final class Receiver {
       nowNs = user.gate.nowNs();
       framer.filled(count);
       handleLines();
+      VarHandle.fullFence(); // publishes `received` before the look at the gate
+      user.countsChanged();
     }
   }
 

@@ -7,13 +7,15 @@ import java.util.List;
  *
  * @param sent messages sent
  * @param received deliveries verified, each message once for each listener
- * @param elapsedS time from the opening of the gate to the last verified delivery, seconds
+ * @param elapsedS time from the opening of the gate to the last verified delivery, without pauses,
+ *     seconds
  * @param joinS time from the first connect to the last join, seconds
  * @param latencyNs delivery latencies, ns
  * @param sendLagNs delays of sends behind the schedule, ns; pacing {@code rate} only
  * @param overTime delivery latencies by interval
  * @param faults faults of the deliveries
  * @param strangers other users in the rooms, at most 20
+ * @param finished whether a command ended the run, so that messages not sent are no fault
  * @param failure the reason why the crowd ended early, or null
  */
 public record Result(
@@ -26,9 +28,12 @@ public record Result(
     Timeline overTime,
     Faults faults,
     List<Stranger> strangers,
+    boolean finished,
     Failure failure) {
 
-  /** Whether every message was sent and delivered without a fault. */
+  /**
+   * Whether every message was sent, unless a command ended the run, and delivered without a fault.
+   */
   public boolean valid() {
     return faults.isEmpty() && failure == null;
   }

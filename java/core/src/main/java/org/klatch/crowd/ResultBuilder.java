@@ -17,7 +17,7 @@ final class ResultBuilder {
     this.timelines = timelines;
   }
 
-  Result build(double joinS, Failure failure) {
+  Result build(double joinS, boolean finished, Failure failure) {
     long sent = 0;
     long received = 0;
     long lastNs = gate.openedNs();
@@ -37,11 +37,15 @@ final class ResultBuilder {
     for (int from = 0; from < users.size(); from += options.users()) {
       List<User> room = users.subList(from, from + options.users());
       addFaults(room, faults);
+      if (!finished) {
+        addUnsent(room, faults);
+      }
       addStrangers(room, strangers);
     }
     double elapsedS = (lastNs - gate.openedNs()) / 1e9;
     return new Result(
-        sent, received, elapsedS, joinS, latency, lag, overTime, faults, strangers, failure);
+        sent, received, elapsedS, joinS, latency, lag, overTime, faults, strangers, finished,
+        failure);
   }
 
   private void addFaults(List<User> room, Faults faults) {
@@ -49,19 +53,16 @@ final class ResultBuilder {
     for (User user : room) {
       user.account.addFaultsTo(sent, faults);
     }
+  }
+
+  private void addUnsent(List<User> room, Faults faults) {
     for (User user : room) {
-      int speaker = user.id.user;
-      int unsent = options.count() - sent[speaker];
+      int sent = user.sent.get();
+      int unsent = options.count() - sent;
       if (unsent > 0) {
         faults.add(
             new Fault(
-                Fault.Kind.UNSENT,
-                user.id.room,
-                null,
-                speaker,
-                (long) sent[speaker],
-                unsent,
-                null));
+                Fault.Kind.UNSENT, user.id.room, null, user.id.user, (long) sent, unsent, null));
       }
     }
   }

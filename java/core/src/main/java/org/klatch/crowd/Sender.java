@@ -21,6 +21,7 @@ final class Sender {
   private final Schedule schedule; // null unless pacing is rate
   private final Queue<byte[]> pongs = new ConcurrentLinkedQueue<>();
   private volatile int allowed;
+  private volatile boolean held; // found the gate closed when it had a message to send
   private volatile boolean leaving;
   private OutputStream out;
   private Thread thread;
@@ -62,8 +63,10 @@ final class Sender {
     LockSupport.unpark(thread);
   }
 
-  void wakeIfAllowed() {
-    if (allowed > 0) {
+  /** Wakes the thread if it waits for the gate. Called after the gate has opened. */
+  void wakeIfHeld() {
+    if (held) {
+      held = false;
       LockSupport.unpark(thread);
     }
   }
@@ -112,25 +115,51 @@ final class Sender {
 
   /** Time of the next message, ns since the crowd's start; 0 for at once. */
   private long dueNs() {
-    if (sent >= allowed || !user.gate.isOpen()) {
+    if (sent >= allowed || isHeld()) {
       return NOTHING_DUE;
     }
     return schedule == null ? pausedUntilNs : user.gate.openedNs() + schedule.dueNs(sent);
   }
 
+  private boolean isHeld() {
+    if (user.gate.isOpen()) {
+      return false;
+    }
+    held = true; // before the second look, because the gate opens before `held` is read
+    return !user.gate.isOpen();
+  }
+
+  /**
+   * Sends a message, unless the gate has closed. The message counts as sent before the look at the
+   * gate, so a pause never overlooks it.
+   */
   private void sendMessage(long nowNs, long dueNs) throws IOException {
+    user.sent.set(sent + 1);
+    if (!user.gate.isOpen()) {
+      user.sent.set(sent);
+      user.countsChanged();
+      return;
+    }
     boolean scheduled = schedule != null;
     UserId id = user.id;
     Text.write(line, textAt, options.size(), id.room, id.user, sent, scheduled ? dueNs : nowNs);
     if (scheduled) {
       user.lag.record(nowNs - dueNs);
     }
-    out.write(line);
-    out.flush();
+    writeMessage();
     sent++;
-    user.sent.lazySet(sent);
     if (options.pauseNs() > 0) {
       pausedUntilNs = nowNs + options.pauseNs();
+    }
+  }
+
+  private void writeMessage() throws IOException {
+    try {
+      out.write(line);
+      out.flush();
+    } catch (IOException e) {
+      user.sent.set(sent);
+      throw e;
     }
   }
 

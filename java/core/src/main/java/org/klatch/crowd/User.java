@@ -18,7 +18,7 @@ final class User {
   final Timeline timeline;
   final Strangers strangers;
 
-  /** Messages sent. Written by the sender only. */
+  /** Messages sent, and one that is being written. Written by the sender only. */
   final AtomicInteger sent = new AtomicInteger();
 
   /** Deliveries verified. Written by the receiver only. */
@@ -79,9 +79,16 @@ final class User {
     }
   }
 
-  /** Wakes the sender, after the gate has opened, if its pace allows a message. */
+  /** Wakes the sender, after the gate has opened, if it waits for that. */
   void gateOpened() {
-    sender.wakeIfAllowed();
+    sender.wakeIfHeld();
+  }
+
+  /** Wakes the crowd's thread during a pause, because the counts have changed. */
+  void countsChanged() {
+    if (gate.isPausing()) {
+      progress.changed();
+    }
   }
 
   /** Sends QUIT, after which the server closes the connection. */

@@ -150,8 +150,43 @@ class TwoProcessesTest {
       crowd.send("go");
       assertTrue(crowd.skipTo("\"done\"") != null);
       crowd.send("quit");
-      assertTrue(crowd.next().contains("\"failure\":null"));
+      assertTrue(crowd.next().contains("\"finished\":false,\"failure\":null"));
       assertEquals(0, crowd.exitStatus());
+    }
+  }
+
+  @Test
+  void pausesAreReportedAndFinishEndsTheRun() throws Exception {
+    try (Program crowd = crowd("-rooms 2 -users 3 -count 1000000 --json --steered")) {
+      for (String command : "go pause resume pause pause resume finish".split(" ", -1)) {
+        crowd.send(command);
+      }
+      long latencies = 0;
+      JsonNode paused = null;
+      for (int i = 0; i < 3; i++) {
+        paused = JSON.readTree(crowd.skipTo("\"paused\""));
+        assertEquals(2 * paused.get("sent").asLong(), paused.get("received").asLong());
+        latencies += total(paused.get("latency_ns"));
+        assertEquals(paused.get("received").asLong(), latencies);
+      }
+      assertTrue(crowd.skipTo("\"done\"") != null);
+      crowd.send("quit");
+      JsonNode result = JSON.readTree(crowd.next());
+      assertTrue(result.get("finished").asBoolean());
+      assertTrue(result.get("failure").isNull());
+      assertEquals(0, result.get("unsent").asInt());
+      double pausedS = paused.get("active_ns").asLong() / 1e9;
+      assertTrue(result.get("elapsed_s").asDouble() >= pausedS);
+      assertEquals(0, crowd.exitStatus());
+    }
+  }
+
+  @Test
+  void aPauseBeforeTheGateOpensStopsTheCrowd() throws Exception {
+    try (Program crowd = crowd("-rooms 1 -users 3 -count 2 --json --steered")) {
+      crowd.send("pause");
+      JsonNode failure = JSON.readTree(crowd.skipTo("\"result\"")).get("failure");
+      assertEquals("stopped: got pause instead of `go`", failure.get("detail").asText());
     }
   }
 

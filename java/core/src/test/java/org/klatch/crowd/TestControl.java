@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /** Lets a crowd run to its end, and records its events. */
-final class TestControl implements Control {
+class TestControl implements Control {
   final List<String> events = new ArrayList<>();
   final CountDownLatch joining = new CountDownLatch(1);
 
@@ -27,6 +27,9 @@ final class TestControl implements Control {
 
   @Override
   public void progress(long sent, long received, long expected, Histogram latencyNs) {}
+
+  @Override
+  public void paused(long sent, long received, long activeNs, Histogram latencyNs) {}
 
   @Override
   public void done() {
