@@ -10,6 +10,7 @@ mod mqtt;
 mod nats;
 mod options;
 mod pace;
+mod pauses;
 mod protocol;
 mod redis;
 mod room_loop;

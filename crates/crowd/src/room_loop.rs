@@ -46,7 +46,7 @@ impl<P: Protocol> RoomLoop<P> {
             }
             let before = phase;
             phase = self.rooms.shared.phase();
-            if (before, phase) == (Phase::Join, Phase::Talk) {
+            if self.rooms.follow_phase() || (before, phase) == (Phase::Join, Phase::Talk) {
                 (0..self.rooms.users.len())
                     .for_each(|index| self.send_due(index, self.rooms.shared.now_ns()));
             }

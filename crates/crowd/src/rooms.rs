@@ -10,7 +10,7 @@ use klatch_record::{Failure, FailureKind, Fault, FaultKind, Pacing, Workload};
 use crate::account::DeliveryOrder;
 use crate::pace::Turn;
 use crate::protocol::{Protocol, ServerEvent, Speaker, UserId};
-use crate::shared::{ControlMessage, Shared};
+use crate::shared::{ControlMessage, Phase, Shared, WorkerPause};
 use crate::stats::CrowdStats;
 use crate::timeline::add_to;
 use crate::user::{OUT_MAX, User};
@@ -28,12 +28,18 @@ pub(crate) struct Rooms<P> {
     /// Users that have joined.
     pub(crate) joined: usize,
     pub(crate) state: RoomsState,
+    /// Pauses begun so far.
+    pub(crate) pauses: u32,
 }
 
 /// The progress of one worker's rooms.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RoomsState {
     Running,
+    /// Nothing more is sent; some deliveries are missing.
+    Pausing,
+    /// Nothing more is sent, and nothing is in flight.
+    Paused,
     /// Everything is sent and delivered.
     Complete,
     /// The users have quit. Only the rest of their input is still read.
@@ -49,7 +55,7 @@ impl<P: Protocol> Rooms<P> {
         users: Vec<User<P>>,
     ) -> Rooms<P> {
         let (stats, spare, state) = (CrowdStats::new(), Vec::new(), RoomsState::Running);
-        Rooms { number, shared, control, workload, users, stats, spare, joined: 0, state }
+        Rooms { number, shared, control, workload, users, stats, spare, joined: 0, state, pauses: 0 }
     }
 
     /// Processes bytes that a user received. Returns the number of bytes consumed; the rest is an incomplete line.
@@ -141,9 +147,13 @@ impl<P: Protocol> Rooms<P> {
                 self.stats.record_fault(fault(FaultKind::Duplicated, speaker, sequence, echo));
             }
         }
-        if self.state == RoomsState::Running && self.complete() {
-            self.state = RoomsState::Complete;
-            self.send_control(ControlMessage::Complete);
+        match self.state {
+            RoomsState::Running if self.complete() => {
+                self.state = RoomsState::Complete;
+                self.send_control(ControlMessage::Complete);
+            }
+            RoomsState::Pausing if self.all_delivered() => self.report_pause(),
+            _ => {}
         }
     }
 
@@ -187,6 +197,41 @@ impl<P: Protocol> Rooms<P> {
         (self.stats.sent, self.stats.received) == (sent, sent * u64::from(self.workload.users - 1))
     }
 
+    fn all_delivered(&self) -> bool {
+        self.stats.received == self.stats.sent * u64::from(self.workload.users - 1)
+    }
+
+    /// Follows the phase of the crowd into or out of a pause. Returns whether the users may send again.
+    pub(crate) fn follow_phase(&mut self) -> bool {
+        match self.shared.phase() {
+            Phase::Pause if self.pauses != self.shared.pauses() => {
+                self.pauses = self.shared.pauses();
+                self.state = match self.state {
+                    RoomsState::Running | RoomsState::Paused => RoomsState::Pausing,
+                    other => other,
+                };
+                if self.all_delivered() {
+                    self.report_pause();
+                }
+                false
+            }
+            Phase::Talk if self.state == RoomsState::Paused => {
+                self.state = RoomsState::Running;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn report_pause(&mut self) {
+        if self.state == RoomsState::Pausing {
+            self.state = RoomsState::Paused;
+        }
+        let CrowdStats { sent, received, last_ns, .. } = self.stats;
+        let latency_ns = self.stats.take_since_pause();
+        self.send_control(ControlMessage::Paused(WorkerPause { sent, received, last_ns, latency_ns }));
+    }
+
     /// Reports a failure. With an `index`, that user's connection is dropped as well.
     pub(crate) fn fail(&mut self, index: Option<usize>, kind: FailureKind, detail: String) {
         if let Some(index) = index {
@@ -227,7 +272,7 @@ impl<P: Protocol> Rooms<P> {
                 let UserId { room, user: speaker, .. } = user.id;
                 user.account.lost(room, &sent).into_iter().for_each(|fault| self.stats.record_fault(fault));
                 let unsent = u64::from(self.workload.count - user.pace.sent);
-                if unsent > 0 {
+                if unsent > 0 && !self.shared.finished() {
                     let (speaker, sequence) = (Some(speaker), Some(user.pace.sent));
                     let kind = FaultKind::Unsent;
                     self.stats.record_fault(Fault {

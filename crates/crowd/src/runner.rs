@@ -15,6 +15,7 @@ use crate::mqtt::Mqtt;
 use crate::nats::Nats;
 use crate::options::{CrowdError, Options, Threads};
 use crate::pace::Pace;
+use crate::pauses::Pauses;
 use crate::protocol::{Protocol, UserId};
 use crate::redis::Redis;
 use crate::room_loop::RoomLoop;
@@ -48,6 +49,21 @@ impl ControlSender {
     /// Ends a steered crowd after its last delivery.
     pub fn quit(&self) {
         self.send(ControlMessage::Quit);
+    }
+
+    /// Makes a crowd that talks send nothing more. It reports [`CrowdEvent::Paused`] when all that it sent is delivered.
+    pub fn pause(&self) {
+        self.send(ControlMessage::Pause);
+    }
+
+    /// Continues a paused crowd.
+    pub fn resume(&self) {
+        self.send(ControlMessage::Resume);
+    }
+
+    /// Ends a crowd in a pause, although its users have not sent all their messages.
+    pub fn finish(&self) {
+        self.send(ControlMessage::Finish);
     }
 
     /// Stops the crowd in any phase. The result gets a failure with this reason.
@@ -115,12 +131,20 @@ fn run_over<P: Protocol>(
     let start_gate_client = |gate: &Gate| {
         gate_client::spawn::<P>(options, gate.clone(), addresses.clone(), shared.clone(), inbox.1.clone())
     };
-    let supervisor =
-        Supervisor { options, shared: &shared, inbox: inbox.0, on_event, start_gate_client, workers };
+    let supervisor = Supervisor {
+        options,
+        shared: &shared,
+        inbox: inbox.0,
+        on_event,
+        start_gate_client,
+        workers,
+        pauses: Pauses::default(),
+    };
     let (join_s, failure) = supervisor.run();
     shared.enter(Phase::Stop);
     let opened_ns = shared.opened_machine_ns();
-    let mut result = CrowdResult { join_s, failure, opened_ns, ..CrowdResult::default() };
+    let finished = shared.finished();
+    let mut result = CrowdResult { join_s, failure, opened_ns, finished, ..CrowdResult::default() };
     for thread in threads {
         for stats in thread.join().map_err(|_| std::io::Error::other("a thread of the crowd died"))? {
             let elapsed_ns = stats.last_ns.saturating_sub(shared.gate_ns());

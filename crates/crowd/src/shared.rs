@@ -1,7 +1,7 @@
 //! What the workers share with the supervisor: a clock, a phase, counters that one worker writes, and control messages.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Thread;
 use std::time::Instant;
@@ -19,6 +19,8 @@ pub(crate) enum Phase {
     Join,
     /// Send and receive messages.
     Talk,
+    /// Receive what is in flight, and send nothing.
+    Pause,
     /// Quit, and end all workers.
     Stop,
 }
@@ -29,16 +31,40 @@ pub(crate) enum ControlMessage {
     Joined,
     /// All messages of one worker are sent and delivered.
     Complete,
+    /// One worker sends nothing, and all that it sent is delivered.
+    Paused(WorkerPause),
     /// The crowd cannot go on.
     Failed(Failure),
     /// The number of shards at the gate.
     ShardsAtGate(u32),
     Go,
     Quit,
+    /// Send nothing until `Resume`.
+    Pause,
+    Resume,
+    /// End the run in a pause.
+    Finish,
+}
+
+/// What one worker did up to a pause.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkerPause {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    /// The time of the last verified delivery, ns; 0 if there was none.
+    pub(crate) last_ns: u64,
+    /// Latencies since the previous pause: lowest value of a bucket in ns, and how often.
+    pub(crate) latency_ns: Vec<(u64, u64)>,
 }
 
 pub(crate) struct Shared {
     started: Instant,
+    /// The time of all pauses that have ended, which the crowd's clock leaves out, ns.
+    paused_ns: AtomicU64,
+    /// Number of pauses requested so far.
+    pauses: AtomicU32,
+    /// The run ends in a pause.
+    finished: AtomicBool,
     /// The start on CLOCK_MONOTONIC, ns.
     started_machine_ns: u64,
     phase: AtomicU8,
@@ -72,11 +98,25 @@ impl Wake {
     }
 
     fn wake(&self) {
+        self.wake_threads(usize::MAX);
+    }
+
+    /// Wakes the sender threads of these users. The threads of a worker are its starter and then the senders, in order.
+    pub(crate) fn wake_senders(&self, users: &[usize]) {
+        if let Wake::Threads(threads) = self {
+            let threads = threads.lock().unwrap_or_else(PoisonError::into_inner);
+            users.iter().filter_map(|user| threads.get(user + 1)).for_each(Thread::unpark);
+        }
+    }
+
+    /// Wakes an event loop, or the first `threads` threads.
+    fn wake_threads(&self, threads: usize) {
         match self {
             // Fails only when 2^64 wake-ups are pending, and then the loop is awake.
             Wake::Loop(fd) => drop(rustix::io::write(fd, &1_u64.to_ne_bytes())),
-            Wake::Threads(threads) => {
-                threads.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(Thread::unpark);
+            Wake::Threads(all) => {
+                let all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                all.iter().take(threads).for_each(Thread::unpark);
             }
         }
     }
@@ -96,6 +136,9 @@ impl Shared {
         };
         Shared {
             started: Instant::now(),
+            paused_ns: AtomicU64::new(0),
+            pauses: AtomicU32::new(0),
+            finished: AtomicBool::new(false),
             started_machine_ns: monotonic_ns(),
             phase: AtomicU8::new(Phase::Join as u8),
             gate_ns: AtomicU64::new(0),
@@ -104,15 +147,45 @@ impl Shared {
         }
     }
 
-    /// ns since the start of the crowd.
+    /// The crowd's clock: ns since its start, without the time of pauses. So schedules, rests, latencies and intervals leave
+    /// pauses out.
     pub(crate) fn now_ns(&self) -> u64 {
-        self.started.elapsed().as_nanos() as u64
+        self.started.elapsed().as_nanos() as u64 - self.paused_ns.load(Ordering::Relaxed)
+    }
+
+    /// Makes the workers pause. Each sends [`ControlMessage::Paused`] once.
+    pub(crate) fn pause(&self) {
+        self.pauses.fetch_add(1, Ordering::Relaxed);
+        self.phase.store(Phase::Pause as u8, Ordering::Release);
+        self.workers.iter().for_each(|worker| worker.wake.wake_threads(1));
+    }
+
+    /// Ends a pause. The clock continues at `stopped_ns`, when the pause was complete.
+    pub(crate) fn resume(&self, stopped_ns: u64) {
+        self.paused_ns.fetch_add(self.now_ns() - stopped_ns, Ordering::Relaxed);
+        self.phase.store(Phase::Talk as u8, Ordering::Release);
+        self.workers.iter().for_each(|worker| worker.wake.wake_threads(1));
+    }
+
+    /// Number of pauses requested so far.
+    pub(crate) fn pauses(&self) -> u32 {
+        self.pauses.load(Ordering::Acquire)
+    }
+
+    /// The run ends although users have not sent all their messages.
+    pub(crate) fn finish(&self) {
+        self.finished.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn finished(&self) -> bool {
+        self.finished.load(Ordering::Acquire)
     }
 
     pub(crate) fn phase(&self) -> Phase {
         match self.phase.load(Ordering::Acquire) {
             0 => Phase::Join,
             1 => Phase::Talk,
+            2 => Phase::Pause,
             _ => Phase::Stop,
         }
     }

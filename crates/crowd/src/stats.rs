@@ -17,6 +17,8 @@ pub(crate) struct CrowdStats {
     current_ns: Histogram<u32>,
     current_ends_ns: u64,
     timeline: Timeline,
+    /// Latencies since the last pause, of the intervals that have ended.
+    since_pause_ns: Histogram<u32>,
     lag_ns: Histogram<u32>,
     strangers: BTreeMap<(u32, Vec<u8>), u64>,
     /// The time of the last verified delivery, ns; 0 if there was none.
@@ -35,6 +37,7 @@ impl CrowdStats {
             current_ns: histogram(),
             current_ends_ns: 0,
             timeline: Timeline::new(),
+            since_pause_ns: histogram(),
             lag_ns: histogram(),
             strangers: BTreeMap::new(),
             last_ns: 0,
@@ -64,11 +67,20 @@ impl CrowdStats {
         self.timeline.take_new_latencies()
     }
 
+    /// Latencies since the last call: lowest value of a bucket in ns, and how often.
+    pub(crate) fn take_since_pause(&mut self) -> Vec<(u64, u64)> {
+        self.end_interval();
+        let latency_ns = recorded(&self.since_pause_ns).collect();
+        self.since_pause_ns.reset();
+        latency_ns
+    }
+
     #[cold]
     fn end_interval(&mut self) {
         for (ns, count) in recorded(&self.current_ns) {
             self.timeline.add(ns, count);
             self.latency_ns.saturating_record_n(ns, count as u32);
+            self.since_pause_ns.saturating_record_n(ns, count as u32);
         }
         self.current_ns.reset();
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use klatch_record::{CrowdEvent, Failure, FailureKind, Gate};
 
 use crate::options::Options;
+use crate::pauses::Pauses;
 use crate::shared::{ControlMessage, Shared};
 
 /// How often progress is reported.
@@ -20,6 +21,7 @@ pub(crate) struct Supervisor<'a, F, G> {
     /// Starts the client that waits at the gate.
     pub(crate) start_gate_client: G,
     pub(crate) workers: usize,
+    pub(crate) pauses: Pauses,
 }
 
 impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, F, G> {
@@ -67,7 +69,8 @@ impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, 
             |supervisor, (_, sent, received)| {
                 let latency_ns = supervisor.shared.take_new_latencies().into_iter().collect();
                 (supervisor.on_event)(&CrowdEvent::Progress { sent, received, expected, latency_ns });
-                sent + received
+                // In a pause nothing is expected to move, so the time is counted as progress.
+                sent + received + supervisor.pauses.progress()
             },
         )
     }
@@ -84,7 +87,15 @@ impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, 
         while missing > 0 {
             match self.inbox.recv_timeout(next_report.saturating_duration_since(Instant::now())) {
                 Ok(ControlMessage::Failed(failure)) => return Err(failure),
-                Ok(message) => missing -= usize::from(matches(&message)),
+                Ok(message) => {
+                    missing -= usize::from(matches(&message));
+                    if let Some(counts) = self.pauses.on_message(message, self.shared, self.workers) {
+                        (self.on_event)(&CrowdEvent::Paused(Box::new(counts)));
+                    }
+                    if self.shared.finished() {
+                        return Ok(());
+                    }
+                }
                 Err(RecvTimeoutError::Timeout) => {
                     next_report += PROGRESS_PERIOD;
                     let sum = progress(self, self.shared.sums());
@@ -192,6 +203,7 @@ mod tests {
             on_event,
             start_gate_client: |_: &Gate| Ok(()),
             workers: 1,
+            pauses: Pauses::default(),
         };
         assert_eq!(supervisor.run().1, None);
     }

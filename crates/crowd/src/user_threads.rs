@@ -49,6 +49,7 @@ pub(crate) fn run<P: Protocol>(
         }
     }
     while shared.phase() != Phase::Stop {
+        rooms.iter().for_each(follow_phase);
         park();
     }
     for thread in threads {
@@ -61,6 +62,20 @@ pub(crate) fn run<P: Protocol>(
         std::mem::replace(&mut room.stats, CrowdStats::new())
     };
     rooms.iter().map(stats).collect()
+}
+
+/// Lets the users of these rooms follow the crowd into or out of a pause. Wakes only senders that may send: to wake all of
+/// them for every pause would cost more than the pause measures.
+fn follow_phase<P: Protocol>(rooms: &Arc<Mutex<Rooms<P>>>) {
+    let mut rooms = lock(rooms);
+    if !rooms.follow_phase() {
+        return;
+    }
+    let (number, shared, now_ns) = (rooms.number, rooms.shared.clone(), rooms.shared.now_ns());
+    let may_send = |&index: &usize| rooms.turn(index, now_ns) != Turn::WaitForOthers;
+    let senders: Vec<usize> = (0..rooms.users.len()).filter(may_send).collect();
+    drop(rooms);
+    shared.workers[number].wake.wake_senders(&senders);
 }
 
 /// Connects a user and starts its threads.

@@ -57,7 +57,8 @@ pub(crate) struct Crowd {
     /// Print events and the result as JSON, one object per line
     #[arg(long)]
     json: bool,
-    /// Wait on standard input for the commands `go`, after all users have joined, and `quit`, after the last delivery
+    /// Wait on standard input for the commands `go`, after all users have joined, and `quit`, after the last delivery; obey
+    /// `pause`, `resume` and `finish` between them
     #[arg(long)]
     steered: bool,
 }
@@ -139,6 +140,9 @@ fn obey_stdin(control: &ControlSender) {
     for line in std::io::stdin().lines().map_while(Result::ok) {
         match line.as_str() {
             "go" => control.go(),
+            "pause" => control.pause(),
+            "resume" => control.resume(),
+            "finish" => control.finish(),
             "quit" => return control.quit(),
             _ => {}
         }

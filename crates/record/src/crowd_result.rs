@@ -43,6 +43,8 @@ pub enum CrowdEvent {
         #[serde(default)]
         latency_ns: Vec<(u64, u64)>,
     },
+    /// The answer to `pause`: every message sent so far is delivered, and no other is sent before `resume`.
+    Paused(Box<PausedCounts>),
     /// CPUs that server and crowd used lately; `null` for a side on another machine. No crowd prints it: the
     /// parent that controls the crowds adds it for progress displays.
     Cpus {
@@ -57,6 +59,19 @@ pub enum CrowdEvent {
     SelfReport(Box<CrowdSelfReport>),
     /// The complete result; the last line.
     Result(Box<CrowdResult>),
+}
+
+/// The counts of a crowd in a pause.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PausedCounts {
+    /// Messages sent since the gate opened.
+    pub sent: u64,
+    /// Deliveries verified since the gate opened.
+    pub received: u64,
+    /// From the opening of the gate to the last verified delivery without the time of pauses, ns.
+    pub active_ns: u64,
+    /// Latencies of the deliveries since the previous pause: lowest value of a bucket in ns, and how often.
+    pub latency_ns: Vec<(u64, u64)>,
 }
 
 /// What a crowd counted of its own process, and the machine it runs on.
@@ -111,6 +126,9 @@ pub struct CrowdResult {
     pub strangers: Vec<Stranger>,
     /// Why the crowd gave up, if it did.
     pub failure: Option<Failure>,
+    /// The parent ended the run in a pause, so messages that were not sent are no fault.
+    #[serde(default)]
+    pub finished: bool,
 }
 
 /// One fault in the deliveries.

@@ -30,7 +30,8 @@ pub use comparison::{
     COMPARISON_SCHEMA_NAME, Comparison, Estimator, MetricComparison, RatioEstimate, Side, Unit,
 };
 pub use crowd_result::{
-    CrowdEvent, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind, Stranger,
+    CrowdEvent, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
+    PausedCounts, Stranger,
 };
 pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;

@@ -117,6 +117,7 @@ fn record(start: u32) -> Record {
             faults: vec![],
             strangers: vec![],
             failure: None,
+            finished: false,
         },
         usage,
         observations: vec![],

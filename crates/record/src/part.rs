@@ -144,5 +144,6 @@ fn checks(parts: &[Part]) -> Checks {
         faults,
         strangers,
         failure,
+        finished: all().any(|checks| checks.finished),
     }
 }

@@ -205,6 +205,9 @@ pub struct Checks {
     pub strangers: Vec<Stranger>,
     /// Why the crowd gave up, if it did.
     pub failure: Option<Failure>,
+    /// The run was ended in a pause of the crowd, before each user had sent the workload's count.
+    #[serde(default)]
+    pub finished: bool,
 }
 
 /// Usage of both sides. `null` where a side could not be measured (a server on another machine).

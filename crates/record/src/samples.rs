@@ -60,6 +60,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             faults: Vec::new(),
             strangers: Vec::new(),
             failure: None,
+            finished: false,
         },
         usage: UsageOfBoth { server: None, crowd: None },
         observations: Vec::new(),

@@ -62,7 +62,8 @@ impl Progress {
                 self.print(&format!("{here} of {shards} shards at the gate"));
             }
             (CrowdEvent::Open, Some(bar)) => bar.set_message(self.name.clone()),
-            (CrowdEvent::Open, None) | (CrowdEvent::Cpus { .. } | CrowdEvent::SelfReport(_), _) => {}
+            (CrowdEvent::Open, None)
+            | (CrowdEvent::Cpus { .. } | CrowdEvent::SelfReport(_) | CrowdEvent::Paused(_), _) => {}
         }
     }
 

@@ -2,13 +2,13 @@
 //! before the gate opens and after the last delivery, while nothing moves. Two commands on standard input control a
 //! crowd: `go` opens its gate, `quit` ends it.
 
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use klatch_instruments::Targets;
 use klatch_machine::{CpuFrequency, MachineTime, Snapshot};
 use klatch_platforms::{PlatformError, Processes};
-use klatch_record::{CrowdEvent, Observation, Usage};
+use klatch_record::{CrowdEvent, Observation, PausedCounts, Usage};
 
 use crate::cpu_sampler::CpuSampler;
 use crate::crowd_command::CrowdCommand;
@@ -42,11 +42,19 @@ struct Counters {
     machine: Option<MachineTime>,
 }
 
+/// The crowds of a run in progress.
+pub(crate) struct CrowdsInRun<'a> {
+    control: Control,
+    lines: Receiver<(usize, Option<String>)>,
+    processes: &'a Processes,
+    silence_max: Duration,
+}
+
 /// The state of a run in progress.
-struct Control<'a> {
-    running: Vec<RunningCrowd<'a>>,
+struct Control {
+    running: Vec<RunningCrowd>,
     /// Process ids of the servers on this machine.
-    servers: &'a [u32],
+    servers: Vec<u32>,
     /// Taken before the gate opens.
     before: Option<Counters>,
     /// Taken after the last delivery.
@@ -68,40 +76,98 @@ pub(crate) fn run_crowds(
     observer: &mut dyn RunObserver,
     mut on_event: impl FnMut(&CrowdEvent),
 ) -> Result<CrowdsOutcome, RunError> {
-    let (sender, lines) = channel();
-    let mut running = Vec::new();
-    for (place, crowd) in crowds.iter().enumerate() {
-        let mut process = processes.start(&crowd.info.command, &crowd.knobs.launch)?;
-        process.forward_lines(place, sender.clone());
-        running.push(RunningCrowd::new(crowd, process));
-    }
-    let mut control = Control {
-        running,
-        servers,
-        before: None,
-        after: None,
-        failed: None,
-        frequency: CpuFrequency::new(),
-        sampler: None,
-        observations: Vec::new(),
-    };
-    while control.running.iter().any(|crowd| crowd.stage < Stage::Ended) {
-        let (place, line) = match lines.recv_timeout(silence_max) {
-            Ok(line) => line,
-            Err(RecvTimeoutError::Timeout) => {
-                return Err(RunError::CrowdSilent { silent_s: silence_max.as_secs_f64() });
-            }
-            Err(RecvTimeoutError::Disconnected) => break,
-        };
-        control.on_line(place, line, observer, &mut on_event)?;
-    }
-    if processes.interrupted() {
-        return Err(RunError::Interrupted);
-    }
-    control.outcome()
+    let mut in_run = CrowdsInRun::start(crowds, processes, servers, silence_max)?;
+    in_run.advance(observer, &mut on_event, |_| false)?;
+    in_run.outcome()
 }
 
-impl Control<'_> {
+impl<'a> CrowdsInRun<'a> {
+    /// Starts the crowds. They join and then wait.
+    pub(crate) fn start(
+        crowds: &[CrowdCommand],
+        processes: &'a Processes,
+        servers: &[u32],
+        silence_max: Duration,
+    ) -> Result<CrowdsInRun<'a>, RunError> {
+        let (sender, lines) = channel();
+        let mut running = Vec::new();
+        for (place, crowd) in crowds.iter().enumerate() {
+            let mut process = processes.start(&crowd.info.command, &crowd.knobs.launch)?;
+            process.forward_lines(place, sender.clone());
+            running.push(RunningCrowd::new(crowd.clone(), process));
+        }
+        let control = Control {
+            running,
+            servers: servers.to_vec(),
+            before: None,
+            after: None,
+            failed: None,
+            frequency: CpuFrequency::new(),
+            sampler: None,
+            observations: Vec::new(),
+        };
+        Ok(CrowdsInRun { control, lines, processes, silence_max })
+    }
+
+    /// Controls the crowds until `reached` holds. Returns false if all crowds have ended without it.
+    pub(crate) fn advance(
+        &mut self,
+        observer: &mut dyn RunObserver,
+        on_event: &mut dyn FnMut(&CrowdEvent),
+        reached: impl Fn(&[RunningCrowd]) -> bool,
+    ) -> Result<bool, RunError> {
+        while self.control.running.iter().any(|crowd| crowd.stage < Stage::Ended) {
+            if reached(&self.control.running) {
+                return Ok(true);
+            }
+            let (place, line) = match self.lines.recv_timeout(self.silence_max) {
+                Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(RunError::CrowdSilent { silent_s: self.silence_max.as_secs_f64() });
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            self.control.on_line(place, line, observer, on_event)?;
+        }
+        if self.processes.interrupted() {
+            return Err(RunError::Interrupted);
+        }
+        Ok(false)
+    }
+
+    /// Writes a command to the standard input of each crowd.
+    pub(crate) fn send_line(&mut self, line: &str) {
+        self.control.running.iter_mut().for_each(|crowd| crowd.process.send_line(line));
+    }
+
+    /// Takes the counts of the pause that each crowd has reported, added up.
+    pub(crate) fn take_pause(&mut self) -> PausedCounts {
+        let reports = self.control.running.iter_mut().filter_map(|crowd| crowd.paused.take());
+        reports.fold(PausedCounts::default(), |sum, report| PausedCounts {
+            sent: sum.sent + report.sent,
+            received: sum.received + report.received,
+            active_ns: sum.active_ns.max(report.active_ns),
+            latency_ns: [sum.latency_ns, report.latency_ns].concat(),
+        })
+    }
+
+    /// Whether each crowd has reported a pause.
+    pub(crate) fn all_paused(&self) -> bool {
+        self.control.running.iter().all(|crowd| crowd.paused.is_some())
+    }
+
+    /// The processes on this machine.
+    pub(crate) fn targets(&self) -> Targets {
+        self.control.targets()
+    }
+
+    /// The result, after all crowds have ended.
+    pub(crate) fn outcome(self) -> Result<CrowdsOutcome, RunError> {
+        self.control.outcome()
+    }
+}
+
+impl Control {
     fn on_line(
         &mut self,
         place: usize,
@@ -176,7 +242,7 @@ impl Control<'_> {
     /// The processes on this machine, for instruments.
     fn targets(&self) -> Targets {
         let local = self.running.iter().filter(|crowd| crowd.is_local());
-        Targets { servers: self.servers.to_vec(), crowds: local.map(|crowd| crowd.process.pid()).collect() }
+        Targets { servers: self.servers.clone(), crowds: local.map(|crowd| crowd.process.pid()).collect() }
     }
 
     fn counters(&self) -> Counters {
@@ -230,7 +296,7 @@ fn server_usage(before: &Counters, after: &Counters, messages: u64) -> Option<Us
 }
 
 /// The progress of all crowds, with the latency counts that have not been passed on.
-fn total_progress(running: &mut [RunningCrowd<'_>]) -> CrowdEvent {
+fn total_progress(running: &mut [RunningCrowd]) -> CrowdEvent {
     let latency_ns = running.iter_mut().flat_map(|crowd| std::mem::take(&mut crowd.latency_ns)).collect();
     let sum = |count: usize| running.iter().map(|crowd| crowd.progress[count]).sum();
     CrowdEvent::Progress { sent: sum(0), received: sum(1), expected: sum(2), latency_ns }

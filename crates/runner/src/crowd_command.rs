@@ -6,6 +6,7 @@ use klatch_record::{CrowdInfo, Pacing, ProtocolName, Workload, shard_name};
 use crate::plan::{CrowdKind, Plan, Target, address};
 
 /// How to start one crowd process.
+#[derive(Clone)]
 pub(crate) struct CrowdCommand {
     pub(crate) info: CrowdInfo,
     pub(crate) knobs: ResolvedKnobs,

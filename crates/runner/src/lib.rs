@@ -20,6 +20,7 @@ mod self_monitor;
 mod session;
 mod shard;
 mod split;
+mod steered_run;
 mod verdict;
 mod visit;
 
@@ -37,5 +38,6 @@ pub use self_monitor::SelfMonitor;
 pub use session::Session;
 pub use shard::{ShardPlan, now, shard_record};
 pub use split::split_rooms;
+pub use steered_run::SteeredRun;
 pub use verdict::judge;
 pub use visit::{Executor, Machine, VisitEvent, make_runs};

@@ -157,6 +157,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
             faults: result.faults,
             strangers: result.strangers,
             failure: result.failure,
+            finished: result.finished,
         },
         usage,
     })

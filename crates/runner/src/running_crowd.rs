@@ -2,7 +2,7 @@
 
 use klatch_machine::Snapshot;
 use klatch_platforms::Process;
-use klatch_record::{CrowdEvent, CrowdResult, CrowdSelfReport, FailureKind, Usage};
+use klatch_record::{CrowdEvent, CrowdResult, CrowdSelfReport, FailureKind, PausedCounts, Usage};
 
 use crate::crowd_command::CrowdCommand;
 use crate::error::RunError;
@@ -30,8 +30,8 @@ pub(crate) enum Stage {
     Ended,
 }
 
-pub(crate) struct RunningCrowd<'a> {
-    pub(crate) command: &'a CrowdCommand,
+pub(crate) struct RunningCrowd {
+    pub(crate) command: CrowdCommand,
     pub(crate) process: Process,
     pub(crate) stage: Stage,
     pub(crate) join_s: f64,
@@ -39,12 +39,14 @@ pub(crate) struct RunningCrowd<'a> {
     pub(crate) progress: [u64; 3],
     /// Latency counts of the last progress event that have not been passed on.
     pub(crate) latency_ns: Vec<(u64, u64)>,
+    /// The counts of a pause that have not been taken.
+    pub(crate) paused: Option<PausedCounts>,
     report: Option<CrowdSelfReport>,
     result: Option<CrowdResult>,
 }
 
-impl<'a> RunningCrowd<'a> {
-    pub(crate) fn new(command: &'a CrowdCommand, process: Process) -> RunningCrowd<'a> {
+impl RunningCrowd {
+    pub(crate) fn new(command: CrowdCommand, process: Process) -> RunningCrowd {
         let expected = command.workload.sent_expected() + command.workload.received_expected();
         RunningCrowd {
             command,
@@ -53,6 +55,7 @@ impl<'a> RunningCrowd<'a> {
             join_s: 0.0,
             progress: [0, 0, expected],
             latency_ns: Vec::new(),
+            paused: None,
             report: None,
             result: None,
         }
@@ -73,6 +76,7 @@ impl<'a> RunningCrowd<'a> {
                 self.latency_ns = latency_ns;
                 return true;
             }
+            Ok(CrowdEvent::Paused(counts)) => self.paused = Some(*counts),
             Ok(CrowdEvent::Done) => self.stage = Stage::Done,
             Ok(CrowdEvent::SelfReport(report)) => self.report = Some(*report),
             Ok(CrowdEvent::Result(result)) => (self.stage, self.result) = (Stage::Done, Some(*result)),

@@ -5,7 +5,7 @@ use klatch_machine::{boot_id, environment};
 use klatch_platforms::{Java, Processes, ResolvedPlatform, Server, Setting};
 use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role};
 
-use crate::control::{self, CrowdsOutcome};
+use crate::control::{self, CrowdsInRun, CrowdsOutcome};
 use crate::crowd_command::{CrowdAssignment, CrowdCommand};
 use crate::error::RunError;
 use crate::noise;
@@ -17,6 +17,7 @@ use crate::running_crowd::CrowdOutput;
 use crate::scheduler::Scheduler;
 use crate::shard::now;
 use crate::split::split_rooms;
+use crate::steered_run::SteeredRun;
 
 /// Oldest Java that runs the Java crowd.
 const CROWD_JAVA_MIN: u32 = 17;
@@ -110,11 +111,45 @@ impl<'a> Session<'a> {
         observer: &mut dyn RunObserver,
         on_event: impl FnMut(&CrowdEvent),
     ) -> Result<Record, RunError> {
-        let started_at = now();
-        let pids: Vec<u32> = self.servers.iter().map(|server| server.pid).collect();
+        let (started_at, pids) = (now(), self.server_pids());
         let silence_max = control::SILENCE_MAX;
         let outcome =
             control::run_crowds(&self.crowds, self.processes, &pids, silence_max, observer, on_event)?;
+        self.record(role, number, started_at, outcome)
+    }
+
+    /// Starts the crowds of a run that the caller pauses and ends. Returns when all users have joined and the gate is open.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn begin(&self) -> Result<SteeredRun<'a>, RunError> {
+        let crowds =
+            CrowdsInRun::start(&self.crowds, self.processes, &self.server_pids(), control::SILENCE_MAX)?;
+        SteeredRun::open(crowds, now())
+    }
+
+    /// Ends a run that [`Session::begin`] started, at its next pause.
+    ///
+    /// # Errors
+    /// See [`RunError`]. An invalid run is a record, not an error.
+    pub fn end(&mut self, role: Role, number: u32, run: SteeredRun<'_>) -> Result<Record, RunError> {
+        let (started_at, outcome) = run.finish()?;
+        // The other side of a duet is no disturbance.
+        let outcome = CrowdsOutcome { others_share: None, ..outcome };
+        self.record(role, number, started_at, outcome)
+    }
+
+    fn server_pids(&self) -> Vec<u32> {
+        self.servers.iter().map(|server| server.pid).collect()
+    }
+
+    fn record(
+        &mut self,
+        role: Role,
+        number: u32,
+        started_at: String,
+        outcome: CrowdsOutcome,
+    ) -> Result<Record, RunError> {
         let CrowdsOutcome { outputs, server, steal_share, others_share, cpu_mhz, observations } = outcome;
         let servers_ended = self.servers_ended();
         if servers_ended.is_empty()

@@ -178,6 +178,7 @@ fn record(at: &[(&str, &str)], number: u32, minute: usize, messages_per_s: f64) 
             faults: Vec::new(),
             strangers: Vec::new(),
             failure: None,
+            finished: false,
         },
         usage,
         observations: Vec::new(),

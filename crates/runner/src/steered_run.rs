@@ -1,0 +1,69 @@
+//! A run whose crowds the caller pauses, resumes and ends.
+
+use klatch_instruments::Targets;
+use klatch_record::{Observation, PausedCounts};
+
+use crate::control::{CrowdsInRun, CrowdsOutcome};
+use crate::error::RunError;
+use crate::observer::RunObserver;
+use crate::running_crowd::{RunningCrowd, Stage};
+
+/// A run in progress. Dropping it stops its crowds.
+pub struct SteeredRun<'a> {
+    crowds: CrowdsInRun<'a>,
+    started_at: String,
+}
+
+impl<'a> SteeredRun<'a> {
+    /// Waits until all users have joined and the gate is open, or the crowds have ended.
+    pub(crate) fn open(mut crowds: CrowdsInRun<'a>, started_at: String) -> Result<SteeredRun<'a>, RunError> {
+        let joined = |running: &[RunningCrowd]| running.iter().all(|crowd| crowd.stage >= Stage::Joined);
+        crowds.advance(&mut NoObserver, &mut |_| {}, joined)?;
+        Ok(SteeredRun { crowds, started_at })
+    }
+
+    /// Lets the users send no more, and waits until everything sent is delivered. `None` if a crowd has ended instead:
+    /// [`crate::Session::end`] then gives a record with the reason.
+    ///
+    /// # Errors
+    /// The user interrupted Klatch, or a crowd hangs.
+    pub fn pause(&mut self) -> Result<Option<PausedCounts>, RunError> {
+        self.crowds.send_line("pause");
+        self.crowds.advance(&mut NoObserver, &mut |_| {}, |running| {
+            running.iter().all(|crowd| crowd.paused.is_some())
+                || running.iter().any(|crowd| crowd.stage >= Stage::Done)
+        })?;
+        let paused = self.crowds.all_paused();
+        Ok(paused.then(|| self.crowds.take_pause()))
+    }
+
+    /// Lets the users send again.
+    pub fn resume(&mut self) {
+        self.crowds.send_line("resume");
+    }
+
+    /// The processes on this machine.
+    pub fn targets(&self) -> Targets {
+        self.crowds.targets()
+    }
+
+    /// Ends the run, and waits for the results.
+    pub(crate) fn finish(mut self) -> Result<(String, CrowdsOutcome), RunError> {
+        self.crowds.send_line("finish");
+        self.crowds.advance(&mut NoObserver, &mut |_| {}, |_| false)?;
+        Ok((self.started_at, self.crowds.outcome()?))
+    }
+}
+
+/// The caller observes the run by itself.
+struct NoObserver;
+
+impl RunObserver for NoObserver {
+    fn gate_opening(&mut self, _: &Targets) {}
+
+    fn progress(&mut self, _: u64) {}
+
+    fn deliveries_done(&mut self) -> Vec<Observation> {
+        Vec::new()
+    }
+}
