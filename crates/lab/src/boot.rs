@@ -16,9 +16,7 @@ use tempfile::TempDir;
 use crate::error::LabError;
 use crate::image::Image;
 use crate::job::{Answer, END, Job};
-use crate::programs::require_qemu;
-
-pub(crate) const QEMU: &str = "qemu-system-x86_64";
+use crate::programs::{QEMU, require_qemu};
 
 /// The settings of one boot.
 #[derive(Clone, Debug)]

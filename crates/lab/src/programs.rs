@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::boot::QEMU;
 use crate::error::LabError;
+
+pub(crate) const QEMU: &str = "qemu-system-x86_64";
 
 /// Path of `program` on the search path.
 ///
