@@ -1,11 +1,10 @@
 //! Compares records: two folders of them, a platform with itself (calibration), a run with and without instruments, and
 //! servers with the cost of the machine's loopback.
 
-mod alternating;
 mod calibrate;
 mod differences;
+mod duet;
 mod floor;
-mod instrument_cost;
 mod metrics;
 mod pairing;
 mod read;
@@ -16,8 +15,8 @@ mod tests;
 mod values;
 
 pub use calibrate::{CalibrateError, Calibration, calibrate};
+pub use duet::{DuetError, DuetOutcome, DuetPlan, DuetProgress, duet, instrument_duet};
 pub use floor::{FloorError, FloorProbe};
-pub use instrument_cost::instrument_cost;
 pub use read::CompareError;
 pub use records::compare;
 pub use terms::Terms;

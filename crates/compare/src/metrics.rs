@@ -69,11 +69,6 @@ pub(crate) fn compare_metric(
     MetricComparison { metric: metric.name.to_owned(), a, b, ratio, absent }
 }
 
-/// B / A with its interval, for a number of values that was fixed beforehand.
-pub(crate) fn ratio(a: &[f64], b: &[f64], design: Design, terms: Terms) -> Result<RatioEstimate, StatsError> {
-    ratio_of_series(a, b, [None, None], design, terms)
-}
-
 fn ratio_of_series(
     a: &[f64],
     b: &[f64],

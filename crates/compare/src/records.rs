@@ -78,7 +78,7 @@ fn compare_records(
     let unit = if a_starts.len() > 1 && b_starts.len() > 1 { Unit::Start } else { Unit::Trial };
     let (a_units, b_units) = match unit {
         Unit::Start => (a_starts.clone(), b_starts.clone()),
-        Unit::Trial | Unit::Turn => {
+        Unit::Trial => {
             caveats.push(single_start(&a.records[0]));
             (a.values_by_trial(), b.values_by_trial())
         }

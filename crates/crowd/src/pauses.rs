@@ -21,8 +21,8 @@ enum State {
     Talking,
     /// The reports of the workers so far.
     Pausing(Vec<WorkerPause>),
-    /// Complete since this time of the crowd's clock, ns.
-    Paused(u64),
+    /// Complete since this time of the crowd's clock, ns, with these counts.
+    Paused(u64, PausedCounts),
 }
 
 impl Pauses {
@@ -35,15 +35,17 @@ impl Pauses {
     ) -> Option<PausedCounts> {
         match (message, &mut self.state) {
             (ControlMessage::Pause, State::Talking) => self.begin(shared),
+            (ControlMessage::Pause, State::Paused(_, counts)) => return Some(counts.clone()),
             (ControlMessage::Finish, state) => {
                 self.finish = true;
                 match state {
                     State::Talking => self.begin(shared),
                     State::Pausing(_) => {}
-                    State::Paused(_) => shared.finish(),
+                    State::Paused(..) => shared.finish(),
                 }
             }
-            (ControlMessage::Resume, &mut State::Paused(stopped_ns)) => {
+            (ControlMessage::Resume, State::Paused(stopped_ns, _)) => {
+                let stopped_ns = *stopped_ns;
                 self.state = State::Talking;
                 shared.resume(stopped_ns);
             }
@@ -51,7 +53,8 @@ impl Pauses {
                 reports.push(report);
                 if reports.len() == workers {
                     let counts = sum(reports, shared.gate_ns());
-                    self.state = State::Paused(shared.now_ns());
+                    let again = PausedCounts { latency_ns: Vec::new(), ..counts.clone() };
+                    self.state = State::Paused(shared.now_ns(), again);
                     if self.finish {
                         shared.finish();
                     }
@@ -65,7 +68,7 @@ impl Pauses {
 
     /// A number that changes in a complete pause and stands still otherwise: a pause is no stall.
     pub(crate) fn progress(&mut self) -> u64 {
-        self.waited += u64::from(matches!(self.state, State::Paused(_)));
+        self.waited += u64::from(matches!(self.state, State::Paused(..)));
         self.waited
     }
 
@@ -84,5 +87,50 @@ fn sum(reports: &[WorkerPause], gate_ns: u64) -> PausedCounts {
         received: reports.iter().map(|report| report.received).sum(),
         active_ns: last_ns.saturating_sub(gate_ns),
         latency_ns: latency_ns.into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::shared::{Phase, Wake};
+
+    fn report(sent: u64, last_ns: u64) -> ControlMessage {
+        ControlMessage::Paused(WorkerPause {
+            sent,
+            received: 3 * sent,
+            last_ns,
+            latency_ns: vec![(1_000, sent)],
+        })
+    }
+
+    #[test]
+    fn a_pause_is_complete_with_the_report_of_the_last_worker_and_the_clock_stands_still() {
+        let shared = Shared::new(vec![Wake::Threads(Mutex::default()), Wake::Threads(Mutex::default())]);
+        let mut pauses = Pauses::default();
+        shared.open_gate();
+        let gate_ns = shared.gate_ns();
+        assert_eq!(pauses.on_message(ControlMessage::Pause, &shared, 2), None);
+        assert_eq!(shared.phase(), Phase::Pause);
+        assert_eq!(pauses.on_message(report(1, gate_ns + 5), &shared, 2), None);
+        let counts = pauses.on_message(report(2, gate_ns + 9), &shared, 2).unwrap();
+        assert_eq!((counts.sent, counts.received, counts.active_ns), (3, 9, 9));
+        assert_eq!(counts.latency_ns, [(1_000, 3)]);
+        let again = pauses.on_message(ControlMessage::Pause, &shared, 2).unwrap();
+        assert_eq!((again.sent, again.latency_ns.len()), (3, 0));
+        let State::Paused(stopped_ns, _) = pauses.state else { panic!("it is paused") };
+        while shared.now_ns() < stopped_ns + 2_000_000 {
+            std::hint::spin_loop();
+        }
+        pauses.on_message(ControlMessage::Resume, &shared, 2);
+        assert!(shared.now_ns() < stopped_ns + 2_000_000, "the clock continues where it stopped");
+        assert_eq!(shared.phase(), Phase::Talk);
+        pauses.on_message(ControlMessage::Finish, &shared, 2);
+        assert!(!shared.finished(), "messages may be in flight");
+        pauses.on_message(report(1, 0), &shared, 2);
+        pauses.on_message(report(1, 0), &shared, 2);
+        assert!(shared.finished());
     }
 }

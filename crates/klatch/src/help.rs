@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// Heading and its commands, in the order of use. A test compares the table with clap's own list.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Commands", &["run", "compare", "study", "report", "platforms", "instruments"]),
+    ("Commands", &["run", "duet", "compare", "study", "report", "platforms", "instruments"]),
     ("Check and calibrate", &["calibrate", "floor", "conformance"]),
     ("Run the parts separately", &["serve", "crowd", "plan", "merge"]),
     ("Kernel and schedulers", &["trace", "sched", "lab", "probe"]),

@@ -4,6 +4,8 @@ mod calibrate;
 mod compare;
 mod conformance;
 mod crowd;
+mod duet;
+mod duet_side;
 mod floor;
 mod help;
 mod instruments;
@@ -15,6 +17,7 @@ mod output;
 mod plan;
 mod platforms;
 mod probe;
+mod quantity;
 mod report;
 mod run;
 mod sched;
@@ -47,6 +50,7 @@ struct Klatch {
 enum Command {
     Run(Box<run::Run>),
     Compare(compare::Compare),
+    Duet(Box<duet::Duet>),
     Study(study::Study),
     Report(report::Report),
     Platforms(platforms::Platforms),
@@ -113,6 +117,7 @@ impl Command {
         match self {
             Command::Run(run) => run.execute(),
             Command::Compare(compare) => compare.execute(),
+            Command::Duet(duet) => duet.execute(),
             Command::Study(study) => study.execute(),
             Command::Report(report) => report.execute(),
             Command::Platforms(platforms) => platforms.execute(),

@@ -97,13 +97,23 @@ const MACHINE: &str = "Machine";
 const LIMITS: &str = "Time limits";
 
 #[derive(Clone, Copy, ValueEnum)]
-enum CrowdName {
+pub(crate) enum CrowdName {
     /// Event loops: the same crowd for every server, so that servers compare
     Native,
     /// Two threads per user, as in VolanoMark, without Java
     NativeThreads,
     /// Two threads per user in Java, as in VolanoMark: with a Java server, the classic test
     Java,
+}
+
+impl CrowdName {
+    pub(crate) fn kind(self) -> CrowdKind {
+        match self {
+            CrowdName::Native => CrowdKind::Native,
+            CrowdName::NativeThreads => CrowdKind::NativeThreads,
+            CrowdName::Java => CrowdKind::Java,
+        }
+    }
 }
 
 impl Run {
@@ -157,11 +167,7 @@ impl Run {
                 ..self.platforms.request()
             },
             target: self.target,
-            crowd: match self.crowd {
-                CrowdName::Native => CrowdKind::Native,
-                CrowdName::NativeThreads => CrowdKind::NativeThreads,
-                CrowdName::Java => CrowdKind::Java,
-            },
+            crowd: self.crowd.kind(),
             crowd_settings: self.crowd_knobs,
             sysctls: self.sysctls,
             scheduler: self.scheduler,

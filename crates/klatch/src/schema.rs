@@ -21,6 +21,8 @@ enum Kind {
     Study,
     /// Result of a study
     Result,
+    /// Result of a duet
+    Duet,
     /// Report in the format JSON
     Report,
 }
@@ -31,6 +33,7 @@ impl Schema {
             Kind::Record => klatch_record::schema(),
             Kind::Study => klatch_study::study_schema(),
             Kind::Result => klatch_record::study_result_schema(),
+            Kind::Duet => klatch_record::duet_schema(),
             Kind::Report => klatch_report::report_schema(),
         };
         print(schema);

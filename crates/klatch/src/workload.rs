@@ -6,17 +6,39 @@ use klatch_record::{Pacing, Workload};
 /// Help heading of these options.
 const WORKLOAD: &str = "Workload";
 
+/// The workload of a run.
 #[derive(Args)]
 pub(crate) struct WorkloadArgs {
+    #[command(flatten)]
+    members: MemberArgs,
+    /// Messages that each user sends
+    #[arg(long, help_heading = WORKLOAD, default_value_t = 100)]
+    count: u32,
+    #[command(flatten)]
+    messages: MessageArgs,
+}
+
+/// The workload of a run that ends when its parent ends it.
+#[derive(Args)]
+pub(crate) struct EndlessWorkloadArgs {
+    #[command(flatten)]
+    members: MemberArgs,
+    #[command(flatten)]
+    messages: MessageArgs,
+}
+
+#[derive(Args)]
+struct MemberArgs {
     /// Number of rooms of the crowd
     #[arg(long, help_heading = WORKLOAD, default_value_t = 10)]
     rooms: u32,
     /// Users in each room
     #[arg(long, help_heading = WORKLOAD, default_value_t = 20)]
     users: u32,
-    /// Messages that each user sends
-    #[arg(long, help_heading = WORKLOAD, default_value_t = 100)]
-    count: u32,
+}
+
+#[derive(Args)]
+struct MessageArgs {
     /// Size of a message's text
     #[arg(long, help_heading = WORKLOAD, default_value_t = 60, value_name = "BYTES")]
     size: u32,
@@ -55,27 +77,41 @@ impl WorkloadArgs {
     /// # Errors
     /// A number is out of range, or an option does not fit the pacing.
     pub(crate) fn workload(&self) -> anyhow::Result<Workload> {
-        let is_rounds = self.pacing == PacingName::Rounds;
-        anyhow::ensure!(self.window.is_none() || is_rounds, "--window belongs to --pacing rounds");
-        anyhow::ensure!(
-            self.rate.is_none() || self.pacing == PacingName::Rate,
-            "--rate belongs to --pacing rate"
-        );
-        let workload = Workload {
-            rooms: self.rooms,
-            users: self.users,
-            count: self.count,
-            size_bytes: self.size,
-            start: self.start,
-            pacing: match self.pacing {
-                PacingName::Turns => Pacing::Turns,
-                PacingName::Rounds => Pacing::Rounds { window: self.window.unwrap_or(1) },
-                PacingName::Flood => Pacing::Flood,
-                PacingName::Rate => Pacing::Rate { per_user_per_s: self.rate.unwrap_or_default() },
-            },
-            pause_s: self.pause,
-        };
-        workload.check()?;
-        Ok(workload)
+        workload(&self.members, self.count, &self.messages)
     }
+}
+
+impl EndlessWorkloadArgs {
+    /// The workload, with a count of 1.
+    ///
+    /// # Errors
+    /// A number is out of range, or an option does not fit the pacing.
+    pub(crate) fn workload(&self) -> anyhow::Result<Workload> {
+        workload(&self.members, 1, &self.messages)
+    }
+}
+
+fn workload(members: &MemberArgs, count: u32, messages: &MessageArgs) -> anyhow::Result<Workload> {
+    let is_rounds = messages.pacing == PacingName::Rounds;
+    anyhow::ensure!(messages.window.is_none() || is_rounds, "--window belongs to --pacing rounds");
+    anyhow::ensure!(
+        messages.rate.is_none() || messages.pacing == PacingName::Rate,
+        "--rate belongs to --pacing rate"
+    );
+    let workload = Workload {
+        rooms: members.rooms,
+        users: members.users,
+        count,
+        size_bytes: messages.size,
+        start: messages.start,
+        pacing: match messages.pacing {
+            PacingName::Turns => Pacing::Turns,
+            PacingName::Rounds => Pacing::Rounds { window: messages.window.unwrap_or(1) },
+            PacingName::Flood => Pacing::Flood,
+            PacingName::Rate => Pacing::Rate { per_user_per_s: messages.rate.unwrap_or_default() },
+        },
+        pause_s: messages.pause,
+    };
+    workload.check()?;
+    Ok(workload)
 }

@@ -57,49 +57,37 @@ fn incomparable_records_are_refused() {
 }
 
 #[test]
-fn instrument_cost_is_measured_by_turns_within_one_run() {
+fn instrument_cost_is_a_duet_within_one_run() {
     needs!(Need::Bpf);
     let out = tempfile::tempdir().unwrap();
-    let asked =
-        ["--instruments", "runqueue,wakeups", "--time", "30", "--rooms", "1", "--count", "500", "--json"];
-    let finished = Finished::run(klatch().args(["calibrate", "--out"]).arg(out.path()).args(asked));
+    let options = ["--instruments", "runqueue,wakeups", "--for", "12s", "--starts", "1", "--rooms", "1"];
+    let schedule = ["--slice", "50ms", "--warmup", "100ms", "--json"];
+    let finished =
+        Finished::run(klatch().args(["calibrate", "--out"]).arg(out.path()).args(options).args(schedule));
     let json: serde_json::Value =
         serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{finished:?}"));
-    assert_eq!((finished.status, &json["unit"], &json["a"]["starts"]), (Some(0), &"turn".into(), &1.into()));
+    assert_eq!((finished.status, &json["end"]["kind"]), (Some(0), &"complete".into()));
     assert!(json["b"]["platform"].as_str().unwrap().ends_with(", with runqueue, wakeups"), "{json}");
+    assert!(!json["starts"][0]["pairs"].as_array().unwrap().is_empty(), "{json}");
     let metrics = json["metrics"].as_array().unwrap();
     let cpu = metrics.iter().find(|metric| metric["metric"] == "cpu_us_per_message").unwrap();
-    let values = |side: &str| cpu[side].as_array().unwrap().clone();
-    assert!(!values("a").is_empty() && values("a").len() == values("b").len(), "{json}");
-    assert!(values("a").iter().chain(&values("b")).all(|value| value.as_f64() > Some(0.1)), "{json}");
+    assert!(cpu["a"].as_f64() > Some(0.1) && cpu["b"].as_f64() > Some(0.1), "{cpu}");
 }
 
 #[test]
-fn a_time_too_short_for_turns_is_refused() {
+fn a_calibration_is_a_duet_of_a_platform_with_itself() {
     let out = tempfile::tempdir().unwrap();
-    let asked = ["--instruments", "usage", "--time", "0.1", "--rooms", "1", "--users", "2", "--count", "1"];
-    let finished = Finished::run(klatch().args(["calibrate", "--out"]).arg(out.path()).args(asked));
-    assert_eq!(finished.status, Some(2), "{finished:?}");
-    assert!(finished.err.contains("--time"), "{finished:?}");
-}
-
-#[test]
-fn a_calibration_compares_a_platform_with_itself_in_pairs() {
-    let out = tempfile::tempdir().unwrap();
-    let workload = ["--time", "0.1", "--rooms", "1", "--users", "4", "--count", "50", "--json"];
+    let schedule = ["--for", "4s", "--starts", "3", "--slice", "20ms", "--warmup", "100ms", "--json"];
     let in_state = |command: &mut std::process::Command| {
         Finished::run(command.env("XDG_STATE_HOME", out.path().join("state")))
     };
-    let finished = in_state(klatch().args(["calibrate", "--out"]).arg(out.path()).args(workload));
+    let workload = ["--rooms", "1", "--users", "4"];
+    let mut calibrate = klatch();
+    let finished =
+        in_state(calibrate.args(["calibrate", "--out"]).arg(out.path()).args(workload).args(schedule));
     let json: serde_json::Value =
         serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{finished:?}"));
-    assert_eq!(
-        (finished.status, &json["pairs"], &json["a"]["starts"]),
-        (Some(0), &3.into(), &3.into()),
-        "{json}"
-    );
-    let saved = std::fs::read_to_string(out.path().join("latest/calibration.json")).unwrap();
-    assert_eq!(saved.trim(), finished.out.trim());
+    assert_eq!((finished.status, json["starts"].as_array().map(Vec::len)), (Some(0), Some(3)), "{json}");
     let once =
         ["run", "--platform", "native-epoll", "--warmup", "0", "--trials", "1", "--json", "--rooms", "1"];
     let record = in_state(klatch().args(once).args(["--count", "10", "--out"]).arg(out.path())).record();

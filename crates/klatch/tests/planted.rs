@@ -1,18 +1,14 @@
-//! The server's CPU time per that of the crowd shows a planted slow-down of 5 %. A busy machine disturbs this ratio least,
-//! because it slows both sides.
+//! A duet shows a planted slow-down of 5 % and works as a gate.
 
 mod support;
 
 use std::path::Path;
 
-use klatch_record::{Comparison, MetricComparison};
+use klatch_record::{Duet, RatioEstimate};
 use support::{Finished, klatch};
 
 /// The planted slow-down, as a fraction of the server's CPU time.
 const PLANTED: f64 = 0.05;
-/// Starts of each server. With a load of four, the ratio of 50 starts per side had a standard error of about 1.1 %, so 5 %
-/// is more than four standard errors.
-const STARTS: u32 = 60;
 
 /// A catalog of two servers that burn different CPU time on each delivery.
 fn catalog(folder: &Path, burn_ns: u32) {
@@ -32,45 +28,34 @@ fn catalog(folder: &Path, burn_ns: u32) {
     }
 }
 
-fn run(folder: &Path, name: &str, out: &str) {
-    let workload = ["--rooms", "2", "--users", "10", "--count", "150", "--warmup", "0", "--trials", "1"];
-    let mut run = klatch();
-    run.args(["run", "--platform", name]).args(workload);
-    let finished =
-        Finished::run(run.arg("--catalog").arg(folder).arg("--out").arg(folder.join("results").join(out)));
-    assert_eq!(finished.status, Some(0), "{finished:?}");
-}
-
-fn compare(folder: &Path, a: &str, b: &str, metric: &str) -> MetricComparison {
-    let results = |name: &str| folder.join("results").join(name);
-    let finished = Finished::run(klatch().arg("compare").args([results(a), results(b)]).arg("--json"));
-    let comparison: Comparison =
-        serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{finished:?}"));
-    comparison.metrics.into_iter().find(|of| of.metric == metric).unwrap()
+/// A duet with `plain` as A. Returns its exit status and the ratio of a metric, with A's mean.
+fn against_plain(folder: &Path, b: &str, options: &[&str]) -> (Option<i32>, RatioEstimate, f64) {
+    let mut command = klatch();
+    command.args(["duet", "plain", b, "--rooms", "2", "--users", "10", "--slice", "30ms", "--json"]);
+    command.arg("--catalog-a").arg(folder).arg("--catalog-b").arg(folder).args(options);
+    let finished = Finished::run(command.arg("--out").arg(folder.join("results")));
+    let duet: Duet = serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{finished:?}"));
+    let metric =
+        duet.metrics.into_iter().find(|metric| metric.metric == "server_cpu_us_per_message").unwrap();
+    println!("{b}: {:?}, starts {:?}", metric.ratio, metric.starts);
+    (finished.status, metric.ratio.unwrap(), metric.a.unwrap())
 }
 
 #[test]
 fn a_planted_slow_down_of_five_per_cent_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    // Derive 5 % from the cost of a message on this machine.
+    // Derive 5 % from the cost of a message on this machine. A server is not slower than itself by half.
     catalog(folder, 0);
-    for out in ["first", "second"] {
-        run(folder, "plain", out);
-        run(folder, "plain", out);
-    }
-    let cost = compare(folder, "first", "second", "server_cpu_us_per_message").a;
-    let us_per_message = cost.iter().sum::<f64>() / cost.len() as f64;
+    let (status, _, us_per_message) =
+        against_plain(folder, "plain", &["--for", "9s", "--starts", "3", "--fail-if-slower", "50%"]);
+    assert_eq!(status, Some(0));
     // In a room of ten users, nine receive each message: nine deliveries per ten messages in total.
     catalog(folder, (us_per_message * 10.0 / 9.0 * PLANTED * 1e3).round() as u32);
-    for start in 0..STARTS {
-        // Alternate the order, so that neither side always comes first in a pair.
-        let order = if start % 2 == 0 { ["plain", "slowed"] } else { ["slowed", "plain"] };
-        order.iter().for_each(|name| run(folder, name, name));
-    }
-    let metric = compare(folder, "plain", "slowed", "server_cpu_per_crowd_cpu");
-    let ratio = metric.ratio.unwrap();
-    println!("planted {PLANTED}, measured {ratio:?}");
-    assert!(ratio.low > 1.0, "{metric:?}");
-    assert!(ratio.low < 1.0 + PLANTED * 1.5 && ratio.high > 1.0 + PLANTED / 2.0, "{metric:?}");
+    let (status, ratio, _) =
+        against_plain(folder, "slowed", &["--for", "60s", "--starts", "20", "--fail-if-slower", "0.5%"]);
+    assert!(ratio.low > 1.0, "{ratio:?}");
+    assert!(ratio.low < 1.0 + PLANTED * 1.5 && ratio.high > 1.0 + PLANTED / 2.0, "{ratio:?}");
+    // The gate closes when the whole interval is beyond its limit.
+    assert_eq!(status, Some(i32::from(ratio.low > 1.005)));
 }

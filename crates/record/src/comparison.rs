@@ -1,5 +1,6 @@
 //! How B compares with A.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The schema name that every comparison carries in [`Comparison::schema`].
@@ -64,8 +65,6 @@ pub enum Unit {
     Start,
     /// One trial; there was one start.
     Trial,
-    /// Half of a turn: within one run, instruments are on in one half and off in the other.
-    Turn,
 }
 
 /// The comparison of one metric over both sides.
@@ -84,7 +83,7 @@ pub struct MetricComparison {
 }
 
 /// A ratio, and how well it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RatioEstimate {
     /// The ratio B / A of the means.
     pub estimate: f64,

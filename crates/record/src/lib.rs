@@ -3,6 +3,7 @@
 
 mod comparison;
 mod crowd_result;
+mod duet;
 mod environment;
 mod error_chain;
 mod floor;
@@ -32,6 +33,9 @@ pub use comparison::{
 pub use crowd_result::{
     CrowdEvent, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
     PausedCounts, Stranger,
+};
+pub use duet::{
+    DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, Slice, SlicePair, duet_schema,
 };
 pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;

@@ -1,7 +1,6 @@
 //! Comparisons as text for a terminal, and conclusions in words.
 
 use std::fmt::Write;
-use std::time::Duration;
 
 use klatch_record::{Comparison, Estimator, MetricComparison, RatioEstimate, Side, Unit};
 use klatch_stats::median;
@@ -52,36 +51,12 @@ pub(crate) fn method(comparison: &Comparison) -> String {
     let unit = match comparison.unit {
         Unit::Start => "starts of the server",
         Unit::Trial => "trials",
-        Unit::Turn => "turns of one run",
     };
     let design = match comparison.pairs {
-        Some(pairs) if comparison.unit == Unit::Turn => {
-            format!("{pairs} pairs of {unit}, each with its neighbour")
-        }
         Some(pairs) => format!("{pairs} pairs of {unit}, paired by block"),
         None => format!("{unit}, not paired: the two were not measured in turn"),
     };
     format!("{estimate}; {design}")
-}
-
-/// Formats a comparison of a platform with itself: for each metric, the smallest difference that it can resolve.
-pub fn calibration(comparison: &Comparison, elapsed: Duration) -> String {
-    let (pairs, elapsed_s) = (comparison.pairs.unwrap_or_default(), elapsed.as_secs_f64());
-    let mut text = format!("{} against itself: {pairs} pairs in {elapsed_s:.0} s\n\n", comparison.a.platform);
-    let _ = writeln!(text, "{:<18}{:>14}  {:<29}shows a difference of", "", "median", "A/A, 95 % interval");
-    for metric in &comparison.metrics {
-        let (name, show) = named(metric);
-        let middle = median(&metric.a).map_or_else(|_| "–".to_owned(), show);
-        let result = match (&metric.ratio, &metric.absent) {
-            (Some(ratio), _) => {
-                let interval = format!("{:.4}, {:.4}–{:.4}", ratio.estimate, ratio.low, ratio.high);
-                format!("{interval:<29}{} or more", percent(ratio.smallest_difference))
-            }
-            (None, why) => format!("not told: {}", why.as_deref().unwrap_or("absent")),
-        };
-        let _ = writeln!(text, "{name:<18}{middle:>14}  {result}");
-    }
-    text
 }
 
 fn describe_side(side: &Side) -> String {
@@ -99,8 +74,13 @@ fn describe_side(side: &Side) -> String {
 
 /// The title of a metric and the formatter of its values.
 pub(crate) fn named(metric: &MetricComparison) -> (&str, fn(f64) -> String) {
-    let row = ROWS.iter().find(|(name, ..)| *name == metric.metric);
-    row.map_or((metric.metric.as_str(), three_digits as fn(f64) -> String), |row| (row.1, row.2))
+    format_of(&metric.metric)
+}
+
+/// The title of the metric with this name, and the formatter of its values.
+pub(crate) fn format_of(metric: &str) -> (&str, fn(f64) -> String) {
+    let row = ROWS.iter().find(|(name, ..)| *name == metric);
+    row.map_or((metric, three_digits as fn(f64) -> String), |row| (row.1, row.2))
 }
 
 /// The range of the strips: up to the farthest interval end, but at least 10 % and at most a factor of two.

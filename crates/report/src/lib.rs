@@ -2,6 +2,7 @@
 
 mod build;
 mod comparison;
+mod duet;
 mod floor;
 mod lab;
 mod live;
@@ -17,7 +18,8 @@ mod summary;
 mod write;
 
 pub use build::{floor_history, report, report_of_two};
-pub use comparison::{calibration, comparison};
+pub use comparison::comparison;
+pub use duet::{calibration, duet};
 pub use floor::floor;
 pub use lab::{lab_report, lab_summary, read_lab};
 pub use live::Live;

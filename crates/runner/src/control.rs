@@ -177,7 +177,7 @@ impl Control {
     ) -> Result<(), RunError> {
         let is_progress = self.running[place].on_line(line);
         if is_progress && self.before.is_some() {
-            self.on_progress(observer, on_event);
+            self.on_progress(on_event);
         }
         if self.before.is_none() && self.failed.is_none() {
             if self.running[place].stage >= Stage::Done {
@@ -194,10 +194,9 @@ impl Control {
         Ok(())
     }
 
-    fn on_progress(&mut self, observer: &mut dyn RunObserver, on_event: &mut dyn FnMut(&CrowdEvent)) {
+    fn on_progress(&mut self, on_event: &mut dyn FnMut(&CrowdEvent)) {
         self.frequency.sample();
         on_event(&total_progress(&mut self.running));
-        observer.progress(self.running.iter().map(|crowd| crowd.progress[0] + crowd.progress[1]).sum());
         if let Some(cpus) = self.sampler.as_mut().and_then(CpuSampler::sample) {
             on_event(&cpus);
         }
@@ -310,18 +309,7 @@ mod tests {
     use klatch_record::{CrowdInfo, Pacing, Workload};
 
     use super::*;
-
-    struct NoObserver;
-
-    impl RunObserver for NoObserver {
-        fn gate_opening(&mut self, _: &Targets) {}
-
-        fn progress(&mut self, _: u64) {}
-
-        fn deliveries_done(&mut self) -> Vec<Observation> {
-            Vec::new()
-        }
-    }
+    use crate::observer::NoObserver;
 
     /// A crowd that is a shell script.
     fn crowd(script: &str) -> CrowdCommand {

@@ -30,7 +30,6 @@ pub use execute::{Event, Outcome, execute};
 pub use folder::{make_folder, next_stem};
 pub use guards::{describe_noise, guard_series};
 pub use noise::{noise_between_starts, save_noise};
-pub use observer::RunObserver;
 pub use plan::{CrowdKind, Plan, Target, TargetError};
 pub use preflight::resolve_platform;
 pub use remote::{Remote, from_shell, in_shell};

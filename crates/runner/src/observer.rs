@@ -4,12 +4,9 @@ use klatch_instruments::{Files, Instruments, RunningInstruments, Targets};
 use klatch_record::Observation;
 
 /// Receives the phases of a run while it goes on.
-pub trait RunObserver {
+pub(crate) trait RunObserver {
     /// All users have joined, and the gate is about to open.
     fn gate_opening(&mut self, targets: &Targets);
-
-    /// `messages` have been sent and delivered so far.
-    fn progress(&mut self, messages: u64);
 
     /// The last delivery has arrived; all processes still live. Returns the observations of the run.
     fn deliveries_done(&mut self) -> Vec<Observation>;
@@ -28,12 +25,21 @@ impl<'a> WholeRun<'a> {
     }
 }
 
+/// Observes nothing.
+pub(crate) struct NoObserver;
+
+impl RunObserver for NoObserver {
+    fn gate_opening(&mut self, _: &Targets) {}
+
+    fn deliveries_done(&mut self) -> Vec<Observation> {
+        Vec::new()
+    }
+}
+
 impl RunObserver for WholeRun<'_> {
     fn gate_opening(&mut self, targets: &Targets) {
         self.running = Some(self.instruments.start(targets, self.files));
     }
-
-    fn progress(&mut self, _: u64) {}
 
     fn deliveries_done(&mut self) -> Vec<Observation> {
         self.running.take().map(RunningInstruments::finish).unwrap_or_default()

@@ -9,7 +9,7 @@ use crate::control::{self, CrowdsInRun, CrowdsOutcome};
 use crate::crowd_command::{CrowdAssignment, CrowdCommand};
 use crate::error::RunError;
 use crate::noise;
-use crate::observer::{RunObserver, WholeRun};
+use crate::observer::WholeRun;
 use crate::plan::{CrowdKind, Plan};
 use crate::preflight::shards;
 use crate::record::{CrowdPart, RunFacts, build_record};
@@ -97,20 +97,7 @@ impl<'a> Session<'a> {
     ) -> Result<Record, RunError> {
         let instruments =
             Instruments::new(Kernel::detect(), &self.plan.instruments, &self.environment.instruments);
-        self.run_observed(role, number, &mut WholeRun::new(&instruments, files), on_event)
-    }
-
-    /// Makes one run under `observer` instead of the plan's instruments.
-    ///
-    /// # Errors
-    /// See [`RunError`]. An invalid run is a record, not an error.
-    pub fn run_observed(
-        &mut self,
-        role: Role,
-        number: u32,
-        observer: &mut dyn RunObserver,
-        on_event: impl FnMut(&CrowdEvent),
-    ) -> Result<Record, RunError> {
+        let observer = &mut WholeRun::new(&instruments, files);
         let (started_at, pids) = (now(), self.server_pids());
         let silence_max = control::SILENCE_MAX;
         let outcome =

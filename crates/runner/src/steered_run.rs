@@ -1,11 +1,11 @@
 //! A run whose crowds the caller pauses, resumes and ends.
 
 use klatch_instruments::Targets;
-use klatch_record::{Observation, PausedCounts};
+use klatch_record::PausedCounts;
 
 use crate::control::{CrowdsInRun, CrowdsOutcome};
 use crate::error::RunError;
-use crate::observer::RunObserver;
+use crate::observer::NoObserver;
 use crate::running_crowd::{RunningCrowd, Stage};
 
 /// A run in progress. Dropping it stops its crowds.
@@ -52,18 +52,5 @@ impl<'a> SteeredRun<'a> {
         self.crowds.send_line("finish");
         self.crowds.advance(&mut NoObserver, &mut |_| {}, |_| false)?;
         Ok((self.started_at, self.crowds.outcome()?))
-    }
-}
-
-/// The caller observes the run by itself.
-struct NoObserver;
-
-impl RunObserver for NoObserver {
-    fn gate_opening(&mut self, _: &Targets) {}
-
-    fn progress(&mut self, _: u64) {}
-
-    fn deliveries_done(&mut self) -> Vec<Observation> {
-        Vec::new()
     }
 }

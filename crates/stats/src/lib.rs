@@ -4,6 +4,7 @@
 //! Samples are throughputs, times and costs: positive numbers, and few of them. So intervals are Student's t,
 //! and comparisons are ratios, whose scatter is the same in both directions on a logarithmic scale.
 
+mod batch;
 mod best;
 mod bootstrap;
 mod chance;
@@ -18,6 +19,7 @@ mod summary;
 mod t;
 mod trend;
 
+pub use batch::{BatchMean, batch_mean};
 pub use best::{Best, best};
 pub use bootstrap::ratio_of_means;
 pub use chance::chance_difference;
@@ -26,7 +28,7 @@ pub use fit::{LinearFit, linear_fit};
 pub use interval::{Interval, mean_interval};
 pub use outlier::outlier;
 pub use rank::ratio_of_medians;
-pub use ratio::{Design, POWER, Ratio, Sample, ratio_of_geometric_means};
+pub use ratio::{Design, POWER, Ratio, Sample, ratio_of_geometric_means, ratio_of_log};
 pub use sequential::{Sequential, StopDecision, stopped_interval};
 pub use summary::{Summary, median, summary};
 pub use trend::trend;

@@ -133,6 +133,14 @@ pub fn ratio_of_geometric_means<'a>(
             (b.mean - a.mean, error, degrees)
         }
     };
+    ratio_of_log(estimate, error, degrees, confidence)
+}
+
+/// The ratio whose logarithm has this estimate, standard error and degrees of freedom.
+///
+/// # Errors
+/// No scatter at all, or a confidence that is none.
+pub fn ratio_of_log(estimate: f64, error: f64, degrees: f64, confidence: f64) -> Result<Ratio, StatsError> {
     let t = t_two_sided(confidence, degrees)?;
     let smallest_difference = smallest_difference(error, degrees, t)?;
     let reach = t * error;

@@ -1,0 +1,186 @@
+//! The metrics of a duet: ratios of pairs, their mean per start, and the interval over starts.
+
+use klatch_record::{DuetMetric, DuetStart, RatioEstimate, Slice};
+use klatch_stats::{BatchMean, Sample, StatsError, batch_mean, ratio_of_geometric_means, ratio_of_log};
+
+/// With fewer starts the interval is that within starts.
+pub(crate) const STARTS_MIN: usize = 3;
+
+type SliceMetric = (&'static str, fn(&Slice) -> Option<f64>);
+
+/// The same names and definitions as the metrics of records.
+const METRICS: [SliceMetric; 6] = [
+    ("messages_per_s", |slice| Some(slice.messages as f64 / slice.elapsed_s)),
+    ("cpu_us_per_message", |slice| {
+        Some((slice.server_cpu_s? + slice.crowd_cpu_s?) * 1e6 / slice.messages as f64)
+    }),
+    (SERVER_CPU, |slice| Some(slice.server_cpu_s? * 1e6 / slice.messages as f64)),
+    ("server_cpu_per_crowd_cpu", |slice| Some(slice.server_cpu_s? / slice.crowd_cpu_s?)),
+    ("latency_p50_us", |slice| Some(slice.latency_p50_us)),
+    ("latency_p99_us", |slice| Some(slice.latency_p99_us)),
+];
+
+/// The metric that decides whether the interval is narrow enough.
+pub(crate) const SERVER_CPU: &str = "server_cpu_us_per_message";
+
+/// Compares all metrics over these starts. `first` is the number of first starts that the scatter is estimated from;
+/// `None` for all.
+pub(crate) fn metrics(starts: &[DuetStart], first: Option<usize>, confidence: f64) -> Vec<DuetMetric> {
+    METRICS.iter().map(|metric| compare(metric, starts, first, confidence)).collect()
+}
+
+/// The ratio of each start for one metric: the geometric mean of the ratios of its pairs. Starts without it are left out.
+pub(crate) fn start_ratios(starts: &[DuetStart], name: &str) -> Vec<f64> {
+    let metric = METRICS.iter().find(|(metric, _)| *metric == name).expect("the metric exists");
+    starts.iter().filter_map(|start| log_ratios(start, metric)).map(|logs| mean(&logs).exp()).collect()
+}
+
+fn compare(metric: &SliceMetric, starts: &[DuetStart], first: Option<usize>, confidence: f64) -> DuetMetric {
+    let logs: Option<Vec<Vec<f64>>> = starts.iter().map(|start| log_ratios(start, metric)).collect();
+    let side = |slice: fn(&klatch_record::SlicePair) -> &Slice| {
+        let pairs = starts.iter().flat_map(|start| &start.pairs);
+        let logs: Option<Vec<f64>> = pairs.map(|pair| Some(metric.1(slice(pair))?.ln())).collect();
+        logs.filter(|logs| !logs.is_empty()).map(|logs| mean(&logs).exp())
+    };
+    let mut result = DuetMetric {
+        metric: metric.0.to_owned(),
+        a: side(|pair| &pair.a),
+        b: side(|pair| &pair.b),
+        ratio: None,
+        absent: None,
+        starts: Vec::new(),
+        within_start: None,
+        between_starts: None,
+    };
+    let Some(logs) = logs.filter(|logs| !logs.is_empty()) else {
+        result.absent = Some("not every slice has it".to_owned());
+        return result;
+    };
+    let within: Result<Vec<BatchMean>, StatsError> =
+        logs.iter().map(|logs| batch_mean(logs, BatchMean::BATCHES)).collect();
+    result.starts = logs.iter().map(|logs| mean(logs).exp()).collect();
+    let within_square = within.as_ref().ok().map(|within| mean_of(within, |start| start.error.powi(2)));
+    result.within_start = within_square.map(f64::sqrt);
+    let ratio = if result.starts.len() >= STARTS_MIN {
+        result.between_starts = within_square.map(|square| between(&result.starts, square));
+        over_starts(&result.starts, first, confidence)
+    } else {
+        within.and_then(|within| within_starts(&within, confidence))
+    };
+    match ratio {
+        Ok(ratio) => result.ratio = Some(ratio),
+        Err(error) => result.absent = Some(error.to_string()),
+    }
+    result
+}
+
+/// Student's interval over the starts.
+fn over_starts(ratios: &[f64], first: Option<usize>, confidence: f64) -> Result<RatioEstimate, StatsError> {
+    let ones = vec![1.0; ratios.len()];
+    let sample = |values| first.map_or_else(|| Sample::from(values), |first| Sample::stopped(values, first));
+    let (a, b) = (sample(ones.as_slice()), sample(ratios));
+    ratio_of_geometric_means(a, b, klatch_stats::Design::Paired, confidence).map(estimate)
+}
+
+/// The interval of one or two starts, from the scatter within them alone.
+fn within_starts(starts: &[BatchMean], confidence: f64) -> Result<RatioEstimate, StatsError> {
+    let number = starts.len() as f64;
+    let error = starts.iter().map(|start| start.error.powi(2)).sum::<f64>().sqrt() / number;
+    let degrees = starts.iter().map(|start| start.degrees).sum();
+    ratio_of_log(mean_of(starts, |start| start.mean), error, degrees, confidence).map(estimate)
+}
+
+fn estimate(ratio: klatch_stats::Ratio) -> RatioEstimate {
+    let klatch_stats::Ratio { interval, smallest_difference } = ratio;
+    RatioEstimate { estimate: interval.estimate, low: interval.low, high: interval.high, smallest_difference }
+}
+
+/// Standard deviation between starts, beyond what the scatter within them explains.
+fn between(ratios: &[f64], within_square: f64) -> f64 {
+    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    let center = mean(&logs);
+    let variance = logs.iter().map(|log| (log - center).powi(2)).sum::<f64>() / (logs.len() as f64 - 1.0);
+    (variance - within_square).max(0.0).sqrt()
+}
+
+fn log_ratios(start: &DuetStart, (_, value): &SliceMetric) -> Option<Vec<f64>> {
+    let logs = start.pairs.iter().map(|pair| Some((value(&pair.b)? / value(&pair.a)?).ln()));
+    let logs: Option<Vec<f64>> = logs.collect();
+    logs.filter(|logs| !logs.is_empty() && logs.iter().all(|log| log.is_finite()))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    mean_of(values, |value| *value)
+}
+
+fn mean_of<T>(values: &[T], of: impl Fn(&T) -> f64) -> f64 {
+    values.iter().map(of).sum::<f64>() / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use klatch_record::SlicePair;
+
+    use super::*;
+
+    fn start(number: u32, ratios: &[f64]) -> DuetStart {
+        let slice = |server_cpu_s| Slice {
+            messages: 1_000_000,
+            elapsed_s: 1.0,
+            server_cpu_s,
+            crowd_cpu_s: Some(2.0),
+            latency_p50_us: 10.0,
+            latency_p99_us: 20.0,
+            end_margin_ms: 0.0,
+        };
+        let pair = |ratio: &f64| SlicePair {
+            at_s: 0.0,
+            a_first: true,
+            a: slice(Some(2.0)),
+            b: slice(Some(2.0 * ratio)),
+        };
+        DuetStart {
+            number,
+            pairs: ratios.iter().map(pair).collect(),
+            disturbed: 0,
+            others_share: None,
+            steal_share: None,
+        }
+    }
+
+    fn noisy(center: f64) -> Vec<f64> {
+        (0..40).map(|i| center * (1.0 + 0.01 * f64::from(i * 7919 % 13 - 6) / 6.0)).collect()
+    }
+
+    fn server_cpu(starts: &[DuetStart]) -> DuetMetric {
+        metrics(starts, None, 0.95).into_iter().find(|metric| metric.metric == SERVER_CPU).unwrap()
+    }
+
+    #[test]
+    fn one_start_has_the_interval_of_its_pairs() {
+        let metric = server_cpu(&[start(1, &noisy(1.05))]);
+        let ratio = metric.ratio.unwrap();
+        assert!(ratio.shows_difference() && (1.03..1.07).contains(&ratio.estimate), "{ratio:?}");
+        assert_eq!(metric.between_starts, None);
+        assert_eq!(metric.a, Some(2.0));
+    }
+
+    #[test]
+    fn the_difference_between_starts_widens_the_interval() {
+        let starts: Vec<_> =
+            [1.00, 1.02, 0.98].iter().zip(1..).map(|(&at, n)| start(n, &noisy(at))).collect();
+        let metric = server_cpu(&starts);
+        let ratio = metric.ratio.unwrap();
+        assert!(ratio.high - ratio.low > 0.09, "{ratio:?}");
+        assert!((0.015..0.025).contains(&metric.between_starts.unwrap()), "{metric:?}");
+        assert_eq!(metric.starts.len(), 3);
+    }
+
+    #[test]
+    fn a_metric_that_a_slice_lacks_is_absent() {
+        let mut one = start(1, &noisy(1.0));
+        one.pairs[3].b.server_cpu_s = None;
+        let metric = server_cpu(&[one]);
+        assert_eq!((metric.ratio, metric.absent.as_deref()), (None, Some("not every slice has it")));
+    }
+}

@@ -1,0 +1,186 @@
+//! Duets: two servers, or two crowds, compared in slices of time. While one runs, the other is paused at a message
+//! boundary, so both see nearly the same machine.
+//!
+//! The idea is duet benchmarking (Bulej, Horký, Tůma, Farquet, Prokopec: Duet Benchmarking: Improving Measurement Accuracy in
+//! the Cloud, ICPE 2020), which runs both at the same time; so does [`DuetPlan::together`].
+
+mod estimate;
+mod instruments;
+mod plan;
+mod sides;
+mod slices;
+mod starts;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use klatch_platforms::Processes;
+use klatch_record::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetSide, SaveError, save_json};
+use klatch_runner::{RunError, make_folder, now};
+use klatch_stats::{Sequential, StatsError, StopDecision};
+use thiserror::Error;
+
+pub use plan::DuetPlan;
+
+use instruments::InstrumentStarts;
+use starts::{ServerStarts, StartOutcome, Starts, start_time};
+
+/// Why a duet could not be made. What was measured before stays on disk.
+#[derive(Debug, Error)]
+pub enum DuetError {
+    /// A run could not be made.
+    #[error(transparent)]
+    Run(Box<RunError>),
+    /// Pacing `flood` keeps the buffers of all connections full, so a pause takes seconds.
+    #[error(
+        "a duet needs moments without messages in flight, which pacing flood does not have: use turns, rounds or rate"
+    )]
+    Flood,
+    /// Pauses over the network would be seconds apart.
+    #[error("a duet runs its crowds on this machine, not on hosts")]
+    Hosts,
+    /// There is nothing to share.
+    #[error("--together needs at least two CPUs")]
+    OneCpu,
+    /// The option and the knob contradict each other.
+    #[error("--together sets the knob cpus of both sides by itself: leave the knob out")]
+    Cpus,
+    /// An instrument did not run.
+    #[error("{0}")]
+    Instrument(String),
+    /// The required width is none.
+    #[error(transparent)]
+    Stats(#[from] StatsError),
+    /// The result cannot be written.
+    #[error(transparent)]
+    Save(#[from] SaveError),
+}
+
+impl From<RunError> for DuetError {
+    fn from(error: RunError) -> DuetError {
+        DuetError::Run(Box::new(error))
+    }
+}
+
+/// How far a duet is.
+#[derive(Clone, Copy, Debug)]
+pub struct DuetProgress {
+    /// The start that runs, counted from 1.
+    pub start: u32,
+    /// Pairs of this start so far.
+    pub pairs: usize,
+    /// Time since the beginning.
+    pub elapsed: Duration,
+}
+
+/// A duet, and where it was written.
+pub struct DuetOutcome {
+    /// The result.
+    pub duet: Duet,
+    /// The folder with `duet.json` and the records of both sides.
+    pub folder: PathBuf,
+}
+
+/// Compares two sides. Writes `duet.json` after each start, and a record per start and side below `a` and `b`.
+///
+/// # Errors
+/// See [`DuetError`]. Every process that was started is stopped. An interrupt and a run that is not valid are part of the
+/// result, if something was measured before.
+pub fn duet(
+    plan: DuetPlan,
+    processes: &Processes,
+    on_progress: impl FnMut(DuetProgress),
+) -> Result<DuetOutcome, DuetError> {
+    let plan = plan.prepared()?;
+    let folder = results_folder(&plan)?;
+    let mut starts = ServerStarts::new(&plan, processes, &folder)?;
+    make_starts(&plan, &mut starts, processes, folder, on_progress)
+}
+
+/// Measures what the instruments of side B's plan cost: A and B are the same server and crowd, and the instruments observe in
+/// the slices of B alone.
+///
+/// # Errors
+/// As for [`duet`].
+pub fn instrument_duet(
+    plan: DuetPlan,
+    processes: &Processes,
+    on_progress: impl FnMut(DuetProgress),
+) -> Result<DuetOutcome, DuetError> {
+    let plan = plan.prepared()?;
+    let folder = results_folder(&plan)?;
+    let mut starts = InstrumentStarts::new(&plan, processes, &folder)?;
+    make_starts(&plan, &mut starts, processes, folder, on_progress)
+}
+
+fn results_folder(plan: &DuetPlan) -> Result<PathBuf, DuetError> {
+    let out = &plan.sides[0].out;
+    let in_out = |source| RunError::Folder { out: out.clone(), source };
+    Ok(make_folder(out, &plan.folder_name, Timestamp::now()).map_err(in_out)?)
+}
+
+fn make_starts(
+    plan: &DuetPlan,
+    starts: &mut dyn Starts,
+    processes: &Processes,
+    folder: PathBuf,
+    mut on_progress: impl FnMut(DuetProgress),
+) -> Result<DuetOutcome, DuetError> {
+    let most = plan.starts as usize;
+    let rule =
+        plan.within.map(|within| Sequential::new(Sequential::FIRST_MIN, most, within, plan.confidence));
+    let rule = rule.transpose()?;
+    let mut duet = empty(plan, starts.sides());
+    let began = Instant::now();
+    for number in 1..=plan.starts {
+        let time = start_time(began, plan.time, plan.starts - number + 1);
+        let (start, end) = match starts.make(number, &time, &mut on_progress) {
+            Ok(StartOutcome::Complete(start)) => (Some(start), DuetEnd::Complete),
+            Ok(StartOutcome::Interrupted(start)) => (Some(start), DuetEnd::Interrupted),
+            Ok(StartOutcome::Failed { start, side, reasons }) => {
+                (start, DuetEnd::Failed { side: ["a", "b"][side].to_owned(), reasons })
+            }
+            Err(_) if processes.interrupted() && number > 1 => (None, DuetEnd::Interrupted),
+            Err(error) => return Err(error),
+        };
+        duet.starts.extend(start);
+        // A start that was cut short counts only if there is no other.
+        let complete =
+            if end == DuetEnd::Complete { duet.starts.len() } else { (number as usize - 1).max(1) };
+        let complete = &duet.starts[..complete.min(duet.starts.len())];
+        let first = rule.as_ref().map(|_| Sequential::FIRST_MIN).filter(|first| complete.len() >= *first);
+        duet.metrics = estimate::metrics(complete, first, plan.confidence);
+        duet.end = end;
+        save_json(&duet, &folder.join("duet.json"))?;
+        if duet.end != DuetEnd::Complete || is_narrow(rule.as_ref(), &duet)? {
+            break;
+        }
+    }
+    Ok(DuetOutcome { duet, folder })
+}
+
+fn empty(plan: &DuetPlan, [a, b]: [DuetSide; 2]) -> Duet {
+    Duet {
+        schema: DUET_SCHEMA_NAME.to_owned(),
+        klatch: plan.sides[0].build.clone(),
+        started_at: now(),
+        a,
+        b,
+        workload: plan.sides[0].workload.clone(),
+        slice_ms: plan.slice.as_secs_f64() * 1e3,
+        together: plan.together,
+        confidence: plan.confidence,
+        seed: plan.sides[0].seed,
+        starts: Vec::new(),
+        metrics: Vec::new(),
+        end: DuetEnd::Complete,
+    }
+}
+
+/// Whether the stopping rule ends the duet.
+fn is_narrow(rule: Option<&Sequential>, duet: &Duet) -> Result<bool, StatsError> {
+    let Some(rule) = rule else { return Ok(false) };
+    let ratios = estimate::start_ratios(&duet.starts, estimate::SERVER_CPU);
+    Ok(rule.evaluate(&ratios)? != StopDecision::Open)
+}

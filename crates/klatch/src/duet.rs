@@ -1,0 +1,287 @@
+//! `klatch duet`: two servers or crowds, compared in slices of time.
+
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use klatch_compare::{DuetOutcome, DuetPlan, DuetProgress, duet};
+use klatch_platforms::{PlatformRequest, Processes, Setting};
+use klatch_record::{Duet as DuetResult, DuetEnd};
+use klatch_runner::{CrowdKind, Plan, Remote};
+
+use crate::INTERRUPTED;
+use crate::crowd::seconds;
+use crate::duet_side::DuetSideName;
+use crate::output::{print, print_error, print_line};
+use crate::quantity::{Percent, Time};
+use crate::run::CrowdName;
+use crate::version::build;
+use crate::workload::EndlessWorkloadArgs;
+
+/// Compare two servers in slices of time, to about one per cent
+///
+/// Starts both servers and a crowd for each. In each pair of slices A and B run once, in random order, while the other is paused
+/// at a moment without messages in flight. So both see nearly the same machine, and the ratio of a pair is free of most of its
+/// noise. The interval is over the starts.
+///
+/// A side is NAME[@VERSION][:KNOB=VALUE,…], FILE.toml or irc://HOST:PORT.
+///
+/// Exit status: 0 compared, 1 B is shown to be slower by more than --fail-if-slower, 2 could not compare.
+#[derive(Args)]
+pub(crate) struct Duet {
+    /// Base of the ratios
+    a: DuetSideName,
+    /// What to compare with it; for two crowds, the same server
+    b: DuetSideName,
+    /// Folder with platform files for A, in addition to those that Klatch brings
+    #[arg(long, value_name = "DIR", help_heading = SIDES)]
+    catalog_a: Option<PathBuf>,
+    /// Folder with platform files for B: another build of the same server
+    #[arg(long, value_name = "DIR", help_heading = SIDES)]
+    catalog_b: Option<PathBuf>,
+    /// Java program for Java servers and crowds [default: from JAVA_HOME, PATH, /usr/lib/jvm]
+    #[arg(long, value_name = "PATH", help_heading = SIDES)]
+    java: Option<PathBuf>,
+    /// Load generator of both sides
+    #[arg(long, value_enum, default_value_t = CrowdName::Native, help_heading = SIDES)]
+    crowd: CrowdName,
+    /// Load generator of side B, if another one
+    #[arg(long, value_enum, help_heading = SIDES)]
+    crowd_b: Option<CrowdName>,
+    /// Longest time without a delivery
+    #[arg(long, default_value_t = 10.0, value_name = "SECONDS", help_heading = SIDES)]
+    timeout: f64,
+    /// Knob of both crowds
+    #[arg(long = "crowd-knob", value_name = "NAME=VALUE", help_heading = SIDES)]
+    crowd_knobs: Vec<Setting>,
+    #[command(flatten)]
+    workload: EndlessWorkloadArgs,
+    #[command(flatten)]
+    schedule: DuetSchedule,
+    /// Fail if B is shown to be slower by more than this, in throughput or in CPU time of the server per message
+    #[arg(long, value_name = "PERCENT", help_heading = RESULT)]
+    fail_if_slower: Option<Percent>,
+    /// Folder for the results
+    #[arg(long, default_value = "results", value_name = "DIR", help_heading = RESULT)]
+    out: PathBuf,
+    /// Print the result as one line of JSON
+    #[arg(long, help_heading = RESULT)]
+    json: bool,
+}
+
+/// How long to measure, and how.
+#[derive(Args)]
+pub(crate) struct DuetSchedule {
+    /// Time for the whole duet: 90s, 5m
+    #[arg(long = "for", default_value = "2m", value_name = "TIME", help_heading = SCHEDULE)]
+    time: Time,
+    /// End early when the interval of the server's CPU time per message is this narrow, on each side of the ratio
+    #[arg(long, value_name = "PERCENT", help_heading = SCHEDULE)]
+    within: Option<Percent>,
+    /// Starts of both servers, which share the time; with --within, the most [default: one per 6 s, or 20 s with Java]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = SCHEDULE)]
+    starts: Option<u32>,
+    /// Length of a slice [default: 50ms; under instruments, 400ms]
+    #[arg(long, value_name = "TIME", help_heading = SCHEDULE)]
+    slice: Option<Time>,
+    /// Time after each start that does not count [default: 1s, or 6s with Java]
+    #[arg(long, value_name = "TIME", help_heading = SCHEDULE)]
+    warmup: Option<Time>,
+    /// Run both sides at the same time, each on half of the CPUs, instead of in turns
+    #[arg(long, help_heading = SCHEDULE)]
+    together: bool,
+    /// Seed of the order within the pairs
+    #[arg(long, default_value_t = 1, help_heading = SCHEDULE)]
+    seed: u64,
+}
+
+const SIDES: &str = "Sides";
+const SCHEDULE: &str = "Schedule";
+const RESULT: &str = "Result";
+
+/// Time of one start by default, and its first part that does not count. The differences between starts limit what a duet
+/// shows, so starts are short; a JVM compiles for its first seconds.
+const NATIVE_START: (Duration, Duration) = (Duration::from_secs(6), Duration::from_secs(1));
+const JAVA_START: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(6));
+/// Pairs that each start must have time for.
+const PAIRS_MIN: u32 = 20;
+/// Length of a slice by default: the scatter of pairs hardly depends on the length, so many short slices show more.
+const SLICE: Duration = Duration::from_millis(50);
+
+impl DuetSchedule {
+    /// The plan of a duet of these sides; `slice` is the default length of a slice if it is not the usual one.
+    pub(crate) fn plan(
+        &self,
+        sides: [Plan; 2],
+        slice: Option<Duration>,
+        folder_name: &str,
+    ) -> anyhow::Result<DuetPlan> {
+        let java = |side: &Plan| {
+            side.crowd == CrowdKind::Java
+                || side.platform.name.as_ref().is_some_and(|name| name.starts_with("java"))
+        };
+        let (per_start, warmup) = if sides.iter().any(java) { JAVA_START } else { NATIVE_START };
+        let fitting = (self.time.0.as_secs_f64() / per_start.as_secs_f64()).round() as u32;
+        let starts = self.starts.unwrap_or(fitting.clamp(3, 100));
+        let per_start = self.time.0 / starts;
+        let warmup = self.warmup.map_or(warmup, |time| time.0);
+        let slice = self.slice.map_or(slice.unwrap_or(SLICE), |time| time.0);
+        let range = Duration::from_millis(10)..=Duration::from_secs(10);
+        anyhow::ensure!(range.contains(&slice), "slice must be 10ms..=10s, got {slice:?}");
+        let needed = warmup + 2 * PAIRS_MIN * slice;
+        anyhow::ensure!(
+            per_start >= needed,
+            "each of {starts} starts has {:.1} s, and a warm-up of {:.1} s with {PAIRS_MIN} pairs of slices of {:.0} ms needs {:.1} s: \
+             raise --for, or lower --starts or --warmup",
+            per_start.as_secs_f64(),
+            warmup.as_secs_f64(),
+            slice.as_secs_f64() * 1e3,
+            needed.as_secs_f64()
+        );
+        Ok(DuetPlan {
+            sides,
+            time: self.time.0,
+            slice,
+            warmup,
+            starts,
+            within: self.within.map(|within| within.0 / 100.0),
+            together: self.together,
+            confidence: 0.95,
+            folder_name: folder_name.to_owned(),
+        })
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
+impl Duet {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let sides = [
+            self.side(&self.a, self.catalog_a.clone(), self.crowd)?,
+            self.side(&self.b, self.catalog_b.clone(), self.crowd_b.unwrap_or(self.crowd))?,
+        ];
+        let plan = self.schedule.plan(sides, None, "duet")?;
+        let all = Processes::default();
+        let stopper = all.clone();
+        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
+        let outcome = match duet(plan, &all, show_progress(self.json)) {
+            Err(_) if all.interrupted() => {
+                print_error(
+                    "klatch: interrupted before anything was measured; servers and crowds are stopped",
+                );
+                return Ok(ExitCode::from(INTERRUPTED));
+            }
+            outcome => outcome?,
+        };
+        self.show(&outcome)?;
+        show_end(&outcome.duet);
+        Ok(match self.fail_if_slower {
+            Some(limit)
+                if outcome.duet.end == DuetEnd::Complete && is_slower(&outcome.duet, limit.0 / 100.0) =>
+            {
+                ExitCode::FAILURE
+            }
+            _ => exit_code(&outcome.duet),
+        })
+    }
+
+    fn show(&self, outcome: &DuetOutcome) -> anyhow::Result<()> {
+        if self.json {
+            print_line(serde_json::to_string(&outcome.duet)?);
+        } else {
+            print(klatch_report::duet(&outcome.duet));
+            print_line(format_args!("results: {}", outcome.folder.display()));
+        }
+        Ok(())
+    }
+
+    fn side(&self, name: &DuetSideName, catalog: Option<PathBuf>, crowd: CrowdName) -> anyhow::Result<Plan> {
+        let (platform, target) = match name.clone() {
+            DuetSideName::Platform(request) => {
+                let catalog = catalog.or(request.catalog);
+                (PlatformRequest { java: self.java.clone(), catalog, ..request }, None)
+            }
+            DuetSideName::Target(target) => (PlatformRequest::default(), Some(target)),
+        };
+        Ok(Plan {
+            platform,
+            target,
+            crowd: crowd.kind(),
+            crowd_settings: self.crowd_knobs.clone(),
+            timeout: seconds("timeout", self.timeout)?,
+            ..duet_plan(self.workload.workload()?, self.out.clone(), self.schedule.seed())?
+        })
+    }
+}
+
+/// Prints how the duet ended, if it was not as planned.
+pub(crate) fn show_end(duet: &DuetResult) {
+    match &duet.end {
+        DuetEnd::Complete => {}
+        DuetEnd::Interrupted => {
+            print_error("klatch: interrupted; servers and crowds are stopped, finished starts count");
+        }
+        DuetEnd::Failed { side, reasons } => {
+            let name = if side == "a" { &duet.a } else { &duet.b };
+            print_error(format_args!("klatch: side {} ({}): {reasons}", side.to_uppercase(), name.platform));
+        }
+    }
+}
+
+pub(crate) fn exit_code(duet: &DuetResult) -> ExitCode {
+    match duet.end {
+        DuetEnd::Complete => ExitCode::SUCCESS,
+        DuetEnd::Interrupted => ExitCode::from(INTERRUPTED),
+        DuetEnd::Failed { .. } => ExitCode::from(crate::COULD_NOT_RUN),
+    }
+}
+
+/// A plan on this machine, with one server and one crowd.
+pub(crate) fn duet_plan(workload: klatch_record::Workload, out: PathBuf, seed: u64) -> anyhow::Result<Plan> {
+    Ok(Plan {
+        platform: PlatformRequest::default(),
+        target: None,
+        crowd: CrowdKind::Native,
+        crowd_settings: Vec::new(),
+        sysctls: Vec::new(),
+        scheduler: None,
+        workload,
+        shards: 1,
+        servers: 1,
+        listen: Ipv4Addr::LOCALHOST.into(),
+        remote: Remote::default(),
+        instruments: Vec::new(),
+        warmups: 0,
+        trials: 1,
+        out,
+        ready_timeout: seconds("ready timeout", 60.0)?,
+        timeout: seconds("timeout", 10.0)?,
+        connect_timeout: seconds("connect timeout", 10.0)?,
+        crowd_loops: 1,
+        seed,
+        build: build(),
+    })
+}
+
+/// Prints how far the duet is after its first pair, and then once in ten seconds.
+pub(crate) fn show_progress(quiet: bool) -> impl FnMut(DuetProgress) {
+    let mut next = Duration::ZERO;
+    move |DuetProgress { start, pairs, elapsed }| {
+        if elapsed >= next && !quiet {
+            next = elapsed + Duration::from_secs(10);
+            print_error(format_args!("{:.0} s: start {start}, {pairs} pairs", elapsed.as_secs_f64()));
+        }
+    }
+}
+
+/// Whether B is shown to be slower by more than `limit`: the whole interval is beyond it.
+fn is_slower(duet: &DuetResult, limit: f64) -> bool {
+    let ratio = |name: &str| duet.metrics.iter().find(|metric| metric.metric == name)?.ratio;
+    let more_cpu = ratio("server_cpu_us_per_message").is_some_and(|ratio| ratio.low > 1.0 + limit);
+    let fewer_messages = ratio("messages_per_s").is_some_and(|ratio| ratio.high < 1.0 / (1.0 + limit));
+    more_cpu || fewer_messages
+}
