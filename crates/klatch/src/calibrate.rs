@@ -26,6 +26,7 @@ const OBSERVED_SLICE: Duration = Duration::from_millis(400);
 ///
 /// Exit status: 0 calibrated, 2 could not calibrate.
 #[derive(Args)]
+#[command(args_override_self = true)]
 pub(crate) struct Calibrate {
     #[command(flatten)]
     platforms: PlatformArgs,

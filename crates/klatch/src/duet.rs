@@ -30,6 +30,7 @@ use crate::workload::EndlessWorkloadArgs;
 ///
 /// Exit status: 0 compared, 1 B is shown to be slower by more than --fail-if-slower, 2 could not compare.
 #[derive(Args)]
+#[command(args_override_self = true)]
 pub(crate) struct Duet {
     /// Base of the ratios
     a: DuetSideName,

@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(knobs, ["gc=zgc", "yield=on"]);
         assert_eq!(platform("native-epoll").settings.len(), 0);
         assert!(matches!("nats://[::1]:4222".parse(), Ok(DuetSideName::Target(_))));
-        for wrong in ["", "x:y", "fax://x:1", "nowhere.toml"] {
+        for wrong in ["", ":a=b", "fax://x:1", "nowhere.toml"] {
             assert!(wrong.parse::<DuetSideName>().is_err(), "{wrong}");
         }
     }

@@ -31,7 +31,7 @@ fn pairs(duet: &Duet) -> usize {
 fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
     let out = tempfile::tempdir().unwrap();
     let finished = Finished::run(
-        duet("native-epoll", "native-epoll", out.path()).args(["--for", "4500ms", "--starts", "3", "--json"]),
+        duet("native-epoll", "native-epoll", out.path()).args(["--for", "9s", "--starts", "3", "--json"]),
     );
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let duet = result(&finished);

@@ -45,7 +45,8 @@ fn commands_survive_a_closed_standard_output() {
         assert!(side.join("latest/trial-1.json").is_file(), "the record is the result: {finished:?}");
     }
     let paths = [a.to_str().unwrap(), b.to_str().unwrap()];
-    let calibrate = ["--time", "0.1", "--rooms", "1", "--users", "2", "--count", "5", "--out", paths[0]];
+    let schedule = ["--for", "3s", "--starts", "1", "--slice", "20ms", "--warmup", "20ms"];
+    let calibrate = [&["--rooms", "1", "--users", "2", "--out", paths[0]] as &[&str], &schedule].concat();
     let plan = ["plan", "--target", "irc://127.0.0.1:1", "--shards", "2"];
     let conformance = ["conformance", "native-epoll"];
     for arguments in [

@@ -87,9 +87,9 @@ pub struct SlicePair {
     pub at_s: f64,
     /// Whether A's slice was the first.
     pub a_first: bool,
-    /// A's slice.
+    /// What side A did.
     pub a: Slice,
-    /// B's slice.
+    /// What side B did.
     pub b: Slice,
 }
 

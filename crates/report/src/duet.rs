@@ -52,14 +52,15 @@ fn method(duet: &Duet) -> String {
     let pairs: usize = duet.starts.iter().map(|start| start.pairs.len()).sum();
     let order = if duet.together { "at the same time" } else { "in turns" };
     format!(
-        "geometric mean of the ratios of {pairs} pairs of slices of {:.0} ms, {order}, in {}",
+        "geometric mean of the ratios of {} of slices of {:.0} ms, {order}, in {}",
+        counted(pairs, "pair"),
         duet.slice_ms,
-        starts(duet.starts.len())
+        counted(duet.starts.len(), "start")
     )
 }
 
-fn starts(number: usize) -> String {
-    if number == 1 { "one start".to_owned() } else { format!("{number} starts") }
+fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("one {what}") } else { format!("{number} {what}s") }
 }
 
 fn reach(duet: &Duet) -> f64 {
@@ -96,7 +97,7 @@ fn scatter(duet: &Duet) -> String {
             "server CPU per message: exact to {} (standard error) in {}; the difference between starts is not in the interval, \
              which needs at least three",
             percent(within),
-            starts(duet.starts.len())
+            counted(duet.starts.len(), "start")
         ),
     }
 }
@@ -109,7 +110,8 @@ fn notes(duet: &Duet) -> Vec<String> {
     let mut notes = Vec::new();
     if disturbed > 0 {
         notes.push(format!(
-            "{disturbed} pairs left out: the paused side used CPU time during the other's slice"
+            "{} left out: the paused side used CPU time during the other's slice",
+            counted(disturbed as usize, "pair")
         ));
     }
     if others > 0.02 {

@@ -3,7 +3,7 @@
 //! crowd: `go` opens its gate, `quit` ends it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use klatch_instruments::Targets;
 use klatch_machine::{CpuFrequency, MachineTime, Snapshot};
@@ -77,7 +77,7 @@ pub(crate) fn run_crowds(
     mut on_event: impl FnMut(&CrowdEvent),
 ) -> Result<CrowdsOutcome, RunError> {
     let mut in_run = CrowdsInRun::start(crowds, processes, servers, silence_max)?;
-    in_run.advance(observer, &mut on_event, |_| false)?;
+    in_run.advance(observer, &mut on_event, Duration::MAX, |_| false)?;
     in_run.outcome()
 }
 
@@ -109,19 +109,27 @@ impl<'a> CrowdsInRun<'a> {
         Ok(CrowdsInRun { control, lines, processes, silence_max })
     }
 
-    /// Controls the crowds until `reached` holds. Returns false if all crowds have ended without it.
+    /// Controls the crowds until `reached` holds, for `limit` at most. Returns false if all crowds have ended without it.
     pub(crate) fn advance(
         &mut self,
         observer: &mut dyn RunObserver,
         on_event: &mut dyn FnMut(&CrowdEvent),
+        limit: Duration,
         reached: impl Fn(&[RunningCrowd]) -> bool,
     ) -> Result<bool, RunError> {
+        let began = Instant::now();
         while self.control.running.iter().any(|crowd| crowd.stage < Stage::Ended) {
             if reached(&self.control.running) {
-                return Ok(true);
+                // An interrupt ends crowds too.
+                return if self.processes.interrupted() { Err(RunError::Interrupted) } else { Ok(true) };
             }
-            let (place, line) = match self.lines.recv_timeout(self.silence_max) {
+            let left = limit.saturating_sub(began.elapsed());
+            let (place, line) = match self.lines.recv_timeout(left.min(self.silence_max)) {
+                Ok(_) if left.is_zero() => return Err(RunError::NoPause { limit_s: limit.as_secs_f64() }),
                 Ok(line) => line,
+                Err(RecvTimeoutError::Timeout) if left < self.silence_max => {
+                    return Err(RunError::NoPause { limit_s: limit.as_secs_f64() });
+                }
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(RunError::CrowdSilent { silent_s: self.silence_max.as_secs_f64() });
                 }
@@ -303,8 +311,6 @@ fn total_progress(running: &mut [RunningCrowd]) -> CrowdEvent {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use klatch_platforms::ResolvedKnobs;
     use klatch_record::{CrowdInfo, Pacing, Workload};
 

@@ -60,6 +60,14 @@ pub enum RunError {
         /// The last lines of its standard error.
         stderr: String,
     },
+    /// A crowd did not obey `pause`.
+    #[error(
+        "the crowd did not pause within {limit_s} s: its program may be older than this klatch; build both again"
+    )]
+    NoPause {
+        /// Longest time for a pause, s.
+        limit_s: f64,
+    },
     /// No crowd printed a line for too long.
     #[error("the crowd reported nothing for {silent_s} s and was stopped")]
     CrowdSilent {

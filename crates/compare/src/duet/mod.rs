@@ -76,7 +76,7 @@ pub struct DuetProgress {
 
 /// A duet, and where it was written.
 pub struct DuetOutcome {
-    /// The result.
+    /// The result, as it was saved.
     pub duet: Duet,
     /// The folder with `duet.json` and the records of both sides.
     pub folder: PathBuf,
