@@ -104,7 +104,7 @@ pub struct Slice {
     pub server_cpu_s: Option<f64>,
     /// CPU time of the crowds, s; `null` for crowds on other machines.
     pub crowd_cpu_s: Option<f64>,
-    /// Median latency, µs.
+    /// Median of the latencies, µs.
     pub latency_p50_us: f64,
     /// 99th percentile of the latency, µs.
     pub latency_p99_us: f64,
@@ -112,7 +112,7 @@ pub struct Slice {
     pub end_margin_ms: f64,
 }
 
-/// One metric, compared.
+/// One metric of both sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DuetMetric {
     /// Its name, as in records, with the unit last.

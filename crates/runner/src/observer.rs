@@ -25,7 +25,7 @@ impl<'a> WholeRun<'a> {
     }
 }
 
-/// Observes nothing.
+/// For runs that are not observed.
 pub(crate) struct NoObserver;
 
 impl RunObserver for NoObserver {
