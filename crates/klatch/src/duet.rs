@@ -16,6 +16,7 @@ use crate::crowd::seconds;
 use crate::duet_side::DuetSideName;
 use crate::output::{print, print_error, print_line};
 use crate::quantity::{Percent, Time};
+use crate::report::save_duet_report;
 use crate::run::CrowdName;
 use crate::version::build;
 use crate::workload::EndlessWorkloadArgs;
@@ -196,6 +197,8 @@ impl Duet {
         } else {
             print(klatch_report::duet(&outcome.duet));
             print_line(format_args!("results: {}", outcome.folder.display()));
+            let report = save_duet_report(&outcome.folder, &outcome.duet)?;
+            print_line(format_args!("report: {}", report.display()));
         }
         Ok(())
     }

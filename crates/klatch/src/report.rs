@@ -9,16 +9,17 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use klatch_compare::{Terms, compare};
 use klatch_record::lab::{Outcome, Study};
-use klatch_record::{Estimator, error_chain};
+use klatch_record::{Duet, Estimator, error_chain};
 use klatch_report::{
-    Source, csv, floor_history, html, json, lab_report, markdown, read, read_floor, read_lab, report_of_two,
+    Source, csv, duet_report, floor_history, html, json, lab_report, markdown, read, read_duet, read_floor,
+    read_lab, report_of_two,
 };
 
 /// Write a report of results: a page, Markdown, CSV or JSON
 ///
 /// A report contains the answer, charts with their numbers, run rules, environments and commands. Two folders appear side by
-/// side with ratios and intervals. Several records become one report. A history of klatch floor and a folder of a lab study
-/// also have reports.
+/// side with ratios and intervals. Several records become one report. A duet, a history of klatch floor and a folder of a lab
+/// study also have reports.
 ///
 /// Exit status: 0 written, 2 could not write.
 #[derive(Args)]
@@ -79,6 +80,11 @@ impl Report {
             );
             return Ok(lab_report(folder, &study, &outcomes));
         }
+        if let [path] = self.paths.as_slice()
+            && let Some(duet) = read_duet(path)?
+        {
+            return Ok(duet_report(path, &duet));
+        }
         match self.paths.as_slice() {
             [a, b] if a.is_dir() && b.is_dir() => report_side_by_side(a, b),
             paths => {
@@ -112,6 +118,13 @@ impl Report {
 pub(crate) fn save_report(folder: &Path) -> anyhow::Result<PathBuf> {
     let path = folder.join("report.html");
     save(&render(&klatch_report::report(&read(folder)?), Format::Html)?, &path)?;
+    Ok(path)
+}
+
+/// Writes the report of a duet to `report.html` in its folder.
+pub(crate) fn save_duet_report(folder: &Path, duet: &Duet) -> anyhow::Result<PathBuf> {
+    let path = folder.join("report.html");
+    save(&render(&duet_report(folder, duet), Format::Html)?, &path)?;
     Ok(path)
 }
 

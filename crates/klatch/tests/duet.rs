@@ -51,6 +51,12 @@ fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
     let record: Record = serde_json::from_str(&record).unwrap();
     assert_eq!((record.verdict.status, record.checks.finished), (Status::Valid, true), "{record:?}");
     assert_eq!(record.score.received, record.score.sent * 4);
+    for format in ["html", "md", "csv", "json"] {
+        let report =
+            Finished::run(klatch().arg("report").arg(&folder).args(["--output", "-", "--format", format]));
+        assert_eq!(report.status, Some(0), "{report:?}");
+        assert!(report.out.contains("native-epoll against native-epoll") || format == "csv", "{format}");
+    }
     let compared = Finished::run(klatch().arg("compare").args([folder.join("a"), folder.join("b")]));
     assert_eq!(compared.status, Some(0), "{compared:?}");
 }

@@ -48,7 +48,7 @@ pub fn calibration(duet: &Duet) -> String {
     text
 }
 
-fn method(duet: &Duet) -> String {
+pub(crate) fn method(duet: &Duet) -> String {
     let pairs: usize = duet.starts.iter().map(|start| start.pairs.len()).sum();
     let order = if duet.together { "at the same time" } else { "in turns" };
     format!(
@@ -82,7 +82,7 @@ fn row(metric: &DuetMetric, confidence: f64, reach: f64) -> String {
 }
 
 /// How much of the uncertainty is within starts, and how much between them.
-fn scatter(duet: &Duet) -> String {
+pub(crate) fn scatter(duet: &Duet) -> String {
     let cpu = duet.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message");
     let Some((cpu, within)) = cpu.and_then(|cpu| Some((cpu, cpu.within_start?))) else {
         return "the scatter within starts is not known: there are too few pairs".to_owned();
@@ -102,7 +102,7 @@ fn scatter(duet: &Duet) -> String {
     }
 }
 
-fn notes(duet: &Duet) -> Vec<String> {
+pub(crate) fn notes(duet: &Duet) -> Vec<String> {
     let disturbed: u32 = duet.starts.iter().map(|start| start.disturbed).sum();
     let most =
         |share: fn(&DuetStart) -> Option<f64>| duet.starts.iter().filter_map(share).fold(0.0, f64::max);

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use klatch_record::{FLOOR_SCHEMA_NAME, FloorResult, Record, SCHEMA_NAME, STUDY_SCHEMA_NAME, StudyResult};
+use klatch_record::{
+    Duet, FLOOR_SCHEMA_NAME, FloorResult, Record, SCHEMA_NAME, STUDY_SCHEMA_NAME, StudyResult,
+};
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
@@ -107,6 +109,20 @@ pub fn read_floor(path: &Path) -> Result<Option<Vec<FloorResult>>, ReadError> {
         }
     };
     text.lines().map(sitting).collect::<Result<_, _>>().map(Some)
+}
+
+/// Reads the result of a duet, its file or its folder; `None` if there is none.
+///
+/// # Errors
+/// The file is unreadable, or not a duet.
+pub fn read_duet(path: &Path) -> Result<Option<Duet>, ReadError> {
+    let file = if path.is_dir() { path.join("duet.json") } else { path.to_owned() };
+    if file.file_name().is_none_or(|name| name != "duet.json") || !file.is_file() {
+        return Ok(None);
+    }
+    let text =
+        std::fs::read_to_string(&file).map_err(|source| ReadError::Missing { path: file.clone(), source })?;
+    parsed(&file, &text).map(Some)
 }
 
 /// Reads a folder recursively. Links are not followed, as `latest` is one.

@@ -2,6 +2,7 @@
 
 mod answer;
 mod commands;
+mod duet;
 mod environments;
 mod floor;
 mod grid;
@@ -26,6 +27,7 @@ use crate::read::Source;
 
 use subject::Subject;
 
+pub use duet::duet_report;
 pub use floor::floor_history;
 
 /// The report of one study or of single runs.

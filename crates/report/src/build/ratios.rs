@@ -39,6 +39,7 @@ pub(super) fn table(of: &Comparison, subject: &Subject) -> RatioTable {
         cell: of.cell.as_ref().map(label).unwrap_or_default(),
         method: method(of),
         rows: of.metrics.iter().map(row).collect(),
+        center: "median".to_owned(),
         caveats: of.caveats.clone(),
     }
 }

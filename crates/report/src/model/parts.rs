@@ -73,6 +73,8 @@ pub struct RatioTable {
     pub method: String,
     /// One row for each metric.
     pub rows: Vec<RatioRow>,
+    /// What A's and B's columns are: `median`, or `mean` for geometric means.
+    pub center: String,
     /// Other differences between the sides, and what was left out.
     pub caveats: Vec<String>,
 }
@@ -84,9 +86,9 @@ pub struct RatioRow {
     pub metric: String,
     /// Title of the metric for readers.
     pub name: String,
-    /// Median of A's values.
+    /// Median or geometric mean of A's values.
     pub a: Option<f64>,
-    /// Median of B's values.
+    /// Median or geometric mean of B's values.
     pub b: Option<f64>,
     /// B / A with its interval; `null` if the data do not allow one.
     pub ratio: Option<Number>,

@@ -27,7 +27,7 @@ pub fn markdown(report: &Report) -> String {
     }
     for table in &report.ratios {
         line(format!("\n## B compared with A{}\n", plain(&heading(&table.cell))));
-        line("| metric | A, median | B, median | |".to_owned());
+        line(format!("| metric | A, {0} | B, {0} | |", table.center));
         line("|---|---:|---:|---|".to_owned());
         for row in &table.rows {
             let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), three_digits);
@@ -41,18 +41,23 @@ pub fn markdown(report: &Report) -> String {
         }
         table.caveats.iter().for_each(|caveat| line(format!("\n* {}", plain(caveat))));
     }
-    line("\n## Results\n".to_owned());
-    line("| | class | messages/s | CPU µs/message | p99 of the latency | trials | verdict |".to_owned());
-    line("|---|---|---:|---:|---:|---:|---|".to_owned());
-    report.cells.iter().take(CELLS_MAX).for_each(|cell| line(row(cell)));
-    line("\nThe mean of the trials and half the width of its interval.".to_owned());
+    // A duet has no cells.
+    if !report.cells.is_empty() || report.ratios.is_empty() {
+        line("\n## Results\n".to_owned());
+        line("| | class | messages/s | CPU µs/message | p99 of the latency | trials | verdict |".to_owned());
+        line("|---|---|---:|---:|---:|---:|---|".to_owned());
+        report.cells.iter().take(CELLS_MAX).for_each(|cell| line(row(cell)));
+        line("\nThe mean of the trials and half the width of its interval.".to_owned());
+    }
     for footnote in &report.footnotes {
         line(format!("\n[{}] {}: {}", footnote.number, plain(&footnote.cell), plain(&footnote.text)));
     }
     line("\n## Run rules\n".to_owned());
     report.rules.iter().for_each(|rule| line(plain(rule)));
     let valid = report.runs.iter().filter(|run| run.verdict == "valid").count();
-    line(format!("\n{} runs, {valid} of them valid.", report.runs.len()));
+    if !report.runs.is_empty() {
+        line(format!("\n{} runs, {valid} of them valid.", report.runs.len()));
+    }
     environment(report, &mut line);
     line("\n## To repeat it\n".to_owned());
     for command in &report.commands {

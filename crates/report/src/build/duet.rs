@@ -1,0 +1,255 @@
+//! The report of a duet: pairs over time, how the estimate settled, and the distribution of the ratios.
+
+use std::path::Path;
+
+use klatch_record::{Duet, DuetEnd, DuetMetric, RatioEstimate, Slice};
+use klatch_stats::{Design, Ratio, ratio_of_geometric_means};
+
+use crate::comparison::{format_of, sentence};
+use crate::duet::{method, notes, scatter};
+use crate::model::{
+    Axis, Chart, ChartKind, Command, Fact, Mark, Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow,
+    RatioTable, Report, Section, Standing, Verdict,
+};
+
+/// With fewer starts an interval over them is too wide to be drawn.
+const STARTS_MIN: usize = 3;
+/// Number of columns on each side of the middle of the distribution.
+const COLUMNS: i32 = 12;
+
+type PairRatio = fn(&Slice, &Slice) -> Option<f64>;
+
+/// The metrics that are drawn, in the order of preference.
+const DRAWN: [(&str, PairRatio); 2] = [
+    ("server_cpu_us_per_message", |a, b| {
+        Some((b.server_cpu_s? / b.messages as f64) / (a.server_cpu_s? / a.messages as f64))
+    }),
+    ("messages_per_s", |a, b| Some((b.messages as f64 / b.elapsed_s) / (a.messages as f64 / a.elapsed_s))),
+];
+
+/// The report of a duet that was read from `path`.
+pub fn duet_report(path: &Path, duet: &Duet) -> Report {
+    let drawn = DRAWN.iter().find(|(_, ratio)| {
+        let first = duet.starts.iter().flat_map(|start| &start.pairs).next();
+        first.is_some_and(|pair| ratio(&pair.a, &pair.b).is_some())
+    });
+    let sections = drawn.map(|(metric, ratio)| section(duet, metric, *ratio)).into_iter().collect();
+    let metric = drawn.and_then(|(metric, _)| metric_of(duet, metric));
+    Report {
+        schema: REPORT_SCHEMA_NAME.to_owned(),
+        title: format!("{} against {}", duet.b.platform, duet.a.platform),
+        question: "How does B compare with A, slice by slice?".to_owned(),
+        answer: answer(duet, metric),
+        verdict: verdict(duet),
+        warnings: Vec::new(),
+        cells: Vec::new(),
+        axes: Vec::new(),
+        ratios: vec![table(duet)],
+        sections,
+        rules: vec![
+            "In each pair of slices A and B run once, in random order, while the other is paused without messages in flight. The \
+             ratio of a start is the geometric mean of the ratios of its pairs. With three or more starts the 95 % interval is over \
+             the starts, else over batches of pairs."
+                .to_owned(),
+            scatter(duet),
+        ],
+        runs: Vec::new(),
+        environments: vec![duet.started_at.replace('T', " ")],
+        facts: facts(duet),
+        commands: vec![Command {
+            what: "the records of both sides as an ordinary comparison".to_owned(),
+            line: format!("klatch compare {0}/a {0}/b", path.display()),
+        }],
+        instruments: Vec::new(),
+        footnotes: Vec::new(),
+        sources: vec![path.display().to_string()],
+        klatch: Some(duet.klatch.clone()),
+        started_at: Some(duet.started_at.clone()),
+        ended_at: None,
+    }
+}
+
+fn metric_of<'a>(duet: &'a Duet, name: &str) -> Option<&'a DuetMetric> {
+    duet.metrics.iter().find(|metric| metric.metric == name)
+}
+
+fn answer(duet: &Duet, metric: Option<&DuetMetric>) -> String {
+    let Some((metric, ratio)) = metric.and_then(|metric| Some((metric, metric.ratio?))) else {
+        return "No answer: there are too few pairs.".to_owned();
+    };
+    let name = title(&metric.metric);
+    let mut text = format!("{name}: {}.", sentence(&ratio, duet.confidence));
+    text[..1].make_ascii_uppercase();
+    text
+}
+
+/// The name of a metric within a sentence.
+fn title(metric: &str) -> &'static str {
+    match metric {
+        "server_cpu_us_per_message" => "CPU time of the server per message",
+        _ => "throughput",
+    }
+}
+
+fn verdict(duet: &Duet) -> Verdict {
+    let (standing, text) = match &duet.end {
+        DuetEnd::Complete => (Standing::Valid, method(duet)),
+        DuetEnd::Interrupted => (Standing::Partly, format!("interrupted; {}", method(duet))),
+        DuetEnd::Failed { side, reasons } => {
+            (Standing::Partly, format!("side {} failed: {reasons}", side.to_uppercase()))
+        }
+    };
+    let standing = if duet.starts.is_empty() { Standing::Nothing } else { standing };
+    Verdict { standing, text }
+}
+
+fn table(duet: &Duet) -> RatioTable {
+    let number = |ratio: &RatioEstimate| Number { value: ratio.estimate, low: ratio.low, high: ratio.high };
+    let row = |metric: &DuetMetric| RatioRow {
+        metric: metric.metric.clone(),
+        name: format_of(&metric.metric).0.trim().to_owned(),
+        a: metric.a,
+        b: metric.b,
+        ratio: metric.ratio.as_ref().map(number),
+        conclusion: match (&metric.ratio, &metric.absent) {
+            (Some(ratio), _) => sentence(ratio, duet.confidence),
+            (None, cause) => format!("not compared: {}", cause.as_deref().unwrap_or("not observed")),
+        },
+    };
+    RatioTable {
+        cell: String::new(),
+        method: method(duet),
+        rows: duet.metrics.iter().map(row).collect(),
+        center: "mean".to_owned(),
+        caveats: notes(duet),
+    }
+}
+
+fn facts(duet: &Duet) -> Vec<Fact> {
+    let fact =
+        |name: &str, value: String| Fact { name: name.to_owned(), values: vec![value], differs: false };
+    let workload = &duet.workload;
+    vec![
+        fact("A", format!("{}, crowd {}", duet.a.platform, duet.a.crowd)),
+        fact("B", format!("{}, crowd {}", duet.b.platform, duet.b.crowd)),
+        fact("workload", format!("{} rooms of {} users", workload.rooms, workload.users)),
+        fact("slice", format!("{:.0} ms", duet.slice_ms)),
+        fact("seed", duet.seed.to_string()),
+    ]
+}
+
+fn section(duet: &Duet, metric: &str, ratio: PairRatio) -> Section {
+    let charts = [
+        pairs_chart(duet, metric, ratio),
+        running_chart(duet, metric),
+        distribution_chart(duet, metric, ratio),
+    ];
+    Section {
+        id: "pairs".to_owned(),
+        title: format!("B / A: {}", title(metric)),
+        lead: None,
+        charts: charts.into_iter().filter(|chart| !chart.points.is_empty()).collect(),
+        flames: Vec::new(),
+    }
+}
+
+fn ratio_axis() -> Axis {
+    Axis::linear("B / A", "")
+}
+
+/// The line at which both sides are equal.
+fn equal() -> Mark {
+    Mark { label: "A and B are equal".to_owned(), line: [(None, Some(1.0)), (None, Some(1.0))] }
+}
+
+fn pairs_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
+    let mut points = Vec::new();
+    for start in &duet.starts {
+        for pair in &start.pairs {
+            let series = format!("start {}", start.number);
+            points.extend(
+                ratio(&pair.a, &pair.b).map(|ratio| Point::plain(&series, Place::At(pair.at_s), ratio)),
+            );
+        }
+    }
+    // More than a few series cannot be told apart by colour.
+    if duet.starts.len() > 6 {
+        points.iter_mut().for_each(|point| "pair".clone_into(&mut point.series));
+    }
+    Chart {
+        id: "pairs-over-time".to_owned(),
+        title: "Every pair".to_owned(),
+        caption: format!("The ratio of each pair of slices, {}, over the time of the duet.", title(metric)),
+        kind: ChartKind::Dots,
+        x: Axis::linear("time", "s"),
+        y: ratio_axis(),
+        points,
+        marks: vec![equal()],
+    }
+}
+
+/// How the estimate and its interval settle as starts are added.
+fn running_chart(duet: &Duet, metric: &str) -> Chart {
+    let starts = metric_of(duet, metric).map(|metric| metric.starts.as_slice()).unwrap_or_default();
+    let running = |count: usize| {
+        let ones = vec![1.0; count];
+        let Ratio { interval, .. } =
+            ratio_of_geometric_means(&ones, &starts[..count].to_vec(), Design::Paired, duet.confidence)
+                .ok()?;
+        let point = Point::plain("all starts so far", Place::At(count as f64), interval.estimate);
+        Some(Point { low: Some(interval.low), high: Some(interval.high), n: Some(count as u64), ..point })
+    };
+    let each = starts
+        .iter()
+        .zip(1..)
+        .map(|(ratio, number)| Point::plain("each start", Place::At(f64::from(number)), *ratio));
+    let mut points: Vec<Point> = (STARTS_MIN..=starts.len()).filter_map(running).collect();
+    if !points.is_empty() {
+        points.extend(each);
+    }
+    Chart {
+        id: "running-estimate".to_owned(),
+        title: "How the estimate settled".to_owned(),
+        caption: format!(
+            "The ratio of each start, and the estimate of all starts so far with its {:.0} % interval.",
+            duet.confidence * 100.0
+        ),
+        kind: ChartKind::Dots,
+        x: Axis::linear("starts", ""),
+        y: ratio_axis(),
+        points,
+        marks: vec![equal()],
+    }
+}
+
+fn distribution_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
+    let pairs = duet.starts.iter().flat_map(|start| &start.pairs);
+    let ratios: Vec<f64> = pairs.filter_map(|pair| ratio(&pair.a, &pair.b)).collect();
+    let (center, step) = width(&ratios);
+    let column = |ratio: f64| (((ratio - center) / step).round() as i32).clamp(-COLUMNS, COLUMNS);
+    let points = (-COLUMNS..=COLUMNS).map(|place| {
+        let count = ratios.iter().filter(|ratio| column(**ratio) == place).count();
+        Point::plain("pairs", Place::At(center + (f64::from(place) - 0.5) * step), count as f64)
+    });
+    Chart {
+        id: "distribution".to_owned(),
+        title: "Distribution of the ratios".to_owned(),
+        caption: format!(
+            "How many pairs have which ratio, {}. The first and last column contain all that are farther out.",
+            title(metric)
+        ),
+        kind: ChartKind::Columns,
+        x: Axis::linear("B / A", ""),
+        y: Axis::linear("pairs", ""),
+        points: if ratios.is_empty() { Vec::new() } else { points.collect() },
+        marks: Vec::new(),
+    }
+}
+
+/// The middle of a distribution, and the width of a column: a quarter of the standard deviation.
+fn width(ratios: &[f64]) -> (f64, f64) {
+    let count = ratios.len().max(1) as f64;
+    let center = ratios.iter().sum::<f64>() / count;
+    let variance = ratios.iter().map(|ratio| (ratio - center).powi(2)).sum::<f64>() / count;
+    (center, (variance.sqrt() / 4.0).max(1e-4))
+}
