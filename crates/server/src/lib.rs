@@ -13,6 +13,7 @@ mod options;
 mod ready;
 mod send_queue;
 mod signals;
+mod slots;
 mod thread_limits;
 mod threads;
 mod timeout_queue;

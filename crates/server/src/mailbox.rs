@@ -1,6 +1,7 @@
 //! Messages to an event loop from other threads and from itself: connections that need service, new connections, and the
-//! end. An eventfd wakes a loop that waits.
+//! end. An eventfd wakes a loop that waits. A loop marks its own connections in a list of its thread, without the lock.
 
+use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +28,23 @@ pub(crate) struct PendingWork {
     pub(crate) closed: bool,
 }
 
+thread_local! {
+    /// Address of the mailbox whose loop runs on this thread; 0 if there is none.
+    static OWN: Cell<usize> = const { Cell::new(0) };
+    /// Slots of dirty connections of that loop that the loop has marked itself.
+    static OWN_DIRTY: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Ends the ownership of a mailbox by this thread when dropped.
+pub(crate) struct Owner;
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        OWN.set(0);
+        OWN_DIRTY.with_borrow_mut(Vec::clear);
+    }
+}
+
 impl PendingWork {
     fn is_empty(&self) -> bool {
         self.dirty.is_empty() && self.arrivals.is_empty() && !self.closed
@@ -45,8 +63,25 @@ impl Mailbox {
         Ok(Mailbox { pending: Mutex::default(), asleep: AtomicBool::new(false), wakeup_fd })
     }
 
+    /// Makes this thread the one whose loop has this mailbox, until the result is dropped.
+    pub(crate) fn own(&self) -> Owner {
+        OWN.set(self.address());
+        Owner
+    }
+
+    fn is_own(&self) -> bool {
+        OWN.get() == self.address()
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     /// A connection needs the loop before it waits again.
     pub(crate) fn mark_dirty(&self, slot: usize) {
+        if self.is_own() {
+            return OWN_DIRTY.with_borrow_mut(|dirty| dirty.push(slot));
+        }
         self.lock().dirty.push(slot);
         self.wake();
     }
@@ -56,7 +91,7 @@ impl Mailbox {
         self.wake();
     }
 
-    /// Announces to the loop that it has to wait: `false` if there is pending work, so that it must not.
+    /// Ends the loop.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.wake();
@@ -64,6 +99,9 @@ impl Mailbox {
 
     /// Marks the loop as waiting, so that senders wake it. Returns `false` if work is pending, and it must not wait.
     pub(crate) fn prepare_to_wait(&self) -> bool {
+        if self.is_own() && OWN_DIRTY.with_borrow(|dirty| !dirty.is_empty()) {
+            return false;
+        }
         // A sender takes the lock either after this, sees the flag and wakes the loop, or before, and its work is seen.
         self.asleep.store(true, Ordering::Relaxed);
         let nothing = self.lock().is_empty();
@@ -80,6 +118,9 @@ impl Mailbox {
     /// Exchanges `pending`, which is empty or handled, for the work that has arrived; `false` if there is none.
     pub(crate) fn exchange(&self, pending: &mut PendingWork) -> bool {
         std::mem::swap(&mut *self.lock(), pending);
+        if self.is_own() {
+            OWN_DIRTY.with_borrow_mut(|dirty| pending.dirty.append(dirty));
+        }
         !pending.is_empty()
     }
 
@@ -138,6 +179,26 @@ mod tests {
         mailbox.drain_wakeup();
         assert!(!is_woken(&mailbox));
         assert!(mailbox.exchange(&mut pending) && pending.closed);
+    }
+
+    #[test]
+    fn a_loop_marks_its_own_connections_without_the_lock() {
+        let (mailbox, other) = (Mailbox::new().unwrap(), Mailbox::new().unwrap());
+        let mut pending = PendingWork::default();
+        let owner = mailbox.own();
+        mailbox.mark_dirty(1);
+        other.mark_dirty(2);
+        std::thread::scope(|scope| scope.spawn(|| mailbox.mark_dirty(3)).join()).unwrap();
+        assert_eq!((&*mailbox.lock().dirty, &*other.lock().dirty), (&[3][..], &[2][..]));
+        assert!(mailbox.exchange(&mut pending));
+        assert_eq!(pending.dirty, [3, 1]);
+        pending.dirty.clear();
+        mailbox.mark_dirty(4);
+        assert!(!mailbox.prepare_to_wait());
+        drop(owner);
+        mailbox.mark_dirty(5);
+        assert!(mailbox.exchange(&mut pending));
+        assert_eq!(pending.dirty, [5]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::connection_io::{Condition, ConnectionIo, LoopContext};
 use crate::admission::{self, HalfOpen};
 use crate::linger::linger;
 use crate::mailbox::{Arrival, Mailbox, PendingWork};
-use crate::timeout_queue::{ConnectionKey, TimeoutQueue};
+use crate::slots::Slots;
 use crate::{ServeError, ServeOptions};
 
 const LISTENER: u64 = u64::MAX;
@@ -35,7 +35,6 @@ const BUFFER_BYTES: usize = 64 * 1024;
 struct Connection {
     session: Session<ConnectionIo>,
     io: ConnectionIo,
-    generation: u64,
     /// Until it is registered.
     half_open: Option<HalfOpen>,
     /// The session is over; its last lines are on their way.
@@ -49,10 +48,7 @@ pub(super) struct EventLoop {
     context: Arc<LoopContext>,
     /// Only in the first loop.
     acceptor: Option<Acceptor>,
-    slots: Vec<Option<Connection>>,
-    free: Vec<usize>,
-    arrived: u64,
-    timeouts: TimeoutQueue,
+    slots: Slots<Connection>,
     /// Slots of dirty connections, in the order in which they became dirty.
     dirty: VecDeque<usize>,
     /// Number of connections serviced so far, modulo 2^32.
@@ -79,10 +75,7 @@ impl EventLoop {
             state: Arc::clone(state),
             context: Arc::new(context),
             acceptor: None,
-            slots: Vec::new(),
-            free: Vec::new(),
-            arrived: 0,
-            timeouts: TimeoutQueue::new(Duration::from_secs(options.registration_timeout_s.into())),
+            slots: Slots::new(Duration::from_secs(options.registration_timeout_s.into())),
             dirty: VecDeque::new(),
             services: 0,
             buffer: vec![0; BUFFER_BYTES].into(),
@@ -109,6 +102,7 @@ impl EventLoop {
     }
 
     pub(super) fn run(&mut self) -> Result<(), ServeError> {
+        let _owner = self.context.mailbox.own();
         let mut events = Vec::with_capacity(EVENTS_MAX);
         let mut pending = PendingWork::default();
         loop {
@@ -151,15 +145,9 @@ impl EventLoop {
 
     /// The next time at which work is due without an event.
     fn deadline(&mut self) -> Option<Instant> {
-        let slots = &self.slots;
-        let is_pending = |key: ConnectionKey| match &slots[key.slot] {
-            Some(connection) if connection.generation == key.generation => {
-                connection.half_open.is_some() || connection.closing
-            }
-            _ => false,
-        };
+        let is_pending = |connection: &Connection| connection.half_open.is_some() || connection.closing;
         let accept = self.acceptor.as_ref().and_then(|acceptor| acceptor.resume_at);
-        [self.timeouts.next_deadline(is_pending), accept].into_iter().flatten().min()
+        [self.slots.next_deadline(is_pending), accept].into_iter().flatten().min()
     }
 
     fn expire_timeouts(&mut self) {
@@ -170,13 +158,12 @@ impl EventLoop {
             acceptor.resume_at = None;
             self.listen_for_connections(true);
         }
-        while let Some(key) = self.timeouts.pop_expired(now) {
-            match &mut self.slots[key.slot] {
-                Some(connection) if connection.generation != key.generation => {}
-                Some(connection) if connection.closing => self.remove(key.slot),
+        while let Some(slot) = self.slots.pop_expired(now) {
+            match self.slots.get_mut(slot) {
+                Some(connection) if connection.closing => self.remove(slot),
                 Some(connection) if connection.half_open.is_some() => {
                     connection.session.close(b"Registration timed out");
-                    self.begin_closing(key.slot);
+                    self.begin_closing(slot);
                 }
                 _ => {}
             }
@@ -202,28 +189,22 @@ impl EventLoop {
 
     /// Adds a connection to this loop.
     fn add_connection(&mut self, Arrival { socket, from, half_open }: Arrival) {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            self.slots.len() - 1
-        });
         let interest = epoll::EventFlags::IN;
-        if epoll::add(&self.epoll, &socket, epoll::EventData::new_u64(slot as u64), interest).is_err() {
-            admission::reject(&socket, "Out of memory");
-            self.free.push(slot);
-            return;
-        }
-        let io = ConnectionIo::new(socket, slot, Arc::clone(&self.context));
-        let session = Session::new(&self.state, from.ip(), io.clone());
-        self.arrived += 1;
-        let generation = self.arrived;
-        let half_open = Some(half_open);
-        self.slots[slot] = Some(Connection { session, io, generation, half_open, closing: false, interest });
-        self.timeouts.start(ConnectionKey { slot, generation }, Instant::now());
+        self.slots.insert_with(Instant::now(), |slot| {
+            let data = epoll::EventData::new_u64(slot as u64);
+            if epoll::add(&self.epoll, &socket, data, interest).is_err() {
+                admission::reject(&socket, "Out of memory");
+                return None;
+            }
+            let io = ConnectionIo::new(socket, slot, Arc::clone(&self.context));
+            let session = Session::new(&self.state, from.ip(), io.clone());
+            Some(Connection { session, io, half_open: Some(half_open), closing: false, interest })
+        });
     }
 
     /// Something happened at a connection.
     fn on_ready(&mut self, slot: usize, flags: epoll::EventFlags) {
-        let Some(connection) = &mut self.slots[slot] else {
+        let Some(connection) = self.slots.get_mut(slot) else {
             return;
         };
         if flags.contains(epoll::EventFlags::OUT) {
@@ -266,7 +247,7 @@ impl EventLoop {
             return self.dirty.pop_front();
         }
         let waiting =
-            |place: &usize| self.slots[self.dirty[*place]].as_ref().map_or(0, |one| one.io.queued_bytes());
+            |place: &usize| self.slots.get(self.dirty[*place]).map_or(0, |one| one.io.queued_bytes());
         let most = (0..self.dirty.len().min(CANDIDATES)).rev().max_by_key(waiting);
         // The others stay in order, so that the oldest is taken in its turn.
         self.dirty.remove(most?)
@@ -274,7 +255,7 @@ impl EventLoop {
 
     /// Services a dirty connection.
     fn service(&mut self, slot: usize) {
-        let Some(connection) = &mut self.slots[slot] else {
+        let Some(connection) = self.slots.get_mut(slot) else {
             return;
         };
         let status = connection.io.flush_and_poll();
@@ -302,10 +283,10 @@ impl EventLoop {
 
     /// The session is over; the connection stays until its last lines are written, or its time is over.
     fn begin_closing(&mut self, slot: usize) {
-        if let Some(connection) = &mut self.slots[slot] {
+        if let Some(connection) = self.slots.get_mut(slot) {
             connection.closing = true;
             connection.io.end();
-            self.timeouts.start(ConnectionKey { slot, generation: connection.generation }, Instant::now());
+            self.slots.start_timeout(slot, Instant::now());
             // At once: no more input is to be read, not even an incomplete line.
             self.service(slot);
         }
@@ -313,23 +294,22 @@ impl EventLoop {
 
     /// The connection is gone.
     fn drop_connection(&mut self, slot: usize, reason: &[u8]) {
-        if let Some(connection) = &mut self.slots[slot] {
+        if let Some(connection) = self.slots.get_mut(slot) {
             connection.session.hang_up(reason);
             self.remove(slot);
         }
     }
 
     fn remove(&mut self, slot: usize) {
-        if let Some(mut connection) = self.slots[slot].take() {
+        if let Some(mut connection) = self.slots.remove_if(slot, |_| true) {
             // A client that sees this connection close may connect in its place, so the place is free before the close.
             connection.half_open = None;
             linger(&connection.io);
-            self.free.push(slot);
         }
     }
 
     /// Ends all connections at once, without QUIT lines to the others.
     fn shutdown(&self) {
-        self.slots.iter().flatten().for_each(|connection| connection.io.end());
+        self.slots.iter().for_each(|connection| connection.io.end());
     }
 }

@@ -14,7 +14,7 @@ use super::ring::{Completion, Received, Ring, SendBuffer};
 use crate::admission::HalfOpen;
 use crate::mailbox::{Arrival, Mailbox, PendingWork};
 use crate::send_queue::{Next, SendQueue, Writer};
-use crate::timeout_queue::{ConnectionKey, TimeoutQueue};
+use crate::slots::Slots;
 use crate::{ServeError, ServeOptions};
 
 const WAKEUP: usize = 0;
@@ -43,7 +43,6 @@ impl Writer for ConnectionIo {
 struct Connection {
     session: Session<SendQueue<ConnectionIo>>,
     out: SendQueue<ConnectionIo>,
-    generation: u64,
     /// Until it is registered.
     half_open: Option<HalfOpen>,
     /// The session is over; its last lines are on their way.
@@ -62,10 +61,7 @@ pub(super) struct EventLoop {
     mailbox: Arc<Mailbox>,
     /// Only in the first loop.
     acceptor: Option<Acceptor>,
-    slots: Vec<Option<Connection>>,
-    free: Vec<usize>,
-    arrived: u64,
-    timeouts: TimeoutQueue,
+    slots: Slots<Connection>,
 }
 
 impl EventLoop {
@@ -81,10 +77,7 @@ impl EventLoop {
             state: Arc::clone(state),
             mailbox: Arc::clone(mailbox),
             acceptor: None,
-            slots: Vec::new(),
-            free: Vec::new(),
-            arrived: 0,
-            timeouts: TimeoutQueue::new(Duration::from_secs(options.registration_timeout_s.into())),
+            slots: Slots::new(Duration::from_secs(options.registration_timeout_s.into())),
         })
     }
 
@@ -94,6 +87,7 @@ impl EventLoop {
     }
 
     pub(super) fn run(&mut self) -> Result<(), ServeError> {
+        let _owner = self.mailbox.own();
         self.ring.start()?;
         let done = self.work();
         self.ring.finish();
@@ -124,7 +118,7 @@ impl EventLoop {
             while self.mailbox.exchange(&mut pending) {
                 if pending.closed {
                     // Ends all connections at once, without QUIT lines to the others.
-                    self.slots.iter().flatten().for_each(|connection| connection.out.shutdown());
+                    self.slots.iter().for_each(|connection| connection.out.shutdown());
                     return Ok(());
                 }
                 pending.arrivals.drain(..).for_each(|arrival| self.add_connection(arrival));
@@ -154,15 +148,11 @@ impl EventLoop {
 
     /// When there is something to do though nothing happens.
     fn deadline(&mut self) -> Option<Instant> {
-        let slots = &self.slots;
-        let is_pending = |key: ConnectionKey| match &slots[key.slot] {
-            Some(connection) if connection.generation == key.generation => {
-                connection.half_open.is_some() || connection.closing && !connection.shut_down
-            }
-            _ => false,
+        let is_pending = |connection: &Connection| {
+            connection.half_open.is_some() || connection.closing && !connection.shut_down
         };
         let accept = self.acceptor.as_ref().and_then(|acceptor| acceptor.resume_at);
-        [self.timeouts.next_deadline(is_pending), accept].into_iter().flatten().min()
+        [self.slots.next_deadline(is_pending), accept].into_iter().flatten().min()
     }
 
     fn expire_timeouts(&mut self) {
@@ -170,13 +160,12 @@ impl EventLoop {
         if let Some(acceptor) = &mut self.acceptor {
             acceptor.resume(now, &mut self.ring);
         }
-        while let Some(key) = self.timeouts.pop_expired(now) {
-            match &mut self.slots[key.slot] {
-                Some(connection) if connection.generation != key.generation => {}
-                Some(connection) if connection.closing => self.shut_down(key.slot),
+        while let Some(slot) = self.slots.pop_expired(now) {
+            match self.slots.get_mut(slot) {
+                Some(connection) if connection.closing => self.shut_down(slot),
                 Some(connection) if connection.half_open.is_some() => {
                     connection.session.close(b"Registration timed out");
-                    self.begin_closing(key.slot);
+                    self.begin_closing(slot);
                 }
                 _ => {}
             }
@@ -185,30 +174,24 @@ impl EventLoop {
 
     /// A new connection is this loop's.
     fn add_connection(&mut self, Arrival { socket, from, half_open }: Arrival) {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            self.slots.len() - 1
+        self.slots.insert_with(Instant::now(), |slot| {
+            self.ring.receive(slot, &socket);
+            let io = ConnectionIo { socket, slot, mailbox: Arc::clone(&self.mailbox) };
+            let out = SendQueue::new(self.sendq_bytes, io);
+            Some(Connection {
+                session: Session::new(&self.state, from.ip(), out.clone()),
+                out,
+                half_open: Some(half_open),
+                closing: false,
+                shut_down: false,
+                receiving: true,
+                sending: false,
+            })
         });
-        self.ring.receive(slot, &socket);
-        let wire = ConnectionIo { socket, slot, mailbox: Arc::clone(&self.mailbox) };
-        let out = SendQueue::new(self.sendq_bytes, wire);
-        self.arrived += 1;
-        let generation = self.arrived;
-        self.slots[slot] = Some(Connection {
-            session: Session::new(&self.state, from.ip(), out.clone()),
-            out,
-            generation,
-            half_open: Some(half_open),
-            closing: false,
-            shut_down: false,
-            receiving: true,
-            sending: false,
-        });
-        self.timeouts.start(ConnectionKey { slot, generation }, Instant::now());
     }
 
     fn on_received(&mut self, slot: usize, received: Result<Received, Errno>, armed: bool) {
-        let Some(connection) = &mut self.slots[slot] else {
+        let Some(connection) = self.slots.get_mut(slot) else {
             return;
         };
         connection.receiving = armed;
@@ -238,7 +221,7 @@ impl EventLoop {
             Err(Errno::NOBUFS | Errno::INTR | Errno::AGAIN) => {}
             Err(_) => return self.drop_connection(slot, b"Connection reset"),
         }
-        if !armed && let Some(connection) = &mut self.slots[slot] {
+        if !armed && let Some(connection) = self.slots.get_mut(slot) {
             connection.receiving = true;
             self.ring.receive(slot, &connection.out.writer().socket);
         }
@@ -246,7 +229,7 @@ impl EventLoop {
 
     /// The end of the input: of the connection's, or the one that an overflow makes.
     fn on_end_of_input(&mut self, slot: usize) {
-        let Some(connection) = &mut self.slots[slot] else {
+        let Some(connection) = self.slots.get_mut(slot) else {
             return;
         };
         if connection.closing {
@@ -262,7 +245,7 @@ impl EventLoop {
     }
 
     fn on_sent(&mut self, slot: usize, sent: Result<(), Errno>) {
-        let Some(connection) = &mut self.slots[slot] else {
+        let Some(connection) = self.slots.get_mut(slot) else {
             return;
         };
         connection.sending = false;
@@ -277,7 +260,7 @@ impl EventLoop {
 
     /// Sends what waits, if nothing is being sent.
     fn send_next(&mut self, slot: usize) {
-        let Some(connection) = &mut self.slots[slot] else {
+        let Some(connection) = self.slots.get_mut(slot) else {
             return;
         };
         if connection.sending || connection.shut_down {
@@ -299,16 +282,16 @@ impl EventLoop {
 
     /// The session is over; the connection stays until its last lines are sent, or its time is over.
     fn begin_closing(&mut self, slot: usize) {
-        if let Some(connection) = &mut self.slots[slot] {
+        if let Some(connection) = self.slots.get_mut(slot) {
             connection.closing = true;
             connection.out.close();
-            self.timeouts.start(ConnectionKey { slot, generation: connection.generation }, Instant::now());
+            self.slots.start_timeout(slot, Instant::now());
         }
     }
 
     /// The connection is gone.
     fn drop_connection(&mut self, slot: usize, reason: &[u8]) {
-        if let Some(connection) = &mut self.slots[slot] {
+        if let Some(connection) = self.slots.get_mut(slot) {
             connection.session.hang_up(reason);
             self.shut_down(slot);
         }
@@ -316,7 +299,7 @@ impl EventLoop {
 
     /// Shuts the connection down, which ends its operations.
     fn shut_down(&mut self, slot: usize) {
-        if let Some(connection) = &mut self.slots[slot] {
+        if let Some(connection) = self.slots.get_mut(slot) {
             connection.shut_down = true;
             // A client that sees this connection close may connect in its place, so the place is free before the close.
             connection.half_open = None;
@@ -328,8 +311,6 @@ impl EventLoop {
 
     /// Removes a connection that is shut down, once the ring has no operation for its slot.
     fn release_slot(&mut self, slot: usize) {
-        if self.slots[slot].take_if(|one| !one.receiving && !one.sending).is_some() {
-            self.free.push(slot);
-        }
+        self.slots.remove_if(slot, |connection| !connection.receiving && !connection.sending);
     }
 }
