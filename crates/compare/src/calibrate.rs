@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use klatch_duet::{DuetError, DuetOutcome, DuetPlan, DuetProgress, duet};
 use klatch_platforms::Processes;
 use klatch_record::{DuetEnd, Estimator};
 use klatch_runner::{noise_between_starts, save_noise};
 use thiserror::Error;
 
-use crate::duet::{DuetError, DuetOutcome, DuetPlan, DuetProgress, duet};
 use crate::read::CompareError;
 use crate::records::compare;
 use crate::terms::Terms;

@@ -3,7 +3,6 @@
 
 mod calibrate;
 mod differences;
-mod duet;
 mod floor;
 mod metrics;
 mod pairing;
@@ -15,7 +14,6 @@ mod tests;
 mod values;
 
 pub use calibrate::{CalibrateError, Calibration, calibrate};
-pub use duet::{DuetError, DuetOutcome, DuetPlan, DuetProgress, duet, instrument_duet};
 pub use floor::{FloorError, FloorProbe};
 pub use read::CompareError;
 pub use records::compare;

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_compare::{DuetOutcome, DuetPlan, calibrate, instrument_duet};
+use klatch_compare::calibrate;
+use klatch_duet::{DuetOutcome, DuetPlan, instrument_duet};
 use klatch_platforms::{PlatformRequest, Processes, Setting};
 use klatch_record::{DuetEnd, InstrumentName, error_chain};
 use klatch_runner::Plan;

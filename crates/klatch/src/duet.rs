@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_compare::{DuetOutcome, DuetPlan, DuetProgress, duet};
+use klatch_duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
 use klatch_platforms::{PlatformRequest, Processes, Setting};
 use klatch_record::{Duet as DuetResult, DuetEnd};
 use klatch_runner::{CrowdKind, Plan, Remote};

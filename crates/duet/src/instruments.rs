@@ -8,10 +8,11 @@ use klatch_platforms::Processes;
 use klatch_record::{DuetSide, Slice};
 use klatch_runner::{RunError, Session, resolve_platform};
 
-use super::plan::DuetPlan;
-use super::sides::{Measured, Sides};
-use super::starts::{StartOutcome, StartTime, Starts, end_run, measure, platform_name};
-use super::{DuetError, DuetProgress};
+use crate::error::DuetError;
+use crate::plan::DuetPlan;
+use crate::progress::DuetProgress;
+use crate::sides::{Measured, Sides};
+use crate::starts::{StartOutcome, StartTime, Starts, end_run, measure, platform_name};
 
 /// Starts of one server and crowd, which are both sides.
 pub(crate) struct InstrumentStarts<'a> {

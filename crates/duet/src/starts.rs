@@ -9,10 +9,11 @@ use klatch_platforms::{Processes, ResolvedPlatform};
 use klatch_record::{DuetStart, Record, Role, Status, save};
 use klatch_runner::{Plan, RunError, Session, SteeredRun, resolve_platform};
 
-use super::plan::DuetPlan;
-use super::sides::{Measured, Servers, Sides};
-use super::slices::{Pairs, Slicing};
-use super::{DuetError, DuetProgress};
+use crate::error::DuetError;
+use crate::plan::DuetPlan;
+use crate::progress::DuetProgress;
+use crate::sides::{Measured, Servers, Sides};
+use crate::slices::{Pairs, Slicing};
 
 /// Makes the starts of a duet.
 pub(crate) trait Starts {

@@ -6,7 +6,7 @@ use klatch_platforms::Setting;
 use klatch_record::{DuetSide, Pacing};
 use klatch_runner::Plan;
 
-use super::DuetError;
+use crate::error::DuetError;
 
 /// Messages per user that no duet reaches: a week at 100 messages/s. Crowds in Java accept no more.
 pub(crate) const COUNT_MAX: u32 = 100_000_000;

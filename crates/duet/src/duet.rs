@@ -1,86 +1,20 @@
-//! Duets: two servers, or two crowds, compared in slices of time. While one runs, the other is paused at a message
-//! boundary, so both see nearly the same machine.
-//!
-//! The idea is duet benchmarking (Bulej, Horký, Tůma, Farquet, Prokopec: Duet Benchmarking: Improving Measurement Accuracy in
-//! the Cloud, ICPE 2020), which runs both at the same time; so does [`DuetPlan::together`].
-
-mod estimate;
-mod instruments;
-mod plan;
-mod sides;
-mod slices;
-mod starts;
+//! The starts of a duet, one after the other, until its time is over or its interval narrow.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jiff::Timestamp;
 use klatch_platforms::Processes;
-use klatch_record::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetSide, SaveError, save_json};
+use klatch_record::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetSide, save_json};
 use klatch_runner::{RunError, make_folder, now};
 use klatch_stats::{Sequential, StatsError, StopDecision};
-use thiserror::Error;
 
-pub use plan::DuetPlan;
-
-use instruments::InstrumentStarts;
-use starts::{ServerStarts, StartOutcome, Starts, start_time};
-
-/// Why a duet could not be made. What was measured before stays on disk.
-#[derive(Debug, Error)]
-pub enum DuetError {
-    /// A run could not be made.
-    #[error(transparent)]
-    Run(Box<RunError>),
-    /// Pacing `flood` keeps the buffers of all connections full, so a pause takes seconds.
-    #[error(
-        "a duet needs moments without messages in flight, which pacing flood does not have: use turns, rounds or rate"
-    )]
-    Flood,
-    /// Pauses over the network would be seconds apart.
-    #[error("a duet runs its crowds on this machine, not on hosts")]
-    Hosts,
-    /// There is nothing to share.
-    #[error("--together needs at least two CPUs")]
-    OneCpu,
-    /// The option and the knob contradict each other.
-    #[error("--together sets the knob cpus of both sides by itself: leave the knob out")]
-    Cpus,
-    /// An instrument did not run.
-    #[error("{0}")]
-    Instrument(String),
-    /// The required width is none.
-    #[error(transparent)]
-    Stats(#[from] StatsError),
-    /// The result cannot be written.
-    #[error(transparent)]
-    Save(#[from] SaveError),
-}
-
-impl From<RunError> for DuetError {
-    fn from(error: RunError) -> DuetError {
-        DuetError::Run(Box::new(error))
-    }
-}
-
-/// How far a duet is.
-#[derive(Clone, Copy, Debug)]
-pub struct DuetProgress {
-    /// The start that runs, counted from 1.
-    pub start: u32,
-    /// Pairs of this start so far.
-    pub pairs: usize,
-    /// Time since the beginning.
-    pub elapsed: Duration,
-}
-
-/// A duet, and where it was written.
-pub struct DuetOutcome {
-    /// The result, as it was saved.
-    pub duet: Duet,
-    /// The folder with `duet.json` and the records of both sides.
-    pub folder: PathBuf,
-}
+use crate::error::DuetError;
+use crate::estimate;
+use crate::instruments::InstrumentStarts;
+use crate::plan::DuetPlan;
+use crate::progress::{DuetOutcome, DuetProgress};
+use crate::starts::{ServerStarts, StartOutcome, Starts, start_time};
 
 /// Compares two sides. Writes `duet.json` after each start, and a record per start and side below `a` and `b`.
 ///

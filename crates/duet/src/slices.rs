@@ -6,7 +6,7 @@ use fastrand::Rng;
 use klatch_record::{Slice, SlicePair};
 use klatch_runner::RunError;
 
-use super::sides::Sides;
+use crate::sides::Sides;
 
 /// Share of a slice's duration that the paused side may use as CPU time. A JVM's timers use 0.1 to 0.3 %.
 const DISTURBED_SHARE: f64 = 0.02;

@@ -1,0 +1,20 @@
+//! Duets: two servers, or two crowds, compared in slices of time. While one runs, the other is paused at a message
+//! boundary, so both see nearly the same machine.
+//!
+//! The idea is duet benchmarking (Bulej, Horký, Tůma, Farquet, Prokopec: Duet Benchmarking: Improving Measurement Accuracy in
+//! the Cloud, ICPE 2020), which runs both at the same time; so does [`DuetPlan::together`].
+
+mod duet;
+mod error;
+mod estimate;
+mod instruments;
+mod plan;
+mod progress;
+mod sides;
+mod slices;
+mod starts;
+
+pub use duet::{duet, instrument_duet};
+pub use error::DuetError;
+pub use plan::DuetPlan;
+pub use progress::{DuetOutcome, DuetProgress};
