@@ -14,7 +14,7 @@ use crate::estimate;
 use crate::instruments::InstrumentStarts;
 use crate::plan::DuetPlan;
 use crate::progress::{DuetOutcome, DuetProgress};
-use crate::starts::{ServerStarts, StartOutcome, Starts, start_time};
+use crate::starts::{ServerStarts, StartOutcome, Starts, block, start_time};
 
 /// Compares two sides. Writes `duet.json` after each start, and a record per start and side below `a` and `b`.
 ///
@@ -28,7 +28,10 @@ pub fn duet(
 ) -> Result<DuetOutcome, DuetError> {
     let plan = plan.prepared()?;
     let folder = results_folder(&plan)?;
-    let mut starts = ServerStarts::new(&plan, processes, &folder)?;
+    let mut starts = ServerStarts::new(&plan, processes, {
+        let folder = folder.clone();
+        Box::new(move |number| ["a", "b"].map(|side| block(&folder.join(side), number)))
+    })?;
     make_starts(&plan, &mut starts, processes, folder, on_progress)
 }
 

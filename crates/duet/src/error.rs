@@ -22,6 +22,9 @@ pub enum DuetError {
     /// There is nothing to share.
     #[error("--together needs at least two CPUs")]
     OneCpu,
+    /// The machine has one setting at a time.
+    #[error("both sides of a duet need the same sysctls, which are settings of the whole machine")]
+    Sysctls,
     /// The option and the knob contradict each other.
     #[error("--together sets the knob cpus of both sides by itself: leave the knob out")]
     Cpus,

@@ -12,7 +12,7 @@ use crate::error::DuetError;
 use crate::plan::DuetPlan;
 use crate::progress::DuetProgress;
 use crate::sides::{Measured, Sides};
-use crate::starts::{StartOutcome, StartTime, Starts, end_run, measure, platform_name};
+use crate::starts::{StartOutcome, StartTime, Starts, block, end_run, measure, platform_name};
 
 /// Starts of one server and crowd, which are both sides.
 pub(crate) struct InstrumentStarts<'a> {
@@ -70,7 +70,8 @@ impl Starts for InstrumentStarts<'_> {
         if start.interrupted {
             return Ok(StartOutcome::Interrupted(start.start));
         }
-        let record = end_run(&mut session, sides.measured.run, number, &self.folder.join("runs"))?;
+        let record =
+            end_run(&mut session, sides.measured.run, number, &block(&self.folder.join("runs"), number))?;
         Ok(start.outcome(&[record]))
     }
 }

@@ -8,6 +8,7 @@ mod duet;
 mod error;
 mod estimate;
 mod instruments;
+mod pair;
 mod plan;
 mod progress;
 mod sides;
@@ -16,5 +17,6 @@ mod starts;
 
 pub use duet::{duet, instrument_duet};
 pub use error::DuetError;
+pub use pair::{PairExecutor, PairMachine, PairOutcome, compare_starts};
 pub use plan::DuetPlan;
 pub use progress::{DuetOutcome, DuetProgress};

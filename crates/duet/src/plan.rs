@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use klatch_platforms::Setting;
 use klatch_record::{DuetSide, Pacing};
-use klatch_runner::Plan;
+use klatch_runner::{CrowdKind, Plan};
 
 use crate::error::DuetError;
 
@@ -34,7 +34,35 @@ pub struct DuetPlan {
     pub folder_name: String,
 }
 
+/// Time of one start by default, and its first part that does not count. The differences between starts limit what a duet
+/// shows, so starts are short; a JVM compiles for its first seconds.
+const NATIVE_START: (Duration, Duration) = (Duration::from_secs(6), Duration::from_secs(1));
+const JAVA_START: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(6));
+/// Length of a slice by default: the scatter of pairs hardly depends on the length, so many short slices show more.
+const SLICE: Duration = Duration::from_millis(50);
+
 impl DuetPlan {
+    /// A duet of these sides with the usual schedule: starts of 6 s with 1 s of warm-up, or of 20 s with 6 s for Java, and
+    /// slices of 50 ms.
+    pub fn usual(sides: [Plan; 2], starts: u32, confidence: f64) -> DuetPlan {
+        let java = |side: &Plan| {
+            let name = side.platform.name.as_deref().unwrap_or_default();
+            side.crowd == CrowdKind::Java || name.starts_with("java")
+        };
+        let (per_start, warmup) = if sides.iter().any(java) { JAVA_START } else { NATIVE_START };
+        DuetPlan {
+            sides,
+            time: per_start * starts,
+            slice: SLICE,
+            warmup,
+            starts,
+            within: None,
+            together: false,
+            confidence,
+            folder_name: "duet".to_owned(),
+        }
+    }
+
     /// Makes the workloads endless, and keeps the rooms of two crowds on one server apart.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use fastrand::Rng;
 use klatch_machine::MachineTime;
 use klatch_platforms::{Processes, ResolvedPlatform};
 use klatch_record::{DuetStart, Record, Role, Status, save};
-use klatch_runner::{Plan, RunError, Session, SteeredRun, resolve_platform};
+use klatch_runner::{Plan, RunError, Session, SteeredRun, next_stem, resolve_platform};
 
 use crate::error::DuetError;
 use crate::plan::DuetPlan;
@@ -53,11 +53,14 @@ pub(crate) enum StartOutcome {
     },
 }
 
+/// The folders for the records of both sides in a start.
+pub(crate) type Folders = Box<dyn Fn(u32) -> [PathBuf; 2]>;
+
 /// Starts of two servers, each with a crowd.
 pub(crate) struct ServerStarts<'a> {
     plan: &'a DuetPlan,
     processes: &'a Processes,
-    folder: PathBuf,
+    folders: Folders,
     rng: Rng,
     cpus: u32,
     names: [String; 2],
@@ -71,12 +74,12 @@ impl<'a> ServerStarts<'a> {
     pub(crate) fn new(
         plan: &'a DuetPlan,
         processes: &'a Processes,
-        folder: &Path,
+        folders: Folders,
     ) -> Result<ServerStarts<'a>, DuetError> {
         let names = [platform_name(&plan.sides[0])?, platform_name(&plan.sides[1])?];
         let cpus = klatch_machine::environment().cpus;
         let rng = Rng::with_seed(plan.sides[0].seed);
-        Ok(ServerStarts { plan, processes, folder: folder.to_owned(), rng, cpus, names })
+        Ok(ServerStarts { plan, processes, folders, rng, cpus, names })
     }
 
     /// Ends both runs and saves their records.
@@ -86,11 +89,8 @@ impl<'a> ServerStarts<'a> {
         sessions: &mut [Session<'_>; 2],
         servers: Servers<'_>,
     ) -> Result<Vec<Record>, DuetError> {
-        let both = sessions.iter_mut().zip(servers.0).zip(["a", "b"]);
-        both.map(|((session, measured), side)| {
-            end_run(session, measured.run, number, &self.folder.join(side))
-        })
-        .collect()
+        let both = sessions.iter_mut().zip(servers.0).zip((self.folders)(number));
+        both.map(|((session, measured), folder)| end_run(session, measured.run, number, &folder)).collect()
     }
 }
 
@@ -136,7 +136,7 @@ fn open<'s>(
     Ok(Session::open(plan, platform, processes)?)
 }
 
-/// Ends a run and saves its record below `folder`.
+/// Ends a run and saves its record in `folder`.
 pub(crate) fn end_run(
     session: &mut Session<'_>,
     run: SteeredRun<'_>,
@@ -144,10 +144,14 @@ pub(crate) fn end_run(
     folder: &Path,
 ) -> Result<Record, DuetError> {
     let record = session.end(Role::Trial, number, run)?;
-    let block = folder.join(format!("block-{number:03}"));
-    std::fs::create_dir_all(&block).map_err(|source| RunError::Folder { out: block.clone(), source })?;
-    save(&record, &block.join("trial-1.json"))?;
+    std::fs::create_dir_all(folder).map_err(|source| RunError::Folder { out: folder.to_owned(), source })?;
+    save(&record, &folder.join(next_stem(folder, Role::Trial) + ".json"))?;
     Ok(record)
+}
+
+/// The folder of a start below that of its side.
+pub(crate) fn block(folder: &Path, number: u32) -> PathBuf {
+    folder.join(format!("block-{number:03}"))
 }
 
 /// The pairs of a start, and how it went.

@@ -103,15 +103,8 @@ const SIDES: &str = "Sides";
 const SCHEDULE: &str = "Schedule";
 const RESULT: &str = "Result";
 
-/// Time of one start by default, and its first part that does not count. The differences between starts limit what a duet
-/// shows, so starts are short; a JVM compiles for its first seconds.
-const NATIVE_START: (Duration, Duration) = (Duration::from_secs(6), Duration::from_secs(1));
-const JAVA_START: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(6));
 /// Pairs that each start must have time for.
 const PAIRS_MIN: u32 = 20;
-/// Length of a slice by default: the scatter of pairs hardly depends on the length, so many short slices show more.
-const SLICE: Duration = Duration::from_millis(50);
-
 impl DuetSchedule {
     /// The plan of a duet of these sides; `slice` is the default length of a slice if it is not the usual one.
     pub(crate) fn plan(
@@ -120,16 +113,12 @@ impl DuetSchedule {
         slice: Option<Duration>,
         folder_name: &str,
     ) -> anyhow::Result<DuetPlan> {
-        let java = |side: &Plan| {
-            side.crowd == CrowdKind::Java
-                || side.platform.name.as_ref().is_some_and(|name| name.starts_with("java"))
-        };
-        let (per_start, warmup) = if sides.iter().any(java) { JAVA_START } else { NATIVE_START };
-        let fitting = (self.time.0.as_secs_f64() / per_start.as_secs_f64()).round() as u32;
+        let usual = DuetPlan::usual(sides, 1, 0.95);
+        let fitting = (self.time.0.as_secs_f64() / usual.time.as_secs_f64()).round() as u32;
         let starts = self.starts.unwrap_or(fitting.clamp(3, 100));
         let per_start = self.time.0 / starts;
-        let warmup = self.warmup.map_or(warmup, |time| time.0);
-        let slice = self.slice.map_or(slice.unwrap_or(SLICE), |time| time.0);
+        let warmup = self.warmup.map_or(usual.warmup, |time| time.0);
+        let slice = self.slice.map_or(slice.unwrap_or(usual.slice), |time| time.0);
         let range = Duration::from_millis(10)..=Duration::from_secs(10);
         anyhow::ensure!(range.contains(&slice), "slice must be 10ms..=10s, got {slice:?}");
         let needed = warmup + 2 * PAIRS_MIN * slice;
@@ -143,15 +132,14 @@ impl DuetSchedule {
             needed.as_secs_f64()
         );
         Ok(DuetPlan {
-            sides,
             time: self.time.0,
             slice,
             warmup,
             starts,
             within: self.within.map(|within| within.0 / 100.0),
             together: self.together,
-            confidence: 0.95,
             folder_name: folder_name.to_owned(),
+            ..usual
         })
     }
 

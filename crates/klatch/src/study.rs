@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use klatch_duet::PairMachine;
 use klatch_platforms::Processes;
 use klatch_record::{CellStatus, Pacing, StudyResult, Workload, error_chain};
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
 use klatch_runner::{CrowdKind, Machine, Plan, VisitEvent};
-use klatch_study::{Store, StudyEvent, StudyPlan, load, run_study, shipped};
+use klatch_study::{Store, StudyEvent, StudyPlan, load, run_pairs, run_study, shipped};
 
 use crate::INTERRUPTED;
 use crate::output::{print, print_error, print_line};
@@ -85,7 +86,14 @@ impl Study {
         if !self.json && !self.live {
             print(outline(&plan));
         }
-        let done = run_study(&plan, &store, &mut Machine { processes: &all }, |event| display.update(event));
+        let done = match plan.is_of_duets() {
+            true => {
+                run_pairs(&plan, &store, &mut PairMachine { processes: &all }, |event| display.update(event))
+            }
+            false => {
+                run_study(&plan, &store, &mut Machine { processes: &all }, |event| display.update(event))
+            }
+        };
         // Restores the terminal before anything else is printed.
         drop(display);
         match done {

@@ -53,6 +53,43 @@ fn a_study_is_planned_run_and_reported() {
     assert!(one.cells[0].estimates["messages_per_s"].mean > 0.0);
 }
 
+const DUETS: &str = "question = 'Does it matter that the server is nice?'
+platforms = ['native-epoll']
+[workload]
+rooms = 1
+users = 5
+[server]
+nice = [0, 5]
+[rules]
+preset = 'duet'
+compare = 'nice'
+trials_max = 2
+";
+
+/// An interrupted study of duets goes on where it stopped.
+#[test]
+fn a_study_of_duets_compares_each_cell_with_its_reference() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = Finished::run(&mut study(folder.path(), DUETS, &["--dry-run"]));
+    assert!(plan.out.contains("in 2 starts") && plan.out.contains("2 runs, about 12 s"), "{plan:?}");
+    let first = result(&Finished::run(&mut study(folder.path(), DUETS, &["--json"])));
+    let [pair] = first.pairs.as_slice() else { panic!("{first:?}") };
+    assert!(pair.a.contains("nice-0") && pair.b.contains("nice-5") && pair.slices > 20, "{pair:?}");
+    let cpu = pair.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message").unwrap();
+    assert!(cpu.ratio.is_some_and(|ratio| (0.5..2.0).contains(&ratio.estimate)), "{cpu:?}");
+    assert!(first.cells.iter().all(|cell| cell.trials == 2), "{first:?}");
+    let store = folder.path().join("results/latest");
+    let report = std::fs::read_to_string(store.join("report.html")).unwrap();
+    assert!(report.contains("nice-5 (B) against"), "no table of the pair");
+    // Without the result and with the stored start, nothing is measured again.
+    std::fs::remove_file(store.join("result.json")).unwrap();
+    let again = result(&Finished::run(&mut study(folder.path(), DUETS, &["--json", "--resume"])));
+    assert_eq!(again.pairs, first.pairs);
+    let wrong = DUETS.replace("compare = 'nice'", "compare = 'tea'");
+    let refused = Finished::run(&mut study(folder.path(), &wrong, &[]));
+    assert!(refused.status == Some(2) && refused.err.contains("tea does not have two values"), "{refused:?}");
+}
+
 /// All record files below a folder with their contents.
 fn records(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut records = BTreeMap::new();

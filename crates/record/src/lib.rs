@@ -53,7 +53,8 @@ pub use record::{
 pub use save::{SaveError, save, save_json};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};
 pub use study::{
-    CellResult, CellStatus, Estimate, STUDY_SCHEMA_NAME, SearchResult, SearchStep, StudyAxis, StudyResult,
+    CellResult, CellStatus, Estimate, PairResult, STUDY_SCHEMA_NAME, SearchResult, SearchStep, StudyAxis,
+    StudyResult,
 };
 pub use timeline::{Interval, IntervalCounts, Timeline};
 pub use upgrade::{read_json, upgrade};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Build, Warning};
+use crate::{Build, DuetMetric, Warning};
 
 /// The schema name that every result carries in [`StudyResult::schema`].
 pub const STUDY_SCHEMA_NAME: &str = "klatch-study/2";
@@ -39,6 +39,29 @@ pub struct StudyResult {
     pub axes: Vec<StudyAxis>,
     /// Its cells, in the study's order.
     pub cells: Vec<CellResult>,
+    /// In a study of duets: each cell compared with its reference.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub pairs: Vec<PairResult>,
+}
+
+/// One cell compared with its reference, slice by slice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PairResult {
+    /// Name of the reference cell, the base of the ratios.
+    pub a: String,
+    /// Name of the cell that is compared with it.
+    pub b: String,
+    /// Starts of both servers that count.
+    pub starts: u32,
+    /// Pairs of slices in these starts.
+    pub slices: u64,
+    /// Probability that an interval contains the true ratio, above 0 and below 1.
+    pub confidence: f64,
+    /// The metrics, compared over the starts.
+    pub metrics: Vec<DuetMetric>,
+    /// Why starts failed, if some did.
+    pub failures: Vec<String>,
 }
 
 /// Something that a study varies.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use klatch_record::{Duet, DuetMetric, DuetStart};
+use klatch_record::{Duet, DuetMetric, DuetStart, PairResult};
 
 use crate::comparison::{format_of, percent, sentence};
 use crate::strokes::strip;
@@ -23,6 +23,25 @@ pub fn duet(duet: &Duet) -> String {
         let _ = writeln!(text, "note: {note}");
     }
     text
+}
+
+/// One cell of a study of duets, compared with its reference: a line for each metric.
+pub(crate) fn pair(pair: &PairResult) -> String {
+    let starts = counted(pair.starts as usize, "start");
+    let mut text = format!("{} (B) against {} (A), {starts}\n", pair.b, pair.a);
+    for metric in &pair.metrics {
+        let _ =
+            writeln!(text, "  {:<18}{}", format_of(&metric.metric).0, conclusion(metric, pair.confidence));
+    }
+    text
+}
+
+/// What a metric shows, in words.
+pub(crate) fn conclusion(metric: &DuetMetric, confidence: f64) -> String {
+    match (&metric.ratio, &metric.absent) {
+        (Some(ratio), _) => sentence(ratio, confidence),
+        (None, cause) => format!("not compared: {}", cause.as_deref().unwrap_or("not observed")),
+    }
 }
 
 /// A duet of a platform with itself: for each metric, the smallest difference that this machine shows in this time.
@@ -72,10 +91,7 @@ fn reach(duet: &Duet) -> f64 {
 fn row(metric: &DuetMetric, confidence: f64, reach: f64) -> String {
     let (name, show) = format_of(&metric.metric);
     let mean = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), show);
-    let result = match (&metric.ratio, &metric.absent) {
-        (Some(ratio), _) => sentence(ratio, confidence),
-        (None, cause) => format!("not compared: {}", cause.as_deref().unwrap_or("not observed")),
-    };
+    let result = conclusion(metric, confidence);
     let strip =
         metric.ratio.map_or_else(String::new, |ratio| strip(ratio.estimate, ratio.low, ratio.high, reach));
     format!("{name:<18}{:>14}{:>14}  {strip:<17}  {result}", mean(metric.a), mean(metric.b))

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use klatch_record::{CellResult, CellStatus, Estimate, StudyResult};
 
+use crate::duet;
 use crate::number::{grouped, three_digits, time};
 use crate::strokes::{bar, spark};
 
@@ -53,6 +54,12 @@ pub fn study(result: &StudyResult) -> String {
     for cell in &result.cells {
         for failure in &cell.failures {
             let _ = write!(text, "\n{}: {failure}", cell.id);
+        }
+    }
+    for pair in &result.pairs {
+        let _ = write!(text, "\n{}", duet::pair(pair));
+        for failure in &pair.failures {
+            let _ = writeln!(text, "  failed: {failure}");
         }
     }
     let _ = write!(text, "\nrules: {}\n", result.rules);

@@ -76,6 +76,7 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
         first_trials: None,
         axes,
         cells,
+        pairs: Vec::new(),
     };
     (result, of_run)
 }

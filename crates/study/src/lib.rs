@@ -10,7 +10,7 @@ mod scripted;
 mod search;
 mod series;
 
-pub use engine::{Store, StudyEvent, run_study};
+pub use engine::{Store, StudyEvent, run_pairs, run_study};
 pub use error::{StoreError, StudyRunError};
 pub use file::{Shipped, StudyFileError, shipped, study_schema};
 pub use load::{LoadError, load};

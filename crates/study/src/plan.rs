@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use klatch_duet::DuetPlan;
 use klatch_record::{Build, InstrumentName, StudyAxis};
 use klatch_runner::{CrowdKind, Plan};
 
@@ -23,6 +24,8 @@ pub struct StudyPlan {
     pub cells: Vec<Cell>,
     /// Run rules of every cell.
     pub rules: Rules,
+    /// In a study of duets: the axis whose first value is the reference of the others.
+    pub(crate) compared: Option<String>,
     /// The search in each cell, if the study is one.
     pub(crate) search: Option<Search>,
     /// Seed of the order of cells within a block.
@@ -44,7 +47,34 @@ pub struct Cell {
     pub absent: Option<String>,
 }
 
+/// A cell and its reference.
+pub(crate) struct Pair<'a> {
+    /// The reference: the same cell with the first value of the compared axis.
+    pub(crate) a: &'a Cell,
+    /// The cell that is compared with it.
+    pub(crate) b: &'a Cell,
+}
+
 impl StudyPlan {
+    /// Whether the study consists of duets.
+    pub fn is_of_duets(&self) -> bool {
+        self.compared.is_some()
+    }
+
+    /// The pairs of a study of duets that can run on this machine.
+    pub(crate) fn pairs(&self) -> Vec<Pair<'_>> {
+        let Some(axis) = &self.compared else { return Vec::new() };
+        let first = self.axes.iter().find(|one| one.name == *axis).and_then(|axis| axis.values.first());
+        let reference = |cell: &Cell| {
+            let mut at = cell.at.clone();
+            at.insert(axis.clone(), first?.clone());
+            self.cells.iter().find(|other| other.at == at)
+        };
+        let here = self.cells.iter().filter(|cell| cell.absent.is_none());
+        let pairs = here.filter_map(|b| Some(Pair { a: reference(b)?, b }));
+        pairs.filter(|pair| pair.a.id != pair.b.id && pair.a.absent.is_none()).collect()
+    }
+
     /// Whether the study searches a limit. Its number of runs is then unknown in advance.
     pub fn is_search(&self) -> bool {
         self.search.is_some()
@@ -62,6 +92,10 @@ impl StudyPlan {
 
     /// The fewest and the most runs if nothing fails. Meaningless for a search.
     pub fn runs(&self) -> (u32, u32) {
+        if self.is_of_duets() {
+            let starts = self.pairs().len() as u32 * self.rules.visits().1;
+            return (starts, starts);
+        }
         let cells = self.cells.iter().filter(|cell| cell.absent.is_none()).count() as u32;
         let (least, most) = self.rules.visits();
         let runs = cells * self.rules.runs_per_visit();
@@ -88,6 +122,14 @@ impl StudyPlan {
             };
             START_S + f64::from(self.rules.runs_per_visit()) * messages * message_s
         };
+        if self.is_of_duets() {
+            let usual = |pair: &Pair<'_>| {
+                let sides = [pair.a.plan.clone(), pair.b.plan.clone()];
+                DuetPlan::usual(sides, self.rules.visits().1, self.rules.confidence).time.as_secs_f64()
+            };
+            let all_s = self.pairs().iter().map(usual).sum();
+            return (all_s, all_s);
+        }
         let once_s: f64 = self.cells.iter().filter(|cell| cell.absent.is_none()).map(visit_s).sum();
         let (least, most) = self.rules.visits();
         (once_s * f64::from(least), once_s * f64::from(most))

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use klatch_record::{Duet, DuetEnd, DuetMetric, RatioEstimate, Slice};
+use klatch_record::{Duet, DuetEnd, DuetMetric, PairResult, RatioEstimate, Slice};
 use klatch_stats::{Design, Ratio, ratio_of_geometric_means};
 
 use crate::comparison::{format_of, sentence};
-use crate::duet::{method, notes, scatter};
+use crate::duet::{conclusion, method, notes, scatter};
 use crate::model::{
     Axis, Chart, ChartKind, Command, Fact, Mark, Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow,
     RatioTable, Report, Section, Standing, Verdict,
@@ -104,6 +104,52 @@ fn verdict(duet: &Duet) -> Verdict {
 }
 
 fn table(duet: &Duet) -> RatioTable {
+    RatioTable {
+        cell: String::new(),
+        method: method(duet),
+        rows: rows(&duet.metrics, duet.confidence),
+        center: "mean".to_owned(),
+        caveats: notes(duet),
+    }
+}
+
+/// The table of one cell and its reference in a study of duets.
+pub(super) fn pair_table(pair: &PairResult) -> RatioTable {
+    RatioTable {
+        cell: format!("{} (B) against {} (A)", pair.b, pair.a),
+        method: format!(
+            "geometric mean of the ratios of {} pairs of slices in {} starts",
+            pair.slices, pair.starts
+        ),
+        rows: rows(&pair.metrics, pair.confidence),
+        center: "mean".to_owned(),
+        caveats: pair.failures.clone(),
+    }
+}
+
+/// The largest difference that a study of duets shows.
+pub(super) fn pairs_answer(pairs: &[PairResult]) -> Option<String> {
+    let cpu = |pair: &PairResult| {
+        let metric = pair.metrics.iter().find(|metric| metric.metric == DRAWN[0].0)?;
+        Some((pair.b.clone(), pair.a.clone(), metric.ratio?, pair.confidence))
+    };
+    let all: Vec<_> = pairs.iter().filter_map(cpu).collect();
+    let shown: Vec<_> = all.iter().filter(|(_, _, ratio, _)| ratio.shows_difference()).collect();
+    let size = |ratio: &RatioEstimate| ratio.estimate.ln().abs();
+    let Some((b, a, ratio, confidence)) = shown.iter().max_by(|x, y| size(&x.2).total_cmp(&size(&y.2)))
+    else {
+        let text = "No difference can be shown in the server's CPU time per message.";
+        return (!all.is_empty()).then(|| text.to_owned());
+    };
+    Some(format!(
+        "In {} of {} pairs the server's CPU time per message differs; the most in {b} (B) against {a} (A): {}.",
+        shown.len(),
+        all.len(),
+        sentence(ratio, *confidence)
+    ))
+}
+
+fn rows(metrics: &[DuetMetric], confidence: f64) -> Vec<RatioRow> {
     let number = |ratio: &RatioEstimate| Number { value: ratio.estimate, low: ratio.low, high: ratio.high };
     let row = |metric: &DuetMetric| RatioRow {
         metric: metric.metric.clone(),
@@ -111,18 +157,9 @@ fn table(duet: &Duet) -> RatioTable {
         a: metric.a,
         b: metric.b,
         ratio: metric.ratio.as_ref().map(number),
-        conclusion: match (&metric.ratio, &metric.absent) {
-            (Some(ratio), _) => sentence(ratio, duet.confidence),
-            (None, cause) => format!("not compared: {}", cause.as_deref().unwrap_or("not observed")),
-        },
+        conclusion: conclusion(metric, confidence),
     };
-    RatioTable {
-        cell: String::new(),
-        method: method(duet),
-        rows: duet.metrics.iter().map(row).collect(),
-        center: "mean".to_owned(),
-        caveats: notes(duet),
-    }
+    metrics.iter().map(row).collect()
 }
 
 fn facts(duet: &Duet) -> Vec<Fact> {

@@ -37,6 +37,7 @@ pub(crate) fn study(name: &str, question: &str) -> Source {
             first_trials: None,
             axes: Vec::new(),
             cells: Vec::new(),
+            pairs: Vec::new(),
         }),
         study_file: None,
         runs: Vec::new(),

@@ -4,6 +4,7 @@
 mod blocks;
 mod lucky_cells;
 mod order;
+mod pairs;
 mod result;
 mod search;
 mod store;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use klatch_record::StudyResult;
 use klatch_runner::{Executor, VisitEvent};
 
+pub use self::pairs::run_pairs;
 pub use self::store::Store;
 
 use crate::error::StudyRunError;

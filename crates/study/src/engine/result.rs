@@ -86,5 +86,6 @@ pub(super) fn study_result(plan: &StudyPlan, store: &Store, mut cells: Vec<CellR
         first_trials: plan.rules.first_trials(),
         axes: plan.axes.clone(),
         cells,
+        pairs: Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use klatch_record::{Record, Role, StudyResult, save, save_json};
+use klatch_record::{DuetStart, Record, Role, StudyResult, save, save_json};
 use klatch_runner::{RunError, make_folder, next_stem, now};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -49,6 +49,15 @@ pub(crate) struct Block {
     pub(crate) trials: Vec<Record>,
     /// Why the visit failed, if it did.
     pub(crate) failure: Option<String>,
+}
+
+/// One start of a pair in a study of duets.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StoredStart {
+    Complete(DuetStart),
+    /// It failed for this reason.
+    Failed(String),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -165,6 +174,30 @@ impl Store {
     pub(crate) fn save_failure(&self, cell: &str, block: u32, cause: &str) -> Result<(), RunError> {
         let failure = Failure { cause: cause.to_owned() };
         Ok(save_json(&failure, &self.block_folder(cell, block)?.join(FAILURE))?)
+    }
+
+    /// Start `number` of the pair with this name; `None` if it was not made yet.
+    pub(crate) fn start(&self, pair: &str, number: u32) -> Result<Option<StoredStart>, StudyRunError> {
+        let path = self.start_file(pair, number);
+        if path.is_file() { read_json(&path).map(Some) } else { Ok(None) }
+    }
+
+    /// Writes one start of a pair.
+    pub(crate) fn save_start(
+        &self,
+        pair: &str,
+        number: u32,
+        start: &StoredStart,
+    ) -> Result<(), StudyRunError> {
+        let path = self.start_file(pair, number);
+        let folder = path.parent().expect("the file is in a folder");
+        std::fs::create_dir_all(folder)
+            .map_err(|source| RunError::Folder { out: self.folder.clone(), source })?;
+        Ok(save_json(start, &path)?)
+    }
+
+    fn start_file(&self, pair: &str, number: u32) -> PathBuf {
+        self.folder.join("pairs").join(pair).join(format!("start-{number:03}.json"))
     }
 
     /// Writes the result of the study.

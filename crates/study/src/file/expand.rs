@@ -46,7 +46,9 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
     }
     let axes = axes(&mut cells, &names(&file, &common));
     name_cells(&mut cells, &axes);
+    let compared = file.rules.compared_axis(&axes, source)?;
     Ok(StudyPlan {
+        compared,
         name: name_of(source.path),
         question: file.question,
         source: source.text.to_owned(),

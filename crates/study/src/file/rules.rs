@@ -1,5 +1,6 @@
 //! The table `[rules]` of a study file.
 
+use klatch_record::StudyAxis;
 use klatch_stats::Sequential;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,6 +37,9 @@ pub(crate) struct RulesTable {
     /// The metric that decides when a cell has enough trials.
     #[serde(default)]
     metric: StopMetric,
+    /// Under the preset `duet`: the axis whose first value is the reference of the others; `platform` by default.
+    #[schemars(with = "Option<String>")]
+    compare: Option<Spanned<String>>,
 }
 
 impl RulesTable {
@@ -54,6 +58,35 @@ impl RulesTable {
             rules.confidence = confidence;
         }
         Ok(rules)
+    }
+
+    /// The axis along which duets compare; `None` under another preset.
+    pub(crate) fn compared_axis(
+        &self,
+        axes: &[StudyAxis],
+        source: &Source<'_>,
+    ) -> Result<Option<String>, StudyFileError> {
+        match (&self.compare, self.preset == Preset::Duet) {
+            (Some(axis), false) => {
+                Err(source.error_at(axis.span(), "compare belongs to the preset duet".to_owned()))
+            }
+            (_, false) => Ok(None),
+            (compare, true) => {
+                let name = compare.as_ref().map_or("platform", |axis| axis.get_ref());
+                let span = compare.as_ref().map_or(0..0, Spanned::span);
+                let known = axes.iter().find(|axis| axis.name == name);
+                if known.is_some_and(|axis| axis.values.len() > 1) {
+                    return Ok(Some(name.to_owned()));
+                }
+                let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+                let message = format!(
+                    "a duet compares the values of an axis with its first one, and {name} does not have two values; \
+                     name an axis with compare: {}",
+                    names.join(", ")
+                );
+                Err(source.error_at(span, message))
+            }
+        }
     }
 
     /// The stop rule of the preset with the values of the table.

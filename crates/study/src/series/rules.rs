@@ -44,6 +44,9 @@ pub enum Preset {
     #[default]
     #[serde(rename = "converge")]
     Converge,
+    /// Duets: every cell is compared with its reference in slices of time, in 10 starts of both servers.
+    #[serde(rename = "duet")]
+    Duet,
 }
 
 /// When a cell has enough trials.
@@ -106,6 +109,7 @@ impl Preset {
             Preset::Ibm2000 => "ibm-2000",
             Preset::Websphere2005 => "websphere-2005",
             Preset::Converge => "converge",
+            Preset::Duet => "duet",
         }
     }
 
@@ -131,6 +135,7 @@ impl Preset {
             Preset::Ibm2000 => Rules { trials_per_visit: 5, stop: StopRule::Trials(5), ..base },
             Preset::Websphere2005 => Rules { stop: StopRule::Agree { within: 0.05, trials_max: 10 }, ..base },
             Preset::Converge => base,
+            Preset::Duet => Rules { warmups: 0, stop: StopRule::Trials(10), ..base },
         }
     }
 }
@@ -164,6 +169,13 @@ impl Rules {
 impl std::fmt::Display for Rules {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: ", self.preset.name())?;
+        if let (Preset::Duet, StopRule::Trials(starts)) = (self.preset, self.stop) {
+            let starts = plural(starts, "start");
+            return write!(
+                f,
+                "each cell and its reference run in turns of a fraction of a second, in {starts}"
+            );
+        }
         match self.visits_discarded {
             0 => {}
             1 => f.write_str("the first run is discarded; ")?,
