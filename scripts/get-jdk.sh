@@ -10,12 +10,8 @@ umask 077
 version=${1:?usage: get-jdk.sh VERSION [SUITE]}
 suite=${2:-sid}
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-cache=${XDG_CACHE_HOME:-}
-if [ -z "$cache" ]; then
-    # As in klatch: under sudo, HOME can be the home of an ordinary user.
-    if [ "$(id -u)" -eq 0 ]; then cache=/var/lib; else cache=$HOME/.cache; fi
-fi
-target=$cache/klatch/jdks/jdk-$version
+cache=$("$(dirname "$0")/cache-folder.sh")
+target=$cache/jdks/jdk-$version
 if [ -x "$target/bin/java" ] && [ -f "$target/klatch.sha256" ]; then
     echo "Java $version is already at $target"
     exit 0

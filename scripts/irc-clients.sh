@@ -7,7 +7,8 @@ set -eu
 
 klatch=$(realpath "$1")
 jars=$(realpath "$2")
-sources=$(dirname "$(realpath "$0")")/../platforms
+scripts=$(dirname "$(realpath "$0")")
+sources=$scripts/../platforms
 for program in irssi weechat-headless tmux java go node; do
     command -v "$program" >/dev/null || {
         echo "irc-clients.sh needs $program; install it with scripts/setup.sh test" >&2
@@ -190,11 +191,8 @@ begin() {
 
 java_for_virtual_threads() {
     # get-jdk.sh installs JDKs here.
-    cache=${XDG_CACHE_HOME:-}
-    if [ -z "$cache" ]; then
-        if [ "$(id -u)" -eq 0 ]; then cache=/var/lib; else cache=$HOME/.cache; fi
-    fi
-    for java in java "${JAVA_HOME:-/nowhere}/bin/java" /usr/lib/jvm/*/bin/java "$cache"/klatch/jdks/*/bin/java; do
+    cache=$("$scripts/cache-folder.sh")
+    for java in java "${JAVA_HOME:-/nowhere}/bin/java" /usr/lib/jvm/*/bin/java "$cache"/jdks/*/bin/java; do
         version=$("$java" -XshowSettings:properties -version 2>&1 | sed -n 's/.*java.specification.version = //p') || true
         case $version in
             1.* | "" | 17 | 18 | 19 | 20) ;;

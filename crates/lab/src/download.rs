@@ -1,7 +1,6 @@
 //! Downloads a kernel once, checks it, and caches it.
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,8 +15,10 @@ use crate::kernels::Kernel;
 /// # Errors
 /// See [`LabError`].
 pub fn kernel_file(kernel: &'static Kernel, progress: impl Fn(&str)) -> Result<PathBuf, LabError> {
-    let folder = cache_folder()?.path().to_owned();
-    let path = folder.join(format!("vmlinuz-{}", kernel.version));
+    let cache = cache_folder()?;
+    let folder = cache.path();
+    let name = format!("vmlinuz-{}", kernel.version);
+    let path = folder.join(&name);
     // No other user can write to the folder, so the file stays as it was checked.
     match std::fs::read(&path) {
         Ok(bytes) => {
@@ -33,12 +34,12 @@ pub fn kernel_file(kernel: &'static Kernel, progress: impl Fn(&str)) -> Result<P
         kernel.package_bytes / 1_000_000,
         folder.display()
     ));
-    let package = package(kernel, &folder)?;
+    let package = package(kernel, folder)?;
     check(&package, kernel.package_sha256, &format!("the package of the kernel {}", kernel.version), &path)?;
     let bytes = unpack(&package)
         .map_err(|error| LabError::Package { version: kernel.version, cause: error.to_string() })?;
     check(&bytes, kernel.kernel_sha256, "the kernel in the package", &path)?;
-    save(&folder, &path, &bytes)?;
+    cache.write(&name, &bytes).map_err(|source| LabError::file("save the kernel as", &path, source))?;
     Ok(path)
 }
 
@@ -110,13 +111,4 @@ fn unpack(package: &[u8]) -> std::io::Result<Vec<u8>> {
         }
     }
     Err(std::io::Error::other("it contains no vmlinuz"))
-}
-
-/// Writes a temporary file and renames it, so that the cache never holds a partial kernel.
-fn save(folder: &Path, path: &Path, bytes: &[u8]) -> Result<(), LabError> {
-    let failed = |source| LabError::file("save the kernel as", path, source);
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
 }

@@ -1,9 +1,8 @@
 //! The programs that Klatch brings along: its own executable, and two jars that are compiled into it.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use klatch_privileges::{FolderError, cache_folder, file_matches, sha256_hex};
+use klatch_privileges::{FolderError, PrivateFolder, cache_folder, file_matches, sha256_hex};
 use thiserror::Error;
 
 /// A jar that is compiled into the program.
@@ -97,7 +96,7 @@ impl Jar {
             return Err(OwnError::NoJar { name, variable });
         }
         let folder = cache_folder()?;
-        self.unpack(folder.path()).map_err(|source| OwnError::Unpack {
+        self.unpack(&folder).map_err(|source| OwnError::Unpack {
             name,
             folder: folder.path().to_owned(),
             source,
@@ -105,14 +104,12 @@ impl Jar {
     }
 
     /// The file name contains a checksum, so builds do not share a file. A file with other contents is replaced.
-    fn unpack(&self, folder: &Path) -> std::io::Result<PathBuf> {
-        let path = folder.join(format!("{}-{}.jar", self.name, &sha256_hex(self.contents)[..16]));
-        if file_matches(&path, self.contents) {
-            return Ok(path);
+    fn unpack(&self, folder: &PrivateFolder) -> std::io::Result<PathBuf> {
+        let name = format!("{}-{}.jar", self.name, &sha256_hex(self.contents)[..16]);
+        let path = folder.path().join(&name);
+        if !file_matches(&path, self.contents) {
+            folder.write(&name, self.contents)?;
         }
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(self.contents)?;
-        file.persist(&path).map_err(|error| error.error)?;
         Ok(path)
     }
 }
@@ -125,20 +122,21 @@ mod tests {
 
     #[test]
     fn a_modified_jar_is_replaced() {
-        let folder = tempfile::tempdir().unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = PrivateFolder::create(temporary.path()).unwrap();
         let jar = Jar { name: "test", variable: "TEST_JAR", contents: b"as it was built" };
-        let path = jar.unpack(folder.path()).unwrap();
+        let path = jar.unpack(&folder).unwrap();
         // The same length, so a check of the length would not detect it.
         std::fs::write(&path, "as it was bu1lt").unwrap();
-        assert_eq!(jar.unpack(folder.path()).unwrap(), path);
+        assert_eq!(jar.unpack(&folder).unwrap(), path);
         assert_eq!(std::fs::read(&path).unwrap(), jar.contents);
         let elsewhere = folder.path().join("elsewhere");
         std::fs::rename(&path, &elsewhere).unwrap();
         symlink(&elsewhere, &path).unwrap();
-        jar.unpack(folder.path()).unwrap();
+        jar.unpack(&folder).unwrap();
         assert!(path.symlink_metadata().unwrap().is_file(), "a link could lead to another jar later");
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap();
-        jar.unpack(folder.path()).unwrap();
+        jar.unpack(&folder).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o022, 0);
     }
 }

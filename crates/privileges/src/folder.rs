@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
@@ -9,12 +10,10 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::invoker::{file_uid, invoker};
+use crate::invoker::file_uid;
 
 /// Symbolic links that are followed on the path to a folder.
 const LINKS_MAX: usize = 16;
-/// Root's caches and state.
-const ROOT_FOLDER: &str = "/var/lib/klatch";
 
 /// An open folder that belongs to the user whose rights this thread has, with mode 0700, in a chain of folders that only
 /// that user and root can change.
@@ -54,48 +53,6 @@ pub enum FolderError {
         #[source]
         source: std::io::Error,
     },
-}
-
-/// Opens the cache folder at [`cache_path`], and creates it if it is missing.
-///
-/// # Errors
-/// As [`cache_path`] and [`PrivateFolder::create`].
-pub fn cache_folder() -> Result<PrivateFolder, FolderError> {
-    PrivateFolder::create(&cache_path()?)
-}
-
-/// Path of the cache folder: `$XDG_CACHE_HOME/klatch`; without it `~/.cache/klatch`, and `/var/lib/klatch` for root.
-///
-/// # Errors
-/// No environment variable names a home or another folder.
-pub fn cache_path() -> Result<PathBuf, FolderError> {
-    path_of("caches", "XDG_CACHE_HOME", ".cache")
-}
-
-/// Path of the state that outlives runs: `$XDG_STATE_HOME/klatch`; without it `~/.local/state/klatch`, and `/var/lib/klatch`
-/// for root.
-///
-/// # Errors
-/// No environment variable names a home or another folder.
-pub fn state_folder() -> Result<PathBuf, FolderError> {
-    path_of("state", "XDG_STATE_HOME", ".local/state")
-}
-
-fn path_of(what: &'static str, variable: &'static str, in_home: &str) -> Result<PathBuf, FolderError> {
-    let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    if let Some(folder) = named(variable) {
-        return Ok(folder.join("klatch"));
-    }
-    if file_uid() == 0 {
-        // HOME can be the home of the user who became root.
-        return Ok(PathBuf::from(ROOT_FOLDER));
-    }
-    // Under sudo, HOME can still be root's.
-    let home = match invoker() {
-        Some(invoker) => invoker.home.clone(),
-        None => named("HOME"),
-    };
-    Ok(home.ok_or(FolderError::NoHome { what, variable })?.join(in_home).join("klatch"))
 }
 
 impl PrivateFolder {
@@ -151,6 +108,19 @@ impl PrivateFolder {
         }
         check_owner((stat.st_uid, stat.st_mode), &path, false)?;
         Ok(Some(fd.into()))
+    }
+
+    /// Writes a file of this folder, or replaces it. Other processes see the old contents or the new ones, also after a power
+    /// failure. Only the owner can read the file. A symbolic link of this name is replaced, not followed.
+    ///
+    /// # Errors
+    /// The file system refuses, for example because the disk is full. Then an old file stays as it was.
+    pub fn write(&self, name: &str, contents: &[u8]) -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
+        file.write_all(contents)?;
+        file.as_file().sync_all()?;
+        file.persist(self.path.join(name)).map_err(|error| error.error)?;
+        File::open(&self.path)?.sync_all()
     }
 
     /// Names of all files and folders in it, in no particular order.
@@ -375,5 +345,27 @@ mod tests {
         rustix::fs::mknodat(rustix::fs::CWD, home.path().join("pipe"), FileType::Fifo, Mode::RWXU, 0)
             .unwrap();
         assert!(read("pipe").unwrap_err().contains("plain file"));
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_or_not_at_all() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = PrivateFolder::create(home.path()).unwrap();
+        let (file, elsewhere) = (home.path().join("file"), home.path().join("elsewhere"));
+        std::fs::write(&elsewhere, "another").unwrap();
+        symlink(&elsewhere, &file).unwrap();
+        folder.write("file", b"old").unwrap();
+        assert!(file.symlink_metadata().unwrap().is_file(), "the link was followed");
+        assert_eq!(std::fs::read(&elsewhere).unwrap(), b"another");
+        assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o600);
+        // A reader that opened the old file still reads all of it.
+        let mut reader = File::open(&file).unwrap();
+        folder.write("file", b"new").unwrap();
+        assert_eq!(std::io::read_to_string(&mut reader).unwrap(), "old");
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+        // A folder cannot be replaced by a file; no temporary file stays behind.
+        std::fs::create_dir(home.path().join("folder")).unwrap();
+        folder.write("folder", b"new").unwrap_err();
+        assert_eq!(folder.names().unwrap().len(), 3);
     }
 }

@@ -7,9 +7,11 @@ mod child;
 mod folder;
 mod invoker;
 mod manifest;
+mod places;
 mod system;
 
 pub use child::{before_exec, confine, die_with_parent};
-pub use folder::{FolderError, PrivateFolder, cache_folder, cache_path, state_folder};
+pub use folder::{FolderError, PrivateFolder};
 pub use invoker::{Invoker, InvokerError, act_as_invoker, as_root, invoker, programs_run_as_root};
 pub use manifest::{ManifestError, check_manifest, file_matches, sha256_hex, write_manifest};
+pub use places::{cache_folder, cache_path, state_folder};
