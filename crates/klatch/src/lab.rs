@@ -220,7 +220,7 @@ impl Run {
             return Ok(ExitCode::SUCCESS);
         }
         let java = study.java.then(|| Java::find(self.java.as_deref(), JAVA_MIN)).transpose()?;
-        // Fetch kernels before the first boot, so that parallel boots do not fetch the same one.
+        // Download kernels before the first boot, so that parallel boots do not download the same one.
         all.iter().try_for_each(|one| kernel(&one.kernel).map(|_| ()))?;
         let interrupted = interrupted()?;
         let image = image(java.as_ref().map(|java| java.path.as_path()))?;

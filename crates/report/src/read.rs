@@ -98,7 +98,7 @@ pub fn read_floor(path: &Path) -> Result<Option<Vec<FloorResult>>, ReadError> {
     }
     let text = std::fs::read_to_string(path)
         .map_err(|source| ReadError::Missing { path: path.to_owned(), source })?;
-    let sitting = |line: &str| {
+    let session = |line: &str| {
         let result: FloorResult = parsed(path, line)?;
         match result.schema == FLOOR_SCHEMA_NAME {
             true => Ok(result),
@@ -108,7 +108,7 @@ pub fn read_floor(path: &Path) -> Result<Option<Vec<FloorResult>>, ReadError> {
             }
         }
     };
-    text.lines().map(sitting).collect::<Result<_, _>>().map(Some)
+    text.lines().map(session).collect::<Result<_, _>>().map(Some)
 }
 
 /// Reads the result of a duet, its file or its folder; `None` if there is none.

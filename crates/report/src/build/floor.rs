@@ -14,7 +14,7 @@ use crate::number::three_digits;
 /// Below this number of starts per server, intervals are too wide to be useful.
 const STARTS_MIN: usize = 3;
 /// Number of sessions with a description of the machine, counted from the last.
-const SITTINGS_MAX: usize = 6;
+const SESSIONS_MAX: usize = 6;
 
 /// The ratio that a chart shows, and the name of the server in its denominator; empty for the loopback.
 type Ratio = fn(&FloorRow) -> Option<(RatioEstimate, String)>;
@@ -36,7 +36,7 @@ const CHARTS: [About; 3] = [
     },
     About {
         id: "server-to-peer",
-        title: "CPU time of the server per message, over that of the best of somebody else's servers",
+        title: "CPU time of the server per message, over that of the best server of another project",
         caption: "Below 1 it is cheaper than all of them.",
         of: best_peer,
     },
@@ -49,50 +49,50 @@ const CHARTS: [About; 3] = [
 ];
 
 /// The report of a history, with its sessions in chronological order.
-pub fn floor_history(path: &Path, sittings: &[FloorResult]) -> Report {
-    let last = sittings.last();
+pub fn floor_history(path: &Path, sessions: &[FloorResult]) -> Report {
+    let last = sessions.last();
     let starts = last.iter().flat_map(|last| &last.rows).map(|row| row.server_us.len()).min().unwrap_or(0);
     let standing = match starts {
         0 => Standing::Nothing,
         few if few < STARTS_MIN => Standing::Wide,
         _ => Standing::Valid,
     };
-    let shown = &sittings[sittings.len().saturating_sub(SITTINGS_MAX)..];
+    let shown = &sessions[sessions.len().saturating_sub(SESSIONS_MAX)..];
     Report {
         schema: REPORT_SCHEMA_NAME.to_owned(),
         title: "floor".to_owned(),
         question: "How near do servers and the crowd come to what this machine's loopback itself takes?".to_owned(),
-        answer: answer(sittings),
+        answer: answer(sessions),
         verdict: Verdict {
             standing,
-            text: match sittings.len() {
-                1 => format!("one sitting, with {starts} starts of each server"),
-                several => format!("{several} sittings, the last with {starts} starts of each server"),
+            text: match sessions.len() {
+                1 => format!("one session, with {starts} starts of each server"),
+                several => format!("{several} sessions, the last with {starts} starts of each server"),
             },
         },
         warnings: Vec::new(),
         cells: Vec::new(),
         axes: Vec::new(),
         ratios: Vec::new(),
-        sections: ["turns", "rounds"].iter().filter_map(|pacing| section(pacing, sittings)).collect(),
+        sections: ["turns", "rounds"].iter().filter_map(|pacing| section(pacing, sessions)).collect(),
         rules: vec![
-            "Every server is started as often as the sitting has blocks, in random order, server and crowd on a CPU of \
+            "Every server is started as often as the session has blocks, in random order, server and crowd on a CPU of \
              their own, with a probe of the loopback before each start; ratios are of geometric means, paired by block, \
              with 95 % intervals."
                 .to_owned(),
         ],
         runs: Vec::new(),
-        environments: shown.iter().map(|sitting| sitting.started_at.replace('T', " ")).collect(),
+        environments: shown.iter().map(|session| session.started_at.replace('T', " ")).collect(),
         facts: facts(shown),
         commands: vec![Command {
-            what: "another sitting, which is added to the history".to_owned(),
+            what: "another session, which is added to the history".to_owned(),
             line: format!("klatch floor --blocks {} --history {}", starts.max(STARTS_MIN), path.display()),
         }],
         instruments: Vec::new(),
         footnotes: Vec::new(),
         sources: vec![path.display().to_string()],
         klatch: last.map(|last| last.klatch.clone()),
-        started_at: sittings.first().map(|sitting| sitting.started_at.clone()),
+        started_at: sessions.first().map(|session| session.started_at.clone()),
         ended_at: last.map(|last| last.started_at.clone()),
     }
 }
@@ -104,19 +104,19 @@ fn best_peer(row: &FloorRow) -> Option<(RatioEstimate, String)> {
 }
 
 /// The rows under a pacing. `ours` leaves out the servers of other projects.
-fn rows<'a>(sitting: &'a FloorResult, pacing: &str, ours: bool) -> Vec<&'a FloorRow> {
-    let all = sitting.rows.iter().filter(|row| row.pacing == pacing).collect::<Vec<_>>();
+fn rows<'a>(session: &'a FloorResult, pacing: &str, ours: bool) -> Vec<&'a FloorRow> {
+    let all = session.rows.iter().filter(|row| row.pacing == pacing).collect::<Vec<_>>();
     let peer = |row: &FloorRow| all.iter().any(|other| other.to_peers.contains_key(&row.platform));
     all.iter().copied().filter(|row| !ours || !peer(row)).collect()
 }
 
-fn answer(sittings: &[FloorResult]) -> String {
-    let Some(last) = sittings.last() else { return "No answer: the history is empty.".to_owned() };
+fn answer(sessions: &[FloorResult]) -> String {
+    let Some(last) = sessions.last() else { return "No answer: the history is empty.".to_owned() };
     let best = |pacing: &str| {
         let with = rows(last, pacing, true).into_iter().filter_map(|row| Some((row, row.server_to_floor?)));
         let (row, ratio) = with.min_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))?;
         let peer = best_peer(row).map_or_else(String::new, |(ratio, which)| {
-            format!(" and {} as much as somebody else's server ({which})", times(&ratio))
+            format!(" and {} as much as another project's server ({which})", times(&ratio))
         });
         Some(format!(
             "Under {pacing} {} takes {} as much CPU time as the loopback's part{peer}.",
@@ -133,12 +133,12 @@ fn times(ratio: &RatioEstimate) -> String {
 }
 
 /// The ratios under a pacing: bars for the last session, and lines over all sessions if there are several.
-fn section(pacing: &str, sittings: &[FloorResult]) -> Option<Section> {
-    let last = sittings.last()?;
+fn section(pacing: &str, sessions: &[FloorResult]) -> Option<Section> {
+    let last = sessions.last()?;
     let mut charts: Vec<Chart> =
         CHARTS.iter().filter_map(|about| bars(about, last, &rows(last, pacing, false))).collect();
-    if sittings.len() > 1 {
-        charts.extend(CHARTS.iter().filter_map(|about| lines(about, sittings, pacing)));
+    if sessions.len() > 1 {
+        charts.extend(CHARTS.iter().filter_map(|about| lines(about, sessions, pacing)));
     }
     charts.iter_mut().for_each(|chart| chart.id = format!("{pacing}-{}", chart.id));
     let (server_us, crowd_us) = last.floor.per_message_us(last.users, pacing == "rounds");
@@ -146,7 +146,7 @@ fn section(pacing: &str, sittings: &[FloorResult]) -> Option<Section> {
         id: pacing.to_owned(),
         title: format!("Under {pacing}"),
         lead: Some(format!(
-            "The loopback's part of a message in rooms of {}, in the last sitting: {} µs for the server, {} µs for the \
+            "The loopback's part of a message in rooms of {}, in the last session: {} µs for the server, {} µs for the \
              crowd.",
             last.users,
             three_digits(server_us),
@@ -169,7 +169,7 @@ fn bars(about: &About, last: &FloorResult, rows: &[&FloorRow]) -> Option<Chart> 
     (!points.is_empty()).then(|| Chart {
         id: about.id.to_owned(),
         title: about.title.to_owned(),
-        caption: format!("{} The sitting of {}.", about.caption, date(last)),
+        caption: format!("{} The session of {}.", about.caption, date(last)),
         kind: ChartKind::Bars,
         x: Axis::words(""),
         y: Axis::linear("Ratio", ""),
@@ -178,26 +178,26 @@ fn bars(about: &About, last: &FloorResult, rows: &[&FloorRow]) -> Option<Chart> 
     })
 }
 
-fn lines(about: &About, sittings: &[FloorResult], pacing: &str) -> Option<Chart> {
+fn lines(about: &About, sessions: &[FloorResult], pacing: &str) -> Option<Chart> {
     let mut points = Vec::new();
-    for (number, sitting) in (1_u32..).zip(sittings) {
-        for row in rows(sitting, pacing, true) {
+    for (number, session) in (1_u32..).zip(sessions) {
+        for row in rows(session, pacing, true) {
             let of = point(about, row, &row.platform, Place::At(f64::from(number)));
-            let commit = sitting.klatch.commit.as_deref().unwrap_or("no commit");
+            let commit = session.klatch.commit.as_deref().unwrap_or("no commit");
             let add_suffix = |detail: Option<String>| {
                 let suffix = detail.map_or_else(String::new, |detail| format!("; {detail}"));
-                Some(format!("{}, {commit}{suffix}", date(sitting)))
+                Some(format!("{}, {commit}{suffix}", date(session)))
             };
             points.extend(of.map(|point| Point { detail: add_suffix(point.detail.clone()), ..point }));
         }
     }
     points.sort_by(|a, b| a.series.cmp(&b.series));
     (!points.is_empty()).then(|| Chart {
-        id: format!("{}-over-sittings", about.id),
-        title: format!("{}: over the sittings", about.title),
-        caption: format!("{} Date and commit of each sitting are in the table.", about.caption),
+        id: format!("{}-over-sessions", about.id),
+        title: format!("{}: over the sessions", about.title),
+        caption: format!("{} Date and commit of each session are in the table.", about.caption),
         kind: ChartKind::Lines,
-        x: Axis::linear("sitting", ""),
+        x: Axis::linear("session", ""),
         y: Axis::linear("Ratio", ""),
         points,
         marks: Vec::new(),
@@ -215,28 +215,28 @@ fn point(about: &About, row: &FloorRow, series: &str, place: Place) -> Option<Po
     })
 }
 
-fn date(sitting: &FloorResult) -> &str {
-    sitting.started_at.split('T').next().unwrap_or_default()
+fn date(session: &FloorResult) -> &str {
+    session.started_at.split('T').next().unwrap_or_default()
 }
 
 /// The name of a property of a session and its text.
 type Part = (&'static str, fn(&FloorResult) -> String);
 
 /// The machine of each of the last sessions.
-fn facts(sittings: &[FloorResult]) -> Vec<Fact> {
+fn facts(sessions: &[FloorResult]) -> Vec<Fact> {
     let parts: [Part; 7] = [
-        ("Klatch", |sitting| {
-            format!("{} {}", sitting.klatch.version, sitting.klatch.commit.clone().unwrap_or_default())
+        ("Klatch", |session| {
+            format!("{} {}", session.klatch.version, session.klatch.commit.clone().unwrap_or_default())
         }),
-        ("kernel", |sitting| sitting.kernel.clone()),
-        ("CPU", |sitting| sitting.cpu_model.clone().unwrap_or_else(|| "unknown".to_owned())),
-        ("CPUs", |sitting| sitting.cpus.to_string()),
-        ("a call that does nothing", |sitting| us(sitting.floor.null_call_us)),
-        ("a delivery sent", |sitting| us(sitting.floor.delivery_send_us)),
-        ("a delivery received", |sitting| us(sitting.floor.delivery_receive_us)),
+        ("kernel", |session| session.kernel.clone()),
+        ("CPU", |session| session.cpu_model.clone().unwrap_or_else(|| "unknown".to_owned())),
+        ("CPUs", |session| session.cpus.to_string()),
+        ("a call that does nothing", |session| us(session.floor.null_call_us)),
+        ("a delivery sent", |session| us(session.floor.delivery_send_us)),
+        ("a delivery received", |session| us(session.floor.delivery_receive_us)),
     ];
     let fact = |(name, of): Part| {
-        let values: Vec<String> = sittings.iter().map(of).collect();
+        let values: Vec<String> = sessions.iter().map(of).collect();
         Fact { name: name.to_owned(), differs: values.iter().any(|value| *value != values[0]), values }
     };
     parts.into_iter().map(fact).collect()
@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    fn sitting(day: u32, to_floor: f64) -> FloorResult {
+    fn session(day: u32, to_floor: f64) -> FloorResult {
         FloorResult {
             schema: FLOOR_SCHEMA_NAME.into(),
             started_at: format!("2026-11-{day}T10:00:00Z"),
@@ -304,12 +304,12 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_bars_of_the_last_sitting_and_lines_over_all_of_them() {
-        let report = floor_history(Path::new("floor.jsonl"), &[sitting(20, 1.4), sitting(22, 1.2)]);
+    fn ratios_are_bars_of_the_last_session_and_lines_over_all_of_them() {
+        let report = floor_history(Path::new("floor.jsonl"), &[session(20, 1.4), session(22, 1.2)]);
         assert_eq!(
             report.answer,
             "Under turns native-epoll takes 1.20 × (1.10–1.30) as much CPU time as the loopback's part and 0.80 × \
-             (0.70–0.90) as much as somebody else's server (the best is redis)."
+             (0.70–0.90) as much as another project's server (the best is redis)."
         );
         let chart =
             |id: &str| report.charts().find(|chart| chart.id == id).unwrap_or_else(|| panic!("no {id}"));
@@ -320,7 +320,7 @@ mod tests {
             .collect();
         let wanted = [("native-epoll (classic)", 1.2), ("redis (classic)", 1.6), ("nats (classic)", 3.0)];
         assert_eq!(bars, wanted.map(|(name, y)| (name.to_owned(), Some(y))));
-        let lines = &chart("turns-server-to-peer-over-sittings").points;
+        let lines = &chart("turns-server-to-peer-over-sessions").points;
         assert_eq!(
             lines.iter().map(|point| (&point.x, point.y)).collect::<Vec<_>>(),
             [(&Place::At(1.0), Some(0.8)), (&Place::At(2.0), Some(0.8))]
@@ -332,8 +332,8 @@ mod tests {
     }
 
     #[test]
-    fn a_single_sitting_has_no_lines_and_an_empty_history_no_answer() {
-        let one = floor_history(Path::new("floor.jsonl"), &[sitting(22, 1.2)]);
+    fn a_single_session_has_no_lines_and_an_empty_history_no_answer() {
+        let one = floor_history(Path::new("floor.jsonl"), &[session(22, 1.2)]);
         assert!(one.charts().count() == 3 && one.charts().all(|chart| chart.kind == ChartKind::Bars));
         let none = floor_history(Path::new("floor.jsonl"), &[]);
         assert_eq!((none.charts().count(), none.answer.as_str()), (0, "No answer: the history is empty."));

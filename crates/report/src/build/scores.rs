@@ -52,9 +52,7 @@ fn bars(subject: &Subject, metric: &Metric) -> Vec<Chart> {
             let (suffix, suffix_text) = match (mixed, class) {
                 (false, _) => ("", ""),
                 (true, Some(Class::Classic)) => (", class classic", " One write for each delivery."),
-                (true, Some(Class::Open)) => {
-                    (", class open", " Deliveries may be put together in one write.")
-                }
+                (true, Some(Class::Open)) => (", class open", " Deliveries may be combined in one write."),
                 (true, None) => (", class unknown", ""),
             };
             let id = format!(
