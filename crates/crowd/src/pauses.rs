@@ -57,6 +57,7 @@ impl Pauses {
                     self.state = State::Paused(shared.now_ns(), again);
                     if self.finish {
                         shared.finish();
+                        return None;
                     }
                     return Some(counts);
                 }
@@ -130,7 +131,7 @@ mod tests {
         pauses.on_message(ControlMessage::Finish, &shared, 2);
         assert!(!shared.finished(), "messages may be in flight");
         pauses.on_message(report(1, 0), &shared, 2);
-        pauses.on_message(report(1, 0), &shared, 2);
+        assert_eq!(pauses.on_message(report(1, 0), &shared, 2), None, "the crowd prints `done` instead");
         assert!(shared.finished());
     }
 }

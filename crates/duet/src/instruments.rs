@@ -9,6 +9,7 @@ use klatch_record::{DuetSide, Slice};
 use klatch_runner::{RunError, Session, resolve_platform};
 
 use crate::error::DuetError;
+use crate::placement::Placement;
 use crate::plan::DuetPlan;
 use crate::progress::DuetProgress;
 use crate::sides::{Measured, Sides};
@@ -86,13 +87,13 @@ struct Observed<'a> {
 }
 
 impl Sides for Observed<'_> {
-    fn begin_slice(&mut self, side: usize) -> Result<(), RunError> {
+    fn begin_slice(&mut self, side: usize, placement: Option<Placement>) -> Result<(), RunError> {
         if side == 1 {
             let running = self.instruments.start(self.measured.targets(), &self.files);
             self.failure = self.failure.take().or_else(|| running.failure());
             self.running = Some(running);
         }
-        self.measured.begin_slice();
+        self.measured.begin_slice(placement);
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod error;
 mod estimate;
 mod instruments;
 mod pair;
+mod placement;
 mod plan;
 mod progress;
 mod sides;

@@ -7,10 +7,12 @@ use klatch_machine::cpu_time_ns;
 use klatch_record::{Latency, PausedCounts, Slice};
 use klatch_runner::{RunError, SteeredRun};
 
+use crate::placement::{Confined, Placement};
+
 /// Two sides that can run for a slice of time, and pause.
 pub(crate) trait Sides {
-    /// Lets the users of a side send.
-    fn begin_slice(&mut self, side: usize) -> Result<(), RunError>;
+    /// Lets the users of a side send, first on the CPUs of `placement` if there is one.
+    fn begin_slice(&mut self, side: usize, placement: Option<Placement>) -> Result<(), RunError>;
 
     /// Pauses the side and measures its slice; `None` if its crowd has ended by itself.
     fn end_slice(&mut self, side: usize) -> Result<Option<Slice>, RunError>;
@@ -22,6 +24,8 @@ pub(crate) trait Sides {
     fn all_cpu_ns(&self) -> u64;
 }
 
+/// How long threads are confined to a CPU at the beginning of a slice.
+const CONFINED: Duration = Duration::from_millis(2);
 /// How often a paused side is checked for being idle.
 const IDLE_CHECK: Duration = Duration::from_micros(300);
 /// CPU time within one check below which a side is idle, ns.
@@ -55,9 +59,15 @@ impl<'a> Measured<'a> {
         &self.targets
     }
 
-    pub(crate) fn begin_slice(&mut self) {
+    pub(crate) fn begin_slice(&mut self, placement: Option<Placement>) {
+        let Targets { servers, crowds, .. } = &self.targets;
+        let confined = placement.map(|at| [Confined::to(at.server, servers), Confined::to(at.crowd, crowds)]);
         self.before = self.clocks();
         self.run.resume();
+        if confined.is_some() {
+            // A blocked thread moves when it wakes, so it must have time to.
+            std::thread::sleep(CONFINED);
+        }
     }
 
     pub(crate) fn end_slice(&mut self) -> Result<Option<Slice>, RunError> {
@@ -114,8 +124,8 @@ impl<'a> Measured<'a> {
 pub(crate) struct Servers<'a>(pub(crate) [Measured<'a>; 2]);
 
 impl Sides for Servers<'_> {
-    fn begin_slice(&mut self, side: usize) -> Result<(), RunError> {
-        self.0[side].begin_slice();
+    fn begin_slice(&mut self, side: usize, placement: Option<Placement>) -> Result<(), RunError> {
+        self.0[side].begin_slice(placement);
         Ok(())
     }
 

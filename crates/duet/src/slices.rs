@@ -6,6 +6,7 @@ use fastrand::Rng;
 use klatch_record::{Slice, SlicePair};
 use klatch_runner::RunError;
 
+use crate::placement::Placement;
 use crate::sides::Sides;
 
 /// Share of a slice's duration that the paused side may use as CPU time. A JVM's timers use 0.1 to 0.3 %.
@@ -48,7 +49,8 @@ impl Slicing {
         pairs: &mut Pairs,
     ) -> Result<(), RunError> {
         let (at_s, a_first) = (self.began.elapsed().as_secs_f64(), rng.bool());
-        let made = if self.together { self.both(sides)? } else { self.in_turn(sides, a_first)? };
+        let placement = Placement::random(rng);
+        let made = if self.together { self.both(sides)? } else { self.in_turn(sides, a_first, placement)? };
         match made {
             Made::Ended(side) => pairs.ended = Some(side),
             Made::Disturbed => pairs.disturbed += 1,
@@ -57,12 +59,17 @@ impl Slicing {
         Ok(())
     }
 
-    fn in_turn(&self, sides: &mut dyn Sides, a_first: bool) -> Result<Made, RunError> {
+    fn in_turn(
+        &self,
+        sides: &mut dyn Sides,
+        a_first: bool,
+        placement: Option<Placement>,
+    ) -> Result<Made, RunError> {
         let mut slices = [None, None];
         let mut disturbed = false;
         for side in if a_first { [0, 1] } else { [1, 0] } {
             let (paused_ns, began) = (sides.cpu_ns(1 - side), Instant::now());
-            sides.begin_slice(side)?;
+            sides.begin_slice(side, placement)?;
             std::thread::sleep(self.slice);
             slices[side] = sides.end_slice(side)?;
             if slices[side].is_none() {
@@ -75,8 +82,8 @@ impl Slicing {
     }
 
     fn both(&self, sides: &mut dyn Sides) -> Result<Made, RunError> {
-        sides.begin_slice(0)?;
-        sides.begin_slice(1)?;
+        sides.begin_slice(0, None)?;
+        sides.begin_slice(1, None)?;
         std::thread::sleep(self.slice);
         let mut slices = [None, None];
         for (side, slice) in slices.iter_mut().enumerate() {
@@ -115,7 +122,7 @@ mod tests {
     }
 
     impl Sides for Scripted {
-        fn begin_slice(&mut self, side: usize) -> Result<(), RunError> {
+        fn begin_slice(&mut self, side: usize, _: Option<Placement>) -> Result<(), RunError> {
             self.cpu_ns[1 - side] += self.leaks.get(self.slices).copied().unwrap_or(0);
             Ok(())
         }

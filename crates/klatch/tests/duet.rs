@@ -31,7 +31,7 @@ fn pairs(duet: &Duet) -> usize {
 fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
     let out = tempfile::tempdir().unwrap();
     let finished = Finished::run(
-        duet("native-epoll", "native-epoll", out.path()).args(["--for", "9s", "--starts", "3", "--json"]),
+        duet("native-epoll", "native-epoll", out.path()).args(["--for", "15s", "--starts", "3", "--json"]),
     );
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let duet = result(&finished);
@@ -66,7 +66,7 @@ fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
 fn crowds_and_pacings_run_in_slices() {
     for options in [
         &["--crowd", "native-threads"] as &[&str],
-        &["--crowd", "java", "--warmup", "1s", "--slice", "50ms"],
+        &["--crowd", "java", "--warmup", "1s", "--slice", "50ms", "--for", "12s"],
         &["--crowd", "native", "--crowd-b", "native-threads", "--pacing", "rounds"],
         &["--pacing", "rate", "--rate", "500"],
         &["--together"],

@@ -78,7 +78,7 @@ pub struct FloorRow {
     pub server_to_floor: Option<RatioEstimate>,
     /// The crowd's over the floor's part of the crowd.
     pub crowd_to_floor: Option<RatioEstimate>,
-    /// The server's over that of each of somebody else's servers.
+    /// The server's over that of each server of another project.
     pub to_peers: BTreeMap<String, RatioEstimate>,
 }
 

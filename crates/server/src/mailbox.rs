@@ -91,7 +91,7 @@ impl Mailbox {
         self.wake();
     }
 
-    /// Ends the loop.
+    /// Makes the loop end.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.wake();
