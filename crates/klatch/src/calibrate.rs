@@ -110,7 +110,7 @@ impl Calibrate {
                 settings: self.knobs.clone(),
                 ..self.platforms.request()
             },
-            ..duet_plan(self.workload.workload()?, self.out.clone(), self.schedule.seed())?
+            ..duet_plan(self.workload.workload()?, &self.out, self.schedule.seed())
         };
         let observed = Plan { instruments: self.instruments.clone(), ..side.clone() };
         let slice = (!self.instruments.is_empty()).then_some(OBSERVED_SLICE);

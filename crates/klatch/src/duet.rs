@@ -1,7 +1,6 @@
 //! `klatch duet`: two servers or crowds, compared in slices of time.
 
-use std::net::Ipv4Addr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use clap::Args;
 use klatch_duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
 use klatch_platforms::{PlatformRequest, Processes, Setting};
 use klatch_record::{Duet as DuetResult, DuetEnd};
-use klatch_runner::{CrowdKind, Plan, Remote};
+use klatch_runner::Plan;
 
 use crate::INTERRUPTED;
 use crate::crowd::seconds;
@@ -18,7 +17,7 @@ use crate::output::{print, print_error, print_line};
 use crate::quantity::{Percent, Time};
 use crate::report::save_duet_report;
 use crate::run::CrowdName;
-use crate::version::build;
+use crate::study::default_plan;
 use crate::workload::EndlessWorkloadArgs;
 
 /// Compare two servers in slices of time, to about one per cent
@@ -205,7 +204,7 @@ impl Duet {
             crowd: crowd.kind(),
             crowd_settings: self.crowd_knobs.clone(),
             timeout: seconds("timeout", self.timeout)?,
-            ..duet_plan(self.workload.workload()?, self.out.clone(), self.schedule.seed())?
+            ..duet_plan(self.workload.workload()?, &self.out, self.schedule.seed())
         })
     }
 }
@@ -232,31 +231,10 @@ pub(crate) fn exit_code(duet: &DuetResult) -> ExitCode {
     }
 }
 
-/// A plan on this machine, with one server and one crowd.
-pub(crate) fn duet_plan(workload: klatch_record::Workload, out: PathBuf, seed: u64) -> anyhow::Result<Plan> {
-    Ok(Plan {
-        platform: PlatformRequest::default(),
-        target: None,
-        crowd: CrowdKind::Native,
-        crowd_settings: Vec::new(),
-        sysctls: Vec::new(),
-        scheduler: None,
-        workload,
-        shards: 1,
-        servers: 1,
-        listen: Ipv4Addr::LOCALHOST.into(),
-        remote: Remote::default(),
-        instruments: Vec::new(),
-        warmups: 0,
-        trials: 1,
-        out,
-        ready_timeout: seconds("ready timeout", 60.0)?,
-        timeout: seconds("timeout", 10.0)?,
-        connect_timeout: seconds("connect timeout", 10.0)?,
-        crowd_loops: 1,
-        seed,
-        build: build(),
-    })
+/// A plan on this machine, with one server and one crowd. A crowd that waits for a lost message gives up after 10 s.
+pub(crate) fn duet_plan(workload: klatch_record::Workload, out: &Path, seed: u64) -> Plan {
+    let timeout = Duration::from_secs(10);
+    Plan { workload, seed, timeout, ..default_plan(PlatformRequest::default(), out) }
 }
 
 /// Prints how far the duet is after its first pair, and then once in ten seconds.

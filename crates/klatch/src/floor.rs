@@ -51,7 +51,7 @@ pub(crate) struct Floor {
 
 impl Floor {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let mut plan = load("floor", &default_plan(&self.platforms, &self.out), self.seed)?;
+        let mut plan = load("floor", &default_plan(self.platforms.request(), &self.out), self.seed)?;
         if !self.only.is_empty() {
             plan.cells.retain(|cell| self.only.iter().any(|only| cell.id.contains(only.as_str())));
             anyhow::ensure!(

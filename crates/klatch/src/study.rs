@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use klatch_duet::PairMachine;
-use klatch_platforms::Processes;
+use klatch_platforms::{PlatformRequest, Processes};
 use klatch_record::{CellStatus, Pacing, StudyResult, Workload, error_chain};
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
 use klatch_runner::{CrowdKind, Machine, Plan, VisitEvent};
@@ -62,7 +62,7 @@ impl Study {
             list(self.json);
             return Ok(ExitCode::SUCCESS);
         };
-        let mut plan = load(name, &default_plan(&self.platforms, &self.out), self.seed)?;
+        let mut plan = load(name, &default_plan(self.platforms.request(), &self.out), self.seed)?;
         if let Some(only) = &self.only {
             plan.cells.retain(|cell| cell.id.contains(only.as_str()));
             anyhow::ensure!(!plan.cells.is_empty(), "no cell of {} has {only} in its name", plan.name);
@@ -147,9 +147,9 @@ impl Study {
 }
 
 /// The plan of a run before a study file changes it: the defaults.
-pub(crate) fn default_plan(platforms: &PlatformArgs, out: &Path) -> Plan {
+pub(crate) fn default_plan(platform: PlatformRequest, out: &Path) -> Plan {
     Plan {
-        platform: platforms.request(),
+        platform,
         target: None,
         crowd: CrowdKind::Native,
         crowd_settings: Vec::new(),
