@@ -118,6 +118,7 @@ fn empty(plan: &DuetPlan, [a, b]: [DuetSide; 2]) -> Duet {
 /// Whether the stopping rule ends the duet.
 fn is_narrow(rule: Option<&Sequential>, duet: &Duet) -> Result<bool, StatsError> {
     let Some(rule) = rule else { return Ok(false) };
-    let ratios = estimate::start_ratios(&duet.starts, estimate::SERVER_CPU);
-    Ok(rule.evaluate(&ratios)? != StopDecision::Open)
+    let metric = duet.metrics.iter().find(|metric| metric.metric == estimate::SERVER_CPU);
+    let ratios = metric.map(|metric| metric.starts.as_slice()).unwrap_or_default();
+    Ok(rule.evaluate(ratios)? != StopDecision::Open)
 }

@@ -29,12 +29,6 @@ pub(crate) fn metrics(starts: &[DuetStart], first: Option<usize>, confidence: f6
     METRICS.iter().map(|metric| compare(metric, starts, first, confidence)).collect()
 }
 
-/// The ratio of each start for one metric: the geometric mean of the ratios of its pairs. Starts without it are left out.
-pub(crate) fn start_ratios(starts: &[DuetStart], name: &str) -> Vec<f64> {
-    let metric = METRICS.iter().find(|(metric, _)| *metric == name).expect("the metric exists");
-    starts.iter().filter_map(|start| log_ratios(start, metric)).map(|logs| mean(&logs).exp()).collect()
-}
-
 fn compare(metric: &SliceMetric, starts: &[DuetStart], first: Option<usize>, confidence: f64) -> DuetMetric {
     let logs: Option<Vec<Vec<f64>>> = starts.iter().map(|start| log_ratios(start, metric)).collect();
     let side = |slice: fn(&klatch_record::SlicePair) -> &Slice| {

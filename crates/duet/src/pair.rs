@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use klatch_platforms::{Processes, Sysctls};
 use klatch_record::{DuetMetric, DuetStart};
-use klatch_runner::RunError;
+use klatch_runner::{RunError, after_restore};
 
 use crate::error::DuetError;
 use crate::estimate;
@@ -56,8 +56,12 @@ impl PairExecutor for PairMachine<'_> {
         let time = start_time(Instant::now(), plan.time / plan.starts, 1);
         let made = ServerStarts::new(&plan, self.processes, Box::new(move |_| folders.clone()))
             .and_then(|mut starts| starts.make(number, &time, &mut |_| {}));
-        sysctls.restore().map_err(RunError::from)?;
-        match made? {
+        let restored = sysctls.restore();
+        let outcome = match made {
+            Err(DuetError::Run(error)) => after_restore(Err(*error), restored)?,
+            made => after_restore(Ok(made), restored)??,
+        };
+        match outcome {
             StartOutcome::Complete(start) => Ok(PairOutcome::Complete(start)),
             StartOutcome::Failed { side, reasons, .. } => Ok(PairOutcome::Failed(side, reasons)),
             StartOutcome::Interrupted(_) => Err(RunError::Interrupted.into()),

@@ -38,7 +38,7 @@ pub struct DuetPlan {
 /// shows, so starts are short; a JVM compiles for its first seconds.
 const NATIVE_START: (Duration, Duration) = (Duration::from_secs(6), Duration::from_secs(1));
 const JAVA_START: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(6));
-/// Length of a slice by default: the scatter of pairs hardly depends on the length, so many short slices show more.
+/// Length of a slice by default: the scatter of pairs hardly depends on the length, so more and shorter slices show more.
 const SLICE: Duration = Duration::from_millis(50);
 
 impl DuetPlan {

@@ -111,7 +111,8 @@ impl<'a> Measured<'a> {
         while began.elapsed() < IDLE_WAIT_MAX {
             std::thread::sleep(IDLE_CHECK);
             let now_ns = self.cpu_ns();
-            if now_ns - used_ns < IDLE_NS {
+            // A process that has ended lowers the sum.
+            if now_ns.saturating_sub(used_ns) < IDLE_NS {
                 break;
             }
             used_ns = now_ns;

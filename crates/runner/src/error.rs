@@ -121,10 +121,10 @@ pub enum RunError {
 }
 
 /// The result of a run after the settings of the machine were restored. If both failed, the error holds both.
-pub(crate) fn after_restore<T>(
-    run: Result<T, RunError>,
-    restored: Result<(), SysctlError>,
-) -> Result<T, RunError> {
+///
+/// # Errors
+/// The error of the run, or that of restoring the settings.
+pub fn after_restore<T>(run: Result<T, RunError>, restored: Result<(), SysctlError>) -> Result<T, RunError> {
     match (run, restored) {
         (run, Ok(())) => run,
         (Ok(_), Err(restore)) => Err(restore.into()),

@@ -25,7 +25,7 @@ mod verdict;
 mod visit;
 
 pub use crowd_command::{shard_commands, shard_file};
-pub use error::RunError;
+pub use error::{RunError, after_restore};
 pub use execute::{Event, Outcome, execute};
 pub use folder::{make_folder, next_stem};
 pub use guards::{describe_noise, guard_series};

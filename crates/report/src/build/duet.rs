@@ -209,7 +209,7 @@ fn pairs_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
             );
         }
     }
-    // More than a few series cannot be told apart by colour.
+    // Readers cannot distinguish more than a few series by colour.
     if duet.starts.len() > 6 {
         points.iter_mut().for_each(|point| "pair".clone_into(&mut point.series));
     }
