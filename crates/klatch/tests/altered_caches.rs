@@ -75,8 +75,7 @@ fn an_altered_jdk_is_not_run() {
     let jdk = jdks.path().join("jdk-99");
     std::fs::create_dir_all(jdk.join("bin")).unwrap();
     let java = jdk.join("bin/java");
-    std::fs::write(&java, "#!/bin/sh\necho '    java.specification.version = 99' >&2\n").unwrap();
-    std::fs::set_permissions(&java, PermissionsExt::from_mode(0o755)).unwrap();
+    klatch_testing::write_program(&java, "#!/bin/sh\necho '    java.specification.version = 99' >&2\n");
     let listed = || {
         let mut command = klatch();
         Finished::run(command.arg("platforms").env("XDG_CACHE_HOME", cache.path()))

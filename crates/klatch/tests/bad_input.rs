@@ -3,7 +3,6 @@
 mod support;
 
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -104,8 +103,7 @@ fn pretended_java(folder: &Path, version: &str, then: &str) -> PathBuf {
     let path = folder.join("java");
     let print_version = format!("echo '    java.specification.version = {version}' >&2");
     let script = format!("#!/bin/sh\ncase \"$*\" in *-version*) {print_version};; *) {then};; esac\n");
-    std::fs::write(&path, script).unwrap();
-    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    klatch_testing::write_program(&path, &script);
     path
 }
 

@@ -2,7 +2,6 @@
 
 mod support;
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -43,8 +42,7 @@ fn every_java_is_started_once_to_list_all_platforms() {
             starts.display()
         );
         std::fs::create_dir_all(&bin).unwrap();
-        std::fs::write(bin.join("java"), script).unwrap();
-        std::fs::set_permissions(bin.join("java"), PermissionsExt::from_mode(0o755)).unwrap();
+        klatch_testing::write_program(&bin.join("java"), &script);
         bin
     };
     pretender("home", "1021");

@@ -246,14 +246,12 @@ fn warn(reason: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     /// A script that reports a Java version and does nothing else.
     fn fake_java(folder: &Path, version: &str) -> PathBuf {
         let path = folder.join(format!("java-{version}"));
         let script = format!("#!/bin/sh\necho '    java.specification.version = {version}' >&2\n");
-        std::fs::write(&path, script).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        klatch_testing::write_program(&path, &script);
         path
     }
 

@@ -1,18 +1,20 @@
-//! Tests that need features of the machine: root, BPF, an emulator, a browser.
+//! Support for tests: features of the machine that they need, such as root, BPF, an emulator or a browser, and programs that they write.
 //!
-//! Such a test begins with [`needs!`]. If a need is not met, the test is not run: it prints the reason to standard error, past the
+//! A test with a need begins with [`needs!`]. If a need is not met, the test is not run: it prints the reason to standard error, past the
 //! capture of the test harness, and appends a line to the file that `KLATCH_TEST_NOT_RUN` names. `make` prints that file at
 //! its end, so a test that was not run cannot pass for one that succeeded.
 //!
 //! With `KLATCH_TEST_STRICT=1`, as in CI, a missing need with a remedy is a failure.
 
 mod need;
+mod program;
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub use need::Need;
+pub use program::write_program;
 
 /// Ends a test here, with a record of the reason, unless the machine has everything that the test needs.
 ///
