@@ -6,22 +6,38 @@ use std::process::Command;
 fn main() {
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-env-changed=CLANG");
+    println!("cargo::rerun-if-changed=../policies/include");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     // Headers of the libbpf version that is linked.
-    let headers = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys sets the path of its headers");
+    let libbpf = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys sets the path of its headers");
+    let policies =
+        std::env::var("DEP_KLATCH_POLICIES_INCLUDE").expect("policies sets the path of its headers");
     for folder in std::fs::read_dir("src").expect("src is readable").flatten() {
         let name = folder.file_name().into_string().expect("folder names are text");
         let source = folder.path().join(format!("{name}.bpf.c"));
         if source.exists() {
-            compile(&source, &headers, &out.join(format!("{name}.bpf.o")));
+            compile(&source, [&libbpf, &policies], &out.join(format!("{name}.bpf.o")));
         }
     }
 }
 
-fn compile(source: &Path, headers: &str, object: &Path) {
+fn compile(source: &Path, [libbpf, policies]: [&str; 2], object: &Path) {
     let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
-    let flags =
-        ["-target", "bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Werror", "-Isrc/bpf", "-I", headers, "-c"];
+    let flags = [
+        "-target",
+        "bpf",
+        "-mcpu=v3",
+        "-g",
+        "-O2",
+        "-Wall",
+        "-Werror",
+        "-Isrc/bpf",
+        "-I",
+        libbpf,
+        "-I",
+        policies,
+        "-c",
+    ];
     match Command::new(&clang).args(flags).arg(source).arg("-o").arg(object).status() {
         Ok(status) if status.success() => {}
         Ok(status) => panic!("{clang} could not compile {}: {status}", source.display()),

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "scx.bpf.h"
-#include "policy_types.h"
+#include <policies/types.h>
 
 #define CPUS_MAX 64
 #define LENGTHS 1024

@@ -3,7 +3,7 @@
  * One run queue for all CPUs. Each decision walks the whole queue and takes the task with the highest goodness: the rest of
  * its time slice, its priority, 15 for the CPU where it ran last, 1 for the same memory. A kernel built for one CPU had no
  * bonus for the CPU: set same_cpu_bonus=0 for that. When all slices are used up, every task in the system gets half of its
- * rest and a new slice. Woken tasks are inserted at the head, those that yield at the tail. The policy is in policy.h;
+ * rest and a new slice. Woken tasks are inserted at the head, those that yield at the tail. The policy is in policies/goodness.h;
  * version=23 is Linux 2.3 with the yield bug that IBM reported, 24 is 2.4.
  *
  * Differences from the original:

@@ -1,8 +1,8 @@
-/* Slices, epochs and yields of tasks, shared by goodness, head and multiqueue. The policy is in policy.h. */
+/* Slices, epochs and yields of tasks, shared by goodness, head and multiqueue. The policy is in policies/goodness.h. */
 #pragma once
 
 #include "klatch.bpf.h"
-#include "policy.h"
+#include <policies/goodness.h>
 
 TASKS(struct goodness_task);
 

@@ -2,7 +2,7 @@
  *
  * Each decision walks the CPU's own queue only, and compares its best task with the best task that each other queue
  * publishes. If one of those is better by more than the affinity bonus, it is stolen. Slices, epochs and yields are those
- * of Linux 2.4 (../goodness/policy.h); the rest is in policy.h.
+ * of Linux 2.4 (policies/goodness.h); the rest is in policies/multiqueue.h.
  *
  * The cost of a decision still grows with the length of the CPU's own queue: on one CPU this is the old scheduler. It avoids
  * the tasks of other CPUs and the wait for the one lock.
@@ -12,7 +12,7 @@
  * - A wake-up takes any idle CPU, not the one that has been idle longest.
  * - There is no common queue for real-time tasks, because the kernel schedules them. */
 #include "../goodness/tasks.bpf.h"
-#include "../multiqueue/policy.h"
+#include <policies/multiqueue.h>
 
 #define version() LINUX_2_4
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "klatch.bpf.h"
-#include "policy.h"
+#include <policies/o1.h>
 
 TASKS(struct o1_task);
 

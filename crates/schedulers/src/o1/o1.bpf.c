@@ -3,7 +3,7 @@
  * A decision takes the first task of the best list in the CPU's active array. A task with an expired slice goes to the
  * expired array, unless it sleeps much; when the active array is empty, the two swap. Priority is the nice value and a bonus
  * of up to 5 for sleep. CPUs that are idle, or have a much lower load, pull tasks from the one with the highest load. The
- * policy is in policy.h. The knobs are the changes of the 2005 paper: where a yielding task goes (1 behind the next task, 2 to
+ * policy is in policies/o1.h. The knobs are the changes of the 2005 paper: where a yielding task goes (1 behind the next task, 2 to
  * the tail of its list, 3 to the expired array), and whether an idle CPU may pull a task that is cache-warm elsewhere (D7).
  *
  * Differences from the original:
@@ -13,7 +13,7 @@
  * - Slices end when the kernel checks, 250 times a second; sleep is counted in ns, not in ticks.
  * - A running task is in no list here. A preempted one is inserted at the head of its list, where it was in the original. */
 #include "klatch.bpf.h"
-#include "../o1/policy.h"
+#include <policies/o1.h>
 
 enum { YIELD, IDLE_PULLS_WARM, WARM_US, BALANCE_MS };
 KNOBS = {

@@ -1,7 +1,7 @@
 /* The policy of Molnar's O(1) scheduler of early Linux 2.5: priorities, slices, sleep, and the list of a task. */
 #pragma once
 
-#include "../bpf/policy_types.h"
+#include "types.h"
 
 #define PRIORITIES 40 /* 100 to 139 of the original; the first 100 are for real-time tasks */
 #define NONE PRIORITIES

@@ -1,6 +1,6 @@
-/* Hand-worked cases of multiqueue/policy.h. */
-#include "../bpf/cases.h"
-#include "policy.h"
+/* Hand-worked cases of policies/multiqueue.h. */
+#include "cases.h"
+#include <policies/multiqueue.h>
 
 static inline __attribute__((always_inline)) struct goodness_task task(u64 ticks, u64 mm)
 {

@@ -1,6 +1,6 @@
-/* Hand-worked cases of o1/policy.h. */
-#include "../bpf/cases.h"
-#include "policy.h"
+/* Hand-worked cases of policies/o1.h. */
+#include "cases.h"
+#include <policies/o1.h>
 
 CASES
 {

@@ -3,7 +3,7 @@
  * Counters hold nanoseconds. The policy reads them in ticks of 10 ms (HZ was 100), rounded up. */
 #pragma once
 
-#include "../bpf/policy_types.h"
+#include "types.h"
 
 #define TICK_NS (10 * MS)
 #define SAME_CPU_BONUS 15 /* PROC_CHANGE_PENALTY of i386, in kernels built for several CPUs */
@@ -46,7 +46,7 @@ POLICY u64 full_slice_ns(s32 nice, u64 version)
 POLICY void catch_up(struct goodness_task *task, u64 epoch, u64 version)
 {
     u64 behind = epoch - task->epoch;
-    int i;
+    u64 i;
 
     if (!behind)
         return;

@@ -2,7 +2,7 @@
  * and epochs are those of 2.4. */
 #pragma once
 
-#include "../goodness/policy.h"
+#include "goodness.h"
 
 /* Goodness on any CPU: without the bonuses for memory and CPU. */
 POLICY s32 na_goodness(const struct goodness_task *task)

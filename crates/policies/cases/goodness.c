@@ -1,6 +1,6 @@
-/* Hand-worked cases of goodness/policy.h. */
-#include "../bpf/cases.h"
-#include "policy.h"
+/* Hand-worked cases of policies/goodness.h. */
+#include "cases.h"
+#include <policies/goodness.h>
 
 #define TASKS 4
 
