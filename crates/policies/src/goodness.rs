@@ -42,13 +42,13 @@ pub struct Task {
 /// The conditions of a decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// The deciding CPU.
+    /// The CPU that decides.
     pub cpu: i32,
     /// The address space of the task that ran there.
     pub mm: u64,
     /// The number of recalculations so far.
     pub epoch: u64,
-    /// The kernel's version.
+    /// The kernel whose rules apply.
     pub version: Version,
     /// Bonus for the CPU where a task ran last: [`SAME_CPU_BONUS`], or 0 in kernels built for one CPU.
     pub bonus: i32,

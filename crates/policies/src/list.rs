@@ -43,7 +43,7 @@ impl List {
     /// Stands for no task.
     pub const END: TaskId = TaskId::MAX;
 
-    /// The empty list.
+    /// A list without tasks.
     pub const EMPTY: Self = Self { head: Self::END, tail: Self::END, len: 0 };
 
     /// The first task, or [`List::END`].

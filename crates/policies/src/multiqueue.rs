@@ -17,7 +17,7 @@ pub struct Candidate {
 /// The best two tasks of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestTwo {
-    /// The best.
+    /// The task with the highest goodness.
     pub best: Candidate,
     /// The one after it.
     pub second: Candidate,
