@@ -23,6 +23,7 @@ mod run;
 mod sched;
 mod schema;
 mod serve;
+mod simulate;
 mod spread;
 mod study;
 mod trace;
@@ -66,6 +67,7 @@ enum Command {
     Trace(trace::Trace),
     Sched(sched::Sched),
     Lab(lab::Lab),
+    Simulate(simulate::Simulate),
     Probe(probe::Probe),
     Schema(schema::Schema),
 }
@@ -133,6 +135,7 @@ impl Command {
             Command::Trace(trace) => trace.execute(),
             Command::Sched(sched) => sched.execute(),
             Command::Lab(lab) => lab.execute(),
+            Command::Simulate(simulate) => simulate.execute(),
             Command::Probe(probe) => probe.execute(),
             Command::Schema(schema) => schema.execute(),
         }

@@ -45,7 +45,7 @@ unsafe extern "C" {
 }
 
 impl Candidate {
-    /// No task.
+    /// Stands for no task.
     pub const NONE: Self = Self { goodness: NO_TASK, task: -1 };
 
     /// A task with its goodness.

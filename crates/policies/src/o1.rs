@@ -33,11 +33,11 @@ pub struct Task {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum Reason {
-    /// It was asleep.
+    /// Another task, or the kernel, woke it.
     Woken,
     /// Its slice is used up.
     Expired,
-    /// It called `sched_yield`.
+    /// It called `sched_yield` itself.
     Yielded,
     /// A better task took its CPU.
     Preempted,

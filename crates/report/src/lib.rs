@@ -11,6 +11,7 @@ mod number;
 mod observations;
 mod progress;
 mod read;
+mod simulation;
 mod strokes;
 mod study;
 mod study_of_runs;
@@ -31,6 +32,7 @@ pub use model::{
 pub use number::duration;
 pub use progress::Progress;
 pub use read::{ReadError, Run, Source, read, read_duet, read_floor};
+pub use simulation::{simulated_fits, simulated_papers, simulated_run};
 pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
 pub use write::{Entry, HtmlError, csv, html, index, json, markdown};

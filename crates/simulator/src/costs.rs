@@ -1,0 +1,234 @@
+//! What operations cost, each number with its source.
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+/// The costs of a Pentium III of 2001 under Linux 2.4, which the program contains.
+const PENTIUM_III: &str = include_str!("../costs.toml");
+
+/// Hashes of the costs that predictions may use. `klatch simulate calibrate` prints the hash; it is added here, with the date, in
+/// the commit that changes costs.toml, before anyone looks at the predictions.
+const FROZEN: &str = include_str!("../frozen.txt");
+
+/// How a number came about.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The source measured it.
+    Measured,
+    /// Fitted so that the simulation meets one published result.
+    Calibrated,
+    /// Plausible, and no more.
+    Assumed,
+}
+
+/// A cost with its range and its source.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Fields")]
+pub struct Cost {
+    /// The value, in `unit`.
+    pub value: f64,
+    /// `cycles`, `lines`, `bytes`, `messages`, `times` or `share`.
+    pub unit: String,
+    /// The lowest and the highest plausible value.
+    pub range: [f64; 2],
+    /// How the number came about.
+    pub kind: Kind,
+    /// The published result that a calibrated number is fitted to.
+    pub point: Option<String>,
+    /// Where the number is from.
+    pub source: String,
+}
+
+/// A cost as a file has it, before its parts are compared with each other.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    value: f64,
+    unit: String,
+    range: [f64; 2],
+    kind: Kind,
+    point: Option<String>,
+    source: String,
+}
+
+impl TryFrom<Fields> for Cost {
+    type Error = &'static str;
+
+    fn try_from(fields: Fields) -> Result<Self, Self::Error> {
+        let Fields { value, unit, range, kind, point, source } = fields;
+        if source.trim().is_empty() {
+            Err("the source is missing")
+        } else if !(0.0 <= range[0] && range[0] <= value && value <= range[1] && range[1].is_finite()) {
+            Err("the value is outside its range, or the range is not one of positive numbers")
+        } else if (kind == Kind::Calibrated) != point.is_some() {
+            Err("a calibrated cost names the point that it is fitted to, and no other cost does")
+        } else {
+            Ok(Self { value, unit, range, kind, point, source })
+        }
+    }
+}
+
+/// Why costs cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CostError {
+    /// The file is not TOML, or a cost is missing, unknown or contradictory. The source has line and column.
+    #[error("the costs cannot be read")]
+    Format(#[source] Box<toml::de::Error>),
+    /// Costs that were not frozen before the predictions were made.
+    #[error(
+        "these costs (hash {0}) are not frozen, so they can predict nothing; commit the hash in crates/simulator/frozen.txt first"
+    )]
+    NotFrozen(String),
+}
+
+/// Declares the costs and their names together, so that a file with a missing or unknown one is refused.
+macro_rules! costs {
+    ($($name:ident)*) => {
+        /// All costs of a machine and its software.
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Costs {
+            $(pub(crate) $name: Cost,)*
+        }
+
+        impl Costs {
+            /// The costs with their names.
+            pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Cost)> {
+                [$((stringify!($name), &self.$name)),*].into_iter()
+            }
+
+            /// The cost with this name.
+            pub fn get_mut(&mut self, name: &str) -> Option<&mut Cost> {
+                match name {
+                    $(stringify!($name) => Some(&mut self.$name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+costs! {
+    element decision decision_o1 wake cpu_read hand_over switch
+    line_from_memory line_from_cpu far_factor smp_factor
+    system_call tcp_send tcp_receive signal_send signal_receive interrupt cold_kernel_factor
+    user_message jitter lines_per_message collector_share collector_interval monitor_spin monitor_yields
+    footprint remote_refill_factor
+}
+
+impl Costs {
+    /// The costs that the program contains.
+    ///
+    /// # Panics
+    /// They cannot be read, which a test excludes.
+    pub fn pentium_iii() -> Self {
+        Self::parse(PENTIUM_III).expect("the program's costs can be read")
+    }
+
+    /// The text of the costs that the program contains, with comments.
+    pub fn pentium_iii_text() -> &'static str {
+        PENTIUM_III
+    }
+
+    /// Reads costs in TOML.
+    ///
+    /// # Errors
+    /// A cost is missing, unknown, without source, or outside its own range.
+    pub fn parse(text: &str) -> Result<Self, CostError> {
+        toml::from_str(text).map_err(|error| CostError::Format(Box::new(error)))
+    }
+
+    /// The same costs with another value for one of them, for calibration and sensitivity. The range is not checked.
+    ///
+    /// # Panics
+    /// There is no such cost.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: f64) -> Self {
+        self.get_mut(name).unwrap_or_else(|| panic!("there is no cost `{name}`")).value = value;
+        self
+    }
+
+    /// Puts these values into `text`, a file of costs, and keeps the rest of it.
+    pub fn write_into(&self, text: &str) -> String {
+        let mut section = None;
+        let mut written = String::with_capacity(text.len());
+        for line in text.lines() {
+            if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                section = self.iter().find(|(known, _)| *known == name).map(|(_, cost)| cost.value);
+            }
+            match section.filter(|_| line.starts_with("value = ")) {
+                Some(value) => written.push_str(&format!("value = {value}\n")),
+                None => written.extend([line, "\n"]),
+            }
+        }
+        written
+    }
+
+    /// SHA-256 of names and values, in hexadecimal.
+    pub fn hash(&self) -> String {
+        let mut hash = Sha256::new();
+        for (name, cost) in self.iter() {
+            hash.update(format!("{name}={}\n", cost.value));
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Refuses costs that could have been adjusted to the results that they are to predict.
+    ///
+    /// # Errors
+    /// The hash of the costs is not in the committed list.
+    pub fn require_frozen(&self) -> Result<(), CostError> {
+        let hash = self.hash();
+        let frozen =
+            FROZEN.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split(' ').nth(1));
+        if frozen.into_iter().any(|known| known == hash) { Ok(()) } else { Err(CostError::NotFrozen(hash)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The whole chain of the error after one change of the program's costs.
+    fn refusal(from: &str, to: &str) -> String {
+        assert!(PENTIUM_III.contains(from), "{from}");
+        match Costs::parse(&PENTIUM_III.replacen(from, to, 1)) {
+            Err(CostError::Format(error)) => error.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_programs_costs_are_frozen() {
+        Costs::pentium_iii().require_frozen().unwrap();
+    }
+
+    #[test]
+    fn a_written_file_has_the_new_values_and_the_old_sources() {
+        let changed = Costs::pentium_iii().with("element", 116.0);
+        let written = changed.write_into(PENTIUM_III);
+        assert_eq!(Costs::parse(&written).unwrap().hash(), changed.hash());
+        assert_eq!(Costs::pentium_iii().write_into(&written), PENTIUM_III);
+    }
+
+    #[test]
+    fn changed_costs_predict_nothing() {
+        let changed = Costs::pentium_iii().with("element", 116.0);
+        assert!(matches!(changed.require_frozen(), Err(CostError::NotFrozen(_))));
+    }
+
+    #[test]
+    fn wrong_costs_are_refused_with_line_and_column() {
+        let missing_source = refusal("source = \"as tcp_send\"", "source = \" \"");
+        assert!(
+            missing_source.contains("the source is missing") && missing_source.contains("line "),
+            "{missing_source}"
+        );
+        assert!(refusal("value = 115", "value = 1150").contains("outside its range"));
+        assert!(refusal("value = 115", "value = nan").contains("outside its range"));
+        assert!(refusal("[switch]", "[swich]").contains("unknown field `swich`"));
+        assert!(refusal("kind = \"calibrated\"", "kind = \"assumed\"").contains("no other cost does"));
+        assert!(refusal("unit = \"cycles\"", "units = \"cycles\"").contains("line "));
+    }
+}

@@ -1,0 +1,45 @@
+//! The event queue, totally ordered by time and then by the order of scheduling.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Clock cycles since the start of the simulation.
+pub type Cycles = u64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Event {
+    /// The current activity of the CPU ends.
+    Step(usize),
+    /// An interprocessor interrupt reaches the CPU.
+    Kick(usize),
+    /// The timer of the CPU ticks.
+    Tick(usize),
+}
+
+#[derive(Default)]
+pub(crate) struct Events {
+    heap: BinaryHeap<Reverse<(Cycles, u64, Event)>>,
+    scheduled: u64,
+}
+
+impl Events {
+    pub(crate) fn schedule(&mut self, at: Cycles, event: Event) {
+        self.heap.push(Reverse((at, self.scheduled, event)));
+        self.scheduled += 1;
+    }
+
+    /// Removes the earliest event; of those at the same time, the one scheduled first.
+    pub(crate) fn next(&mut self) -> Option<(Cycles, Event)> {
+        self.heap.pop().map(|Reverse((at, _, event))| (at, event))
+    }
+}
+
+#[test]
+fn events_at_one_time_keep_the_order_of_scheduling() {
+    let mut events = Events::default();
+    events.schedule(5, Event::Step(1));
+    events.schedule(3, Event::Tick(0));
+    events.schedule(5, Event::Kick(0));
+    let order: Vec<_> = std::iter::from_fn(|| events.next()).collect();
+    assert_eq!(order, [(3, Event::Tick(0)), (5, Event::Step(1)), (5, Event::Kick(0))]);
+}

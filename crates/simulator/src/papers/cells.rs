@@ -1,0 +1,103 @@
+//! Simulated cells of the table, each run once, with three seeds.
+
+use std::ops::Range;
+
+use klatch_policies::goodness::Version;
+
+use crate::costs::Costs;
+use crate::counts::Counts;
+use crate::machine::Hardware;
+use crate::run::{Cell, Outcome, simulate};
+use crate::schedulers::{GoodnessKnobs, MultiqueueKnobs, O1Knobs, SchedulerSpec};
+use crate::topology::Topology;
+
+pub(crate) const GOODNESS_2_3: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_3);
+pub(crate) const GOODNESS_2_4_14: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_14);
+pub(crate) const GOODNESS_2_4_17: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_17);
+pub(crate) const MQ: SchedulerSpec = SchedulerSpec::Multiqueue(MultiqueueKnobs::PUBLISHED);
+pub(crate) const O1: SchedulerSpec = SchedulerSpec::O1(O1Knobs::LINUX_2_5);
+/// Linux 2.3.28 that takes the first waiting task without a walk.
+pub(super) const HEAD: SchedulerSpec =
+    SchedulerSpec::Goodness(GoodnessKnobs { head: true, ..GoodnessKnobs::LINUX_2_3 });
+/// Linux 2.4.17 whose yields take no lock.
+pub(super) const LOCKLESS_YIELD: SchedulerSpec =
+    SchedulerSpec::Goodness(GoodnessKnobs { yield_locks: false, ..GoodnessKnobs::LINUX_2_4_17 });
+/// Linux 2.4.14 with the lower threshold of preemption.
+pub(super) const EAGER: SchedulerSpec =
+    SchedulerSpec::Goodness(GoodnessKnobs { preemption_threshold: 0, ..GoodnessKnobs::LINUX_2_4_14 });
+/// Linux 2.4.14 with the yield bug: goodness 0 for a task that has yielded.
+pub(super) const YIELD_BUG: SchedulerSpec =
+    SchedulerSpec::Goodness(GoodnessKnobs { version: Version::Linux2_3, ..GoodnessKnobs::LINUX_2_4_14 });
+/// MQ whose previous task loses ties.
+pub(super) const MQ_TIES: SchedulerSpec =
+    SchedulerSpec::Multiqueue(MultiqueueKnobs { previous_wins_ties: false });
+
+/// The machine of the kernel list's results: a Netfinity 8500R with 700 MHz Pentium III Xeons.
+pub(super) const fn netfinity_8500r(cpus: usize) -> Hardware {
+    Hardware { topology: Topology::flat(cpus), mhz: 700, cache_bytes: 2 << 20, line_bytes: 32 }
+}
+
+/// The machine of the study of 2000: a Netfinity 7000 M10, used with one 450 MHz Pentium II Xeon.
+pub(super) const NETFINITY_7000: Hardware =
+    Hardware { topology: Topology::flat(1), mhz: 450, cache_bytes: 1 << 20, line_bytes: 32 };
+
+/// The published chats have 100 messages per user; 60 give the same within 2 %.
+const COUNT: u64 = 60;
+const SEEDS: [u64; 3] = [1, 2, 3];
+
+/// Cells with the same costs.
+pub(crate) struct Cells {
+    costs: Costs,
+    done: Vec<(Cell, Outcome)>,
+}
+
+impl Cells {
+    pub(crate) fn new(costs: Costs) -> Self {
+        Self { costs, done: Vec::new() }
+    }
+
+    /// New cells with another value for one cost.
+    pub(super) fn with(&self, cost: &str, value: f64) -> Self {
+        Self::new(self.costs.clone().with(cost, value))
+    }
+
+    /// Ten rooms on CPUs of the Netfinity 8500R, 64 MB of heap: the chat of the kernel list.
+    pub(super) fn chat(scheduler: SchedulerSpec, cpus: usize) -> Cell {
+        let hardware = netfinity_8500r(cpus);
+        Cell { scheduler, hardware, rooms: 10, count: COUNT, heap_mb: 64, placement: Vec::new(), seed: 0 }
+    }
+
+    pub(crate) fn get(&mut self, scheduler: SchedulerSpec, cpus: usize) -> Outcome {
+        self.run(Self::chat(scheduler, cpus))
+    }
+
+    /// Messages per second of the same.
+    pub(crate) fn rate(&mut self, scheduler: SchedulerSpec, cpus: usize) -> f64 {
+        self.get(scheduler, cpus).messages_per_s()
+    }
+
+    /// The same with client and server on CPUs of their own.
+    pub(super) fn bound_rate(&mut self, scheduler: SchedulerSpec, cpus: usize) -> f64 {
+        let half: [Range<usize>; 2] = [cpus / 2..cpus, 0..cpus / 2];
+        self.run(Cell { placement: half.to_vec(), ..Self::chat(scheduler, cpus) }).messages_per_s()
+    }
+
+    /// Runs a cell with each seed, and adds up their counts. The seed in `cell` is not used.
+    pub(super) fn run(&mut self, cell: Cell) -> Outcome {
+        if let Some((_, outcome)) = self.done.iter().find(|(done, _)| *done == cell) {
+            return outcome.clone();
+        }
+        let counts = std::thread::scope(|scope| {
+            let costs = &self.costs;
+            let runs = SEEDS.map(|seed| {
+                let cell = Cell { seed, ..cell.clone() };
+                scope.spawn(move || simulate(&cell, costs).counts)
+            });
+            let counts = runs.map(|run| run.join().expect("a simulation without a broken invariant"));
+            counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts))
+        });
+        let outcome = Outcome { counts, cpus: cell.hardware.topology.cpus(), mhz: cell.hardware.mhz };
+        self.done.push((cell, outcome.clone()));
+        outcome
+    }
+}

@@ -1,0 +1,72 @@
+//! IBM's study of 2000: Linux 2.3.28 on one CPU of 450 MHz, 5 to 25 rooms, 256 MB of heap.
+
+use super::cells::{Cells, GOODNESS_2_3, HEAD, NETFINITY_7000};
+use super::{Row, gain_percent, list, near, signed};
+use crate::account::Account;
+use crate::run::{Cell, Outcome};
+use crate::schedulers::SchedulerSpec;
+
+const ROOMS: [usize; 5] = [5, 10, 15, 20, 25];
+/// Cycles per element before the task structure was reordered.
+const ELEMENT_2_3_28: f64 = 179.0;
+/// Cycles per element after the task structure was reordered.
+const ELEMENT_REORDERED: f64 = 115.0;
+
+pub(super) fn rows(cells: &Cells) -> Vec<Row> {
+    let mut before = cells.with("element", ELEMENT_2_3_28);
+    let mut reordered = cells.with("element", ELEMENT_REORDERED);
+    let plain = ROOMS.map(|rooms| run(&mut before, GOODNESS_2_3, rooms));
+    let head = ROOMS.map(|rooms| run(&mut before, HEAD, rooms));
+    let reordered = ROOMS.map(|rooms| run(&mut reordered, GOODNESS_2_3, rooms));
+    let gains = |after: &[Outcome; 5]| -> Vec<f64> {
+        plain
+            .iter()
+            .zip(after)
+            .map(|(plain, after)| gain_percent(plain.messages_per_s(), after.messages_per_s()))
+            .collect()
+    };
+    let (of_order, of_head) = (gains(&reordered), gains(&head));
+    let mean = of_order.iter().sum::<f64>() / of_order.len() as f64;
+    let shares = plain.each_ref().map(scheduler_share);
+    let [fewest, .., most] = &plain;
+    let (length, sd, longest) = (most.queue_length_mean(), most.queue_length_sd(), most.counts.length_max);
+    let fall = gain_percent(fewest.messages_per_s(), most.messages_per_s());
+    vec![
+        Row::new(
+            (14, "run queue, 25 rooms: mean, deviation, longest", "32.2, 19.8, 414", "x1.5"),
+            format!("{length:.1}, {sd:.1}, {longest}"),
+            near(length, 32.2, 1.5) && near(sd, 19.8, 1.5) && near(longest.into(), 414.0, 1.5),
+        ),
+        Row::new(
+            (17, "task structure reordered, 5 to 25 rooms", "+4 to +11 %, mean +7 %", "in the range"),
+            format!("{}, mean {mean:+.1} %", signed(&of_order)),
+            of_order.iter().all(|gain| (4.0..=11.0).contains(gain)),
+        ),
+        Row::new(
+            (18, "scheduler's share of the kernel, 5 to 25 rooms", "37-55 %", "8 points"),
+            format!("{} %", list(&shares)),
+            shares.iter().all(|share| (29.0..=63.0).contains(share)),
+        ),
+        Row::new(
+            (19, "throughput from 5 to 25 rooms", "-19 to -24 %", "at least half"),
+            signed(&[fall]),
+            fall <= -9.5,
+        ),
+        Row::new(
+            (20, "first task without a walk, 5 to 25 rooms", "no gain", "below 8 %"),
+            signed(&of_head),
+            of_head.iter().all(|gain| *gain < 8.0),
+        ),
+    ]
+}
+
+fn run(cells: &mut Cells, scheduler: SchedulerSpec, rooms: usize) -> Outcome {
+    cells.run(Cell { hardware: NETFINITY_7000, rooms, heap_mb: 256, ..Cells::chat(scheduler, 1) })
+}
+
+/// Decisions, wake-ups and waiting for their lock, in percent of the kernel's time.
+fn scheduler_share(outcome: &Outcome) -> f64 {
+    let accounts = &outcome.counts.accounts;
+    let scheduler = [Account::Decide, Account::Wake, Account::Spin].map(|account| accounts.get(account));
+    100.0 * scheduler.iter().sum::<u64>() as f64 / accounts.kernel() as f64
+}

@@ -1,0 +1,110 @@
+//! One simulated run: a kernel on a machine under a chat.
+
+use serde::Serialize;
+
+use std::ops::Range;
+
+use crate::account::Account;
+use crate::costs::Costs;
+use crate::counts::Counts;
+use crate::machine::{Hardware, Machine};
+use crate::placement::Placement;
+use crate::prices::{Conditions, Prices};
+use crate::schedulers::{Fifo, Goodness, Multiqueue, O1, Scheduler, SchedulerSpec, Shards};
+use crate::work::Work;
+use crate::work::chat::Chat;
+use crate::work::collector::Collector;
+
+/// A chat on a machine under a scheduler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The scheduler with its knobs.
+    pub scheduler: SchedulerSpec,
+    /// The machine that is simulated.
+    pub hardware: Hardware,
+    /// Rooms of 20 users with four threads each.
+    pub rooms: usize,
+    /// Messages that each user sends.
+    pub count: u64,
+    /// Heap of each process. Collections are the rarer the larger it is.
+    pub heap_mb: u64,
+    /// CPUs of the client and of the server; empty if both use all.
+    pub placement: Vec<Range<usize>>,
+    /// Seed of the variation of user time, and of the choice among CPUs that wait for a lock.
+    pub seed: u64,
+}
+
+/// The result of a simulated run. Nothing in it is measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Outcome {
+    /// Counts after the first tenth of the messages.
+    pub counts: Counts,
+    /// CPUs of the machine.
+    pub cpus: usize,
+    /// Clock of a CPU.
+    pub mhz: u64,
+}
+
+impl Outcome {
+    /// CPU time of all CPUs in an account, per message.
+    pub fn us_per_message(&self, account: Account) -> f64 {
+        self.counts.accounts.get(account) as f64 / self.counts.messages as f64 / self.mhz as f64
+    }
+
+    /// Messages sent and received per second.
+    pub fn messages_per_s(&self) -> f64 {
+        self.counts.messages as f64 * self.mhz as f64 * 1e6 / self.counts.cycles as f64
+    }
+
+    /// The kernel's share of busy CPU time.
+    pub fn kernel_share(&self) -> f64 {
+        self.counts.accounts.kernel() as f64 / self.counts.accounts.busy() as f64
+    }
+
+    /// The share of all CPU time in an account.
+    pub fn share(&self, account: Account) -> f64 {
+        self.counts.accounts.get(account) as f64 / self.counts.accounts.total() as f64
+    }
+
+    /// Mean number of runnable tasks in the queue at a decision.
+    pub fn queue_length_mean(&self) -> f64 {
+        self.counts.length_sum as f64 / self.counts.decisions as f64
+    }
+
+    /// The standard deviation of that length.
+    pub fn queue_length_sd(&self) -> f64 {
+        let squares = self.counts.length_squares as f64 / self.counts.decisions as f64;
+        (squares - self.queue_length_mean().powi(2)).max(0.0).sqrt()
+    }
+}
+
+/// Simulates a chat on a machine. Equal arguments give equal results.
+///
+/// # Panics
+/// An invariant of the simulation does not hold.
+pub fn simulate(cell: &Cell, costs: &Costs) -> Outcome {
+    let cpus = cell.hardware.topology.cpus();
+    let o1 = matches!(cell.scheduler, SchedulerSpec::O1(_));
+    let prices = Prices::new(costs, Conditions { several_cpus: cpus > 1, o1, heap_mb: cell.heap_mb });
+    let chat = Collector::new(Chat::new(cell.rooms, cell.count, prices.clone()), &prices);
+    let spaces = chat.address_spaces().to_vec();
+    let placement = Placement::new(cpus, &spaces, &cell.placement);
+    match cell.scheduler {
+        SchedulerSpec::Fifo => run(cell, prices, Fifo::new(placement, spaces.len()), chat),
+        SchedulerSpec::Goodness(knobs) => {
+            run(cell, prices, Goodness::new(knobs, placement, &spaces, cpus), chat)
+        }
+        SchedulerSpec::Multiqueue(knobs) => {
+            run(cell, prices, Multiqueue::new(knobs, placement, &spaces, cpus), chat)
+        }
+        SchedulerSpec::O1(knobs) => run(cell, prices, O1::new(knobs, placement, spaces.len(), cpus), chat),
+        SchedulerSpec::Shards(size) => {
+            run(cell, prices, Shards::new(size, placement, spaces.len(), cpus), chat)
+        }
+    }
+}
+
+fn run<S: Scheduler, W: Work>(cell: &Cell, prices: Prices, scheduler: S, work: W) -> Outcome {
+    let counts = Machine::new(cell.hardware, prices, scheduler, work, cell.seed).run();
+    Outcome { counts, cpus: cell.hardware.topology.cpus(), mhz: cell.hardware.mhz }
+}

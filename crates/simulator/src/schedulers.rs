@@ -1,0 +1,126 @@
+//! The schedulers of history, and one of today's questions. They decide with the lines that the BPF schedulers run, and answer with
+//! counts, which the machine prices.
+
+mod fifo;
+mod goodness;
+mod multiqueue;
+mod o1;
+mod shards;
+mod spec;
+
+use klatch_policies::TaskId;
+
+pub(crate) use fifo::Fifo;
+pub(crate) use goodness::Goodness;
+pub use goodness::GoodnessKnobs;
+pub(crate) use multiqueue::Multiqueue;
+pub use multiqueue::MultiqueueKnobs;
+pub(crate) use o1::O1;
+pub use o1::O1Knobs;
+pub(crate) use shards::Shards;
+pub use spec::{SchedulerSpec, SpecError};
+
+/// What a scheduler sees of the machine.
+pub(crate) struct View<'a> {
+    /// The task of each CPU, if it is not idle.
+    pub(crate) current: &'a [Option<TaskId>],
+    /// CPUs without a task to which no interrupt is on its way.
+    pub(crate) idle: &'a [bool],
+    /// The number of idle CPUs.
+    pub(crate) idle_cpus: usize,
+    /// Since when each CPU is idle, if it is.
+    pub(crate) idle_since_ns: &'a [u64],
+    pub(crate) now_ns: u64,
+}
+
+impl View<'_> {
+    /// The CPU that has been idle longest, of those that `allowed` accepts.
+    pub(crate) fn longest_idle(&self, allowed: impl Fn(usize) -> bool) -> Option<usize> {
+        if self.idle_cpus == 0 {
+            return None;
+        }
+        let idle = (0..self.idle.len()).filter(|&cpu| self.idle[cpu] && allowed(cpu));
+        idle.min_by_key(|&cpu| self.idle_since_ns[cpu])
+    }
+}
+
+/// Why a CPU decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Its task waits for something.
+    Sleep,
+    /// Its task called `sched_yield`.
+    Yield,
+    /// A better task is runnable, a slice is used up, or the CPU was idle.
+    Preemption,
+}
+
+/// The outcome of a decision, and what was read for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Decision {
+    /// None: the CPU becomes idle.
+    pub(crate) next: Option<TaskId>,
+    /// Elements of run queues.
+    pub(crate) elements: u32,
+    /// Other CPUs whose state was read.
+    pub(crate) cpus_read: u32,
+    /// Tasks that got new slices.
+    pub(crate) recalculated: u32,
+    /// Another CPU to make decide, for the previous task.
+    pub(crate) kick: Option<usize>,
+}
+
+/// The outcome of a wake-up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wake {
+    /// CPUs examined for the task.
+    pub(crate) cpus_read: u32,
+    /// The CPU to make decide.
+    pub(crate) kick: Option<usize>,
+}
+
+/// The effect of `sched_yield`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Yield {
+    /// It takes the run-queue lock once more, before the decision.
+    pub(crate) locks: bool,
+    /// The CPU decides next.
+    pub(crate) decides: bool,
+}
+
+/// A scheduler. `wake` and `decide` are called with the lock held that `lock_of_task` and `lock_of_cpu` name.
+pub(crate) trait Scheduler {
+    /// Number of run-queue locks.
+    fn locks(&self) -> usize;
+
+    /// The lock under which `task` is woken.
+    fn lock_of_task(&self, task: TaskId) -> usize;
+
+    /// The lock under which `cpu` decides.
+    fn lock_of_cpu(&self, cpu: usize) -> usize;
+
+    /// A task that was asleep, and is on no CPU, becomes runnable.
+    fn wake(&mut self, task: TaskId, view: &View<'_>) -> Wake;
+
+    /// Chooses the next task of `cpu`, after `previous`. With [`Cause::Sleep`] `previous` is no longer runnable.
+    fn decide(&mut self, cpu: usize, previous: Option<TaskId>, cause: Cause, view: &View<'_>) -> Decision;
+
+    /// The current task of `cpu` calls `sched_yield`.
+    fn yields(&mut self, cpu: usize, task: TaskId, view: &View<'_>) -> Yield;
+
+    /// Charges CPU time to a running task. Returns whether its slice is used up.
+    fn charge(&mut self, task: TaskId, ns: u64) -> bool;
+
+    /// The timer of `cpu` ticks, every 10 ms. Returns whether the CPU is to decide.
+    fn tick(&mut self, _cpu: usize, _view: &View<'_>) -> bool {
+        false
+    }
+
+    /// Whether no CPU stays idle, longer than an interrupt takes, while a task that may run there waits.
+    fn never_strands(&self) -> bool {
+        false
+    }
+
+    /// Runnable tasks in the queue that `cpu` looks at first, the current one included.
+    fn queue_length(&self, cpu: usize) -> u32;
+}

@@ -1,0 +1,224 @@
+//! Linux 2.3 and 2.4: one queue of all runnable tasks under one lock, walked at every decision.
+//!
+//! Closer to the original than the BPF scheduler: the queue contains the running tasks, a walk holds the lock to its end, all slices
+//! are recalculated at once, and a wake-up prefers the CPU that has been idle longest.
+
+use std::cmp::Reverse;
+
+use klatch_policies::goodness::{self, NO_TASK, SAME_CPU_BONUS, Task, Terms, Version, walk};
+use klatch_policies::{Links, List, Skip, TaskId};
+
+use super::{Cause, Decision, Scheduler, View, Wake, Yield};
+use crate::placement::Placement;
+
+/// The flag of a running task. Higher flags are those of [`Placement`].
+const RUNNING: u8 = 1;
+
+/// Differences between the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GoodnessKnobs {
+    /// Slices, goodness and the effect of a yield.
+    pub version: Version,
+    /// `sched_yield` takes the run-queue lock: 2.3, and 2.4.15 on.
+    pub yield_locks: bool,
+    /// `sched_yield` moves the task to the tail: 2.3, and 2.4.15 on.
+    pub yield_to_tail: bool,
+    /// The first waiting task is taken without a walk: the experiment of the study of 2000.
+    pub head: bool,
+    /// A woken task preempts if its goodness is higher by more than this.
+    pub preemption_threshold: i32,
+}
+
+impl GoodnessKnobs {
+    /// Linux 2.3.28, of the study of 2000.
+    pub const LINUX_2_3: Self = Self {
+        version: Version::Linux2_3,
+        yield_locks: true,
+        yield_to_tail: true,
+        head: false,
+        preemption_threshold: 0,
+    };
+    /// Linux 2.4.14: a yield takes no lock, and the task keeps its place.
+    pub const LINUX_2_4_14: Self = Self {
+        version: Version::Linux2_4,
+        yield_locks: false,
+        yield_to_tail: false,
+        head: false,
+        preemption_threshold: 1,
+    };
+    /// Linux 2.4.17: a yield takes the lock and moves the task to the tail.
+    pub const LINUX_2_4_17: Self = Self { yield_locks: true, yield_to_tail: true, ..Self::LINUX_2_4_14 };
+}
+
+pub(crate) struct Goodness {
+    knobs: GoodnessKnobs,
+    bonus: i32,
+    tasks: Vec<Task>,
+    links: Links,
+    queue: List,
+    flags: Vec<u8>,
+    placement: Placement,
+    epoch: u64,
+}
+
+impl Goodness {
+    /// `spaces` is the address space of each task.
+    pub(crate) fn new(knobs: GoodnessKnobs, placement: Placement, spaces: &[u64], cpus: usize) -> Self {
+        let task = |(number, &mm): (usize, &u64)| {
+            let mut task = Task::new(0, mm, knobs.version);
+            task.cpu = placement.home(number as TaskId) as i32;
+            task
+        };
+        Self {
+            bonus: if cpus == 1 { 0 } else { SAME_CPU_BONUS },
+            tasks: spaces.iter().enumerate().map(task).collect(),
+            links: Links::new(spaces.len()),
+            queue: List::EMPTY,
+            flags: (0..spaces.len()).map(|task| placement.flags(task as TaskId)).collect(),
+            epoch: 0,
+            knobs,
+            placement,
+        }
+    }
+
+    fn terms(&self, cpu: usize, mm: u64) -> Terms {
+        Terms { cpu: cpu as i32, mm, epoch: self.epoch, version: self.knobs.version, bonus: self.bonus }
+    }
+
+    fn catch_up(&mut self, task: TaskId) {
+        self.tasks[task as usize].catch_up(self.epoch, self.knobs.version);
+    }
+
+    /// The CPU for a woken or preempted task: its last one if that is idle, else the one that has been idle longest, else the one whose current
+    /// task is worse by most.
+    fn reschedule_idle(&self, woken: TaskId, view: &View<'_>) -> Option<usize> {
+        let last = self.tasks[woken as usize].cpu as usize;
+        if view.idle[last] {
+            return Some(last);
+        }
+        let allowed = |cpu: usize| self.placement.allows(woken, cpu);
+        view.longest_idle(allowed).or_else(|| {
+            let busy = view.current.iter().enumerate().filter(|&(cpu, _)| allowed(cpu));
+            let gains = busy.filter_map(|(cpu, current)| {
+                let current = &self.tasks[(*current)? as usize];
+                let terms = self.terms(cpu, current.mm);
+                Some((self.tasks[woken as usize].goodness(terms) - current.goodness(terms), Reverse(cpu)))
+            });
+            let (gain, Reverse(cpu)) = gains.max()?;
+            (gain > self.knobs.preemption_threshold).then_some(cpu)
+        })
+    }
+
+    /// The best task for `cpu`. The previous task, if it is runnable, is still flagged as running, so that the walk passes over it: it
+    /// competes first, as in the kernel.
+    fn best(
+        &mut self,
+        cpu: usize,
+        mm: u64,
+        runnable: Option<TaskId>,
+        decision: &mut Decision,
+    ) -> Option<TaskId> {
+        loop {
+            let (mut least, mut chosen) = (NO_TASK, None);
+            if let Some(previous) = runnable {
+                self.catch_up(previous);
+                let task = &mut self.tasks[previous as usize];
+                least = task.goodness_as_previous(cpu as i32, self.knobs.version, self.bonus);
+                chosen = Some(previous);
+            }
+            let skip = Skip { flags: &self.flags, mask: RUNNING | self.placement.mask(cpu) };
+            let terms = self.terms(cpu, mm);
+            let best = walk(&mut self.tasks, &self.links, skip, &self.queue, least, terms);
+            decision.elements += best.elements;
+            if best.task != List::END {
+                chosen = Some(best.task);
+            }
+            if chosen.is_none() || !goodness::must_recalculate(best.goodness) {
+                return chosen;
+            }
+            self.epoch += 1;
+            decision.recalculated += self.tasks.len() as u32;
+        }
+    }
+
+    /// The first task that `cpu` may run.
+    fn first(&self, cpu: usize, decision: &mut Decision) -> Option<TaskId> {
+        let mask = RUNNING | self.placement.mask(cpu);
+        let mut queue = self.queue.iter(&self.links).inspect(|_| decision.elements += 1);
+        queue.find(|&task| self.flags[task as usize] & mask == 0)
+    }
+}
+
+impl Scheduler for Goodness {
+    fn locks(&self) -> usize {
+        1
+    }
+
+    fn lock_of_task(&self, _task: TaskId) -> usize {
+        0
+    }
+
+    fn lock_of_cpu(&self, _cpu: usize) -> usize {
+        0
+    }
+
+    fn wake(&mut self, task: TaskId, view: &View<'_>) -> Wake {
+        self.catch_up(task);
+        self.queue.push_front(&mut self.links, task);
+        Wake { cpus_read: view.current.len() as u32, kick: self.reschedule_idle(task, view) }
+    }
+
+    fn decide(&mut self, cpu: usize, previous: Option<TaskId>, cause: Cause, view: &View<'_>) -> Decision {
+        let mut decision = Decision::default();
+        let mm = previous.map_or(0, |previous| self.tasks[previous as usize].mm);
+        let runnable = previous.filter(|_| cause != Cause::Sleep);
+        if let Some(asleep) = previous.filter(|_| cause == Cause::Sleep) {
+            self.queue.remove(&mut self.links, asleep);
+        }
+        decision.next = if self.knobs.head {
+            self.first(cpu, &mut decision).or(runnable)
+        } else {
+            self.best(cpu, mm, runnable, &mut decision)
+        };
+        if let Some(previous) = previous {
+            self.flags[previous as usize] &= !RUNNING;
+            self.tasks[previous as usize].yielded = 0;
+        }
+        // Linux 2.4 looks for another CPU for a task that was preempted, but not for one that yielded.
+        if let Some(preempted) = runnable.filter(|_| cause == Cause::Preemption && decision.next != runnable)
+        {
+            decision.kick = self.reschedule_idle(preempted, view);
+            decision.cpus_read += view.current.len() as u32;
+        }
+        if let Some(next) = decision.next {
+            self.flags[next as usize] |= RUNNING;
+            self.tasks[next as usize].cpu = cpu as i32;
+        }
+        decision
+    }
+
+    fn yields(&mut self, _cpu: usize, task: TaskId, view: &View<'_>) -> Yield {
+        let running = view.current.iter().flatten().count() as u64;
+        let waiting = u64::from(self.queue.len()).saturating_sub(running);
+        let decides = goodness::yield_has_effect(waiting, self.knobs.version);
+        if decides {
+            self.tasks[task as usize].yielded = 1;
+            if self.knobs.yield_to_tail {
+                self.queue.remove(&mut self.links, task);
+                self.queue.push_back(&mut self.links, task);
+            }
+        }
+        Yield { locks: self.knobs.yield_locks, decides }
+    }
+
+    fn charge(&mut self, task: TaskId, ns: u64) -> bool {
+        self.catch_up(task);
+        let counter_ns = &mut self.tasks[task as usize].counter_ns;
+        *counter_ns = counter_ns.saturating_sub(ns);
+        *counter_ns == 0
+    }
+
+    fn queue_length(&self, _cpu: usize) -> u32 {
+        self.queue.len()
+    }
+}

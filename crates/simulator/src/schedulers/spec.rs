@@ -1,0 +1,156 @@
+//! Schedulers by name and knobs, as a command line gives them.
+
+use klatch_policies::goodness::Version;
+use klatch_policies::o1::YieldTo;
+
+use super::{GoodnessKnobs, MultiqueueKnobs, O1Knobs};
+
+/// A scheduler with its knobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedulerSpec {
+    /// One queue, first in, first out.
+    Fifo,
+    /// Linux 2.3 or 2.4: one queue that is walked.
+    Goodness(GoodnessKnobs),
+    /// Linux 2.4 with MQ.
+    Multiqueue(MultiqueueKnobs),
+    /// Linux 2.5 with the O(1) scheduler.
+    O1(O1Knobs),
+    /// A first-in-first-out queue for each group of so many neighbouring CPUs, with stealing.
+    Shards(usize),
+}
+
+/// Why there is no such scheduler.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SpecError {
+    /// The name is unknown.
+    #[error("there is no simulated scheduler `{0}`; there are {names}", names = SchedulerSpec::NAMES.join(", "))]
+    Name(String),
+    /// The scheduler has no such knob, or the value is outside its range.
+    #[error("`{knob}` is not a knob of `{scheduler}` with a value that it accepts; its knobs: {knobs}")]
+    Knob {
+        /// The name of the scheduler.
+        scheduler: &'static str,
+        /// Name and value as given.
+        knob: String,
+        /// All knobs with their values.
+        knobs: &'static str,
+    },
+}
+
+impl SchedulerSpec {
+    /// The names of all schedulers.
+    pub const NAMES: [&str; 5] = ["fifo", "goodness", "multiqueue", "o1", "shards"];
+
+    /// The scheduler with this name: `goodness` is Linux 2.4.14, and `shards` has one queue for eight CPUs.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn named(name: &str) -> Result<Self, SpecError> {
+        Ok(match name {
+            "fifo" => Self::Fifo,
+            "goodness" => Self::Goodness(GoodnessKnobs::LINUX_2_4_14),
+            "multiqueue" => Self::Multiqueue(MultiqueueKnobs::PUBLISHED),
+            "o1" => Self::O1(O1Knobs::LINUX_2_5),
+            "shards" => Self::Shards(8),
+            _ => return Err(SpecError::Name(name.to_owned())),
+        })
+    }
+
+    /// The name of the scheduler.
+    pub fn name(&self) -> &'static str {
+        let [fifo, goodness, multiqueue, o1, shards] = Self::NAMES;
+        match self {
+            Self::Fifo => fifo,
+            Self::Goodness(_) => goodness,
+            Self::Multiqueue(_) => multiqueue,
+            Self::O1(_) => o1,
+            Self::Shards(_) => shards,
+        }
+    }
+
+    /// Its knobs with the values that they accept.
+    pub fn knobs(&self) -> &'static str {
+        match self {
+            Self::Fifo => "none",
+            Self::Goodness(_) => {
+                "version=23|24, yield_locks=0|1, yield_to_tail=0|1, head=0|1, preemption_threshold=0..100"
+            }
+            Self::Multiqueue(_) => "previous_wins_ties=0|1",
+            Self::O1(_) => "yield=1|2|3, idle_pulls_warm=0|1",
+            Self::Shards(_) => "cpus=1..4096",
+        }
+    }
+
+    /// The same scheduler with another value for a knob.
+    ///
+    /// # Errors
+    /// It has no such knob, or the knob does not accept the value.
+    pub fn with(mut self, knob: &str, value: &str) -> Result<Self, SpecError> {
+        let (scheduler, knobs) = (self.name(), self.knobs());
+        let wrong = || SpecError::Knob { scheduler, knob: format!("{knob}={value}"), knobs };
+        let number: usize = value.parse().map_err(|_| wrong())?;
+        let switch = match number {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        };
+        let set = |field: &mut bool| switch.map(|value| *field = value);
+        let done = match (&mut self, knob) {
+            (Self::Goodness(knobs), "version") => version(number).map(|version| knobs.version = version),
+            (Self::Goodness(knobs), "yield_locks") => set(&mut knobs.yield_locks),
+            (Self::Goodness(knobs), "yield_to_tail") => set(&mut knobs.yield_to_tail),
+            (Self::Goodness(knobs), "head") => set(&mut knobs.head),
+            (Self::Goodness(knobs), "preemption_threshold") if number <= 100 => {
+                knobs.preemption_threshold = number as i32;
+                Some(())
+            }
+            (Self::Multiqueue(knobs), "previous_wins_ties") => set(&mut knobs.previous_wins_ties),
+            (Self::O1(knobs), "yield") => yield_to(number).map(|yield_to| knobs.yield_to = yield_to),
+            (Self::O1(knobs), "idle_pulls_warm") => set(&mut knobs.idle_pulls_warm),
+            (Self::Shards(cpus), "cpus") if (1..=crate::topology::CPUS_MAX).contains(&number) => {
+                *cpus = number;
+                Some(())
+            }
+            _ => None,
+        };
+        done.map(|()| self).ok_or_else(wrong)
+    }
+}
+
+fn version(number: usize) -> Option<Version> {
+    [Version::Linux2_3, Version::Linux2_4].into_iter().find(|version| *version as usize == number)
+}
+
+fn yield_to(number: usize) -> Option<YieldTo> {
+    [YieldTo::BehindNext, YieldTo::Tail, YieldTo::Expired]
+        .into_iter()
+        .find(|yield_to| *yield_to as usize == number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheduler_is_its_name_and_its_knobs() {
+        let goodness = SchedulerSpec::named("goodness").unwrap();
+        let later = goodness.with("yield_locks", "1").unwrap().with("yield_to_tail", "1").unwrap();
+        assert_eq!(later, SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_17));
+        for name in SchedulerSpec::NAMES {
+            assert_eq!(SchedulerSpec::named(name).unwrap().name(), name);
+        }
+    }
+
+    #[test]
+    fn unknown_names_and_values_are_refused_with_what_there_is() {
+        let error = SchedulerSpec::named("cfs").unwrap_err().to_string();
+        assert!(error.contains("`cfs`") && error.contains("goodness, multiqueue"), "{error}");
+        let o1 = SchedulerSpec::named("o1").unwrap();
+        for (knob, value) in [("yield", "4"), ("yield", "tail"), ("version", "24"), ("idle_pulls_warm", "2")]
+        {
+            let error = o1.with(knob, value).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{knob}={value}`")) && error.contains("yield=1|2|3"), "{error}");
+        }
+    }
+}

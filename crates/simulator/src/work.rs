@@ -1,0 +1,61 @@
+//! Workloads: each task is a state machine that performs one operation after the other.
+
+pub(crate) mod chat;
+pub(crate) mod collector;
+pub(crate) mod monitor;
+
+use klatch_policies::TaskId;
+
+use crate::events::Cycles;
+
+/// An operation: time in the program, then in the kernel, then its effect.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Op {
+    pub(crate) user: Cycles,
+    pub(crate) collector: Cycles,
+    pub(crate) kernel: Cycles,
+    /// The CPU that wrote the message which the operation reads.
+    pub(crate) written_on: Option<usize>,
+}
+
+impl Op {
+    pub(crate) fn user(user: Cycles) -> Self {
+        Self { user, ..Self::default() }
+    }
+
+    pub(crate) fn kernel(kernel: Cycles) -> Self {
+        Self { kernel, ..Self::default() }
+    }
+}
+
+/// What follows an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Continue,
+    /// The task wakes another one, which waits.
+    Wake(TaskId),
+    /// The task waits until another one wakes it.
+    Sleep,
+    /// The task calls `sched_yield`.
+    Yield,
+}
+
+pub(crate) trait Work {
+    /// The address space of each task. There are as many tasks as entries.
+    fn address_spaces(&self) -> &[u64];
+
+    /// Tasks that are runnable at the start. All others wait.
+    fn starters(&self) -> Vec<TaskId>;
+
+    /// The next operation of a task.
+    fn next(&mut self, task: TaskId) -> Op;
+
+    /// Ends the operation of a task on `cpu`.
+    fn complete(&mut self, task: TaskId, cpu: usize) -> Effect;
+
+    /// A signal interrupts a task, which then repeats what it waited for. Returns whether it was waiting.
+    fn interrupt(&mut self, task: TaskId) -> bool;
+
+    /// Messages counted so far, and how many there will be.
+    fn progress(&self) -> (u64, u64);
+}

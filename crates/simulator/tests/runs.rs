@@ -1,0 +1,71 @@
+//! Whole simulated runs: they repeat to the digit, and differ by scheduler as history says.
+
+use klatch_simulator::{
+    Account, Cell, Costs, GoodnessKnobs, Hardware, MultiqueueKnobs, O1Knobs, Outcome, SchedulerSpec,
+    Topology, simulate,
+};
+
+const OLD: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_14);
+const MQ: SchedulerSpec = SchedulerSpec::Multiqueue(MultiqueueKnobs::PUBLISHED);
+const O1: SchedulerSpec = SchedulerSpec::O1(O1Knobs::LINUX_2_5);
+const ALL: [SchedulerSpec; 5] = [SchedulerSpec::Fifo, OLD, MQ, O1, SchedulerSpec::Shards(2)];
+
+fn cell(scheduler: SchedulerSpec, cpus: usize) -> Cell {
+    let hardware =
+        Hardware { topology: Topology::flat(cpus), mhz: 700, cache_bytes: 2 << 20, line_bytes: 32 };
+    Cell { scheduler, hardware, rooms: 4, count: 20, heap_mb: 64, placement: Vec::new(), seed: 1 }
+}
+
+fn run(cell: &Cell) -> Outcome {
+    simulate(cell, &Costs::pentium_iii())
+}
+
+#[test]
+fn equal_seeds_give_equal_runs_and_others_do_not() {
+    for scheduler in ALL {
+        let four = cell(scheduler, 4);
+        let first = run(&four);
+        assert_eq!(first, run(&four), "{scheduler:?}");
+        assert_ne!(first, run(&Cell { seed: 2, ..four }), "{scheduler:?}");
+    }
+}
+
+#[test]
+fn every_message_is_counted_under_every_scheduler() {
+    // 4 rooms of 20 users, 20 messages each to 20 users, less the first tenth.
+    let all = 4 * 20 * 20 * 20 * 9 / 10;
+    for scheduler in ALL {
+        for cpus in [1, 3, 8] {
+            let counts = run(&cell(scheduler, cpus)).counts;
+            assert!(
+                (all - 10..=all + 10).contains(&counts.messages),
+                "{scheduler:?}, {cpus} CPUs: {}",
+                counts.messages
+            );
+            let busy = counts.accounts.total() as f64 / counts.cycles as f64;
+            assert!((busy / cpus as f64 - 1.0).abs() < 0.001, "{scheduler:?}, {cpus} CPUs: {busy}");
+        }
+    }
+}
+
+#[test]
+fn one_queue_for_eight_cpus_spins_and_queues_for_each_do_not() {
+    let spinning = |scheduler| run(&Cell { rooms: 10, ..cell(scheduler, 8) }).share(Account::Spin);
+    assert!(spinning(OLD) > 0.3, "{}", spinning(OLD));
+    assert!(spinning(MQ) < 0.05 && spinning(O1) < 0.05);
+}
+
+#[test]
+fn a_process_that_is_bound_to_one_cpu_leaves_the_others_idle() {
+    // The client on three CPUs, the server on one.
+    let bound = Cell { placement: vec![1..4, 0..1], ..cell(OLD, 4) };
+    let idle = [cell(OLD, 4), bound].map(|cell| run(&cell).share(Account::Idle));
+    assert!(idle[1] > 2.0 * idle[0], "{idle:?}");
+}
+
+#[test]
+fn more_heap_means_fewer_collections() {
+    let collecting = |heap_mb| run(&Cell { heap_mb, rooms: 10, ..cell(MQ, 4) }).share(Account::Collector);
+    let shares = [16, 64, 1024].map(collecting);
+    assert!(shares.is_sorted_by(|more, fewer| more > fewer), "{shares:?}");
+}
