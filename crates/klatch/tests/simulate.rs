@@ -40,6 +40,33 @@ fn json_says_that_the_result_is_simulated() {
 }
 
 #[test]
+fn a_report_of_scaling_says_that_it_is_simulated() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("scaling.html");
+    let arguments = ["scaling", "--cpus", "1,2", "--rooms", "1", "--count", "10", "--report"];
+    let finished = Finished::run(klatch().arg("simulate").args(arguments).arg(&page));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(finished.out.contains("simulated, not measured"), "{finished:?}");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(
+        page.contains("2 CPUs carry, compared with 1:") && page.contains("not measured"),
+        "{}",
+        &page[..500]
+    );
+    let unordered = simulate(&["scaling", "--cpus", "2,1"]);
+    assert_eq!(unordered.status, Some(2));
+    assert!(unordered.err.contains("ascending"), "{unordered:?}");
+}
+
+#[test]
+fn yields_of_contended_monitors_are_classified() {
+    let finished =
+        simulate(&["locks", "--scheduler", "o1", "--threads", "16", "--locks", "1", "--count", "20"]);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(finished.out.contains("a yield found"), "{finished:?}");
+}
+
+#[test]
 fn costs_that_are_not_frozen_predict_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let costs = folder.path().join("costs.toml");

@@ -75,7 +75,21 @@ pub enum Choice {
     FromExpired,
 }
 
+/// What a yield found, in the classes of the 2005 study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// No other runnable task.
+    Only,
+    /// A task of the same priority.
+    Same,
+    /// A task of a better priority.
+    Higher,
+    /// A task of a worse priority.
+    Lower,
+}
+
 unsafe extern "C" {
+    safe fn klatch_o1_outcome_of(choice: u32, previous: i32, chosen: i32) -> u32;
     safe fn klatch_o1_first_of(bits: u64) -> i32;
     safe fn klatch_o1_full_slice_ns(nice: i32) -> u64;
     fn klatch_o1_priority(task: *const Task) -> i32;
@@ -177,6 +191,16 @@ pub fn choose(active: i32, expired: i32, previous: i32, place: Place, yielded_be
         1 => Choice::Previous,
         2 => Choice::FromActive,
         _ => Choice::FromExpired,
+    }
+}
+
+/// Classifies a yield by the next task: `previous` and `chosen` are priorities.
+pub fn outcome_of(choice: Choice, previous: i32, chosen: i32) -> Outcome {
+    match klatch_o1_outcome_of(choice as u32, previous, chosen) {
+        0 => Outcome::Only,
+        1 => Outcome::Same,
+        2 => Outcome::Higher,
+        _ => Outcome::Lower,
     }
 }
 

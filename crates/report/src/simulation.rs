@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use klatch_simulator::{Account, Fit, Outcome, Role, Row, Verdict};
+use klatch_simulator::{Account, Fit, Outcome, Role, Row, ScalingRow, Verdict};
 
 use crate::number::three_digits;
 
@@ -49,6 +49,26 @@ pub fn simulated_fits(fits: &[Fit]) -> String {
     table.trim_fmt() + "\n"
 }
 
+/// Formats the throughput of each scheduler by CPUs, and what limits it.
+pub fn simulated_scaling_table(rows: &[ScalingRow]) -> String {
+    let mut table =
+        plain_table(&["scheduler", "CPUs", "messages/s", "seeds", "spinning", "idle", "run queue"]);
+    for row in rows {
+        let share = |account| format!("{:.0} %", 100.0 * row.outcome.share(account));
+        table.add_row([
+            row.scheduler,
+            &row.cpus.to_string(),
+            &format!("{:.0}", row.outcome.messages_per_s()),
+            &format!("{:.0}–{:.0}", row.seeds.0, row.seeds.1),
+            &share(Account::Spin),
+            &share(Account::Idle),
+            &three_digits(row.outcome.queue_length_mean()),
+        ]);
+    }
+    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    table.trim_fmt() + "\n\nsimulated, not measured\n"
+}
+
 /// Formats one simulated run.
 pub fn simulated_run(outcome: &Outcome) -> String {
     let counts = &outcome.counts;
@@ -77,6 +97,15 @@ pub fn simulated_run(outcome: &Outcome) -> String {
         three_digits(outcome.queue_length_sd()),
         counts.length_max,
     );
+    let yields: u64 = counts.yields_found.iter().sum();
+    if yields > 0 {
+        let [only, same, higher, lower] =
+            counts.yields_found.map(|found| 100.0 * found as f64 / yields as f64);
+        let _ = writeln!(
+            text,
+            "a yield found              nothing {only:.1} %, the same priority {same:.1} %, a better one {higher:.1} %, a worse one {lower:.1} %",
+        );
+    }
     let us = |cycles: u64, times: u64| three_digits(cycles as f64 / times.max(1) as f64 / outcome.mhz as f64);
     let _ = writeln!(
         text,
@@ -94,8 +123,5 @@ fn plain_table(head: &[&str]) -> Table {
         .load_preset(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header(head);
-    if let Some(first) = table.column_mut(0) {
-        first.set_cell_alignment(CellAlignment::Left);
-    }
     table
 }

@@ -22,6 +22,8 @@ pub struct Counts {
     pub decisions: u64,
     /// Of these, after a yield.
     pub yields: u64,
+    /// Yields by what they found: no other task, one of the same, of a better and of a worse priority. Only O(1) classifies them.
+    pub yields_found: [u64; 4],
     /// Tasks that were woken.
     pub wakeups: u64,
     /// Elements of run queues that decisions read.
@@ -50,6 +52,7 @@ impl Counts {
             locks: self.locks.since(earlier.locks),
             decisions: self.decisions - earlier.decisions,
             yields: self.yields - earlier.yields,
+            yields_found: std::array::from_fn(|found| self.yields_found[found] - earlier.yields_found[found]),
             wakeups: self.wakeups - earlier.wakeups,
             elements: self.elements - earlier.elements,
             length_sum: self.length_sum - earlier.length_sum,
@@ -72,6 +75,7 @@ impl Counts {
             locks: self.locks.plus(other.locks),
             decisions: self.decisions + other.decisions,
             yields: self.yields + other.yields,
+            yields_found: std::array::from_fn(|found| self.yields_found[found] + other.yields_found[found]),
             wakeups: self.wakeups + other.wakeups,
             elements: self.elements + other.elements,
             length_sum: self.length_sum + other.length_sum,

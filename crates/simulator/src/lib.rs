@@ -17,6 +17,7 @@ mod placement;
 mod prices;
 mod random;
 mod run;
+mod scaling;
 mod schedulers;
 mod topology;
 mod work;
@@ -31,6 +32,9 @@ pub use klatch_policies::o1::YieldTo;
 pub use lock::LockCounts;
 pub use machine::Hardware;
 pub use papers::{Role, Row, Verdict, papers};
-pub use run::{Cell, Outcome, simulate};
+pub use run::{Cell, ChatSpec, Outcome, Workload, simulate};
+pub use scaling::{ScalingRow, scaling};
 pub use schedulers::{GoodnessKnobs, MultiqueueKnobs, O1Knobs, SchedulerSpec, SpecError};
+
 pub use topology::{CPUS_MAX, DISTANCES, Distance, Topology, TopologyError};
+pub use work::locks::LocksSpec;

@@ -3,6 +3,7 @@
 pub(crate) mod cells;
 mod changes;
 mod counters;
+mod java_locks;
 mod many_cpus;
 mod one_cpu;
 mod throughput;
@@ -97,25 +98,19 @@ pub fn papers(costs: &Costs) -> Result<Vec<Row>, CostError> {
     rows.extend(one_cpu::rows(&cells));
     rows.extend(changes::rows(&mut cells));
     rows.extend(many_cpus::rows(&mut cells));
+    rows.extend(java_locks::rows(costs));
     rows.extend(not_run());
     rows.sort_by_key(|row| row.number);
     Ok(rows)
 }
 
 fn not_run() -> Vec<Row> {
-    let locks = "needs the workload of contended locks";
     let requests = "needs the workload of requests and a database";
     [
         (
             (29, "nice values and preemption in 2.5.25, one CPU", "18 cells", "sign"),
             "2.5.25's rule for yields is not known",
         ),
-        (
-            (30, "what a yield finds, eight CPUs", "same 55-66 %, only 34-45 %, lower 0.4 %", "10 points"),
-            locks,
-        ),
-        ((31, "yield to the tail over yield behind the next", "+32 %", "sign"), locks),
-        ((32, "three-tier loop counts; two tiers; futex", "+20 %; slower; +2 %", "sign"), locks),
         ((33, "O(1) with the cache-hot test; without it", "-14 %; +16 %", "sign"), requests),
         (
             (34, "four to eight CPUs: one server, two, two bound to nodes", "1.1, 1.3, 1.6", "order, 0.2"),

@@ -9,7 +9,7 @@ use crate::topology::{DISTANCES, Distance};
 const USER_MESSAGE_PARTS: Cycles = 23_000;
 
 /// Heap of the collections that the costs describe.
-const HEAP_MB: u64 = 64;
+pub(crate) const HEAP_MB: u64 = 64;
 
 /// What the costs of a run depend on.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +52,9 @@ pub(crate) struct Prices {
     pub(crate) collector_interval: u64,
     pub(crate) monitor_spin: Cycles,
     pub(crate) monitor_yields: u64,
+    /// To wake a thread that is blocked in a monitor, and for that thread to return.
+    pub(crate) monitor_wake: Cycles,
+    pub(crate) monitor_resume: Cycles,
 }
 
 impl Prices {
@@ -91,7 +94,14 @@ impl Prices {
             collector_interval: (whole(&costs.collector_interval) * heap_mb / HEAP_MB).max(1),
             monitor_spin: whole(&costs.monitor_spin),
             monitor_yields: whole(&costs.monitor_yields),
+            monitor_wake: kernel(&costs.signal_send),
+            monitor_resume: kernel(&costs.signal_receive),
         }
+    }
+
+    /// Monitors that block in a futex, not until a signal: one system call to wake a thread, and nothing to handle.
+    pub(crate) fn with_futexes(self) -> Self {
+        Self { monitor_wake: self.system_call, monitor_resume: 0, ..self }
     }
 
     /// User time of a part of a message, given as cycles of a message of [`USER_MESSAGE_PARTS`].

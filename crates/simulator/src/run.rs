@@ -1,34 +1,51 @@
-//! One simulated run: a kernel on a machine under a chat.
-
-use serde::Serialize;
+//! One simulated run: a workload on a machine under a scheduler.
 
 use std::ops::Range;
+
+use serde::Serialize;
 
 use crate::account::Account;
 use crate::costs::Costs;
 use crate::counts::Counts;
 use crate::machine::{Hardware, Machine};
 use crate::placement::Placement;
-use crate::prices::{Conditions, Prices};
+use crate::prices::{Conditions, HEAP_MB, Prices};
 use crate::schedulers::{Fifo, Goodness, Multiqueue, O1, Scheduler, SchedulerSpec, Shards};
 use crate::work::Work;
 use crate::work::chat::Chat;
 use crate::work::collector::Collector;
+use crate::work::locks::{Locks, LocksSpec};
 
-/// A chat on a machine under a scheduler.
+/// A workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell {
-    /// The scheduler with its knobs.
-    pub scheduler: SchedulerSpec,
-    /// The machine that is simulated.
-    pub hardware: Hardware,
+pub enum Workload {
+    /// VolanoMark's chat.
+    Chat(ChatSpec),
+    /// Threads that contend for monitors.
+    Locks(LocksSpec),
+}
+
+/// Rooms, messages and memory of a chat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChatSpec {
     /// Rooms of 20 users with four threads each.
     pub rooms: usize,
     /// Messages that each user sends.
     pub count: u64,
     /// Heap of each process. Collections are the rarer the larger it is.
     pub heap_mb: u64,
-    /// CPUs of the client and of the server; empty if both use all.
+}
+
+/// A workload on a machine under a scheduler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The scheduler with its knobs.
+    pub scheduler: SchedulerSpec,
+    /// The machine that is simulated.
+    pub hardware: Hardware,
+    /// What runs on it.
+    pub work: Workload,
+    /// CPUs of each process: of a chat's client and of its server. Empty if all use all.
     pub placement: Vec<Range<usize>>,
     /// Seed of the variation of user time, and of the choice among CPUs that wait for a lock.
     pub seed: u64,
@@ -46,6 +63,15 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Runs of the same machine together.
+    ///
+    /// # Panics
+    /// There is none.
+    pub(crate) fn sum(runs: &[Self]) -> Self {
+        let counts = runs.iter().fold(Counts::default(), |sum, run| sum.plus(&run.counts));
+        Self { counts, cpus: runs[0].cpus, mhz: runs[0].mhz }
+    }
+
     /// CPU time of all CPUs in an account, per message.
     pub fn us_per_message(&self, account: Account) -> f64 {
         self.counts.accounts.get(account) as f64 / self.counts.messages as f64 / self.mhz as f64
@@ -78,28 +104,43 @@ impl Outcome {
     }
 }
 
-/// Simulates a chat on a machine. Equal arguments give equal results.
+/// Simulates a workload on a machine. Equal arguments give equal results.
 ///
 /// # Panics
 /// An invariant of the simulation does not hold.
 pub fn simulate(cell: &Cell, costs: &Costs) -> Outcome {
-    let cpus = cell.hardware.topology.cpus();
     let o1 = matches!(cell.scheduler, SchedulerSpec::O1(_));
-    let prices = Prices::new(costs, Conditions { several_cpus: cpus > 1, o1, heap_mb: cell.heap_mb });
-    let chat = Collector::new(Chat::new(cell.rooms, cell.count, prices.clone()), &prices);
-    let spaces = chat.address_spaces().to_vec();
+    let several_cpus = cell.hardware.topology.cpus() > 1;
+    let conditions = |heap_mb| Conditions { several_cpus, o1, heap_mb };
+    match cell.work {
+        Workload::Chat(ChatSpec { rooms, count, heap_mb }) => {
+            let prices = Prices::new(costs, conditions(heap_mb));
+            let chat = Collector::new(Chat::new(rooms, count, prices.clone()), &prices);
+            schedule(cell, prices, chat)
+        }
+        Workload::Locks(spec) => {
+            let prices = Prices::new(costs, conditions(HEAP_MB));
+            let prices = if spec.futex { prices.with_futexes() } else { prices };
+            let locks = Locks::new(spec, cell.hardware.mhz, prices.clone(), cell.seed);
+            schedule(cell, prices, locks)
+        }
+    }
+}
+
+fn schedule<W: Work>(cell: &Cell, prices: Prices, work: W) -> Outcome {
+    let (cpus, spaces) = (cell.hardware.topology.cpus(), work.address_spaces().to_vec());
     let placement = Placement::new(cpus, &spaces, &cell.placement);
     match cell.scheduler {
-        SchedulerSpec::Fifo => run(cell, prices, Fifo::new(placement, spaces.len()), chat),
+        SchedulerSpec::Fifo => run(cell, prices, Fifo::new(placement, spaces.len()), work),
         SchedulerSpec::Goodness(knobs) => {
-            run(cell, prices, Goodness::new(knobs, placement, &spaces, cpus), chat)
+            run(cell, prices, Goodness::new(knobs, placement, &spaces, cpus), work)
         }
         SchedulerSpec::Multiqueue(knobs) => {
-            run(cell, prices, Multiqueue::new(knobs, placement, &spaces, cpus), chat)
+            run(cell, prices, Multiqueue::new(knobs, placement, &spaces, cpus), work)
         }
-        SchedulerSpec::O1(knobs) => run(cell, prices, O1::new(knobs, placement, spaces.len(), cpus), chat),
+        SchedulerSpec::O1(knobs) => run(cell, prices, O1::new(knobs, placement, spaces.len(), cpus), work),
         SchedulerSpec::Shards(size) => {
-            run(cell, prices, Shards::new(size, placement, spaces.len(), cpus), chat)
+            run(cell, prices, Shards::new(size, placement, spaces.len(), cpus), work)
         }
     }
 }

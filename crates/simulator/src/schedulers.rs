@@ -9,6 +9,7 @@ mod shards;
 mod spec;
 
 use klatch_policies::TaskId;
+use klatch_policies::o1::Outcome as YieldOutcome;
 
 pub(crate) use fifo::Fifo;
 pub(crate) use goodness::Goodness;
@@ -68,6 +69,8 @@ pub(crate) struct Decision {
     pub(crate) recalculated: u32,
     /// Another CPU to make decide, for the previous task.
     pub(crate) kick: Option<usize>,
+    /// What a yield found, where the policy classifies it.
+    pub(crate) found: Option<YieldOutcome>,
 }
 
 /// The outcome of a wake-up.

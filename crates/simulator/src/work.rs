@@ -2,6 +2,7 @@
 
 pub(crate) mod chat;
 pub(crate) mod collector;
+pub(crate) mod locks;
 pub(crate) mod monitor;
 
 use klatch_policies::TaskId;

@@ -1,8 +1,8 @@
 //! Whole simulated runs: they repeat to the digit, and differ by scheduler as history says.
 
 use klatch_simulator::{
-    Account, Cell, Costs, GoodnessKnobs, Hardware, MultiqueueKnobs, O1Knobs, Outcome, SchedulerSpec,
-    Topology, simulate,
+    Account, Cell, ChatSpec, Costs, GoodnessKnobs, Hardware, LocksSpec, MultiqueueKnobs, O1Knobs, Outcome,
+    SchedulerSpec, Topology, Workload, simulate,
 };
 
 const OLD: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_14);
@@ -13,7 +13,11 @@ const ALL: [SchedulerSpec; 5] = [SchedulerSpec::Fifo, OLD, MQ, O1, SchedulerSpec
 fn cell(scheduler: SchedulerSpec, cpus: usize) -> Cell {
     let hardware =
         Hardware { topology: Topology::flat(cpus), mhz: 700, cache_bytes: 2 << 20, line_bytes: 32 };
-    Cell { scheduler, hardware, rooms: 4, count: 20, heap_mb: 64, placement: Vec::new(), seed: 1 }
+    Cell { scheduler, hardware, work: chat(4, 64), placement: Vec::new(), seed: 1 }
+}
+
+fn chat(rooms: usize, heap_mb: u64) -> Workload {
+    Workload::Chat(ChatSpec { rooms, count: 20, heap_mb })
 }
 
 fn run(cell: &Cell) -> Outcome {
@@ -50,7 +54,7 @@ fn every_message_is_counted_under_every_scheduler() {
 
 #[test]
 fn one_queue_for_eight_cpus_spins_and_queues_for_each_do_not() {
-    let spinning = |scheduler| run(&Cell { rooms: 10, ..cell(scheduler, 8) }).share(Account::Spin);
+    let spinning = |scheduler| run(&Cell { work: chat(10, 64), ..cell(scheduler, 8) }).share(Account::Spin);
     assert!(spinning(OLD) > 0.3, "{}", spinning(OLD));
     assert!(spinning(MQ) < 0.05 && spinning(O1) < 0.05);
 }
@@ -65,7 +69,30 @@ fn a_process_that_is_bound_to_one_cpu_leaves_the_others_idle() {
 
 #[test]
 fn more_heap_means_fewer_collections() {
-    let collecting = |heap_mb| run(&Cell { heap_mb, rooms: 10, ..cell(MQ, 4) }).share(Account::Collector);
+    let collecting =
+        |heap_mb| run(&Cell { work: chat(10, heap_mb), ..cell(MQ, 4) }).share(Account::Collector);
     let shares = [16, 64, 1024].map(collecting);
     assert!(shares.is_sorted_by(|more, fewer| more > fewer), "{shares:?}");
+}
+
+fn locks(yields: f64, knobs: O1Knobs, futex: bool) -> Outcome {
+    let spec = LocksSpec { threads: 32, locks: 2, think_us: 100, hold_us: 20, sections: 200, futex };
+    let cell = Cell { work: Workload::Locks(spec), ..cell(SchedulerSpec::O1(knobs), 4) };
+    simulate(&cell, &Costs::pentium_iii().with("monitor_yields", yields))
+}
+
+#[test]
+fn contended_monitors_yield_as_often_as_they_may_and_each_yield_is_classified() {
+    let (two_tiers, three_tiers) =
+        (locks(0.0, O1Knobs::LINUX_2_5, false), locks(5.0, O1Knobs::LINUX_2_5, false));
+    assert_eq!(two_tiers.counts.yields, 0);
+    assert!(three_tiers.counts.yields > 0);
+    assert_eq!(three_tiers.counts.yields_found.iter().sum::<u64>(), three_tiers.counts.yields);
+    assert!(two_tiers.counts.wakeups > three_tiers.counts.wakeups, "without yields more threads block");
+}
+
+#[test]
+fn a_futex_costs_less_kernel_time_than_a_signal() {
+    let kernel = |futex| locks(0.0, O1Knobs::LINUX_2_5, futex).us_per_message(Account::Kernel);
+    assert!(kernel(true) < kernel(false));
 }

@@ -49,3 +49,8 @@ s32 klatch_o1_to_pull(s32 most, s32 own, int idle)
 {
     return to_pull(most, own, idle);
 }
+
+enum outcome klatch_o1_outcome_of(enum choice choice, s32 previous, s32 chosen)
+{
+    return outcome_of(choice, previous, chosen);
+}

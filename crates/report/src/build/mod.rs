@@ -15,6 +15,7 @@ mod runs;
 mod scaling;
 mod scores;
 mod search;
+mod simulated;
 mod stalls;
 mod subject;
 mod trials;
@@ -29,6 +30,7 @@ use subject::Subject;
 
 pub use duet::duet_report;
 pub use floor::floor_history;
+pub use simulated::simulated_scaling;
 
 /// The report of one study or of single runs.
 pub fn report(source: &Source) -> Report {

@@ -28,6 +28,8 @@ pub enum Standing {
     Partly,
     /// No cell is usable.
     Nothing,
+    /// Nothing was measured: the numbers are those of a simulation.
+    Simulated,
 }
 
 /// A warning, with the cells that it concerns.

@@ -69,6 +69,7 @@ pub(super) fn standing(standing: &Standing) -> &'static str {
         Standing::Valid => "valid",
         Standing::Wide => "valid, not converged",
         Standing::Partly => "partly failed",
+        Standing::Simulated => "simulated",
         Standing::Nothing => "no result",
     }
 }
@@ -77,7 +78,7 @@ pub(super) fn standing(standing: &Standing) -> &'static str {
 pub(super) fn standing_class(standing: &Standing) -> &'static str {
     match standing {
         Standing::Valid => "good",
-        Standing::Wide => "fair",
+        Standing::Wide | Standing::Simulated => "fair",
         Standing::Partly | Standing::Nothing => "bad",
     }
 }

@@ -75,6 +75,9 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         let counts = &mut self.counts;
         counts.decisions += 1;
         counts.yields += u64::from(cause == Cause::Yield);
+        if let Some(found) = decision.found {
+            counts.yields_found[found as usize] += 1;
+        }
         counts.elements += u64::from(decision.elements);
         counts.length_sum += u64::from(length);
         counts.length_squares += u64::from(length).pow(2);

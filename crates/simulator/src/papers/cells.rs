@@ -5,9 +5,8 @@ use std::ops::Range;
 use klatch_policies::goodness::Version;
 
 use crate::costs::Costs;
-use crate::counts::Counts;
 use crate::machine::Hardware;
-use crate::run::{Cell, Outcome, simulate};
+use crate::run::{Cell, ChatSpec, Outcome, Workload, simulate};
 use crate::schedulers::{GoodnessKnobs, MultiqueueKnobs, O1Knobs, SchedulerSpec};
 use crate::topology::Topology;
 
@@ -64,7 +63,17 @@ impl Cells {
     /// Ten rooms on CPUs of the Netfinity 8500R, 64 MB of heap: the chat of the kernel list.
     pub(super) fn chat(scheduler: SchedulerSpec, cpus: usize) -> Cell {
         let hardware = netfinity_8500r(cpus);
-        Cell { scheduler, hardware, rooms: 10, count: COUNT, heap_mb: 64, placement: Vec::new(), seed: 0 }
+        let chat = ChatSpec { rooms: 10, count: COUNT, heap_mb: 64 };
+        Cell { scheduler, hardware, work: Workload::Chat(chat), placement: Vec::new(), seed: 0 }
+    }
+
+    /// The same chat with other rooms, messages or memory.
+    pub(crate) fn other_chat(scheduler: SchedulerSpec, cpus: usize, change: impl Fn(&mut ChatSpec)) -> Cell {
+        let mut cell = Self::chat(scheduler, cpus);
+        if let Workload::Chat(chat) = &mut cell.work {
+            change(chat);
+        }
+        cell
     }
 
     pub(crate) fn get(&mut self, scheduler: SchedulerSpec, cpus: usize) -> Outcome {
@@ -87,17 +96,20 @@ impl Cells {
         if let Some((_, outcome)) = self.done.iter().find(|(done, _)| *done == cell) {
             return outcome.clone();
         }
-        let counts = std::thread::scope(|scope| {
+        let outcome = Outcome::sum(&self.seeds(&cell));
+        self.done.push((cell, outcome.clone()));
+        outcome
+    }
+
+    /// The runs of a cell with each seed.
+    pub(crate) fn seeds(&self, cell: &Cell) -> [Outcome; SEEDS.len()] {
+        std::thread::scope(|scope| {
             let costs = &self.costs;
             let runs = SEEDS.map(|seed| {
                 let cell = Cell { seed, ..cell.clone() };
-                scope.spawn(move || simulate(&cell, costs).counts)
+                scope.spawn(move || simulate(&cell, costs))
             });
-            let counts = runs.map(|run| run.join().expect("a simulation without a broken invariant"));
-            counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts))
-        });
-        let outcome = Outcome { counts, cpus: cell.hardware.topology.cpus(), mhz: cell.hardware.mhz };
-        self.done.push((cell, outcome.clone()));
-        outcome
+            runs.map(|run| run.join().expect("a simulation without a broken invariant"))
+        })
     }
 }

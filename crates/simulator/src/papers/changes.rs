@@ -2,7 +2,6 @@
 
 use super::cells::{Cells, EAGER, GOODNESS_2_4_14, GOODNESS_2_4_17, LOCKLESS_YIELD, MQ, MQ_TIES, YIELD_BUG};
 use super::{Row, gain_percent, near, same_sign, signed};
-use crate::run::Cell;
 use crate::schedulers::SchedulerSpec;
 
 pub(super) fn rows(cells: &mut Cells) -> Vec<Row> {
@@ -58,7 +57,7 @@ pub(super) fn rows(cells: &mut Cells) -> Vec<Row> {
 /// The initial heap grows, so that it is not known how much more often 8 MB were collected: assumed to be twice as often.
 fn heap(cells: &mut Cells) -> Row {
     let gains = [(GOODNESS_2_4_14, 4), (GOODNESS_2_4_14, 8), (MQ, 4), (MQ, 8)].map(|(scheduler, cpus)| {
-        let small = cells.run(Cell { heap_mb: 32, ..Cells::chat(scheduler, cpus) });
+        let small = cells.run(Cells::other_chat(scheduler, cpus, |chat| chat.heap_mb = 32));
         gain_percent(small.messages_per_s(), cells.rate(scheduler, cpus))
     });
     let are_near =

@@ -27,8 +27,8 @@ fn knee(of: impl Fn(usize) -> Outcome) -> (usize, Outcome) {
 fn coloured(cells: &Cells) -> Row {
     let run = |element: f64| {
         knee(|cpus| {
-            let chat = Cells::chat(GOODNESS_2_4_14, cpus);
-            cells.with("element", element).run(Cell { rooms: 30, count: 10, ..chat })
+            let chat = Cells::other_chat(GOODNESS_2_4_14, cpus, |chat| (chat.rooms, chat.count) = (30, 10));
+            cells.with("element", element).run(chat)
         })
     };
     let hold_us = |outcome: &Outcome| {

@@ -61,7 +61,8 @@ pub(super) fn rows(cells: &Cells) -> Vec<Row> {
 }
 
 fn run(cells: &mut Cells, scheduler: SchedulerSpec, rooms: usize) -> Outcome {
-    cells.run(Cell { hardware: NETFINITY_7000, rooms, heap_mb: 256, ..Cells::chat(scheduler, 1) })
+    let cell = Cells::other_chat(scheduler, 1, |chat| (chat.rooms, chat.heap_mb) = (rooms, 256));
+    cells.run(Cell { hardware: NETFINITY_7000, ..cell })
 }
 
 /// Decisions, wake-ups and waiting for their lock, in percent of the kernel's time.

@@ -174,6 +174,10 @@ impl Scheduler for O1 {
             Choice::Previous => runnable,
             Choice::FromActive | Choice::FromExpired => Some(self.queues[cpu].first()),
         };
+        if cause == Cause::Yield {
+            let chosen = decision.next.map_or(NONE, |next| self.tasks[next as usize].priority);
+            decision.found = Some(o1::outcome_of(choice, own, chosen));
+        }
         if let Some(next) = decision.next.filter(|_| decision.next != runnable) {
             self.remove(next);
             self.cpu[next as usize] = cpu;

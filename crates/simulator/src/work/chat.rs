@@ -185,7 +185,7 @@ impl Work for Chat {
         let task = task as usize;
         if let Some((state, _)) = self.threads[task].leaves {
             let wakes = self.monitor(task, state).is_some_and(|monitor| monitor.has_blocked());
-            return if wakes { Op::kernel(self.prices.signal_send) } else { Op::default() };
+            return if wakes { Op::kernel(self.prices.monitor_wake) } else { Op::default() };
         }
         let (thread, prices) = (&self.threads[task], &self.prices);
         if let Some(tier) = thread.contends {

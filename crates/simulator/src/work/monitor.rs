@@ -22,8 +22,8 @@ pub(crate) enum Tier {
     /// With the number of yields so far.
     Yield(u64),
     Block,
-    /// It has been blocked, and handles the signal that ended that.
-    Signal,
+    /// It has been blocked, and returns from that: with LinuxThreads it handles a signal.
+    Return,
 }
 
 impl Monitor {
@@ -62,9 +62,9 @@ impl Monitor {
             Tier::Yield(yields) => (Effect::Yield, Some(yield_or_block(yields + 1))),
             Tier::Block => {
                 self.blocked.push_back(task);
-                (Effect::Sleep, Some(Tier::Signal))
+                (Effect::Sleep, Some(Tier::Return))
             }
-            Tier::Signal => (Effect::Continue, Some(Tier::Spin)),
+            Tier::Return => (Effect::Continue, Some(Tier::Spin)),
         }
     }
 }
@@ -75,7 +75,7 @@ impl Tier {
         match self {
             Self::Spin => Op::user(prices.monitor_spin),
             Self::Yield(_) | Self::Block => Op::kernel(prices.system_call),
-            Self::Signal => Op::kernel(prices.signal_receive),
+            Self::Return => Op::kernel(prices.monitor_resume),
         }
     }
 }
@@ -99,8 +99,8 @@ mod tests {
         }
         assert_eq!(effects, [Effect::Continue, Effect::Yield, Effect::Yield, Effect::Sleep]);
         assert_eq!(monitor.leave(), Effect::Wake(7));
-        // It handles the signal, and enters.
-        assert_eq!((tier, monitor.attempt(7, tier, 2)), (Tier::Signal, (Effect::Continue, None)));
+        // It returns, and enters.
+        assert_eq!((tier, monitor.attempt(7, tier, 2)), (Tier::Return, (Effect::Continue, None)));
     }
 
     #[test]

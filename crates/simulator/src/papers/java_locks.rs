@@ -1,0 +1,84 @@
+//! Contended monitors of a Java application server on eight CPUs under O(1), from the 2005 study.
+//!
+//! The study does not say how many threads contended for how many monitors, and for how long. The workload here was fixed before it was run:
+//! eight threads per CPU and four monitors, each held for a tenth of the time between two sections.
+
+use klatch_policies::o1::YieldTo;
+
+use super::cells::{Cells, netfinity_8500r};
+use super::{Row, gain_percent, same_sign, signed};
+use crate::costs::Costs;
+use crate::run::{Cell, Outcome, Workload};
+use crate::schedulers::{O1Knobs, SchedulerSpec};
+use crate::work::locks::LocksSpec;
+
+const CPUS: usize = 8;
+const LOCKS: LocksSpec =
+    LocksSpec { threads: 8 * CPUS, locks: 4, think_us: 200, hold_us: 20, sections: 500, futex: false };
+
+pub(super) fn rows(costs: &Costs) -> Vec<Row> {
+    let mut cells = Cells::new(costs.clone());
+    let [p1, p2, p3] =
+        [YieldTo::BehindNext, YieldTo::Tail, YieldTo::Expired].map(|to| run(&mut cells, to, LOCKS));
+    let over_p1 = [&p2, &p3].map(|other| gain_percent(p1.messages_per_s(), other.messages_per_s()));
+    vec![found(&p2), row_31(over_p1), row_32(costs, &p2)]
+}
+
+fn run(cells: &mut Cells, yield_to: YieldTo, locks: LocksSpec) -> Outcome {
+    let scheduler = SchedulerSpec::O1(O1Knobs { yield_to, ..O1Knobs::LINUX_2_5 });
+    let (hardware, work) = (netfinity_8500r(CPUS), Workload::Locks(locks));
+    cells.run(Cell { scheduler, hardware, work, placement: Vec::new(), seed: 0 })
+}
+
+fn found(tail: &Outcome) -> Row {
+    let all = tail.counts.yields.max(1) as f64;
+    let [only, same, higher, lower] = tail.counts.yields_found.map(|count| 100.0 * count as f64 / all);
+    Row::new(
+        (30, "what a yield finds, eight CPUs", "same 55-66 %, only 34-45 %, lower 0.4 %", "10 points"),
+        format!("same {same:.0} %, only {only:.0} %, higher {higher:.1} %, lower {lower:.1} %"),
+        (45.0..=76.0).contains(&same) && (24.0..=55.0).contains(&only) && lower <= 10.4,
+    )
+}
+
+fn row_31(over_p1: [f64; 2]) -> Row {
+    Row::new(
+        (
+            31,
+            "yield to the tail, and to the expired array, over behind the next",
+            "+32 %, about the same",
+            "sign",
+        ),
+        signed(&over_p1),
+        over_p1.iter().all(|gain| same_sign(*gain, 32.0)),
+    )
+}
+
+/// Loop counts four times as high; no yields; futexes in place of yields.
+fn row_32(costs: &Costs, usual: &Outcome) -> Row {
+    let with = |spin: f64, yields: f64| {
+        let (usual_spin, usual_yields) = (costs.monitor_spin.value, costs.monitor_yields.value);
+        Cells::new(
+            costs
+                .clone()
+                .with("monitor_spin", spin * usual_spin)
+                .with("monitor_yields", yields * usual_yields),
+        )
+    };
+    let longer = run(&mut with(4.0, 4.0), YieldTo::Tail, LOCKS);
+    let two_tiers = run(&mut with(1.0, 0.0), YieldTo::Tail, LOCKS);
+    let futex = run(&mut with(1.0, 0.0), YieldTo::Tail, LocksSpec { futex: true, ..LOCKS });
+    let gains = [&longer, &two_tiers, &futex]
+        .map(|other| gain_percent(usual.messages_per_s(), other.messages_per_s()));
+    let switches = |outcome: &Outcome| outcome.counts.decisions as f64 / outcome.counts.messages as f64;
+    let fewer = switches(&two_tiers) < switches(usual);
+    Row::new(
+        (
+            32,
+            "loop counts of monitors up; no yields: fewer decisions, slower; futex",
+            "+20 %; slower; +2 %",
+            "sign",
+        ),
+        format!("{}; {} decisions without yields", signed(&gains), if fewer { "fewer" } else { "more" }),
+        same_sign(gains[0], 20.0) && same_sign(gains[1], -1.0) && same_sign(gains[2], 2.0) && fewer,
+    )
+}
