@@ -32,6 +32,7 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
         return Err(source.error_at(file.platforms.span(), "platforms is empty, so there is nothing to run"));
     }
     check_pacing(&file, source)?;
+    check_duet(&file, source)?;
     let base = &Plan { instruments: file.instruments.clone(), ..base.clone() };
     let cpus_here = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
     let common = dimensions(&file, source, cpus_here)?;
@@ -59,6 +60,17 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
         seed,
         build: base.build.clone(),
     })
+}
+
+/// Refuses what a duet does not use. Its runs end by time.
+fn check_duet(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
+    match &file.workload.count {
+        Some(count) if file.rules.is_duet() => {
+            let message = "a duet runs for a time, not for a number of messages, so it has no count";
+            Err(source.error_at(count.span(), message))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_pacing(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {

@@ -60,13 +60,17 @@ impl RulesTable {
         Ok(rules)
     }
 
+    pub(crate) fn is_duet(&self) -> bool {
+        self.preset == Preset::Duet
+    }
+
     /// The axis along which duets compare; `None` under another preset.
     pub(crate) fn compared_axis(
         &self,
         axes: &[StudyAxis],
         source: &Source<'_>,
     ) -> Result<Option<String>, StudyFileError> {
-        match (&self.compare, self.preset == Preset::Duet) {
+        match (&self.compare, self.is_duet()) {
             (Some(axis), false) => {
                 Err(source.error_at(axis.span(), "compare belongs to the preset duet".to_owned()))
             }

@@ -14,6 +14,13 @@ fn outcome(text: &str) -> String {
 const HEAD: &str = "question = 'q'\nplatforms = ['native-epoll']\n";
 
 #[test]
+fn a_duet_has_no_count() {
+    let text = "question = 'q'\nplatforms = ['native-epoll', 'native-threads']\n[workload]\ncount = 50\n[rules]\npreset = 'duet'\n";
+    let refused = outcome(text);
+    assert!(refused.contains("runs for a time") && refused.contains("4:9"), "{refused}");
+}
+
+#[test]
 fn every_combination_is_a_cell() {
     let text = "question = 'q'
 platforms = ['native-epoll', { name = 'native-threads', label = 'one to one', knobs = { sendq = [100000, 200000] } }]
