@@ -105,7 +105,7 @@ struct Scaling {
 struct Locks {
     #[command(flatten)]
     machine: MachineArgs,
-    /// Threads
+    /// Threads of the one process
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
     /// Monitors, each as likely as the others

@@ -16,10 +16,10 @@ use crate::work::chat::Chat;
 use crate::work::collector::Collector;
 use crate::work::locks::{Locks, LocksSpec};
 
-/// A workload.
+/// What runs on a simulated machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// VolanoMark's chat.
+    /// VolanoMark's chat, with four threads per user.
     Chat(ChatSpec),
     /// Threads that contend for monitors.
     Locks(LocksSpec),

@@ -12,7 +12,7 @@ pub struct ScalingRow {
     pub scheduler: &'static str,
     /// CPUs of the machine, which share nothing but memory.
     pub cpus: usize,
-    /// Three seeds together.
+    /// The counts of three seeds together.
     pub outcome: Outcome,
     /// The lowest and the highest messages per second of the seeds.
     pub seeds: (f64, f64),
