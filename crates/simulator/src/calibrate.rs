@@ -55,7 +55,7 @@ pub struct Fit {
     pub at_edge: bool,
 }
 
-/// Fits the calibrated costs, to three digits. Takes a minute.
+/// Fits the calibrated costs, to three digits. Takes more than a minute of CPU time.
 pub fn calibrate(costs: &Costs) -> (Costs, Vec<Fit>) {
     let mut costs = costs.clone();
     for factor in FACTORS {

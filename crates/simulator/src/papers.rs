@@ -86,7 +86,7 @@ impl Row {
 /// Number, subject, result and band.
 type Published = (u32, &'static str, &'static str, &'static str);
 
-/// Simulates all rows. Takes a minute on one core.
+/// Simulates all rows. Takes more than a minute of CPU time.
 ///
 /// # Errors
 /// The costs are not frozen: they could have been adjusted to the results.

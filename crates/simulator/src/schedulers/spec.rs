@@ -16,7 +16,7 @@ pub enum SchedulerSpec {
     Multiqueue(MultiqueueKnobs),
     /// Linux 2.5 with the O(1) scheduler.
     O1(O1Knobs),
-    /// A first-in-first-out queue for each group of so many neighbouring CPUs, with stealing.
+    /// A first-in-first-out queue for each group of neighbouring CPUs of this size, with stealing.
     Shards(usize),
 }
 

@@ -42,7 +42,7 @@ pub(super) enum State {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Thread {
     pub(super) state: State,
-    /// Waits for a message. Whoever delivers one wakes it.
+    /// Waits for a message; the thread that delivers one wakes it.
     pub(super) waits: bool,
     /// Messages in its socket or queue.
     pub(super) arrived: u32,
