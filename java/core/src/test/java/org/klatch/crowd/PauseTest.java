@@ -123,8 +123,10 @@ class PauseTest {
       assertNull(crowd.pauses.poll(200, TimeUnit.MILLISECONDS));
       released.countDown();
       Paused paused = crowd.nextPause();
-      assertEquals(8, paused.sent());
-      assertEquals(24, paused.received());
+      // A user may have been told to pause before its first message: every listener holds a line of
+      // another one, which takes two speakers in each of the two rooms.
+      assertTrue(paused.sent() >= 4 && paused.sent() <= 8, "sent: " + paused.sent());
+      assertEquals(3 * paused.sent(), paused.received());
       assertTrue(crowd.finish().valid());
     }
   }
