@@ -3,7 +3,7 @@
 //! Instruments later in the list use the same tracepoints. Their programs run within the time that is recorded here as
 //! `whole`, so an exact measurement uses this instrument alone.
 
-use klatch_record::observed::{CostByLength, CostRow, Decision, LineFit};
+use klatch_record::observed::{CostByLength, CostFit, CostRow, Decision};
 use klatch_record::{InstrumentName, ObservationData};
 use klatch_stats::linear_fit;
 
@@ -70,7 +70,7 @@ fn by_length(groups: &[Group]) -> CostByLength {
     CostByLength {
         all_ns: all.distribution(1.0),
         by_length: nonempty.map(row).collect(),
-        fit: linear_fit(&points, 0.95).ok().map(|fit| LineFit {
+        fit: linear_fit(&points, 0.95).ok().map(|fit| CostFit {
             ns_per_task: fit.slope.estimate,
             ns_per_task_low: fit.slope.low,
             ns_per_task_high: fit.slope.high,

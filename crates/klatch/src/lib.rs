@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod compare;
+mod computed;
 mod conformance;
 mod crowd;
 mod duet;

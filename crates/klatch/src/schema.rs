@@ -19,6 +19,8 @@ enum Kind {
     Record,
     /// Study file, as `klatch study` reads it
     Study,
+    /// Study file of the simulator, as `klatch simulate` reads it
+    SimulatedStudy,
     /// Result of a study
     Result,
     /// Result of a duet
@@ -32,6 +34,7 @@ impl Schema {
         let schema = match self.kind {
             Kind::Record => klatch_record::schema(),
             Kind::Study => klatch_study::study_schema(),
+            Kind::SimulatedStudy => klatch_study::simulated_study_schema(),
             Kind::Result => klatch_record::study_result_schema(),
             Kind::Duet => klatch_record::duet_schema(),
             Kind::Report => klatch_report::report_schema(),

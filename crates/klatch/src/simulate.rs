@@ -1,31 +1,46 @@
 //! `klatch simulate`: a machine with any number of CPUs under the schedulers of history, simulated.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_platforms::Setting;
-use klatch_report::{
-    html, simulated_fits, simulated_papers, simulated_run, simulated_scaling, simulated_scaling_table,
-};
+use klatch_record::{error_chain, save_json};
+use klatch_report::{simulated_claims, simulated_fits, simulated_papers, simulated_run, simulated_study};
 use klatch_simulator::{
-    Cell, ChatSpec, Costs, Hardware, LocksSpec, Role, SchedulerSpec, Topology, Verdict, Workload, calibrate,
-    papers, scaling, simulate,
+    Cell, Costs, Role, SchedulerSpec, Topology, Verdict, Workload, calibrate, papers, simulate,
 };
+use klatch_study::{Simulator, load_simulated, sensitivity, shipped_simulated};
 use serde_json::json;
 
+use crate::computed::{ComputedArgs, outline};
 use crate::output::{print, print_error, print_line};
-use crate::report::save;
+use crate::version::build;
 
 /// Simulate a machine of many CPUs under the schedulers of history
 ///
-/// Nothing in its results is measured. The policies are the lines that the BPF schedulers run; the prices of what they do are in
-/// `klatch simulate costs`, each with its source.
+/// With a study, simulates all its cells and writes a report. Nothing in the results is measured. The policies are the lines that
+/// the BPF schedulers run; the prices of what they do are in `klatch simulate costs`, each with its source.
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Simulate {
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
+    #[command(flatten)]
+    study: StudyArgs,
+}
+
+#[derive(Args)]
+struct StudyArgs {
+    #[command(flatten)]
+    computed: ComputedArgs,
+    /// Also simulate every cell with each uncertain cost at both ends of its range, and show which claims hold for all of them
+    #[arg(long)]
+    sensitivity: bool,
+    /// Print the result as JSON
+    #[arg(long, conflicts_with = "dry_run")]
+    json: bool,
 }
 
 #[derive(Subcommand)]
@@ -34,14 +49,14 @@ enum Action {
     ///
     /// Exit status: 0 compared, 1 if a calibration point is outside its band, 2 if the costs are not frozen.
     Papers(CostArgs),
-    /// Simulate a chat, and print where the CPU time went
+    /// Simulate one workload, and print where the CPU time went
     Run(Run),
-    /// Simulate threads that contend for Java monitors
-    Locks(Locks),
-    /// Simulate a chat on more and more CPUs under the schedulers that the papers compared
-    Scaling(Scaling),
-    /// Print the costs with their sources
-    Costs,
+    /// Print costs with their sources
+    Costs {
+        /// Machine that they describe: pentium-iii or epyc-milan
+        #[arg(default_value = Costs::NAMES[0], value_name = "NAME")]
+        name: String,
+    },
     /// Fit the calibrated costs, each to the published result that it names
     ///
     /// Predictions accept the fitted costs only after their hash is committed.
@@ -50,9 +65,9 @@ enum Action {
 
 #[derive(Args)]
 struct CostArgs {
-    /// Costs to use [default: those of `klatch simulate costs`]
-    #[arg(long, value_name = "FILE")]
-    costs: Option<PathBuf>,
+    /// Costs to use: pentium-iii, epyc-milan, or a file like `klatch simulate costs` prints
+    #[arg(long, default_value = Costs::NAMES[0], value_name = "NAME|FILE")]
+    costs: String,
     /// Print the result as one line of JSON
     #[arg(long)]
     json: bool,
@@ -69,73 +84,21 @@ struct Calibrate {
 
 #[derive(Args)]
 struct Run {
-    #[command(flatten)]
-    machine: MachineArgs,
-    /// Rooms of 20 users with four threads each
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=2000))]
-    rooms: u16,
-    /// Messages that each user sends
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    count: u64,
-    /// Heap of each of the two processes, in MB
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    heap_mb: u64,
-}
-
-#[derive(Args)]
-struct Scaling {
-    /// Numbers of CPUs, ascending
-    #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4, 6, 8], value_name = "N,…",
-          value_parser = clap::value_parser!(u16).range(1..=1024))]
-    cpus: Vec<u16>,
-    /// Rooms of 20 users with four threads each
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=2000))]
-    rooms: u16,
-    /// Messages that each user sends
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    count: u64,
-    /// File for a report with charts
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
-    #[command(flatten)]
-    costs: CostArgs,
-}
-
-#[derive(Args)]
-struct Locks {
-    #[command(flatten)]
-    machine: MachineArgs,
-    /// Threads of the one process
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
-    threads: u16,
-    /// Monitors, each as likely as the others
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
-    locks: u16,
-    /// Mean CPU time between two critical sections, in µs
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    think_us: u64,
-    /// Mean CPU time of a critical section, in µs
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    hold_us: u64,
-    /// Critical sections of each thread
-    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(10..=1_000_000))]
-    count: u64,
-    /// Let blocked threads wait in a futex, not for a signal
-    #[arg(long)]
-    futex: bool,
-}
-
-#[derive(Args)]
-struct MachineArgs {
+    /// Workload: chat, locks, requests or hackbench
+    #[arg(long, default_value = "chat", value_name = "NAME")]
+    work: String,
+    /// Setting of the workload; a wrong one is answered with all of them
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    settings: Vec<Setting>,
     /// Scheduler: fifo, goodness, multiqueue, o1 or shards
     #[arg(long, default_value = "goodness", value_name = "NAME")]
     scheduler: String,
     /// Knob of the scheduler; a wrong one is answered with all of them
     #[arg(long = "knob", value_name = "NAME=VALUE")]
     knobs: Vec<Setting>,
-    /// CPUs, as `8 cpus` or `2 nodes x 8 llcs x 16 cores x 2 threads`
+    /// CPUs, as `8 cpus` or `2 nodes x 8 llcs x 16 cores x 2 threads`, a file with the output of `lscpu -e -J`, or `host`
     #[arg(long, default_value = "8 cpus", value_name = "TOPOLOGY")]
-    machine: Topology,
+    machine: String,
     /// Seed of the run; equal seeds give equal results
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -146,50 +109,51 @@ struct MachineArgs {
 impl Simulate {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self.action {
-            Action::Papers(costs) => costs.papers(),
-            Action::Run(run) => {
-                let chat = ChatSpec { rooms: run.rooms.into(), count: run.count, heap_mb: run.heap_mb };
-                run.machine.run(Workload::Chat(chat))
-            }
-            Action::Locks(locks) => {
-                let spec = LocksSpec {
-                    threads: locks.threads.into(),
-                    locks: locks.locks.into(),
-                    think_us: locks.think_us,
-                    hold_us: locks.hold_us,
-                    sections: locks.count,
-                    futex: locks.futex,
-                };
-                locks.machine.run(Workload::Locks(spec))
-            }
-            Action::Scaling(scaling) => scaling.execute(),
-            Action::Costs => {
-                print(Costs::pentium_iii_text());
+            None => self.study.execute(),
+            Some(Action::Papers(costs)) => costs.papers(),
+            Some(Action::Run(run)) => run.execute(),
+            Some(Action::Costs { name }) => {
+                print(Costs::text(&name).with_context(|| no_costs(&name))?);
                 Ok(ExitCode::SUCCESS)
             }
-            Action::Calibrate(calibrate) => calibrate.execute(),
+            Some(Action::Calibrate(calibrate)) => calibrate.execute(),
         }
     }
 }
 
-impl Scaling {
+impl StudyArgs {
     fn execute(self) -> anyhow::Result<ExitCode> {
-        let cpus: Vec<usize> = self.cpus.iter().map(|&cpus| cpus.into()).collect();
-        anyhow::ensure!(cpus.is_sorted_by(|a, b| a < b), "--cpus: the numbers must be ascending");
-        let chat = ChatSpec { rooms: self.rooms.into(), count: self.count, heap_mb: 64 };
-        let rows = scaling(&self.costs.read()?.0, &cpus, chat);
-        let list = cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-        let command =
-            format!("klatch simulate scaling --cpus {list} --rooms {} --count {}", self.rooms, self.count);
-        let report = simulated_scaling(&rows, &command);
-        if self.costs.json {
-            print(klatch_report::json(&report));
-        } else {
-            print(simulated_scaling_table(&rows));
+        let Some(name) = &self.computed.study else {
+            for (name, question) in shipped_simulated() {
+                print_line(format_args!("{name:<20}{question}"));
+            }
+            return Ok(ExitCode::SUCCESS);
+        };
+        let host = || this_machine().map_err(|error| error_chain(error.as_ref()));
+        let mut plan = load_simulated(name, build(), &host)?;
+        self.computed.select(&mut plan)?;
+        if !self.json {
+            print_line(outline(&plan));
         }
-        if let Some(path) = &self.report {
-            save(&html(&report)?, path)?;
-            print_error(format_args!("klatch: report written to {}", path.display()));
+        if self.computed.dry_run {
+            plan.cells.iter().for_each(|cell| print_line(format_args!("  {}", cell.id)));
+            return Ok(ExitCode::SUCCESS);
+        }
+        let store = self.computed.store(&plan)?;
+        let study = self.computed.run(&plan, &store, &Simulator, self.json)?;
+        if self.sensitivity {
+            let claims = sensitivity(&plan, &study.result, self.computed.jobs());
+            save_json(&claims, &store.folder().join("sensitivity.json"))?;
+            if !self.json {
+                print_line(format_args!("\n{}", simulated_claims(&claims)));
+            }
+        }
+        let report = crate::report::save_report(store.folder())?;
+        if self.json {
+            print_line(serde_json::to_string(&study.result)?);
+        } else {
+            print_line(format_args!("\n{}", simulated_study(&study.result)));
+            print_line(format_args!("results: {}\nreport: {}", store.folder().display(), report.display()));
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -198,12 +162,14 @@ impl Scaling {
 impl CostArgs {
     /// The costs and their text.
     fn read(&self) -> anyhow::Result<(Costs, String)> {
-        let Some(path) = &self.costs else {
-            return Ok((Costs::pentium_iii(), Costs::pentium_iii_text().to_owned()));
+        let text = match Costs::text(&self.costs) {
+            Some(text) => text.to_owned(),
+            None if !self.costs.contains(['.', '/']) => anyhow::bail!(no_costs(&self.costs)),
+            None => {
+                std::fs::read_to_string(&self.costs).with_context(|| format!("cannot read {}", self.costs))?
+            }
         };
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let costs = Costs::parse(&text).with_context(|| path.display().to_string())?;
+        let costs = Costs::parse(&text).with_context(|| self.costs.clone())?;
         Ok((costs, text))
     }
 
@@ -236,30 +202,59 @@ impl Calibrate {
     }
 }
 
+fn no_costs(name: &str) -> String {
+    format!("there are no costs {name}; there are {}, or name a file", Costs::NAMES.join(" and "))
+}
+
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
     print_error(format_args!("klatch: costs written to {}", path.display()));
     Ok(())
 }
 
-impl MachineArgs {
-    fn run(self, work: Workload) -> anyhow::Result<ExitCode> {
+impl Run {
+    fn execute(self) -> anyhow::Result<ExitCode> {
         let mut scheduler = SchedulerSpec::named(&self.scheduler)?;
         for knob in &self.knobs {
             scheduler = scheduler.with(&knob.name, &knob.value)?;
         }
-        let hardware = Hardware { topology: self.machine, mhz: 700, cache_bytes: 2 << 20, line_bytes: 32 };
+        let mut work = Workload::named(&self.work)?;
+        for setting in &self.settings {
+            work = work.with(&setting.name, &setting.value)?;
+        }
+        let topology = topology(&self.machine)?;
+        let costs = self.costs.read()?.0;
+        let hardware = costs.hardware(topology);
         let cell = Cell { scheduler, hardware, work, placement: Vec::new(), seed: self.seed };
-        let outcome = simulate(&cell, &self.costs.read()?.0);
+        let outcome = simulate(&cell, &costs);
         if self.costs.json {
             let messages_per_s = outcome.messages_per_s();
             print_line(json!({
-                "kind": "simulated", "scheduler": self.scheduler, "machine": self.machine.to_string(),
+                "kind": "simulated", "work": self.work, "scheduler": self.scheduler, "machine": topology.to_string(),
                 "messages_per_s": messages_per_s, "outcome": outcome,
             }));
         } else {
-            print(simulated_run(&outcome));
+            print(simulated_run(&outcome, work.unit()));
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn topology(text: &str) -> anyhow::Result<Topology> {
+    match text {
+        "host" => this_machine(),
+        path if path.ends_with(".json") => {
+            let json = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+            Topology::from_lscpu(&json).with_context(|| path.to_owned())
+        }
+        line => Ok(line.parse()?),
+    }
+}
+
+/// The topology of the machine that this program runs on.
+fn this_machine() -> anyhow::Result<Topology> {
+    let listing = Command::new("lscpu").args(["-e", "-J"]).output();
+    let listing = listing.context("cannot run lscpu; it belongs to the package util-linux")?;
+    anyhow::ensure!(listing.status.success(), "lscpu -e -J failed with {}", listing.status);
+    Ok(Topology::from_lscpu(&String::from_utf8_lossy(&listing.stdout))?)
 }

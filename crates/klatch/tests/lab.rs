@@ -43,10 +43,14 @@ fn two_boots_give_the_same_output_to_the_last_digit() {
         finished.out.contains("the second boots gave the same output, to the last digit"),
         "{finished:?}"
     );
-    let report = folder.path().join("lab-small-1/report.html");
+    let results = finished.out.lines().find_map(|line| line.strip_prefix("results: ")).expect("a folder");
+    let results = std::path::Path::new(results);
+    let report = results.join("report.html");
     assert!(finished.out.contains(&format!("report: {}", report.display())), "{finished:?}");
     assert!(std::fs::read_to_string(&report).unwrap().contains("Does it boot?"));
-    let outcome = folder.path().join("lab-small-1/linux-6.18_1-cpus_o1_seed-1/outcome.json");
+    let result = std::fs::read_to_string(results.join("result.json")).unwrap();
+    assert!(result.contains("\"kind\": \"emulated\""), "{result}");
+    let outcome = results.join("cells/linux-6.18_1-cpus_o1/seed-1/trial.json");
     let outcome: serde_json::Value = serde_json::from_slice(&std::fs::read(outcome).unwrap()).unwrap();
     assert_eq!(outcome["scheduler"]["lost"], serde_json::Value::Null);
     let yields = outcome["scheduler"]["observed"]["stats"].as_array().unwrap();

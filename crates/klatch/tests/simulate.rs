@@ -10,12 +10,16 @@ fn simulate(arguments: &[&str]) -> Finished {
 
 #[test]
 fn a_run_shows_where_the_time_went() {
-    let finished = simulate(&["run", "--machine", "4 cpus", "--rooms", "2", "--count", "10"]);
+    let finished = simulate(&["run", "--machine", "4 cpus", "--set", "rooms=2", "--set", "count=10"]);
     assert_eq!(finished.status, Some(0), "{finished:?}");
     for line in ["simulated throughput", "spinning on locks", "run queue"] {
         assert!(finished.out.contains(line), "{line}: {finished:?}");
     }
 }
+
+/// A study of two cells.
+const SMALL: &str = "question = 'Do two CPUs carry more?'\nmachine = ['1 cpu', '2 cpus']\nschedulers = 'o1'\n\
+                     [work]\nkind = 'chat'\nrooms = 1\ncount = 10\n";
 
 #[test]
 fn json_says_that_the_result_is_simulated() {
@@ -25,10 +29,10 @@ fn json_says_that_the_result_is_simulated() {
         "2 nodes x 2 cpus",
         "--scheduler",
         "o1",
-        "--rooms",
-        "2",
-        "--count",
-        "10",
+        "--set",
+        "rooms=2",
+        "--set",
+        "count=10",
         "--json",
     ];
     let finished = simulate(&arguments);
@@ -40,30 +44,90 @@ fn json_says_that_the_result_is_simulated() {
 }
 
 #[test]
-fn a_report_of_scaling_says_that_it_is_simulated() {
+fn a_study_has_a_result_and_a_report_that_say_that_it_is_simulated() {
     let folder = tempfile::tempdir().unwrap();
-    let page = folder.path().join("scaling.html");
-    let arguments = ["scaling", "--cpus", "1,2", "--rooms", "1", "--count", "10", "--report"];
-    let finished = Finished::run(klatch().arg("simulate").args(arguments).arg(&page));
+    let study = folder.path().join("two.toml");
+    std::fs::write(&study, SMALL).unwrap();
+    let run = |more: &[&str]| {
+        let mut command = klatch();
+        command.arg("simulate").arg(&study).arg("--out").arg(folder.path()).args(more);
+        Finished::run(&mut command)
+    };
+    let finished = run(&[]);
     assert_eq!(finished.status, Some(0), "{finished:?}");
     assert!(finished.out.contains("simulated, not measured"), "{finished:?}");
-    let page = std::fs::read_to_string(page).unwrap();
+    let results = finished.out.lines().find_map(|line| line.strip_prefix("results: ")).expect("a folder");
+    let results = std::path::Path::new(results);
+    let result = std::fs::read_to_string(results.join("result.json")).unwrap();
+    assert!(result.contains("\"kind\": \"simulated\""), "{result}");
+    let page = std::fs::read_to_string(results.join("report.html")).unwrap();
+    for text in ["not measured", "From 1 to 2 CPUs the throughput", "run_queue_latency_p99_us"] {
+        assert!(page.contains(text), "{text}");
+    }
+    // Everything is there, so nothing is simulated again, and only the claims are new.
+    let resumed = run(&["--resume", results.to_str().unwrap(), "--sensitivity"]);
+    assert!(!resumed.out.contains("seed 1"), "{resumed:?}");
+    assert!(resumed.out.contains("2 CPUs over 1 CPU, o1"), "{resumed:?}");
+    let claims = std::fs::read_to_string(results.join("report.html")).unwrap();
+    assert!(claims.contains("Claims with other costs"));
+    std::fs::write(&study, SMALL.replace("rooms = 1", "rooms = 2")).unwrap();
+    let changed = run(&["--resume", results.to_str().unwrap()]);
+    assert_eq!(changed.status, Some(2), "{changed:?}");
+    assert!(changed.err.contains("differs from the study file"), "{changed:?}");
+}
+
+#[test]
+fn a_dry_run_names_the_cells_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = folder.path().join("two.toml");
+    std::fs::write(&study, SMALL).unwrap();
+    let out = folder.path().join("results");
+    let mut command = klatch();
+    command.arg("simulate").arg(&study).arg("--out").arg(&out).arg("--dry-run");
+    let finished = Finished::run(&mut command);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
     assert!(
-        page.contains("2 CPUs carry, compared with 1:") && page.contains("not measured"),
-        "{}",
-        &page[..500]
+        finished.out.contains("2 cells, 6 trials") && finished.out.contains("cpus-2_scheduler-o1"),
+        "{finished:?}"
     );
-    let unordered = simulate(&["scaling", "--cpus", "2,1"]);
-    assert_eq!(unordered.status, Some(2));
-    assert!(unordered.err.contains("ascending"), "{unordered:?}");
+    assert!(!out.exists());
 }
 
 #[test]
 fn yields_of_contended_monitors_are_classified() {
-    let finished =
-        simulate(&["locks", "--scheduler", "o1", "--threads", "16", "--locks", "1", "--count", "20"]);
+    let settings = [
+        "run",
+        "--work",
+        "locks",
+        "--scheduler",
+        "o1",
+        "--set",
+        "threads=16",
+        "--set",
+        "locks=1",
+        "--set",
+        "count=20",
+    ];
+    let finished = simulate(&settings);
     assert_eq!(finished.status, Some(0), "{finished:?}");
     assert!(finished.out.contains("a yield found"), "{finished:?}");
+}
+
+#[test]
+fn every_workload_runs_on_this_machine_under_every_scheduler() {
+    for work in ["chat", "locks", "requests", "hackbench"] {
+        let short = match work {
+            "chat" => "count=1",
+            "locks" => "count=10",
+            "requests" => "count=200",
+            _ => "groups=1",
+        };
+        for scheduler in ["fifo", "goodness", "multiqueue", "o1", "shards"] {
+            let run = ["run", "--work", work, "--set", short, "--scheduler", scheduler, "--machine", "host"];
+            let finished = simulate(&run);
+            assert_eq!(finished.status, Some(0), "{work} under {scheduler}: {finished:?}");
+        }
+    }
 }
 
 #[test]
@@ -87,6 +151,10 @@ fn wrong_input_is_refused_with_what_would_be_right() {
         (&["run", "--machine", "9 apples"][..], "write it like `2 nodes x 8 llcs x 16 cores x 2 threads`"),
         (&["run", "--scheduler", "cfs"], "there are fifo, goodness, multiqueue, o1, shards"),
         (&["run", "--scheduler", "o1", "--knob", "yield=4"], "its knobs: yield=1|2|3, idle_pulls_warm=0|1"),
+        (&["run", "--work", "mail"], "there are chat, locks, requests, hackbench"),
+        (&["run", "--set", "groups=2"], "its settings: rooms=1..2000"),
+        (&["run", "--machine", "/nowhere/lscpu.json"], "cannot read /nowhere/lscpu.json"),
+        (&["nothing"], "no study is called nothing"),
         (&["papers", "--costs", costs], "line 2, column 9"),
         (&["papers", "--costs", "/nowhere/costs.toml"], "cannot read /nowhere/costs.toml"),
     ] {

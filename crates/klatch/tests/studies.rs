@@ -181,6 +181,7 @@ fn invalid_studies_are_refused_before_anything_starts() {
 fn the_committed_schemas_are_those_of_the_program() {
     for (what, file) in [
         ("study", "study.schema.json"),
+        ("simulated-study", "simulated-study.schema.json"),
         ("result", "result.schema.json"),
         ("duet", "duet.schema.json"),
         ("report", "report.schema.json"),

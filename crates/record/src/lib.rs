@@ -15,9 +15,10 @@ mod observation;
 pub mod observed;
 mod part;
 mod record;
-#[cfg(feature = "samples")]
+#[cfg(any(test, feature = "samples"))]
 pub mod samples;
 mod save;
+mod sensitivity;
 mod shard;
 mod study;
 mod timeline;
@@ -51,10 +52,11 @@ pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };
 pub use save::{SaveError, save, save_json};
+pub use sensitivity::{Claim, Sensitivity};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};
 pub use study::{
-    CellResult, CellStatus, Estimate, PairResult, STUDY_SCHEMA_NAME, SearchResult, SearchStep, StudyAxis,
-    StudyResult,
+    CellResult, CellStatus, Estimate, PairResult, ResultKind, STUDY_SCHEMA_NAME, SearchResult, SearchStep,
+    StudyAxis, StudyResult,
 };
 pub use timeline::{Interval, IntervalCounts, Timeline};
 pub use upgrade::{read_json, upgrade};

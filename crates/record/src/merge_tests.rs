@@ -1,8 +1,7 @@
 use super::*;
 use crate::{
-    Build, Checks, CrowdInfo, EXAMPLES_MAX, Environment, Failure, FailureKind, Fault, FaultKind, Gate,
-    IntervalCounts, Latency, Limits, Moment, Pacing, ProtocolName, Role, SCHEMA_NAME, Status, Stranger,
-    Timeline, WarningKind,
+    EXAMPLES_MAX, Environment, Failure, FailureKind, Fault, FaultKind, Gate, IntervalCounts, Latency, Moment,
+    Status, Stranger, Timeline, WarningKind, samples,
 };
 
 pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
@@ -24,31 +23,7 @@ pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
 }
 
 fn environment(kernel: &str) -> Environment {
-    let limits = Limits {
-        open_files: None,
-        user_processes: None,
-        threads_max: None,
-        pid_max: None,
-        max_map_count: None,
-    };
-    Environment {
-        kernel: kernel.into(),
-        kernel_build: String::new(),
-        distribution: None,
-        cpu_model: None,
-        cpus: 2,
-        memory_bytes: None,
-        load_1min: None,
-        steal_share_since_boot: None,
-        steal_share_in_run: None,
-        others_share_in_run: None,
-        cpu_mhz_in_run: None,
-        noise: None,
-        sysctls: [].into(),
-        scheduler: None,
-        limits,
-        instruments: vec![],
-    }
+    Environment { kernel: kernel.into(), ..samples::record(1, 0, 1.0).environment }
 }
 
 fn usage(cpu_s: f64) -> Usage {
@@ -81,48 +56,18 @@ fn record(start: u32) -> Record {
     let odd = f64::from(start) / 7.0;
     let shard = Shard { elapsed_s: 10.0 + odd.round(), usage: Some(usage(odd)), ..shard(start, 2) };
     let usage = UsageOfBoth { server: None, crowd: Some(usage(odd)) };
-    let pacing = Pacing::Turns;
+    let sample = samples::record(1, 0, 1.0);
     Record {
-        schema: SCHEMA_NAME.into(),
-        klatch: Build { version: "0.1.0".into(), commit: None },
         started_at: format!("2026-11-21T10:00:{start:02}Z"),
-        role: Role::Trial,
-        number: 1,
-        platform: Platform {
-            name: "irc://10.0.0.7:6667".into(),
-            class: None,
-            protocol: ProtocolName::Irc,
-            knobs: [].into(),
-            version: None,
-            address: "10.0.0.7:6667".into(),
-            servers: 1,
-            chosen_because: None,
-            command: None,
-            runtime: None,
-        },
-        crowd: CrowdInfo { kind: "native".into(), knobs: [].into(), command: vec![], runtime: None },
-        workload: Workload { rooms: 2, users: 5, count: 10, size_bytes: 60, start, pacing, pause_s: 0.0 },
-        verdict: Verdict { status: Status::Valid, reasons: vec![] },
-        warnings: vec![],
+        platform: Platform { name: "irc://10.0.0.7:6667".into(), class: None, ..sample.platform },
+        workload: Workload { rooms: 2, users: 5, count: 10, start, ..sample.workload },
         score: Score::new(100, 300, shard.elapsed_s, odd, &usage),
         latency: Latency::from_counts_ns(&[(u64::from(start) * 1_000, 200), (5_000_000, 100)]).unwrap(),
-        send_lag: None,
         over_time: Some(over_time(start)),
-        checks: Checks {
-            lost: 0,
-            unsent: 0,
-            duplicated: 0,
-            reordered: 0,
-            corrupted: 0,
-            faults: vec![],
-            strangers: vec![],
-            failure: None,
-            finished: false,
-        },
         usage,
-        observations: vec![],
         environment: environment("6.1"),
         shards: vec![shard],
+        ..sample
     }
 }
 

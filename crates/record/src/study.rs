@@ -15,6 +15,10 @@ pub const STUDY_SCHEMA_NAME: &str = "klatch-study/2";
 pub struct StudyResult {
     /// The schema of this JSON, always `klatch-study/2`.
     pub schema: String,
+    /// How its numbers were obtained; `measured` if it is missing.
+    #[serde(default, skip_serializing_if = "ResultKind::is_measured")]
+    #[schemars(default)]
+    pub kind: ResultKind,
     /// Its name, that of its file.
     pub name: String,
     /// The question that it answers, in words.
@@ -43,6 +47,26 @@ pub struct StudyResult {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub pairs: Vec<PairResult>,
+}
+
+/// How numbers were obtained. Numbers of different kinds never share a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ResultKind {
+    /// On this machine, by its clocks.
+    #[default]
+    Measured,
+    /// In the lab's machine, whose clock counts instructions.
+    Emulated,
+    /// By the simulator, with a price for each operation.
+    Simulated,
+}
+
+impl ResultKind {
+    /// Whether the numbers were measured.
+    pub fn is_measured(&self) -> bool {
+        *self == ResultKind::Measured
+    }
 }
 
 /// One cell compared with its reference, slice by slice.

@@ -18,7 +18,7 @@ mod study_of_runs;
 mod summary;
 mod write;
 
-pub use build::{duet_report, floor_history, report, report_of_two, simulated_scaling};
+pub use build::{duet_report, floor_history, report, report_of_two};
 pub use comparison::comparison;
 pub use duet::{calibration, duet};
 pub use floor::floor;
@@ -32,7 +32,7 @@ pub use model::{
 pub use number::duration;
 pub use progress::Progress;
 pub use read::{ReadError, Run, Source, read, read_duet, read_floor};
-pub use simulation::{simulated_fits, simulated_papers, simulated_run, simulated_scaling_table};
+pub use simulation::{simulated_claims, simulated_fits, simulated_papers, simulated_run, simulated_study};
 pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
 pub use write::{Entry, HtmlError, csv, html, index, json, markdown};

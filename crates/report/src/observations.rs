@@ -1,7 +1,7 @@
 //! Results of the instruments as a few lines of text each.
 
 use klatch_record::observed::{
-    JavaWaitsSide, LineFit, ProfiledSide, SideCalls, SideWakeups, Sides, UsageSide, Waits,
+    CostFit, JavaWaitsSide, ProfiledSide, SideCalls, SideWakeups, Sides, UsageSide, Waits,
 };
 use klatch_record::{Observation, ObservationData, Support};
 
@@ -198,7 +198,7 @@ fn profiled(side: &ProfiledSide) -> String {
     )
 }
 
-fn fit(fit: &LineFit) -> String {
+fn fit(fit: &CostFit) -> String {
     format!(
         "{} ns a queued task ({} to {}, {})",
         three_digits(fit.ns_per_task),

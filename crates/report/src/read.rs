@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use klatch_record::{
-    Duet, FLOOR_SCHEMA_NAME, FloorResult, Record, SCHEMA_NAME, STUDY_SCHEMA_NAME, StudyResult,
+    Duet, FLOOR_SCHEMA_NAME, FloorResult, Record, SCHEMA_NAME, STUDY_SCHEMA_NAME, Sensitivity, StudyResult,
 };
 use serde::de::DeserializeOwned;
 use thiserror::Error;
@@ -28,7 +28,7 @@ pub enum ReadError {
         cause: String,
     },
     /// The folder has no results.
-    #[error("{path} holds no record; name a folder that `klatch run`, `klatch study` or `klatch lab run` has left, or records in it",
+    #[error("{path} holds no record; name a folder that `klatch run`, `klatch study`, `klatch lab run` or `klatch simulate` has left, or records in it",
         path = path.display())]
     Empty {
         /// Path of the folder.
@@ -47,6 +47,8 @@ pub struct Source {
     pub study_file: Option<String>,
     /// Every run, in the order of their start.
     pub runs: Vec<Run>,
+    /// The claims of a simulated study with other costs, if that was computed.
+    pub sensitivity: Option<Sensitivity>,
     /// Failed visits with their cells and causes, if there is no study result that has them.
     pub failures: Vec<(String, String)>,
 }
@@ -72,9 +74,14 @@ pub fn read(path: &Path) -> Result<Source, ReadError> {
         result: None,
         study_file: std::fs::read_to_string(path.join("study.toml")).ok(),
         runs: Vec::new(),
+        sensitivity: None,
         failures: Vec::new(),
     };
     if path.is_dir() {
+        let claims = path.join("sensitivity.json");
+        if let Ok(text) = std::fs::read_to_string(&claims) {
+            source.sensitivity = Some(parsed(&claims, &text)?);
+        }
         below(path, path, &mut source)?;
         let begun = path.join("begun.json").is_file();
         if source.runs.is_empty() && source.result.is_none() && !begun {

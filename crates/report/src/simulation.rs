@@ -3,9 +3,11 @@
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use klatch_simulator::{Account, Fit, Outcome, Role, Row, ScalingRow, Verdict};
+use klatch_record::{Sensitivity, StudyResult};
+use klatch_simulator::{Account, Fit, Outcome, Role, Row, Verdict};
 
-use crate::number::three_digits;
+use crate::number::{grouped, three_digits};
+use crate::study::half_width;
 
 /// Formats the published results beside the simulated ones, and how many of them are within their bands.
 pub fn simulated_papers(rows: &[Row]) -> String {
@@ -49,32 +51,61 @@ pub fn simulated_fits(fits: &[Fit]) -> String {
     table.trim_fmt() + "\n"
 }
 
-/// Formats the throughput of each scheduler by CPUs, and what limits it.
-pub fn simulated_scaling_table(rows: &[ScalingRow]) -> String {
-    let mut table =
-        plain_table(&["scheduler", "CPUs", "messages/s", "seeds", "spinning", "idle", "run queue"]);
-    for row in rows {
-        let share = |account| format!("{:.0} %", 100.0 * row.outcome.share(account));
+/// Formats the cells of a simulated study: the metric, and what limits it.
+pub fn simulated_study(result: &StudyResult) -> String {
+    let mut header: Vec<&str> = result.axes.iter().map(|axis| axis.name.as_str()).collect();
+    header.extend(["seeds", "/s", "", "queue", "p99 µs", "spinning", "idle", "verdict"]);
+    let mut table = plain_table(&header);
+    for cell in &result.cells {
+        let mut row: Vec<String> =
+            result.axes.iter().map(|axis| cell.at.get(&axis.name).cloned().unwrap_or_default()).collect();
+        let mean = |name: &str| cell.estimates.get(name).map(|estimate| estimate.mean);
+        let number = |name: &str| mean(name).map(three_digits).unwrap_or_default();
+        let share =
+            |name: &str| mean(name).map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_default();
+        row.push(cell.trials.to_string());
+        row.push(mean("messages_per_s").map(|rate| grouped(rate.round() as u64)).unwrap_or_default());
+        row.push(cell.estimates.get("messages_per_s").map(half_width).unwrap_or_default());
+        row.extend([number("run_queue_length"), number("run_queue_latency_p99_us")]);
+        row.extend([share("spin_share"), share("idle_share"), cell.verdict.clone()]);
+        table.add_row(row);
+    }
+    let numbers = table.column_iter_mut().skip(result.axes.len()).take(7);
+    numbers.for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    format!("{}\n\nsimulated, not measured; rules: {}\n", table.trim_fmt(), result.rules)
+}
+
+/// Formats the claims of a simulated study with the range of each over all costs.
+pub fn simulated_claims(found: &Sensitivity) -> String {
+    let mut table = plain_table(&["claim", "ratio", "lowest", "", "highest", "", ""]);
+    for claim in &found.claims {
+        let verdict = if claim.is_shown() { "" } else { "not shown" };
+        let number = |ratio: f64| format!("{ratio:.2}");
         table.add_row([
-            row.scheduler,
-            &row.cpus.to_string(),
-            &format!("{:.0}", row.outcome.messages_per_s()),
-            &format!("{:.0}–{:.0}", row.seeds.0, row.seeds.1),
-            &share(Account::Spin),
-            &share(Account::Idle),
-            &three_digits(row.outcome.queue_length_mean()),
+            &claim.name(),
+            &number(claim.ratio),
+            &number(claim.low),
+            &claim.low_with,
+            &number(claim.high),
+            &claim.high_with,
+            verdict,
         ]);
     }
-    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    table.trim_fmt() + "\n\nsimulated, not measured\n"
+    let shown = found.claims.iter().filter(|claim| claim.is_shown()).count();
+    format!(
+        "{}\n\nsimulated, not measured; each of {} costs at both ends of its range, one at a time: {shown} of {} claims keep their sign\n",
+        table.trim_fmt(),
+        found.costs,
+        found.claims.len()
+    )
 }
 
 /// Formats one simulated run.
-pub fn simulated_run(outcome: &Outcome) -> String {
+pub fn simulated_run(outcome: &Outcome, unit: &str) -> String {
     let counts = &outcome.counts;
     let per_message = |count: u64| three_digits(count as f64 / counts.messages as f64);
     let mut text = format!(
-        "simulated throughput       {:.0} messages/s\n\nCPU time                     share  µs per message\n",
+        "simulated throughput       {:.0} {unit}/s\n\nCPU time                     share        µs each\n",
         outcome.messages_per_s()
     );
     for account in Account::ALL {
@@ -83,12 +114,20 @@ pub fn simulated_run(outcome: &Outcome) -> String {
     }
     let _ = writeln!(
         text,
-        "\nper message                decisions {}, yields {}, wake-ups {}, queue elements read {}, migrations {}",
+        "\neach                       decisions {}, yields {}, wake-ups {}, queue elements read {}, migrations {}",
         per_message(counts.decisions),
         per_message(counts.yields),
         per_message(counts.wakeups),
         per_message(counts.elements),
         per_message(counts.migrations.iter().sum()),
+    );
+    let _ = writeln!(
+        text,
+        "run-queue latency          p50 {} µs, p90 {} µs, p99 {} µs, p99.9 {} µs",
+        three_digits(outcome.latency_us(0.5)),
+        three_digits(outcome.latency_us(0.9)),
+        three_digits(outcome.latency_us(0.99)),
+        three_digits(outcome.latency_us(0.999)),
     );
     let _ = writeln!(
         text,

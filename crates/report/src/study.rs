@@ -92,7 +92,7 @@ fn main_estimate<'a>(result: &StudyResult, cell: &'a CellResult) -> Option<&'a E
 }
 
 /// Half the width of the interval in percent of the mean.
-fn half_width(estimate: &Estimate) -> String {
+pub(crate) fn half_width(estimate: &Estimate) -> String {
     let Some((low, high)) = estimate.low.zip(estimate.high) else { return String::new() };
     format!("±{:.1} %", (high - low) / 2.0 / estimate.mean * 100.0)
 }

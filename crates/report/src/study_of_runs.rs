@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use klatch_record::{
-    CellResult, CellStatus, Estimate, METRICS, Pacing, Record, Role, STUDY_SCHEMA_NAME, Status, StudyAxis,
-    StudyResult, Warning,
+    CellResult, CellStatus, Estimate, METRICS, Pacing, Record, ResultKind, Role, STUDY_SCHEMA_NAME, Status,
+    StudyAxis, StudyResult, Warning,
 };
 use klatch_stats::mean_interval;
 
@@ -61,6 +61,7 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
     let question = question.and_then(|file| Some(file.get("question")?.as_str()?.to_owned()));
     let first = source.runs.first().map(|run| &run.record);
     let result = StudyResult {
+        kind: ResultKind::Measured,
         schema: STUDY_SCHEMA_NAME.to_owned(),
         name: name.to_owned(),
         question: question.unwrap_or_default(),

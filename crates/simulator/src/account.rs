@@ -7,8 +7,7 @@ use serde::{Serialize, Serializer};
 use crate::events::Cycles;
 
 /// What a CPU spends a cycle on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Account {
     /// A program outside the kernel.
     User,
@@ -46,6 +45,24 @@ impl Account {
         Self::Switch,
         Self::Idle,
     ];
+}
+
+impl Account {
+    /// Its name in JSON and in the names of metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Collector => "collector",
+            Self::Kernel => "kernel",
+            Self::Lines => "lines",
+            Self::Refill => "refill",
+            Self::Wake => "wake",
+            Self::Decide => "decide",
+            Self::Spin => "spin",
+            Self::Switch => "switch",
+            Self::Idle => "idle",
+        }
+    }
 }
 
 impl fmt::Display for Account {
@@ -107,6 +124,6 @@ impl Accounts {
 
 impl Serialize for Accounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(Account::ALL.map(|account| (account, self.get(account))))
+        serializer.collect_map(Account::ALL.map(|account| (account.name(), self.get(account))))
     }
 }

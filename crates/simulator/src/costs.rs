@@ -3,11 +3,16 @@
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// The costs of a Pentium III of 2001 under Linux 2.4, which the program contains.
-const PENTIUM_III: &str = include_str!("../costs.toml");
+use crate::machine::Hardware;
+use crate::topology::Topology;
+
+/// The costs of a Pentium III of 2001 under Linux 2.4.
+const PENTIUM_III: &str = include_str!("../costs/pentium-iii.toml");
+/// The costs of a present server under a present kernel.
+const EPYC_MILAN: &str = include_str!("../costs/epyc-milan.toml");
 
 /// Hashes of the costs that predictions may use. `klatch simulate calibrate` prints the hash; it is added here, with the date, in
-/// the commit that changes costs.toml, before anyone looks at the predictions.
+/// the commit that changes them, before anyone looks at the predictions.
 const FROZEN: &str = include_str!("../frozen.txt");
 
 /// How a number came about.
@@ -110,15 +115,16 @@ macro_rules! costs {
 }
 
 costs! {
-    element decision decision_o1 wake cpu_read hand_over switch
-    line_from_memory line_from_cpu far_factor smp_factor
+    clock cache line timer
+    element decision decision_o1 wake cpu_read hand_over hand_over_waiter switch
+    line_from_memory line_from_cpu core_factor llc_factor far_factor smp_factor
     system_call tcp_send tcp_receive signal_send signal_receive interrupt cold_kernel_factor
     user_message jitter lines_per_message collector_share collector_interval monitor_spin monitor_yields
     footprint remote_refill_factor
 }
 
 impl Costs {
-    /// The costs that the program contains.
+    /// The costs of the machine on which the papers' results were measured.
     ///
     /// # Panics
     /// They cannot be read, which a test excludes.
@@ -126,9 +132,22 @@ impl Costs {
         Self::parse(PENTIUM_III).expect("the program's costs can be read")
     }
 
-    /// The text of the costs that the program contains, with comments.
-    pub fn pentium_iii_text() -> &'static str {
-        PENTIUM_III
+    /// The names of the costs that the program contains.
+    pub const NAMES: [&str; 2] = ["pentium-iii", "epyc-milan"];
+
+    /// The text of the costs with this name, with comments; `None` if the program contains none.
+    pub fn text(name: &str) -> Option<&'static str> {
+        let [pentium_iii, epyc_milan] = Self::NAMES;
+        [(pentium_iii, PENTIUM_III), (epyc_milan, EPYC_MILAN)]
+            .into_iter()
+            .find_map(|(known, text)| (known == name).then_some(text))
+    }
+
+    /// The machine that the costs describe, with this topology.
+    pub fn hardware(&self, topology: Topology) -> Hardware {
+        let whole = |cost: &Cost| cost.value.round() as u64;
+        let (cache_bytes, line_bytes) = (whole(&self.cache) * 1024, whole(&self.line));
+        Hardware { topology, mhz: whole(&self.clock), cache_bytes, line_bytes }
     }
 
     /// Reads costs in TOML.
@@ -200,8 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn the_programs_costs_are_frozen() {
+    fn the_programs_costs_can_be_read_and_the_papers_ones_are_frozen() {
         Costs::pentium_iii().require_frozen().unwrap();
+        let clocks = Costs::NAMES.map(|name| Costs::parse(Costs::text(name).unwrap()).unwrap().clock.value);
+        assert_eq!(clocks, [700.0, 2650.0]);
     }
 
     #[test]

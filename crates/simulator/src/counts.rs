@@ -6,6 +6,7 @@ use crate::account::Accounts;
 use crate::events::Cycles;
 use crate::lock::LockCounts;
 use crate::topology::DISTANCES;
+use crate::waits::Waits;
 
 /// Counts of a run, or of a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -34,6 +35,8 @@ pub struct Counts {
     pub length_squares: u64,
     /// Its maximum, over the whole run.
     pub length_max: u32,
+    /// Waits of woken tasks in run queues.
+    pub waits: Waits,
     /// Times that a task ran on another CPU than before, by the distance of the two.
     pub migrations: [u64; DISTANCES],
     /// CPU cycles that were idle while a task waited in a queue and no interrupt was on its way.
@@ -58,6 +61,7 @@ impl Counts {
             length_sum: self.length_sum - earlier.length_sum,
             length_squares: self.length_squares - earlier.length_squares,
             length_max: self.length_max,
+            waits: self.waits.since(&earlier.waits),
             migrations: std::array::from_fn(|distance| {
                 self.migrations[distance] - earlier.migrations[distance]
             }),
@@ -81,6 +85,7 @@ impl Counts {
             length_sum: self.length_sum + other.length_sum,
             length_squares: self.length_squares + other.length_squares,
             length_max: self.length_max.max(other.length_max),
+            waits: self.waits.plus(&other.waits),
             migrations: std::array::from_fn(|distance| {
                 self.migrations[distance] + other.migrations[distance]
             }),

@@ -1,5 +1,7 @@
 //! One CPU: its activity, and where its cycles went.
 
+use std::collections::VecDeque;
+
 use klatch_policies::TaskId;
 
 use crate::account::{Account, Accounts};
@@ -10,6 +12,8 @@ use crate::schedulers::Cause;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Wake(TaskId),
+    /// To wake a task from an interrupt.
+    Interrupt(TaskId),
     Yield,
     Decide(Cause),
 }
@@ -27,6 +31,8 @@ pub(crate) enum Activity {
     Hold { lock: usize, purpose: Purpose, kick: Option<usize> },
     /// Switches to its next task.
     Switch,
+    /// Handles an interrupt that wakes a task.
+    Interrupt(TaskId),
 }
 
 pub(crate) struct Cpu {
@@ -37,6 +43,8 @@ pub(crate) struct Cpu {
     pub(crate) need_resched: bool,
     /// An interrupt is on its way to it.
     pub(crate) kicked: bool,
+    /// Tasks that interrupts from outside will wake at its next opportunity.
+    pub(crate) arrivals: VecDeque<TaskId>,
     /// Bytes that its cache has loaded since the start.
     pub(crate) loaded_bytes: u64,
     /// The last decision chose another task than the previous one.
@@ -56,6 +64,7 @@ impl Cpu {
             waits_since: 0,
             need_resched: false,
             kicked: false,
+            arrivals: VecDeque::new(),
             loaded_bytes: 0,
             switches: false,
             charged_to: 0,

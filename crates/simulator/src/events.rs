@@ -14,6 +14,8 @@ pub(crate) enum Event {
     Kick(usize),
     /// The timer of the CPU ticks.
     Tick(usize),
+    /// An event on another machine, by the workload's number, reaches this one.
+    Outside(u32),
 }
 
 #[derive(Default)]

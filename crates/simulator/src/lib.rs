@@ -17,9 +17,9 @@ mod placement;
 mod prices;
 mod random;
 mod run;
-mod scaling;
 mod schedulers;
 mod topology;
+mod waits;
 mod work;
 
 pub use account::{Account, Accounts};
@@ -32,9 +32,11 @@ pub use klatch_policies::o1::YieldTo;
 pub use lock::LockCounts;
 pub use machine::Hardware;
 pub use papers::{Role, Row, Verdict, papers};
-pub use run::{Cell, ChatSpec, Outcome, Workload, simulate};
-pub use scaling::{ScalingRow, scaling};
-pub use schedulers::{GoodnessKnobs, MultiqueueKnobs, O1Knobs, SchedulerSpec, SpecError};
-
+pub use run::{Cell, Outcome, simulate};
+pub use schedulers::{GoodnessKnobs, MultiqueueKnobs, O1Knobs, SchedulerSpec, ShardSize, SpecError};
 pub use topology::{CPUS_MAX, DISTANCES, Distance, Topology, TopologyError};
+pub use waits::Waits;
+pub use work::hackbench::HackbenchSpec;
 pub use work::locks::LocksSpec;
+pub use work::requests::RequestsSpec;
+pub use work::spec::{ChatSpec, WorkError, Workload};

@@ -5,6 +5,8 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
+use klatch_policies::TaskId;
+
 use crate::account::{Account, Accounts};
 use crate::cache::Decay;
 use crate::counts::Counts;
@@ -18,8 +20,6 @@ use crate::topology::Topology;
 use crate::work::{Effect, Work};
 use tasks::Tasks;
 
-/// Timer interrupts per second: HZ of Linux 2.4.
-const TICKS_PER_S: u64 = 100;
 /// Events without a counted message after which the simulation is stuck: this many, and as many for each task as a collection needs.
 const EVENTS_WITHOUT_PROGRESS: u64 = 1_000_000;
 const EVENTS_WITHOUT_PROGRESS_PER_TASK: u64 = 1_000;
@@ -95,6 +95,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
                 Event::Step(cpu) => self.step(cpu),
                 Event::Kick(cpu) => self.interrupt(cpu),
                 Event::Tick(cpu) => self.tick(cpu),
+                Event::Outside(number) => self.arrive(number),
             }
             let before = std::mem::replace(&mut messages, self.work.progress().0);
             since = if messages > before { 0 } else { since + 1 };
@@ -108,7 +109,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
 
     fn start(&mut self) {
         for task in self.work.starters() {
-            self.tasks.wake(task);
+            self.tasks.wake(task, 0);
             self.scheduler.wake(task, &self.tasks.view(0));
         }
         let (tick, cpus) = (self.cycles_per_tick(), self.cpus.len() as u64);
@@ -119,6 +120,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
             // The ticks of the CPUs are spread over the interval.
             self.events.schedule(tick + cpu as u64 * tick / cpus, Event::Tick(cpu));
         }
+        self.expect_outside();
     }
 
     fn advance(&mut self, to: Cycles) {
@@ -134,7 +136,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
     }
 
     fn cycles_per_tick(&self) -> Cycles {
-        self.hardware.mhz * 1_000_000 / TICKS_PER_S
+        self.hardware.mhz * 1_000_000 / self.prices.timer_hz
     }
 
     fn ns(&self, cycles: Cycles) -> u64 {
@@ -171,6 +173,9 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
                 self.hold(cpu, lock, purpose);
             }
             Activity::Hold { lock, purpose, kick } => self.hold_ends(cpu, lock, purpose, kick),
+            Activity::Interrupt(task) => {
+                self.request(cpu, self.scheduler.lock_of_task(task), Purpose::Interrupt(task))
+            }
             Activity::Switch => {
                 self.cpus[cpu].charged_to = self.now;
                 self.start_op(cpu);
@@ -204,7 +209,9 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         if self.scheduler.charge(task, ns) {
             self.cpus[cpu].need_resched = true;
         }
-        match self.work.complete(task, cpu) {
+        let effect = self.work.complete(task, cpu);
+        self.expect_outside();
+        match effect {
             Effect::Continue => self.go_on(cpu),
             Effect::Wake(woken) => {
                 self.request(cpu, self.scheduler.lock_of_task(woken), Purpose::Wake(woken))
@@ -224,9 +231,39 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         }
     }
 
-    /// The task of a CPU continues, unless the CPU must decide.
+    /// Schedules what will happen on other machines.
+    fn expect_outside(&mut self) {
+        while let Some((delay, number)) = self.work.outside() {
+            self.events.schedule(self.now + delay, Event::Outside(number));
+        }
+    }
+
+    /// An event on another machine reaches a random CPU by an interrupt. A busy CPU handles it at its next opportunity.
+    fn arrive(&mut self, number: u32) {
+        let Some(task) = self.work.arrive(number) else { return };
+        let cpu = self.random.below(self.cpus.len() as u64) as usize;
+        if self.cpus[cpu].activity == Activity::Idle {
+            self.handle(cpu, task);
+        } else {
+            self.cpus[cpu].arrivals.push_back(task);
+        }
+    }
+
+    /// Begins to handle an interrupt that wakes `task`.
+    fn handle(&mut self, cpu: usize, task: TaskId) {
+        let cycles = self.prices.system_call;
+        let unit = &mut self.cpus[cpu];
+        unit.activity = Activity::Interrupt(task);
+        unit.enter(Account::Kernel, self.now);
+        let end = unit.spend(&[(Account::Kernel, cycles)]);
+        self.events.schedule(end, Event::Step(cpu));
+    }
+
+    /// The task of a CPU continues, unless the CPU must handle an interrupt or decide.
     fn go_on(&mut self, cpu: usize) {
-        if self.cpus[cpu].need_resched {
+        if let Some(task) = self.cpus[cpu].arrivals.pop_front() {
+            self.handle(cpu, task)
+        } else if self.cpus[cpu].need_resched {
             self.request_decision(cpu, Cause::Preemption)
         } else {
             self.start_op(cpu)

@@ -6,6 +6,7 @@ mod counters;
 mod java_locks;
 mod many_cpus;
 mod one_cpu;
+mod server;
 mod throughput;
 
 use serde::Serialize;
@@ -99,27 +100,16 @@ pub fn papers(costs: &Costs) -> Result<Vec<Row>, CostError> {
     rows.extend(changes::rows(&mut cells));
     rows.extend(many_cpus::rows(&mut cells));
     rows.extend(java_locks::rows(costs));
-    rows.extend(not_run());
+    rows.extend(server::rows(&mut cells));
+    rows.push(row_29());
     rows.sort_by_key(|row| row.number);
     Ok(rows)
 }
 
-fn not_run() -> Vec<Row> {
-    let requests = "needs the workload of requests and a database";
-    [
-        (
-            (29, "nice values and preemption in 2.5.25, one CPU", "18 cells", "sign"),
-            "2.5.25's rule for yields is not known",
-        ),
-        ((33, "O(1) with the cache-hot test; without it", "-14 %; +16 %", "sign"), requests),
-        (
-            (34, "four to eight CPUs: one server, two, two bound to nodes", "1.1, 1.3, 1.6", "order, 0.2"),
-            requests,
-        ),
-    ]
-    .into_iter()
-    .map(|(published, why)| Row::not_run(published, why))
-    .collect()
+/// The study of nice values and preemption.
+fn row_29() -> Row {
+    let published = (29, "nice values and preemption in 2.5.25, one CPU", "18 cells", "sign");
+    Row::not_run(published, "2.5.25's rule for yields is not known")
 }
 
 /// Whether `value` is within a factor of a published range.

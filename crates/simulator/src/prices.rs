@@ -29,6 +29,8 @@ pub(crate) struct Prices {
     pub(crate) wake: Cycles,
     pub(crate) cpu_read: Cycles,
     pub(crate) hand_over: Cycles,
+    /// More for each CPU that waits for the lock.
+    pub(crate) hand_over_waiter: Cycles,
     pub(crate) switch: Cycles,
     /// A cache line of a returning task's data.
     pub(crate) refill_line: Cycles,
@@ -37,6 +39,8 @@ pub(crate) struct Prices {
     pub(crate) footprint_bytes: u64,
     /// All lines of a message, by the distance of the CPU that wrote it.
     pub(crate) message_lines: [Cycles; DISTANCES],
+    /// Timer interrupts per second of each CPU.
+    pub(crate) timer_hz: u64,
     pub(crate) system_call: Cycles,
     pub(crate) tcp_send: Cycles,
     pub(crate) tcp_receive: Cycles,
@@ -66,7 +70,13 @@ impl Prices {
         let lines = costs.lines_per_message.value * costs.line_from_cpu.value;
         let mut message_lines = [lines.round() as u64; DISTANCES];
         message_lines[Distance::SameCpu as usize] = 0;
-        message_lines[Distance::Far as usize] = (lines * costs.far_factor.value).round() as u64;
+        for (distance, factor) in [
+            (Distance::SameCore, &costs.core_factor),
+            (Distance::SameLlc, &costs.llc_factor),
+            (Distance::Far, &costs.far_factor),
+        ] {
+            message_lines[distance as usize] = (lines * factor.value).round() as u64;
+        }
         // A message takes 63,500 cycles on one CPU of 700 MHz, 40 % of them outside the kernel.
         let message = costs.user_message.value / 0.4;
         Self {
@@ -75,12 +85,14 @@ impl Prices {
             wake: whole(&costs.wake),
             cpu_read: whole(&costs.cpu_read),
             hand_over: whole(&costs.hand_over),
+            hand_over_waiter: whole(&costs.hand_over_waiter),
             switch: whole(&costs.switch),
             refill_line: whole(&costs.line_from_memory),
             remote_refill_factor: whole(&costs.remote_refill_factor),
             interrupt: whole(&costs.interrupt),
             footprint_bytes: whole(&costs.footprint),
             message_lines,
+            timer_hz: whole(&costs.timer),
             system_call: kernel(&costs.system_call),
             tcp_send: kernel(&costs.tcp_send),
             tcp_receive: kernel(&costs.tcp_receive),

@@ -14,27 +14,10 @@ use crate::schedulers::{Fifo, Goodness, Multiqueue, O1, Scheduler, SchedulerSpec
 use crate::work::Work;
 use crate::work::chat::Chat;
 use crate::work::collector::Collector;
-use crate::work::locks::{Locks, LocksSpec};
-
-/// What runs on a simulated machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Workload {
-    /// VolanoMark's chat, with four threads per user.
-    Chat(ChatSpec),
-    /// Threads that contend for monitors.
-    Locks(LocksSpec),
-}
-
-/// Rooms, messages and memory of a chat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChatSpec {
-    /// Rooms of 20 users with four threads each.
-    pub rooms: usize,
-    /// Messages that each user sends.
-    pub count: u64,
-    /// Heap of each process. Collections are the rarer the larger it is.
-    pub heap_mb: u64,
-}
+use crate::work::hackbench::Hackbench;
+use crate::work::locks::Locks;
+use crate::work::requests::Requests;
+use crate::work::spec::{ChatSpec, Workload};
 
 /// A workload on a machine under a scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +28,7 @@ pub struct Cell {
     pub hardware: Hardware,
     /// What runs on it.
     pub work: Workload,
-    /// CPUs of each process: of a chat's client and of its server. Empty if all use all.
+    /// CPUs of each process: of a chat's client and of its server, or of each server. Empty if all use all.
     pub placement: Vec<Range<usize>>,
     /// Seed of the variation of user time, and of the choice among CPUs that wait for a lock.
     pub seed: u64,
@@ -92,6 +75,11 @@ impl Outcome {
         self.counts.accounts.get(account) as f64 / self.counts.accounts.total() as f64
     }
 
+    /// The run-queue latency that this share of wake-ups does not exceed: from the wake-up until a CPU has chosen the task.
+    pub fn latency_us(&self, share: f64) -> f64 {
+        self.counts.waits.quantile(share) as f64 / self.mhz as f64
+    }
+
     /// Mean number of runnable tasks in the queue at a decision.
     pub fn queue_length_mean(&self) -> f64 {
         self.counts.length_sum as f64 / self.counts.decisions as f64
@@ -112,6 +100,7 @@ pub fn simulate(cell: &Cell, costs: &Costs) -> Outcome {
     let o1 = matches!(cell.scheduler, SchedulerSpec::O1(_));
     let several_cpus = cell.hardware.topology.cpus() > 1;
     let conditions = |heap_mb| Conditions { several_cpus, o1, heap_mb };
+    let prices = Prices::new(costs, conditions(HEAP_MB));
     match cell.work {
         Workload::Chat(ChatSpec { rooms, count, heap_mb }) => {
             let prices = Prices::new(costs, conditions(heap_mb));
@@ -119,11 +108,15 @@ pub fn simulate(cell: &Cell, costs: &Costs) -> Outcome {
             schedule(cell, prices, chat)
         }
         Workload::Locks(spec) => {
-            let prices = Prices::new(costs, conditions(HEAP_MB));
             let prices = if spec.futex { prices.with_futexes() } else { prices };
             let locks = Locks::new(spec, cell.hardware.mhz, prices.clone(), cell.seed);
             schedule(cell, prices, locks)
         }
+        Workload::Requests(spec) => {
+            let requests = Requests::new(spec, cell.hardware.mhz, prices.clone(), cell.seed);
+            schedule(cell, prices, requests)
+        }
+        Workload::Hackbench(spec) => schedule(cell, prices.clone(), Hackbench::new(spec, prices)),
     }
 }
 
@@ -140,6 +133,7 @@ fn schedule<W: Work>(cell: &Cell, prices: Prices, work: W) -> Outcome {
         }
         SchedulerSpec::O1(knobs) => run(cell, prices, O1::new(knobs, placement, spaces.len(), cpus), work),
         SchedulerSpec::Shards(size) => {
+            let size = size.cpus(&cell.hardware.topology);
             run(cell, prices, Shards::new(size, placement, spaces.len(), cpus), work)
         }
     }

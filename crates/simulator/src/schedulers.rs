@@ -19,7 +19,7 @@ pub use multiqueue::MultiqueueKnobs;
 pub(crate) use o1::O1;
 pub use o1::O1Knobs;
 pub(crate) use shards::Shards;
-pub use spec::{SchedulerSpec, SpecError};
+pub use spec::{SchedulerSpec, ShardSize, SpecError};
 
 /// What a scheduler sees of the machine.
 pub(crate) struct View<'a> {

@@ -1,5 +1,7 @@
 //! Which CPUs share what: cores, last-level caches (LLCs) and nodes.
 
+mod lscpu;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -42,6 +44,9 @@ pub enum TopologyError {
     /// No CPU, or too many.
     #[error("`{0}` has no CPU, or more than {CPUS_MAX}")]
     Size(String),
+    /// The output of `lscpu` cannot be used.
+    #[error("the output of `lscpu -e -J` gives no topology: {0}")]
+    Lscpu(String),
 }
 
 impl Topology {
@@ -60,10 +65,19 @@ impl Topology {
         self.nodes * self.llcs * self.cores * self.threads
     }
 
+    /// How many CPUs share a last-level cache.
+    pub const fn cpus_per_llc(&self) -> usize {
+        self.cores * self.threads
+    }
+
+    /// How many CPUs a node has.
+    pub const fn cpus_per_node(&self) -> usize {
+        self.llcs * self.cpus_per_llc()
+    }
+
     /// What two CPUs share.
     pub fn distance(&self, a: usize, b: usize) -> Distance {
-        let (core, llc) = (self.threads, self.threads * self.cores);
-        let node = llc * self.llcs;
+        let (core, llc, node) = (self.threads, self.cpus_per_llc(), self.cpus_per_node());
         if a == b {
             Distance::SameCpu
         } else if a / core == b / core {

@@ -2,8 +2,11 @@
 
 pub(crate) mod chat;
 pub(crate) mod collector;
+pub(crate) mod hackbench;
 pub(crate) mod locks;
 pub(crate) mod monitor;
+pub(crate) mod requests;
+pub(crate) mod spec;
 
 use klatch_policies::TaskId;
 
@@ -56,6 +59,16 @@ pub(crate) trait Work {
 
     /// A signal interrupts a task, which then repeats what it waited for. Returns whether it was waiting.
     fn interrupt(&mut self, task: TaskId) -> bool;
+
+    /// Takes one of the events that will happen on other machines: its delay from now, and its number.
+    fn outside(&mut self) -> Option<(Cycles, u32)> {
+        None
+    }
+
+    /// An event on another machine reaches this one by an interrupt. Returns the task that it wakes.
+    fn arrive(&mut self, _number: u32) -> Option<TaskId> {
+        None
+    }
 
     /// Messages counted so far, and how many there will be.
     fn progress(&self) -> (u64, u64);

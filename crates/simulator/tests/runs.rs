@@ -2,13 +2,13 @@
 
 use klatch_simulator::{
     Account, Cell, ChatSpec, Costs, GoodnessKnobs, Hardware, LocksSpec, MultiqueueKnobs, O1Knobs, Outcome,
-    SchedulerSpec, Topology, Workload, simulate,
+    SchedulerSpec, ShardSize, Topology, Workload, simulate,
 };
 
 const OLD: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_14);
 const MQ: SchedulerSpec = SchedulerSpec::Multiqueue(MultiqueueKnobs::PUBLISHED);
 const O1: SchedulerSpec = SchedulerSpec::O1(O1Knobs::LINUX_2_5);
-const ALL: [SchedulerSpec; 5] = [SchedulerSpec::Fifo, OLD, MQ, O1, SchedulerSpec::Shards(2)];
+const ALL: [SchedulerSpec; 5] = [SchedulerSpec::Fifo, OLD, MQ, O1, SchedulerSpec::Shards(ShardSize::Cpus(2))];
 
 fn cell(scheduler: SchedulerSpec, cpus: usize) -> Cell {
     let hardware =
@@ -95,4 +95,40 @@ fn contended_monitors_yield_as_often_as_they_may_and_each_yield_is_classified() 
 fn a_futex_costs_less_kernel_time_than_a_signal() {
     let kernel = |futex| locks(0.0, O1Knobs::LINUX_2_5, futex).us_per_message(Account::Kernel);
     assert!(kernel(true) < kernel(false));
+}
+
+#[test]
+fn requests_leave_cpus_idle_until_there_are_enough_clients() {
+    let idle = |clients: &str| {
+        let work = Workload::named("requests").unwrap().with("count", "3000").unwrap();
+        let work = work.with("clients", clients).unwrap();
+        run(&Cell { work, ..cell(O1, 8) }).share(Account::Idle)
+    };
+    let (few, many) = (idle("10"), idle("400"));
+    assert!(few > 0.8 && many < 0.2, "{few} and {many}");
+}
+
+#[test]
+fn every_workload_completes_under_every_scheduler_and_repeats() {
+    for name in ["requests", "hackbench"] {
+        let work = Workload::named(name).unwrap();
+        let work =
+            if name == "requests" { work.with("count", "1000") } else { work.with("groups", "2") }.unwrap();
+        for scheduler in ALL {
+            for cpus in [1, 8] {
+                let cell = Cell { work, ..cell(scheduler, cpus) };
+                let outcome = run(&cell);
+                assert_eq!(outcome, run(&cell), "{name}, {scheduler:?}, {cpus} CPUs");
+                assert!(outcome.counts.waits.count() > 0, "{name}, {scheduler:?}, {cpus} CPUs");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_task_that_alone_is_woken_waits_for_an_interrupt_and_no_longer() {
+    let work =
+        Workload::named("requests").unwrap().with("clients", "1").unwrap().with("count", "100").unwrap();
+    let outcome = run(&Cell { work, ..cell(SchedulerSpec::Fifo, 8) });
+    assert!(outcome.latency_us(0.99) < 10.0, "{} µs", outcome.latency_us(0.99));
 }

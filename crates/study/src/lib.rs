@@ -1,5 +1,6 @@
 //! Studies: reads a study file, visits its cells under run rules until each has enough trials, and stores every record.
 
+mod computed;
 mod engine;
 mod error;
 mod file;
@@ -9,10 +10,18 @@ mod plan;
 mod scripted;
 mod search;
 mod series;
+mod simulated;
 
+pub use computed::{
+    ComputedCell, ComputedError, ComputedEvent, ComputedPlan, ComputedStudy, Computer, run_computed,
+};
 pub use engine::{Store, StudyEvent, run_pairs, run_study};
 pub use error::{StoreError, StudyRunError};
 pub use file::{Shipped, StudyFileError, shipped, study_schema};
 pub use load::{LoadError, load};
 pub use plan::{Cell, StudyPlan};
 pub use series::{Preset, Rules, StopMetric, StopRule};
+pub use simulated::{
+    SimulatedJob, SimulatedTrial, Simulator, load_simulated, sensitivity, shipped_simulated,
+    simulated_metrics, simulated_study_schema,
+};

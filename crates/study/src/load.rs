@@ -41,12 +41,17 @@ pub fn load(name: &str, base: &Plan, seed: u64) -> Result<StudyPlan, LoadError> 
     if let Some(study) = shipped().into_iter().find(|study| study.name == name) {
         return Ok(expand(&Source { path: &path.with_extension("toml"), text: study.text }, base, seed)?);
     }
+    let known = || shipped().iter().map(|study| study.name).collect::<Vec<_>>().join(", ");
+    Ok(expand(&Source { path, text: &read_file(path, known)? }, base, seed)?)
+}
+
+/// Reads a study file. If it is missing and could be meant as a name, the error lists the `known` ones.
+pub(crate) fn read_file(path: &Path, known: impl Fn() -> String) -> Result<String, LoadError> {
     let could_be_a_name = path.extension().is_none() && path.components().count() == 1;
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok(expand(&Source { path, text: &text }, base, seed)?),
+        Ok(text) => Ok(text),
         Err(source) if could_be_a_name && source.kind() == std::io::ErrorKind::NotFound => {
-            let known = shipped().iter().map(|study| study.name).collect::<Vec<_>>().join(", ");
-            Err(LoadError::Unknown { name: name.to_owned(), known })
+            Err(LoadError::Unknown { name: path.display().to_string(), known: known() })
         }
         Err(source) => Err(LoadError::Read { path: path.to_owned(), source }),
     }

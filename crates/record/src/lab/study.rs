@@ -78,7 +78,7 @@ impl fmt::Display for VariedValue {
 /// One boot of a study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Configuration {
-    /// Unique within the study, and valid as the name of a folder.
+    /// Unique within the study, and valid as the name of a folder; it ends with the seed.
     pub id: String,
     /// Name of a pinned kernel: `6.18`.
     pub kernel: String,
@@ -88,7 +88,7 @@ pub struct Configuration {
     pub scheduler: String,
     /// Names and values of what `vary` sets.
     pub varied: Vec<(String, String)>,
-    /// Seed of QEMU, and of the moment when the commands start.
+    /// Seed of QEMU, and of the moment when the commands start; 0 in a cell without one.
     pub seed: u32,
     /// Klatch commands that run under the scheduler, in order.
     pub commands: Vec<Vec<String>>,
@@ -97,16 +97,20 @@ pub struct Configuration {
 impl Study {
     /// Every combination of kernels, CPUs, schedulers, varied values and seeds; the last varies fastest.
     pub fn configurations(&self) -> Vec<Configuration> {
+        let with_each_seed = |cell: Configuration| self.seeds.iter().map(move |&seed| cell.with_seed(seed));
+        self.cells().into_iter().flat_map(with_each_seed).collect()
+    }
+
+    /// Every combination without a seed: [`Configuration::with_seed`] adds one.
+    pub fn cells(&self) -> Vec<Configuration> {
         let varied = self.varied();
         let mut all = Vec::new();
         for kernel in &self.kernels {
             for &cpus in &self.cpus {
                 for scheduler in &self.schedulers {
-                    for levels in &varied {
-                        for &seed in &self.seeds {
-                            all.push(self.configuration(kernel, cpus, scheduler, levels, seed));
-                        }
-                    }
+                    all.extend(
+                        varied.iter().map(|levels| self.configuration(kernel, cpus, scheduler, levels)),
+                    );
                 }
             }
         }
@@ -136,11 +140,9 @@ impl Study {
         cpus: u32,
         scheduler: &str,
         varied: &[(String, String)],
-        seed: u32,
     ) -> Configuration {
         let fill = |command: &String| {
-            let seed = ("seed".to_owned(), seed.to_string());
-            let filled = varied.iter().chain([&seed]).fold(command.clone(), |command, (name, value)| {
+            let filled = varied.iter().fold(command.clone(), |command, (name, value)| {
                 command.replace(&format!("{{{name}}}"), value)
             });
             filled.split_whitespace().map(str::to_owned).collect()
@@ -148,15 +150,27 @@ impl Study {
         let mut id =
             vec![format!("linux-{kernel}"), format!("{cpus}-cpus"), scheduler.replace([':', ','], "-")];
         id.extend(varied.iter().map(|(name, value)| format!("{name}-{}", value.replace([' ', '/'], "-"))));
-        id.push(format!("seed-{seed}"));
         Configuration {
             id: id.join("_"),
             kernel: kernel.to_owned(),
             cpus,
             scheduler: scheduler.to_owned(),
             varied: varied.to_vec(),
-            seed,
+            seed: 0,
             commands: self.commands.iter().map(fill).collect(),
+        }
+    }
+}
+
+impl Configuration {
+    /// The boot of this cell with a seed.
+    pub fn with_seed(&self, seed: u32) -> Configuration {
+        let fill = |word: &String| word.replace("{seed}", &seed.to_string());
+        Configuration {
+            id: format!("{}_seed-{seed}", self.id),
+            seed,
+            commands: self.commands.iter().map(|command| command.iter().map(fill).collect()).collect(),
+            ..self.clone()
         }
     }
 }

@@ -9,7 +9,7 @@ pub use java::{Collector, JavaWaits, JavaWaitsSide, Jvm, JvmSide, WaitPlace, Wai
 pub use kernel_time::{LockCaller, LockKind, Locks, Profile, ProfiledSide, Routine, Shares};
 pub use processes::{Pressure, SideCalls, Syscalls, ThreadGroup, Trace, UsageDetails, UsageSide, Yields};
 pub use scheduling::{
-    CostByLength, CostRow, Decision, LengthCount, LengthMoment, Lengths, LineFit, Runqueue, SideWakeups,
+    CostByLength, CostFit, CostRow, Decision, LengthCount, LengthMoment, Lengths, Runqueue, SideWakeups,
     Wakeups,
 };
 

@@ -73,7 +73,7 @@ pub struct CostByLength {
     /// By length, in groups.
     pub by_length: Vec<CostRow>,
     /// A straight line through the medians; `null` with fewer than three lengths that were met 30 times.
-    pub fit: Option<LineFit>,
+    pub fit: Option<CostFit>,
 }
 
 /// The cost at some lengths.
@@ -93,7 +93,7 @@ pub struct CostRow {
 
 /// A straight line by least squares through the medians of all lengths that were met at least 30 times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LineFit {
+pub struct CostFit {
     /// What one more queued task costs, ns.
     pub ns_per_task: f64,
     /// The lower end of its 95 % interval.

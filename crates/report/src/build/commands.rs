@@ -1,6 +1,6 @@
 //! Command lines that repeat a measurement.
 
-use klatch_record::{Pacing, Record};
+use klatch_record::{Pacing, Record, ResultKind};
 
 use super::subject::Subject;
 use crate::model::Command;
@@ -19,8 +19,11 @@ pub(super) fn commands(subject: &Subject, sources: &[Source]) -> Vec<Command> {
     for source in sources {
         if let Some(result) = &source.result {
             let file = source.path.join("study.toml").display().to_string();
-            let words = ["klatch", "study", &file, "--seed", &result.seed.to_string()].map(str::to_owned);
-            add(format!("all of {}", result.name), &words);
+            let (seed, what) = (result.seed.to_string(), format!("all of {}", result.name));
+            match result.kind {
+                ResultKind::Simulated => add(what, &["klatch", "simulate", &file].map(str::to_owned)),
+                _ => add(what, &["klatch", "study", &file, "--seed", &seed].map(str::to_owned)),
+            }
         }
     }
     let studied = sources.iter().any(|source| source.result.is_some());

@@ -17,7 +17,12 @@ pub(super) struct Metric {
     pub(super) more_is_better: bool,
 }
 
-const fn metric(name: &'static str, title: &'static str, unit: &'static str, scale: f64) -> Metric {
+pub(super) const fn metric(
+    name: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    scale: f64,
+) -> Metric {
     Metric { name, title, unit, scale, more_is_better: false }
 }
 

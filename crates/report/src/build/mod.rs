@@ -30,7 +30,6 @@ use subject::Subject;
 
 pub use duet::duet_report;
 pub use floor::floor_history;
-pub use simulated::simulated_scaling;
 
 /// The report of one study or of single runs.
 pub fn report(source: &Source) -> Report {
@@ -56,12 +55,12 @@ fn build(subject: &Subject, sources: &[Source]) -> Report {
         title: result.name.clone(),
         question: result.question.clone(),
         answer: duet::pairs_answer(&result.pairs).unwrap_or_else(|| answer::sentence(subject)),
-        verdict: verdict::summary(subject),
+        verdict: simulated::verdict(subject).unwrap_or_else(|| verdict::summary(subject)),
         warnings: verdict::warnings(subject),
         cells: verdict::cells(subject, &footnotes_of_cells),
         axes: result.axes.iter().map(|axis| axis.name.clone()).collect(),
         ratios: result.pairs.iter().map(duet::pair_table).collect(),
-        sections: sections(subject),
+        sections: sections(subject, sources),
         rules: vec![result.rules.clone()],
         runs: runs::rows(subject, &environment_of_run),
         environments,
@@ -76,7 +75,7 @@ fn build(subject: &Subject, sources: &[Source]) -> Report {
     }
 }
 
-fn sections(subject: &Subject) -> Vec<Section> {
+fn sections(subject: &Subject, sources: &[Source]) -> Vec<Section> {
     let mut sections = Vec::new();
     let mut add = |id: &str, title: &str, lead: Option<&str>, charts: Vec<Chart>, flames: Vec<Flame>| {
         if !charts.is_empty() || !flames.is_empty() {
@@ -92,6 +91,14 @@ fn sections(subject: &Subject) -> Vec<Section> {
     add("latency", "Latency", None, latency, Vec::new());
     add("trials", "Trials in their order", None, trials::charts(subject), Vec::new());
     add("resources", "Resources", None, scores::resources(subject), Vec::new());
+    if subject.is_simulated() {
+        add("latency", "Run-queue latency", None, simulated::latency(subject), Vec::new());
+        add("cpu-time", "CPU time", None, simulated::cpu_time(subject), Vec::new());
+        add("run-queue", "Run queue, locks and migrations", None, simulated::run_queue(subject), Vec::new());
+        let claims = sources.iter().filter_map(|source| source.sensitivity.as_ref());
+        let charts = claims.map(simulated::claims).collect();
+        add("sensitivity", "Claims with other costs", Some(simulated::SENSITIVITY), charts, Vec::new());
+    }
     let (charts, flames) = instruments::charts(subject);
     add("why", "Why: results of the instruments", Some(instruments::LEAD), charts, flames);
     sections

@@ -17,7 +17,7 @@ pub(super) fn resources(subject: &Subject) -> Vec<Chart> {
     RESOURCES.iter().flat_map(|metric| metric_charts(subject, metric)).collect()
 }
 
-fn metric_charts(subject: &Subject, metric: &Metric) -> Vec<Chart> {
+pub(super) fn metric_charts(subject: &Subject, metric: &Metric) -> Vec<Chart> {
     let any = subject.cells().any(|(_, cell)| cell.estimates.contains_key(metric.name));
     match (&subject.grid.across, any) {
         (_, false) => Vec::new(),

@@ -1,141 +1,105 @@
-//! The report of a simulated chat on more and more CPUs: throughput, where the CPU time went, run queue and lock.
+//! The parts of the report of a simulated study that no measured study has. Each says that nothing was measured.
 
-use klatch_simulator::{Account, Outcome, ScalingRow};
+use klatch_record::{CellStatus, Sensitivity};
+use klatch_simulator::Account;
 
-use crate::model::{
-    Axis, Chart, ChartKind, Command, Place, Point, REPORT_SCHEMA_NAME, Report, Section, Standing, Verdict,
-};
+use super::metrics::{Metric, metric};
+use super::scores::metric_charts;
+use super::subject::Subject;
+use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point, Standing, Verdict};
 
-/// The report of simulated rows. Its title, verdict and every caption say that nothing was measured.
-pub fn simulated_scaling(rows: &[ScalingRow], command: &str) -> Report {
-    let mut schedulers: Vec<&str> = rows.iter().map(|row| row.scheduler).collect();
-    schedulers.dedup();
-    let of = |scheduler: &str| rows.iter().filter(|row| row.scheduler == scheduler).collect::<Vec<_>>();
-    let throughput = section("throughput", "Throughput", vec![throughput(rows)]);
-    let time =
-        schedulers.iter().enumerate().map(|(number, name)| cpu_time(number, name, &of(name))).collect();
-    let queue = vec![queue_length(rows), locks(rows)];
-    Report {
-        schema: REPORT_SCHEMA_NAME.to_owned(),
-        title: "Simulated: a chat on more CPUs".to_owned(),
-        question: "Does a scheduler of 2001 carry more messages with more CPUs?".to_owned(),
-        answer: answer(rows),
-        verdict: Verdict {
-            standing: Standing::Simulated,
-            text: "not measured; docs/reference/simulator.md says how far it can be believed".to_owned(),
-        },
-        warnings: Vec::new(),
-        cells: Vec::new(),
-        axes: Vec::new(),
-        ratios: Vec::new(),
-        sections: vec![
-            throughput,
-            section("cpu-time", "CPU time per message", time),
-            section("run-queue", "Run queue and lock", queue),
-        ],
-        rules: vec!["Three seeds each. Bands are from the lowest to the highest of them.".to_owned()],
-        runs: Vec::new(),
-        environments: Vec::new(),
-        facts: Vec::new(),
-        commands: vec![Command { what: "the same simulation".to_owned(), line: command.to_owned() }],
-        instruments: Vec::new(),
-        footnotes: Vec::new(),
-        sources: Vec::new(),
-        klatch: None,
-        started_at: None,
-        ended_at: None,
-    }
-}
+/// What the section of claims shows.
+pub(super) const SENSITIVITY: &str = "Simulated, not measured. Each claim is the ratio of two cells. Its range is over all costs, \
+    each at both ends of the range that its source allows. A claim whose range includes 1 is not shown.";
 
-fn section(id: &str, title: &str, charts: Vec<Chart>) -> Section {
-    Section { id: id.to_owned(), title: title.to_owned(), lead: None, charts, flames: Vec::new() }
-}
+const LATENCY: [Metric; 3] = [
+    metric("run_queue_latency_p50_us", "Simulated run-queue latency, median", "µs", 1.0),
+    metric("run_queue_latency_p99_us", "Simulated run-queue latency, 99th percentile", "µs", 1.0),
+    metric("run_queue_latency_p999_us", "Simulated run-queue latency, 99.9th percentile", "µs", 1.0),
+];
 
-/// What the most CPUs carry, compared with half of them, for each scheduler.
-fn answer(rows: &[ScalingRow]) -> String {
-    let most = rows.iter().map(|row| row.cpus).max().unwrap_or(0);
-    let rate = |scheduler: &str, cpus: usize| {
-        let row = rows.iter().find(|row| row.scheduler == scheduler && row.cpus == cpus);
-        row.map(|row| row.outcome.messages_per_s())
+const RUN_QUEUE: [Metric; 5] = [
+    metric("run_queue_length", "Simulated length of the run queue at a decision", "tasks", 1.0),
+    metric("elements_per_decision", "Simulated elements of a queue read by a decision", "", 1.0),
+    metric("lock_contended_share", "Simulated share of lock acquisitions that waited", "%", 100.0),
+    metric("migrations_per_message", "Simulated migrations per message", "", 1.0),
+    metric("far_migrations_per_message", "Simulated migrations to another node per message", "", 1.0),
+];
+
+/// The verdict of a simulated study; `None` for any other.
+pub(super) fn verdict(subject: &Subject) -> Option<Verdict> {
+    let open = subject.cells().filter(|(_, cell)| cell.status == CellStatus::Open).count();
+    let text = match open {
+        0 => "not measured; docs/reference/simulator.md says how far it can be believed".to_owned(),
+        open => format!("not measured, and {open} cells are not finished"),
     };
-    let with_most = rows.iter().filter(|row| row.cpus == most);
-    let changes: Vec<String> = with_most
-        .filter_map(|row| {
-            let half = rate(row.scheduler, most / 2)?;
-            Some(format!("{:.2} times with {}", row.outcome.messages_per_s() / half, row.scheduler))
-        })
-        .collect();
-    match changes.as_slice() {
-        [] => format!("No answer: {most} CPUs are compared with half of them, which were not simulated."),
-        changes => format!("{most} CPUs carry, compared with {}: {}.", most / 2, changes.join(", ")),
-    }
+    subject.is_simulated().then_some(Verdict { standing: Standing::Simulated, text })
 }
 
-fn at(row: &ScalingRow) -> Place {
-    Place::At(row.cpus as f64)
+/// Charts of the time from a wake-up until a CPU has chosen the task.
+pub(super) fn latency(subject: &Subject) -> Vec<Chart> {
+    LATENCY.iter().flat_map(|metric| metric_charts(subject, metric)).collect()
 }
 
-fn lines(id: &str, title: &str, caption: &str, y: Axis, points: Vec<Point>) -> Chart {
-    Chart {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        caption: caption.to_owned(),
-        kind: ChartKind::Lines,
-        x: Axis::linear("CPUs", ""),
-        y,
-        points,
-        marks: Vec::new(),
-    }
+/// Charts of queues, locks and migrations; those without any are left out.
+pub(super) fn run_queue(subject: &Subject) -> Vec<Chart> {
+    let charts = RUN_QUEUE.iter().flat_map(|metric| metric_charts(subject, metric));
+    charts.filter(|chart| chart.points.iter().any(|point| point.y.is_some_and(|y| y > 0.0))).collect()
 }
 
-fn throughput(rows: &[ScalingRow]) -> Chart {
-    let point = |row: &ScalingRow| Point {
-        low: Some(row.seeds.0),
-        high: Some(row.seeds.1),
-        n: Some(3),
-        ..Point::plain(row.scheduler, at(row), row.outcome.messages_per_s())
-    };
-    let caption = "Simulated messages per second, sent and received.";
-    lines(
-        "throughput",
-        "Throughput",
-        caption,
-        Axis::linear("throughput", "messages/s"),
-        rows.iter().map(point).collect(),
-    )
+/// CPU time per message by account: a stack for each cell, a chart for each series.
+pub(super) fn cpu_time(subject: &Subject) -> Vec<Chart> {
+    let series = subject.grid.all_series();
+    series.iter().enumerate().map(|(number, series)| stacks(subject, number, series)).collect()
 }
 
-fn cpu_time(number: usize, scheduler: &str, rows: &[&ScalingRow]) -> Chart {
+fn stacks(subject: &Subject, number: usize, series: &str) -> Chart {
+    let cells = || subject.cells().filter(|(place, _)| subject.grid.series[*place] == series);
     let mut points = Vec::new();
     for account in Account::ALL {
-        for row in rows {
-            let place = Place::Named(format!("{} CPU{}", row.cpus, if row.cpus == 1 { "" } else { "s" }));
-            points.push(Point::plain(&account.to_string(), place, row.outcome.us_per_message(account)));
+        for (place, cell) in cells() {
+            let name = format!("time_us_per_message.{}", account.name());
+            let Some(estimate) = cell.estimates.get(&name) else { continue };
+            let label = match &subject.grid.across {
+                Some(across) => across.values[place]
+                    .map_or(String::new(), |value| format!("{value} {}", across.axis.label)),
+                None => subject.grid.labels[place].clone(),
+            };
+            points.push(Point::plain(&account.to_string(), Place::Named(label), estimate.mean));
         }
     }
     Chart {
         id: format!("cpu-time-{number}"),
-        title: scheduler.to_owned(),
+        title: if series.is_empty() { "CPU time".to_owned() } else { series.to_owned() },
         caption: "Simulated CPU time of all CPUs per message, idle time included.".to_owned(),
         kind: ChartKind::Stacked,
-        x: Axis::words("machine"),
+        x: Axis::words(""),
         y: Axis::linear("CPU time per message", "µs"),
         points,
         marks: Vec::new(),
     }
 }
 
-fn queue_length(rows: &[ScalingRow]) -> Chart {
-    let points = rows.iter().map(|row| Point::plain(row.scheduler, at(row), row.outcome.queue_length_mean()));
-    let caption = "Simulated mean number of runnable tasks in the queue of a decision.";
-    lines("queue-length", "Length of the run queue", caption, Axis::linear("tasks", ""), points.collect())
-}
-
-fn locks(rows: &[ScalingRow]) -> Chart {
-    let contended = |outcome: &Outcome| {
-        100.0 * outcome.counts.locks.contended as f64 / outcome.counts.locks.acquired.max(1) as f64
+/// The ratio of each claim with its range over all costs.
+pub(super) fn claims(found: &Sensitivity) -> Chart {
+    let point = |claim: &klatch_record::Claim| Point {
+        low: Some(claim.low),
+        high: Some(claim.high),
+        detail: Some(format!("lowest with {}, highest with {}", claim.low_with, claim.high_with)),
+        ..Point::plain(
+            if claim.is_shown() { "shown" } else { "not shown" },
+            Place::Named(claim.name()),
+            claim.ratio,
+        )
     };
-    let points = rows.iter().map(|row| Point::plain(row.scheduler, at(row), contended(&row.outcome)));
-    let caption = "Simulated share of acquisitions of a run-queue lock for which a CPU had to wait.";
-    lines("contention", "Contention of the lock", caption, Axis::linear("contended", "%"), points.collect())
+    Chart {
+        id: "claims".to_owned(),
+        title: "Ratio of two cells, with its range over all costs".to_owned(),
+        caption: format!("{}, each of {} costs at both ends of its range.", found.metric, found.costs),
+        kind: ChartKind::Bars,
+        x: Axis::words(""),
+        y: Axis::linear("ratio", "×"),
+        points: found.claims.iter().map(point).collect(),
+        marks: Vec::<Mark>::new(),
+    }
 }

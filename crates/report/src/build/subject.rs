@@ -1,6 +1,8 @@
 //! The cells of a report, and the runs of each.
 
-use klatch_record::{CellResult, CellStatus, Class, Estimate, Record, Role, Status, StudyAxis, StudyResult};
+use klatch_record::{
+    CellResult, CellStatus, Class, Estimate, Record, ResultKind, Role, Status, StudyAxis, StudyResult,
+};
 use klatch_stats::Sample;
 
 use super::grid::Grid;
@@ -81,6 +83,11 @@ impl Subject {
         let (runs, cell_of) = placed.into_iter().unzip();
         let grid = Grid::new(&result);
         Subject { result, runs, cell_of, grid }
+    }
+
+    /// Whether the numbers are those of the simulator.
+    pub(super) fn is_simulated(&self) -> bool {
+        self.result.kind == ResultKind::Simulated
     }
 
     pub(super) fn cells(&self) -> impl Iterator<Item = (usize, &CellResult)> {

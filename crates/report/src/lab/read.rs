@@ -1,4 +1,4 @@
-//! Reads the folder that `klatch lab run` writes.
+//! Reads the folder that `klatch lab run` writes: a study whose trials are boots.
 
 use std::path::Path;
 
@@ -6,26 +6,30 @@ use klatch_record::lab::{Outcome, Study};
 
 use crate::read::ReadError;
 
-/// The study of the lab in a folder, and the outcomes of its boots in the study's order. `None` if the folder holds no
-/// `lab.toml`.
+/// The study of the lab in a folder, and the outcomes of its boots in the study's order. `None` if the folder holds another study,
+/// or none.
 ///
 /// # Errors
 /// A file of it cannot be read, or is not a result.
 pub fn read_lab(folder: &Path) -> Result<Option<(Study, Vec<Outcome>)>, ReadError> {
-    let file = folder.join("lab.toml");
+    let file = folder.join("study.toml");
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
+    // Study files of the other kinds have other fields.
+    let Ok(study) = toml::from_str::<Study>(&text) else { return Ok(None) };
     let other = |path: &Path, cause: String| ReadError::Other { path: path.to_owned(), cause };
-    let study: Study = toml::from_str(&text).map_err(|error| other(&file, error.to_string()))?;
     let mut outcomes = Vec::new();
-    for configuration in study.configurations() {
-        let path = folder.join(&configuration.id).join("outcome.json");
-        match std::fs::read_to_string(&path) {
-            Ok(text) => {
-                outcomes.push(serde_json::from_str(&text).map_err(|error| other(&path, error.to_string()))?);
+    for cell in study.cells() {
+        for seed in &study.seeds {
+            let path = folder.join("cells").join(&cell.id).join(format!("seed-{seed}")).join("trial.json");
+            match std::fs::read_to_string(&path) {
+                Ok(text) => {
+                    outcomes
+                        .push(serde_json::from_str(&text).map_err(|error| other(&path, error.to_string()))?);
+                }
+                // Not booted: excluded by `--only`, or the study was interrupted before.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(source) => return Err(ReadError::Missing { path, source }),
             }
-            // Not booted: excluded by `--only`, or the study was interrupted before.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(source) => return Err(ReadError::Missing { path, source }),
         }
     }
     if outcomes.is_empty() {
@@ -34,12 +38,11 @@ pub fn read_lab(folder: &Path) -> Result<Option<(Study, Vec<Outcome>)>, ReadErro
     Ok(Some((Study { name: study_name(folder), text, ..study }, outcomes)))
 }
 
-/// `NAME` of a folder `lab-NAME-1`; the whole name of any other folder.
+/// `NAME` of a folder `TIME-NAME`; the whole name of any other folder.
 fn study_name(folder: &Path) -> String {
     let folder = folder.canonicalize().unwrap_or_default();
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let inner = name.strip_prefix("lab-").and_then(|name| name.rsplit_once('-'));
-    inner.map_or(&*name, |(name, _)| name).to_owned()
+    name.split_once("Z-").map_or(&*name, |(_, name)| name).to_owned()
 }
 
 #[cfg(test)]
@@ -65,17 +68,19 @@ mod tests {
             "scheduler": { "scheduler": one.scheduler, "knobs": [], "lost": null,
                 "observed": { "stats": [], "costs": costs } },
         });
-        std::fs::create_dir_all(folder.join(&one.id)).unwrap();
-        std::fs::write(folder.join(&one.id).join("outcome.json"), outcome.to_string()).unwrap();
+        let cell = one.id.strip_suffix("_seed-1").unwrap();
+        let trial = folder.join("cells").join(cell).join("seed-1");
+        std::fs::create_dir_all(&trial).unwrap();
+        std::fs::write(trial.join("trial.json"), outcome.to_string()).unwrap();
     }
 
     #[test]
     fn a_lab_folder_becomes_a_report_with_costs_and_lengths() {
         let top = tempfile::tempdir().unwrap();
-        let folder = top.path().join("lab-cost-1");
+        let folder = top.path().join("2026-01-01T00-00-00Z-cost");
         std::fs::create_dir(&folder).unwrap();
         assert!(read_lab(&folder).unwrap().is_none(), "no study of the lab");
-        std::fs::write(folder.join("lab.toml"), STUDY).unwrap();
+        std::fs::write(folder.join("study.toml"), STUDY).unwrap();
         assert!(read_lab(&folder).unwrap_err().to_string().contains("holds no record"));
         write_outcome(&folder, 0, 0);
         write_outcome(&folder, 7, 1);

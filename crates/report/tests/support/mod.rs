@@ -4,18 +4,16 @@
 
 pub(crate) mod chromium;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use klatch_record::observed::{
-    CostByLength, CostRow, Decision, Distribution, JavaWaitsSide, LengthCount, LengthMoment, Lengths,
-    LineFit, Profile, ProfiledSide, Routine, Runqueue, Shares, Sides, WaitPlace, Waits,
+    CostByLength, CostFit, CostRow, Decision, Distribution, JavaWaitsSide, LengthCount, LengthMoment,
+    Lengths, Profile, ProfiledSide, Routine, Runqueue, Shares, Sides, WaitPlace, Waits,
 };
 use klatch_record::{
-    Build, CellResult, CellStatus, Checks, Class, Cost, CrowdInfo, Environment, Estimate, InstrumentName,
-    IntervalCounts, Latency, Limits, METRICS, Observation, ObservationData, Pacing, Platform, ProtocolName,
-    Record, Role, SCHEMA_NAME, STUDY_SCHEMA_NAME, Score, Status, StudyAxis, StudyResult, Support, Timeline,
-    Usage, UsageOfBoth, Verdict, Warning, WarningKind, Workload,
+    Build, CellResult, CellStatus, Class, Cost, Estimate, InstrumentName, IntervalCounts, Latency, METRICS,
+    Observation, ObservationData, Record, ResultKind, STUDY_SCHEMA_NAME, Score, StudyAxis, StudyResult,
+    Support, Timeline, Usage, UsageOfBoth, Warning, WarningKind,
 };
 use klatch_report::{Run, Source};
 use klatch_stats::mean_interval;
@@ -26,6 +24,7 @@ pub(crate) fn study(name: &str, question: &str) -> Source {
         path: name.into(),
         result: Some(StudyResult {
             schema: STUDY_SCHEMA_NAME.into(),
+            kind: ResultKind::Measured,
             name: name.into(),
             question: question.into(),
             klatch: Build { version: "0.1.0".into(), commit: None },
@@ -41,6 +40,7 @@ pub(crate) fn study(name: &str, question: &str) -> Source {
         }),
         study_file: None,
         runs: Vec::new(),
+        sensitivity: None,
         failures: Vec::new(),
     }
 }
@@ -126,89 +126,27 @@ fn record(at: &[(&str, &str)], number: u32, minute: usize, messages_per_s: f64) 
         (delay(9.0), 999),
         (delay(40.0), 1),
     ]);
-    Record {
-        schema: SCHEMA_NAME.into(),
-        klatch: Build { version: "0.1.0".into(), commit: None },
-        started_at: format!(
-            "2026-01-{:02}T{:02}:{:02}:00Z",
-            minute / 1440 + 1,
-            minute / 60 % 24,
-            minute % 60
-        ),
-        role: Role::Trial,
-        number,
-        platform: Platform {
-            name: of("platform").unwrap_or("native-epoll").into(),
-            class: Some(Class::Classic),
-            protocol: ProtocolName::Irc,
-            knobs: BTreeMap::new(),
-            version: None,
-            address: "127.0.0.1:1".into(),
-            servers: 1,
-            chosen_because: None,
-            command: Some(vec!["klatch".into(), "serve".into(), "--name".into(), "two words".into()]),
-            runtime: None,
-        },
-        crowd: CrowdInfo {
-            kind: "native".into(),
-            knobs: BTreeMap::new(),
-            command: vec!["klatch".into(), "crowd".into()],
-            runtime: None,
-        },
-        workload: Workload {
-            rooms,
-            users: 20,
-            count: 100,
-            size_bytes: 60,
-            start: 1,
-            pacing: Pacing::Turns,
-            pause_s: 0.0,
-        },
-        verdict: Verdict { status: Status::Valid, reasons: Vec::new() },
-        warnings: Vec::new(),
-        score,
-        latency: latency.expect("these times fit"),
-        send_lag: None,
-        over_time: None,
-        checks: Checks {
-            lost: 0,
-            unsent: 0,
-            duplicated: 0,
-            reordered: 0,
-            corrupted: 0,
-            faults: Vec::new(),
-            strangers: Vec::new(),
-            failure: None,
-            finished: false,
-        },
-        usage,
-        observations: Vec::new(),
-        environment: Environment {
-            kernel: "6.18.0".into(),
-            kernel_build: "#1 SMP".into(),
-            distribution: Some("Debian GNU/Linux 12".into()),
-            cpu_model: Some("A CPU".into()),
-            cpus: 2,
-            memory_bytes: Some(16_000_000_000),
-            load_1min: Some(0.25),
-            steal_share_since_boot: None,
-            steal_share_in_run: Some(0.01),
-            others_share_in_run: None,
-            cpu_mhz_in_run: None,
-            noise: None,
-            sysctls: BTreeMap::new(),
-            scheduler: None,
-            limits: Limits {
-                open_files: Some(1_048_576),
-                user_processes: None,
-                threads_max: Some(100_000),
-                pid_max: Some(4_194_304),
-                max_map_count: Some(65_530),
-            },
-            instruments: Vec::new(),
-        },
-        shards: Vec::new(),
-    }
+    let mut record = klatch_record::samples::record(number, 0, messages_per_s);
+    record.started_at =
+        format!("2026-01-{:02}T{:02}:{:02}:00Z", minute / 1440 + 1, minute / 60 % 24, minute % 60);
+    record.platform.name = of("platform").unwrap_or("native-epoll").into();
+    record.platform.command =
+        Some(vec!["klatch".into(), "serve".into(), "--name".into(), "two words".into()]);
+    record.workload.rooms = rooms;
+    record.score = score;
+    record.latency = latency.expect("these times fit");
+    record.usage = usage;
+    let environment = &mut record.environment;
+    environment.distribution = Some("Debian GNU/Linux 12".into());
+    environment.cpu_model = Some("A CPU".into());
+    environment.memory_bytes = Some(16_000_000_000);
+    environment.load_1min = Some(0.25);
+    environment.steal_share_in_run = Some(0.01);
+    environment.limits.open_files = Some(1_048_576);
+    environment.limits.threads_max = Some(100_000);
+    environment.limits.pid_max = Some(4_194_304);
+    environment.limits.max_map_count = Some(65_530);
+    record
 }
 
 fn usage(cpu_s: f64) -> Usage {
@@ -288,7 +226,7 @@ pub(crate) fn observe(study: &mut Source, folder: &Path, stacks: &str) {
                 mean_ns: 1_100.0,
             })
             .collect();
-        let fit = Some(LineFit {
+        let fit = Some(CostFit {
             ns_per_task: 6.0,
             ns_per_task_low: 5.5,
             ns_per_task_high: 6.5,

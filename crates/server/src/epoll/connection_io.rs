@@ -8,7 +8,7 @@ use klatch_chat::{Outbox, session};
 use rustix::io::Errno;
 use rustix::net::{self, SendFlags};
 
-use super::queue::Queue;
+use super::write_buffer::WriteBuffer;
 use crate::mailbox::Mailbox;
 
 /// Most bytes of one write, unless the socket's buffer was full before.
@@ -46,7 +46,7 @@ struct Shared {
 }
 
 struct State {
-    queue: Queue,
+    buffer: WriteBuffer,
     condition: Condition,
     /// The socket's buffer is full; the loop polls for room in it.
     write_blocked: bool,
@@ -57,7 +57,7 @@ struct State {
 pub(super) struct OutputStatus {
     pub(super) condition: Condition,
     pub(super) write_blocked: bool,
-    /// The queue is empty.
+    /// The buffer is empty.
     pub(super) done: bool,
 }
 
@@ -66,7 +66,7 @@ impl Outbox for ConnectionIo {
         let shared = &*self.0;
         let mut state = shared.state();
         if state.condition == Condition::Open {
-            state.queue.push_answer(line);
+            state.buffer.push_answer(line);
             shared.on_queued(&mut state);
         }
     }
@@ -77,14 +77,14 @@ impl Outbox for ConnectionIo {
         if state.condition != Condition::Open {
             return;
         }
-        let waited = state.queue.len() > 0;
+        let waited = state.buffer.len() > 0;
         if !shared.context.write_through {
-            state.queue.push(line);
-        } else if state.queue.take(line, |bytes| shared.write(bytes)).is_err() {
+            state.buffer.push(line);
+        } else if state.buffer.take(line, |bytes| shared.write(bytes)).is_err() {
             state.condition = Condition::Broken;
             return shared.mark_dirty(&mut state);
         }
-        if state.queue.len() > 0 {
+        if state.buffer.len() > 0 {
             state.write_blocked |= shared.context.write_through && !waited;
             shared.on_queued(&mut state);
         }
@@ -93,14 +93,14 @@ impl Outbox for ConnectionIo {
 
 impl ConnectionIo {
     pub(super) fn new(socket: OwnedFd, slot: usize, context: Arc<LoopContext>) -> ConnectionIo {
-        let queue = if context.coalesce { Queue::open() } else { Queue::classic() };
-        let state = State { queue, condition: Condition::Open, write_blocked: false, dirty: false };
+        let buffer = if context.coalesce { WriteBuffer::open() } else { WriteBuffer::classic() };
+        let state = State { buffer, condition: Condition::Open, write_blocked: false, dirty: false };
         ConnectionIo(Arc::new(Shared { socket, slot, context, state: Mutex::new(state) }))
     }
 
-    /// Number of bytes in the queue.
+    /// Number of bytes in the buffer.
     pub(super) fn queued_bytes(&self) -> usize {
-        self.0.state().queue.len()
+        self.0.state().buffer.len()
     }
 
     /// The connection takes more: writes what waits.
@@ -110,7 +110,7 @@ impl ConnectionIo {
         self.0.mark_dirty(&mut state);
     }
 
-    /// Writes the queue, unless the connection is write-blocked, and returns its state. Called when the loop services the connection.
+    /// Writes the buffer, unless the connection is write-blocked, and returns its state. Called when the loop services the connection.
     pub(super) fn flush_and_poll(&self) -> OutputStatus {
         let mut state = self.0.state();
         state.dirty = false;
@@ -120,7 +120,7 @@ impl ConnectionIo {
         OutputStatus {
             condition: state.condition,
             write_blocked: state.write_blocked,
-            done: state.queue.len() == 0,
+            done: state.buffer.len() == 0,
         }
     }
 
@@ -129,10 +129,10 @@ impl ConnectionIo {
         self.0.state().end();
     }
 
-    /// Drops the queue, and writes only a closing line with the reason.
+    /// Empties the buffer, and writes only a closing line with the reason.
     pub(super) fn close_with_error(&self, reason: &[u8]) {
         let mut state = self.0.state();
-        state.queue.end_with(&session::closing_line(reason));
+        state.buffer.end_with(&session::closing_line(reason));
         state.end();
         self.0.flush(&mut state);
     }
@@ -160,10 +160,10 @@ impl Shared {
 
     /// Something waits: its loop is to write it, unless that is so much that it has to be written now.
     fn on_queued(&self, state: &mut State) {
-        let (waiting, limit) = (state.queue.len(), self.context.sendq_bytes);
+        let (waiting, limit) = (state.buffer.len(), self.context.sendq_bytes);
         if waiting > limit || waiting > BATCH_BYTES && !state.write_blocked {
             self.flush(state);
-            if state.queue.len() > limit {
+            if state.buffer.len() > limit {
                 state.condition = Condition::Overflowed;
             }
         }
@@ -178,10 +178,10 @@ impl Shared {
 
     /// Writes what waits, as far as the connection takes it.
     fn flush(&self, state: &mut State) {
-        if state.queue.flush(|bytes| self.write(bytes)).is_err() {
+        if state.buffer.flush(|bytes| self.write(bytes)).is_err() {
             state.condition = Condition::Broken;
         }
-        state.write_blocked = state.queue.len() > 0;
+        state.write_blocked = state.buffer.len() > 0;
     }
 
     fn write(&self, bytes: &[u8]) -> Result<usize, Errno> {

@@ -6,7 +6,7 @@
 mod acceptor;
 mod connection_io;
 mod event_loop;
-mod queue;
+mod write_buffer;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 

@@ -30,7 +30,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
     pub(super) fn hold(&mut self, cpu: usize, lock: usize, purpose: Purpose) {
         let mut kick = None;
         let (account, cycles) = match purpose {
-            Purpose::Wake(task) => (Account::Wake, self.wake(task, &mut kick)),
+            Purpose::Wake(task) | Purpose::Interrupt(task) => (Account::Wake, self.wake(task, &mut kick)),
             Purpose::Yield => (Account::Wake, self.prices.wake / 2),
             Purpose::Decide(cause) => (Account::Decide, self.decide(cpu, cause, &mut kick)),
         };
@@ -48,7 +48,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
             return self.prices.wake / 2;
         }
         self.counts.wakeups += 1;
-        if !self.tasks.wake(task) {
+        if !self.tasks.wake(task, self.now) {
             // The task is on its way to sleep, and stays the current one of its CPU.
             return self.prices.wake;
         }
@@ -84,6 +84,9 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         counts.length_max = counts.length_max.max(length);
         let unit = &mut self.cpus[cpu];
         unit.switches = self.tasks.switch_to(cpu, decision.next, now_ns);
+        if let Some(woken_at) = decision.next.and_then(|next| self.tasks.take_wake_time(next)) {
+            counts.waits.record(self.now - woken_at);
+        }
         *kick = decision.kick;
         if let Some(kicked) = decision.kick {
             self.tasks.expect_kick(kicked);
@@ -99,7 +102,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
     /// Releases the lock and begins what follows.
     pub(super) fn hold_ends(&mut self, cpu: usize, lock: usize, purpose: Purpose, kick: Option<usize>) {
         if let Some((winner, waiting)) = self.locks[lock].release(cpu, &mut self.random) {
-            let hand_over = self.prices.hand_over * (1 + waiting);
+            let hand_over = self.prices.hand_over + self.prices.hand_over_waiter * waiting;
             self.events.schedule(self.now + hand_over, Event::Step(winner));
         }
         if let Some(kicked) = kick {
@@ -107,6 +110,8 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         }
         match purpose {
             Purpose::Wake(_) => self.go_on(cpu),
+            Purpose::Interrupt(_) if self.tasks.previous(cpu).is_none() => self.rest(cpu),
+            Purpose::Interrupt(_) => self.go_on(cpu),
             Purpose::Yield => self.request_decision(cpu, Cause::Yield),
             Purpose::Decide(_) => self.run_next(cpu),
         }
@@ -153,8 +158,11 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         self.events.schedule(end, Event::Step(cpu));
     }
 
-    /// A CPU becomes idle, unless it was kicked while it decided.
+    /// A CPU becomes idle, unless an interrupt arrived or it was kicked while it decided.
     fn rest(&mut self, cpu: usize) {
+        if let Some(task) = self.cpus[cpu].arrivals.pop_front() {
+            return self.handle(cpu, task);
+        }
         self.cpus[cpu].activity = Activity::Idle;
         self.cpus[cpu].enter(Account::Idle, self.now);
         if self.cpus[cpu].need_resched {

@@ -2,6 +2,7 @@
 
 use klatch_policies::TaskId;
 
+use crate::events::Cycles;
 use crate::schedulers::View;
 
 /// What a task left in a cache when it last ran.
@@ -15,6 +16,8 @@ pub(super) struct Residence {
 /// The state of all tasks, and of the CPUs as far as schedulers see it.
 pub(super) struct Tasks {
     asleep: Vec<bool>,
+    /// When each task was woken that has not run since.
+    woken_at: Vec<Option<Cycles>>,
     /// The CPU that each task occupies. A task on its way to sleep still does.
     cpu: Vec<Option<usize>>,
     pub(super) residence: Vec<Option<Residence>>,
@@ -31,6 +34,7 @@ impl Tasks {
     pub(super) fn new(tasks: usize, cpus: usize) -> Self {
         Self {
             asleep: vec![true; tasks],
+            woken_at: vec![None; tasks],
             cpu: vec![None; tasks],
             residence: vec![None; tasks],
             current: vec![None; cpus],
@@ -69,11 +73,19 @@ impl Tasks {
     }
 
     /// Wakes a task. Returns whether it enters a queue: it was asleep, and not just on its way there.
-    pub(super) fn wake(&mut self, task: TaskId) -> bool {
+    pub(super) fn wake(&mut self, task: TaskId, now: Cycles) -> bool {
         let was_asleep = std::mem::take(&mut self.asleep[task as usize]);
         let enters = was_asleep && self.cpu[task as usize].is_none();
-        self.waiting += usize::from(enters);
+        if enters {
+            self.waiting += 1;
+            self.woken_at[task as usize] = Some(now);
+        }
         enters
+    }
+
+    /// When a task was woken, if it runs for the first time since.
+    pub(super) fn take_wake_time(&mut self, task: TaskId) -> Option<Cycles> {
+        self.woken_at[task as usize].take()
     }
 
     /// An interrupt is on its way to a CPU, so no other wake-up counts on it.

@@ -6,9 +6,10 @@ use klatch_policies::goodness::Version;
 
 use crate::costs::Costs;
 use crate::machine::Hardware;
-use crate::run::{Cell, ChatSpec, Outcome, Workload, simulate};
+use crate::run::{Cell, Outcome, simulate};
 use crate::schedulers::{GoodnessKnobs, MultiqueueKnobs, O1Knobs, SchedulerSpec};
 use crate::topology::Topology;
+use crate::work::spec::{ChatSpec, Workload};
 
 pub(crate) const GOODNESS_2_3: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_3);
 pub(crate) const GOODNESS_2_4_14: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_14);

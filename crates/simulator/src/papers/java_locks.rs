@@ -8,9 +8,10 @@ use klatch_policies::o1::YieldTo;
 use super::cells::{Cells, netfinity_8500r};
 use super::{Row, gain_percent, same_sign, signed};
 use crate::costs::Costs;
-use crate::run::{Cell, Outcome, Workload};
+use crate::run::{Cell, Outcome};
 use crate::schedulers::{O1Knobs, SchedulerSpec};
 use crate::work::locks::LocksSpec;
+use crate::work::spec::Workload;
 
 const CPUS: usize = 8;
 const LOCKS: LocksSpec =
@@ -21,23 +22,13 @@ pub(super) fn rows(costs: &Costs) -> Vec<Row> {
     let [p1, p2, p3] =
         [YieldTo::BehindNext, YieldTo::Tail, YieldTo::Expired].map(|to| run(&mut cells, to, LOCKS));
     let over_p1 = [&p2, &p3].map(|other| gain_percent(p1.messages_per_s(), other.messages_per_s()));
-    vec![found(&p2), row_31(over_p1), row_32(costs, &p2)]
+    vec![row_31(over_p1), row_32(costs, &p2)]
 }
 
 fn run(cells: &mut Cells, yield_to: YieldTo, locks: LocksSpec) -> Outcome {
     let scheduler = SchedulerSpec::O1(O1Knobs { yield_to, ..O1Knobs::LINUX_2_5 });
     let (hardware, work) = (netfinity_8500r(CPUS), Workload::Locks(locks));
     cells.run(Cell { scheduler, hardware, work, placement: Vec::new(), seed: 0 })
-}
-
-fn found(tail: &Outcome) -> Row {
-    let all = tail.counts.yields.max(1) as f64;
-    let [only, same, higher, lower] = tail.counts.yields_found.map(|count| 100.0 * count as f64 / all);
-    Row::new(
-        (30, "what a yield finds, eight CPUs", "same 55-66 %, only 34-45 %, lower 0.4 %", "10 points"),
-        format!("same {same:.0} %, only {only:.0} %, higher {higher:.1} %, lower {lower:.1} %"),
-        (45.0..=76.0).contains(&same) && (24.0..=55.0).contains(&only) && lower <= 10.4,
-    )
 }
 
 fn row_31(over_p1: [f64; 2]) -> Row {

@@ -1,9 +1,12 @@
 //! Schedulers by name and knobs, as a command line gives them.
 
+use std::str::FromStr;
+
 use klatch_policies::goodness::Version;
 use klatch_policies::o1::YieldTo;
 
 use super::{GoodnessKnobs, MultiqueueKnobs, O1Knobs};
+use crate::topology::{CPUS_MAX, Topology};
 
 /// A scheduler with its knobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +20,42 @@ pub enum SchedulerSpec {
     /// Linux 2.5 with the O(1) scheduler.
     O1(O1Knobs),
     /// A first-in-first-out queue for each group of neighbouring CPUs of this size, with stealing.
-    Shards(usize),
+    Shards(ShardSize),
+}
+
+/// How many neighbouring CPUs share a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShardSize {
+    /// This many.
+    Cpus(usize),
+    /// Those of a last-level cache.
+    Llc,
+    /// Those of a node.
+    Node,
+    /// All.
+    Machine,
+}
+
+impl ShardSize {
+    /// Reads a number or the name of a level.
+    fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "llc" => Self::Llc,
+            "node" => Self::Node,
+            "machine" => Self::Machine,
+            number => Self::Cpus(number.parse().ok().filter(|cpus| (1..=CPUS_MAX).contains(cpus))?),
+        })
+    }
+
+    /// The number of CPUs on a machine.
+    pub(crate) fn cpus(self, topology: &Topology) -> usize {
+        match self {
+            Self::Cpus(cpus) => cpus,
+            Self::Llc => topology.cpus_per_llc(),
+            Self::Node => topology.cpus_per_node(),
+            Self::Machine => topology.cpus(),
+        }
+    }
 }
 
 /// Why there is no such scheduler.
@@ -52,7 +90,7 @@ impl SchedulerSpec {
             "goodness" => Self::Goodness(GoodnessKnobs::LINUX_2_4_14),
             "multiqueue" => Self::Multiqueue(MultiqueueKnobs::PUBLISHED),
             "o1" => Self::O1(O1Knobs::LINUX_2_5),
-            "shards" => Self::Shards(8),
+            "shards" => Self::Shards(ShardSize::Cpus(8)),
             _ => return Err(SpecError::Name(name.to_owned())),
         })
     }
@@ -78,7 +116,7 @@ impl SchedulerSpec {
             }
             Self::Multiqueue(_) => "previous_wins_ties=0|1",
             Self::O1(_) => "yield=1|2|3, idle_pulls_warm=0|1",
-            Self::Shards(_) => "cpus=1..4096",
+            Self::Shards(_) => "cpus=1..4096|llc|node|machine",
         }
     }
 
@@ -89,6 +127,10 @@ impl SchedulerSpec {
     pub fn with(mut self, knob: &str, value: &str) -> Result<Self, SpecError> {
         let (scheduler, knobs) = (self.name(), self.knobs());
         let wrong = || SpecError::Knob { scheduler, knob: format!("{knob}={value}"), knobs };
+        if let (Self::Shards(size), "cpus") = (&mut self, knob) {
+            *size = ShardSize::parse(value).ok_or_else(wrong)?;
+            return Ok(self);
+        }
         let number: usize = value.parse().map_err(|_| wrong())?;
         let switch = match number {
             0 => Some(false),
@@ -108,13 +150,24 @@ impl SchedulerSpec {
             (Self::Multiqueue(knobs), "previous_wins_ties") => set(&mut knobs.previous_wins_ties),
             (Self::O1(knobs), "yield") => yield_to(number).map(|yield_to| knobs.yield_to = yield_to),
             (Self::O1(knobs), "idle_pulls_warm") => set(&mut knobs.idle_pulls_warm),
-            (Self::Shards(cpus), "cpus") if (1..=crate::topology::CPUS_MAX).contains(&number) => {
-                *cpus = number;
-                Some(())
-            }
             _ => None,
         };
         done.map(|()| self).ok_or_else(wrong)
+    }
+}
+
+/// A scheduler as `NAME` or `NAME:KNOB=VALUE,…`.
+impl FromStr for SchedulerSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let (name, knobs) = text.split_once(':').unwrap_or((text, ""));
+        let mut spec = Self::named(name)?;
+        for knob in knobs.split(',').filter(|knob| !knob.is_empty()) {
+            let (knob, value) = knob.split_once('=').unwrap_or((knob, ""));
+            spec = spec.with(knob, value)?;
+        }
+        Ok(spec)
     }
 }
 

@@ -2,7 +2,7 @@
 //! searches a limit in each cell.
 
 mod blocks;
-mod lucky_cells;
+pub(crate) mod lucky_cells;
 mod order;
 mod pairs;
 mod result;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use klatch_record::{
-    CellResult, CellStatus, Estimate, METRICS, Metric, Record, STUDY_SCHEMA_NAME, StudyResult, Warning,
+    CellResult, CellStatus, Estimate, METRICS, Metric, Record, ResultKind, STUDY_SCHEMA_NAME, StudyResult,
+    Warning,
 };
 use klatch_runner::{guard_series, now};
 use klatch_stats::{Interval, stopped_interval};
@@ -75,6 +76,7 @@ pub(super) fn study_result(plan: &StudyPlan, store: &Store, mut cells: Vec<CellR
     lucky_cells::guard(&mut cells);
     StudyResult {
         schema: STUDY_SCHEMA_NAME.to_owned(),
+        kind: ResultKind::Measured,
         name: plan.name.clone(),
         question: plan.question.clone(),
         klatch: plan.build.clone(),

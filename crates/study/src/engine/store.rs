@@ -1,5 +1,5 @@
-//! The folder of a study: `study.toml`, `cells/<cell>/block-<n>/<run>.json`, and `result.json` at the end. Every record is
-//! written as soon as its run has ended, so that an interrupted study can be resumed.
+//! The folder of a study: `study.toml`, `cells/<cell>/block-<n>/<run>.json` or `cells/<cell>/seed-<n>/trial.json`, and `result.json`
+//! at the end. Every record is written as soon as its run has ended, so that an interrupted study can be resumed.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use klatch_record::{DuetStart, Record, Role, StudyResult, save, save_json};
 use klatch_runner::{RunError, make_folder, next_stem, now};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{StoreError, StudyRunError};
@@ -17,6 +18,7 @@ const STUDY: &str = "study.toml";
 const START: &str = "begun.json";
 const FAILURE: &str = "failure.json";
 const RESULT: &str = "result.json";
+const TRIAL: &str = "trial.json";
 
 /// The folder of a study in progress. It is locked, so that no other process can carry out the study.
 pub struct Store {
@@ -200,6 +202,34 @@ impl Store {
         self.folder.join("pairs").join(pair).join(format!("start-{number:03}.json"))
     }
 
+    /// A stored trial of a computed cell; `None` if it was not computed yet.
+    pub(crate) fn trial<T: DeserializeOwned>(
+        &self,
+        cell: &str,
+        seed: u32,
+    ) -> Result<Option<T>, StudyRunError> {
+        let path = self.trial_file(cell, seed);
+        if path.is_file() { read_json(&path).map(Some) } else { Ok(None) }
+    }
+
+    /// Writes a trial of a computed cell.
+    pub(crate) fn save_trial(&self, cell: &str, seed: u32, trial: &impl Serialize) -> Result<(), RunError> {
+        Ok(save_json(trial, &self.trial_file(cell, seed))?)
+    }
+
+    /// The folder of a trial of a computed cell, which is created if necessary.
+    pub(crate) fn trial_folder(&self, cell: &str, seed: u32) -> Result<PathBuf, RunError> {
+        let file = self.trial_file(cell, seed);
+        let folder = file.parent().expect("the file is in a folder").to_owned();
+        let in_out = |source| RunError::Folder { out: self.folder.clone(), source };
+        std::fs::create_dir_all(&folder).map_err(in_out)?;
+        Ok(folder)
+    }
+
+    fn trial_file(&self, cell: &str, seed: u32) -> PathBuf {
+        self.folder.join("cells").join(cell).join(format!("seed-{seed}")).join(TRIAL)
+    }
+
     /// Writes the result of the study.
     pub(crate) fn save_result(&self, result: &StudyResult) -> Result<(), StudyRunError> {
         Ok(save_json(result, &self.folder.join(RESULT))?)
@@ -226,7 +256,7 @@ fn number_of(folder: &Path, prefix: &str) -> Option<usize> {
     folder.file_name()?.to_str()?.strip_prefix(prefix)?.parse().ok().filter(|&number| number > 0)
 }
 
-fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, StudyRunError> {
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, StudyRunError> {
     let wrong = |cause: String| StoreError::Read { path: path.to_owned(), cause };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     Ok(klatch_record::read_json(&text).map_err(|error| wrong(error.to_string()))?)

@@ -4,4 +4,4 @@ mod rules;
 mod series_state;
 
 pub use rules::{Preset, Rules, StopMetric, StopRule};
-pub(crate) use series_state::{SeriesState, Visit, series_state};
+pub(crate) use series_state::{SeriesState, Settled, Visit, series_state};

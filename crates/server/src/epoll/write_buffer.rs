@@ -17,7 +17,7 @@ thread_local! {
     static SPARES: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-pub(super) enum Queue {
+pub(super) enum WriteBuffer {
     Classic {
         lines: VecDeque<Arc<[u8]>>,
         /// Bytes of the first line that are written.
@@ -34,44 +34,44 @@ pub(super) enum Queue {
     },
 }
 
-impl Queue {
-    pub(super) fn classic() -> Queue {
-        Queue::Classic { lines: VecDeque::new(), written: 0, bytes: 0, answers: Vec::new() }
+impl WriteBuffer {
+    pub(super) fn classic() -> WriteBuffer {
+        WriteBuffer::Classic { lines: VecDeque::new(), written: 0, bytes: 0, answers: Vec::new() }
     }
 
-    pub(super) fn open() -> Queue {
-        Queue::Open { buffer: Vec::new(), written: 0 }
+    pub(super) fn open() -> WriteBuffer {
+        WriteBuffer::Open { buffer: Vec::new(), written: 0 }
     }
 
-    /// Number of bytes in the queue.
+    /// Number of bytes in the buffer.
     pub(super) fn len(&self) -> usize {
         match self {
-            Queue::Classic { written, bytes, answers, .. } => bytes - written + answers.len(),
-            Queue::Open { buffer, written } => buffer.len() - written,
+            WriteBuffer::Classic { written, bytes, answers, .. } => bytes - written + answers.len(),
+            WriteBuffer::Open { buffer, written } => buffer.len() - written,
         }
     }
 
-    /// Takes a delivery that waits for [`Queue::flush`].
+    /// Takes a delivery that waits for [`WriteBuffer::flush`].
     pub(super) fn push(&mut self, line: &Arc<[u8]>) {
         self.close_answers();
         match self {
-            Queue::Classic { lines, bytes, .. } => {
+            WriteBuffer::Classic { lines, bytes, .. } => {
                 *bytes += line.len();
                 lines.push_back(Arc::clone(line));
             }
-            Queue::Open { buffer, .. } => add(buffer, line),
+            WriteBuffer::Open { buffer, .. } => add(buffer, line),
         }
     }
 
-    /// Takes a line that is no delivery and waits for [`Queue::flush`].
+    /// Takes a line that is no delivery and waits for [`WriteBuffer::flush`].
     pub(super) fn push_answer(&mut self, line: &Arc<[u8]>) {
-        let (Queue::Classic { answers: buffer, .. } | Queue::Open { buffer, .. }) = self;
+        let (WriteBuffer::Classic { answers: buffer, .. } | WriteBuffer::Open { buffer, .. }) = self;
         add(buffer, line);
     }
 
     /// Later lines are not written together with the answers.
     fn close_answers(&mut self) {
-        if let Queue::Classic { lines, bytes, answers, .. } = self
+        if let WriteBuffer::Classic { lines, bytes, answers, .. } = self
             && !answers.is_empty()
         {
             *bytes += answers.len();
@@ -89,7 +89,7 @@ impl Queue {
         let done = if self.len() == 0 { write_some(line, &mut write)? } else { 0 };
         if done < line.len() {
             self.push(line);
-            let (Queue::Classic { written, .. } | Queue::Open { written, .. }) = self;
+            let (WriteBuffer::Classic { written, .. } | WriteBuffer::Open { written, .. }) = self;
             *written += done;
         }
         Ok(())
@@ -98,13 +98,13 @@ impl Queue {
     /// Forgets what waits, but for the rest of what is partly written, and takes a last line.
     pub(super) fn end_with(&mut self, last: &Arc<[u8]>) {
         match self {
-            Queue::Classic { lines, written, bytes, answers } => {
+            WriteBuffer::Classic { lines, written, bytes, answers } => {
                 answers.clear();
                 lines.truncate(usize::from(*written > 0));
                 lines.push_back(Arc::clone(last));
                 *bytes = lines.iter().map(|line| line.len()).sum();
             }
-            Queue::Open { buffer, written } => {
+            WriteBuffer::Open { buffer, written } => {
                 let mut rest = *written;
                 while rest > 0 && rest < buffer.len() && buffer[rest - 1] != b'\n' {
                     rest += 1;
@@ -121,7 +121,7 @@ impl Queue {
         mut write: impl FnMut(&[u8]) -> Result<usize, Errno>,
     ) -> Result<(), Errno> {
         match self {
-            Queue::Classic { lines, written, bytes, answers } => {
+            WriteBuffer::Classic { lines, written, bytes, answers } => {
                 while let Some(line) = lines.front() {
                     let done = write_some(&line[*written..], &mut write)?;
                     *written += done;
@@ -142,8 +142,8 @@ impl Queue {
                     }
                 }
             }
-            Queue::Open { buffer, .. } if buffer.is_empty() => {}
-            Queue::Open { buffer, written } => {
+            WriteBuffer::Open { buffer, .. } if buffer.is_empty() => {}
+            WriteBuffer::Open { buffer, written } => {
                 *written += write_some(&buffer[*written..], &mut write)?;
                 if *written == buffer.len() {
                     *written = 0;
@@ -216,102 +216,102 @@ mod tests {
         text.as_bytes().into()
     }
 
-    fn give(queue: &mut Queue, sink: &mut Sink, lines: &[&str]) {
+    fn give(buffer: &mut WriteBuffer, sink: &mut Sink, lines: &[&str]) {
         for text in lines {
-            queue.take(&line(text), |bytes| sink.write(bytes)).unwrap();
+            buffer.take(&line(text), |bytes| sink.write(bytes)).unwrap();
         }
     }
 
-    fn push(queue: &mut Queue, lines: &[&str]) {
-        lines.iter().for_each(|text| queue.push(&line(text)));
+    fn push(buffer: &mut WriteBuffer, lines: &[&str]) {
+        lines.iter().for_each(|text| buffer.push(&line(text)));
     }
 
     #[test]
     fn classic_writes_each_line_at_once() {
-        let (mut queue, mut sink) = (Queue::classic(), Sink { space: 100, ..Sink::default() });
-        give(&mut queue, &mut sink, &["one", "two"]);
+        let (mut buffer, mut sink) = (WriteBuffer::classic(), Sink { space: 100, ..Sink::default() });
+        give(&mut buffer, &mut sink, &["one", "two"]);
         assert_eq!(sink.writes, [b"one", b"two"]);
-        assert_eq!(queue.len(), 0);
+        assert_eq!(buffer.len(), 0);
     }
 
     #[test]
     fn classic_writes_each_line_by_itself_after_a_full_buffer_too() {
-        let (mut queue, mut sink) = (Queue::classic(), Sink { space: 2, ..Sink::default() });
-        give(&mut queue, &mut sink, &["one", "two", "three"]);
-        assert_eq!(queue.len(), 9);
+        let (mut buffer, mut sink) = (WriteBuffer::classic(), Sink { space: 2, ..Sink::default() });
+        give(&mut buffer, &mut sink, &["one", "two", "three"]);
+        assert_eq!(buffer.len(), 9);
         sink.space = 5;
-        queue.flush(|bytes| sink.write(bytes)).unwrap();
-        assert_eq!(queue.len(), 4);
+        buffer.flush(|bytes| sink.write(bytes)).unwrap();
+        assert_eq!(buffer.len(), 4);
         sink.space = 100;
-        queue.flush(|bytes| sink.write(bytes)).unwrap();
-        assert_eq!(queue.len(), 0);
-        give(&mut queue, &mut sink, &["four"]);
+        buffer.flush(|bytes| sink.write(bytes)).unwrap();
+        assert_eq!(buffer.len(), 0);
+        give(&mut buffer, &mut sink, &["four"]);
         let expected: [&[u8]; 6] = [b"on", b"e", b"two", b"t", b"hree", b"four"];
         assert_eq!(sink.writes, expected);
     }
 
     #[test]
     fn classic_writes_each_line_that_waited_by_itself() {
-        let (mut queue, mut sink) = (Queue::classic(), Sink { space: 100, ..Sink::default() });
-        push(&mut queue, &["one", "two"]);
+        let (mut buffer, mut sink) = (WriteBuffer::classic(), Sink { space: 100, ..Sink::default() });
+        push(&mut buffer, &["one", "two"]);
         assert!(sink.writes.is_empty());
-        queue.flush(|bytes| sink.write(bytes)).unwrap();
+        buffer.flush(|bytes| sink.write(bytes)).unwrap();
         assert_eq!(sink.writes, [b"one", b"two"]);
     }
 
     #[test]
     fn classic_writes_answers_together_but_no_delivery_with_them() {
-        let (mut queue, mut sink) = (Queue::classic(), Sink { space: 100, ..Sink::default() });
-        let answer = |queue: &mut Queue, text: &str| queue.push_answer(&line(text));
-        answer(&mut queue, "one");
-        answer(&mut queue, "two");
-        give(&mut queue, &mut sink, &["three", "four"]);
-        answer(&mut queue, "five");
-        assert_eq!((queue.len(), sink.writes.len()), (19, 0), "a delivery does not overtake answers");
-        queue.flush(|bytes| sink.write(bytes)).unwrap();
+        let (mut buffer, mut sink) = (WriteBuffer::classic(), Sink { space: 100, ..Sink::default() });
+        let answer = |buffer: &mut WriteBuffer, text: &str| buffer.push_answer(&line(text));
+        answer(&mut buffer, "one");
+        answer(&mut buffer, "two");
+        give(&mut buffer, &mut sink, &["three", "four"]);
+        answer(&mut buffer, "five");
+        assert_eq!((buffer.len(), sink.writes.len()), (19, 0), "a delivery does not overtake answers");
+        buffer.flush(|bytes| sink.write(bytes)).unwrap();
         let expected: [&[u8]; 4] = [b"onetwo", b"three", b"four", b"five"];
         assert_eq!(sink.writes, expected);
-        give(&mut queue, &mut sink, &["six"]);
+        give(&mut buffer, &mut sink, &["six"]);
         assert_eq!(sink.writes.last().unwrap(), b"six", "nothing waits any more");
     }
 
     #[test]
     fn classic_goes_on_where_a_jam_stopped_answers() {
         for space in 0..6 {
-            let (mut queue, mut sink) = (Queue::classic(), Sink { space, ..Sink::default() });
-            queue.push_answer(&line("one"));
-            queue.push_answer(&line("two"));
-            queue.flush(|bytes| sink.write(bytes)).unwrap();
-            queue.push_answer(&line("three"));
-            assert_eq!(queue.len(), 11 - space);
+            let (mut buffer, mut sink) = (WriteBuffer::classic(), Sink { space, ..Sink::default() });
+            buffer.push_answer(&line("one"));
+            buffer.push_answer(&line("two"));
+            buffer.flush(|bytes| sink.write(bytes)).unwrap();
+            buffer.push_answer(&line("three"));
+            assert_eq!(buffer.len(), 11 - space);
             sink.space = 100;
-            queue.flush(|bytes| sink.write(bytes)).unwrap();
+            buffer.flush(|bytes| sink.write(bytes)).unwrap();
             assert_eq!(sink.writes.concat(), b"onetwothree", "space for {space}");
-            assert_eq!(queue.len(), 0);
+            assert_eq!(buffer.len(), 0);
         }
     }
 
     #[test]
     fn open_writes_all_together() {
-        let (mut queue, mut sink) = (Queue::open(), Sink { space: 100, ..Sink::default() });
-        push(&mut queue, &["one", "two", "three"]);
+        let (mut buffer, mut sink) = (WriteBuffer::open(), Sink { space: 100, ..Sink::default() });
+        push(&mut buffer, &["one", "two", "three"]);
         assert!(sink.writes.is_empty());
-        assert_eq!(queue.len(), 11);
-        queue.flush(|bytes| sink.write(bytes)).unwrap();
+        assert_eq!(buffer.len(), 11);
+        buffer.flush(|bytes| sink.write(bytes)).unwrap();
         assert_eq!(sink.writes, [b"onetwothree"]);
-        assert_eq!(queue.len(), 0);
+        assert_eq!(buffer.len(), 0);
     }
 
     #[test]
     fn open_goes_on_where_a_jam_stopped_it() {
         for space in 1..11 {
-            let (mut queue, mut sink) = (Queue::open(), Sink { space, ..Sink::default() });
-            push(&mut queue, &["one", "two"]);
-            queue.flush(|bytes| sink.write(bytes)).unwrap();
-            push(&mut queue, &["three"]);
-            assert_eq!(queue.len(), 11 - space.min(6));
+            let (mut buffer, mut sink) = (WriteBuffer::open(), Sink { space, ..Sink::default() });
+            push(&mut buffer, &["one", "two"]);
+            buffer.flush(|bytes| sink.write(bytes)).unwrap();
+            push(&mut buffer, &["three"]);
+            assert_eq!(buffer.len(), 11 - space.min(6));
             sink.space = 100;
-            queue.flush(|bytes| sink.write(bytes)).unwrap();
+            buffer.flush(|bytes| sink.write(bytes)).unwrap();
             assert_eq!(sink.writes.concat(), b"onetwothree", "space for {space}");
         }
     }
@@ -326,25 +326,25 @@ mod tests {
             (8, "one\ntwo\nend\n"),
             (10, "one\ntwo\nthree\nend\n"),
         ] {
-            for mut queue in [Queue::classic(), Queue::open()] {
+            for mut buffer in [WriteBuffer::classic(), WriteBuffer::open()] {
                 let mut sink = Sink { space, ..Sink::default() };
-                push(&mut queue, &["one\n", "two\n", "three\n"]);
-                queue.flush(|bytes| sink.write(bytes)).unwrap();
-                queue.end_with(&line("end\n"));
+                push(&mut buffer, &["one\n", "two\n", "three\n"]);
+                buffer.flush(|bytes| sink.write(bytes)).unwrap();
+                buffer.end_with(&line("end\n"));
                 sink.space = 100;
-                queue.flush(|bytes| sink.write(bytes)).unwrap();
+                buffer.flush(|bytes| sink.write(bytes)).unwrap();
                 assert_eq!(sink.writes.concat(), expected.as_bytes(), "space for {space}");
-                assert_eq!(queue.len(), 0);
+                assert_eq!(buffer.len(), 0);
             }
         }
     }
 
     #[test]
     fn a_broken_connection_is_an_error() {
-        assert_eq!(Queue::classic().take(&line("one"), |_| Err(Errno::PIPE)), Err(Errno::PIPE));
-        for mut queue in [Queue::classic(), Queue::open()] {
-            push(&mut queue, &["one"]);
-            assert_eq!(queue.flush(|_| Err(Errno::PIPE)), Err(Errno::PIPE));
+        assert_eq!(WriteBuffer::classic().take(&line("one"), |_| Err(Errno::PIPE)), Err(Errno::PIPE));
+        for mut buffer in [WriteBuffer::classic(), WriteBuffer::open()] {
+            push(&mut buffer, &["one"]);
+            assert_eq!(buffer.flush(|_| Err(Errno::PIPE)), Err(Errno::PIPE));
         }
     }
 }

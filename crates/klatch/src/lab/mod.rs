@@ -1,0 +1,172 @@
+//! `klatch lab`: lab studies, single boots and the init process of the emulated machine.
+
+mod study;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use klatch_lab::{
+    Boot, Image, Job, Kernel, LabError, START_US, boot, find_program, guest, java_runtime, kernel_file,
+    require_qemu, shell,
+};
+use klatch_record::error_chain;
+use klatch_study::ComputedError;
+
+use crate::INTERRUPTED;
+use crate::output::{print, print_error};
+use study::Run;
+
+/// Run studies in an emulated machine with a pinned kernel
+///
+/// The clock of the machine counts instructions, so two boots give the same numbers to the last digit.
+#[derive(Args)]
+pub(crate) struct Lab {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Run a lab study, one boot per configuration; list the studies if no name is given
+    ///
+    /// Exit status: 0 all configurations have results, 1 some failed, 2 could not run.
+    Run(Run),
+    /// Boot once and run one command of klatch in the machine
+    Exec(Exec),
+    /// Boot with a shell on this terminal, in real time; needs busybox
+    Shell(Machine),
+    /// Init process of the emulated machine
+    #[command(hide = true)]
+    Guest,
+}
+
+#[derive(Args)]
+struct Machine {
+    /// Kernel to boot, by the start of its version
+    #[arg(long, default_value = "6.18")]
+    kernel: String,
+    /// Number of CPUs of the machine
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    cpus: u32,
+    /// Size of its memory
+    #[arg(long, default_value_t = 1024, value_name = "MB")]
+    memory: u32,
+    /// Seed of the machine's random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u32,
+}
+
+#[derive(Args)]
+struct Exec {
+    #[command(flatten)]
+    machine: Machine,
+    /// Longest time, on this machine's clock
+    #[arg(long, default_value_t = 900, value_name = "SECONDS")]
+    limit: u64,
+    /// Add a Java runtime, made from the JDK of this java program
+    #[arg(long, value_name = "PATH")]
+    java: Option<PathBuf>,
+    /// Command of klatch with its arguments, without `klatch` itself
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl Lab {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let done = match self.action {
+            Action::Run(run) => run.execute(),
+            Action::Exec(exec) => exec.execute(),
+            Action::Shell(machine) => machine.shell(),
+            Action::Guest => guest().map(|()| ExitCode::SUCCESS).map_err(anyhow::Error::from),
+        };
+        match done {
+            Err(error) if is_interrupt(&error) => {
+                print_error(format_args!("klatch: {}", error_chain(error.as_ref())));
+                Ok(ExitCode::from(INTERRUPTED))
+            }
+            done => done,
+        }
+    }
+}
+
+/// Whether the error, or a cause of it, is an interrupt.
+fn is_interrupt(error: &anyhow::Error) -> bool {
+    let in_study = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref(), Some(ComputedError::Compute(LabError::Interrupted)))
+    };
+    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(LabError::Interrupted)) || in_study(cause))
+}
+
+/// A flag that Ctrl-C sets. Boots check it and remove their files from `TMPDIR`, which are large.
+fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let handler = Arc::clone(&interrupted);
+    crate::interrupt::on_interrupt(move || handler.store(true, Ordering::Relaxed))?;
+    Ok(interrupted)
+}
+
+/// Root image: this program, its libraries, and a Java runtime if requested.
+fn image(java: Option<&Path>) -> Result<Image, LabError> {
+    let mut image = Image::of_this_program()?;
+    if let Some(java) = java {
+        image.add_folder("/java", &java_runtime(java, |progress| print_error(progress))?)?;
+    }
+    Ok(image)
+}
+
+fn kernel(name: &str) -> Result<PathBuf, LabError> {
+    let known = || Kernel::all().iter().map(|kernel| kernel.name).collect::<Vec<_>>().join(", ");
+    let kernel = Kernel::find(name);
+    let kernel = kernel.ok_or_else(|| LabError::NoKernel { name: name.to_owned(), names: known() })?;
+    require_qemu()?;
+    kernel_file(kernel, |progress| print_error(progress))
+}
+
+impl Machine {
+    fn boot<'a>(&self, kernel: &'a Path, image: Image, interrupted: &'a AtomicBool) -> Boot<'a> {
+        Boot {
+            kernel,
+            image,
+            cpus: self.cpus,
+            memory_mb: self.memory,
+            seed: self.seed,
+            job: Job { commands: Vec::new(), start_us: START_US },
+            limit: Duration::MAX,
+            interrupted,
+        }
+    }
+
+    fn shell(self) -> anyhow::Result<ExitCode> {
+        let kernel = kernel(&self.kernel)?;
+        let mut image = image(None)?;
+        let busybox = find_program("busybox", "busybox-static")?;
+        image.add_program("/bin/busybox", &busybox)?;
+        for name in ["sh", "ls", "cat", "ps", "top", "mount", "dmesg", "poweroff", "grep", "vi", "sleep"] {
+            image.add_link(&format!("/bin/{name}"), "busybox");
+        }
+        print_error("the machine has klatch at /klatch; `exit` stops it");
+        let interrupted = interrupted()?;
+        shell(&self.boot(&kernel, image, &interrupted))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Exec {
+    fn execute(self) -> anyhow::Result<ExitCode> {
+        let kernel = kernel(&self.machine.kernel)?;
+        let interrupted = interrupted()?;
+        let mut machine = self.machine.boot(&kernel, image(self.java.as_deref())?, &interrupted);
+        machine.job.commands = vec![self.command];
+        machine.limit = Duration::from_secs(self.limit);
+        let answer = boot(&machine)?;
+        let step = answer.steps.first().context("the machine ran no command")?;
+        print(&step.stdout);
+        print_error(step.stderr.trim_end());
+        Ok(ExitCode::from(step.status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1)))
+    }
+}

@@ -1,0 +1,92 @@
+//! A Java application server with its database on another machine, from the 2005 study: Trade and SPECjAppServer.
+//!
+//! The study does not give the parts of a request. Those here were fixed before the rows were computed: more clients than eight CPUs can
+//! serve, and a monitor that such a load holds for about half of the time.
+
+use std::ops::Range;
+
+use klatch_policies::o1::YieldTo;
+
+use super::cells::{Cells, GOODNESS_2_4_14, netfinity_8500r};
+use super::{Row, gain_percent, same_sign, signed};
+use crate::machine::Hardware;
+use crate::run::{Cell, Outcome};
+use crate::schedulers::{O1Knobs, SchedulerSpec};
+use crate::topology::Topology;
+use crate::work::requests::RequestsSpec;
+use crate::work::spec::Workload;
+
+const REQUESTS: RequestsSpec = RequestsSpec {
+    clients: 300,
+    servers: 1,
+    threads: 50,
+    think_us: 50_000,
+    service_us: 4_000,
+    calls: 3,
+    database_us: 3_000,
+    locks: 1,
+    hold_us: 340,
+    requests: 10_000,
+};
+
+/// O(1) whose yields move to the tail of the task's list, as in the study's distributions.
+const TAIL: SchedulerSpec = SchedulerSpec::O1(O1Knobs { yield_to: YieldTo::Tail, ..O1Knobs::LINUX_2_5 });
+/// The same whose idle CPUs also pull tasks that are cache-hot elsewhere, as in the patch D7.
+const PULLS_WARM: SchedulerSpec =
+    SchedulerSpec::O1(O1Knobs { yield_to: YieldTo::Tail, idle_pulls_warm: true, ..O1Knobs::LINUX_2_5 });
+
+pub(super) fn rows(cells: &mut Cells) -> Vec<Row> {
+    let [old, o1, warm] =
+        [GOODNESS_2_4_14, TAIL, PULLS_WARM].map(|scheduler| run(cells, scheduler, 8, REQUESTS, &[]));
+    vec![found(&o1), row_33(&old, &o1, &warm), nodes(cells)]
+}
+
+fn run(
+    cells: &mut Cells,
+    scheduler: SchedulerSpec,
+    cpus: usize,
+    work: RequestsSpec,
+    placement: &[Range<usize>],
+) -> Outcome {
+    // The xSeries 440 has nodes of four CPUs.
+    let hardware = Hardware { topology: Topology::nodes(cpus / 4, 4), ..netfinity_8500r(cpus) };
+    let work = Workload::Requests(work);
+    cells.run(Cell { scheduler, hardware, work, placement: placement.to_vec(), seed: 0 })
+}
+
+fn found(tail: &Outcome) -> Row {
+    let all = tail.counts.yields.max(1) as f64;
+    let [only, same, higher, lower] = tail.counts.yields_found.map(|count| 100.0 * count as f64 / all);
+    Row::new(
+        (30, "what a yield finds, eight CPUs", "same 55-66 %, only 34-45 %, lower 0.4 %", "10 points"),
+        format!("same {same:.0} %, only {only:.0} %, higher {higher:.1} %, lower {lower:.1} %"),
+        (45.0..=76.0).contains(&same) && (24.0..=55.0).contains(&only) && lower <= 10.4,
+    )
+}
+
+fn row_33(old: &Outcome, o1: &Outcome, warm: &Outcome) -> Row {
+    let gains = [(old, o1), (o1, warm)]
+        .map(|(before, after)| gain_percent(before.messages_per_s(), after.messages_per_s()));
+    let what = "requests: O(1) with the cache-hot test, after 2.4; without the test";
+    Row::new(
+        (33, what, "-14 %; +16 %", "sign"),
+        signed(&gains),
+        same_sign(gains[0], -14.0) && same_sign(gains[1], 16.0),
+    )
+}
+
+/// Factors from four to eight CPUs: with one server, with two, and with two that are bound to a node each.
+fn nodes(cells: &mut Cells) -> Row {
+    let two = RequestsSpec { servers: 2, ..REQUESTS };
+    let bound: [Range<usize>; 2] = [0..4, 4..8];
+    let four = run(cells, TAIL, 4, REQUESTS, &[]).messages_per_s();
+    let factors = [(REQUESTS, &[][..]), (two, &[]), (two, &bound)]
+        .map(|(work, placement)| run(cells, TAIL, 8, work, placement).messages_per_s() / four);
+    let near =
+        factors.iter().zip([1.1, 1.3, 1.6]).all(|(factor, published)| (factor - published).abs() <= 0.2);
+    Row::new(
+        (34, "four to eight CPUs: one server, two, two bound to nodes", "1.1, 1.3, 1.6", "order, 0.2"),
+        factors.map(|factor| format!("{factor:.2}")).join(", "),
+        near && factors.is_sorted(),
+    )
+}

@@ -1,0 +1,196 @@
+//! Workloads by name and settings, as a command line and a study file give them.
+
+use super::hackbench::HackbenchSpec;
+use super::locks::LocksSpec;
+use super::requests::RequestsSpec;
+
+/// What runs on a simulated machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// VolanoMark's chat, with four threads per user.
+    Chat(ChatSpec),
+    /// Threads that contend for monitors.
+    Locks(LocksSpec),
+    /// Requests to a server that asks a database.
+    Requests(RequestsSpec),
+    /// Processes that send messages in groups.
+    Hackbench(HackbenchSpec),
+}
+
+/// Rooms, messages and memory of a chat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChatSpec {
+    /// Rooms of 20 users with four threads each.
+    pub rooms: usize,
+    /// Messages that each user sends.
+    pub count: u64,
+    /// Heap of each process. Collections are the rarer the larger it is.
+    pub heap_mb: u64,
+}
+
+/// Why there is no such workload.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum WorkError {
+    /// The name is unknown.
+    #[error("there is no simulated workload `{0}`; there are {names}", names = Workload::NAMES.join(", "))]
+    Name(String),
+    /// The workload has no such setting, or the value is outside its range.
+    #[error(
+        "`{setting}` is not a setting of `{work}` with a value that it accepts; its settings: {settings}"
+    )]
+    Setting {
+        /// The name of the workload.
+        work: &'static str,
+        /// Name and value as given.
+        setting: String,
+        /// All settings with their ranges.
+        settings: &'static str,
+    },
+}
+
+impl Workload {
+    /// The names of all workloads.
+    pub const NAMES: [&str; 4] = ["chat", "locks", "requests", "hackbench"];
+
+    /// The workload with this name and its default settings: VolanoMark's ten rooms, locks that are contended on eight CPUs, a server
+    /// that such a machine can just carry, and ten groups.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn named(name: &str) -> Result<Self, WorkError> {
+        Ok(match name {
+            "chat" => Self::Chat(ChatSpec { rooms: 10, count: 60, heap_mb: 64 }),
+            "locks" => Self::Locks(LocksSpec {
+                threads: 64,
+                locks: 4,
+                think_us: 200,
+                hold_us: 20,
+                sections: 500,
+                futex: false,
+            }),
+            "requests" => Self::Requests(RequestsSpec {
+                clients: 100,
+                servers: 1,
+                threads: 50,
+                think_us: 50_000,
+                service_us: 4_000,
+                calls: 3,
+                database_us: 3_000,
+                locks: 4,
+                hold_us: 50,
+                requests: 10_000,
+            }),
+            "hackbench" => Self::Hackbench(HackbenchSpec { groups: 10, loops: 20 }),
+            _ => return Err(WorkError::Name(name.to_owned())),
+        })
+    }
+
+    /// The name of the workload.
+    pub fn name(&self) -> &'static str {
+        let [chat, locks, requests, hackbench] = Self::NAMES;
+        match self {
+            Self::Chat(_) => chat,
+            Self::Locks(_) => locks,
+            Self::Requests(_) => requests,
+            Self::Hackbench(_) => hackbench,
+        }
+    }
+
+    /// What its score counts.
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Self::Chat(_) | Self::Hackbench(_) => "messages",
+            Self::Locks(_) => "critical sections",
+            Self::Requests(_) => "requests",
+        }
+    }
+
+    /// Its settings with their ranges.
+    pub fn settings(&self) -> &'static str {
+        match self {
+            Self::Chat(_) => "rooms=1..2000, count=1..10000, heap_mb=1..1000000",
+            Self::Locks(_) => {
+                "threads=1..65535, locks=1..65535, think_us=1..1000000, hold_us=1..1000000, count=10..1000000, futex=0|1"
+            }
+            Self::Requests(_) => {
+                "clients=1..65535, servers=1..6, threads=1..10000, think_us=1..10000000, service_us=1..1000000, calls=0..100, \
+                 database_us=1..10000000, locks=1..65535, hold_us=1..1000, count=100..100000000"
+            }
+            Self::Hackbench(_) => "groups=1..2500, loops=1..100000",
+        }
+    }
+
+    /// The same workload with another value for a setting.
+    ///
+    /// # Errors
+    /// It has no such setting, or the setting does not accept the value.
+    pub fn with(mut self, setting: &str, value: &str) -> Result<Self, WorkError> {
+        let (work, settings) = (self.name(), self.settings());
+        let wrong = || WorkError::Setting { work, setting: format!("{setting}={value}"), settings };
+        let number: u64 = value.parse().map_err(|_| wrong())?;
+        self.set(setting, number).map(|()| self).ok_or_else(wrong)
+    }
+
+    fn set(&mut self, setting: &str, number: u64) -> Option<()> {
+        let within = |low: u64, high: u64| (low..=high).contains(&number).then_some(number);
+        let size = |low: u64, high: u64| within(low, high).map(|number| number as usize);
+        match (self, setting) {
+            (Self::Chat(chat), "rooms") => chat.rooms = size(1, 2_000)?,
+            (Self::Chat(chat), "count") => chat.count = within(1, 10_000)?,
+            (Self::Chat(chat), "heap_mb") => chat.heap_mb = within(1, 1_000_000)?,
+            (Self::Locks(locks), "threads") => locks.threads = size(1, 65_535)?,
+            (Self::Locks(locks), "locks") => locks.locks = size(1, 65_535)?,
+            (Self::Locks(locks), "think_us") => locks.think_us = within(1, 1_000_000)?,
+            (Self::Locks(locks), "hold_us") => locks.hold_us = within(1, 1_000_000)?,
+            (Self::Locks(locks), "count") => locks.sections = within(10, 1_000_000)?,
+            (Self::Locks(locks), "futex") => locks.futex = within(0, 1)? == 1,
+            (Self::Requests(of), "clients") => of.clients = size(1, 65_535)?,
+            // One group of CPUs for each, at most.
+            (Self::Requests(of), "servers") => of.servers = size(1, 6)?,
+            (Self::Requests(of), "threads") => of.threads = size(1, 10_000)?,
+            (Self::Requests(of), "think_us") => of.think_us = within(1, 10_000_000)?,
+            (Self::Requests(of), "service_us") => of.service_us = within(1, 1_000_000)?,
+            (Self::Requests(of), "calls") => of.calls = within(0, 100)?,
+            (Self::Requests(of), "database_us") => of.database_us = within(1, 10_000_000)?,
+            (Self::Requests(of), "locks") => of.locks = size(1, 65_535)?,
+            (Self::Requests(of), "hold_us") => of.hold_us = within(1, 1_000)?,
+            (Self::Requests(of), "count") => of.requests = within(100, 100_000_000)?,
+            (Self::Hackbench(of), "groups") => of.groups = size(1, 2_500)?,
+            (Self::Hackbench(of), "loops") => of.loops = within(1, 100_000)?,
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every setting that the text names accepts both ends of its range, and nothing beyond.
+    #[test]
+    fn settings_are_what_their_text_says() {
+        for name in Workload::NAMES {
+            let work = Workload::named(name).unwrap();
+            assert_eq!(work.name(), name);
+            for setting in work.settings().split(", ") {
+                let (setting, range) = setting.split_once('=').unwrap();
+                let (low, high) = range.split_once("..").or_else(|| range.split_once('|')).unwrap();
+                for value in [low, high] {
+                    assert!(work.with(setting, value).is_ok(), "{name}: {setting}={value}");
+                }
+                let beyond = (high.parse::<u64>().unwrap() + 1).to_string();
+                let error = work.with(setting, &beyond).unwrap_err().to_string();
+                assert!(error.contains(&format!("`{setting}={beyond}`")) && error.contains(name), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_workloads_and_settings_are_refused_with_what_there_is() {
+        let error = Workload::named("specjbb").unwrap_err().to_string();
+        assert!(error.contains("`specjbb`") && error.contains("requests, hackbench"), "{error}");
+        let error = Workload::named("chat").unwrap().with("room", "5").unwrap_err().to_string();
+        assert!(error.contains("`room=5`") && error.contains("rooms=1..2000"), "{error}");
+    }
+}

@@ -1,0 +1,116 @@
+//! Simulates the trials of a study.
+
+use std::convert::Infallible;
+use std::ops::Range;
+use std::path::Path;
+
+use klatch_record::ResultKind;
+use klatch_simulator::{Account, Cell, Outcome, Workload, simulate};
+use serde::{Deserialize, Serialize};
+
+use super::expand::SimulatedJob;
+use crate::computed::Computer;
+
+/// Computes a metric from an outcome.
+type Metric = fn(&Outcome) -> f64;
+
+/// The metrics of a simulated trial by name. The first is that of the rules unless a study names another.
+pub(super) const METRICS: [(&str, Metric); 16] = [
+    ("messages_per_s", Outcome::messages_per_s),
+    ("run_queue_latency_p50_us", |outcome| outcome.latency_us(0.5)),
+    ("run_queue_latency_p90_us", |outcome| outcome.latency_us(0.9)),
+    ("run_queue_latency_p99_us", |outcome| outcome.latency_us(0.99)),
+    ("run_queue_latency_p999_us", |outcome| outcome.latency_us(0.999)),
+    ("run_queue_length", Outcome::queue_length_mean),
+    ("idle_share", |outcome| outcome.share(Account::Idle)),
+    ("spin_share", |outcome| outcome.share(Account::Spin)),
+    ("kernel_share", Outcome::kernel_share),
+    ("decisions_per_message", |outcome| per_message(outcome, outcome.counts.decisions)),
+    ("yields_per_message", |outcome| per_message(outcome, outcome.counts.yields)),
+    ("wakeups_per_message", |outcome| per_message(outcome, outcome.counts.wakeups)),
+    ("elements_per_decision", |outcome| {
+        outcome.counts.elements as f64 / outcome.counts.decisions.max(1) as f64
+    }),
+    ("migrations_per_message", |outcome| per_message(outcome, outcome.counts.migrations.iter().sum())),
+    ("far_migrations_per_message", |outcome| {
+        per_message(outcome, outcome.counts.migrations.last().copied().unwrap_or(0))
+    }),
+    ("lock_contended_share", |outcome| {
+        outcome.counts.locks.contended as f64 / outcome.counts.locks.acquired.max(1) as f64
+    }),
+];
+
+fn per_message(outcome: &Outcome, count: u64) -> f64 {
+    count as f64 / outcome.counts.messages as f64
+}
+
+/// The names of all metrics.
+pub fn simulated_metrics() -> Vec<&'static str> {
+    METRICS.iter().map(|(name, _)| *name).collect()
+}
+
+/// The stored result of a simulated run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SimulatedTrial {
+    /// Always `simulated`: nothing in it is measured.
+    pub kind: ResultKind,
+    /// The seed of the run.
+    pub seed: u32,
+    /// SHA-256 of the names and values of the costs.
+    pub costs: String,
+    /// Metrics by name; `time_us_per_message.ACCOUNT` is the CPU time of all CPUs in an account.
+    pub metrics: Vec<(String, f64)>,
+    /// All counts.
+    pub outcome: serde_json::Value,
+}
+
+/// Simulates trials.
+pub struct Simulator;
+
+impl Computer for Simulator {
+    type Job = SimulatedJob;
+    type Trial = SimulatedTrial;
+    type Error = Infallible;
+
+    fn compute(&self, job: &SimulatedJob, seed: u32, _folder: &Path) -> Result<SimulatedTrial, Infallible> {
+        let cell = Cell {
+            scheduler: job.scheduler,
+            hardware: job.hardware,
+            work: job.work,
+            placement: if job.pinned { shares(job) } else { Vec::new() },
+            seed: seed.into(),
+        };
+        let outcome = simulate(&cell, &job.costs);
+        let metrics = METRICS.iter().map(|(name, value)| ((*name).to_owned(), value(&outcome)));
+        let account = |account: Account| {
+            (format!("time_us_per_message.{}", account.name()), outcome.us_per_message(account))
+        };
+        Ok(SimulatedTrial {
+            kind: ResultKind::Simulated,
+            seed,
+            costs: job.costs.hash(),
+            metrics: metrics.chain(Account::ALL.map(account)).collect(),
+            outcome: serde_json::to_value(&outcome).expect("an outcome is plain JSON"),
+        })
+    }
+
+    fn failure<'a>(&self, _trial: &'a SimulatedTrial) -> Option<&'a str> {
+        None
+    }
+
+    fn metrics(&self, trial: &SimulatedTrial) -> Vec<(String, f64)> {
+        trial.metrics.clone()
+    }
+}
+
+/// The CPUs of each process: equal parts of the machine, in order.
+fn shares(job: &SimulatedJob) -> Vec<Range<usize>> {
+    let processes = match job.work {
+        // Client and server.
+        Workload::Chat(_) => 2,
+        Workload::Requests(of) => of.servers,
+        Workload::Locks(_) | Workload::Hackbench(_) => 1,
+    };
+    let cpus = job.hardware.topology.cpus();
+    (0..processes).map(|part| part * cpus / processes..(part + 1) * cpus / processes).collect()
+}

@@ -1,0 +1,80 @@
+//! Study files of the simulator, as data.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::file::{AnyScalar, Axis, OneOrMany, Scalar, Source, StudyFileError};
+
+/// Values of an axis, with their position in the file.
+pub(super) type Values = Spanned<Axis<Scalar>>;
+
+/// A study of the simulator: every list is an axis, and every combination of the axes is a cell.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "A study of Klatch's simulator")]
+pub(super) struct SimulatedFile {
+    /// The question that the study answers, in words.
+    pub(super) question: String,
+    /// Machines: `8 cpus`, `2 nodes x 8 llcs x 16 cores x 2 threads`, a file with the output of `lscpu -e -J`, or `host`.
+    #[schemars(with = "OneOrMany<String>")]
+    pub(super) machine: Values,
+    /// Schedulers with their knobs, such as `goodness` or `o1:yield=2`.
+    #[schemars(with = "OneOrMany<String>")]
+    pub(super) schedulers: Values,
+    /// Names of schedulers in tables and charts, by the text in `schedulers`.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(super) labels: BTreeMap<String, Spanned<String>>,
+    /// Costs of operations: `pentium-iii` by default, `epyc-milan`, or a file relative to this one.
+    #[schemars(with = "Option<String>")]
+    pub(super) costs: Option<Spanned<String>>,
+    /// The workload: its `kind` (`chat`, `locks`, `requests` or `hackbench`) and its settings.
+    #[schemars(with = "BTreeMap<String, OneOrMany<AnyScalar>>")]
+    pub(super) work: BTreeMap<String, Values>,
+    /// Whether each process has an equal share of the CPUs for itself.
+    #[schemars(with = "Option<OneOrMany<bool>>")]
+    pub(super) pinned: Option<Values>,
+    /// How many seeds each cell gets.
+    #[serde(default)]
+    pub(super) rules: SeedRules,
+}
+
+/// Run rules. A trial is a seed.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct SeedRules {
+    /// Seeds of each cell, at least 3; the most if `within_percent` is given, and then at least 16.
+    #[schemars(with = "u32")]
+    pub(super) seeds: Spanned<u32>,
+    /// Half-width of the interval of the metric at which a cell has enough seeds, percent of the mean.
+    #[schemars(with = "Option<f64>")]
+    pub(super) within_percent: Option<Spanned<f64>>,
+    /// The metric of the rules and of the answer.
+    #[schemars(with = "Option<String>")]
+    pub(super) metric: Option<Spanned<String>>,
+}
+
+impl Default for SeedRules {
+    fn default() -> Self {
+        Self { seeds: Spanned::new(0..0, 3), within_percent: None, metric: None }
+    }
+}
+
+impl SimulatedFile {
+    /// Parses the text of a study file.
+    pub(super) fn parse(source: &Source<'_>) -> Result<Self, StudyFileError> {
+        toml::from_str(source.text).map_err(|error| {
+            let message = error.message().trim_end().replace('\n', "; ");
+            source.error_at(error.span().unwrap_or(0..0), message)
+        })
+    }
+}
+
+/// The JSON Schema of such a file, as pretty-printed JSON that ends with a newline.
+pub fn simulated_study_schema() -> String {
+    let schema = schemars::schema_for!(SimulatedFile);
+    serde_json::to_string_pretty(&schema).expect("a schema is plain JSON") + "\n"
+}
