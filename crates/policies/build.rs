@@ -9,7 +9,7 @@ fn main() {
     println!("cargo::metadata=include={}", include.display());
     cc::Build::new()
         .include(&include)
-        .files(["goodness", "multiqueue", "o1"].map(|policy| format!("src/exports/{policy}.c")))
+        .files(["goodness", "multiqueue", "o1", "sleepers"].map(|policy| format!("src/exports/{policy}.c")))
         .warnings_into_errors(true)
         // A walk is slow without it, in tests too.
         .opt_level(2)

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::output::print_line;
 use clap::{Args, ValueEnum};
-use klatch_lab::Probe as Work;
+use klatch_lab::{Block, LockTiers, Probe as Work};
 
 /// Run a small workload that isolates one scheduler operation
 ///
@@ -20,6 +20,51 @@ pub(crate) struct Probe {
     /// Steps of each; for hotplug, how often each CPU goes offline
     #[arg(long, default_value_t = 100, value_name = "N")]
     rounds: u32,
+    #[command(flatten)]
+    locks: LockArgs,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Options of locks")]
+struct LockArgs {
+    /// Locks, each as likely as the others
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    locks: u32,
+    /// CPU time of a thread between two sections
+    #[arg(long, default_value_t = 40, value_name = "US")]
+    think_us: u32,
+    /// CPU time in a section
+    #[arg(long, default_value_t = 4, value_name = "US")]
+    hold_us: u32,
+    /// Sleep in a section, as if for a disk
+    #[arg(long, default_value_t = 200, value_name = "US")]
+    sleep_us: u32,
+    /// First tier: tries in a row before a thread yields
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    spins: u32,
+    /// Second tier: yields, each followed by a try, before a thread blocks
+    #[arg(long, default_value_t = 40, value_name = "N")]
+    yields: u32,
+    /// Third tier: block in a futex, or go on yielding
+    #[arg(long, value_enum, default_value_t = BlockName::Futex)]
+    block: BlockName,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum BlockName {
+    Futex,
+    Yield,
+}
+
+impl LockArgs {
+    fn tiers(self) -> LockTiers {
+        let LockArgs { locks, think_us, hold_us, sleep_us, spins, yields, block } = self;
+        let block = match block {
+            BlockName::Futex => Block::Futex,
+            BlockName::Yield => Block::Yield,
+        };
+        LockTiers { locks, think_us, hold_us, sleep_us, spins, yields, block }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -30,7 +75,7 @@ enum Name {
     PingPong,
     /// Processes that start and exit
     Forks,
-    /// Threads that share one lock: they try, yield, and finally block
+    /// Threads that share locks: they spin, yield, and finally block
     Locks,
     /// CPUs that go offline and online while threads yield (needs root)
     Hotplug,
@@ -43,7 +88,7 @@ impl Probe {
             Name::Yield => Work::Yield { tasks, rounds },
             Name::PingPong => Work::PingPong { pairs: tasks, rounds },
             Name::Forks => Work::Forks { tasks, rounds },
-            Name::Locks => Work::Locks { tasks, rounds },
+            Name::Locks => Work::Locks { tasks, rounds, tiers: self.locks.tiers() },
             Name::Hotplug => Work::Hotplug { tasks, rounds },
         };
         print_line(serde_json::to_string(&work.run()?)?);

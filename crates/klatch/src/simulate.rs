@@ -90,7 +90,7 @@ struct Run {
     /// Setting of the workload; a wrong one is answered with all of them
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<Setting>,
-    /// Scheduler: fifo, goodness, multiqueue, o1 or shards
+    /// Scheduler: fifo, goodness, multiqueue, o1, shards or sleepers
     #[arg(long, default_value = "goodness", value_name = "NAME")]
     scheduler: String,
     /// Knob of the scheduler; a wrong one is answered with all of them

@@ -25,6 +25,6 @@ pub use java::java_runtime;
 pub use job::{Answer, Job, START_US, Step};
 pub use kernels::Kernel;
 pub use outcome::{outcome, outcome_without_answer};
-pub use probe::{Probe, ProbeError, ProbeResult};
+pub use probe::{Acquisitions, Block, LockTiers, Probe, ProbeError, ProbeResult};
 pub use programs::{find_program, require_qemu};
 pub use study::{StudyError, load_study, shipped};

@@ -7,5 +7,6 @@ pub mod goodness;
 mod list;
 pub mod multiqueue;
 pub mod o1;
+pub mod sleepers;
 
 pub use list::{Links, List, Skip, TaskId};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Policies with cases. The scheduler `fifo` has no policy, and `head` uses that of `goodness`.
-const POLICIES: [&str; 3] = ["goodness", "multiqueue", "o1"];
+const POLICIES: [&str; 4] = ["goodness", "multiqueue", "o1", "sleepers"];
 
 /// Compiles the cases of a policy, and panics with the errors of the compiler.
 fn compile(compiler: &str, flags: &[&str], policy: &str, to: &Path) {

@@ -6,7 +6,7 @@ use std::process::Command;
 use libbpf_rs::{ObjectBuilder, ProgramInput};
 
 /// Policies with cases. `fifo` has no policy, and `head` uses that of `goodness`.
-const POLICIES: [&str; 3] = ["goodness", "multiqueue", "o1"];
+const POLICIES: [&str; 4] = ["goodness", "multiqueue", "o1", "sleepers"];
 
 /// The verifier and the kernel's JIT compiler treat the cases like the schedulers.
 #[test]

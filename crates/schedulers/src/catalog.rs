@@ -17,12 +17,13 @@ macro_rules! scheduler {
     };
 }
 
-static ALL: [Scheduler; 5] = [
+static ALL: [Scheduler; 6] = [
     scheduler!("fifo"),
     scheduler!("goodness"),
     scheduler!("head"),
     scheduler!("multiqueue"),
     scheduler!("o1"),
+    scheduler!("sleepers"),
 ];
 
 /// A scheduler of the catalogue, not loaded.
@@ -163,6 +164,9 @@ mod tests {
     #[test]
     fn an_unknown_scheduler_is_refused_with_all_names() {
         let error = find("cfs").unwrap_err().to_string();
-        assert!(error.contains("cfs") && error.contains("fifo, goodness, head, multiqueue, o1"), "{error}");
+        assert!(
+            error.contains("cfs") && error.contains("fifo, goodness, head, multiqueue, o1, sleepers"),
+            "{error}"
+        );
     }
 }

@@ -102,6 +102,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
             assert!(since < patience, "no progress after {messages} of {goal} messages");
             if warm.is_none() && messages >= goal / 10 {
                 warm = Some(self.snapshot());
+                self.counts.length_max = 0;
             }
         }
         self.snapshot().since(&warm.unwrap_or_default())

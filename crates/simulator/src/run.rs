@@ -10,7 +10,7 @@ use crate::counts::Counts;
 use crate::machine::{Hardware, Machine};
 use crate::placement::Placement;
 use crate::prices::{Conditions, HEAP_MB, Prices};
-use crate::schedulers::{Fifo, Goodness, Multiqueue, O1, Scheduler, SchedulerSpec, Shards};
+use crate::schedulers::{Fifo, Goodness, Multiqueue, O1, Scheduler, SchedulerSpec, Shards, Sleepers};
 use crate::work::Work;
 use crate::work::chat::Chat;
 use crate::work::collector::Collector;
@@ -102,9 +102,9 @@ pub fn simulate(cell: &Cell, costs: &Costs) -> Outcome {
     let conditions = |heap_mb| Conditions { several_cpus, o1, heap_mb };
     let prices = Prices::new(costs, conditions(HEAP_MB));
     match cell.work {
-        Workload::Chat(ChatSpec { rooms, count, heap_mb }) => {
+        Workload::Chat(ChatSpec { rooms, count, heap_mb, signals_waiting }) => {
             let prices = Prices::new(costs, conditions(heap_mb));
-            let chat = Collector::new(Chat::new(rooms, count, prices.clone()), &prices);
+            let chat = Collector::new(Chat::new(rooms, count, prices.clone()), &prices, !signals_waiting);
             schedule(cell, prices, chat)
         }
         Workload::Locks(spec) => {
@@ -132,6 +132,9 @@ fn schedule<W: Work>(cell: &Cell, prices: Prices, work: W) -> Outcome {
             run(cell, prices, Multiqueue::new(knobs, placement, &spaces, cpus), work)
         }
         SchedulerSpec::O1(knobs) => run(cell, prices, O1::new(knobs, placement, spaces.len(), cpus), work),
+        SchedulerSpec::Sleepers(budget_us) => {
+            run(cell, prices, Sleepers::new(budget_us, placement, spaces.len()), work)
+        }
         SchedulerSpec::Shards(size) => {
             let size = size.cpus(&cell.hardware.topology);
             run(cell, prices, Shards::new(size, placement, spaces.len(), cpus), work)

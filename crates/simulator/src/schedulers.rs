@@ -6,6 +6,7 @@ mod goodness;
 mod multiqueue;
 mod o1;
 mod shards;
+mod sleepers;
 mod spec;
 
 use klatch_policies::TaskId;
@@ -19,6 +20,7 @@ pub use multiqueue::MultiqueueKnobs;
 pub(crate) use o1::O1;
 pub use o1::O1Knobs;
 pub(crate) use shards::Shards;
+pub(crate) use sleepers::Sleepers;
 pub use spec::{SchedulerSpec, ShardSize, SpecError};
 
 /// What a scheduler sees of the machine.

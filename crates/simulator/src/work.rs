@@ -70,6 +70,9 @@ pub(crate) trait Work {
         None
     }
 
+    /// Whether a task waits for another one.
+    fn is_waiting(&self, task: TaskId) -> bool;
+
     /// Messages counted so far, and how many there will be.
     fn progress(&self) -> (u64, u64);
 }

@@ -8,7 +8,14 @@ use klatch_simulator::{
 const OLD: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_14);
 const MQ: SchedulerSpec = SchedulerSpec::Multiqueue(MultiqueueKnobs::PUBLISHED);
 const O1: SchedulerSpec = SchedulerSpec::O1(O1Knobs::LINUX_2_5);
-const ALL: [SchedulerSpec; 5] = [SchedulerSpec::Fifo, OLD, MQ, O1, SchedulerSpec::Shards(ShardSize::Cpus(2))];
+const ALL: [SchedulerSpec; 6] = [
+    SchedulerSpec::Fifo,
+    OLD,
+    MQ,
+    O1,
+    SchedulerSpec::Shards(ShardSize::Cpus(2)),
+    SchedulerSpec::Sleepers(1000),
+];
 
 fn cell(scheduler: SchedulerSpec, cpus: usize) -> Cell {
     let hardware =
@@ -17,7 +24,7 @@ fn cell(scheduler: SchedulerSpec, cpus: usize) -> Cell {
 }
 
 fn chat(rooms: usize, heap_mb: u64) -> Workload {
-    Workload::Chat(ChatSpec { rooms, count: 20, heap_mb })
+    Workload::Chat(ChatSpec { rooms, count: 20, heap_mb, signals_waiting: true })
 }
 
 fn run(cell: &Cell) -> Outcome {
@@ -75,8 +82,26 @@ fn more_heap_means_fewer_collections() {
     assert!(shares.is_sorted_by(|more, fewer| more > fewer), "{shares:?}");
 }
 
+#[test]
+fn a_collection_that_also_signals_waiting_threads_wakes_more_of_them() {
+    let wakeups = |signals: &str| {
+        let work = chat(10, 64).with("signals_waiting", signals).unwrap();
+        run(&Cell { work, ..cell(MQ, 4) }).counts.wakeups
+    };
+    assert!(wakeups("1") > wakeups("0"), "{} and {}", wakeups("1"), wakeups("0"));
+}
+
 fn locks(yields: f64, knobs: O1Knobs, futex: bool) -> Outcome {
-    let spec = LocksSpec { threads: 32, locks: 2, think_us: 100, hold_us: 20, sections: 200, futex };
+    let spec = LocksSpec {
+        threads: 32,
+        locks: 2,
+        think_us: 100,
+        hold_us: 20,
+        sections: 200,
+        spin_us: None,
+        yields: None,
+        futex,
+    };
     let cell = Cell { work: Workload::Locks(spec), ..cell(SchedulerSpec::O1(knobs), 4) };
     simulate(&cell, &Costs::pentium_iii().with("monitor_yields", yields))
 }

@@ -1,45 +1,124 @@
-//! Threads that compute and share one lock, acquired in three tiers like the Java virtual machine of the 2005 paper: try,
-//! yield and try again, block. The owner of the lock sleeps briefly, as if for a disk.
+//! Threads that compute and share locks, acquired in tiers like the monitors of the Java virtual machine of the 2005 paper: spin, yield
+//! and try again, block. The simulator's workload `locks` has the same parts.
 
-use std::hint::black_box;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
 use super::{ProbeError, threads};
 
-/// Yields before a thread blocks.
-const YIELDS: u32 = 40;
-/// Loop iterations of work without and with the lock; each is a few instructions.
-const OUTSIDE: u32 = 20_000;
-const INSIDE: u32 = 2_000;
-/// Sleep while holding the lock.
-const WAIT: Duration = Duration::from_micros(200);
+/// The locks, and what threads do with and without them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockTiers {
+    /// Locks, each as likely as the others.
+    pub locks: u32,
+    /// CPU time of a thread between two sections, µs.
+    pub think_us: u32,
+    /// CPU time in a section, µs.
+    pub hold_us: u32,
+    /// Sleep in a section, as if for a disk, µs.
+    pub sleep_us: u32,
+    /// First tier: tries in a row, with a pause of the CPU between them.
+    pub spins: u32,
+    /// Second tier: calls of `sched_yield`, each followed by a try.
+    pub yields: u32,
+    /// Third tier.
+    pub block: Block,
+}
 
-pub(super) fn run(tasks: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
-    let lock = Arc::new(Lock::default());
-    let work = (0..tasks).map(|_| {
-        let lock = Arc::clone(&lock);
+/// What a thread does that has neither spun nor yielded its way in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// It blocks in a futex until the owner wakes it.
+    Futex,
+    /// It goes on yielding.
+    Yield,
+}
+
+/// How the threads acquired their locks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acquisitions {
+    /// At the first try.
+    pub at_once: u64,
+    /// After spinning.
+    pub by_spinning: u64,
+    /// After a yield.
+    pub by_yielding: u64,
+    /// After having blocked.
+    pub by_blocking: u64,
+    /// Calls of `sched_yield`.
+    pub yields: u64,
+}
+
+pub(super) fn run(
+    tasks: u32,
+    rounds: u32,
+    tiers: LockTiers,
+) -> Result<((u64, u64), Acquisitions), ProbeError> {
+    let locks: Arc<Vec<Lock>> = Arc::new((0..tiers.locks).map(|_| Lock::default()).collect());
+    let counts = Arc::new(Counts::default());
+    let work = (0..tasks).map(|task| {
+        let (locks, counts) = (Arc::clone(&locks), Arc::clone(&counts));
+        // Each thread has its own sequence of locks, the same in every run.
+        let mut random = u64::from(task).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         move || {
             for _ in 0..rounds {
-                compute(OUTSIDE);
-                lock.acquire();
-                compute(INSIDE);
-                thread::sleep(WAIT);
+                compute(tiers.think_us);
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let lock = &locks[((random >> 33) % locks.len() as u64) as usize];
+                lock.acquire(tiers, &counts);
+                compute(tiers.hold_us);
+                if tiers.sleep_us > 0 {
+                    thread::sleep(Duration::from_micros(tiers.sleep_us.into()));
+                }
                 lock.release();
             }
         }
     });
     let started = Instant::now();
     thread::scope(|scope| threads(scope, work.collect(), &mut Vec::new()))?;
-    Ok((u64::from(tasks) * u64::from(rounds), started.elapsed().as_nanos() as u64))
+    let steps = u64::from(tasks) * u64::from(rounds);
+    Ok(((steps, started.elapsed().as_nanos() as u64), counts.total()))
 }
 
-fn compute(steps: u32) {
-    (0..steps).for_each(|step| {
-        black_box(step);
-    });
+/// Computes for this much CPU time of the thread.
+fn compute(us: u32) {
+    let cpu_time = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    };
+    let end = cpu_time() + u64::from(us) * 1_000;
+    while us > 0 && cpu_time() < end {
+        spin_loop();
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    at_once: AtomicU64,
+    by_spinning: AtomicU64,
+    by_yielding: AtomicU64,
+    by_blocking: AtomicU64,
+    yields: AtomicU64,
+}
+
+impl Counts {
+    fn total(&self) -> Acquisitions {
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Acquisitions {
+            at_once: read(&self.at_once),
+            by_spinning: read(&self.by_spinning),
+            by_yielding: read(&self.by_yielding),
+            by_blocking: read(&self.by_blocking),
+            yields: read(&self.yields),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -50,13 +129,41 @@ struct Lock {
 }
 
 impl Lock {
-    fn acquire(&self) {
-        for _ in 0..YIELDS {
-            if self.try_acquire() {
-                return;
-            }
+    fn acquire(&self, tiers: LockTiers, counts: &Counts) {
+        let acquired = if self.try_acquire() {
+            &counts.at_once
+        } else if (0..tiers.spins).any(|_| self.spin()) {
+            &counts.by_spinning
+        } else if self.yield_until(tiers, counts) {
+            &counts.by_yielding
+        } else {
+            self.block();
+            &counts.by_blocking
+        };
+        acquired.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn spin(&self) -> bool {
+        spin_loop();
+        self.try_acquire()
+    }
+
+    /// Yields as often as the tier allows. Returns whether the lock was acquired.
+    fn yield_until(&self, tiers: LockTiers, counts: &Counts) -> bool {
+        let mut yields = 0;
+        while tiers.block == Block::Yield || yields < tiers.yields {
             thread::yield_now();
+            yields += 1;
+            if self.try_acquire() {
+                counts.yields.fetch_add(yields.into(), Ordering::Relaxed);
+                return true;
+            }
         }
+        counts.yields.fetch_add(yields.into(), Ordering::Relaxed);
+        false
+    }
+
+    fn block(&self) {
         let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
         while !self.try_acquire() {
             blocked = self.freed.wait(blocked).unwrap_or_else(PoisonError::into_inner);
@@ -72,5 +179,42 @@ impl Lock {
         let _blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
         self.taken.store(false, Ordering::Release);
         self.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIERS: LockTiers = LockTiers {
+        locks: 1,
+        think_us: 0,
+        hold_us: 200,
+        sleep_us: 100,
+        spins: 0,
+        yields: 3,
+        block: Block::Futex,
+    };
+
+    #[test]
+    fn every_section_is_entered_by_one_of_the_tiers() {
+        let ((steps, _), counts) = run(4, 20, TIERS).unwrap();
+        let Acquisitions { at_once, by_spinning, by_yielding, by_blocking, yields } = counts;
+        assert_eq!(at_once + by_spinning + by_yielding + by_blocking, steps);
+        assert!(by_spinning == 0 && by_blocking > 0 && yields >= 3 * by_blocking, "{counts:?}");
+    }
+
+    #[test]
+    fn a_thread_that_only_yields_never_blocks_and_one_without_yields_only_blocks() {
+        let (_, yielding) = run(4, 20, LockTiers { block: Block::Yield, ..TIERS }).unwrap();
+        assert!(yielding.by_blocking == 0 && yielding.by_yielding > 0, "{yielding:?}");
+        let (_, blocking) = run(4, 20, LockTiers { yields: 0, ..TIERS }).unwrap();
+        assert!(blocking.yields == 0 && blocking.by_blocking > 0, "{blocking:?}");
+    }
+
+    #[test]
+    fn one_thread_acquires_every_lock_at_once() {
+        let (_, counts) = run(1, 50, LockTiers { locks: 3, ..TIERS }).unwrap();
+        assert_eq!(counts, Acquisitions { at_once: 50, ..Acquisitions::default() });
     }
 }

@@ -11,6 +11,8 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use locks::{Acquisitions, Block, LockTiers};
+
 /// A small workload; `tasks` is 1 to 10,000, `rounds` 1 to 100,000,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
@@ -35,12 +37,14 @@ pub enum Probe {
         /// Number of such batches.
         rounds: u32,
     },
-    /// Threads that compute and share one lock: they try, yield, then block.
+    /// Threads that compute and share locks: they spin, yield, then block.
     Locks {
-        /// Threads that compete for the lock.
+        /// Threads that compete for the locks.
         tasks: u32,
-        /// Acquisitions of the lock per thread.
+        /// Acquisitions per thread.
         rounds: u32,
+        /// The locks, and how they are acquired.
+        tiers: LockTiers,
     },
     /// CPUs go offline and online while threads yield.
     Hotplug {
@@ -64,6 +68,9 @@ pub struct ProbeResult {
     pub steps: u64,
     /// Wall-clock time of the whole probe, ns.
     pub elapsed_ns: u64,
+    /// How locks were acquired; only of the probe of locks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acquisitions: Option<Acquisitions>,
 }
 
 /// A probe that could not run.
@@ -102,19 +109,26 @@ impl Probe {
             Probe::Yield { tasks, rounds } => ("yield", tasks, rounds),
             Probe::PingPong { pairs, rounds } => ("ping-pong", pairs, rounds),
             Probe::Forks { tasks, rounds } => ("forks", tasks, rounds),
-            Probe::Locks { tasks, rounds } => ("locks", tasks, rounds),
+            Probe::Locks { tasks, rounds, .. } => ("locks", tasks, rounds),
             Probe::Hotplug { tasks, rounds } => ("hotplug", tasks, rounds),
         };
         within("tasks", tasks, 10_000)?;
         within("rounds", rounds, 100_000_000)?;
+        let mut acquisitions = None;
         let (steps, elapsed_ns) = match self {
             Probe::Yield { .. } => yields::run(tasks, rounds),
             Probe::PingPong { .. } => ping_pong::run(tasks, rounds),
             Probe::Forks { .. } => forks::run(tasks, rounds),
-            Probe::Locks { .. } => locks::run(tasks, rounds),
+            Probe::Locks { tiers, .. } => {
+                within("locks", tiers.locks, 10_000)?;
+                locks::run(tasks, rounds, tiers).map(|(done, counts)| {
+                    acquisitions = Some(counts);
+                    done
+                })
+            }
             Probe::Hotplug { .. } => hotplug::run(tasks, rounds),
         }?;
-        Ok(ProbeResult { probe: name.to_owned(), tasks, rounds, steps, elapsed_ns })
+        Ok(ProbeResult { probe: name.to_owned(), tasks, rounds, steps, elapsed_ns, acquisitions })
     }
 }
 
@@ -151,7 +165,6 @@ mod tests {
         assert_eq!(steps(Probe::Yield { tasks: 5, rounds: 40 }), 200);
         assert_eq!(steps(Probe::PingPong { pairs: 3, rounds: 20 }), 120);
         assert_eq!(steps(Probe::Forks { tasks: 4, rounds: 3 }), 12);
-        assert_eq!(steps(Probe::Locks { tasks: 4, rounds: 3 }), 12);
         let error = Probe::Yield { tasks: 0, rounds: 1 }.run().unwrap_err().to_string();
         assert_eq!(error, "tasks must be 1..=10000, got 0");
     }

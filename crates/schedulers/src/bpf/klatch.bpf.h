@@ -124,7 +124,8 @@ void BPF_PROG(klatch_cpu_online, s32 cpu)
         return bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);              \
     }                                                                                           \
                                                                                                 \
-    static __always_inline data *parent_of(const struct scx_init_task_args *args)               \
+    static __always_inline __attribute__((unused)) data *                                       \
+    parent_of(const struct scx_init_task_args *args)                                            \
     {                                                                                           \
         return args->fork ? bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0) : NULL; \
     }

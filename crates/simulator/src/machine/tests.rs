@@ -154,6 +154,10 @@ impl Work for Alone {
         false
     }
 
+    fn is_waiting(&self, _task: TaskId) -> bool {
+        false
+    }
+
     fn progress(&self) -> (u64, u64) {
         (self.done, 100)
     }

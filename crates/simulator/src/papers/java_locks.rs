@@ -14,8 +14,16 @@ use crate::work::locks::LocksSpec;
 use crate::work::spec::Workload;
 
 const CPUS: usize = 8;
-const LOCKS: LocksSpec =
-    LocksSpec { threads: 8 * CPUS, locks: 4, think_us: 200, hold_us: 20, sections: 500, futex: false };
+const LOCKS: LocksSpec = LocksSpec {
+    threads: 8 * CPUS,
+    locks: 4,
+    think_us: 200,
+    hold_us: 20,
+    sections: 500,
+    spin_us: None,
+    yields: None,
+    futex: false,
+};
 
 pub(super) fn rows(costs: &Costs) -> Vec<Row> {
     let mut cells = Cells::new(costs.clone());

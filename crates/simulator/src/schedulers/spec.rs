@@ -21,6 +21,8 @@ pub enum SchedulerSpec {
     O1(O1Knobs),
     /// A first-in-first-out queue for each group of neighbouring CPUs of this size, with stealing.
     Shards(ShardSize),
+    /// One queue whose head is for tasks that sleep, until they have run for this many µs.
+    Sleepers(u64),
 }
 
 /// How many neighbouring CPUs share a queue.
@@ -78,7 +80,7 @@ pub enum SpecError {
 
 impl SchedulerSpec {
     /// The names of all schedulers.
-    pub const NAMES: [&str; 5] = ["fifo", "goodness", "multiqueue", "o1", "shards"];
+    pub const NAMES: [&str; 6] = ["fifo", "goodness", "multiqueue", "o1", "shards", "sleepers"];
 
     /// The scheduler with this name: `goodness` is Linux 2.4.14, and `shards` has one queue for eight CPUs.
     ///
@@ -91,19 +93,21 @@ impl SchedulerSpec {
             "multiqueue" => Self::Multiqueue(MultiqueueKnobs::PUBLISHED),
             "o1" => Self::O1(O1Knobs::LINUX_2_5),
             "shards" => Self::Shards(ShardSize::Cpus(8)),
+            "sleepers" => Self::Sleepers(1000),
             _ => return Err(SpecError::Name(name.to_owned())),
         })
     }
 
     /// The name of the scheduler.
     pub fn name(&self) -> &'static str {
-        let [fifo, goodness, multiqueue, o1, shards] = Self::NAMES;
+        let [fifo, goodness, multiqueue, o1, shards, sleepers] = Self::NAMES;
         match self {
             Self::Fifo => fifo,
             Self::Goodness(_) => goodness,
             Self::Multiqueue(_) => multiqueue,
             Self::O1(_) => o1,
             Self::Shards(_) => shards,
+            Self::Sleepers(_) => sleepers,
         }
     }
 
@@ -117,6 +121,7 @@ impl SchedulerSpec {
             Self::Multiqueue(_) => "previous_wins_ties=0|1",
             Self::O1(_) => "yield=1|2|3, idle_pulls_warm=0|1",
             Self::Shards(_) => "cpus=1..4096|llc|node|machine",
+            Self::Sleepers(_) => "budget_us=0..1000000",
         }
     }
 
@@ -149,6 +154,10 @@ impl SchedulerSpec {
             }
             (Self::Multiqueue(knobs), "previous_wins_ties") => set(&mut knobs.previous_wins_ties),
             (Self::O1(knobs), "yield") => yield_to(number).map(|yield_to| knobs.yield_to = yield_to),
+            (Self::Sleepers(budget_us), "budget_us") if number <= 1_000_000 => {
+                *budget_us = number as u64;
+                Some(())
+            }
             (Self::O1(knobs), "idle_pulls_warm") => set(&mut knobs.idle_pulls_warm),
             _ => None,
         };

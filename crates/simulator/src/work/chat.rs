@@ -26,6 +26,13 @@ const ENQUEUE: u64 = 4_000;
 /// The server parses a message once for 19 deliveries.
 const HANDLE: u64 = 20_000;
 
+/// A monitor: a sender's queue, or a room.
+#[derive(Clone, Copy)]
+enum Place {
+    Queue(usize),
+    Room(usize),
+}
+
 pub(crate) struct Chat {
     threads: Vec<Thread>,
     /// The queue of each sender; unused for receivers.
@@ -67,15 +74,22 @@ impl Chat {
         chat
     }
 
-    /// A monitor that a thread enters before it continues in `state`.
-    fn monitor(&mut self, task: usize, state: State) -> Option<&mut Monitor> {
+    /// The monitor that a thread enters before it continues in `state`.
+    fn monitor_of(&self, task: usize, state: State) -> Option<Place> {
         match state {
-            State::Take if !kind_of(task).is_receiver() => Some(&mut self.queues[task]),
-            State::Append => Some(&mut self.queues[sibling(task, Kind::ClientSender)]),
-            State::Handle => Some(&mut self.rooms[room_of(task)]),
-            State::Forward(to) => Some(&mut self.queues[task_of(room_of(task), to, Kind::ServerSender)]),
+            State::Take if !kind_of(task).is_receiver() => Some(Place::Queue(task)),
+            State::Append => Some(Place::Queue(sibling(task, Kind::ClientSender))),
+            State::Handle => Some(Place::Room(room_of(task))),
+            State::Forward(to) => Some(Place::Queue(task_of(room_of(task), to, Kind::ServerSender))),
             _ => None,
         }
+    }
+
+    fn monitor(&mut self, task: usize, state: State) -> Option<&mut Monitor> {
+        Some(match self.monitor_of(task, state)? {
+            Place::Queue(of) => &mut self.queues[of],
+            Place::Room(room) => &mut self.rooms[room],
+        })
     }
 
     /// Continues in `state`, or begins to wait for its monitor.
@@ -283,6 +297,17 @@ impl Work for Chat {
         let blocked =
             contends && self.monitor(task as usize, state).is_some_and(|monitor| monitor.unblock(task));
         std::mem::take(&mut self.threads[task as usize].waits) || blocked
+    }
+
+    fn is_waiting(&self, task: TaskId) -> bool {
+        let thread = &self.threads[task as usize];
+        let blocked = || {
+            self.monitor_of(task as usize, thread.state).is_some_and(|place| match place {
+                Place::Queue(of) => self.queues[of].is_blocked(task),
+                Place::Room(room) => self.rooms[room].is_blocked(task),
+            })
+        };
+        thread.waits || (thread.contends.is_some() && blocked())
     }
 
     fn progress(&self) -> (u64, u64) {

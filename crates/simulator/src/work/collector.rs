@@ -1,5 +1,6 @@
 //! A garbage collector that stops the threads of its process one by one with signals, as JVMs on LinuxThreads did. The thread that
-//! finds the heap full stops the others, marks and sweeps, and lets them continue.
+//! finds the heap full stops the others, marks and sweeps, and lets them continue. A thread that waits for something else need not be
+//! signalled: it stops when it no longer waits.
 
 use klatch_policies::TaskId;
 
@@ -37,6 +38,8 @@ enum Thread {
     Signalled,
     /// It has handled the signal and is about to wait, or waits.
     Stopped,
+    /// It waited for something else when it was to stop, and was not signalled. It stops when it no longer waits.
+    Safe,
 }
 
 /// What the current operation of a thread is.
@@ -59,13 +62,16 @@ pub(crate) struct Collector<W> {
     threads: Vec<Thread>,
     doing: Vec<Doing>,
     interval: u64,
+    /// Threads that wait are not signalled.
+    spares_waiting: bool,
     signal_send: Cycles,
     signal_receive: Cycles,
     mark: Cycles,
 }
 
 impl<W: Work> Collector<W> {
-    pub(crate) fn new(work: W, prices: &Prices) -> Self {
+    /// `spares_waiting`: threads that wait are not signalled.
+    pub(crate) fn new(work: W, prices: &Prices, spares_waiting: bool) -> Self {
         let mut spaces = work.address_spaces().to_vec();
         let process: Vec<usize> =
             spaces.iter().map(|&space| usize::try_from(space).expect("a small number") - 1).collect();
@@ -86,6 +92,7 @@ impl<W: Work> Collector<W> {
             threads: vec![Thread::Running; tasks],
             doing: vec![Doing::Work; tasks],
             interval,
+            spares_waiting,
             signal_send: prices.signal_send,
             signal_receive: prices.signal_receive,
             mark: prices.collection,
@@ -161,13 +168,20 @@ impl<W: Work> Collector<W> {
     }
 
     fn signal(&mut self, task: TaskId) -> Effect {
+        if self.spares_waiting && self.work.is_waiting(task) {
+            self.threads[task as usize] = Thread::Safe;
+            self.process_of(task).to_stop -= 1;
+            return Effect::Continue;
+        }
         self.threads[task as usize] = Thread::Signalled;
         if self.work.interrupt(task) { Effect::Wake(task) } else { Effect::Continue }
     }
 
     fn resume(&mut self, task: TaskId) -> Effect {
-        self.threads[task as usize] = Thread::Running;
-        Effect::Wake(task)
+        match std::mem::replace(&mut self.threads[task as usize], Thread::Running) {
+            Thread::Safe => Effect::Continue,
+            _ => Effect::Wake(task),
+        }
     }
 
     /// A thread has handled the signal. The last one wakes the collecting thread.
@@ -195,7 +209,7 @@ impl<W: Work> Work for Collector<W> {
         let (doing, op) = match (self.phase(task), self.threads[task as usize]) {
             (Some(phase), _) => (Doing::Collection(phase), self.op_of(phase)),
             (None, Thread::Signalled) => (Doing::Handler, Op::kernel(self.signal_receive)),
-            (None, Thread::Stopped) => (Doing::Park, Op::default()),
+            (None, Thread::Stopped | Thread::Safe) => (Doing::Park, Op::default()),
             (None, Thread::Running) => (Doing::Work, self.work.next(task)),
         };
         self.doing[task as usize] = doing;
@@ -208,13 +222,20 @@ impl<W: Work> Work for Collector<W> {
             Doing::Work => self.end_of_work(task, cpu),
             Doing::Handler => self.stop(task),
             // The collection may have ended meanwhile.
-            Doing::Park if self.threads[task as usize] == Thread::Stopped => Effect::Sleep,
+            Doing::Park if self.threads[task as usize] != Thread::Running => {
+                self.threads[task as usize] = Thread::Stopped;
+                Effect::Sleep
+            }
             Doing::Park => Effect::Continue,
         }
     }
 
     fn interrupt(&mut self, task: TaskId) -> bool {
         self.work.interrupt(task)
+    }
+
+    fn is_waiting(&self, task: TaskId) -> bool {
+        self.work.is_waiting(task)
     }
 
     fn progress(&self) -> (u64, u64) {

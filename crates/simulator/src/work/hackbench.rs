@@ -130,6 +130,10 @@ impl Work for Hackbench {
         std::mem::take(&mut self.processes[task as usize].waits)
     }
 
+    fn is_waiting(&self, task: TaskId) -> bool {
+        self.processes[task as usize].waits
+    }
+
     fn progress(&self) -> (u64, u64) {
         (self.read, self.each * (self.processes.len() / 2) as u64)
     }

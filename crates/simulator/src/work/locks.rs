@@ -22,6 +22,10 @@ pub struct LocksSpec {
     pub hold_us: u64,
     /// Critical sections of each thread, on average.
     pub sections: u64,
+    /// Time for which a thread spins before it yields; `None` for that of the costs.
+    pub spin_us: Option<u64>,
+    /// Yields before a thread blocks; `None` for those of the costs.
+    pub yields: Option<u64>,
     /// Blocked threads wait in a futex, not for a signal.
     pub futex: bool,
 }
@@ -57,7 +61,9 @@ pub(crate) struct Locks {
 }
 
 impl Locks {
-    pub(crate) fn new(spec: LocksSpec, mhz: u64, prices: Prices, seed: u64) -> Self {
+    pub(crate) fn new(spec: LocksSpec, mhz: u64, mut prices: Prices, seed: u64) -> Self {
+        prices.monitor_spin = spec.spin_us.map_or(prices.monitor_spin, |us| us * mhz);
+        prices.monitor_yields = spec.yields.unwrap_or(prices.monitor_yields);
         Self {
             threads: vec![Thread { state: State::Think, lock: 0 }; spec.threads],
             monitors: vec![Monitor::default(); spec.locks],
@@ -127,6 +133,10 @@ impl Work for Locks {
 
     fn interrupt(&mut self, task: TaskId) -> bool {
         self.monitors[self.threads[task as usize].lock].unblock(task)
+    }
+
+    fn is_waiting(&self, task: TaskId) -> bool {
+        self.monitors[self.threads[task as usize].lock].is_blocked(task)
     }
 
     fn progress(&self) -> (u64, u64) {

@@ -44,6 +44,11 @@ impl Monitor {
         self.blocked.pop_front().map_or(Effect::Continue, Effect::Wake)
     }
 
+    /// Whether a thread is blocked.
+    pub(crate) fn is_blocked(&self, task: TaskId) -> bool {
+        self.blocked.contains(&task)
+    }
+
     /// Removes a thread from those that are blocked. Returns whether it was one.
     pub(crate) fn unblock(&mut self, task: TaskId) -> bool {
         let position = self.blocked.iter().position(|&blocked| blocked == task);

@@ -244,6 +244,10 @@ impl Work for Requests {
         server.idle.pop()
     }
 
+    fn is_waiting(&self, task: TaskId) -> bool {
+        self.monitors[self.threads[task as usize].lock].is_blocked(task)
+    }
+
     fn progress(&self) -> (u64, u64) {
         (self.replies, self.spec.requests)
     }

@@ -26,6 +26,8 @@ pub struct ChatSpec {
     pub count: u64,
     /// Heap of each process. Collections are the rarer the larger it is.
     pub heap_mb: u64,
+    /// A collection also signals threads that wait for a message or a monitor.
+    pub signals_waiting: bool,
 }
 
 /// Why there is no such workload.
@@ -59,13 +61,15 @@ impl Workload {
     /// There is none.
     pub fn named(name: &str) -> Result<Self, WorkError> {
         Ok(match name {
-            "chat" => Self::Chat(ChatSpec { rooms: 10, count: 60, heap_mb: 64 }),
+            "chat" => Self::Chat(ChatSpec { rooms: 10, count: 60, heap_mb: 64, signals_waiting: true }),
             "locks" => Self::Locks(LocksSpec {
                 threads: 64,
                 locks: 4,
                 think_us: 200,
                 hold_us: 20,
                 sections: 500,
+                spin_us: None,
+                yields: None,
                 futex: false,
             }),
             "requests" => Self::Requests(RequestsSpec {
@@ -108,9 +112,10 @@ impl Workload {
     /// Its settings with their ranges.
     pub fn settings(&self) -> &'static str {
         match self {
-            Self::Chat(_) => "rooms=1..2000, count=1..10000, heap_mb=1..1000000",
+            Self::Chat(_) => "rooms=1..2000, count=1..10000, heap_mb=1..1000000, signals_waiting=0|1",
             Self::Locks(_) => {
-                "threads=1..65535, locks=1..65535, think_us=1..1000000, hold_us=1..1000000, count=10..1000000, futex=0|1"
+                "threads=1..65535, locks=1..65535, think_us=1..1000000, hold_us=1..1000000, count=10..1000000, \
+                 spin_us=0..1000, yields=0..1000, futex=0|1"
             }
             Self::Requests(_) => {
                 "clients=1..65535, servers=1..6, threads=1..10000, think_us=1..10000000, service_us=1..1000000, calls=0..100, \
@@ -138,11 +143,14 @@ impl Workload {
             (Self::Chat(chat), "rooms") => chat.rooms = size(1, 2_000)?,
             (Self::Chat(chat), "count") => chat.count = within(1, 10_000)?,
             (Self::Chat(chat), "heap_mb") => chat.heap_mb = within(1, 1_000_000)?,
+            (Self::Chat(chat), "signals_waiting") => chat.signals_waiting = within(0, 1)? == 1,
             (Self::Locks(locks), "threads") => locks.threads = size(1, 65_535)?,
             (Self::Locks(locks), "locks") => locks.locks = size(1, 65_535)?,
             (Self::Locks(locks), "think_us") => locks.think_us = within(1, 1_000_000)?,
             (Self::Locks(locks), "hold_us") => locks.hold_us = within(1, 1_000_000)?,
             (Self::Locks(locks), "count") => locks.sections = within(10, 1_000_000)?,
+            (Self::Locks(locks), "spin_us") => locks.spin_us = Some(within(0, 1_000)?),
+            (Self::Locks(locks), "yields") => locks.yields = Some(within(0, 1_000)?),
             (Self::Locks(locks), "futex") => locks.futex = within(0, 1)? == 1,
             (Self::Requests(of), "clients") => of.clients = size(1, 65_535)?,
             // One group of CPUs for each, at most.
