@@ -8,7 +8,9 @@ use std::sync::mpsc::channel;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use klatch_instruments::{Kernel, Recorder, TRACE_BYTES_MAX, TraceFile, event_line, summary, write_perfetto};
+use klatch_instruments::{
+    Kernel, Recorder, TRACE_BYTES_MAX, TraceFile, event_line, replay, summary, write_perfetto,
+};
 
 use crate::crowd::seconds;
 use crate::output::{print, print_error, print_line};
@@ -49,13 +51,16 @@ enum Action {
         #[command(flatten)]
         part: Part,
     },
-    /// Export to the JSON format of https://ui.perfetto.dev and chrome://tracing
+    /// Export to another format
     Export {
         /// File of the trace
         file: PathBuf,
-        /// New file for the export
+        /// New file in the JSON format of https://ui.perfetto.dev and chrome://tracing
+        #[arg(long, value_name = "FILE", required_unless_present = "replay")]
+        perfetto: Option<PathBuf>,
+        /// New file with what each task does in its own CPU time, for `klatch simulate run --replay`
         #[arg(long, value_name = "FILE")]
-        perfetto: PathBuf,
+        replay: Option<PathBuf>,
         #[command(flatten)]
         part: Part,
     },
@@ -84,15 +89,27 @@ impl Trace {
                 let _ = events.try_for_each(|event| writeln!(out, "{}", event_line(&trace, event, start_ns)));
             }
             Action::Summary { file, part } => print(summary(&part.read(&file)?.0)),
-            Action::Export { file, perfetto: to, part } => {
-                let cannot_write = |error| anyhow!("cannot write {}: {error}", to.display());
+            Action::Export { file, perfetto, replay: to_replay, part } => {
                 let trace = part.read(&file)?.0;
-                let out = File::create_new(&to).map_err(cannot_write)?;
-                write_perfetto(&trace, BufWriter::new(out)).map_err(cannot_write)?;
+                if let Some(to) = perfetto {
+                    create(&to, |out| write_perfetto(&trace, out))?;
+                }
+                if let Some(to) = to_replay {
+                    create(&to, |out| Ok(serde_json::to_writer(out, &replay(&trace))?))?;
+                }
             }
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Writes a new file.
+fn create(to: &Path, write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> anyhow::Result<()> {
+    let written = File::create_new(to).map(BufWriter::new).and_then(|mut out| {
+        write(&mut out)?;
+        out.flush()
+    });
+    written.map_err(|error| anyhow!("cannot write {}: {error}", to.display()))
 }
 
 fn record(duration_s: Option<f64>, size: u64, file: &Path) -> anyhow::Result<()> {

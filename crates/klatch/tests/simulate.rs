@@ -61,7 +61,7 @@ fn a_study_has_a_result_and_a_report_that_say_that_it_is_simulated() {
     let result = std::fs::read_to_string(results.join("result.json")).unwrap();
     assert!(result.contains("\"kind\": \"simulated\""), "{result}");
     let page = std::fs::read_to_string(results.join("report.html")).unwrap();
-    for text in ["not measured", "From 1 to 2 CPUs the throughput", "run_queue_latency_p99_us"] {
+    for text in ["not measured", "2 CPUs carries the most", "run_queue_latency_p99_us"] {
         assert!(page.contains(text), "{text}");
     }
     // Everything is there, so nothing is simulated again, and only the claims are new.
@@ -162,4 +162,39 @@ fn wrong_input_is_refused_with_what_would_be_right() {
         assert_eq!(finished.status, Some(2), "{finished:?}");
         assert!(finished.err.contains(message), "{message:?} is not in {finished:?}");
     }
+}
+
+#[test]
+fn a_simulated_trace_can_be_read_exported_and_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (trace, perfetto, replay) = (path("chat.trace"), path("chat.json"), path("chat.replay.json"));
+    let finished = simulate(&[
+        "run",
+        "--machine",
+        "2 cpus",
+        "--scheduler",
+        "fifo",
+        "--set",
+        "rooms=1",
+        "--trace",
+        &trace,
+    ]);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let mut command = klatch();
+    command.args(["trace", "export", &trace, "--perfetto", &perfetto, "--replay", &replay]);
+    assert_eq!(Finished::run(&mut command).status, Some(0));
+    let perfetto = std::fs::read_to_string(&perfetto).unwrap();
+    assert!(perfetto.contains("waiting tasks") && perfetto.contains("room 1 user 1 client sender:2"));
+    let run = ["run", "--machine", "2 cpus", "--scheduler", "fifo", "--replay", &replay];
+    let replayed = simulate(&run);
+    assert_eq!(replayed.status, Some(0), "{replayed:?}");
+    for text in ["wake-ups/s", "in the trace, measured", "on 2 CPUs"] {
+        assert!(replayed.out.contains(text), "{text}: {replayed:?}");
+    }
+    assert_eq!(replayed.out, simulate(&run).out);
+    std::fs::write(&replay, r#"{"tasks": [], "outside": [[5, 7]], "waits_ns": [], "cpus": 1}"#).unwrap();
+    let wrong = simulate(&run);
+    assert_eq!(wrong.status, Some(2), "{wrong:?}");
+    assert!(wrong.err.contains("task 7 is woken, and there are 0 tasks"), "{wrong:?}");
 }

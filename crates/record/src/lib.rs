@@ -15,6 +15,7 @@ mod observation;
 pub mod observed;
 mod part;
 mod record;
+mod replay;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
 mod save;
@@ -51,6 +52,7 @@ pub use part::Part;
 pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };
+pub use replay::{Replay, ReplayStep, ReplayTask};
 pub use save::{SaveError, save, save_json};
 pub use sensitivity::{Claim, Sensitivity};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};

@@ -1,6 +1,7 @@
 //! A machine with several CPUs, one scheduler and one workload. Time is in cycles, and equal seeds give equal runs.
 
 mod decide;
+pub(crate) mod recorder;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use crate::random::Random;
 use crate::schedulers::{Cause, Scheduler};
 use crate::topology::Topology;
 use crate::work::{Effect, Work};
+use recorder::{Recorder, ScheduleEvent};
 use tasks::Tasks;
 
 /// Events without a counted message after which the simulation is stuck: this many, and as many for each task as a collection needs.
@@ -53,6 +55,7 @@ pub(crate) struct Machine<S, W> {
     counts: Counts,
     /// For how long some CPU has been idle beside a waiting task.
     stranded_for: Cycles,
+    recorder: Recorder,
     now: Cycles,
 }
 
@@ -67,6 +70,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
             random: Random::new(seed),
             counts: Counts::default(),
             stranded_for: 0,
+            recorder: Recorder::default(),
             now: 0,
             events: Events::default(),
             hardware,
@@ -76,11 +80,25 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         }
     }
 
+    /// Runs as [`run`](Self::run) does, and records what is scheduled before `until`. The names of the tasks are the workload's.
+    pub(crate) fn run_recorded(mut self, until: Cycles) -> (Counts, Vec<ScheduleEvent>, Vec<String>) {
+        let names =
+            (0..self.work.address_spaces().len()).map(|task| self.work.name(task as TaskId)).collect();
+        self.recorder = Recorder::new(until);
+        let (counts, recorder) = self.run_to_end();
+        (counts, recorder.events, names)
+    }
+
     /// Runs until the work is done. Returns the counts after the first tenth of it.
     ///
     /// # Panics
     /// The work cannot be completed, or an invariant does not hold: a policy lost a task, or the machine is wrong.
-    pub(crate) fn run(mut self) -> Counts {
+    #[cfg(test)]
+    pub(crate) fn run(self) -> Counts {
+        self.run_to_end().0
+    }
+
+    fn run_to_end(mut self) -> (Counts, Recorder) {
         self.start();
         let (_, goal) = self.work.progress();
         let (mut warm, mut messages, mut since) = (None, 0, 0);
@@ -105,7 +123,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
                 self.counts.length_max = 0;
             }
         }
-        self.snapshot().since(&warm.unwrap_or_default())
+        (self.snapshot().since(&warm.unwrap_or_default()), self.recorder)
     }
 
     fn start(&mut self) {

@@ -116,6 +116,22 @@ impl Prices {
         Self { monitor_wake: self.system_call, monitor_resume: 0, ..self }
     }
 
+    /// Nothing that a recorded CPU time contains already.
+    pub(crate) fn without_scheduling(self) -> Self {
+        Self {
+            element: 0,
+            decision: 0,
+            wake: 0,
+            cpu_read: 0,
+            hand_over: 0,
+            hand_over_waiter: 0,
+            switch: 0,
+            footprint_bytes: 0,
+            system_call: 0,
+            ..self
+        }
+    }
+
     /// User time of a part of a message, given as cycles of a message of [`USER_MESSAGE_PARTS`].
     pub(crate) fn user(&self, part: Cycles) -> Cycles {
         self.user_message * part / USER_MESSAGE_PARTS

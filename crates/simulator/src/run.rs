@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::account::Account;
 use crate::costs::Costs;
 use crate::counts::Counts;
+use crate::machine::recorder::ScheduleEvent;
 use crate::machine::{Hardware, Machine};
 use crate::placement::Placement;
 use crate::prices::{Conditions, HEAP_MB, Prices};
@@ -18,6 +19,7 @@ use crate::work::hackbench::Hackbench;
 use crate::work::locks::Locks;
 use crate::work::requests::Requests;
 use crate::work::spec::{ChatSpec, Workload};
+use crate::work::trace::Trace;
 
 /// A workload on a machine under a scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,52 +99,88 @@ impl Outcome {
 /// # Panics
 /// An invariant of the simulation does not hold.
 pub fn simulate(cell: &Cell, costs: &Costs) -> Outcome {
+    run_work(cell, costs, 0).outcome
+}
+
+/// A simulated run with the scheduling events of its first part.
+pub struct Recorded {
+    /// The result of the whole run.
+    pub outcome: Outcome,
+    /// The events, in order of time.
+    pub events: Vec<ScheduleEvent>,
+    /// The name of each task.
+    pub names: Vec<String>,
+}
+
+/// Simulates as [`simulate`] does, and records what is scheduled in the first `ms` of simulated time.
+///
+/// # Panics
+/// An invariant of the simulation does not hold.
+pub fn simulate_recorded(cell: &Cell, costs: &Costs, ms: u64) -> Recorded {
+    run_work(cell, costs, ms)
+}
+
+fn run_work(cell: &Cell, costs: &Costs, record_ms: u64) -> Recorded {
     let o1 = matches!(cell.scheduler, SchedulerSpec::O1(_));
     let several_cpus = cell.hardware.topology.cpus() > 1;
     let conditions = |heap_mb| Conditions { several_cpus, o1, heap_mb };
     let prices = Prices::new(costs, conditions(HEAP_MB));
-    match cell.work {
+    match cell.work.clone() {
         Workload::Chat(ChatSpec { rooms, count, heap_mb, signals_waiting }) => {
             let prices = Prices::new(costs, conditions(heap_mb));
             let chat = Collector::new(Chat::new(rooms, count, prices.clone()), &prices, !signals_waiting);
-            schedule(cell, prices, chat)
+            schedule(cell, record_ms, prices, chat)
         }
         Workload::Locks(spec) => {
             let prices = if spec.futex { prices.with_futexes() } else { prices };
             let locks = Locks::new(spec, cell.hardware.mhz, prices.clone(), cell.seed);
-            schedule(cell, prices, locks)
+            schedule(cell, record_ms, prices, locks)
         }
         Workload::Requests(spec) => {
             let requests = Requests::new(spec, cell.hardware.mhz, prices.clone(), cell.seed);
-            schedule(cell, prices, requests)
+            schedule(cell, record_ms, prices, requests)
         }
-        Workload::Hackbench(spec) => schedule(cell, prices.clone(), Hackbench::new(spec, prices)),
+        Workload::Trace(replay) => {
+            let trace = Trace::new(replay, cell.hardware.mhz);
+            schedule(cell, record_ms, prices.without_scheduling(), trace)
+        }
+        Workload::Hackbench(spec) => schedule(cell, record_ms, prices.clone(), Hackbench::new(spec, prices)),
     }
 }
 
-fn schedule<W: Work>(cell: &Cell, prices: Prices, work: W) -> Outcome {
+fn schedule<W: Work>(cell: &Cell, record_ms: u64, prices: Prices, work: W) -> Recorded {
     let (cpus, spaces) = (cell.hardware.topology.cpus(), work.address_spaces().to_vec());
     let placement = Placement::new(cpus, &spaces, &cell.placement);
     match cell.scheduler {
-        SchedulerSpec::Fifo => run(cell, prices, Fifo::new(placement, spaces.len()), work),
+        SchedulerSpec::Fifo => run(cell, record_ms, prices, Fifo::new(placement, spaces.len()), work),
         SchedulerSpec::Goodness(knobs) => {
-            run(cell, prices, Goodness::new(knobs, placement, &spaces, cpus), work)
+            run(cell, record_ms, prices, Goodness::new(knobs, placement, &spaces, cpus), work)
         }
         SchedulerSpec::Multiqueue(knobs) => {
-            run(cell, prices, Multiqueue::new(knobs, placement, &spaces, cpus), work)
+            run(cell, record_ms, prices, Multiqueue::new(knobs, placement, &spaces, cpus), work)
         }
-        SchedulerSpec::O1(knobs) => run(cell, prices, O1::new(knobs, placement, spaces.len(), cpus), work),
+        SchedulerSpec::O1(knobs) => {
+            run(cell, record_ms, prices, O1::new(knobs, placement, spaces.len(), cpus), work)
+        }
         SchedulerSpec::Sleepers(budget_us) => {
-            run(cell, prices, Sleepers::new(budget_us, placement, spaces.len()), work)
+            run(cell, record_ms, prices, Sleepers::new(budget_us, placement, spaces.len()), work)
         }
         SchedulerSpec::Shards(size) => {
             let size = size.cpus(&cell.hardware.topology);
-            run(cell, prices, Shards::new(size, placement, spaces.len(), cpus), work)
+            run(cell, record_ms, prices, Shards::new(size, placement, spaces.len(), cpus), work)
         }
     }
 }
 
-fn run<S: Scheduler, W: Work>(cell: &Cell, prices: Prices, scheduler: S, work: W) -> Outcome {
-    let counts = Machine::new(cell.hardware, prices, scheduler, work, cell.seed).run();
-    Outcome { counts, cpus: cell.hardware.topology.cpus(), mhz: cell.hardware.mhz }
+fn run<S: Scheduler, W: Work>(
+    cell: &Cell,
+    record_ms: u64,
+    prices: Prices,
+    scheduler: S,
+    work: W,
+) -> Recorded {
+    let machine = Machine::new(cell.hardware, prices, scheduler, work, cell.seed);
+    let (counts, events, names) = machine.run_recorded(record_ms * 1_000 * cell.hardware.mhz);
+    let outcome = Outcome { counts, cpus: cell.hardware.topology.cpus(), mhz: cell.hardware.mhz };
+    Recorded { outcome, events, names }
 }

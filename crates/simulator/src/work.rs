@@ -7,6 +7,7 @@ pub(crate) mod locks;
 pub(crate) mod monitor;
 pub(crate) mod requests;
 pub(crate) mod spec;
+pub(crate) mod trace;
 
 use klatch_policies::TaskId;
 
@@ -68,6 +69,11 @@ pub(crate) trait Work {
     /// An event on another machine reaches this one by an interrupt. Returns the task that it wakes.
     fn arrive(&mut self, _number: u32) -> Option<TaskId> {
         None
+    }
+
+    /// The name of a task in traces.
+    fn name(&self, task: TaskId) -> String {
+        format!("task {task}")
     }
 
     /// Whether a task waits for another one.

@@ -1,8 +1,11 @@
 //! Whole simulated runs: they repeat to the digit, and differ by scheduler as history says.
 
+use std::sync::Arc;
+
+use klatch_record::{Replay, ReplayStep, ReplayTask};
 use klatch_simulator::{
     Account, Cell, ChatSpec, Costs, GoodnessKnobs, Hardware, LocksSpec, MultiqueueKnobs, O1Knobs, Outcome,
-    SchedulerSpec, ShardSize, Topology, Workload, simulate,
+    Scheduled, SchedulerSpec, ShardSize, Topology, Workload, simulate, simulate_recorded,
 };
 
 const OLD: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_14);
@@ -141,7 +144,7 @@ fn every_workload_completes_under_every_scheduler_and_repeats() {
             if name == "requests" { work.with("count", "1000") } else { work.with("groups", "2") }.unwrap();
         for scheduler in ALL {
             for cpus in [1, 8] {
-                let cell = Cell { work, ..cell(scheduler, cpus) };
+                let cell = Cell { work: work.clone(), ..cell(scheduler, cpus) };
                 let outcome = run(&cell);
                 assert_eq!(outcome, run(&cell), "{name}, {scheduler:?}, {cpus} CPUs");
                 assert!(outcome.counts.waits.count() > 0, "{name}, {scheduler:?}, {cpus} CPUs");
@@ -156,4 +159,46 @@ fn a_task_that_alone_is_woken_waits_for_an_interrupt_and_no_longer() {
         Workload::named("requests").unwrap().with("clients", "1").unwrap().with("count", "100").unwrap();
     let outcome = run(&Cell { work, ..cell(SchedulerSpec::Fifo, 8) });
     assert!(outcome.latency_us(0.99) < 10.0, "{} µs", outcome.latency_us(0.99));
+}
+
+/// One task wakes the other, which answers, a hundred times.
+fn ping_pong() -> Workload {
+    let rounds = 100;
+    let task = |steps: [ReplayStep; 3]| ReplayTask {
+        name: "player".to_owned(),
+        process: 0,
+        steps: std::iter::repeat_n(steps, rounds).flatten().collect(),
+    };
+    let [ping, pong] = [[1, 0], [0, 1]].map(|[other, first]| match first {
+        0 => task([ReplayStep::Run(50_000), ReplayStep::Wake(other), ReplayStep::Sleep]),
+        _ => task([ReplayStep::Sleep, ReplayStep::Run(30_000), ReplayStep::Wake(other)]),
+    });
+    Workload::Trace(Arc::new(Replay { tasks: vec![ping, pong], cpus: 1, ..Replay::default() }))
+}
+
+#[test]
+fn a_replayed_trace_takes_its_recorded_cpu_time_and_wakes_each_sleeper_once() {
+    for scheduler in ALL {
+        let outcome = run(&Cell { work: ping_pong(), ..cell(scheduler, 1) });
+        // The first tenth does not count; two wake-ups a round.
+        assert!((175..=181).contains(&outcome.counts.messages), "{scheduler:?}: {outcome:?}");
+        let us = outcome.us_per_message(Account::Kernel);
+        assert!((39.0..41.0).contains(&us), "{scheduler:?}: {us} µs");
+    }
+}
+
+#[test]
+fn a_recorded_run_has_the_same_result_and_a_complete_trace() {
+    let cell = cell(O1, 4);
+    let recorded = simulate_recorded(&cell, &Costs::pentium_iii(), 100);
+    assert_eq!(recorded.outcome, run(&cell));
+    assert_eq!(recorded.names[0], "room 1 user 1 client receiver");
+    let mut running = [None; 4];
+    for event in &recorded.events {
+        assert!(event.ns <= 100_000_000);
+        if let Scheduled::Switch { from, to, .. } = event.what {
+            assert_eq!(std::mem::replace(&mut running[event.cpu], to), from, "{event:?}");
+        }
+    }
+    assert!(recorded.events.len() > 10_000, "{} events", recorded.events.len());
 }

@@ -75,6 +75,18 @@ impl TraceEvent {
             tgid: word(20),
         })
     }
+
+    fn to_bytes(self) -> [u8; EVENT_BYTES] {
+        let mut bytes = [0; EVENT_BYTES];
+        bytes[..8].copy_from_slice(&self.ns.to_ne_bytes());
+        bytes[8] = self.kind as u8 + 1;
+        bytes[9] = self.state;
+        bytes[10..12].copy_from_slice(&self.cpu.to_ne_bytes());
+        bytes[12..16].copy_from_slice(&self.task.to_ne_bytes());
+        bytes[16..20].copy_from_slice(&self.other.to_ne_bytes());
+        bytes[20..].copy_from_slice(&self.tgid.to_ne_bytes());
+        bytes
+    }
 }
 
 /// A trace cannot be read.
@@ -143,6 +155,16 @@ impl TraceFile {
         Ok(TraceFile { events, lost, names })
     }
 
+    /// Writes the trace; [`TraceFile::read`] reads it back.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write(&self, mut out: impl Write) -> io::Result<()> {
+        write_start(&mut out)?;
+        self.events.iter().try_for_each(|event| out.write_all(&event.to_bytes()))?;
+        write_end(&mut out, self.events.len() as u64, self.lost.unwrap_or(0), &self.names)
+    }
+
     /// Name and id of a thread, for listings.
     pub fn name(&self, pid: u32) -> String {
         match self.names.get(&pid) {
@@ -199,7 +221,10 @@ mod tests {
             (whole.lost, whole.name(7), whole.name(8)),
             (Some(5), "spinner:7".to_owned(), "thread 8".to_owned())
         );
-        assert_eq!((torn.events, torn.lost), (whole.events, None));
+        assert_eq!((&torn.events, torn.lost), (&whole.events, None));
+        let mut again = Vec::new();
+        whole.write(&mut again).unwrap();
+        assert_eq!(TraceFile::read(Cursor::new(again)).unwrap(), whole);
         for wrong in [&b""[..], b"KLTRACE", b"something else"] {
             assert!(matches!(TraceFile::read(Cursor::new(wrong)), Err(TraceFileError::NoTrace)));
         }

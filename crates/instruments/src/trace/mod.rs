@@ -2,6 +2,7 @@
 
 mod file;
 mod perfetto;
+mod replay;
 mod rings;
 mod summary;
 mod writer;
@@ -12,6 +13,7 @@ use klatch_record::{InstrumentName, ObservationData, Support, observed};
 
 pub use file::{TraceEvent, TraceFile, TraceFileError, TraceKind};
 pub use perfetto::write_perfetto;
+pub use replay::replay;
 pub use summary::{event_line, summary};
 
 use crate::bpf::{Bpf, Coverage, Windows, bpf_error, object};

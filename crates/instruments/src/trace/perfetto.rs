@@ -1,13 +1,38 @@
 //! Export to Chrome's JSON trace format, which <https://ui.perfetto.dev> opens.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::file::{TraceFile, TraceKind};
+use super::file::{TraceEvent, TraceFile, TraceKind};
 
-/// Writes the time of each task on a CPU as a slice, and wake-ups and migrations as instant events.
+/// Tasks that wait for a CPU, as far as the trace shows.
+#[derive(Default)]
+struct Waiting(BTreeSet<u32>);
+
+impl Waiting {
+    /// Counts after an event; `None` if they are as before.
+    fn update(&mut self, event: &TraceEvent) -> Option<usize> {
+        let before = self.0.len();
+        match event.kind {
+            TraceKind::Switch => {
+                if event.task != 0 && event.state == 0 {
+                    self.0.insert(event.task);
+                }
+                self.0.remove(&event.other);
+            }
+            TraceKind::Waking => {
+                self.0.insert(event.task);
+            }
+            TraceKind::Migrate => {}
+        }
+        (self.0.len() != before).then_some(self.0.len())
+    }
+}
+
+/// Writes the time of each task on a CPU as a slice, wake-ups and migrations as instant events, and the number of waiting tasks as a
+/// counter.
 ///
 /// # Errors
 /// `out` cannot be written.
@@ -17,7 +42,13 @@ pub fn write_perfetto(trace: &TraceFile, mut out: impl Write) -> io::Result<()> 
     let mut switched_at: BTreeMap<u16, u64> = BTreeMap::new();
     writeln!(out, "{{\"traceEvents\":[")?;
     writeln!(out, "{}", json!({ "ph": "M", "pid": 0, "name": "process_name", "args": { "name": "CPUs" } }))?;
+    let mut waiting = Waiting::default();
     for event in &trace.events {
+        if let Some(tasks) = waiting.update(event) {
+            let counter = json!({ "ph": "C", "pid": 0, "ts": us(event.ns), "name": "waiting tasks",
+                "args": { "tasks": tasks } });
+            writeln!(out, ",{counter}")?;
+        }
         let (at, cpu) = (us(event.ns), event.cpu);
         let line = match event.kind {
             TraceKind::Switch => {
@@ -42,7 +73,6 @@ pub fn write_perfetto(trace: &TraceFile, mut out: impl Write) -> io::Result<()> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::file::TraceEvent;
     use super::*;
 
     #[test]
@@ -57,7 +87,9 @@ mod tests {
         write_perfetto(&TraceFile { events, lost: Some(0), names: BTreeMap::new() }, &mut text).unwrap();
         let json: serde_json::Value = serde_json::from_slice(&text).unwrap();
         let events = json["traceEvents"].as_array().unwrap();
-        assert_eq!(events.len(), 3);
-        assert_eq!((&events[1]["name"], &events[2]["dur"]), (&json!("wakes thread 8"), &json!(3.0)));
+        let phases: Vec<_> = events.iter().map(|event| event["ph"].as_str().unwrap()).collect();
+        assert_eq!(phases, ["M", "C", "i", "C", "X"]);
+        assert_eq!((&events[2]["name"], &events[4]["dur"]), (&json!("wakes thread 8"), &json!(3.0)));
+        assert_eq!((&events[1]["args"]["tasks"], &events[3]["args"]["tasks"]), (&json!(1), &json!(0)));
     }
 }

@@ -3,6 +3,7 @@
 use klatch_policies::TaskId;
 
 use super::Machine;
+use super::recorder::Scheduled;
 use super::tasks::Residence;
 use crate::account::Account;
 use crate::cpu::{Activity, Purpose};
@@ -30,7 +31,9 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
     pub(super) fn hold(&mut self, cpu: usize, lock: usize, purpose: Purpose) {
         let mut kick = None;
         let (account, cycles) = match purpose {
-            Purpose::Wake(task) | Purpose::Interrupt(task) => (Account::Wake, self.wake(task, &mut kick)),
+            Purpose::Wake(task) | Purpose::Interrupt(task) => {
+                (Account::Wake, self.wake(cpu, task, &mut kick))
+            }
             Purpose::Yield => (Account::Wake, self.prices.wake / 2),
             Purpose::Decide(cause) => (Account::Decide, self.decide(cpu, cause, &mut kick)),
         };
@@ -43,11 +46,13 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
     }
 
     /// Wakes a task. Returns the cycles for it.
-    fn wake(&mut self, task: TaskId, kick: &mut Option<usize>) -> Cycles {
+    fn wake(&mut self, cpu: usize, task: TaskId, kick: &mut Option<usize>) -> Cycles {
         if !self.tasks.is_asleep(task) {
             return self.prices.wake / 2;
         }
         self.counts.wakeups += 1;
+        let by = self.tasks.previous(cpu);
+        self.recorder.record(self.now, self.hardware.mhz, cpu, Scheduled::Wake { task, by });
         if !self.tasks.wake(task, self.now) {
             // The task is on its way to sleep, and stays the current one of its CPU.
             return self.prices.wake;
@@ -86,6 +91,11 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         unit.switches = self.tasks.switch_to(cpu, decision.next, now_ns);
         if let Some(woken_at) = decision.next.and_then(|next| self.tasks.take_wake_time(next)) {
             counts.waits.record(self.now - woken_at);
+        }
+        if unit.switches {
+            let runnable = previous.is_some_and(|previous| !self.tasks.is_asleep(previous));
+            let switch = Scheduled::Switch { from: previous, runnable, to: decision.next };
+            self.recorder.record(self.now, self.hardware.mhz, cpu, switch);
         }
         *kick = decision.kick;
         if let Some(kicked) = decision.kick {

@@ -299,6 +299,17 @@ impl Work for Chat {
         std::mem::take(&mut self.threads[task as usize].waits) || blocked
     }
 
+    fn name(&self, task: TaskId) -> String {
+        let task = task as usize;
+        let side = match kind_of(task) {
+            Kind::ClientReceiver => "client receiver",
+            Kind::ClientSender => "client sender",
+            Kind::ServerReceiver => "server receiver",
+            Kind::ServerSender => "server sender",
+        };
+        format!("room {} user {} {side}", room_of(task) + 1, number_of(task) + 1)
+    }
+
     fn is_waiting(&self, task: TaskId) -> bool {
         let thread = &self.threads[task as usize];
         let blocked = || {

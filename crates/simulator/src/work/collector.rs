@@ -234,6 +234,10 @@ impl<W: Work> Work for Collector<W> {
         self.work.interrupt(task)
     }
 
+    fn name(&self, task: TaskId) -> String {
+        self.work.name(task)
+    }
+
     fn is_waiting(&self, task: TaskId) -> bool {
         self.work.is_waiting(task)
     }

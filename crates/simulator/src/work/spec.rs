@@ -1,11 +1,15 @@
 //! Workloads by name and settings, as a command line and a study file give them.
 
+use std::sync::Arc;
+
+use klatch_record::Replay;
+
 use super::hackbench::HackbenchSpec;
 use super::locks::LocksSpec;
 use super::requests::RequestsSpec;
 
 /// What runs on a simulated machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// VolanoMark's chat, with four threads per user.
     Chat(ChatSpec),
@@ -15,6 +19,8 @@ pub enum Workload {
     Requests(RequestsSpec),
     /// Processes that send messages in groups.
     Hackbench(HackbenchSpec),
+    /// A recorded schedule.
+    Trace(Arc<Replay>),
 }
 
 /// Rooms, messages and memory of a chat.
@@ -51,7 +57,7 @@ pub enum WorkError {
 }
 
 impl Workload {
-    /// The names of all workloads.
+    /// The names of all workloads that need no file.
     pub const NAMES: [&str; 4] = ["chat", "locks", "requests", "hackbench"];
 
     /// The workload with this name and its default settings: VolanoMark's ten rooms, locks that are contended on eight CPUs, a server
@@ -97,6 +103,7 @@ impl Workload {
             Self::Locks(_) => locks,
             Self::Requests(_) => requests,
             Self::Hackbench(_) => hackbench,
+            Self::Trace(_) => "trace",
         }
     }
 
@@ -106,6 +113,7 @@ impl Workload {
             Self::Chat(_) | Self::Hackbench(_) => "messages",
             Self::Locks(_) => "critical sections",
             Self::Requests(_) => "requests",
+            Self::Trace(_) => "wake-ups",
         }
     }
 
@@ -122,6 +130,7 @@ impl Workload {
                  database_us=1..10000000, locks=1..65535, hold_us=1..1000, count=100..100000000"
             }
             Self::Hackbench(_) => "groups=1..2500, loops=1..100000",
+            Self::Trace(_) => "none",
         }
     }
 
@@ -185,10 +194,10 @@ mod tests {
                 let (setting, range) = setting.split_once('=').unwrap();
                 let (low, high) = range.split_once("..").or_else(|| range.split_once('|')).unwrap();
                 for value in [low, high] {
-                    assert!(work.with(setting, value).is_ok(), "{name}: {setting}={value}");
+                    assert!(work.clone().with(setting, value).is_ok(), "{name}: {setting}={value}");
                 }
                 let beyond = (high.parse::<u64>().unwrap() + 1).to_string();
-                let error = work.with(setting, &beyond).unwrap_err().to_string();
+                let error = work.clone().with(setting, &beyond).unwrap_err().to_string();
                 assert!(error.contains(&format!("`{setting}={beyond}`")) && error.contains(name), "{error}");
             }
         }

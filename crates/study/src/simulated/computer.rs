@@ -76,7 +76,7 @@ impl Computer for Simulator {
         let cell = Cell {
             scheduler: job.scheduler,
             hardware: job.hardware,
-            work: job.work,
+            work: job.work.clone(),
             placement: if job.pinned { shares(job) } else { Vec::new() },
             seed: seed.into(),
         };
@@ -105,11 +105,11 @@ impl Computer for Simulator {
 
 /// The CPUs of each process: equal parts of the machine, in order.
 fn shares(job: &SimulatedJob) -> Vec<Range<usize>> {
-    let processes = match job.work {
+    let processes = match &job.work {
         // Client and server.
         Workload::Chat(_) => 2,
         Workload::Requests(of) => of.servers,
-        Workload::Locks(_) | Workload::Hackbench(_) => 1,
+        Workload::Locks(_) | Workload::Hackbench(_) | Workload::Trace(_) => 1,
     };
     let cpus = job.hardware.topology.cpus();
     (0..processes).map(|part| part * cpus / processes..(part + 1) * cpus / processes).collect()

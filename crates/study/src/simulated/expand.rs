@@ -160,7 +160,7 @@ fn work(file: &SimulatedFile, source: &Source<'_>) -> Result<(Workload, Vec<Dime
                 "off" => "0".to_owned(),
                 text => text.to_owned(),
             };
-            let changed = work.with(setting, &number);
+            let changed = work.clone().with(setting, &number);
             let changed = changed.map_err(|error| source.error_at(values.span(), error))?;
             if values.get_ref().0.len() == 1 {
                 work = changed;
@@ -168,7 +168,7 @@ fn work(file: &SimulatedFile, source: &Source<'_>) -> Result<(Workload, Vec<Dime
             }
             let setting = setting.clone();
             let change = move |job: &mut SimulatedJob| {
-                job.work = job.work.with(&setting, &number).expect("it was accepted before");
+                job.work = job.work.clone().with(&setting, &number).expect("it was accepted before");
             };
             all.push((value.0.clone(), Box::new(change)));
         }

@@ -1,0 +1,50 @@
+//! A recorded schedule as work that can be simulated: what each task does in its own CPU time.
+
+use serde::{Deserialize, Serialize};
+
+/// The tasks of a trace, each in its own CPU time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replay {
+    /// All tasks that ran or were woken.
+    pub tasks: Vec<ReplayTask>,
+    /// Wake-ups by timers, disks and other machines: ns since the start, and the task as an index.
+    pub outside: Vec<(u64, u32)>,
+    /// Waits of woken tasks for a CPU as they were measured, in ns, ascending.
+    pub waits_ns: Vec<u64>,
+    /// CPUs that had events.
+    pub cpus: u32,
+}
+
+/// One task.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayTask {
+    /// Name and thread id.
+    pub name: String,
+    /// Process, as a number from 0 without gaps.
+    pub process: u32,
+    /// What it does, in order.
+    pub steps: Vec<ReplayStep>,
+}
+
+/// A step of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayStep {
+    /// It needs this much CPU time, ns.
+    Run(u64),
+    /// It ends the next sleep of the task with this index.
+    Wake(u32),
+    /// It waits for a wake-up. Each sleep is ended by one.
+    Sleep,
+}
+
+impl Replay {
+    /// The measured wait that this share of all wake-ups did not exceed, µs; `None` if nothing was woken.
+    pub fn wait_us(&self, share: f64) -> Option<f64> {
+        let last = self.waits_ns.len().checked_sub(1)?;
+        let place = (share * last as f64).round() as usize;
+        Some(self.waits_ns[place.min(last)] as f64 / 1e3)
+    }
+}
