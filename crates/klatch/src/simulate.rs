@@ -11,8 +11,8 @@ use klatch_platforms::Setting;
 use klatch_record::{Replay, ReplayStep, error_chain, save_json};
 use klatch_report::{simulated_claims, simulated_fits, simulated_papers, simulated_run, simulated_study};
 use klatch_simulator::{
-    Cell, Costs, Recorded, Role, ScheduleEvent, Scheduled, SchedulerSpec, Topology, Verdict, Workload,
-    calibrate, papers, simulate_recorded,
+    Cell, Costs, Hardware, Recorded, Role, ScheduleEvent, Scheduled, SchedulerSpec, Topology, Verdict,
+    Workload, calibrate, papers, simulate_recorded,
 };
 use klatch_study::{Simulator, load_simulated, sensitivity, shipped_simulated};
 use serde_json::json;
@@ -241,7 +241,7 @@ impl Run {
         };
         let topology = topology(&self.machine)?;
         let costs = self.costs.read()?.0;
-        let hardware = costs.hardware(topology);
+        let hardware = Hardware::new(&costs, topology);
         let cell = Cell { scheduler, hardware, work, placement: Vec::new(), seed: self.seed };
         let record_ms = if self.trace.is_some() { 1_000 } else { 0 };
         let recorded = simulate_recorded(&cell, &costs, record_ms);

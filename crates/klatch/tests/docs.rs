@@ -168,6 +168,21 @@ fn relative_links_and_anchors_exist() {
     assert!(dead.is_empty(), "dead links:\n{}", dead.join("\n"));
 }
 
+/// The book of `make docs` has the folder `docs/` only.
+#[test]
+fn links_of_the_book_stay_in_it() {
+    let mut leaving = Vec::new();
+    for (path, page) in pages().iter().filter(|(path, _)| path.starts_with("docs")) {
+        for link in page.links.iter().filter(|link| !link.contains(':') && !link.starts_with('#')) {
+            let target = link.split_once('#').map_or(link.as_str(), |(target, _)| target);
+            if !resolve(path, target).starts_with("docs") {
+                leaving.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(leaving.is_empty(), "name the path as code instead:\n{}", leaving.join("\n"));
+}
+
 #[test]
 fn source_paths_in_guide_and_reference_exist() {
     let folders = ["crates/", "scripts/", "platforms/", "studies/", "vectors/", "java/", "bench/"];

@@ -16,7 +16,7 @@ pub struct Replay {
     pub cpus: u32,
 }
 
-/// One task.
+/// A task, which never runs on two CPUs at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayTask {

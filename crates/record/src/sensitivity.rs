@@ -7,13 +7,13 @@ use crate::ResultKind;
 /// The claims of a simulated study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
-    /// Always `simulated`.
+    /// How the ratios were obtained: always `simulated`.
     pub kind: ResultKind,
     /// The metric that the claims are about.
     pub metric: String,
     /// Number of costs that were moved to both ends of their ranges, one at a time.
     pub costs: u32,
-    /// The claims.
+    /// One claim for each pair of cells.
     pub claims: Vec<Claim>,
 }
 
@@ -28,11 +28,11 @@ pub struct Claim {
     pub base: String,
     /// The ratio with the costs as they are, over all seeds.
     pub ratio: f64,
-    /// The lowest ratio.
+    /// The lowest ratio over all costs.
     pub low: f64,
     /// The cost that gives the lowest ratio, with its value; empty if that is the ratio itself.
     pub low_with: String,
-    /// The highest ratio.
+    /// The highest ratio over all costs.
     pub high: f64,
     /// The cost that gives the highest ratio, with its value.
     pub high_with: String,

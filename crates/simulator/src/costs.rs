@@ -3,9 +3,6 @@
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::machine::Hardware;
-use crate::topology::Topology;
-
 /// The costs of a Pentium III of 2001 under Linux 2.4.
 const PENTIUM_III: &str = include_str!("../costs/pentium-iii.toml");
 /// The costs of a present server under a present kernel.
@@ -141,13 +138,6 @@ impl Costs {
         [(pentium_iii, PENTIUM_III), (epyc_milan, EPYC_MILAN)]
             .into_iter()
             .find_map(|(known, text)| (known == name).then_some(text))
-    }
-
-    /// The machine that the costs describe, with this topology.
-    pub fn hardware(&self, topology: Topology) -> Hardware {
-        let whole = |cost: &Cost| cost.value.round() as u64;
-        let (cache_bytes, line_bytes) = (whole(&self.cache) * 1024, whole(&self.line));
-        Hardware { topology, mhz: whole(&self.clock), cache_bytes, line_bytes }
     }
 
     /// Reads costs in TOML.

@@ -33,7 +33,7 @@ pub struct Counts {
     pub length_sum: u64,
     /// Sum of its square.
     pub length_squares: u64,
-    /// Its maximum.
+    /// The longest queue of a decision.
     pub length_max: u32,
     /// Waits of woken tasks in run queues.
     pub waits: Waits,

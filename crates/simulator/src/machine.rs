@@ -13,11 +13,11 @@ use crate::cache::Decay;
 use crate::counts::Counts;
 use crate::cpu::{Activity, Cpu, Purpose};
 use crate::events::{Cycles, Event, Events};
+use crate::hardware::Hardware;
 use crate::lock::{Lock, LockCounts};
 use crate::prices::Prices;
 use crate::random::Random;
 use crate::schedulers::{Cause, Scheduler};
-use crate::topology::Topology;
 use crate::work::{Effect, Work};
 use recorder::{Recorder, ScheduleEvent};
 use tasks::Tasks;
@@ -27,19 +27,6 @@ const EVENTS_WITHOUT_PROGRESS: u64 = 1_000_000;
 const EVENTS_WITHOUT_PROGRESS_PER_TASK: u64 = 1_000;
 /// How long a CPU may be idle beside a waiting task under a scheduler that promises to avoid it: longer than any interrupt takes.
 const STRANDED_MAX_US: u64 = 100;
-
-/// Hardware of a simulated machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hardware {
-    /// Its CPUs, and what they share.
-    pub topology: Topology,
-    /// Clock of a CPU.
-    pub mhz: u64,
-    /// Second-level cache of a CPU.
-    pub cache_bytes: u64,
-    /// A line of that cache.
-    pub line_bytes: u64,
-}
 
 pub(crate) struct Machine<S, W> {
     hardware: Hardware,

@@ -27,7 +27,7 @@ pub struct LockTiers {
     pub spins: u32,
     /// Second tier: calls of `sched_yield`, each followed by a try.
     pub yields: u32,
-    /// Third tier.
+    /// Third tier, if neither of the others has helped.
     pub block: Block,
 }
 
@@ -45,13 +45,13 @@ pub enum Block {
 pub struct Acquisitions {
     /// At the first try.
     pub at_once: u64,
-    /// After spinning.
+    /// Locks acquired in the first tier.
     pub by_spinning: u64,
-    /// After a yield.
+    /// Locks acquired in the second tier.
     pub by_yielding: u64,
-    /// After having blocked.
+    /// Locks acquired after the thread had blocked.
     pub by_blocking: u64,
-    /// Calls of `sched_yield`.
+    /// Calls of `sched_yield` by all threads.
     pub yields: u64,
 }
 

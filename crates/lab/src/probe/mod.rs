@@ -41,7 +41,7 @@ pub enum Probe {
     Locks {
         /// Threads that compete for the locks.
         tasks: u32,
-        /// Acquisitions per thread.
+        /// Number of acquisitions of each thread.
         rounds: u32,
         /// The locks, and how they are acquired.
         tiers: LockTiers,

@@ -4,14 +4,14 @@ use klatch_policies::TaskId;
 
 use crate::events::Cycles;
 
-/// A scheduling event.
+/// A scheduling event on one CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScheduleEvent {
     /// Time since the start, in ns.
     pub ns: u64,
     /// The CPU on which it happened.
     pub cpu: usize,
-    /// What happened.
+    /// A switch or a wake-up.
     pub what: Scheduled,
 }
 
@@ -20,16 +20,16 @@ pub struct ScheduleEvent {
 pub enum Scheduled {
     /// A CPU switches; a CPU without a task is idle.
     Switch {
-        /// The task before.
+        /// The task that ran; `None` after idle time.
         from: Option<TaskId>,
         /// Whether that task could go on.
         runnable: bool,
-        /// The task after.
+        /// The task that runs now; `None` if the CPU becomes idle.
         to: Option<TaskId>,
     },
     /// A task is woken.
     Wake {
-        /// The woken task.
+        /// The task that was asleep.
         task: TaskId,
         /// The task that wakes it; none in an interrupt of an idle CPU.
         by: Option<TaskId>,

@@ -1,5 +1,6 @@
 //! Planted bugs of a policy, which the machine must find, and the cost of a run without any contention.
 
+use crate::topology::Topology;
 use klatch_policies::TaskId;
 
 use super::*;

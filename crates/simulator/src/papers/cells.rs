@@ -5,7 +5,7 @@ use std::ops::Range;
 use klatch_policies::goodness::Version;
 
 use crate::costs::Costs;
-use crate::machine::Hardware;
+use crate::hardware::Hardware;
 use crate::run::{Cell, Outcome, simulate};
 use crate::schedulers::{GoodnessKnobs, MultiqueueKnobs, O1Knobs, SchedulerSpec};
 use crate::topology::Topology;

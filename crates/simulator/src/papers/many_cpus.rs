@@ -3,7 +3,7 @@
 
 use super::cells::{Cells, GOODNESS_2_4_14, MQ, netfinity_8500r};
 use super::{Row, gain_percent, near};
-use crate::machine::Hardware;
+use crate::hardware::Hardware;
 use crate::run::{Cell, Outcome};
 use crate::topology::Topology;
 

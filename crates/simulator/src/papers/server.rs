@@ -9,7 +9,7 @@ use klatch_policies::o1::YieldTo;
 
 use super::cells::{Cells, GOODNESS_2_4_14, netfinity_8500r};
 use super::{Row, gain_percent, same_sign, signed};
-use crate::machine::Hardware;
+use crate::hardware::Hardware;
 use crate::run::{Cell, Outcome};
 use crate::schedulers::{O1Knobs, SchedulerSpec};
 use crate::topology::Topology;
@@ -33,7 +33,7 @@ const REQUESTS: RequestsSpec = RequestsSpec {
 const TAIL: SchedulerSpec = SchedulerSpec::O1(O1Knobs { yield_to: YieldTo::Tail, ..O1Knobs::LINUX_2_5 });
 /// The same whose idle CPUs also pull tasks that are cache-hot elsewhere, as in the patch D7.
 const PULLS_WARM: SchedulerSpec =
-    SchedulerSpec::O1(O1Knobs { yield_to: YieldTo::Tail, idle_pulls_warm: true, ..O1Knobs::LINUX_2_5 });
+    SchedulerSpec::O1(O1Knobs { yield_to: YieldTo::Tail, idle_pulls_warm: true });
 
 pub(super) fn rows(cells: &mut Cells) -> Vec<Row> {
     let [old, o1, warm] =

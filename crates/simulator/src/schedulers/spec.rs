@@ -28,13 +28,13 @@ pub enum SchedulerSpec {
 /// How many neighbouring CPUs share a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShardSize {
-    /// This many.
+    /// A fixed number of CPUs.
     Cpus(usize),
     /// Those of a last-level cache.
     Llc,
     /// Those of a node.
     Node,
-    /// All.
+    /// All CPUs of the machine.
     Machine,
 }
 

@@ -15,7 +15,7 @@ const SIDE: usize = 20;
 /// Messages of 100 bytes that a socket holds: 64 kB, with some 550 bytes of bookkeeping each.
 const SOCKET_MAX: u32 = 100;
 
-/// Groups and messages.
+/// Number of groups and of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HackbenchSpec {
     /// Groups of 40 processes.

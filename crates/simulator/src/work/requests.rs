@@ -38,7 +38,7 @@ pub struct RequestsSpec {
     pub locks: usize,
     /// CPU time in the monitor.
     pub hold_us: u64,
-    /// Requests in all.
+    /// Number of requests of all clients.
     pub requests: u64,
 }
 

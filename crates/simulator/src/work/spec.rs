@@ -19,7 +19,7 @@ pub enum Workload {
     Requests(RequestsSpec),
     /// Processes that send messages in groups.
     Hackbench(HackbenchSpec),
-    /// A recorded schedule.
+    /// A recorded schedule, in the CPU times of its tasks.
     Trace(Arc<Replay>),
 }
 

@@ -16,7 +16,7 @@ const STEP_NS: u64 = 20_000;
 
 #[derive(Clone, Default)]
 struct Task {
-    /// The next step.
+    /// Index of the next step.
     step: usize,
     /// CPU time of this step that is over.
     ran_ns: u64,

@@ -54,7 +54,7 @@ pub struct ComputedCell<J> {
     pub job: J,
 }
 
-/// Computes trials.
+/// Computes the trials of a study.
 pub trait Computer: Sync {
     /// What a trial computes, but for its seed.
     type Job: Sync;

@@ -8,7 +8,7 @@ use klatch_record::ResultKind;
 use klatch_simulator::{Account, Cell, Outcome, Workload, simulate};
 use serde::{Deserialize, Serialize};
 
-use super::expand::SimulatedJob;
+use super::job::SimulatedJob;
 use crate::computed::Computer;
 
 /// Computes a metric from an outcome.
@@ -60,11 +60,11 @@ pub struct SimulatedTrial {
     pub costs: String,
     /// Metrics by name; `time_us_per_message.ACCOUNT` is the CPU time of all CPUs in an account.
     pub metrics: Vec<(String, f64)>,
-    /// All counts.
+    /// All counts of the run.
     pub outcome: serde_json::Value,
 }
 
-/// Simulates trials.
+/// Simulates the trials of a study.
 pub struct Simulator;
 
 impl Computer for Simulator {

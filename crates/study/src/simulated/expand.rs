@@ -9,6 +9,7 @@ use klatch_simulator::{Costs, Hardware, SchedulerSpec, Topology, Workload};
 
 use super::computer::{METRICS, simulated_metrics};
 use super::file::{SimulatedFile, Values};
+use super::job::SimulatedJob;
 use crate::computed::{ComputedCell, ComputedPlan};
 use crate::file::{Source, StudyFileError, name_of};
 use crate::load::{LoadError, read_file};
@@ -19,21 +20,6 @@ static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../studies/simulate
 const CELLS_MAX: usize = 10_000;
 /// Fewest seeds: the spread of fewer says nothing.
 const SEEDS_MIN: u32 = 3;
-
-/// What a trial simulates, but for its seed.
-#[derive(Clone, Debug)]
-pub struct SimulatedJob {
-    /// The scheduler with its knobs.
-    pub scheduler: SchedulerSpec,
-    /// The machine.
-    pub hardware: Hardware,
-    /// What runs on it.
-    pub work: Workload,
-    /// Each process has an equal share of the CPUs for itself.
-    pub pinned: bool,
-    /// The costs of operations.
-    pub costs: Costs,
-}
 
 /// The studies of the simulator that are part of Klatch: name and question.
 pub fn shipped_simulated() -> Vec<(&'static str, String)> {
@@ -91,7 +77,7 @@ pub(super) fn expand(
     dimensions.push(machines(&file, source, host)?);
     dimensions.push(schedulers(&file, source)?);
     let costs = costs(&file, source)?;
-    let hardware = costs.hardware(Topology::flat(1));
+    let hardware = Hardware::new(&costs, Topology::flat(1));
     let job = SimulatedJob { scheduler: SchedulerSpec::Fifo, hardware, work, pinned: false, costs };
     let number: usize = dimensions.iter().map(|dimension| dimension.values.len()).product();
     if number > CELLS_MAX {

@@ -3,11 +3,13 @@
 mod computer;
 mod expand;
 mod file;
+mod job;
 mod sensitivity;
 #[cfg(test)]
 mod tests;
 
 pub use computer::{SimulatedTrial, Simulator, simulated_metrics};
-pub use expand::{SimulatedJob, load_simulated, shipped_simulated};
+pub use expand::{load_simulated, shipped_simulated};
 pub use file::simulated_study_schema;
+pub use job::SimulatedJob;
 pub use sensitivity::sensitivity;

@@ -7,7 +7,7 @@ use klatch_record::{Claim, ResultKind, Sensitivity, StudyResult};
 use klatch_simulator::Costs;
 
 use super::computer::Simulator;
-use super::expand::SimulatedJob;
+use super::job::SimulatedJob;
 use crate::computed::{ComputedPlan, Computer, in_parallel};
 
 /// Seed of the simulations at the ends of ranges.
