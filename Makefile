@@ -14,10 +14,11 @@ run: setup
 	$(MAKE) build
 	$(KLATCH) run
 
-# Compare servers and crowd with the floor of this machine; appends to bench/history. Ten minutes on an idle machine.
+# Compare servers and crowd with the floor of this machine, and measure the simulator; appends to bench/history. Ten minutes on an idle machine.
 bench: setup-test
 	$(MAKE) build
 	$(KLATCH) floor
+	$(KLATCH) simulate speed
 
 build: $(JARS)
 	cargo build --release --locked --package klatch

@@ -27,6 +27,6 @@ pub use instruments::{Instruments, RunningInstruments, availability, description
 pub use kernel::Kernel;
 pub use targets::Targets;
 pub use trace::{
-    Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError, TraceKind, event_line, replay, summary,
-    write_perfetto,
+    PerfError, Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError, TraceKind, event_line,
+    read_perf_script, replay, summary, write_perfetto,
 };

@@ -9,7 +9,8 @@ use std::sync::mpsc::channel;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use klatch_instruments::{
-    Kernel, Recorder, TRACE_BYTES_MAX, TraceFile, event_line, replay, summary, write_perfetto,
+    Kernel, Recorder, TRACE_BYTES_MAX, TraceFile, event_line, read_perf_script, replay, summary,
+    write_perfetto,
 };
 
 use crate::crowd::seconds;
@@ -34,6 +35,13 @@ enum Action {
         /// Limit of the file size; later events count as lost
         #[arg(long, default_value_t = TRACE_BYTES_MAX >> 20, value_name = "MB")]
         size: u64,
+        /// New file for the trace
+        file: PathBuf,
+    },
+    /// Make a trace of what `perf script` prints of a recording by `perf sched record`
+    Import {
+        /// Output of `perf script`, or - for standard input
+        text: PathBuf,
         /// New file for the trace
         file: PathBuf,
     },
@@ -81,6 +89,16 @@ impl Trace {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self.action {
             Action::Record { seconds, size, file } => record(seconds, size, &file)?,
+            Action::Import { text, file } => {
+                let read = match text.as_os_str().to_str() {
+                    Some("-") => std::io::read_to_string(std::io::stdin()),
+                    _ => std::fs::read_to_string(&text),
+                };
+                let script = read.map_err(|error| anyhow!("cannot read {}: {error}", text.display()))?;
+                let trace =
+                    read_perf_script(&script).map_err(|error| anyhow!("{}: {error}", text.display()))?;
+                create(&file, |out| trace.write(out))?;
+            }
             Action::Show { file, part } => {
                 let (trace, start_ns) = part.read(&file)?;
                 let mut out = BufWriter::new(std::io::stdout().lock());

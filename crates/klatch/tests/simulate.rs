@@ -198,3 +198,17 @@ fn a_simulated_trace_can_be_read_exported_and_replayed() {
     assert_eq!(wrong.status, Some(2), "{wrong:?}");
     assert!(wrong.err.contains("task 7 is woken, and there are 0 tasks"), "{wrong:?}");
 }
+
+#[test]
+fn the_speed_of_the_simulator_is_appended_to_a_history() {
+    let folder = tempfile::tempdir().unwrap();
+    let history = folder.path().join("new/simulator.jsonl");
+    for lines in [1, 2] {
+        let finished = simulate(&["speed", "--history", history.to_str().unwrap()]);
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+        let text = std::fs::read_to_string(&history).unwrap();
+        let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!((text.lines().count(), &last["kind"]), (lines, &"measured".into()));
+        assert!(last["rows"][4]["events_per_s"].as_f64().unwrap() > 1e5, "{last}");
+    }
+}

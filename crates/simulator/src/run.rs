@@ -127,9 +127,10 @@ fn run_work(cell: &Cell, costs: &Costs, record_ms: u64) -> Recorded {
     let conditions = |heap_mb| Conditions { several_cpus, o1, heap_mb };
     let prices = Prices::new(costs, conditions(HEAP_MB));
     match cell.work.clone() {
-        Workload::Chat(ChatSpec { rooms, count, heap_mb, signals_waiting }) => {
+        Workload::Chat(ChatSpec { rooms, count, heap_mb, signals_waiting, yields }) => {
             let prices = Prices::new(costs, conditions(heap_mb));
-            let chat = Collector::new(Chat::new(rooms, count, prices.clone()), &prices, !signals_waiting);
+            let chat =
+                Collector::new(Chat::new(rooms, count, yields, prices.clone()), &prices, !signals_waiting);
             schedule(cell, record_ms, prices, chat)
         }
         Workload::Locks(spec) => {

@@ -23,6 +23,22 @@ pub enum Distance {
     Far,
 }
 
+impl Distance {
+    /// Distances between different CPUs.
+    pub const MOVES: [Self; 4] = [Self::SameCore, Self::SameLlc, Self::SameNode, Self::Far];
+
+    /// Its name in the names of metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SameCpu => "same_cpu",
+            Self::SameCore => "same_core",
+            Self::SameLlc => "same_llc",
+            Self::SameNode => "same_node",
+            Self::Far => "far",
+        }
+    }
+}
+
 /// How many distances there are.
 pub const DISTANCES: usize = Distance::Far as usize + 1;
 

@@ -27,7 +27,7 @@ fn cell(scheduler: SchedulerSpec, cpus: usize) -> Cell {
 }
 
 fn chat(rooms: usize, heap_mb: u64) -> Workload {
-    Workload::Chat(ChatSpec { rooms, count: 20, heap_mb, signals_waiting: true })
+    Workload::Chat(ChatSpec { rooms, count: 20, heap_mb, signals_waiting: true, yields: true })
 }
 
 fn run(cell: &Cell) -> Outcome {
@@ -83,6 +83,17 @@ fn more_heap_means_fewer_collections() {
         |heap_mb| run(&Cell { work: chat(10, heap_mb), ..cell(MQ, 4) }).share(Account::Collector);
     let shares = [16, 64, 1024].map(collecting);
     assert!(shares.is_sorted_by(|more, fewer| more > fewer), "{shares:?}");
+}
+
+#[test]
+fn a_chat_without_yields_decides_half_as_often() {
+    let counts = |yields: &str| {
+        let work = chat(4, 64).with("yields", yields).unwrap();
+        run(&Cell { work, ..cell(OLD, 1) }).counts
+    };
+    let (with, without) = (counts("1"), counts("0"));
+    assert!(with.yields > with.messages && without.yields < without.messages / 10, "{without:?}");
+    assert!(without.decisions < 2 * with.decisions / 3, "{} and {}", without.decisions, with.decisions);
 }
 
 #[test]
@@ -202,3 +213,22 @@ fn a_recorded_run_has_the_same_result_and_a_complete_trace() {
     }
     assert!(recorded.events.len() > 10_000, "{} events", recorded.events.len());
 }
+
+/// Cycles, decisions and elements read of one small chat. A change of any mechanism changes them, so it is seen.
+#[test]
+fn the_small_cell_of_each_scheduler_is_as_it_was() {
+    let small = |scheduler| {
+        let counts = run(&Cell { work: chat(1, 64), ..cell(scheduler, 2) }).counts;
+        (counts.cycles, counts.decisions, counts.elements)
+    };
+    assert_eq!(ALL.map(small), GOLDEN);
+}
+
+const GOLDEN: [(u64, u64, u64); ALL.len()] = [
+    (375_246_724, 29_199, 28_798),
+    (294_353_631, 28_577, 424_563),
+    (284_489_922, 29_368, 216_818),
+    (304_844_868, 35_475, 55_412),
+    (375_246_724, 29_199, 28_798),
+    (362_133_373, 29_084, 29_010),
+];

@@ -119,6 +119,8 @@ fn part(axis: &StudyAxis, cell: &CellResult) -> Option<String> {
     let value = cell.at.get(&axis.name).filter(|value| !value.is_empty())?;
     Some(match axis.name.as_str() {
         "platform" | "cell" | "side" | "knobs" | "kernel" | "pacing" => value.clone(),
+        // A label of a study, not the name of a scheduler.
+        "scheduler" if value.contains(' ') => value.clone(),
         "cpus" if number(value) == Some(1.0) => "1 CPU".to_owned(),
         "cpus" if number(value).is_some() => format!("{value} CPUs"),
         "rooms" | "users" => format!("{value} {}", axis.name),

@@ -94,7 +94,13 @@ fn sections(subject: &Subject, sources: &[Source]) -> Vec<Section> {
     if subject.is_simulated() {
         add("latency", "Run-queue latency", None, simulated::latency(subject), Vec::new());
         add("cpu-time", "CPU time", None, simulated::cpu_time(subject), Vec::new());
-        add("run-queue", "Run queue, locks and migrations", None, simulated::run_queue(subject), Vec::new());
+        add(
+            "run-queue",
+            "Run queue, locks and migrations",
+            None,
+            [simulated::run_queue(subject), simulated::migrations(subject)].concat(),
+            Vec::new(),
+        );
         let claims = sources.iter().filter_map(|source| source.sensitivity.as_ref());
         let charts = claims.map(simulated::claims).collect();
         add("sensitivity", "Claims with other costs", Some(simulated::SENSITIVITY), charts, Vec::new());

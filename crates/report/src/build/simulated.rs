@@ -1,7 +1,7 @@
 //! The parts of the report of a simulated study that no measured study has. Each says that nothing was measured.
 
 use klatch_record::{CellStatus, Sensitivity};
-use klatch_simulator::Account;
+use klatch_simulator::{Account, Distance};
 
 use super::metrics::{Metric, metric};
 use super::scores::metric_charts;
@@ -18,12 +18,11 @@ const LATENCY: [Metric; 3] = [
     metric("run_queue_latency_p999_us", "Simulated run-queue latency, 99.9th percentile", "µs", 1.0),
 ];
 
-const RUN_QUEUE: [Metric; 5] = [
+const RUN_QUEUE: [Metric; 4] = [
     metric("run_queue_length", "Simulated length of the run queue at a decision", "tasks", 1.0),
     metric("elements_per_decision", "Simulated elements of a queue read by a decision", "", 1.0),
     metric("lock_contended_share", "Simulated share of lock acquisitions that waited", "%", 100.0),
     metric("migrations_per_message", "Simulated migrations per message", "", 1.0),
-    metric("far_migrations_per_message", "Simulated migrations to another node per message", "", 1.0),
 ];
 
 /// The verdict of a simulated study; `None` for any other.
@@ -50,33 +49,83 @@ pub(super) fn run_queue(subject: &Subject) -> Vec<Chart> {
 /// CPU time per message by account: a stack for each cell, a chart for each series.
 pub(super) fn cpu_time(subject: &Subject) -> Vec<Chart> {
     let series = subject.grid.all_series();
-    series.iter().enumerate().map(|(number, series)| stacks(subject, number, series)).collect()
+    let accounts = Account::ALL.map(|account| (account.name(), account.to_string()));
+    let stack = Stack {
+        id: "cpu-time",
+        metric: "time_us_per_message",
+        caption: "Simulated CPU time of all CPUs per message, idle time included.",
+        y: Axis::linear("CPU time per message", "µs"),
+        parts: &accounts,
+    };
+    series.iter().enumerate().map(|(number, series)| stack.chart(subject, number, series)).collect()
 }
 
-fn stacks(subject: &Subject, number: usize, series: &str) -> Chart {
-    let cells = || subject.cells().filter(|(place, _)| subject.grid.series[*place] == series);
-    let mut points = Vec::new();
-    for account in Account::ALL {
-        for (place, cell) in cells() {
-            let name = format!("time_us_per_message.{}", account.name());
-            let Some(estimate) = cell.estimates.get(&name) else { continue };
-            let label = match &subject.grid.across {
-                Some(across) => across.values[place]
-                    .map_or(String::new(), |value| format!("{value} {}", across.axis.label)),
-                None => subject.grid.labels[place].clone(),
-            };
-            points.push(Point::plain(&account.to_string(), Place::Named(label), estimate.mean));
+/// Migrations per message by distance, where CPUs differ in their distance.
+pub(super) fn migrations(subject: &Subject) -> Vec<Chart> {
+    let distances = [
+        (Distance::SameCore, "to a thread of the same core"),
+        (Distance::SameLlc, "to a CPU with the same last-level cache"),
+        (Distance::SameNode, "to another cache of the node"),
+        (Distance::Far, "to another node"),
+    ];
+    let parts = distances.map(|(distance, text)| (distance.name(), text.to_owned()));
+    let stack = Stack {
+        id: "migrations",
+        metric: "migrations_per_message",
+        caption: "Simulated migrations per message, by distance.",
+        y: Axis::linear("migrations per message", ""),
+        parts: &parts,
+    };
+    let series = subject.grid.all_series();
+    let charts = series.iter().enumerate().map(|(number, series)| stack.chart(subject, number, series));
+    let kinds = |chart: &Chart| {
+        let mut kinds: Vec<&str> = chart
+            .points
+            .iter()
+            .filter(|point| point.y > Some(0.0))
+            .map(|point| point.series.as_str())
+            .collect();
+        kinds.dedup();
+        kinds.len()
+    };
+    charts.filter(|chart| kinds(chart) > 1).collect()
+}
+
+/// A metric in parts: `METRIC.PART`.
+struct Stack<'a> {
+    id: &'static str,
+    metric: &'static str,
+    caption: &'static str,
+    y: Axis,
+    /// Names of the parts, and their names in the legend.
+    parts: &'a [(&'static str, String)],
+}
+
+impl Stack<'_> {
+    fn chart(&self, subject: &Subject, number: usize, series: &str) -> Chart {
+        let cells = || subject.cells().filter(|(place, _)| subject.grid.series[*place] == series);
+        let mut points = Vec::new();
+        for (part, name) in self.parts {
+            for (place, cell) in cells() {
+                let Some(estimate) = cell.estimates.get(&format!("{}.{part}", self.metric)) else { continue };
+                let label = match &subject.grid.across {
+                    Some(across) => across.values[place]
+                        .map_or(String::new(), |value| format!("{value} {}", across.axis.label)),
+                    None => subject.grid.labels[place].clone(),
+                };
+                points.push(Point::plain(name, Place::Named(label), estimate.mean));
+            }
         }
-    }
-    Chart {
-        id: format!("cpu-time-{number}"),
-        title: if series.is_empty() { "CPU time".to_owned() } else { series.to_owned() },
-        caption: "Simulated CPU time of all CPUs per message, idle time included.".to_owned(),
-        kind: ChartKind::Stacked,
-        x: Axis::words(""),
-        y: Axis::linear("CPU time per message", "µs"),
-        points,
-        marks: Vec::new(),
+        Chart {
+            id: format!("{}-{number}", self.id),
+            title: if series.is_empty() { self.y.label.clone() } else { series.to_owned() },
+            caption: self.caption.to_owned(),
+            kind: ChartKind::Stacked,
+            x: Axis::words(""),
+            y: self.y.clone(),
+            points,
+            marks: Vec::new(),
+        }
     }
 }
 

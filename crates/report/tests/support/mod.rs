@@ -136,7 +136,11 @@ fn record(at: &[(&str, &str)], number: u32, minute: usize, messages_per_s: f64) 
     record.score = score;
     record.latency = latency.expect("these times fit");
     record.usage = usage;
+    record.klatch.version = "0.1.0".into();
+    record.crowd.command = vec!["klatch".into(), "crowd".into()];
     let environment = &mut record.environment;
+    environment.kernel = "6.18.0".into();
+    environment.kernel_build = "#1 SMP".into();
     environment.distribution = Some("Debian GNU/Linux 12".into());
     environment.cpu_model = Some("A CPU".into());
     environment.memory_bytes = Some(16_000_000_000);

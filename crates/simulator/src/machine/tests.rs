@@ -98,7 +98,7 @@ fn prices() -> Prices {
 }
 
 fn run_with(bug: Bug, rooms: usize) {
-    let chat = crate::work::chat::Chat::new(rooms, 20, prices());
+    let chat = crate::work::chat::Chat::new(rooms, 20, true, prices());
     let spaces = chat.address_spaces().to_vec();
     let fifo = Fifo::new(Placement::new(4, &spaces, &[]), spaces.len());
     Machine::new(HARDWARE, prices(), Broken { fifo, bug, calls: 0, first: None }, chat, 1).run();

@@ -64,7 +64,7 @@ impl Cells {
     /// Ten rooms on CPUs of the Netfinity 8500R, 64 MB of heap: the chat of the kernel list.
     pub(super) fn chat(scheduler: SchedulerSpec, cpus: usize) -> Cell {
         let hardware = netfinity_8500r(cpus);
-        let chat = ChatSpec { rooms: 10, count: COUNT, heap_mb: 64, signals_waiting: true };
+        let chat = ChatSpec { rooms: 10, count: COUNT, heap_mb: 64, signals_waiting: true, yields: true };
         Cell { scheduler, hardware, work: Workload::Chat(chat), placement: Vec::new(), seed: 0 }
     }
 

@@ -42,13 +42,15 @@ pub(crate) struct Chat {
     prices: Prices,
     /// Messages that each user sends.
     count: u64,
+    /// Threads yield after each packet that they receive, and after each batch that they send.
+    yields: bool,
     messages: u64,
     goal: u64,
 }
 
 impl Chat {
     /// Rooms of 20 users who send `count` messages each.
-    pub(crate) fn new(rooms: usize, count: u64, prices: Prices) -> Self {
+    pub(crate) fn new(rooms: usize, count: u64, yields: bool, prices: Prices) -> Self {
         let tasks = rooms * USERS * THREADS;
         let mut chat = Self {
             threads: vec![Thread::default(); tasks],
@@ -57,6 +59,7 @@ impl Chat {
             spaces: (0..tasks).map(|task| if kind_of(task).is_client() { CLIENT } else { SERVER }).collect(),
             prices,
             count,
+            yields,
             messages: 0,
             goal: (rooms * USERS * USERS) as u64 * count,
         };
@@ -214,6 +217,7 @@ impl Work for Chat {
             State::Take => {
                 Op { written_on: (thread.arrived > 0).then_some(thread.written_on), ..Op::default() }
             }
+            State::Yield if !self.yields => Op::default(),
             State::Wait | State::Yield => Op::kernel(prices.system_call),
             State::Signal => Op::kernel(prices.signal_receive),
             State::Packet if kind_of(task) == Kind::ClientReceiver => Op::user(prices.user(RECEIVE)),
@@ -286,7 +290,7 @@ impl Work for Chat {
             State::Yield => {
                 let next = if self.threads[task].taken > 0 { State::Packet } else { State::Take };
                 self.enter(task, next);
-                Effect::Yield
+                if self.yields { Effect::Yield } else { Effect::Continue }
             }
         }
     }

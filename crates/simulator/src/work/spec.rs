@@ -34,6 +34,8 @@ pub struct ChatSpec {
     pub heap_mb: u64,
     /// A collection also signals threads that wait for a message or a monitor.
     pub signals_waiting: bool,
+    /// Threads yield as VolanoMark's do: after each packet that they receive, and after each batch that they send.
+    pub yields: bool,
 }
 
 /// Why there is no such workload.
@@ -67,7 +69,13 @@ impl Workload {
     /// There is none.
     pub fn named(name: &str) -> Result<Self, WorkError> {
         Ok(match name {
-            "chat" => Self::Chat(ChatSpec { rooms: 10, count: 60, heap_mb: 64, signals_waiting: true }),
+            "chat" => Self::Chat(ChatSpec {
+                rooms: 10,
+                count: 60,
+                heap_mb: 64,
+                signals_waiting: true,
+                yields: true,
+            }),
             "locks" => Self::Locks(LocksSpec {
                 threads: 64,
                 locks: 4,
@@ -120,7 +128,9 @@ impl Workload {
     /// Its settings with their ranges.
     pub fn settings(&self) -> &'static str {
         match self {
-            Self::Chat(_) => "rooms=1..2000, count=1..10000, heap_mb=1..1000000, signals_waiting=0|1",
+            Self::Chat(_) => {
+                "rooms=1..2000, count=1..10000, heap_mb=1..1000000, signals_waiting=0|1, yields=0|1"
+            }
             Self::Locks(_) => {
                 "threads=1..65535, locks=1..65535, think_us=1..1000000, hold_us=1..1000000, count=10..1000000, \
                  spin_us=0..1000, yields=0..1000, futex=0|1"
@@ -153,6 +163,7 @@ impl Workload {
             (Self::Chat(chat), "count") => chat.count = within(1, 10_000)?,
             (Self::Chat(chat), "heap_mb") => chat.heap_mb = within(1, 1_000_000)?,
             (Self::Chat(chat), "signals_waiting") => chat.signals_waiting = within(0, 1)? == 1,
+            (Self::Chat(chat), "yields") => chat.yields = within(0, 1)? == 1,
             (Self::Locks(locks), "threads") => locks.threads = size(1, 65_535)?,
             (Self::Locks(locks), "locks") => locks.locks = size(1, 65_535)?,
             (Self::Locks(locks), "think_us") => locks.think_us = within(1, 1_000_000)?,

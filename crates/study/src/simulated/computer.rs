@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use klatch_record::ResultKind;
-use klatch_simulator::{Account, Cell, Outcome, Workload, simulate};
+use klatch_simulator::{Account, Cell, Distance, Outcome, Workload, simulate};
 use serde::{Deserialize, Serialize};
 
 use super::job::SimulatedJob;
@@ -15,7 +15,7 @@ use crate::computed::Computer;
 type Metric = fn(&Outcome) -> f64;
 
 /// The metrics of a simulated trial by name. The first is that of the rules unless a study names another.
-pub(super) const METRICS: [(&str, Metric); 16] = [
+pub(super) const METRICS: [(&str, Metric); 15] = [
     ("messages_per_s", Outcome::messages_per_s),
     ("run_queue_latency_p50_us", |outcome| outcome.latency_us(0.5)),
     ("run_queue_latency_p90_us", |outcome| outcome.latency_us(0.9)),
@@ -32,9 +32,6 @@ pub(super) const METRICS: [(&str, Metric); 16] = [
         outcome.counts.elements as f64 / outcome.counts.decisions.max(1) as f64
     }),
     ("migrations_per_message", |outcome| per_message(outcome, outcome.counts.migrations.iter().sum())),
-    ("far_migrations_per_message", |outcome| {
-        per_message(outcome, outcome.counts.migrations.last().copied().unwrap_or(0))
-    }),
     ("lock_contended_share", |outcome| {
         outcome.counts.locks.contended as f64 / outcome.counts.locks.acquired.max(1) as f64
     }),
@@ -58,7 +55,8 @@ pub struct SimulatedTrial {
     pub seed: u32,
     /// SHA-256 of the names and values of the costs.
     pub costs: String,
-    /// Metrics by name; `time_us_per_message.ACCOUNT` is the CPU time of all CPUs in an account.
+    /// Metrics by name; `time_us_per_message.ACCOUNT` is the CPU time of all CPUs in an account,
+    /// `migrations_per_message.DISTANCE` how often a task changed its CPU by this distance.
     pub metrics: Vec<(String, f64)>,
     /// All counts of the run.
     pub outcome: serde_json::Value,
@@ -85,11 +83,15 @@ impl Computer for Simulator {
         let account = |account: Account| {
             (format!("time_us_per_message.{}", account.name()), outcome.us_per_message(account))
         };
+        let moves = |distance: Distance| {
+            let count = outcome.counts.migrations[distance as usize];
+            (format!("migrations_per_message.{}", distance.name()), per_message(&outcome, count))
+        };
         Ok(SimulatedTrial {
             kind: ResultKind::Simulated,
             seed,
             costs: job.costs.hash(),
-            metrics: metrics.chain(Account::ALL.map(account)).collect(),
+            metrics: metrics.chain(Account::ALL.map(account)).chain(Distance::MOVES.map(moves)).collect(),
             outcome: serde_json::to_value(&outcome).expect("an outcome is plain JSON"),
         })
     }

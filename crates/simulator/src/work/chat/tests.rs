@@ -4,7 +4,7 @@ use crate::prices::Conditions;
 
 fn chat(rooms: usize, count: u64) -> Chat {
     let conditions = Conditions { several_cpus: true, o1: false, heap_mb: 64 };
-    Chat::new(rooms, count, Prices::new(&Costs::pentium_iii(), conditions))
+    Chat::new(rooms, count, true, Prices::new(&Costs::pentium_iii(), conditions))
 }
 
 /// Runs the chat without a machine: every runnable thread performs one operation in turn.

@@ -1,0 +1,142 @@
+//! `klatch simulate run`: one simulated run, its trace, and recorded schedules as work.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+use klatch_instruments::{TraceEvent, TraceFile, TraceKind};
+use klatch_platforms::Setting;
+use klatch_record::{Replay, ReplayStep};
+use klatch_report::simulated_run;
+use klatch_simulator::{
+    Cell, Hardware, Recorded, ScheduleEvent, Scheduled, SchedulerSpec, Workload, simulate_recorded,
+};
+use serde_json::json;
+
+use super::{CostArgs, topology};
+use crate::output::{print, print_line};
+
+#[derive(Args)]
+pub(super) struct Run {
+    /// Workload: chat, locks, requests or hackbench
+    #[arg(long, default_value = "chat", value_name = "NAME")]
+    work: String,
+    /// Replay this file of `klatch trace export --replay` instead, in the CPU times of its tasks
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["work", "settings"])]
+    replay: Option<PathBuf>,
+    /// Setting of the workload; a wrong one is answered with all of them
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    settings: Vec<Setting>,
+    /// Scheduler: fifo, goodness, multiqueue, o1, shards or sleepers
+    #[arg(long, default_value = "goodness", value_name = "NAME")]
+    scheduler: String,
+    /// Knob of the scheduler; a wrong one is answered with all of them
+    #[arg(long = "knob", value_name = "NAME=VALUE")]
+    knobs: Vec<Setting>,
+    /// CPUs, as `8 cpus` or `2 nodes x 8 llcs x 16 cores x 2 threads`, a file with the output of `lscpu -e -J`, or `host`
+    #[arg(long, default_value = "8 cpus", value_name = "TOPOLOGY")]
+    machine: String,
+    /// New file for a trace of the first simulated second; `klatch trace` reads it
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Seed of the run; equal seeds give equal results
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    costs: CostArgs,
+}
+
+impl Run {
+    pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
+        let mut scheduler = SchedulerSpec::named(&self.scheduler)?;
+        for knob in &self.knobs {
+            scheduler = scheduler.with(&knob.name, &knob.value)?;
+        }
+        let mut work = match &self.replay {
+            None => Workload::named(&self.work)?,
+            Some(path) => Workload::Trace(Arc::new(replay(path)?)),
+        };
+        for setting in &self.settings {
+            work = work.with(&setting.name, &setting.value)?;
+        }
+        let (name, unit) = (work.name(), work.unit());
+        let measured = match &work {
+            Workload::Trace(replay) => measured_waits(replay),
+            _ => String::new(),
+        };
+        let topology = topology(&self.machine)?;
+        let costs = self.costs.read()?.0;
+        let hardware = Hardware::new(&costs, topology);
+        let cell = Cell { scheduler, hardware, work, placement: Vec::new(), seed: self.seed };
+        let record_ms = if self.trace.is_some() { 1_000 } else { 0 };
+        let recorded = simulate_recorded(&cell, &costs, record_ms);
+        if let Some(path) = &self.trace {
+            save_trace(path, &recorded)?;
+        }
+        let outcome = recorded.outcome;
+        if self.costs.json {
+            let messages_per_s = outcome.messages_per_s();
+            print_line(json!({
+                "kind": "simulated", "work": name, "scheduler": self.scheduler, "machine": topology.to_string(),
+                "messages_per_s": messages_per_s, "outcome": outcome,
+            }));
+        } else {
+            print(simulated_run(&outcome, unit) + &measured);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Writes a trace file, with thread ids from 1 as 0 is the idle task.
+fn save_trace(path: &Path, recorded: &Recorded) -> anyhow::Result<()> {
+    let thread = |task: Option<u32>| task.map_or(0, |task| task + 1);
+    let event = |event: &ScheduleEvent| {
+        let (kind, state, task, other) = match event.what {
+            Scheduled::Switch { from, runnable, to } => {
+                (TraceKind::Switch, u8::from(!runnable), thread(from), thread(to))
+            }
+            Scheduled::Wake { task, by } => (TraceKind::Waking, 0, thread(Some(task)), thread(by)),
+        };
+        TraceEvent { ns: event.ns, kind, state, cpu: event.cpu as u16, task, other, tgid: 1 }
+    };
+    let names = recorded.names.iter().enumerate().map(|(task, name)| (task as u32 + 1, name.clone()));
+    let trace = TraceFile {
+        events: recorded.events.iter().map(event).collect(),
+        lost: Some(0),
+        names: names.collect(),
+    };
+    let cannot_write = |error| anyhow::anyhow!("cannot write {}: {error}", path.display());
+    let out = std::fs::File::create_new(path).map_err(cannot_write)?;
+    trace.write(std::io::BufWriter::new(out)).map_err(cannot_write)
+}
+
+fn replay(path: &Path) -> anyhow::Result<Replay> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let replay: Replay = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
+    let tasks = replay.tasks.len() as u32;
+    let steps = replay.tasks.iter().flat_map(|task| &task.steps);
+    let woken = steps.filter_map(|step| match step {
+        ReplayStep::Wake(task) => Some(*task),
+        ReplayStep::Run(_) | ReplayStep::Sleep => None,
+    });
+    let unknown = woken.chain(replay.outside.iter().map(|(_, task)| *task)).find(|task| *task >= tasks);
+    if let Some(task) = unknown {
+        anyhow::bail!("{}: task {task} is woken, and there are {tasks} tasks", path.display());
+    }
+    Ok(replay)
+}
+
+/// What the trace measured, for comparison.
+fn measured_waits(replay: &Replay) -> String {
+    let shown = |share: f64| replay.wait_us(share).map_or("–".to_owned(), |us| format!("{us:.1} µs"));
+    format!(
+        "\nin the trace, measured      run-queue latency p50 {}, p90 {}, p99 {}, p99.9 {}, on {} CPUs\n",
+        shown(0.5),
+        shown(0.9),
+        shown(0.99),
+        shown(0.999),
+        replay.cpus
+    )
+}
