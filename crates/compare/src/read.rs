@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use klatch_record::{Record, Role, SCHEMA_NAME, Status};
+use klatch_record::{Record, ResultKind, Role, SCHEMA_NAME, Status, StudyResult};
 use thiserror::Error;
 
 use crate::differences::{describe_platform, describe_workload};
@@ -51,6 +51,14 @@ pub enum CompareError {
         a: String,
         /// The cells of B, by name.
         b: String,
+    },
+    /// A side was not measured.
+    #[error("the results in {path} are {kind}, and measurements are compared; compare {kind} results as cells of one study", path = path.display())]
+    NotMeasured {
+        /// The folder of the side.
+        path: PathBuf,
+        /// `simulated` or `emulated`.
+        kind: &'static str,
     },
     /// Both sides are the same file or folder.
     #[error("{a} and {b} are the same; name two records or folders", a = a.display(), b = b.display())]
@@ -125,15 +133,29 @@ pub(crate) fn read(path: &Path) -> Result<Read, CompareError> {
     Ok(Read { path: path.to_owned(), folders, records, caveats, first_trials: first_trials(path) })
 }
 
+/// Refuses the results of a study that was simulated or emulated.
+pub(crate) fn require_measured(path: &Path) -> Result<(), CompareError> {
+    let kind = match study_result(path).map(|result| result.kind) {
+        None | Some(ResultKind::Measured) => return Ok(()),
+        Some(ResultKind::Simulated) => "simulated",
+        Some(ResultKind::Emulated) => "emulated",
+    };
+    Err(CompareError::NotMeasured { path: path.to_owned(), kind })
+}
+
 /// `first_trials` of the study that `path` is part of; `None` outside a study.
 fn first_trials(path: &Path) -> Option<usize> {
+    Some(study_result(path)?.first_trials? as usize)
+}
+
+/// The result of the study that `path` is part of; `None` outside a study.
+fn study_result(path: &Path) -> Option<StudyResult> {
     // A record of a cell is STUDY/cells/CELL/block-001/trial-1.json.
     let result = path
         .ancestors()
         .take(5)
         .find_map(|folder| std::fs::read_to_string(folder.join("result.json")).ok())?;
-    let result: klatch_record::StudyResult = klatch_record::read_json(&result).ok()?;
-    Some(result.first_trials? as usize)
+    klatch_record::read_json(&result).ok()
 }
 
 /// Reads all records in a folder and its subfolders. Links are not followed, as `latest` is one.

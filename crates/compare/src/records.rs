@@ -11,7 +11,7 @@ use klatch_stats::Design;
 use crate::differences::{describe_platform, differences};
 use crate::metrics::{METRICS, compare_metric};
 use crate::pairing::{Pairing, pair};
-use crate::read::{CompareError, Read, cells, read};
+use crate::read::{CompareError, Read, cells, read, require_measured};
 use crate::terms::Terms;
 use crate::values::values_by_start;
 
@@ -27,6 +27,7 @@ pub fn compare(a: &Path, b: &Path, terms: Terms) -> Result<Vec<Comparison>, Comp
     if canonical(a)? == canonical(b)? {
         return Err(CompareError::Same { a: a.to_owned(), b: b.to_owned() });
     }
+    [a, b].into_iter().try_for_each(require_measured)?;
     let (Some(a_cells), Some(b_cells)) = (cells(a), cells(b)) else {
         return Ok(vec![compare_records(None, &read(a)?, &read(b)?, terms)?]);
     };

@@ -138,6 +138,13 @@ pub(crate) fn save_lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]
 /// Report of two folders. If they cannot be compared, the report gives the cause as its answer.
 pub(crate) fn report_side_by_side(a: &Path, b: &Path) -> anyhow::Result<klatch_report::Report> {
     let (side_a, side_b): (Source, Source) = (read(a)?, read(b)?);
+    let kind = |side: &Source| side.result.as_ref().map(|result| result.kind).unwrap_or_default();
+    anyhow::ensure!(
+        kind(&side_a) == kind(&side_b),
+        "{} and {} are not of one kind: measured, emulated and simulated results share no table",
+        a.display(),
+        b.display()
+    );
     let terms = Terms { estimate: Estimator::GeometricMean, confidence: 0.95 };
     match compare(a, b, terms) {
         Ok(comparisons) => Ok(report_of_two(&side_a, &side_b, &comparisons)),

@@ -70,6 +70,20 @@ fn a_study_has_a_result_and_a_report_that_say_that_it_is_simulated() {
     assert!(resumed.out.contains("2 CPUs over 1 CPU, o1"), "{resumed:?}");
     let claims = std::fs::read_to_string(results.join("report.html")).unwrap();
     assert!(claims.contains("Claims with other costs"));
+    // Nothing of it stands beside a measurement.
+    let mut compare = klatch();
+    compare.arg("compare").arg(results).arg(folder.path());
+    let refused = Finished::run(&mut compare);
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+    assert!(refused.err.contains("are simulated, and measurements are compared"), "{refused:?}");
+    let measured = folder.path().join("measured");
+    std::fs::create_dir(&measured).unwrap();
+    std::fs::write(measured.join("result.json"), result.replace("\"kind\": \"simulated\",", "")).unwrap();
+    let mut report = klatch();
+    report.arg("report").arg(results).arg(&measured);
+    let refused = Finished::run(&mut report);
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+    assert!(refused.err.contains("share no table"), "{refused:?}");
     std::fs::write(&study, SMALL.replace("rooms = 1", "rooms = 2")).unwrap();
     let changed = run(&["--resume", results.to_str().unwrap()]);
     assert_eq!(changed.status, Some(2), "{changed:?}");
