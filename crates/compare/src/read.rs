@@ -57,7 +57,7 @@ pub enum CompareError {
     NotMeasured {
         /// The folder of the side.
         path: PathBuf,
-        /// `simulated` or `emulated`.
+        /// The kind of its results: `simulated` or `emulated`.
         kind: &'static str,
     },
     /// Both sides are the same file or folder.
