@@ -17,5 +17,6 @@ pub mod write;
 mod line;
 mod numeric;
 
-pub use session::{Flow, Session};
-pub use state::{Identity, Outbox, ServerState};
+pub use klatch_service::{Flow, Outbox};
+pub use session::Session;
+pub use state::{Identity, ServerState};

@@ -3,12 +3,15 @@
 use std::process::ExitCode;
 
 use clap::{ArgAction, Args};
-use klatch_server::{Model, ServeOptions, serve};
+use klatch_server::{Model, ServeOptions, Workload, serve};
 
-/// Start one of Klatch's native chat servers
+/// Start one of Klatch's native servers
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Serve {
+    /// What the server does: chat (IRC), rr (request/response: every byte goes back, RFC 862)
+    #[arg(long, default_value_t = Workload::Chat)]
+    workload: Workload,
     /// I/O model: threads, epoll, uring, tokio
     #[arg(long, default_value_t = Model::Epoll)]
     model: Model,
@@ -44,6 +47,7 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         serve(&ServeOptions {
+            workload: self.workload,
             model: self.model,
             listen: self.listen,
             coalesce: self.coalesce,

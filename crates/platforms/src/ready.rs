@@ -10,8 +10,8 @@ pub(crate) struct Ready {
     pub(crate) port: u16,
     /// The process that serves, which instruments observe.
     pub(crate) pid: u32,
-    /// How the server writes deliveries.
-    pub(crate) class: Class,
+    /// How a chat server writes deliveries.
+    pub(crate) class: Option<Class>,
 }
 
 impl Ready {
@@ -31,7 +31,7 @@ mod tests {
         let line =
             r#"{"event":"ready","host":"127.0.0.1","port":6667,"pid":7,"model":"x","class":"classic"}"#;
         let ready = Ready::parse(line).unwrap();
-        assert_eq!((ready.port, ready.pid, ready.class), (6667, 7, Class::Classic));
+        assert_eq!((ready.port, ready.pid, ready.class), (6667, 7, Some(Class::Classic)));
         for other in ["", "ready", "{}", r#"{"event":"joined"}"#, r#"{"event":"ready"}"#] {
             assert_eq!(Ready::parse(other), None, "{other}");
         }

@@ -113,7 +113,7 @@ impl Server {
                 Ok(Server {
                     address: (listen, port).into(),
                     pid,
-                    class: ready_line.map_or(class, |ready| ready.class),
+                    class: ready_line.and_then(|ready| ready.class).unwrap_or(class),
                     process,
                     _folder: folder,
                     command,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::Model;
+use crate::{Model, Workload};
 
 /// Why a server cannot start, or cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +50,14 @@ pub enum ServeError {
         models: &'static [Model],
         /// The model that was asked for.
         model: Model,
+    },
+    /// A knob of chat is turned for another workload.
+    #[error("{knob} belongs to --workload chat, not to {workload}")]
+    ChatKnob {
+        /// The knob as it is called on the command line.
+        knob: &'static str,
+        /// The workload that was asked for.
+        workload: Workload,
     },
     /// The system has no io_uring that the model `uring` can use.
     #[error("cannot serve with io_uring: {reason}")]

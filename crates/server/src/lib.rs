@@ -1,5 +1,5 @@
-//! Native chat servers. Each I/O model is one file, a thin shell around [`klatch_chat`]; what all of them share (the
-//! listening socket, the options, the ready line, signals) is around it.
+//! Native servers. Each I/O model is one file, a thin shell around a [`klatch_service::Service`]; what all of them share (the listening
+//! socket, the options, the ready line, signals) is around it.
 
 mod admission;
 mod epoll;
@@ -12,6 +12,7 @@ mod mailbox;
 mod options;
 mod ready;
 mod send_queue;
+mod served;
 mod signals;
 mod slots;
 mod thread_limits;
@@ -22,12 +23,10 @@ mod uring;
 
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::Arc;
-
-use klatch_chat::{Identity, Outbox, ServerState};
 
 pub use error::ServeError;
-pub use options::{Model, ServeOptions};
+pub use options::{Model, ServeOptions, Workload};
+pub(crate) use served::{Chat, RequestResponse, Served};
 
 /// Serves until SIGTERM or SIGINT. Prints the ready line on standard output when connections are accepted.
 pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
@@ -42,24 +41,24 @@ pub fn serve_until(
     ready: impl FnOnce(SocketAddr) -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     options.check()?;
+    match options.workload {
+        Workload::Chat => serve_workload::<Chat>(options, stop, ready),
+        Workload::Rr => serve_workload::<RequestResponse>(options, stop, ready),
+    }
+}
+
+fn serve_workload<W: Served>(
+    options: &ServeOptions,
+    stop: BorrowedFd<'_>,
+    ready: impl FnOnce(SocketAddr) -> Result<(), ServeError>,
+) -> Result<(), ServeError> {
     limits::raise_open_files();
     let (listener, address) = listener::listen(&options.listen)?;
     let ready = || ready(address);
     match options.model {
-        Model::Threads => threads::run(listener, options, stop, ready),
-        Model::Epoll => epoll::run(listener, options, stop, ready),
-        Model::Uring => uring::run(listener, options, stop, ready),
-        Model::Tokio => tokio::run(listener, options, stop, ready),
+        Model::Threads => threads::run(&W::start(), listener, options, stop, ready),
+        Model::Epoll => epoll::run(&W::start(), listener, options, stop, ready),
+        Model::Uring => uring::run(&W::start(), listener, options, stop, ready),
+        Model::Tokio => tokio::run(&W::start(), listener, options, stop, ready),
     }
-}
-
-/// The state of a server at its start: without rooms and users.
-fn new_server_state<O: Outbox>() -> Arc<ServerState<O>> {
-    ServerState::new(Identity {
-        name: "klatch.localhost".into(),
-        version: concat!("klatch-", env!("CARGO_PKG_VERSION")).into(),
-        created: concat!("with klatch ", env!("CARGO_PKG_VERSION")).to_owned(),
-        network: "Klatch".into(),
-        motd: vec!["Come in and talk.".into()],
-    })
 }

@@ -53,9 +53,51 @@ impl FromStr for Model {
     }
 }
 
+/// What a server does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Workload {
+    /// Rooms of IRC.
+    #[default]
+    Chat,
+    /// Request/response: every byte goes back (RFC 862).
+    Rr,
+}
+
+impl Workload {
+    /// All workloads, in the order of help and lists.
+    pub const ALL: [Workload; 2] = [Workload::Chat, Workload::Rr];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Workload::Chat => "chat",
+            Workload::Rr => "rr",
+        }
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Workload {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Workload, String> {
+        let found = Workload::ALL.into_iter().find(|workload| workload.name() == name);
+        found.ok_or_else(|| {
+            format!("workload must be one of {}, got {name}", Workload::ALL.map(Workload::name).join(", "))
+        })
+    }
+}
+
 /// What can be set about a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServeOptions {
+    /// What it does.
+    pub workload: Workload,
     /// How it moves its bytes.
     pub model: Model,
     /// Address or host name, and port; port 0 lets the system choose.
@@ -82,6 +124,7 @@ pub struct ServeOptions {
 impl Default for ServeOptions {
     fn default() -> ServeOptions {
         ServeOptions {
+            workload: Workload::Chat,
             model: Model::Epoll,
             listen: "127.0.0.1:6667".into(),
             coalesce: false,
@@ -98,9 +141,10 @@ impl Default for ServeOptions {
 
 impl ServeOptions {
     /// The class of the server: `classic` (one write system call a delivery) or `open`. One system call of an io_uring
-    /// submits many writes.
-    pub fn class(&self) -> &'static str {
-        if self.coalesce || self.model == Model::Uring { "open" } else { "classic" }
+    /// submits many writes. Only chat servers have a class.
+    pub fn class(&self) -> Option<&'static str> {
+        let open = self.coalesce || self.model == Model::Uring;
+        (self.workload == Workload::Chat).then_some(if open { "open" } else { "classic" })
     }
 
     /// How many loops there are.
@@ -135,6 +179,11 @@ impl ServeOptions {
             ("--loops", self.loops.is_some(), LOOPS),
             ("--yield", self.yields, &[Model::Threads]),
         ];
+        for (knob, turned) in [("--coalesce", self.coalesce), ("--yield", self.yields)] {
+            if turned && self.workload != Workload::Chat {
+                return Err(ServeError::ChatKnob { knob, workload: self.workload });
+            }
+        }
         for (knob, turned, models) in knobs {
             if turned && !models.contains(&self.model) {
                 return Err(ServeError::Knob { knob, models, model: self.model });

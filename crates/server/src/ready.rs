@@ -15,15 +15,17 @@ pub(crate) fn print(options: &ServeOptions, address: SocketAddr) -> Result<(), S
 }
 
 fn line(options: &ServeOptions, address: SocketAddr, pid: u32) -> String {
-    let (model, class) = (options.model, options.class());
+    let model = options.model;
     if !options.json {
-        return format!("ready: {model} ({class}) on {address}, pid {pid}");
+        let class = options.class().map_or(String::new(), |class| format!(" ({class})"));
+        return format!("ready: {model}{class} on {address}, pid {pid}");
     }
+    let class = options.class().map_or(String::new(), |class| format!(r#""class":"{class}","#));
     // Nothing in these values needs an escape.
     let (host, port) = (address.ip(), address.port());
     let (version, runtime) = (env!("CARGO_PKG_VERSION"), format_args!("native {}", std::env::consts::ARCH));
     format!(
-        r#"{{"event":"ready","host":"{host}","port":{port},"pid":{pid},"model":"{model}","class":"{class}","version":"{version}","runtime":"{runtime}"}}"#
+        r#"{{"event":"ready","host":"{host}","port":{port},"pid":{pid},"model":"{model}",{class}"version":"{version}","runtime":"{runtime}"}}"#
     )
 }
 

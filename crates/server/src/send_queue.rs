@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use klatch_chat::{Outbox, session};
+use klatch_service::Outbox;
 
 /// The other end of the queue, as the model has it.
 pub(crate) trait Writer {
@@ -135,9 +135,8 @@ impl<W: Writer> SendQueue<W> {
         self.0.writer.wake();
     }
 
-    /// Drops the queue, and leaves only a closing line with the reason.
-    pub(crate) fn close_with_error(&self, reason: &[u8]) {
-        let last = session::closing_line(reason);
+    /// Drops the queue, and leaves only a last message.
+    pub(crate) fn close_with(&self, last: Arc<[u8]>) {
         let mut state = self.state();
         state.lines.clear();
         state.bytes = last.len();
@@ -240,8 +239,8 @@ mod tests {
         sent(&out, &["1", "1"]);
         assert!(out.overflowed());
         assert_eq!(out.writer().stops.load(Relaxed), 1);
-        out.close_with_error(b"SendQ exceeded");
-        assert_eq!(written(&out), "ERROR :Closing link: (SendQ exceeded)\r\n.");
+        out.close_with(Arc::from(&b"the end\r\n"[..]));
+        assert_eq!(written(&out), "the end\r\n.");
     }
 
     #[test]

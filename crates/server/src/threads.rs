@@ -1,5 +1,6 @@
 //! Two threads a connection (one-to-one, as VolanoMark's server had them): a receiver that reads and
-//! dispatches commands, and a sender that waits for lines and writes each by itself. All calls block.
+//! dispatches commands, and a sender that waits for lines and writes each by itself. All calls block. Where nobody but the
+//! receiver has something to write, it writes too, and there is no sender.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use klatch_chat::{Flow, ServerState, Session};
+use klatch_service::{Flow, Service, Visit};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::SocketFlags;
@@ -20,12 +21,11 @@ use crate::linger::linger;
 use crate::send_queue::{Next, SendQueue, Writer};
 use crate::{ServeError, ServeOptions, thread_limits};
 
-/// Enough for a session; a connection needs two of them.
+/// Stack of one thread in bytes.
 const STACK_BYTES: usize = 64 * 1024;
-const BUFFER_BYTES: usize = 4096;
 
 /// A connection as its sender sees it.
-struct ConnectionIo {
+pub(crate) struct ConnectionIo {
     stream: TcpStream,
     sender: OnceLock<Thread>,
 }
@@ -43,28 +43,33 @@ impl Writer for ConnectionIo {
     }
 }
 
-struct Server {
+struct Server<S> {
     yields: bool,
     sendq_bytes: usize,
     registration_timeout: Duration,
     threads_max: usize,
-    state: Arc<ServerState<SendQueue<ConnectionIo>>>,
+    service: Arc<S>,
     admission: Arc<AdmissionControl>,
     /// The connections that have threads.
     connections: Mutex<HashMap<u64, SendQueue<ConnectionIo>>>,
 }
 
-pub(crate) fn run(
+pub(crate) fn run<S: Service<SendQueue<ConnectionIo>>>(
+    service: &Arc<S>,
     listener: OwnedFd,
     options: &ServeOptions,
     stop: BorrowedFd<'_>,
     ready: impl FnOnce() -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     ready()?;
-    accept_until(stop, &listener, &Server::new(options, thread_limits::threads_max()))
+    accept_until(stop, &listener, &Server::new(service, options, thread_limits::threads_max()))
 }
 
-fn accept_until(stop: BorrowedFd<'_>, listener: &OwnedFd, server: &Arc<Server>) -> Result<(), ServeError> {
+fn accept_until<S: Service<SendQueue<ConnectionIo>>>(
+    stop: BorrowedFd<'_>,
+    listener: &OwnedFd,
+    server: &Arc<Server<S>>,
+) -> Result<(), ServeError> {
     let mut serial = 0;
     let mut paused = false;
     loop {
@@ -94,14 +99,14 @@ fn accept_until(stop: BorrowedFd<'_>, listener: &OwnedFd, server: &Arc<Server>) 
     }
 }
 
-impl Server {
-    fn new(options: &ServeOptions, threads_max: usize) -> Arc<Server> {
+impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
+    fn new(service: &Arc<S>, options: &ServeOptions, threads_max: usize) -> Arc<Server<S>> {
         Arc::new(Server {
             yields: options.yields,
             sendq_bytes: options.sendq_bytes,
             registration_timeout: Duration::from_secs(options.registration_timeout_s.into()),
             threads_max,
-            state: crate::new_server_state(),
+            service: Arc::clone(service),
             admission: AdmissionControl::new(options),
             connections: Mutex::default(),
         })
@@ -112,7 +117,7 @@ impl Server {
             return;
         };
         let out = SendQueue::new(self.sendq_bytes, ConnectionIo { stream, sender: OnceLock::new() });
-        let threads = 2 * {
+        let threads = threads_per_connection::<S>() * {
             let mut connections = self.connections();
             connections.insert(serial, out.clone());
             connections.len()
@@ -139,13 +144,17 @@ impl Server {
         }
         // The sender reports a broken connection through this channel, and drops its end when it is done.
         let (sending, sender_status) = mpsc::channel();
-        let (server, to_write) = (Arc::clone(self), out.clone());
         let named = |name: &str| thread::Builder::new().name(name.into()).stack_size(STACK_BYTES);
-        named("sender").spawn(move || server.write(&to_write, sending))?;
+        if S::REPLIES_ONLY {
+            drop(sending);
+        } else {
+            let (server, to_write) = (Arc::clone(self), out.clone());
+            named("sender").spawn(move || server.write(&to_write, sending))?;
+        }
         let (server, out) = (Arc::clone(self), out.clone());
         named("receiver").spawn(move || {
-            let session = Session::new(&server.state, from.ip(), out.clone());
-            server.receive(session, &out, half_open, &sender_status);
+            let visit = server.service.enter(from.ip(), out.clone());
+            server.receive(visit, &out, half_open, &sender_status);
             server.connections().remove(&serial);
         })?;
         Ok(())
@@ -178,25 +187,29 @@ impl Server {
     /// The receiving thread of a connection.
     fn receive(
         &self,
-        mut session: Session<SendQueue<ConnectionIo>>,
+        mut visit: S::Visit,
         out: &SendQueue<ConnectionIo>,
         half_open: HalfOpen,
         sender_status: &Receiver<()>,
     ) {
         let stream = &out.writer().stream;
-        let end = self.read(&mut session, stream, half_open);
+        let end = self.read(&mut visit, out, half_open);
         if out.overflowed() {
-            session.hang_up(b"SendQ exceeded");
-            out.close_with_error(b"SendQ exceeded");
+            visit.hang_up(b"SendQ exceeded");
+            out.close_with(S::closing_message(b"SendQ exceeded"));
         } else {
             match end {
-                Ok(()) if sender_status.try_recv().is_err() => session.hang_up(b"Connection closed"),
+                Ok(()) if sender_status.try_recv().is_err() => visit.hang_up(b"Connection closed"),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    session.close(b"Registration timed out");
+                    visit.close(b"Registration timed out");
                 }
-                _ => session.hang_up(b"Connection reset"),
+                _ => visit.hang_up(b"Connection reset"),
             }
             out.close();
+        }
+        if S::REPLIES_ONLY {
+            // The client may be gone.
+            let _ = write_replies(out);
         }
         // Its last lines have as much time as a registration.
         let _ = sender_status.recv_timeout(self.registration_timeout);
@@ -207,15 +220,16 @@ impl Server {
     /// Reads until the end of the input or of the session.
     fn read(
         &self,
-        session: &mut Session<SendQueue<ConnectionIo>>,
-        mut stream: &TcpStream,
+        visit: &mut S::Visit,
+        out: &SendQueue<ConnectionIo>,
         half_open: HalfOpen,
     ) -> io::Result<()> {
-        let mut buffer = vec![0; BUFFER_BYTES];
+        let mut stream = &out.writer().stream;
+        let mut buffer = vec![0; S::READ_BYTES];
         let mut half_open = Some((half_open, Instant::now() + self.registration_timeout));
         loop {
             if let Some((_, deadline)) = &half_open {
-                if session.registered() {
+                if visit.registered() {
                     half_open = None;
                     stream.set_read_timeout(None)?;
                 } else {
@@ -226,7 +240,11 @@ impl Server {
             match stream.read(&mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(count) => {
-                    if self.feed(session, &buffer[..count]) == Flow::Close {
+                    let flow = self.feed(visit, &buffer[..count]);
+                    if S::REPLIES_ONLY {
+                        write_replies(out)?;
+                    }
+                    if flow == Flow::Close {
                         return Ok(());
                     }
                 }
@@ -236,12 +254,12 @@ impl Server {
         }
     }
 
-    fn feed(&self, session: &mut Session<SendQueue<ConnectionIo>>, bytes: &[u8]) -> Flow {
+    fn feed(&self, visit: &mut S::Visit, bytes: &[u8]) -> Flow {
         if !self.yields {
-            return session.feed(bytes);
+            return visit.feed(bytes);
         }
         for packet in bytes.split_inclusive(|&byte| byte == b'\n') {
-            if session.feed(packet) == Flow::Close {
+            if visit.feed(packet) == Flow::Close {
                 return Flow::Close;
             }
             thread::yield_now();
@@ -263,6 +281,19 @@ impl Server {
     }
 }
 
+/// Threads of one connection.
+fn threads_per_connection<S: Service<SendQueue<ConnectionIo>>>() -> usize {
+    if S::REPLIES_ONLY { 1 } else { 2 }
+}
+
+/// Writes what waits, for a connection without a sender.
+fn write_replies(out: &SendQueue<ConnectionIo>) -> io::Result<()> {
+    while let Next::Write(reply) = out.next() {
+        (&out.writer().stream).write_all(&reply)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{BufRead, BufReader};
@@ -277,7 +308,7 @@ mod tests {
         let options = ServeOptions::default();
         let (listener, address) = listener::listen("127.0.0.1:0").unwrap();
         let (mut stop, stopped) = UnixStream::pair().unwrap();
-        let server = Server::new(&options, 4);
+        let server = Server::new(&<crate::Chat as crate::Served>::start(), &options, 4);
         let running = thread::spawn(move || accept_until(stopped.as_fd(), &listener, &server));
         let connect = || BufReader::new(TcpStream::connect(address).unwrap());
         let answer = |client: &mut BufReader<TcpStream>| {

@@ -1,5 +1,6 @@
 //! Tasks over a few threads (many-to-many): tokio's multi-threaded runtime, and for each connection a task that reads
-//! and dispatches commands, and a task that waits for lines and writes them.
+//! and dispatches commands, and a task that waits for lines and writes them. Where nobody but the reading task has something
+//! to write, it writes too, and is alone.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use klatch_chat::{Flow, ServerState, Session};
+use klatch_service::{Flow, Service, Visit};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
@@ -24,26 +25,26 @@ use crate::linger::linger;
 use crate::send_queue::{Next, SendQueue, Writer};
 use crate::{ServeError, ServeOptions};
 
-const BUFFER_BYTES: usize = 4096;
 /// So many bytes are written together at most, and a line.
 const BATCH_BYTES: usize = 64 * 1024;
 
 /// A connection as its writing task sees it.
-struct ConnectionIo {
+pub(crate) struct ConnectionIo {
     stream: OwnedWriteHalf,
     lines: Notify,
     broken: AtomicBool,
 }
 
-struct Server {
+struct Server<S> {
     coalesce: bool,
     sendq_bytes: usize,
     registration_timeout: Duration,
-    state: Arc<ServerState<SendQueue<ConnectionIo>>>,
+    service: Arc<S>,
     admission: Arc<AdmissionControl>,
 }
 
-pub(crate) fn run(
+pub(crate) fn run<S: Service<SendQueue<ConnectionIo>>>(
+    service: &Arc<S>,
     listener: OwnedFd,
     options: &ServeOptions,
     stop: BorrowedFd<'_>,
@@ -58,7 +59,7 @@ pub(crate) fn run(
         coalesce: options.coalesce,
         sendq_bytes: options.sendq_bytes,
         registration_timeout: Duration::from_secs(options.registration_timeout_s.into()),
-        state: crate::new_server_state(),
+        service: Arc::clone(service),
         admission: AdmissionControl::new(options),
     });
     let in_runtime = runtime.enter();
@@ -76,7 +77,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-impl Server {
+impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
     async fn accept(self: Arc<Self>, listener: TcpListener) {
         loop {
             match listener.accept().await {
@@ -115,23 +116,29 @@ impl Server {
         from: SocketAddr,
         half_open: HalfOpen,
     ) {
-        let mut session = Session::new(&self.state, from.ip(), out.clone());
-        let mut writer = tokio::spawn(write(out.clone(), self.coalesce));
-        let end = self.read(&mut session, &mut stream, half_open).await;
+        let mut visit = self.service.enter(from.ip(), out.clone());
+        let mut writer = (!S::REPLIES_ONLY).then(|| tokio::spawn(write(out.clone(), self.coalesce)));
+        let end = self.read(&mut visit, &out, &mut stream, half_open).await;
         if out.overflowed() {
-            session.hang_up(b"SendQ exceeded");
-            out.close_with_error(b"SendQ exceeded");
+            visit.hang_up(b"SendQ exceeded");
+            out.close_with(S::closing_message(b"SendQ exceeded"));
         } else {
             let broken = out.writer().broken.load(Ordering::Relaxed);
             match end {
-                Ok(()) if !broken => session.hang_up(b"Connection closed"),
-                Err(error) if error.kind() == ErrorKind::TimedOut => session.close(b"Registration timed out"),
-                _ => session.hang_up(b"Connection reset"),
+                Ok(()) if !broken => visit.hang_up(b"Connection closed"),
+                Err(error) if error.kind() == ErrorKind::TimedOut => visit.close(b"Registration timed out"),
+                _ => visit.hang_up(b"Connection reset"),
             }
             out.close();
         }
+        if S::REPLIES_ONLY {
+            // The client may be gone, or not read.
+            let _ = timeout(self.registration_timeout, write_replies(&out)).await;
+        }
         // Its last lines have as much time as a registration.
-        if timeout(self.registration_timeout, &mut writer).await.is_err() {
+        if let Some(writer) = &mut writer
+            && timeout(self.registration_timeout, &mut *writer).await.is_err()
+        {
             writer.abort();
         }
         // Other tasks may still hold the socket for a moment; its output ends now.
@@ -141,26 +148,48 @@ impl Server {
     /// Reads until the end of the input or of the session.
     async fn read(
         &self,
-        session: &mut Session<SendQueue<ConnectionIo>>,
+        visit: &mut S::Visit,
+        out: &SendQueue<ConnectionIo>,
         stream: &mut OwnedReadHalf,
         half_open: HalfOpen,
     ) -> io::Result<()> {
-        let mut buffer = vec![0; BUFFER_BYTES];
+        let mut buffer = vec![0; S::READ_BYTES];
         let deadline = Instant::now() + self.registration_timeout;
-        while !session.registered() {
+        while !visit.registered() {
             let count = timeout_at(deadline, stream.read(&mut buffer)).await??;
-            if count == 0 || session.feed(&buffer[..count]) == Flow::Close {
+            if count == 0 || feed::<S>(visit, out, &buffer[..count]).await? == Flow::Close {
                 return Ok(());
             }
         }
         drop(half_open);
         loop {
             let count = stream.read(&mut buffer).await?;
-            if count == 0 || session.feed(&buffer[..count]) == Flow::Close {
+            if count == 0 || feed::<S>(visit, out, &buffer[..count]).await? == Flow::Close {
                 return Ok(());
             }
         }
     }
+}
+
+/// Handles received bytes, and writes the replies if no other task does.
+async fn feed<S: Service<SendQueue<ConnectionIo>>>(
+    visit: &mut S::Visit,
+    out: &SendQueue<ConnectionIo>,
+    bytes: &[u8],
+) -> io::Result<Flow> {
+    let flow = visit.feed(bytes);
+    if S::REPLIES_ONLY {
+        write_replies(out).await?;
+    }
+    Ok(flow)
+}
+
+/// Writes what waits, for a connection without a task that writes.
+async fn write_replies(out: &SendQueue<ConnectionIo>) -> io::Result<()> {
+    while let Next::Write(reply) = out.next() {
+        out.writer().write(&reply).await?;
+    }
+    Ok(())
 }
 
 /// The task that writes: each line by itself, or with `coalesce` all that wait together.

@@ -11,21 +11,13 @@ mod server_info;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use klatch_service::{Flow, Service, Visit};
+
 use crate::frame::{Event, Framer};
 use crate::line::line;
 use crate::numeric::TOO_LONG;
 use crate::state::{Outbox, ServerState};
 use client::Client;
-
-/// The next step of the I/O shell for a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Flow {
-    /// The connection stays open: read on.
-    Continue,
-    /// The session has ended: write the rest of its outbox, then close the connection.
-    Close,
-}
 
 /// One connection to a [`ServerState`]. Dropping it ends the session as a lost connection does.
 pub struct Session<O: Outbox> {
@@ -87,7 +79,40 @@ impl<O: Outbox> Drop for Session<O> {
     }
 }
 
+impl<O: Outbox + Send + Sync + 'static> Service<O> for ServerState<O> {
+    type Visit = Session<O>;
+
+    const REPLIES_ONLY: bool = false;
+    const READ_BYTES: usize = 4096;
+
+    fn enter(self: &Arc<Self>, from: IpAddr, outbox: O) -> Session<O> {
+        Session::new(self, from, outbox)
+    }
+
+    fn closing_message(reason: &[u8]) -> Arc<[u8]> {
+        closing_line(reason)
+    }
+}
+
+impl<O: Outbox + Send + Sync + 'static> Visit for Session<O> {
+    fn feed(&mut self, bytes: &[u8]) -> Flow {
+        Session::feed(self, bytes)
+    }
+
+    fn close(&mut self, reason: &[u8]) {
+        Session::close(self, reason);
+    }
+
+    fn hang_up(&mut self, reason: &[u8]) {
+        Session::hang_up(self, reason);
+    }
+
+    fn registered(&self) -> bool {
+        Session::registered(self)
+    }
+}
+
 /// The `ERROR` line that a connection gets before it is closed.
-pub fn closing_line(reason: &[u8]) -> Arc<[u8]> {
+fn closing_line(reason: &[u8]) -> Arc<[u8]> {
     line(&[b"ERROR :Closing link: (", reason, b")"])
 }

@@ -10,25 +10,13 @@ mod nicks;
 mod room;
 mod user;
 
+pub(crate) use klatch_service::Outbox;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use nicks::Nicks;
 pub(crate) use room::{Member, Room, Rooms};
 pub(crate) use user::{Profile, User};
-
-/// The destination of the lines for one connection. Clones share the same queue.
-pub trait Outbox: Clone {
-    /// Queues one line, CR LF included. It must not block, fail, or call back into the server state. An outbox that
-    /// cannot take the line records that, and its I/O shell closes the session later.
-    fn send(&self, line: &Arc<[u8]>);
-
-    /// Queues one line that delivers a message. A server of class `classic` makes one write for each of these; replies
-    /// and membership changes may be combined.
-    fn deliver(&self, line: &Arc<[u8]>) {
-        self.send(line);
-    }
-}
 
 /// The names, version and texts that a server reports about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use klatch_chat::{Outbox, session};
+use klatch_service::Outbox;
 use rustix::io::Errno;
 use rustix::net::{self, SendFlags};
 
@@ -36,7 +36,7 @@ pub(super) enum Condition {
 
 /// The way out to one connection; clones are the same.
 #[derive(Clone)]
-pub(super) struct ConnectionIo(Arc<Shared>);
+pub(crate) struct ConnectionIo(Arc<Shared>);
 
 struct Shared {
     socket: OwnedFd,
@@ -129,10 +129,10 @@ impl ConnectionIo {
         self.0.state().end();
     }
 
-    /// Empties the buffer, and writes only a closing line with the reason.
-    pub(super) fn close_with_error(&self, reason: &[u8]) {
+    /// Empties the buffer, and writes only a last message.
+    pub(super) fn close_with(&self, last: &Arc<[u8]>) {
         let mut state = self.0.state();
-        state.buffer.end_with(&session::closing_line(reason));
+        state.buffer.end_with(last);
         state.end();
         self.0.flush(&mut state);
     }

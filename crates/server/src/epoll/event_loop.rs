@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use klatch_chat::{Flow, ServerState, Session};
+use klatch_service::{Flow, Service, Visit};
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{self, RecvFlags};
@@ -33,23 +33,23 @@ const CANDIDATES: usize = 16;
 const TURN_OF_THE_FIRST: u32 = 4;
 const BUFFER_BYTES: usize = 64 * 1024;
 
-struct Connection {
-    session: Session<ConnectionIo>,
+struct Connection<V> {
+    visit: V,
     io: ConnectionIo,
     /// Until it is registered.
     half_open: Option<HalfOpen>,
-    /// The session is over; its last lines are on their way.
+    /// The visit is over; its last lines are on their way.
     closing: bool,
     interest: epoll::EventFlags,
 }
 
-pub(super) struct EventLoop {
+pub(super) struct EventLoop<S: Service<ConnectionIo>> {
     epoll: OwnedFd,
-    state: Arc<ServerState<ConnectionIo>>,
+    service: Arc<S>,
     context: Arc<LoopContext>,
     /// Only in the first loop.
     acceptor: Option<Acceptor>,
-    slots: Slots<Connection>,
+    slots: Slots<Connection<S::Visit>>,
     /// Slots of dirty connections, in the order in which they became dirty.
     dirty: VecDeque<usize>,
     /// Number of connections serviced so far, modulo 2^32.
@@ -57,12 +57,12 @@ pub(super) struct EventLoop {
     buffer: Box<[u8]>,
 }
 
-impl EventLoop {
+impl<S: Service<ConnectionIo>> EventLoop<S> {
     pub(super) fn new(
         options: &ServeOptions,
         mailbox: &Arc<Mailbox>,
-        state: &Arc<ServerState<ConnectionIo>>,
-    ) -> Result<EventLoop, ServeError> {
+        service: &Arc<S>,
+    ) -> Result<EventLoop<S>, ServeError> {
         let epoll =
             epoll::create(epoll::CreateFlags::CLOEXEC).map_err(ServeError::system("open an epoll"))?;
         let context = LoopContext {
@@ -73,7 +73,7 @@ impl EventLoop {
         };
         let new = EventLoop {
             epoll,
-            state: Arc::clone(state),
+            service: Arc::clone(service),
             context: Arc::new(context),
             acceptor: None,
             slots: Slots::new(Duration::from_secs(options.registration_timeout_s.into())),
@@ -146,7 +146,8 @@ impl EventLoop {
 
     /// The next time at which work is due without an event.
     fn deadline(&mut self) -> Option<Instant> {
-        let is_pending = |connection: &Connection| connection.half_open.is_some() || connection.closing;
+        let is_pending =
+            |connection: &Connection<S::Visit>| connection.half_open.is_some() || connection.closing;
         let accept = self.acceptor.as_ref().and_then(|acceptor| acceptor.resume_at);
         [self.slots.next_deadline(is_pending), accept].into_iter().flatten().min()
     }
@@ -163,7 +164,7 @@ impl EventLoop {
             match self.slots.get_mut(slot) {
                 Some(connection) if connection.closing => self.remove(slot),
                 Some(connection) if connection.half_open.is_some() => {
-                    connection.session.close(b"Registration timed out");
+                    connection.visit.close(b"Registration timed out");
                     self.begin_closing(slot);
                 }
                 _ => {}
@@ -198,8 +199,9 @@ impl EventLoop {
                 return None;
             }
             let io = ConnectionIo::new(socket, slot, Arc::clone(&self.context));
-            let session = Session::new(&self.state, from.ip(), io.clone());
-            Some(Connection { session, io, half_open: Some(half_open), closing: false, interest })
+            let visit = self.service.enter(from.ip(), io.clone());
+            let half_open = (!visit.registered()).then_some(half_open);
+            Some(Connection { visit, io, half_open, closing: false, interest })
         });
     }
 
@@ -215,11 +217,16 @@ impl EventLoop {
             return;
         }
         match net::recv(&connection.io, &mut self.buffer[..], RecvFlags::DONTWAIT) {
+            Ok((0, _)) if S::REPLIES_ONLY && !connection.closing => {
+                // The client may have ended its output alone; it still gets its replies.
+                connection.visit.hang_up(b"Connection closed");
+                self.begin_closing(slot);
+            }
             Ok((0, _)) => self.drop_connection(slot, b"Connection closed"),
             Ok(_) if connection.closing => {}
             Ok((count, _)) => {
-                let flow = connection.session.feed(&self.buffer[..count]);
-                if connection.half_open.is_some() && connection.session.registered() {
+                let flow = connection.visit.feed(&self.buffer[..count]);
+                if connection.half_open.is_some() && connection.visit.registered() {
                     connection.half_open = None;
                 }
                 if flow == Flow::Close {
@@ -262,8 +269,8 @@ impl EventLoop {
         let status = connection.io.flush_and_poll();
         match status.condition {
             Condition::Overflowed => {
-                connection.session.hang_up(b"SendQ exceeded");
-                connection.io.close_with_error(b"SendQ exceeded");
+                connection.visit.hang_up(b"SendQ exceeded");
+                connection.io.close_with(&S::closing_message(b"SendQ exceeded"));
                 return self.begin_closing(slot);
             }
             Condition::Broken => return self.drop_connection(slot, b"Connection reset"),
@@ -282,7 +289,7 @@ impl EventLoop {
         }
     }
 
-    /// The session is over; the connection stays until its last lines are written, or its time is over.
+    /// The visit is over; the connection stays until its last lines are written, or its time is over.
     fn begin_closing(&mut self, slot: usize) {
         if let Some(connection) = self.slots.get_mut(slot) {
             connection.closing = true;
@@ -296,7 +303,7 @@ impl EventLoop {
     /// The connection is gone.
     fn drop_connection(&mut self, slot: usize, reason: &[u8]) {
         if let Some(connection) = self.slots.get_mut(slot) {
-            connection.session.hang_up(reason);
+            connection.visit.hang_up(reason);
             self.remove(slot);
         }
     }

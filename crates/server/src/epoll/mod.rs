@@ -9,20 +9,24 @@ mod event_loop;
 mod write_buffer;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use klatch_service::Service;
 
 use crate::{ServeError, ServeOptions, loop_group};
 use acceptor::Acceptor;
+pub(crate) use connection_io::ConnectionIo;
 use event_loop::EventLoop;
 
-pub(crate) fn run(
+pub(crate) fn run<S: Service<ConnectionIo>>(
+    service: &Arc<S>,
     listener: OwnedFd,
     options: &ServeOptions,
     stop: BorrowedFd<'_>,
     ready: impl FnOnce() -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     let group = loop_group::LoopGroup::new(options)?;
-    let state = crate::new_server_state();
-    let new_loop = |mailbox| EventLoop::new(options, mailbox, &state);
+    let new_loop = |mailbox| EventLoop::new(options, mailbox, service);
     let mut loops = group.mailboxes.iter().map(new_loop).collect::<Result<Vec<_>, _>>()?;
     loops[0].set_acceptor(Acceptor::new(listener, options, &group), stop)?;
     ready()?;

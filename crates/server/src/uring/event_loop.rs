@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use klatch_chat::{Flow, ServerState, Session};
+use klatch_service::{Flow, Service, Visit};
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 
@@ -23,7 +23,7 @@ const STOP: usize = 1;
 const BATCH_BYTES: usize = 64 * 1024;
 
 /// A connection as its senders see it.
-pub(super) struct ConnectionIo {
+pub(crate) struct ConnectionIo {
     socket: OwnedFd,
     slot: usize,
     mailbox: Arc<Mailbox>,
@@ -40,12 +40,12 @@ impl Writer for ConnectionIo {
     }
 }
 
-struct Connection {
-    session: Session<SendQueue<ConnectionIo>>,
+struct Connection<V> {
+    visit: V,
     out: SendQueue<ConnectionIo>,
     /// Until it is registered.
     half_open: Option<HalfOpen>,
-    /// The session is over; its last lines are on their way.
+    /// The visit is over; its last lines are on their way.
     closing: bool,
     /// Shut down; the ring still has to let go of it.
     shut_down: bool,
@@ -53,28 +53,28 @@ struct Connection {
     sending: bool,
 }
 
-pub(super) struct EventLoop {
+pub(super) struct EventLoop<S: Service<SendQueue<ConnectionIo>>> {
     coalesce: bool,
     sendq_bytes: usize,
     ring: Ring,
-    state: Arc<ServerState<SendQueue<ConnectionIo>>>,
+    service: Arc<S>,
     mailbox: Arc<Mailbox>,
     /// Only in the first loop.
     acceptor: Option<Acceptor>,
-    slots: Slots<Connection>,
+    slots: Slots<Connection<S::Visit>>,
 }
 
-impl EventLoop {
+impl<S: Service<SendQueue<ConnectionIo>>> EventLoop<S> {
     pub(super) fn new(
         options: &ServeOptions,
         mailbox: &Arc<Mailbox>,
-        state: &Arc<ServerState<SendQueue<ConnectionIo>>>,
-    ) -> Result<EventLoop, ServeError> {
+        service: &Arc<S>,
+    ) -> Result<EventLoop<S>, ServeError> {
         Ok(EventLoop {
             coalesce: options.coalesce,
             sendq_bytes: options.sendq_bytes,
             ring: Ring::new()?,
-            state: Arc::clone(state),
+            service: Arc::clone(service),
             mailbox: Arc::clone(mailbox),
             acceptor: None,
             slots: Slots::new(Duration::from_secs(options.registration_timeout_s.into())),
@@ -148,7 +148,7 @@ impl EventLoop {
 
     /// When there is something to do though nothing happens.
     fn deadline(&mut self) -> Option<Instant> {
-        let is_pending = |connection: &Connection| {
+        let is_pending = |connection: &Connection<S::Visit>| {
             connection.half_open.is_some() || connection.closing && !connection.shut_down
         };
         let accept = self.acceptor.as_ref().and_then(|acceptor| acceptor.resume_at);
@@ -164,7 +164,7 @@ impl EventLoop {
             match self.slots.get_mut(slot) {
                 Some(connection) if connection.closing => self.shut_down(slot),
                 Some(connection) if connection.half_open.is_some() => {
-                    connection.session.close(b"Registration timed out");
+                    connection.visit.close(b"Registration timed out");
                     self.begin_closing(slot);
                 }
                 _ => {}
@@ -178,10 +178,11 @@ impl EventLoop {
             self.ring.receive(slot, &socket);
             let io = ConnectionIo { socket, slot, mailbox: Arc::clone(&self.mailbox) };
             let out = SendQueue::new(self.sendq_bytes, io);
+            let visit = self.service.enter(from.ip(), out.clone());
             Some(Connection {
-                session: Session::new(&self.state, from.ip(), out.clone()),
+                half_open: (!visit.registered()).then_some(half_open),
+                visit,
                 out,
-                half_open: Some(half_open),
                 closing: false,
                 shut_down: false,
                 receiving: true,
@@ -205,9 +206,9 @@ impl EventLoop {
             Ok(received) => {
                 let bytes = self.ring.bytes(&received);
                 let at_end = bytes.is_empty();
-                let flow = if connection.closing { Flow::Continue } else { connection.session.feed(bytes) };
+                let flow = if connection.closing { Flow::Continue } else { connection.visit.feed(bytes) };
                 self.ring.recycle(received);
-                if connection.session.registered() {
+                if connection.visit.registered() {
                     connection.half_open = None;
                 }
                 if at_end {
@@ -236,11 +237,16 @@ impl EventLoop {
             // The client may still read the last lines. They are being sent, or the time-out ends the connection.
             return;
         }
+        if S::REPLIES_ONLY && !connection.out.overflowed() {
+            // The client may have ended its output alone; it still gets its replies.
+            connection.visit.hang_up(b"Connection closed");
+            return self.begin_closing(slot);
+        }
         if !connection.out.overflowed() {
             return self.drop_connection(slot, b"Connection closed");
         }
-        connection.session.hang_up(b"SendQ exceeded");
-        connection.out.close_with_error(b"SendQ exceeded");
+        connection.visit.hang_up(b"SendQ exceeded");
+        connection.out.close_with(S::closing_message(b"SendQ exceeded"));
         self.begin_closing(slot);
     }
 
@@ -280,7 +286,7 @@ impl EventLoop {
         self.ring.send(slot, &connection.out.writer().socket, buffer);
     }
 
-    /// The session is over; the connection stays until its last lines are sent, or its time is over.
+    /// The visit is over; the connection stays until its last lines are sent, or its time is over.
     fn begin_closing(&mut self, slot: usize) {
         if let Some(connection) = self.slots.get_mut(slot) {
             connection.closing = true;
@@ -292,7 +298,7 @@ impl EventLoop {
     /// The connection is gone.
     fn drop_connection(&mut self, slot: usize, reason: &[u8]) {
         if let Some(connection) = self.slots.get_mut(slot) {
-            connection.session.hang_up(reason);
+            connection.visit.hang_up(reason);
             self.shut_down(slot);
         }
     }

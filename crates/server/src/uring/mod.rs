@@ -10,22 +10,27 @@ mod event_loop;
 mod ring;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use klatch_service::Service;
 
 use crate::admission::AdmissionControl;
 use crate::loop_group::LoopGroup;
+use crate::send_queue::SendQueue;
 use crate::{ServeError, ServeOptions};
 use acceptor::Acceptor;
+pub(crate) use event_loop::ConnectionIo;
 use event_loop::EventLoop;
 
-pub(crate) fn run(
+pub(crate) fn run<S: Service<SendQueue<ConnectionIo>>>(
+    service: &Arc<S>,
     listener: OwnedFd,
     options: &ServeOptions,
     stop: BorrowedFd<'_>,
     ready: impl FnOnce() -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     let group = LoopGroup::new(options)?;
-    let state = crate::new_server_state();
-    let new_loop = |mailbox| EventLoop::new(options, mailbox, &state);
+    let new_loop = |mailbox| EventLoop::new(options, mailbox, service);
     let mut loops = group.mailboxes.iter().map(new_loop).collect::<Result<Vec<_>, _>>()?;
     let stop = stop.try_clone_to_owned().map_err(ServeError::system("listen for signals"))?;
     loops[0].set_acceptor(Acceptor::new(listener, stop, AdmissionControl::new(options), &group)?);

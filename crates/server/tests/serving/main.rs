@@ -1,57 +1,19 @@
 //! Every model over real sockets.
 
+mod echo;
+mod running;
+#[path = "../shared/mod.rs"]
 mod shared;
 
 use std::io::Write;
-use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use klatch_server::{Model, ServeError, ServeOptions, serve, serve_until};
+use klatch_server::{Model, ServeOptions, serve};
+use running::Running;
 use rustix::net::{AddressFamily, SocketType, socket, sockopt};
 use shared::Client;
-
-/// A server in a thread.
-struct Running {
-    address: SocketAddr,
-    stop: UnixStream,
-    thread: JoinHandle<Result<(), ServeError>>,
-}
-
-impl Running {
-    fn start(options: ServeOptions) -> Running {
-        let options = ServeOptions { listen: "127.0.0.1:0".into(), ..options };
-        let (stop, stopped) = UnixStream::pair().unwrap();
-        let (ready, when_ready) = mpsc::channel();
-        let thread = std::thread::spawn(move || {
-            serve_until(&options, stopped.as_fd(), |address| {
-                ready.send(address).unwrap();
-                Ok(())
-            })
-        });
-        Running { address: when_ready.recv().unwrap(), stop, thread }
-    }
-
-    fn connect(&self) -> Client {
-        Client::on(TcpStream::connect(self.address).unwrap())
-    }
-
-    /// A client that is registered, so that it no longer counts as unregistered.
-    fn user(&self, nick: &str) -> Client {
-        let mut client = self.connect();
-        client.register(nick);
-        client.ping();
-        client
-    }
-
-    fn stop(mut self) {
-        self.stop.write_all(b"x").unwrap();
-        self.thread.join().unwrap().unwrap();
-    }
-}
 
 /// Every model as it is by default, and every way of serving that a knob makes of it.
 fn every_server() -> Vec<ServeOptions> {

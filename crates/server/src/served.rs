@@ -1,0 +1,42 @@
+//! The services of the workloads. Each model has its own outbox, so a service is a family of types.
+
+use std::sync::Arc;
+
+use klatch_chat::{Identity, ServerState};
+use klatch_exchange::Echo;
+use klatch_service::{Outbox, Service};
+
+/// The server side of a workload, for any outbox.
+pub(crate) trait Served {
+    type Service<O: Outbox + Send + Sync + 'static>: Service<O>;
+
+    /// The service at the start of a server.
+    fn start<O: Outbox + Send + Sync + 'static>() -> Arc<Self::Service<O>>;
+}
+
+pub(crate) struct Chat;
+
+impl Served for Chat {
+    type Service<O: Outbox + Send + Sync + 'static> = ServerState<O>;
+
+    /// A server without rooms and users.
+    fn start<O: Outbox + Send + Sync + 'static>() -> Arc<ServerState<O>> {
+        ServerState::new(Identity {
+            name: "klatch.localhost".into(),
+            version: concat!("klatch-", env!("CARGO_PKG_VERSION")).into(),
+            created: concat!("with klatch ", env!("CARGO_PKG_VERSION")).to_owned(),
+            network: "Klatch".into(),
+            motd: vec!["Come in and talk.".into()],
+        })
+    }
+}
+
+pub(crate) struct RequestResponse;
+
+impl Served for RequestResponse {
+    type Service<O: Outbox + Send + Sync + 'static> = Echo;
+
+    fn start<O: Outbox + Send + Sync + 'static>() -> Arc<Echo> {
+        Arc::new(Echo)
+    }
+}
