@@ -1,6 +1,6 @@
 //! Differences between two sides other than the platform, which would distort a ratio.
 
-use klatch_record::{Class, Record, Workload};
+use klatch_record::{ChatWorkload, Class, Record, Workload};
 
 /// The platform of a record with its version, runtime and knobs.
 pub(crate) fn describe_platform(record: &Record) -> String {
@@ -14,17 +14,32 @@ pub(crate) fn describe_platform(record: &Record) -> String {
 
 /// A text that is equal for equal workloads only, apart from the number of the first room.
 pub(crate) fn describe_workload(workload: &Workload) -> String {
-    let pacing = serde_json::to_value(workload.pacing).expect("a pacing is plain JSON");
+    match workload {
+        Workload::Chat(chat) => describe_chat(chat),
+        Workload::Rr(rr) => {
+            let rate = rr
+                .rate_per_connection_per_s
+                .map_or("closed loop".to_owned(), |rate| format!("rate {rate}/s"));
+            format!(
+                "{} connections, {} requests of {} bytes in flight for {} s, {rate}",
+                rr.connections, rr.depth, rr.size_bytes, rr.duration_s
+            )
+        }
+    }
+}
+
+fn describe_chat(chat: &ChatWorkload) -> String {
+    let pacing = serde_json::to_value(chat.pacing).expect("a pacing is plain JSON");
     let words = pacing.as_object().into_iter().flatten().map(|(name, value)| format!("{name} {value}"));
     let pacing = words.collect::<Vec<_>>().join(" ").replace('"', "");
     format!(
         "{} rooms of {} users, {} messages of {} bytes, pacing {}, pause {} s",
-        workload.rooms,
-        workload.users,
-        workload.count,
-        workload.size_bytes,
+        chat.rooms,
+        chat.users,
+        chat.count,
+        chat.size_bytes,
         pacing.trim_start_matches("kind "),
-        workload.pause_s
+        chat.pause_s
     )
 }
 

@@ -124,7 +124,7 @@ fn other_differences_are_listed_and_invalid_trials_are_left_out() {
     put(&out, "s/cells/b/block-7/warm-up-1.json", &Record { role: Role::WarmUp, ..record(1, 51, 1.0) });
     for block in 1..=5 {
         let mut slower = record(block, 2 * block, 1_000.0);
-        slower.workload.rooms = 5;
+        slower.workload = slower.workload.with_parties(1, 5);
         slower.platform.class = Some(Class::Open);
         put(&out, &format!("c/block-{block}/trial-1.json"), &slower);
     }

@@ -73,6 +73,7 @@ impl Account {
         }
         let fault = |(speaker, sequence, count)| Fault {
             kind: FaultKind::Lost,
+            connection: None,
             room,
             user: Some(self.listener),
             speaker: Some(speaker),

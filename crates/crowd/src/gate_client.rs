@@ -31,7 +31,7 @@ pub(crate) fn spawn<P: Protocol>(
     shared: Arc<Shared>,
     control: Sender<ControlMessage>,
 ) -> std::io::Result<()> {
-    let (start, rooms) = (options.workload.start, options.workload.rooms);
+    let (start, rooms) = (options.workload.start(), options.workload.parties());
     let (timeout, connect_timeout) = (options.gate_timeout, options.connect_timeout);
     std::thread::Builder::new().name("gate".to_owned()).spawn(move || {
         let membership = GateMembership::new(gate, start, rooms);
@@ -56,7 +56,8 @@ pub(crate) fn spawn<P: Protocol>(
 }
 
 fn fail(control: &Sender<ControlMessage>, kind: FailureKind, detail: String) {
-    let failure = Failure { kind, room: None, user: None, detail: format!("the gate: {detail}") };
+    let failure =
+        Failure { kind, connection: None, room: None, user: None, detail: format!("the gate: {detail}") };
     // The receiver is gone only when the crowd has ended.
     let _ = control.send(ControlMessage::Failed(failure));
 }

@@ -1,19 +1,25 @@
-//! The simulated users, driven by event loops that own whole rooms and share no lock, or by two threads a user. Every message
-//! of every user is accounted for (see [`klatch_record::CrowdResult`]).
+//! The simulated users, driven by event loops that own whole parties and share no lock, or by two threads a user. Every
+//! message of every user is accounted for (see [`klatch_record::CrowdResult`]).
 
 mod account;
 mod connections;
+mod control;
+mod event_loop;
+mod exchanges;
 mod gate;
 mod gate_client;
 mod irc;
+mod link;
 mod mqtt;
 mod nats;
 mod options;
 mod pace;
+mod parties;
 mod pauses;
+mod payloads;
 mod protocol;
 mod redis;
-mod room_loop;
+mod requests;
 mod rooms;
 mod runner;
 mod schedule;
@@ -23,9 +29,10 @@ mod stats;
 mod supervisor;
 mod system;
 mod timeline;
-mod user;
 mod user_threads;
+mod worker;
 
+pub use control::{ControlReceiver, ControlSender, control_channel};
 pub use options::{CrowdError, Options, Threads};
-pub use runner::{ControlReceiver, ControlSender, control_channel, run};
+pub use runner::run;
 pub use simulation::simulate_room;

@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use klatch_record::{Gate, ProtocolName, Workload, WorkloadError};
+use klatch_record::{Gate, ProtocolName, Workload, WorkloadError, WorkloadKind};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
@@ -16,7 +16,7 @@ pub struct Options {
     pub port: u16,
     /// The protocol of the server.
     pub protocol: ProtocolName,
-    /// Rooms, users, messages and pacing.
+    /// What the crowd does.
     pub workload: Workload,
     /// Event loops, or two threads a user.
     pub threads: Threads,
@@ -49,6 +49,14 @@ pub enum CrowdError {
     /// A number of the workload is out of range.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// A protocol does not carry the workload.
+    #[error("the protocol {protocol} does not carry the workload {workload}: see --workload and --protocol")]
+    Protocol {
+        /// Kind of the workload.
+        workload: WorkloadKind,
+        /// Name of the protocol.
+        protocol: &'static str,
+    },
     /// The name of the host cannot be resolved.
     #[error("cannot find host {host}: {source}")]
     Host {

@@ -1,6 +1,6 @@
 //! When a user sends its next message. The pacings are defined in `docs/reference/benchmark.md`.
 
-use klatch_record::{Pacing, Workload};
+use klatch_record::{ChatWorkload, Pacing};
 
 /// The pace of one user. It decides from the user's own counters and the clock. What all users share is in the workload.
 pub(crate) struct Pace {
@@ -26,7 +26,7 @@ pub(crate) enum Turn {
 
 impl Pace {
     /// `jitter` in 0..1 shifts the user's schedule within one period (pacing `rate`).
-    pub(crate) fn new(workload: &Workload, user: u32, jitter: f64) -> Pace {
+    pub(crate) fn new(workload: &ChatWorkload, user: u32, jitter: f64) -> Pace {
         let phase_ns = match workload.pacing {
             Pacing::Rate { per_user_per_s } => (jitter * 1e9 / per_user_per_s) as u64,
             _ => 0,
@@ -38,7 +38,7 @@ impl Pace {
     /// `rounds` messages of every other user.
     pub(crate) fn turn(
         &self,
-        workload: &Workload,
+        workload: &ChatWorkload,
         now_ns: u64,
         gate_ns: u64,
         received: u64,
@@ -68,7 +68,7 @@ impl Pace {
     }
 
     /// Counts a sent message and starts its pause.
-    pub(crate) fn record_sent(&mut self, workload: &Workload, now_ns: u64) {
+    pub(crate) fn record_sent(&mut self, workload: &ChatWorkload, now_ns: u64) {
         self.sent += 1;
         if workload.pause_s > 0.0 {
             self.rest_until_ns = now_ns + (workload.pause_s * 1e9) as u64;
@@ -80,8 +80,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn workload(pacing: Pacing, pause_s: f64) -> Workload {
-        Workload { rooms: 1, users: 3, count: 2, size_bytes: 60, start: 1, pacing, pause_s }
+    fn workload(pacing: Pacing, pause_s: f64) -> ChatWorkload {
+        ChatWorkload { rooms: 1, users: 3, count: 2, size_bytes: 60, start: 1, pacing, pause_s }
     }
 
     #[test]

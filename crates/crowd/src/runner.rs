@@ -2,86 +2,33 @@
 
 use std::net::SocketAddr;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle, available_parallelism};
 
-use klatch_record::{CrowdEvent, CrowdResult, Failure, FailureKind, Gate, ProtocolName, Workload};
+use klatch_record::{ChatWorkload, CrowdEvent, CrowdResult, Gate, ProtocolName, RrWorkload, Workload};
 
 use crate::connections::Connections;
+use crate::control::ControlReceiver;
+use crate::event_loop::EventLoop;
+use crate::exchanges::Exchanges;
 use crate::gate_client;
 use crate::irc::Irc;
 use crate::mqtt::Mqtt;
 use crate::nats::Nats;
 use crate::options::{CrowdError, Options, Threads};
 use crate::pace::Pace;
+use crate::parties::Parties;
 use crate::pauses::Pauses;
 use crate::protocol::{Protocol, UserId};
 use crate::redis::Redis;
-use crate::room_loop::RoomLoop;
-use crate::rooms::Rooms;
+use crate::requests::{Echo, HttpEcho, RedisEcho, RequestProtocol};
+use crate::rooms::{Rooms, User};
 use crate::schedule::jitter;
-use crate::shared::{ControlMessage, Phase, Shared, Wake};
+use crate::shared::{Phase, Shared, Wake};
 use crate::stats::CrowdStats;
 use crate::supervisor::Supervisor;
-use crate::user::User;
 use crate::user_threads;
-
-/// Controls a crowd from another thread.
-#[derive(Clone)]
-pub struct ControlSender(Sender<ControlMessage>);
-
-/// The crowd's end of a [`ControlSender`].
-pub struct ControlReceiver(Receiver<ControlMessage>, Sender<ControlMessage>);
-
-/// Creates the two ends of the channel that controls a crowd.
-pub fn control_channel() -> (ControlSender, ControlReceiver) {
-    let (sender, receiver) = channel();
-    (ControlSender(sender.clone()), ControlReceiver(receiver, sender))
-}
-
-impl ControlSender {
-    /// Opens the gate of a steered crowd when all users have joined.
-    pub fn go(&self) {
-        self.send(ControlMessage::Go);
-    }
-
-    /// Ends a steered crowd after its last delivery.
-    pub fn quit(&self) {
-        self.send(ControlMessage::Quit);
-    }
-
-    /// Makes a crowd that talks send nothing more. It reports [`CrowdEvent::Paused`] when all that it sent is delivered.
-    pub fn pause(&self) {
-        self.send(ControlMessage::Pause);
-    }
-
-    /// Continues a paused crowd.
-    pub fn resume(&self) {
-        self.send(ControlMessage::Resume);
-    }
-
-    /// Ends a crowd in a pause, although its users have not sent all their messages.
-    pub fn finish(&self) {
-        self.send(ControlMessage::Finish);
-    }
-
-    /// Stops the crowd in any phase. The result gets a failure with this reason.
-    pub fn stop(&self, reason: &str) {
-        let detail = reason.to_owned();
-        self.send(ControlMessage::Failed(Failure {
-            kind: FailureKind::Stopped,
-            room: None,
-            user: None,
-            detail,
-        }));
-    }
-
-    fn send(&self, message: ControlMessage) {
-        // The receiver is gone only when the crowd has ended.
-        let _ = self.0.send(message);
-    }
-}
+use crate::worker::Worker;
 
 /// Runs a crowd to its end and reports events on the way.
 ///
@@ -92,74 +39,113 @@ pub fn run(
     inbox: ControlReceiver,
     on_event: impl FnMut(&CrowdEvent),
 ) -> Result<CrowdResult, CrowdError> {
-    match options.protocol {
-        ProtocolName::Irc => run_over::<Irc>(options, inbox, on_event),
-        ProtocolName::Redis => run_over::<Redis>(options, inbox, on_event),
-        ProtocolName::Nats => run_over::<Nats>(options, inbox, on_event),
-        ProtocolName::Mqtt => run_over::<Mqtt>(options, inbox, on_event),
+    let run = Run { options, addresses: options.check()?, inbox };
+    match (&options.workload, options.protocol) {
+        (Workload::Chat(chat), ProtocolName::Irc) => run.rooms::<Irc>(chat, on_event),
+        (Workload::Chat(chat), ProtocolName::Redis) => run.rooms::<Redis>(chat, on_event),
+        (Workload::Chat(chat), ProtocolName::Nats) => run.rooms::<Nats>(chat, on_event),
+        (Workload::Chat(chat), ProtocolName::Mqtt) => run.rooms::<Mqtt>(chat, on_event),
+        (Workload::Rr(rr), ProtocolName::Echo) => run.exchanges::<Echo>(rr, on_event),
+        (Workload::Rr(rr), ProtocolName::Redis) => run.exchanges::<RedisEcho>(rr, on_event),
+        (Workload::Rr(rr), ProtocolName::Http) => run.exchanges::<HttpEcho>(rr, on_event),
+        (workload, protocol) => {
+            Err(CrowdError::Protocol { workload: workload.kind(), protocol: protocol.name() })
+        }
     }
 }
 
-fn run_over<P: Protocol>(
-    options: &Options,
+/// A crowd that is about to start.
+struct Run<'a> {
+    options: &'a Options,
+    addresses: Vec<SocketAddr>,
     inbox: ControlReceiver,
-    on_event: impl FnMut(&CrowdEvent),
-) -> Result<CrowdResult, CrowdError> {
-    let addresses = options.check()?;
-    let rooms = options.workload.rooms as usize;
-    let (workers, wakes) = match options.threads {
-        Threads::Loops(loops) => {
-            let loops = loops.clamp(1, rooms);
-            (loops, (0..loops).map(|_| Wake::event_loop()).collect::<std::io::Result<_>>()?)
-        }
-        // One lock for each CPU is enough, and every worker has a fixed cost.
-        Threads::TwoPerUser => {
-            let cpus = available_parallelism().map_or(1, usize::from).min(rooms);
-            (cpus, (0..cpus).map(|_| Wake::Threads(Mutex::default())).collect())
-        }
-    };
-    let shared = Arc::new(Shared::new(wakes));
-    let worker = |number| {
-        let users = create_users(
-            &options.workload,
-            options.seed,
-            shard_range(options.workload.rooms, number, workers),
-        );
-        Rooms::<P>::new(number, shared.clone(), inbox.1.clone(), options.workload.clone(), users)
-    };
-    let threads = start(options, &shared, (0..workers).map(worker).collect(), &addresses)?;
-    let start_gate_client = |gate: &Gate| {
-        gate_client::spawn::<P>(options, gate.clone(), addresses.clone(), shared.clone(), inbox.1.clone())
-    };
-    let supervisor = Supervisor {
-        options,
-        shared: &shared,
-        inbox: inbox.0,
-        on_event,
-        start_gate_client,
-        workers,
-        pauses: Pauses::default(),
-    };
-    let (join_s, failure) = supervisor.run();
-    shared.enter(Phase::Stop);
-    let opened_ns = shared.opened_machine_ns();
-    let finished = shared.finished();
-    let mut result = CrowdResult { join_s, failure, opened_ns, finished, ..CrowdResult::default() };
-    for thread in threads {
-        for stats in thread.join().map_err(|_| std::io::Error::other("a thread of the crowd died"))? {
-            let elapsed_ns = stats.last_ns.saturating_sub(shared.gate_ns());
-            result.elapsed_s = result.elapsed_s.max(elapsed_ns as f64 / 1e9);
-            stats.merge_into(&mut result);
-        }
-    }
-    Ok(result)
 }
 
-/// Starts the threads that run these rooms. They return the statistics of each worker.
-fn start<P: Protocol>(
+impl Run<'_> {
+    fn rooms<P: Protocol>(
+        self,
+        chat: &ChatWorkload,
+        on_event: impl FnMut(&CrowdEvent),
+    ) -> Result<CrowdResult, CrowdError> {
+        let Run { options, addresses, inbox } = &self;
+        let (addresses, control) = (addresses.clone(), inbox.1.clone());
+        let start_gate_client = |gate: &Gate, shared: &Arc<Shared>| {
+            gate_client::spawn::<P>(options, gate.clone(), addresses.clone(), shared.clone(), control.clone())
+        };
+        let rooms =
+            |worker, range| Rooms::<P>::new(worker, chat.clone(), create_users(chat, options.seed, range));
+        self.parties(rooms, start_gate_client, on_event)
+    }
+
+    fn exchanges<P: RequestProtocol>(
+        self,
+        rr: &RrWorkload,
+        on_event: impl FnMut(&CrowdEvent),
+    ) -> Result<CrowdResult, CrowdError> {
+        let seed = self.options.seed;
+        let exchanges = |worker, range| Exchanges::<P>::new(worker, rr, seed, range);
+        let no_gate = |_: &Gate, _: &Arc<Shared>| {
+            Err(std::io::Error::other("only chat servers have a room for a gate"))
+        };
+        self.parties(exchanges, no_gate, on_event)
+    }
+
+    /// Runs the parties that `parties` makes for each worker.
+    fn parties<P: Parties>(
+        self,
+        parties: impl Fn(Worker, Range<u32>) -> P,
+        start_gate_client: impl Fn(&Gate, &Arc<Shared>) -> std::io::Result<()>,
+        on_event: impl FnMut(&CrowdEvent),
+    ) -> Result<CrowdResult, CrowdError> {
+        let Run { options, addresses, inbox } = self;
+        let count = options.workload.parties();
+        let (workers, wakes) = match options.threads {
+            Threads::Loops(loops) => {
+                let loops = loops.clamp(1, count as usize);
+                (loops, (0..loops).map(|_| Wake::event_loop()).collect::<std::io::Result<_>>()?)
+            }
+            // One lock for each CPU is enough, and every worker has a fixed cost.
+            Threads::TwoPerUser => {
+                let cpus = available_parallelism().map_or(1, usize::from).min(count as usize);
+                (cpus, (0..cpus).map(|_| Wake::Threads(Mutex::default())).collect())
+            }
+        };
+        let shared = Arc::new(Shared::new(wakes));
+        let worker = |number| {
+            let worker = Worker::new(number, shared.clone(), inbox.1.clone());
+            parties(worker, shard_range(count, number, workers))
+        };
+        let threads = start(options, &shared, (0..workers).map(worker).collect(), &addresses)?;
+        let supervisor = Supervisor {
+            options,
+            shared: &shared,
+            inbox: inbox.0,
+            on_event,
+            start_gate_client: |gate: &Gate| start_gate_client(gate, &shared),
+            workers,
+            pauses: Pauses::default(),
+        };
+        let (join_s, failure) = supervisor.run();
+        shared.enter(Phase::Stop);
+        let opened_ns = shared.opened_machine_ns();
+        let finished = shared.finished();
+        let mut result = CrowdResult { join_s, failure, opened_ns, finished, ..CrowdResult::default() };
+        for thread in threads {
+            for stats in thread.join().map_err(|_| std::io::Error::other("a thread of the crowd died"))? {
+                let elapsed_ns = stats.last_ns.saturating_sub(shared.gate_ns());
+                result.elapsed_s = result.elapsed_s.max(elapsed_ns as f64 / 1e9);
+                stats.merge_into(&mut result);
+            }
+        }
+        Ok(result)
+    }
+}
+
+/// Starts the threads that run these parties. They return the statistics of each worker.
+fn start<P: Parties>(
     options: &Options,
     shared: &Arc<Shared>,
-    workers: Vec<Rooms<P>>,
+    workers: Vec<P>,
     addresses: &[SocketAddr],
 ) -> std::io::Result<Vec<JoinHandle<Vec<CrowdStats>>>> {
     let addresses = || addresses.to_vec();
@@ -170,22 +156,27 @@ fn start<P: Protocol>(
         return Ok(vec![Builder::new().name("crowd".to_owned()).spawn(run)?]);
     }
     let mut threads = Vec::new();
-    for rooms in workers {
-        let Wake::Loop(wake) = &shared.workers[rooms.number].wake else { unreachable!("it is a loop") };
+    for parties in workers {
+        let number = parties.worker().number;
+        let Wake::Loop(wake) = &shared.workers[number].wake else { unreachable!("it is a loop") };
         let connections = Connections::new(addresses(), connect_timeout, wake)?;
-        let thread = Builder::new().name(format!("crowd-{}", rooms.number));
-        threads.push(thread.spawn(move || vec![RoomLoop::new(rooms, connections).run()])?);
+        let thread = Builder::new().name(format!("crowd-{number}"));
+        threads.push(thread.spawn(move || vec![EventLoop::new(parties, connections).run()])?);
     }
     Ok(threads)
 }
 
-/// The rooms of worker `number` out of `workers`: whole rooms, as evenly as possible.
-fn shard_range(rooms: u32, number: usize, workers: usize) -> Range<u32> {
-    let cut = |number: usize| (u64::from(rooms) * number as u64 / workers as u64) as u32;
+/// The parties of worker `number` out of `workers`: whole parties, as evenly as possible.
+fn shard_range(parties: u32, number: usize, workers: usize) -> Range<u32> {
+    let cut = |number: usize| (u64::from(parties) * number as u64 / workers as u64) as u32;
     cut(number)..cut(number + 1)
 }
 
-pub(crate) fn create_users<P: Protocol>(workload: &Workload, seed: u64, rooms: Range<u32>) -> Vec<User<P>> {
+pub(crate) fn create_users<P: Protocol>(
+    workload: &ChatWorkload,
+    seed: u64,
+    rooms: Range<u32>,
+) -> Vec<User<P>> {
     let mut users = Vec::with_capacity(rooms.len() * workload.users as usize);
     for room in rooms {
         for user in 0..workload.users {
@@ -202,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shards_are_whole_rooms_and_even() {
+    fn shards_are_whole_parties_and_even() {
         let ranges: Vec<_> = (0..3).map(|number| shard_range(10, number, 3)).collect();
         assert_eq!(ranges, [0..3, 3..6, 6..10]);
     }

@@ -19,7 +19,7 @@ pub(crate) fn jitter(seed: u64, room: u32, user: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use klatch_record::{Pacing, Workload};
+    use klatch_record::{ChatWorkload, Pacing};
 
     use super::*;
     use crate::pace::{Pace, Turn};
@@ -37,7 +37,7 @@ mod tests {
             let (room, user) = (number("room") as u32, number("user") as u32);
             let due: Vec<u64> =
                 vector["due_ns"].as_array().unwrap().iter().flat_map(|ns| ns.as_u64()).collect();
-            let workload = Workload {
+            let workload = ChatWorkload {
                 rooms: 1,
                 users: user + 1,
                 count: 9,

@@ -3,18 +3,20 @@
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use klatch_record::{Pacing, Workload};
+use klatch_record::{ChatWorkload, Pacing};
 
 use crate::irc::Irc;
+use crate::parties::Parties;
 use crate::rooms::Rooms;
 use crate::runner::create_users;
 use crate::shared::{Shared, Wake};
+use crate::worker::Worker;
 
 /// Simulates a room of 20 users that send `count` messages each under `rounds`. Every user gets the messages of a round at
 /// once. Returns the number of verified messages. The simulated clock advances a microsecond per message, so work that is
 /// done once an interval is as rare as in a real run.
 pub fn simulate_room(count: u32) -> u64 {
-    let workload = Workload {
+    let workload = ChatWorkload {
         rooms: 1,
         users: 20,
         count,
@@ -26,12 +28,12 @@ pub fn simulate_room(count: u32) -> u64 {
     let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));
     let (control, _inbox) = channel();
     let users = create_users(&workload, 1, 0..1);
-    let mut room = Rooms::<Irc>::new(0, shared.clone(), control, workload, users);
+    let mut room = Rooms::<Irc>::new(Worker::new(0, shared.clone(), control), workload, users);
     shared.open_gate();
     let all = room.users.len();
     let mut now_ns = shared.gate_ns();
     for index in 0..all {
-        room.queue_messages(index, now_ns);
+        room.queue_due(index, now_ns);
     }
     // The server's part, as cheap as possible because it is counted too.
     let prefixes: Vec<String> = (0..all).map(|index| format!(":r1u{index}!r1u{index}@127.0.0.1 ")).collect();
@@ -40,7 +42,7 @@ pub fn simulate_room(count: u32) -> u64 {
         for (index, line) in lines.iter_mut().enumerate() {
             line.clear();
             line.extend_from_slice(prefixes[index].as_bytes());
-            line.append(&mut room.users[index].out);
+            line.append(&mut room.users[index].link.out);
         }
         for index in 0..all {
             input.clear();
@@ -48,10 +50,10 @@ pub fn simulate_room(count: u32) -> u64 {
             others.for_each(|(_, line)| input.extend_from_slice(line));
             now_ns += 1_000 * all as u64;
             room.on_bytes(index, &input, now_ns);
-            room.queue_messages(index, now_ns);
+            room.queue_due(index, now_ns);
         }
     }
-    room.stats.received
+    room.worker().stats.received
 }
 
 #[cfg(test)]

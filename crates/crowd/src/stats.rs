@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use klatch_record::{CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts, Stranger};
+use klatch_record::{CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts, PartyCounts, Stranger};
 
 use crate::timeline::{Counts, Timeline};
 
@@ -25,7 +25,9 @@ pub(crate) struct CrowdStats {
     pub(crate) last_ns: u64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    counts: [u64; 5],
+    counts: [u64; 6],
+    /// How operations are spread over the parties; `None` for chat.
+    pub(crate) parties: Option<PartyCounts>,
     faults: Vec<Fault>,
 }
 
@@ -43,7 +45,8 @@ impl CrowdStats {
             last_ns: 0,
             sent: 0,
             received: 0,
-            counts: [0; 5],
+            counts: [0; 6],
+            parties: None,
             faults: Vec::new(),
         }
     }
@@ -116,6 +119,8 @@ impl CrowdStats {
         result.duplicated += count(FaultKind::Duplicated);
         result.reordered += count(FaultKind::Reordered);
         result.corrupted += count(FaultKind::Corrupted);
+        result.unexpected += count(FaultKind::Unexpected);
+        result.parties = result.parties.into_iter().chain(self.parties).reduce(PartyCounts::with);
         result.faults.extend(self.faults);
         result.faults.truncate(EXAMPLES_MAX);
         let named = |((room, nick), messages): ((u32, Vec<u8>), u64)| Stranger {
@@ -187,7 +192,16 @@ mod tests {
         for sequence in 0..100 {
             let kind = FaultKind::Duplicated;
             let (user, speaker, sequence) = (Some(1), Some(2), Some(sequence));
-            stats.record_fault(Fault { kind, room: 1, user, speaker, sequence, count: 1, detail: None });
+            stats.record_fault(Fault {
+                kind,
+                connection: None,
+                room: 1,
+                user,
+                speaker,
+                sequence,
+                count: 1,
+                detail: None,
+            });
         }
         let mut result = CrowdResult::default();
         stats.merge_into(&mut result);

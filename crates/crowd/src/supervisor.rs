@@ -39,9 +39,7 @@ impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, 
 
     fn join_and_talk(&mut self, join_s: &mut f64) -> Result<(), Failure> {
         let started = Instant::now();
-        let workload = &self.options.workload;
-        let expected = workload.sent_expected() + workload.received_expected();
-        let users = workload.connections();
+        let users = self.options.workload.connections();
         let mut reported = 0;
         self.wait_for_workers(
             |message| matches!(message, ControlMessage::Joined),
@@ -68,11 +66,22 @@ impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, 
             |message| matches!(message, ControlMessage::Complete),
             |supervisor, (_, sent, received)| {
                 let latency_ns = supervisor.shared.take_new_latencies().into_iter().collect();
+                let expected = supervisor.messages_expected(sent + received);
                 (supervisor.on_event)(&CrowdEvent::Progress { sent, received, expected, latency_ns });
                 // In a pause nothing is expected to move, so the time is counted as progress.
                 sent + received + supervisor.pauses.progress()
             },
         )
+    }
+
+    /// Messages at the end. A run that ends by time is expected to go on as fast as up to now, with `done` messages.
+    fn messages_expected(&self, done: u64) -> u64 {
+        let by_time = || {
+            let elapsed_s = (self.shared.now_ns() - self.shared.gate_ns()) as f64 / 1e9;
+            let duration_s = self.options.workload.duration_s().unwrap_or(elapsed_s);
+            (done as f64 * (duration_s / elapsed_s.max(1e-9)).max(1.0)) as u64
+        };
+        self.options.workload.messages_expected().unwrap_or_else(by_time)
     }
 
     /// Waits for one matching message from each worker. Fails when `progress`, a sum over the workers, stops changing.
@@ -113,7 +122,7 @@ impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, 
 
     fn stalled(&self) -> Failure {
         let detail = format!("no progress for {} s", self.options.timeout.as_secs_f64());
-        Failure { kind: FailureKind::Timeout, room: None, user: None, detail }
+        Failure { kind: FailureKind::Timeout, connection: None, room: None, user: None, detail }
     }
 
     fn wait_for_go(&mut self) -> Result<(), Failure> {
@@ -147,7 +156,7 @@ fn workers_died() -> Failure {
 }
 
 fn stopped(detail: String) -> Failure {
-    Failure { kind: FailureKind::Stopped, room: None, user: None, detail }
+    Failure { kind: FailureKind::Stopped, connection: None, room: None, user: None, detail }
 }
 
 #[cfg(test)]
@@ -156,7 +165,7 @@ mod tests {
     use std::sync::atomic::Ordering;
     use std::sync::mpsc::channel;
 
-    use klatch_record::{Pacing, ProtocolName, Workload};
+    use klatch_record::{ChatWorkload, Pacing, ProtocolName, Workload};
 
     use super::*;
     use crate::options::Threads;
@@ -170,7 +179,7 @@ mod tests {
             host: String::new(),
             port: 1,
             protocol: ProtocolName::Irc,
-            workload: Workload {
+            workload: Workload::Chat(ChatWorkload {
                 rooms: 1,
                 users: 4,
                 count: 1,
@@ -178,7 +187,7 @@ mod tests {
                 start: 1,
                 pacing,
                 pause_s: 0.0,
-            },
+            }),
             threads: Threads::Loops(1),
             timeout: Duration::from_secs(5),
             connect_timeout: Duration::from_secs(1),

@@ -1,5 +1,5 @@
 //! Two threads a user, as in VolanoMark's crowd: a receiver reads and checks, and a sender waits for the user's turn and
-//! writes. All calls block. The users of some rooms share their accounts under one lock, which is never held during a
+//! writes. All calls block. The users of some parties share their accounts under one lock, which is never held during a
 //! system call.
 
 use std::io::{ErrorKind, Read, Write};
@@ -12,83 +12,84 @@ use std::time::Duration;
 use klatch_record::FailureKind;
 
 use crate::connections::connect_user;
+use crate::event_loop::LEAVE_NS;
+use crate::link::too_long;
 use crate::pace::Turn;
-use crate::protocol::Protocol;
-use crate::room_loop::LEAVE_NS;
-use crate::rooms::{Rooms, RoomsState};
+use crate::parties::Parties;
 use crate::shared::{Phase, Shared, Wake};
 use crate::stats::CrowdStats;
-use crate::user::LINE_MAX;
+use crate::worker::WorkerState;
 
 /// Stack of one thread in bytes. Each user needs two.
 const STACK_BYTES: usize = 128 * 1024;
 /// How often a blocked sender checks whether the crowd stops.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Joins all users of these rooms, one after another, and starts two threads for each. Returns the statistics of each
+/// Joins all users of these parties, one after another, and starts two threads for each. Returns the statistics of each
 /// worker when the crowd stops.
-pub(crate) fn run<P: Protocol>(
+pub(crate) fn run<P: Parties>(
     shared: &Shared,
-    rooms: Vec<Rooms<P>>,
+    parties: Vec<P>,
     addresses: &[SocketAddr],
     connect_timeout: Duration,
 ) -> Vec<CrowdStats> {
-    let rooms: Vec<_> = rooms.into_iter().map(|room| Arc::new(Mutex::new(room))).collect();
+    let workers: Vec<_> = parties.into_iter().map(|parties| Arc::new(Mutex::new(parties))).collect();
     shared.workers.iter().for_each(|worker| register_thread(&worker.wake, current()));
     let mut threads = Vec::new();
-    'joining: for room in &rooms {
-        let users = lock(room).users.len();
+    'joining: for parties in &workers {
+        let users = lock(parties).connections();
         for index in 0..users {
-            if let Err((kind, detail)) = connect(room, index, addresses, connect_timeout, &mut threads) {
-                lock(room).fail(Some(index), kind, detail);
+            if let Err((kind, detail)) = connect(parties, index, addresses, connect_timeout, &mut threads) {
+                lock(parties).fail(Some(index), kind, detail);
                 break 'joining;
             }
-            while !lock(room).users[index].joined && shared.phase() == Phase::Join {
+            while !lock(parties).link(index).joined && shared.phase() == Phase::Join {
                 park();
             }
         }
     }
     while shared.phase() != Phase::Stop {
-        rooms.iter().for_each(follow_phase);
+        workers.iter().for_each(follow_phase);
         park();
     }
     for thread in threads {
         // A thread that panicked has printed the reason, and its messages count as missing.
         let _ = thread.join();
     }
-    let stats = |room: &Arc<Mutex<Rooms<P>>>| {
-        let mut room = lock(room);
-        room.record_missing();
-        std::mem::replace(&mut room.stats, CrowdStats::new())
+    let stats = |parties: &Arc<Mutex<P>>| {
+        let mut parties = lock(parties);
+        parties.settle();
+        parties.worker_mut().take_stats()
     };
-    rooms.iter().map(stats).collect()
+    workers.iter().map(stats).collect()
 }
 
-/// Lets the users of these rooms follow the crowd into or out of a pause. Wakes only senders that may send: to wake all of
+/// Lets the users of these parties follow the crowd into or out of a pause. Wakes only senders that may send: to wake all of
 /// them for every pause would cost more than the pause measures.
-fn follow_phase<P: Protocol>(rooms: &Arc<Mutex<Rooms<P>>>) {
-    let mut rooms = lock(rooms);
-    if !rooms.follow_phase() {
+fn follow_phase<P: Parties>(parties: &Arc<Mutex<P>>) {
+    let mut parties = lock(parties);
+    if !parties.follow_phase() {
         return;
     }
-    let (number, shared, now_ns) = (rooms.number, rooms.shared.clone(), rooms.shared.now_ns());
-    let may_send = |&index: &usize| rooms.turn(index, now_ns) != Turn::WaitForOthers;
-    let senders: Vec<usize> = (0..rooms.users.len()).filter(may_send).collect();
-    drop(rooms);
+    let (number, shared) = (parties.worker().number, parties.worker().shared.clone());
+    let now_ns = shared.now_ns();
+    let may_send = |&index: &usize| parties.turn(index, now_ns) != Turn::WaitForOthers;
+    let senders: Vec<usize> = (0..parties.connections()).filter(may_send).collect();
+    drop(parties);
     shared.workers[number].wake.wake_senders(&senders);
 }
 
 /// Connects a user and starts its threads.
-fn connect<P: Protocol>(
-    room: &Arc<Mutex<Rooms<P>>>,
+fn connect<P: Parties>(
+    parties: &Arc<Mutex<P>>,
     index: usize,
     addresses: &[SocketAddr],
     connect_timeout: Duration,
     threads: &mut Vec<JoinHandle<()>>,
 ) -> Result<(), (FailureKind, String)> {
     let (id, number, shared) = {
-        let room = lock(room);
-        (room.users[index].id, room.number, room.shared.clone())
+        let parties = lock(parties);
+        (parties.id(index), parties.worker().number, parties.worker().shared.clone())
     };
     let not_connected = |error| {
         let first = shared.connected.load(Ordering::Relaxed) == 0;
@@ -98,12 +99,9 @@ fn connect<P: Protocol>(
     let stream = connect_user(addresses, id, connect_timeout).map_err(not_connected)?;
     stream.set_write_timeout(Some(WRITE_TIMEOUT)).map_err(not_connected)?;
     shared.connected.fetch_add(1, Ordering::Relaxed);
-    {
-        let user = &mut lock(room).users[index];
-        user.protocol.write_handshake(&mut user.out);
-    }
+    lock(parties).write_handshake(index);
     let user = Arc::new(UserThreads {
-        room: room.clone(),
+        parties: parties.clone(),
         index,
         stream,
         starter: current(),
@@ -125,7 +123,7 @@ fn connect<P: Protocol>(
 
 /// What a user's two threads share.
 struct UserThreads<P> {
-    room: Arc<Mutex<Rooms<P>>>,
+    parties: Arc<Mutex<P>>,
     index: usize,
     stream: TcpStream,
     /// The thread that waits until this user has joined.
@@ -134,24 +132,25 @@ struct UserThreads<P> {
     ended: AtomicBool,
 }
 
-impl<P: Protocol> UserThreads<P> {
+impl<P: Parties> UserThreads<P> {
     fn receive(&self, sender: &Thread) {
-        let mut buffer = vec![0; 2 * LINE_MAX];
+        let mut buffer = vec![0; 2 * P::UNIT_BYTES_MAX];
         let mut partial_len = 0;
         while let Some(bytes) = self.read(&mut buffer[partial_len..]) {
             let (taken, must_send, has_joined) = {
-                let mut room = lock(&self.room);
-                let now_ns = room.shared.now_ns();
-                let had_joined = room.users[self.index].joined;
-                let taken = room.on_bytes(self.index, &buffer[..partial_len + bytes], now_ns);
-                room.publish();
-                let user = &room.users[self.index];
-                let may_send = match room.turn(self.index, now_ns) {
+                let mut parties = lock(&self.parties);
+                let now_ns = parties.worker().shared.now_ns();
+                let had_joined = parties.link(self.index).joined;
+                let taken = parties.on_bytes(self.index, &buffer[..partial_len + bytes], now_ns);
+                parties.worker_mut().publish();
+                let turn = parties.turn(self.index, now_ns);
+                let link = parties.link(self.index);
+                let may_send = match turn {
                     Turn::Send(_) => true,
-                    Turn::WaitUntil(moment_ns) => moment_ns != user.timer_ns,
+                    Turn::WaitUntil(moment_ns) => moment_ns != link.timer_ns,
                     Turn::WaitForOthers => false,
                 };
-                (taken, may_send || !user.out.is_empty(), user.joined && !had_joined)
+                (taken, may_send || !link.out.is_empty(), link.joined && !had_joined)
             };
             // After the lock is released: both threads would block on it.
             if must_send {
@@ -162,8 +161,8 @@ impl<P: Protocol> UserThreads<P> {
             }
             buffer.copy_within(taken..partial_len + bytes, 0);
             partial_len = partial_len + bytes - taken;
-            if partial_len > LINE_MAX {
-                self.fail(format!("the server sent a line of over {LINE_MAX} bytes"));
+            if partial_len > P::UNIT_BYTES_MAX {
+                self.fail(too_long(P::UNIT_BYTES_MAX).to_string());
                 break;
             }
         }
@@ -190,17 +189,17 @@ impl<P: Protocol> UserThreads<P> {
     }
 
     fn send(&self) {
-        let shared = lock(&self.room).shared.clone();
+        let shared = lock(&self.parties).worker().shared.clone();
         let mut out = Vec::new();
         while shared.phase() != Phase::Stop {
             let now_ns = shared.now_ns();
             let until_ns = {
-                let mut room = lock(&self.room);
-                let until_ns = room.queue_messages(self.index, now_ns);
-                room.publish();
-                let user = &mut room.users[self.index];
-                user.timer_ns = until_ns.unwrap_or(0);
-                std::mem::swap(&mut user.out, &mut out);
+                let mut parties = lock(&self.parties);
+                let until_ns = parties.queue_due(self.index, now_ns);
+                parties.worker_mut().publish();
+                let link = parties.link(self.index);
+                link.timer_ns = until_ns.unwrap_or(0);
+                std::mem::swap(&mut link.out, &mut out);
                 until_ns
             };
             if !out.is_empty() {
@@ -224,9 +223,10 @@ impl<P: Protocol> UserThreads<P> {
     /// Quits, and waits until the receiver sees the connection close: duplicates may still arrive.
     fn leave(&self, shared: &Shared, mut out: Vec<u8>) {
         {
-            let mut room = lock(&self.room);
-            room.state = RoomsState::Leaving;
-            room.users[self.index].protocol.write_quit(&mut out);
+            let mut parties = lock(&self.parties);
+            parties.worker_mut().state = WorkerState::Leaving;
+            parties.write_quit(self.index);
+            out.append(&mut parties.link(self.index).out);
         }
         // The connection may already be broken.
         let _ = self.write(&out, shared);
@@ -252,7 +252,7 @@ impl<P: Protocol> UserThreads<P> {
     }
 
     fn fail(&self, detail: String) {
-        lock(&self.room).fail(Some(self.index), FailureKind::Disconnect, detail);
+        lock(&self.parties).fail(Some(self.index), FailureKind::Disconnect, detail);
     }
 }
 
@@ -262,6 +262,6 @@ fn register_thread(wake: &Wake, thread: Thread) {
     }
 }
 
-fn lock<P>(room: &Mutex<Rooms<P>>) -> MutexGuard<'_, Rooms<P>> {
-    room.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<P>(parties: &Mutex<P>) -> MutexGuard<'_, P> {
+    parties.lock().unwrap_or_else(PoisonError::into_inner)
 }

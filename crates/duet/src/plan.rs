@@ -8,9 +8,6 @@ use klatch_runner::{CrowdKind, Plan};
 
 use crate::error::DuetError;
 
-/// Messages per user that no duet reaches: a week at 100 messages/s. Crowds in Java accept no more.
-pub(crate) const COUNT_MAX: u32 = 100_000_000;
-
 /// The sides of a duet, and the time for it.
 #[derive(Clone, Debug)]
 pub struct DuetPlan {
@@ -63,24 +60,25 @@ impl DuetPlan {
         }
     }
 
-    /// Makes the workloads endless, and keeps the rooms of two crowds on one server apart.
+    /// Makes the workloads endless, and keeps the parties of two crowds on one server apart.
     ///
     /// # Errors
     /// A combination that cannot be measured in slices.
     pub(crate) fn prepared(mut self) -> Result<DuetPlan, DuetError> {
         let workload = &self.sides[0].workload;
-        if workload.pacing == Pacing::Flood {
+        if workload.chat().is_some_and(|chat| chat.pacing == Pacing::Flood) {
             return Err(DuetError::Flood);
         }
         if self.sides.iter().any(|side| !side.remote.hosts.is_empty()) {
             return Err(DuetError::Hosts);
         }
-        let rooms = workload.rooms;
+        let parties = workload.parties();
         if self.sides[0].target.is_some() && self.sides[0].target == self.sides[1].target {
-            self.sides[1].workload.start += rooms;
+            let other = &mut self.sides[1].workload;
+            *other = other.with_parties(other.start() + parties, other.parties());
         }
         for side in &mut self.sides {
-            side.workload.count = COUNT_MAX;
+            side.workload = side.workload.endless();
             side.workload.check().map_err(|error| DuetError::Run(Box::new(error.into())))?;
         }
         Ok(self)

@@ -52,8 +52,7 @@ impl Conformance {
         let stopper = all.clone();
         crate::interrupt::on_interrupt(move || stopper.interrupt())?;
         let checked = self.start(&all).and_then(|server| {
-            let subject =
-                Subject { class: Some(server.class), pid: Some(server.pid), answer_timeout: timeout };
+            let subject = Subject { class: server.class, pid: Some(server.pid), answer_timeout: timeout };
             self.check(&server.address.to_string(), &subject)
         });
         if all.interrupted() {

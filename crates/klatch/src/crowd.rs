@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 use klatch_crowd::{ControlSender, Options, Threads, control_channel, run};
-use klatch_record::{CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, save};
+use klatch_record::{
+    CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, Workload, WorkloadKind, save,
+};
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
@@ -25,9 +27,9 @@ pub(crate) struct Crowd {
     /// TCP port of the server
     #[arg(long, default_value_t = 6667)]
     port: u16,
-    /// Protocol of the server: irc, redis, nats or mqtt
-    #[arg(long, default_value = "irc")]
-    protocol: ProtocolName,
+    /// Protocol of the server: irc, redis, nats, mqtt; of workload rr: echo, redis, http [default: irc, or echo]
+    #[arg(long)]
+    protocol: Option<ProtocolName>,
     #[command(flatten)]
     workload: WorkloadArgs,
     /// Event loops, each with rooms of its own
@@ -65,11 +67,16 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let workload = self.workload.workload()?;
+        anyhow::ensure!(
+            self.gate.is_none() || workload.chat().is_some(),
+            "--gate is a room of the server, so it needs --workload chat"
+        );
         let options = Options {
             host: self.host,
             port: self.port,
-            protocol: self.protocol,
-            workload: self.workload.workload()?,
+            protocol: self.protocol.unwrap_or_else(|| usual_protocol(&workload)),
+            workload,
             threads: if self.threads { Threads::TwoPerUser } else { Threads::Loops(self.loops) },
             timeout: seconds("timeout", self.timeout)?,
             connect_timeout: seconds("connect timeout", self.connect_timeout)?,
@@ -123,6 +130,13 @@ impl Crowd {
             }
         }
         Ok(exit_code(&result, verdict.status))
+    }
+}
+
+fn usual_protocol(workload: &Workload) -> ProtocolName {
+    match workload.kind() {
+        WorkloadKind::Chat => ProtocolName::Irc,
+        WorkloadKind::Rr => ProtocolName::Echo,
     }
 }
 

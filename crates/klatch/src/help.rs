@@ -76,7 +76,24 @@ mod tests {
         let expected: [(&str, &[&str]); 8] = [
             ("Server", &["platform", "knob", "target", "java", "catalog"]),
             ("Crowd", &["crowd", "crowd-knob", "crowd-loops"]),
-            ("Workload", &["rooms", "users", "count", "size", "pacing", "window", "rate", "pause", "start"]),
+            (
+                "Workload",
+                &[
+                    "workload",
+                    "rooms",
+                    "users",
+                    "connections",
+                    "depth",
+                    "size",
+                    "pacing",
+                    "window",
+                    "rate",
+                    "pause",
+                    "start",
+                    "count",
+                    "duration",
+                ],
+            ),
             ("Measurement", &["seed", "instrument", "warmup", "trials", "out", "json"]),
             ("Machine", &["scheduler", "sysctl", "allow-sysctl"]),
             (

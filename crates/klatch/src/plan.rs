@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_record::Gate;
-use klatch_runner::{Target, in_shell, shard_commands, shard_file, split_rooms};
+use klatch_runner::{Target, in_shell, shard_commands, shard_file, split_parties};
 
 use crate::output::print_line;
 use crate::workload::WorkloadArgs;
@@ -36,12 +36,16 @@ impl Plan {
         let workload = self.workload.workload()?;
         let gate: Gate = format!("{}:{}", self.shards, self.gate_name).parse()?;
         anyhow::ensure!(
-            self.shards <= workload.rooms,
+            workload.chat().is_some(),
+            "shards without a parent meet in a room, so they need --workload chat"
+        );
+        anyhow::ensure!(
+            self.shards <= workload.parties(),
             "shard count must be 1..={} (the rooms), got {}",
-            workload.rooms,
+            workload.parties(),
             self.shards
         );
-        let shares = split_rooms(&workload, self.shards);
+        let shares = split_parties(&workload, self.shards);
         for command in shard_commands(&self.host_program, &self.target, &shares, &gate.name) {
             print_line(in_shell(&command));
         }

@@ -91,17 +91,23 @@ fn print_common_knobs() {
 
 fn row(name: &str, listed: &PlatformListing, state: &str) -> String {
     format!(
-        "{name:<25} {:<8} {:<6} {:<58} {state}",
+        "{name:<25} {:<8} {:<6} {:<8} {:<64} {state}",
         class(listed),
         listed.entry.protocol.name(),
+        workloads(listed).join(" "),
         listed.entry.summary
     )
 }
 
+fn workloads(listed: &PlatformListing) -> Vec<&'static str> {
+    listed.entry.workloads.keys().map(|kind| kind.name()).collect()
+}
+
 fn class(listed: &PlatformListing) -> &'static str {
     match listed.entry.class {
-        Class::Classic => "classic",
-        Class::Open => "open",
+        Some(Class::Classic) => "classic",
+        Some(Class::Open) => "open",
+        None => "–",
     }
 }
 
@@ -118,7 +124,8 @@ fn as_json(listed: &PlatformListing) -> serde_json::Value {
     json!({
         "name": listed.entry.name,
         "summary": listed.entry.summary,
-        "class": class(listed),
+        "class": listed.entry.class,
+        "workloads": workloads(listed),
         "protocol": listed.entry.protocol.name(),
         "here": listed.variants.as_ref().map(ways).unwrap_or_default(),
         "not_here": listed.variants.as_ref().err().map(ToString::to_string),

@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use klatch_duet::PairMachine;
 use klatch_platforms::{PlatformRequest, Processes};
-use klatch_record::{CellStatus, Pacing, StudyResult, Workload, error_chain};
+use klatch_record::{CellStatus, ChatWorkload, Pacing, StudyResult, Workload, error_chain};
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
 use klatch_runner::{CrowdKind, Machine, Plan, VisitEvent};
 use klatch_study::{Store, StudyEvent, StudyPlan, load, run_pairs, run_study, shipped};
@@ -155,7 +155,7 @@ pub(crate) fn default_plan(platform: PlatformRequest, out: &Path) -> Plan {
         crowd_settings: Vec::new(),
         sysctls: Vec::new(),
         scheduler: None,
-        workload: Workload {
+        workload: Workload::Chat(ChatWorkload {
             rooms: 10,
             users: 20,
             count: 100,
@@ -163,7 +163,7 @@ pub(crate) fn default_plan(platform: PlatformRequest, out: &Path) -> Plan {
             start: 1,
             pacing: Pacing::Turns,
             pause_s: 0.0,
-        },
+        }),
         shards: 1,
         servers: 1,
         listen: std::net::Ipv4Addr::LOCALHOST.into(),

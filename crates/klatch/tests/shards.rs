@@ -21,7 +21,7 @@ fn run(arguments: &[&str]) -> Record {
     assert_eq!(record.latency.as_ref().unwrap().count, 900);
     let over_time = record.over_time.as_ref().unwrap();
     assert_eq!(over_time.intervals.iter().map(|interval| interval.deliveries).sum::<u64>(), 900);
-    assert_eq!((record.workload.start, record.workload.rooms), (1, 3));
+    assert_eq!((record.workload.start(), record.workload.parties()), (1, 3));
     record
 }
 

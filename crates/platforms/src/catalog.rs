@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
-use klatch_record::{Class, ProtocolName};
+use klatch_record::{Class, ProtocolName, WorkloadKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
 use crate::launch;
 use crate::needs::Needs;
+use crate::workloads::{self, InWorkload};
 
 /// The catalog files that are compiled into the program.
 pub(crate) static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../platforms");
@@ -28,11 +29,14 @@ pub struct Entry {
     pub name: String,
     /// Description in one line.
     pub summary: String,
-    /// How it writes deliveries.
-    pub class: Class,
+    /// How it writes deliveries, if it carries chat.
+    pub class: Option<Class>,
     /// The wire protocol of its clients.
     pub protocol: ProtocolName,
-    /// Command line, program first. Placeholders: `{klatch}`, `{jar}`, `{netty_jar}`, `{java}`, `{java_options}`, `{program}`,
+    /// The workloads that it carries. Without this table: chat.
+    #[serde(default = "workloads::chat_only")]
+    pub workloads: BTreeMap<WorkloadKind, InWorkload>,
+    /// Command line, program first. Placeholders: `{workload}`, `{klatch}`, `{jar}`, `{netty_jar}`, `{java}`, `{java_options}`, `{program}`,
     /// `{host}`, `{port}`, `{address}` (host:port), `{folder}` (of its files), `{source}`, `{build}`, `{knobs}`.
     pub command: Vec<String>,
     /// Arguments that are appended when root starts it.
@@ -206,6 +210,7 @@ fn parse(text: &str, path: &Path) -> Result<Entry, CatalogError> {
     if entry.command.is_empty() {
         return Err(wrong("the command is empty: it needs a program at least".to_owned()));
     }
+    workloads::check(&entry.workloads, entry.class, entry.protocol).map_err(wrong)?;
     let java = if entry.java.is_some() { java_knobs() } else { BTreeMap::new() };
     if let Some(name) = entry.knobs.keys().find(|&name| launch::names().any(|other| other == name)) {
         return Err(wrong(format!("knob {name} is a process setting; it needs another name here")));
@@ -292,6 +297,11 @@ mod tests {
         assert!(parse_error(&good.replace("'irc'", "'fax'")).contains("fax"));
         let with_knob =
             |name| parse_error(&format!("{good}knobs.{name}.help = 'x'\njava.version_min = 17\n"));
+        let workload = |table: &str| parse_error(&format!("{good}{table}\n"));
+        assert_eq!(workload("workloads.chat = {}\nworkloads.rr.protocol = 'echo'"), "valid");
+        assert!(workload("workloads.rr = {}").contains("the protocol irc does not carry the workload rr"));
+        assert!(workload("workloads = {}").contains("workloads is empty"));
+        assert!(parse_error(&good.replace("class = 'open'\n", "")).contains("needs a class"));
         assert!(with_knob("nice").contains("knob nice is a process setting; it needs another name here"));
         assert!(with_knob("heap").contains("knob heap belongs to every Java; it needs another name here"));
     }

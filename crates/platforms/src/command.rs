@@ -31,6 +31,7 @@ impl ResolvedPlatform {
                 "{jar}" => words.push(klatch_jar()?.display().to_string()),
                 "{netty_jar}" => words.push(netty_jar()?.display().to_string()),
                 "{java_options}" => words.extend(self.knobs.java_options.iter().cloned()),
+                "{workload}" => words.extend(self.in_workload.arguments.iter().cloned()),
                 "{knobs}" => words.extend(self.knobs.arguments.iter().cloned()),
                 word => words.push(self.fill(word, site, &folders)),
             }

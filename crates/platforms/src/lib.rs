@@ -18,6 +18,7 @@ mod server;
 mod setting;
 mod sources;
 mod sysctl;
+mod workloads;
 
 pub use capacity::{CapacityError, Side, check_capacity};
 pub use catalog::{CatalogError, Entry, Pages, schema};
@@ -34,3 +35,4 @@ pub use resolved_knobs::ResolvedKnobs;
 pub use server::{Server, ServerError};
 pub use setting::{KnobError, Setting};
 pub use sysctl::{StaleSysctl, SysctlError, Sysctls, restore_stale_sysctls};
+pub use workloads::InWorkload;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use klatch_record::{Class, ProtocolName, WorkloadKind};
 use thiserror::Error;
 
 use crate::capacity::Side;
@@ -12,6 +13,7 @@ use crate::program::{InstalledProgram, ProgramError, find_program};
 use crate::resolved_knobs::ResolvedKnobs;
 use crate::setting::{KnobError, Setting};
 use crate::sources::SourceError;
+use crate::workloads::InWorkload;
 
 /// The default platforms: the classic Java server if there is a Java for it, else the native one.
 const DEFAULTS: [&str; 2] = ["java-threads", "native-epoll"];
@@ -27,6 +29,8 @@ pub struct PlatformRequest {
     pub catalog: Option<PathBuf>,
     /// Knobs that the user set.
     pub settings: Vec<Setting>,
+    /// The workload that it is to carry.
+    pub workload: WorkloadKind,
 }
 
 /// A platform that can run on this machine.
@@ -46,9 +50,22 @@ pub struct ResolvedPlatform {
     pub because: Option<String>,
     /// Launch settings and arguments that the knobs stand for.
     pub knobs: ResolvedKnobs,
+    /// How it carries the workload of the request.
+    pub in_workload: InWorkload,
+    workload: WorkloadKind,
 }
 
 impl ResolvedPlatform {
+    /// The wire protocol of its clients in the workload of the request.
+    pub fn protocol(&self) -> ProtocolName {
+        self.in_workload.protocol.unwrap_or(self.entry.protocol)
+    }
+
+    /// How it writes deliveries; `None` for other workloads than chat.
+    pub fn class(&self) -> Option<Class> {
+        self.entry.class.filter(|_| self.workload == WorkloadKind::Chat)
+    }
+
     /// Its needs with these knobs, for `processes` of which the largest has `connections`.
     pub fn side(&self, processes: u64, connections: u64) -> Side {
         let needs = self.entry.needs.clone();
@@ -69,6 +86,16 @@ pub enum PlatformError {
         /// Name that the user requested.
         name: String,
         /// All names of the catalog.
+        available: String,
+    },
+    /// The platform does not carry the workload.
+    #[error("{name} does not carry the workload {workload}; it carries {available}")]
+    Workload {
+        /// Name of the platform.
+        name: String,
+        /// The requested workload.
+        workload: WorkloadKind,
+        /// All workloads of the platform.
         available: String,
     },
     /// The user requested a version of a platform that does not run on Java.
@@ -147,6 +174,11 @@ fn resolve_named(
         return Err(PlatformError::Unknown { name: base.to_owned(), available: names.join(", ") });
     };
     let entry = entries.swap_remove(index);
+    if !entry.workloads.contains_key(&request.workload) {
+        let names: Vec<&str> = entry.workloads.keys().map(|kind| kind.name()).collect();
+        let (name, workload) = (base.to_owned(), request.workload);
+        return Err(PlatformError::Workload { name, workload, available: names.join(", ") });
+    }
     let java = find_java(&entry, version, runtimes)?;
     resolve_entry(entry, java, request)
 }
@@ -161,11 +193,14 @@ fn resolve_entry(
     let program = entry.program.as_ref().map(find_program).transpose();
     let program = program.map_err(|source| PlatformError::Program { name: name.clone(), source })?;
     let knobs = ResolvedKnobs::new(&name, &request.settings, &entry.knobs, java.is_some())?;
+    let in_workload = entry.workloads.get(&request.workload).cloned().unwrap_or_default();
     Ok(ResolvedPlatform {
         name: java.as_ref().map_or_else(|| name.clone(), |java| format!("{name}@{}", java.feature)),
         knobs,
         settings: request.settings.clone(),
         because: None,
+        in_workload,
+        workload: request.workload,
         entry,
         java,
         program,
@@ -267,6 +302,17 @@ mod tests {
         let error = resolve_text(&request("java-fibers"));
         assert!(error.starts_with("no platform is named java-fibers; the catalog has "), "{error}");
         assert!(error.contains("java-threads, ") && error.contains("native-epoll"), "{error}");
+    }
+
+    #[test]
+    fn a_workload_that_a_platform_does_not_carry_is_refused() {
+        let rr = |name| PlatformRequest { workload: WorkloadKind::Rr, ..request(name) };
+        assert_eq!(
+            resolve_text(&rr("native-epoll-coalesce")),
+            "native-epoll-coalesce does not carry the workload rr; it carries chat"
+        );
+        let platform = resolve(&rr("native-epoll")).unwrap();
+        assert_eq!((platform.protocol(), platform.class()), (ProtocolName::Echo, None));
     }
 
     #[test]

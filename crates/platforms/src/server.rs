@@ -26,7 +26,7 @@ pub struct Server {
     /// The process that instruments observe.
     pub pid: u32,
     /// How it writes deliveries.
-    pub class: Class,
+    pub class: Option<Class>,
     /// The command line that started it.
     pub command: Vec<String>,
 }
@@ -105,7 +105,7 @@ impl Server {
             ReadyBy::Line => wait_for_ready_line(&process, deadline),
             ReadyBy::Accepts => wait_until_accepting(&process, (listen, port).into(), deadline),
         };
-        let (pid, class) = (process.pid(), platform.entry.class);
+        let (pid, class) = (process.pid(), platform.class());
         match ready {
             StartOutcome::Ready(port, ready_line) => {
                 let pid = ready_line.as_ref().map_or(pid, |ready| ready.pid);
@@ -113,7 +113,7 @@ impl Server {
                 Ok(Server {
                     address: (listen, port).into(),
                     pid,
-                    class: ready_line.and_then(|ready| ready.class).unwrap_or(class),
+                    class: ready_line.and_then(|ready| ready.class).or(class),
                     process,
                     _folder: folder,
                     command,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, IntervalCounts, Usage};
+use crate::{Environment, IntervalCounts, PartyCounts, Usage};
 
 /// One line of a crowd's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,6 +120,12 @@ pub struct CrowdResult {
     pub reordered: u64,
     /// Deliveries that were changed.
     pub corrupted: u64,
+    /// Replies that no request asked for.
+    #[serde(default)]
+    pub unexpected: u64,
+    /// How operations are spread over the parties; `None` for chat.
+    #[serde(default)]
+    pub parties: Option<PartyCounts>,
     /// The first faults, as examples.
     pub faults: Vec<Fault>,
     /// Users in the rooms that do not belong to the crowd.
@@ -136,7 +142,10 @@ pub struct CrowdResult {
 pub struct Fault {
     /// The kind of the fault.
     pub kind: FaultKind,
-    /// Room number, counted from 1.
+    /// Number of the connection, counted from 1; absent for chat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<u32>,
+    /// Room number, counted from 1; 0 for other workloads than chat.
     pub room: u32,
     /// The listener; `null` for messages that were never sent.
     pub user: Option<u32>,
@@ -164,6 +173,8 @@ pub enum FaultKind {
     Reordered,
     /// Delivered with other bytes than were sent.
     Corrupted,
+    /// A reply that no request asked for.
+    Unexpected,
 }
 
 /// A user in a room that does not belong to the crowd.
@@ -182,6 +193,9 @@ pub struct Stranger {
 pub struct Failure {
     /// The kind of the failure.
     pub kind: FailureKind,
+    /// Number of the affected connection, counted from 1; absent for chat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<u32>,
     /// Room of the affected user, if it affects one.
     pub room: Option<u32>,
     /// The affected user, if it affects one.
@@ -216,7 +230,11 @@ impl std::fmt::Display for Fault {
             FaultKind::Duplicated => "duplicated",
             FaultKind::Reordered => "reordered",
             FaultKind::Corrupted => "corrupted",
+            FaultKind::Unexpected => "unexpected",
         };
+        if let Some(connection) = self.connection {
+            return self.show_reply(kind, connection, f);
+        }
         write!(f, "{kind}: room {}", self.room)?;
         if let Some(user) = self.user {
             write!(f, ", user {user}")?;
@@ -233,8 +251,24 @@ impl std::fmt::Display for Fault {
     }
 }
 
+impl Fault {
+    fn show_reply(&self, kind: &str, connection: u32, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{kind}: connection {connection}")?;
+        if let Some(sequence) = self.sequence {
+            write!(f, ", request {sequence}")?;
+        }
+        if self.count > 1 {
+            write!(f, " and {} after it", self.count - 1)?;
+        }
+        self.detail.as_ref().map_or(Ok(()), |detail| write!(f, " ({detail})"))
+    }
+}
+
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(connection) = self.connection {
+            return write!(f, "connection {connection}: {}", self.detail);
+        }
         match (self.room, self.user) {
             (Some(room), Some(user)) => write!(f, "room {room}, user {user}: {}", self.detail),
             _ => write!(f, "{}", self.detail),

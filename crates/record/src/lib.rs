@@ -13,7 +13,9 @@ mod merge;
 mod metric;
 mod observation;
 pub mod observed;
+mod operations;
 mod part;
+mod protocol;
 mod record;
 mod replay;
 #[cfg(any(test, feature = "samples"))]
@@ -48,7 +50,9 @@ pub use metric::{METRICS, Metric};
 pub use observation::{
     Availability, Cost, InstrumentName, InstrumentNameError, Observation, ObservationData, Support,
 };
+pub use operations::{Operations, PartyCounts};
 pub use part::Part;
+pub use protocol::ProtocolName;
 pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };
@@ -64,7 +68,9 @@ pub use timeline::{Interval, IntervalCounts, Timeline};
 pub use upgrade::{read_json, upgrade};
 pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
-pub use workload::{CONNECTIONS_PER_SOURCE, Pacing, ProtocolName, Workload, WorkloadError};
+pub use workload::{
+    CONNECTIONS_PER_SOURCE, ChatWorkload, Pacing, RrWorkload, Workload, WorkloadError, WorkloadKind,
+};
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.
 pub fn schema() -> String {

@@ -8,7 +8,6 @@ use thiserror::Error;
 use crate::read_json;
 use crate::{
     Cause, LatencyError, Part, Platform, Reason, Record, Score, Shard, Usage, UsageOfBoth, Verdict, Warning,
-    Workload,
 };
 
 /// Why records cannot be one.
@@ -83,7 +82,7 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
     if let Some(old) = records.iter().find(has_no_cause) {
         return Err(MergeError::NoCauses { started_at: old.started_at.clone() });
     }
-    records.sort_by_key(|record| record.workload.start);
+    records.sort_by_key(|record| record.workload.start());
     let first = records.first().ok_or(MergeError::None)?;
     records.iter().try_for_each(|other| same(first, other))?;
     let parts: Vec<Part> = parts(&records);
@@ -92,13 +91,15 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
     let servers: Option<Vec<&Usage>> = records.iter().map(|record| record.usage.server.as_ref()).collect();
     let server = servers.map(|servers| Usage::together(&servers, part.sent + part.received));
     let usage = UsageOfBoth { server, crowd: part.usage.clone() };
+    let score = Score::new(part.sent, part.received, part.elapsed_s(), part.join_s, &usage);
     Ok(Record {
         started_at: records.iter().map(|record| record.started_at.clone()).min().unwrap_or_default(),
         platform: platform(first, &part.shards),
-        workload: Workload { rooms: part.rooms(), ..first.workload.clone() },
+        workload: first.workload.with_parties(first.workload.start(), part.rooms()),
         verdict: Verdict::from_reasons([own_reasons, part.reasons()].concat()),
         warnings: [own_warnings, part.warnings()].concat(),
-        score: Score::new(part.sent, part.received, part.elapsed_s(), part.join_s, &usage),
+        operations: part.operations(&score, &usage),
+        score,
         latency: part.latency,
         send_lag: part.send_lag,
         over_time: part.over_time,
@@ -131,10 +132,7 @@ fn same(one: &Record, other: &Record) -> Result<(), MergeError> {
         let of_target = record.platform.command.is_none();
         if of_target { "a server that ran already".to_owned() } else { record.platform.name.clone() }
     };
-    let workload_of_a_room = |record: &Record| {
-        let alike = Workload { rooms: 0, start: 0, ..record.workload.clone() };
-        as_json(&alike)
-    };
+    let workload_of_a_party = |record: &Record| as_json(&record.workload.with_parties(0, 0));
     let build = |record: &Record| {
         let commit = record.klatch.commit.clone().unwrap_or_default();
         format!("{} {commit}", record.klatch.version)
@@ -151,7 +149,7 @@ fn same(one: &Record, other: &Record) -> Result<(), MergeError> {
         ("what is set about it", &knobs),
         ("the protocol", &|record| record.platform.protocol.name().to_owned()),
         ("the crowd", &|record| record.crowd.kind.clone()),
-        ("the workload of a room", &workload_of_a_room),
+        ("the workload of a party", &workload_of_a_party),
         ("the run", &role),
         ("the gate", &gate),
     ];
@@ -188,6 +186,7 @@ fn parts(records: &[Record]) -> Vec<Part> {
         over_time: record.over_time.clone(),
         checks: record.checks.clone(),
         usage: record.usage.crowd.clone(),
+        parties: record.operations.as_ref().map(|operations| operations.connections),
     };
     records.iter().map(part).collect()
 }

@@ -1,11 +1,19 @@
 use super::*;
 use crate::{
-    EXAMPLES_MAX, Environment, Failure, FailureKind, Fault, FaultKind, Gate, IntervalCounts, Latency, Moment,
-    Status, Stranger, Timeline, WarningKind, samples,
+    ChatWorkload, EXAMPLES_MAX, Environment, Failure, FailureKind, Fault, FaultKind, Gate, IntervalCounts,
+    Latency, Moment, Status, Stranger, Timeline, WarningKind, Workload, WorkloadKind, samples,
 };
+
+/// Two rooms from `start` on.
+fn workload(start: u32, users: u32) -> Workload {
+    let sample = samples::record(1, 0, 1.0).workload;
+    let chat = ChatWorkload { users, count: 10, ..sample.chat().unwrap().clone() };
+    Workload::Chat(chat).with_parties(start, 2)
+}
 
 pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
     Shard {
+        workload: WorkloadKind::Chat,
         start,
         rooms,
         host: None,
@@ -60,7 +68,7 @@ fn record(start: u32) -> Record {
     Record {
         started_at: format!("2026-11-21T10:00:{start:02}Z"),
         platform: Platform { name: "irc://10.0.0.7:6667".into(), class: None, ..sample.platform },
-        workload: Workload { rooms: 2, users: 5, count: 10, start, ..sample.workload },
+        workload: workload(start, 5),
         score: Score::new(100, 300, shard.elapsed_s, odd, &usage),
         latency: Latency::from_counts_ns(&[(u64::from(start) * 1_000, 200), (5_000_000, 100)]).unwrap(),
         over_time: Some(over_time(start)),
@@ -75,6 +83,7 @@ fn record(start: u32) -> Record {
 fn spoilt(start: u32) -> Record {
     let mut record = record(start);
     let fault = |sequence| Fault {
+        connection: None,
         kind: FaultKind::Lost,
         room: start,
         user: Some(1),
@@ -87,7 +96,7 @@ fn spoilt(start: u32) -> Record {
     record.checks.faults = (0..15).rev().map(fault).collect();
     record.checks.strangers = vec![Stranger { room: start, nick: "eve".into(), messages: 1 }];
     let (kind, detail) = (FailureKind::Timeout, "no progress for 60 s".to_owned());
-    record.checks.failure = Some(Failure { kind, room: None, user: None, detail });
+    record.checks.failure = Some(Failure { kind, connection: None, room: None, user: None, detail });
     let advice = "lower the rate".to_owned();
     let late = Warning { kind: WarningKind::CrowdLate, message: format!("{start} ms late"), advice };
     record.warnings = vec![late];
@@ -104,7 +113,7 @@ fn spoilt(start: u32) -> Record {
 fn sums_are_exact() {
     let merged = merge(vec![record(3), record(1)]).unwrap();
     assert_eq!((merged.verdict.status, merged.verdict.reasons.len()), (Status::Valid, 0));
-    assert_eq!((merged.workload.start, merged.workload.rooms), (1, 4));
+    assert_eq!((merged.workload.start(), merged.workload.parties()), (1, 4));
     assert_eq!((merged.score.sent, merged.score.received, merged.score.total), (200, 600, 800));
     assert_eq!((merged.score.elapsed_s, merged.score.messages_per_s), (10.0, 80.0));
     let latency = merged.latency.unwrap();
@@ -227,8 +236,8 @@ fn what_is_not_of_one_run_is_refused() {
     other.number = 2;
     assert!(error(other).ends_with("the run is \"trial\" 1 in one record and \"trial\" 2 in another"));
     let mut other = record(3);
-    other.workload.users = 6;
-    assert!(error(other).contains("the workload of a room is {"));
+    other.workload = workload(3, 6);
+    assert!(error(other).contains("the workload of a party is {"));
     let mut other = record(3);
     other.shards.clear();
     assert!(error(other).contains("names no shard: it is of an older klatch"));

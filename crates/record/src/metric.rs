@@ -1,6 +1,6 @@
 //! The metrics of a record that are estimated over several trials, by name.
 
-use crate::{Latency, Record, Usage};
+use crate::{Latency, Operations, Record, Usage};
 
 /// A number that can be computed from one record.
 #[derive(Clone, Copy, Debug)]
@@ -12,8 +12,16 @@ pub struct Metric {
 }
 
 /// All metrics for which a study makes estimates.
-pub const METRICS: [Metric; 15] = [
+pub const METRICS: [Metric; 18] = [
     metric("messages_per_s", |record| Some(record.score.messages_per_s)),
+    metric("operations_per_s", |record| operations(record, |operations| Some(operations.per_s))),
+    metric("cpu_us_per_operation", |record| operations(record, |operations| operations.cpu_us_per_operation)),
+    metric("server_cpu_us_per_operation", |record| {
+        let server = record.usage.server.as_ref()?;
+        operations(record, |operations| {
+            (operations.count > 0).then(|| server.cpu_s * 1e6 / operations.count as f64)
+        })
+    }),
     metric("cpu_us_per_message", |record| record.score.cpu_us_per_message),
     metric("switches_per_message", |record| record.score.switches_per_message),
     metric("cores_obtained", |record| record.score.cores_obtained),
@@ -32,6 +40,10 @@ pub const METRICS: [Metric; 15] = [
 
 const fn metric(name: &'static str, value: fn(&Record) -> Option<f64>) -> Metric {
     Metric { name, value }
+}
+
+fn operations(record: &Record, value: impl FnOnce(&Operations) -> Option<f64>) -> Option<f64> {
+    record.operations.as_ref().and_then(value)
 }
 
 fn server(record: &Record, value: fn(&Usage) -> f64) -> Option<f64> {

@@ -3,7 +3,8 @@
 use crate::merge::MergeError;
 use crate::window::Window;
 use crate::{
-    Cause, Checks, EXAMPLES_MAX, FailureKind, Latency, Reason, Shard, Timeline, Usage, Warning, WarningKind,
+    Cause, Checks, EXAMPLES_MAX, FailureKind, Latency, Operations, PartyCounts, Reason, Score, Shard,
+    Timeline, Usage, UsageOfBoth, Warning, WarningKind,
 };
 
 /// Share of the common time below which the score is a lower bound.
@@ -30,6 +31,8 @@ pub struct Part {
     pub checks: Checks,
     /// Usage of the crowds; `None` if one could not be measured.
     pub usage: Option<Usage>,
+    /// How operations are spread over the parties; `None` for chat.
+    pub parties: Option<PartyCounts>,
 }
 
 impl Part {
@@ -59,6 +62,7 @@ impl Part {
             over_time: Timeline::merge(parts.iter().map(|part| part.over_time.as_ref()))?,
             checks: checks(&parts),
             usage: usages.map(|usages| Usage::together(&usages, sent + received)),
+            parties: parts.iter().filter_map(|part| part.parties).reduce(PartyCounts::with),
         })
     }
 
@@ -67,7 +71,12 @@ impl Part {
         Window::from_shards(&self.shards).whole_s
     }
 
-    /// Rooms of all shards.
+    /// The operations behind the score; `None` for chat.
+    pub fn operations(&self, score: &Score, usage: &UsageOfBoth) -> Option<Operations> {
+        self.parties.map(|parties| Operations::new(parties, score, usage))
+    }
+
+    /// Parties of all shards.
     pub fn rooms(&self) -> u32 {
         self.shards.iter().map(|shard| shard.rooms).sum()
     }
@@ -126,14 +135,22 @@ fn checks(parts: &[Part]) -> Checks {
     let sum = |count: fn(&Checks) -> u64| parts.iter().map(|part| count(&part.checks)).sum();
     let all = || parts.iter().map(|part| &part.checks);
     let mut faults: Vec<_> = all().flat_map(|checks| checks.faults.clone()).collect();
-    faults.sort_by_key(|fault| (fault.room, fault.user, fault.speaker, fault.sequence, fault.kind as u8));
+    faults.sort_by_key(|fault| {
+        (fault.connection, fault.room, fault.user, fault.speaker, fault.sequence, fault.kind as u8)
+    });
     faults.truncate(EXAMPLES_MAX);
     let mut strangers: Vec<_> = all().flat_map(|checks| checks.strangers.clone()).collect();
     strangers.sort_by_key(|stranger| (stranger.room, stranger.nick.clone()));
     strangers.truncate(EXAMPLES_MAX);
     // A crowd that was stopped on request is not the cause if another one failed.
     let failure = all().filter_map(|checks| checks.failure.clone()).min_by_key(|failure| {
-        (failure.kind == FailureKind::Stopped, failure.room, failure.user, failure.detail.clone())
+        (
+            failure.kind == FailureKind::Stopped,
+            failure.connection,
+            failure.room,
+            failure.user,
+            failure.detail.clone(),
+        )
     });
     Checks {
         lost: sum(|checks| checks.lost),
@@ -141,6 +158,7 @@ fn checks(parts: &[Part]) -> Checks {
         duplicated: sum(|checks| checks.duplicated),
         reordered: sum(|checks| checks.reordered),
         corrupted: sum(|checks| checks.corrupted),
+        unexpected: sum(|checks| checks.unexpected),
         faults,
         strangers,
         failure,

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Environment, Failure, Fault, Latency, Observation, ProtocolName, Shard, Stranger, Timeline, Usage,
-    Verdict, Warning, Workload,
+    Environment, Failure, Fault, Latency, Observation, Operations, ProtocolName, Shard, Stranger, Timeline,
+    Usage, Verdict, Warning, Workload,
 };
 
 /// The schema name that every record carries in [`Record::schema`].
@@ -38,6 +38,9 @@ pub struct Record {
     pub warnings: Vec<Warning>,
     /// The score; its numbers are those reached even when the verdict is `invalid`.
     pub score: Score,
+    /// The operations of the workload, which are its score; absent for chat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations: Option<Operations>,
     /// Delivery latency; `null` where nothing was delivered.
     pub latency: Option<Latency>,
     /// How late the crowd spoke; only under pacing `rate`.
@@ -199,6 +202,9 @@ pub struct Checks {
     pub reordered: u64,
     /// Deliveries that were changed.
     pub corrupted: u64,
+    /// Replies that no request asked for; absent if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unexpected: u64,
     /// The first faults, as examples.
     pub faults: Vec<Fault>,
     /// Users in the rooms that do not belong to the crowd.
@@ -208,6 +214,23 @@ pub struct Checks {
     /// The run was ended in a pause of the crowd, before each user had sent the workload's count.
     #[serde(default)]
     pub finished: bool,
+}
+
+/// Whether a count is left out of JSON.
+pub(crate) fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Record {
+    /// The throughput that is the score: operations/s, or messages/s of chat.
+    pub fn throughput_per_s(&self) -> f64 {
+        self.operations.as_ref().map_or(self.score.messages_per_s, |operations| operations.per_s)
+    }
+
+    /// The name of one unit of the score: `message` of chat, else that of the operation.
+    pub fn unit(&self) -> &str {
+        self.operations.as_ref().map_or("message", |operations| operations.name.as_str())
+    }
 }
 
 /// Usage of both sides. `null` where a side could not be measured (a server on another machine).

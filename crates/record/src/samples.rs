@@ -1,8 +1,8 @@
 //! Records for the tests of several crates, under the feature `samples`.
 
 use crate::{
-    Build, Checks, Class, CrowdInfo, Environment, Limits, Noise, Pacing, Platform, ProtocolName, Record,
-    Role, SCHEMA_NAME, Score, Status, Usage, UsageOfBoth, Verdict, Workload,
+    Build, ChatWorkload, Checks, Class, CrowdInfo, Environment, Limits, Noise, Pacing, Platform,
+    ProtocolName, Record, Role, SCHEMA_NAME, Score, Status, Usage, UsageOfBoth, Verdict, Workload,
 };
 
 /// A valid trial with this throughput that began in this minute.
@@ -26,7 +26,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             runtime: None,
         },
         crowd: CrowdInfo { kind: "native".into(), knobs: [].into(), command: Vec::new(), runtime: None },
-        workload: Workload {
+        workload: Workload::Chat(ChatWorkload {
             rooms: 10,
             users: 20,
             count: 100,
@@ -34,7 +34,8 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             start: 1,
             pacing: Pacing::Turns,
             pause_s: 0.0,
-        },
+        }),
+        operations: None,
         verdict: Verdict { status: Status::Valid, reasons: Vec::new() },
         warnings: Vec::new(),
         score: Score {
@@ -57,6 +58,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             duplicated: 0,
             reordered: 0,
             corrupted: 0,
+            unexpected: 0,
             faults: Vec::new(),
             strangers: Vec::new(),
             failure: None,

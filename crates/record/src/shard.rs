@@ -6,14 +6,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Environment, Usage, Warning};
+use crate::{Environment, Usage, Warning, WorkloadKind};
 
 /// A crowd with rooms of its own, which needed nothing from the others but a common start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Shard {
-    /// The number of its first room.
+    /// Kind of its workload, which gives its parties their name; absent for chat.
+    #[serde(default, skip_serializing_if = "WorkloadKind::is_chat")]
+    pub workload: WorkloadKind,
+    /// The number of its first room, or other party.
     pub start: u32,
-    /// How many rooms it had.
+    /// How many rooms, or other parties, it had.
     pub rooms: u32,
     /// The machine it ran on; `null` if that is the one that wrote the record.
     pub host: Option<String>,
@@ -95,17 +98,18 @@ impl Shard {
 
 impl std::fmt::Display for Shard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&shard_name(self.start, self.rooms, self.host.as_deref()))
+        f.write_str(&shard_name(self.workload, self.start, self.rooms, self.host.as_deref()))
     }
 }
 
 /// What a shard is called in messages.
-pub fn shard_name(start: u32, rooms: u32, host: Option<&str>) -> String {
-    let rooms = match rooms {
-        0 | 1 => format!("room {start}"),
-        _ => format!("rooms {start} to {}", start + rooms - 1),
+pub fn shard_name(kind: WorkloadKind, start: u32, parties: u32, host: Option<&str>) -> String {
+    let party = kind.party_name();
+    let parties = match parties {
+        0 | 1 => format!("{party} {start}"),
+        _ => format!("{party}s {start} to {}", start + parties - 1),
     };
-    host.map_or_else(|| format!("the shard of {rooms}"), |host| format!("the shard of {rooms} on {host}"))
+    host.map_or_else(|| format!("the shard of {parties}"), |host| format!("the shard of {parties} on {host}"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::{SCHEMA_NAME, STUDY_SCHEMA_NAME};
+use crate::{DUET_SCHEMA_NAME, SCHEMA_NAME, STUDY_SCHEMA_NAME};
 
 /// Reads a result: a record, the result of a study, or JSON without a schema, as it is.
 ///
@@ -25,7 +25,9 @@ pub fn upgrade(value: &mut Value) {
         Some("klatch-record/1") => {
             result.insert("schema".to_owned(), SCHEMA_NAME.into());
             upgrade_record(result);
+            name_workload(result);
         }
+        Some(SCHEMA_NAME | DUET_SCHEMA_NAME) => name_workload(result),
         Some("klatch-study/1") => {
             result.insert("schema".to_owned(), STUDY_SCHEMA_NAME.into());
             upgrade_study(result);
@@ -51,6 +53,13 @@ fn upgrade_record(record: &mut Map<String, Value>) {
         for side in sides.into_iter().flat_map(|sides| sides.values_mut()) {
             rename(side.get_mut("yields"), &[("itself", "continued")]);
         }
+    }
+}
+
+/// Records from before there were other workloads than chat do not name their workload.
+fn name_workload(result: &mut Map<String, Value>) {
+    if let Some(workload) = result.get_mut("workload").and_then(Value::as_object_mut) {
+        workload.entry("kind").or_insert_with(|| "chat".into());
     }
 }
 
@@ -99,6 +108,16 @@ mod tests {
             "observations": [{ "data": { "syscalls": { "server": { "yields": { "continued": 5 } }, "crowd": null } } }, { "data": null }],
         });
         assert_eq!(record, expected);
+    }
+
+    #[test]
+    fn a_record_without_a_kind_of_workload_is_of_chat() {
+        let mut old = json!({ "schema": SCHEMA_NAME, "workload": { "rooms": 3 } });
+        upgrade(&mut old);
+        assert_eq!(old["workload"], json!({ "kind": "chat", "rooms": 3 }));
+        let mut rr = json!({ "schema": SCHEMA_NAME, "workload": { "kind": "rr" } });
+        upgrade(&mut rr);
+        assert_eq!(rr["workload"]["kind"], "rr");
     }
 
     #[test]

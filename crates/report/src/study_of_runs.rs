@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use klatch_record::{
     CellResult, CellStatus, Estimate, METRICS, Pacing, Record, ResultKind, Role, STUDY_SCHEMA_NAME, Status,
-    StudyAxis, StudyResult, Warning,
+    StudyAxis, StudyResult, Warning, Workload,
 };
 use klatch_stats::mean_interval;
 
@@ -92,31 +92,48 @@ fn place(run: &Run) -> BTreeMap<String, String> {
     let set = |knobs: &BTreeMap<String, String>| {
         knobs.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     };
-    let pacing = match workload.pacing {
-        Pacing::Turns => "turns".to_owned(),
-        Pacing::Flood => "flood".to_owned(),
-        Pacing::Rounds { window } => format!("rounds {window}"),
-        Pacing::Rate { per_user_per_s } => format!("rate {per_user_per_s}"),
-    };
     let all = [
         ("platform", platform.name.clone()),
         ("knobs", set(&platform.knobs)),
         ("crowd", crowd.kind.clone()),
         ("crowd.knobs", set(&crowd.knobs)),
-        ("rooms", workload.rooms.to_string()),
-        ("users", workload.users.to_string()),
-        ("count", workload.count.to_string()),
-        ("size", workload.size_bytes.to_string()),
-        ("pacing", pacing),
         ("processes", platform.servers.to_string()),
         ("cpus", environment.cpus.to_string()),
         ("kernel", environment.kernel.clone()),
     ];
-    all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    all.into_iter().chain(workload_place(workload)).map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The values of a workload on its axes.
+fn workload_place(workload: &Workload) -> Vec<(&'static str, String)> {
+    let rate = |rate| format!("rate {rate}");
+    match workload {
+        Workload::Chat(chat) => vec![
+            ("rooms", chat.rooms.to_string()),
+            ("users", chat.users.to_string()),
+            ("count", chat.count.to_string()),
+            ("size", chat.size_bytes.to_string()),
+            (
+                "pacing",
+                match chat.pacing {
+                    Pacing::Turns => "turns".to_owned(),
+                    Pacing::Flood => "flood".to_owned(),
+                    Pacing::Rounds { window } => format!("rounds {window}"),
+                    Pacing::Rate { per_user_per_s } => rate(per_user_per_s),
+                },
+            ),
+        ],
+        Workload::Rr(rr) => vec![
+            ("connections", rr.connections.to_string()),
+            ("depth", rr.depth.to_string()),
+            ("size", rr.size_bytes.to_string()),
+            ("pacing", rr.rate_per_connection_per_s.map_or("closed loop".to_owned(), rate)),
+        ],
+    }
 }
 
 /// The order of the axes.
-const ORDER: [&str; 12] = [
+const ORDER: [&str; 14] = [
     "platform",
     "knobs",
     "crowd",
@@ -124,6 +141,8 @@ const ORDER: [&str; 12] = [
     "rooms",
     "users",
     "count",
+    "connections",
+    "depth",
     "size",
     "pacing",
     "processes",

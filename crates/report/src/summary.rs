@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use klatch_record::{
-    Class, CrowdResult, Latency, LatencyError, Pacing, Platform, Record, Role, Status, Usage, Warning,
-    Workload,
+    ChatWorkload, Class, CrowdResult, Latency, LatencyError, Operations, Pacing, PartyCounts, Platform,
+    Record, Role, RrWorkload, Score, Status, Usage, Warning, Workload,
 };
 
 use crate::number::{grouped, megabytes, three_digits, time};
@@ -34,7 +34,22 @@ pub fn headline(platform: &Platform, crowd: &str, workload: &Workload) -> String
 }
 
 fn describe(workload: &Workload) -> String {
-    let Workload { rooms, users, count, size_bytes, pacing, pause_s, .. } = workload;
+    match workload {
+        Workload::Chat(chat) => describe_chat(chat),
+        Workload::Rr(rr) => {
+            let RrWorkload { connections, size_bytes, depth, duration_s, .. } = rr;
+            let pacing = rr
+                .rate_per_connection_per_s
+                .map_or("closed loop".to_owned(), |rate| format!("{rate} requests/s a connection"));
+            format!(
+                "{connections} connections × {depth} requests of {size_bytes} bytes for {duration_s} s, {pacing}"
+            )
+        }
+    }
+}
+
+fn describe_chat(chat: &ChatWorkload) -> String {
+    let ChatWorkload { rooms, users, count, size_bytes, pacing, pause_s, .. } = chat;
     let pacing = match pacing {
         Pacing::Turns => "turns".to_owned(),
         Pacing::Flood => "flood".to_owned(),
@@ -55,10 +70,14 @@ pub fn role_and_number(role: Role, number: u32) -> String {
 
 /// The main results of a run in one line.
 pub fn one_line(record: &Record) -> String {
-    let score = grouped(record.score.messages_per_s.round() as u64);
-    let mut text = format!("{}: {score} messages/s", role_and_number(record.role, record.number));
-    if let Some(cpu) = record.score.cpu_us_per_message {
-        let _ = write!(text, ", {} µs CPU per message", three_digits(cpu));
+    let (score, unit) = (grouped(record.throughput_per_s().round() as u64), record.unit());
+    let mut text = format!("{}: {score} {unit}s/s", role_and_number(record.role, record.number));
+    let cpu = match &record.operations {
+        Some(operations) => operations.cpu_us_per_operation,
+        None => record.score.cpu_us_per_message,
+    };
+    if let Some(cpu) = cpu {
+        let _ = write!(text, ", {} µs CPU per {unit}", three_digits(cpu));
     }
     if let Some(latency) = &record.latency {
         let _ = write!(text, ", p99 {}", time(latency.p99_us));
@@ -78,18 +97,19 @@ pub fn one_line(record: &Record) -> String {
 /// The trials of one call: the median trial in full, and the spread of the others.
 pub fn trials(records: &[Record]) -> String {
     let mut trials: Vec<&Record> = records.iter().filter(|record| record.role == Role::Trial).collect();
-    let in_turn: Vec<f64> = trials.iter().map(|record| record.score.messages_per_s).collect();
-    trials.sort_by(|a, b| a.score.messages_per_s.total_cmp(&b.score.messages_per_s));
+    let in_turn: Vec<f64> = trials.iter().map(|record| record.throughput_per_s()).collect();
+    trials.sort_by(|a, b| a.throughput_per_s().total_cmp(&b.throughput_per_s()));
     let Some(middle) = trials.get(trials.len() / 2) else { return String::new() };
     let mut text = full(middle);
     if let [lowest, .., highest] = trials.as_slice() {
-        let score = |record: &Record| grouped(record.score.messages_per_s.round() as u64);
+        let score = |record: &Record| grouped(record.throughput_per_s().round() as u64);
         let _ = writeln!(
             text,
-            "\nThis was the middle one of {} trials; their throughput was {} to {} messages/s, in turn {}.",
+            "\nThis was the middle one of {} trials; their throughput was {} to {} {}s/s, in turn {}.",
             trials.len(),
             score(lowest),
             score(highest),
+            middle.unit(),
             spark(&in_turn)
         );
     }
@@ -108,13 +128,34 @@ pub fn warnings(warnings: &[Warning]) -> String {
 pub fn crowd(result: &CrowdResult) -> Result<String, LatencyError> {
     let throughput = (result.sent + result.received) as f64 / result.elapsed_s.max(1e-9);
     let text = volano_lines(result.sent, result.received, result.elapsed_s, throughput, result.join_s);
-    Ok(text + &percentiles(Latency::from_counts_ns(&result.latency_ns)?.as_ref()))
+    Ok(text + &percentiles("delivery latency", Latency::from_counts_ns(&result.latency_ns)?.as_ref()))
 }
 
 fn full(record: &Record) -> String {
     let score = &record.score;
-    let text = volano_lines(score.sent, score.received, score.elapsed_s, score.messages_per_s, score.join_s);
-    text + &percentiles(record.latency.as_ref()) + &usage(record) + &observations(&record.observations)
+    let text = match &record.operations {
+        None => volano_lines(score.sent, score.received, score.elapsed_s, score.messages_per_s, score.join_s),
+        Some(operations) => operation_lines(operations, score),
+    };
+    let latency = if record.operations.is_some() { "transaction latency" } else { "delivery latency" };
+    text + &percentiles(latency, record.latency.as_ref())
+        + &usage(record)
+        + &observations(&record.observations)
+}
+
+/// The score of a workload in which each request has a reply.
+fn operation_lines(operations: &Operations, score: &Score) -> String {
+    let Operations { name, count, per_s, connections, .. } = operations;
+    let PartyCounts { parties, least, most } = connections;
+    let rows = [
+        (format!("{name}s"), grouped(*count)),
+        ("elapsed time".to_owned(), format!("{:.2} s", score.elapsed_s)),
+        ("average throughput".to_owned(), format!("{} {name}s/s", grouped(per_s.round() as u64))),
+        ("connections".to_owned(), grouped(*parties)),
+        (format!("{name}s of one"), format!("{} to {}", grouped(*least), grouped(*most))),
+        ("join time".to_owned(), format!("{:.2} s", score.join_s)),
+    ];
+    rows.iter().map(|(name, value)| format!("{name:<24}{value:>26}\n")).collect()
 }
 
 /// The score in the format of VolanoMark.
@@ -130,7 +171,7 @@ fn volano_lines(sent: u64, received: u64, elapsed_s: f64, messages_per_s: f64, j
     rows.iter().map(|(name, value)| format!("{name:<24}{value:>18}\n")).collect()
 }
 
-fn percentiles(latency: Option<&Latency>) -> String {
+fn percentiles(title: &str, latency: Option<&Latency>) -> String {
     let mut text = String::new();
     if let Some(latency) = latency {
         text.push('\n');
@@ -144,7 +185,7 @@ fn percentiles(latency: Option<&Latency>) -> String {
         let name = |(name, _): &(&str, f64)| format!("{name:>11}");
         let value = |(_, us): &(&str, f64)| format!("{:>11}", time(*us));
         let _ = writeln!(text, "{:<24}{}", "", columns.iter().map(name).collect::<String>());
-        let _ = writeln!(text, "{:<24}{}", "delivery latency", columns.iter().map(value).collect::<String>());
+        let _ = writeln!(text, "{title:<24}{}", columns.iter().map(value).collect::<String>());
     }
     text
 }
@@ -163,7 +204,11 @@ fn usage(record: &Record) -> String {
     let (server, crowd) = (record.usage.server.as_ref(), record.usage.crowd.as_ref());
     let absent = || "–".to_owned();
     let mut text = format!("\n{:<24}{:>11}{:>11}{:>11}\n", "", "server", "crowd", "both");
+    // An operation is two messages: a request and its reply.
+    let messages = if record.operations.is_some() { 2.0 } else { 1.0 };
     for (name, of, show) in USAGE_ROWS {
+        let of = |usage: &Usage| of(usage) * messages;
+        let name = name.replace("message", record.unit());
         let side = |usage: Option<&Usage>| usage.map_or_else(absent, |usage| show(of(usage)));
         let both = server.zip(crowd).map_or_else(absent, |(server, crowd)| show(of(server) + of(crowd)));
         let _ = writeln!(text, "{name:<24}{:>11}{:>11}{both:>11}", side(server), side(crowd));

@@ -312,7 +312,7 @@ fn total_progress(running: &mut [RunningCrowd]) -> CrowdEvent {
 #[cfg(test)]
 mod tests {
     use klatch_platforms::ResolvedKnobs;
-    use klatch_record::{CrowdInfo, Pacing, Workload};
+    use klatch_record::{ChatWorkload, CrowdInfo, Pacing, Workload};
 
     use super::*;
     use crate::observer::NoObserver;
@@ -324,7 +324,7 @@ mod tests {
         CrowdCommand {
             info: CrowdInfo { kind: "native".into(), knobs: [].into(), command, runtime: None },
             knobs: ResolvedKnobs::for_native_crowd(&[]).unwrap(),
-            workload: Workload {
+            workload: Workload::Chat(ChatWorkload {
                 rooms: 1,
                 users: 2,
                 count: 1,
@@ -332,7 +332,7 @@ mod tests {
                 start: 1,
                 pacing,
                 pause_s: 0.0,
-            },
+            }),
             address: "127.0.0.1:1".into(),
             host: None,
             name: "room 1".into(),

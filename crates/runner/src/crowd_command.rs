@@ -1,7 +1,7 @@
 //! The command line of a crowd.
 
 use klatch_platforms::{Java, PlatformError, ResolvedKnobs, Setting, klatch_jar, klatch_program};
-use klatch_record::{CrowdInfo, Pacing, ProtocolName, Workload, shard_name};
+use klatch_record::{ChatWorkload, CrowdInfo, Pacing, ProtocolName, RrWorkload, Workload, shard_name};
 
 use crate::plan::{CrowdKind, Plan, Target, address};
 
@@ -10,19 +10,19 @@ use crate::plan::{CrowdKind, Plan, Target, address};
 pub(crate) struct CrowdCommand {
     pub(crate) info: CrowdInfo,
     pub(crate) knobs: ResolvedKnobs,
-    /// Its own share of the rooms.
+    /// Its own share of the parties.
     pub(crate) workload: Workload,
     /// Host and port of its server.
     pub(crate) address: String,
     /// The machine that runs it; `None` for this one.
     pub(crate) host: Option<String>,
-    /// Its name in messages, made of its rooms and host.
+    /// Its name in messages, made of its parties and host.
     pub(crate) name: String,
 }
 
 /// One crowd's part of a plan.
 pub(crate) struct CrowdAssignment<'a> {
-    /// Its own share of the rooms.
+    /// Its own share of the parties.
     pub(crate) workload: Workload,
     /// Host and port of its server.
     pub(crate) server: (&'a str, u16),
@@ -71,7 +71,12 @@ impl CrowdCommand {
         Ok(CrowdCommand {
             info: CrowdInfo { kind: plan.crowd.name().to_owned(), knobs: settings, command, runtime },
             knobs,
-            name: shard_name(assignment.workload.start, assignment.workload.rooms, assignment.host),
+            name: shard_name(
+                assignment.workload.kind(),
+                assignment.workload.start(),
+                assignment.workload.parties(),
+                assignment.host,
+            ),
             workload: assignment.workload,
             address: address(host, port),
             host: assignment.host.map(str::to_owned),
@@ -110,14 +115,22 @@ pub(crate) fn crowd_knobs(plan: &Plan) -> Result<ResolvedKnobs, PlatformError> {
 
 fn arguments(workload: &Workload, host: &str, port: u16) -> Vec<String> {
     let mut words = [option("host", host), option("port", port)].concat();
-    words.extend(option("rooms", workload.rooms));
-    words.extend(option("users", workload.users));
-    words.extend(option("count", workload.count));
-    words.extend(option("size", workload.size_bytes));
-    words.extend(option("start", workload.start));
-    words.extend(option("pause", workload.pause_s));
+    match workload {
+        // The Java crowd knows chat alone, so its arguments do not name it.
+        Workload::Chat(chat) => words.extend(chat_arguments(chat)),
+        Workload::Rr(rr) => words.extend(rr_arguments(rr)),
+    }
+    words
+}
+
+fn chat_arguments(chat: &ChatWorkload) -> Vec<String> {
+    let mut words = [option("rooms", chat.rooms), option("users", chat.users)].concat();
+    words.extend(option("count", chat.count));
+    words.extend(option("size", chat.size_bytes));
+    words.extend(option("start", chat.start));
+    words.extend(option("pause", chat.pause_s));
     let pacing = |name| option("pacing", name);
-    match workload.pacing {
+    match chat.pacing {
         Pacing::Turns => words.extend(pacing("turns")),
         Pacing::Flood => words.extend(pacing("flood")),
         Pacing::Rounds { window } => words.extend([pacing("rounds"), option("window", window)].concat()),
@@ -125,6 +138,16 @@ fn arguments(workload: &Workload, host: &str, port: u16) -> Vec<String> {
             words.extend([pacing("rate"), option("rate", per_user_per_s)].concat())
         }
     }
+    words
+}
+
+fn rr_arguments(rr: &RrWorkload) -> Vec<String> {
+    let mut words = [option("workload", "rr"), option("connections", rr.connections)].concat();
+    words.extend(option("size", rr.size_bytes));
+    words.extend(option("depth", rr.depth));
+    words.extend(option("duration", rr.duration_s));
+    words.extend(option("start", rr.start));
+    words.extend(rr.rate_per_connection_per_s.into_iter().flat_map(|rate| option("rate", rate)));
     words
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use klatch_platforms::{CapacityError, JavaError, PlatformError, ProcessError, ServerError, SysctlError};
-use klatch_record::{LatencyError, MergeError, SaveError, WorkloadError, error_chain};
+use klatch_record::{LatencyError, MergeError, SaveError, WorkloadError, WorkloadKind, error_chain};
 use klatch_schedulers::SchedulerError;
 use thiserror::Error;
 
@@ -40,6 +40,20 @@ pub enum RunError {
     /// No Java was detected that can run the Java crowd.
     #[error("the Java crowd {0}")]
     CrowdJava(JavaError),
+    /// The Java crowd is a chat crowd.
+    #[error("the Java crowd carries the workload chat, not {workload}; use --crowd native")]
+    CrowdWorkload {
+        /// The requested workload.
+        workload: WorkloadKind,
+    },
+    /// A protocol cannot carry the workload.
+    #[error("the protocol {protocol} does not carry the workload {workload}")]
+    Protocol {
+        /// Protocol of the server.
+        protocol: &'static str,
+        /// The requested workload.
+        workload: WorkloadKind,
+    },
     /// The Java crowd speaks IRC only.
     #[error("the Java crowd speaks IRC, and this server speaks {protocol}; use --crowd native")]
     CrowdProtocol {
@@ -96,15 +110,17 @@ pub enum RunError {
     /// The latencies in a crowd's result fit no histogram.
     #[error("the crowd's result has invalid latencies: {0}")]
     Latency(#[from] LatencyError),
-    /// There are more shards than rooms.
+    /// There are more shards than parties.
     #[error(
-        "room count must be {shards} or more, as there are {shards} shards (one a server and one a host at least), got {rooms}"
+        "{party} count must be {shards} or more, as there are {shards} shards (one a server and one a host at least), got {parties}"
     )]
-    TooFewRooms {
+    TooFewParties {
         /// Crowd processes, as required by shards, servers and hosts.
         shards: u32,
-        /// Rooms of the workload.
-        rooms: u32,
+        /// Rooms or other parties of the workload.
+        parties: u32,
+        /// Name of one party.
+        party: &'static str,
     },
     /// Two parts of the plan exclude each other.
     #[error("{0}")]

@@ -36,7 +36,7 @@ pub use remote::{Remote, from_shell, in_shell};
 pub use self_monitor::SelfMonitor;
 pub use session::Session;
 pub use shard::{ShardPlan, now, shard_record};
-pub use split::split_rooms;
+pub use split::split_parties;
 pub use steered_run::SteeredRun;
 pub use verdict::judge;
 pub use visit::{Executor, Machine, VisitEvent, make_runs};

@@ -1,7 +1,7 @@
 //! Checks a plan before anything starts.
 
-use klatch_platforms::{CapacityError, ResolvedPlatform, Side, check_capacity, resolve};
-use klatch_record::{CONNECTIONS_PER_SOURCE, ProtocolName};
+use klatch_platforms::{CapacityError, PlatformRequest, ResolvedPlatform, Side, check_capacity, resolve};
+use klatch_record::{CONNECTIONS_PER_SOURCE, ProtocolName, WorkloadKind};
 use klatch_schedulers::SchedulerError;
 
 use crate::crowd_command::crowd_knobs;
@@ -20,11 +20,21 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunErro
     }
     crowd_knobs(plan)?;
     let platform = match plan.target {
-        None => Some(resolve(&plan.platform)?),
+        None => {
+            let workload = plan.workload.kind();
+            Some(resolve(&PlatformRequest { workload, ..plan.platform.clone() })?)
+        }
         Some(_) => None,
     };
-    let protocol = platform.as_ref().map(|platform| platform.entry.protocol);
+    let protocol = platform.as_ref().map(ResolvedPlatform::protocol);
+    let workload = plan.workload.kind();
+    if plan.crowd == CrowdKind::Java && workload != WorkloadKind::Chat {
+        return Err(RunError::CrowdWorkload { workload });
+    }
     match protocol.or(plan.target.as_ref().map(|target| target.protocol)) {
+        Some(protocol) if !protocol.carries(workload) => {
+            Err(RunError::Protocol { protocol: protocol.name(), workload })
+        }
         Some(protocol) if plan.crowd == CrowdKind::Java && protocol != ProtocolName::Irc => {
             Err(RunError::CrowdProtocol { protocol: protocol.name() })
         }
@@ -41,11 +51,12 @@ pub(crate) fn shards(plan: &Plan) -> u32 {
     plan.shards.max(servers).max(plan.remote.hosts.len() as u32)
 }
 
-/// Refuses a plan if its rooms cannot be split among its servers, shards and hosts.
+/// Refuses a plan if its parties cannot be split among its servers, shards and hosts.
 fn check_split(plan: &Plan) -> Result<(), RunError> {
-    let (shards, rooms) = (shards(plan), plan.workload.rooms);
-    if rooms < shards {
-        return Err(RunError::TooFewRooms { shards, rooms });
+    let (shards, parties) = (shards(plan), plan.workload.parties());
+    if parties < shards {
+        let party = plan.workload.kind().party_name();
+        return Err(RunError::TooFewParties { shards, parties, party });
     }
     let remote = !plan.remote.hosts.is_empty();
     let conflicts = [
@@ -65,8 +76,10 @@ fn check_split(plan: &Plan) -> Result<(), RunError> {
 
 /// Refuses a plan that needs more threads, files or memory than this machine has. A run would fail only later.
 fn check_needs(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Result<(), CapacityError> {
-    let connections =
-        |processes: u32| u64::from(plan.workload.rooms.div_ceil(processes)) * u64::from(plan.workload.users);
+    let connections = |processes: u32| {
+        let parties = plan.workload.parties().div_ceil(processes);
+        plan.workload.with_parties(plan.workload.start(), parties).connections()
+    };
     let mut sides = Vec::new();
     if let Some(platform) = platform {
         sides.push(platform.side(u64::from(plan.servers), connections(plan.servers)));

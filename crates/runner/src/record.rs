@@ -80,6 +80,7 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
     }));
     warnings.extend(part.warnings());
     let usage = UsageOfBoth { server: run.server, crowd: part.usage.clone() };
+    let score = Score::new(part.sent, part.received, part.elapsed_s(), part.join_s, &usage);
     let record = Record {
         schema: SCHEMA_NAME.to_owned(),
         klatch: run.build.clone(),
@@ -88,10 +89,11 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         number: run.number,
         platform: run.platform.clone(),
         crowd: run.crowd.clone(),
-        workload: Workload { rooms: part.rooms(), ..run.workload.clone() },
+        workload: run.workload.with_parties(run.workload.start(), part.rooms()),
         verdict: Verdict::from_reasons(reasons),
         warnings,
-        score: Score::new(part.sent, part.received, part.elapsed_s(), part.join_s, &usage),
+        operations: part.operations(&score, &usage),
+        score,
         latency: part.latency,
         send_lag: part.send_lag,
         over_time: part.over_time,
@@ -126,8 +128,9 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
     let mut warnings = crowd_warnings(&result, latency.as_ref(), send_lag.as_ref());
     warnings.extend(crowd.environment.iter().flat_map(machine_warnings));
     let shard = Shard {
-        start: crowd.workload.start,
-        rooms: crowd.workload.rooms,
+        workload: crowd.workload.kind(),
+        start: crowd.workload.start(),
+        rooms: crowd.workload.parties(),
         host: crowd.host,
         address: crowd.address.to_owned(),
         command: crowd.crowd.command.clone(),
@@ -154,12 +157,14 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
             duplicated: result.duplicated,
             reordered: result.reordered,
             corrupted: result.corrupted,
+            unexpected: result.unexpected,
             faults: result.faults,
             strangers: result.strangers,
             failure: result.failure,
             finished: result.finished,
         },
         usage,
+        parties: result.parties,
     })
 }
 

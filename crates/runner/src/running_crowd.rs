@@ -47,7 +47,7 @@ pub(crate) struct RunningCrowd {
 
 impl RunningCrowd {
     pub(crate) fn new(command: CrowdCommand, process: Process) -> RunningCrowd {
-        let expected = command.workload.sent_expected() + command.workload.received_expected();
+        let expected = command.workload.messages_expected().unwrap_or(0);
         RunningCrowd {
             command,
             process,

@@ -16,7 +16,7 @@ use crate::record::{CrowdPart, RunFacts, build_record};
 use crate::running_crowd::CrowdOutput;
 use crate::scheduler::Scheduler;
 use crate::shard::now;
-use crate::split::split_rooms;
+use crate::split::split_parties;
 use crate::steered_run::SteeredRun;
 
 /// Oldest Java that runs the Java crowd.
@@ -53,7 +53,7 @@ impl<'a> Session<'a> {
             ..environment()
         };
         let protocol = match (platform, &plan.target) {
-            (Some(platform), _) => platform.entry.protocol,
+            (Some(platform), _) => platform.protocol(),
             (None, Some(target)) => target.protocol,
             (None, None) => unreachable!("either a platform or a target"),
         };
@@ -64,7 +64,7 @@ impl<'a> Session<'a> {
                 servers.push(Server::start(platform, plan.listen, processes, plan.ready_timeout)?);
             }
         }
-        let shares = split_rooms(&plan.workload, shards(plan));
+        let shares = split_parties(&plan.workload, shards(plan));
         let mut crowds = Vec::new();
         for (number, workload) in shares.iter().enumerate() {
             let server = servers.get(number * servers.len() / shares.len()).map(|server| server.address);
@@ -237,7 +237,7 @@ fn describe_platform(
     Platform {
         name: platform
             .map_or_else(|| format!("{}://{address}", protocol.name()), |platform| platform.name.clone()),
-        class: server.map(|server| server.class),
+        class: server.and_then(|server| server.class),
         protocol,
         knobs: platform
             .map(|platform| platform.settings.iter().map(name_and_value).collect())

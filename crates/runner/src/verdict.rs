@@ -22,14 +22,18 @@ pub fn judge(result: &CrowdResult) -> Verdict {
         (FaultKind::Duplicated, result.duplicated),
         (FaultKind::Reordered, result.reordered),
         (FaultKind::Corrupted, result.corrupted),
+        (FaultKind::Unexpected, result.unexpected),
     ];
+    // Chat has no counts by party.
+    let unit_received = if result.parties.is_some() { "reply" } else { "delivery" };
     let faults = counts.into_iter().filter(|(_, count)| *count > 0).map(|(kind, count)| {
         let (unit, what) = match kind {
-            FaultKind::Lost => ("delivery", "lost"),
+            FaultKind::Lost => (unit_received, "lost"),
             FaultKind::Unsent => ("message", "never sent"),
-            FaultKind::Duplicated => ("delivery", "duplicated"),
-            FaultKind::Reordered => ("delivery", "reordered"),
-            FaultKind::Corrupted => ("delivery", "corrupted"),
+            FaultKind::Duplicated => (unit_received, "duplicated"),
+            FaultKind::Reordered => (unit_received, "reordered"),
+            FaultKind::Corrupted => (unit_received, "corrupted"),
+            FaultKind::Unexpected => (unit_received, "without a request"),
         };
         let unit = if count == 1 { unit.to_owned() } else { plural(unit) };
         let example = result.faults.iter().find(|fault| fault.kind == kind);
@@ -127,13 +131,23 @@ mod tests {
     #[test]
     fn every_kind_of_fault_is_a_reason_with_count_and_first_example() {
         let (user, speaker, sequence) = (Some(7), Some(2), Some(41));
-        let fault = |kind, count| Fault { kind, room: 3, user, speaker, sequence, count, detail: None };
+        let fault = |kind, count| Fault {
+            kind,
+            connection: None,
+            room: 3,
+            user,
+            speaker,
+            sequence,
+            count,
+            detail: None,
+        };
         let result = CrowdResult {
             lost: 12,
             unsent: 1,
             corrupted: 1,
             faults: vec![fault(FaultKind::Corrupted, 1), fault(FaultKind::Lost, 12)],
             failure: Some(Failure {
+                connection: None,
                 kind: FailureKind::Disconnect,
                 room: Some(3),
                 user: Some(7),

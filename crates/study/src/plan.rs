@@ -114,13 +114,14 @@ impl StudyPlan {
         const JAVA_MESSAGE_S: f64 = 30e-6;
         let visit_s = |cell: &Cell| {
             let workload = &cell.plan.workload;
-            let messages = (workload.sent_expected() + workload.received_expected()) as f64;
             let message_s = match cell.plan.crowd {
                 CrowdKind::Native => MESSAGE_S,
                 CrowdKind::NativeThreads => THREADS_MESSAGE_S,
                 CrowdKind::Java => JAVA_MESSAGE_S,
             };
-            START_S + f64::from(self.rules.runs_per_visit()) * messages * message_s
+            let messages_s = workload.messages_expected().map(|messages| messages as f64 * message_s);
+            let run_s = messages_s.or(workload.duration_s()).unwrap_or(0.0);
+            START_S + f64::from(self.rules.runs_per_visit()) * run_s
         };
         if self.is_of_duets() {
             let usual = |pair: &Pair<'_>| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use klatch_platforms::PlatformRequest;
 use klatch_record::samples::record;
-use klatch_record::{Build, Cause, Latency, Pacing, Reason, Record, Role, Verdict, Workload};
+use klatch_record::{Build, Cause, ChatWorkload, Latency, Pacing, Reason, Record, Role, Verdict, Workload};
 use klatch_runner::{CrowdKind, Executor, Plan, RunError, VisitEvent};
 
 use crate::{StudyPlan, load};
@@ -40,7 +40,15 @@ pub(crate) fn base() -> Plan {
 
 fn workload() -> Workload {
     let pacing = Pacing::Turns;
-    Workload { rooms: 10, users: 20, count: 100, size_bytes: 60, start: 1, pacing, pause_s: 0.0 }
+    Workload::Chat(ChatWorkload {
+        rooms: 10,
+        users: 20,
+        count: 100,
+        size_bytes: 60,
+        start: 1,
+        pacing,
+        pause_s: 0.0,
+    })
 }
 
 /// Loads a study from this text, which is written to `folder/mine.toml`.
@@ -91,7 +99,7 @@ impl Executor for Scripted<'_> {
                 Some(left) => *left -= 1,
                 None => {}
             }
-            self.made.push((plan.platform.name.clone().unwrap(), plan.workload.rooms, role, number));
+            self.made.push((plan.platform.name.clone().unwrap(), plan.workload.parties(), role, number));
             match (self.script)(plan, role, number) {
                 Ok(score) => on_event(VisitEvent::RunEnded(&valid_record(plan, role, number, score)))?,
                 Err("the server died") => {

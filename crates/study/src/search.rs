@@ -11,8 +11,10 @@ pub(crate) enum Search {
     /// Searches the most rooms with a valid run.
     Limit {
         /// First number of rooms.
+        #[serde(alias = "connections_from")]
         rooms_from: u32,
         /// Most rooms to try.
+        #[serde(alias = "connections_max")]
         rooms_max: u32,
     },
     /// Searches the highest rate at which the 99th percentile of latency stays within a limit.

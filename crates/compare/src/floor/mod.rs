@@ -82,7 +82,7 @@ impl<E: Executor> Executor for FloorProbe<E> {
     ) -> Result<(), RunError> {
         let cost = probe::probe().map_err(RunError::LoopbackProbe)?;
         self.probes.push(cost);
-        self.users = plan.workload.users;
+        self.users = plan.workload.chat().map_or(0, |chat| chat.users);
         let samples = &mut self.samples;
         self.executor.visit(plan, runs, &mut |event| {
             if let VisitEvent::RunEnded(record) = &event {
@@ -97,14 +97,15 @@ impl<E: Executor> Executor for FloorProbe<E> {
 fn sample(record: &Record, cost: &LoopbackCost) -> Option<Sample> {
     let counts = record.role == Role::Trial && record.verdict.status != Status::Invalid;
     let (server, crowd) = (record.usage.server.as_ref()?, record.usage.crowd.as_ref()?);
-    let pacing = match record.workload.pacing {
+    let chat = record.workload.chat()?;
+    let pacing = match chat.pacing {
         Pacing::Turns => "turns",
         Pacing::Rounds { .. } => "rounds",
         Pacing::Flood => "flood",
         Pacing::Rate { .. } => "rate",
     };
     // Under turns a room has one message in flight; under rounds the messages of all other users can arrive together.
-    let floor_us = cost.per_message_us(record.workload.users, pacing != "turns");
+    let floor_us = cost.per_message_us(chat.users, pacing != "turns");
     counts.then(|| Sample {
         platform: record.platform.name.clone(),
         class: record.platform.class,

@@ -1,6 +1,6 @@
 //! Command lines that repeat a measurement.
 
-use klatch_record::{Pacing, Record, ResultKind};
+use klatch_record::{ChatWorkload, Pacing, Record, ResultKind, RrWorkload, Workload};
 
 use super::subject::Subject;
 use crate::model::Command;
@@ -53,11 +53,24 @@ fn run_again(record: &Record, trials: u32) -> Vec<String> {
     platform.knobs.iter().for_each(|(name, value)| option("knob", format!("{name}={value}")));
     option("crowd", crowd.kind.clone());
     crowd.knobs.iter().for_each(|(name, value)| option("crowd-knob", format!("{name}={value}")));
-    option("rooms", workload.rooms.to_string());
-    option("users", workload.users.to_string());
-    option("count", workload.count.to_string());
-    option("size", workload.size_bytes.to_string());
-    match workload.pacing {
+    match workload {
+        Workload::Chat(chat) => chat_options(chat, &mut option),
+        Workload::Rr(rr) => rr_options(rr, &mut option),
+    }
+    environment.sysctls.iter().for_each(|(name, value)| option("sysctl", format!("{name}={value}")));
+    option("trials", trials.max(1).to_string());
+    if !environment.sysctls.is_empty() {
+        words.push("--allow-sysctl".to_owned());
+    }
+    words
+}
+
+fn chat_options(chat: &ChatWorkload, option: &mut impl FnMut(&str, String)) {
+    option("rooms", chat.rooms.to_string());
+    option("users", chat.users.to_string());
+    option("count", chat.count.to_string());
+    option("size", chat.size_bytes.to_string());
+    match chat.pacing {
         Pacing::Turns => option("pacing", "turns".to_owned()),
         Pacing::Flood => option("pacing", "flood".to_owned()),
         Pacing::Rounds { window } => {
@@ -69,15 +82,20 @@ fn run_again(record: &Record, trials: u32) -> Vec<String> {
             option("rate", per_user_per_s.to_string());
         }
     }
-    if workload.pause_s > 0.0 {
-        option("pause", workload.pause_s.to_string());
+    if chat.pause_s > 0.0 {
+        option("pause", chat.pause_s.to_string());
     }
-    environment.sysctls.iter().for_each(|(name, value)| option("sysctl", format!("{name}={value}")));
-    option("trials", trials.max(1).to_string());
-    if !environment.sysctls.is_empty() {
-        words.push("--allow-sysctl".to_owned());
+}
+
+fn rr_options(rr: &RrWorkload, option: &mut impl FnMut(&str, String)) {
+    option("workload", "rr".to_owned());
+    option("connections", rr.connections.to_string());
+    option("size", rr.size_bytes.to_string());
+    option("depth", rr.depth.to_string());
+    option("duration", rr.duration_s.to_string());
+    if let Some(rate) = rr.rate_per_connection_per_s {
+        option("rate", rate.to_string());
     }
-    words
 }
 
 /// Quotes a word for a shell. A word that no shell can take is returned unchanged.

@@ -166,10 +166,14 @@ fn facts(duet: &Duet) -> Vec<Fact> {
     let fact =
         |name: &str, value: String| Fact { name: name.to_owned(), values: vec![value], differs: false };
     let workload = &duet.workload;
+    let described = match workload.chat() {
+        Some(chat) => format!("{} rooms of {} users", chat.rooms, chat.users),
+        None => format!("{} connections", workload.connections()),
+    };
     vec![
         fact("A", format!("{}, crowd {}", duet.a.platform, duet.a.crowd)),
         fact("B", format!("{}, crowd {}", duet.b.platform, duet.b.crowd)),
-        fact("workload", format!("{} rooms of {} users", workload.rooms, workload.users)),
+        fact("workload", described),
         fact("slice", format!("{:.0} ms", duet.slice_ms)),
         fact("seed", duet.seed.to_string()),
     ]

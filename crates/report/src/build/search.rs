@@ -1,13 +1,13 @@
 //! Steps of a search: rate against latency with the knee, or rooms against throughput with the limit.
 
-use klatch_record::{Pacing, Record, Role, Status};
+use klatch_record::{Record, Role, Status};
 
 use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point, Scale};
 
 pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
     let limit = subject.cells().filter_map(|(_, cell)| cell.search.as_ref()).collect::<Vec<_>>();
-    let rated = |record: &Record| matches!(record.workload.pacing, Pacing::Rate { .. });
+    let rated = |record: &Record| record.workload.rate_per_s().is_some();
     let any_rate = subject.runs.iter().any(|run| rated(&run.record));
     if limit.is_empty() && !any_rate {
         return Vec::new();
@@ -22,10 +22,7 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
         searches.filter_map(mark).collect::<Vec<_>>()
     };
     if any_rate {
-        let rate = |record: &Record| match record.workload.pacing {
-            Pacing::Rate { per_user_per_s } => Some(per_user_per_s),
-            _ => None,
-        };
+        let rate = |record: &Record| record.workload.rate_per_s();
         let p99 = |record: &Record| record.latency.as_ref().map(|latency| latency.p99_us / 1e3);
         let chart = Chart {
             id: "rate-latency".to_owned(),
@@ -42,7 +39,7 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
         };
         return vec![chart];
     }
-    let rooms = |record: &Record| Some(f64::from(record.workload.rooms));
+    let rooms = |record: &Record| Some(f64::from(record.workload.parties()));
     let score = |record: &Record| Some(record.score.messages_per_s);
     vec![Chart {
         id: "rooms-throughput".to_owned(),

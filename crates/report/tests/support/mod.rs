@@ -132,7 +132,7 @@ fn record(at: &[(&str, &str)], number: u32, minute: usize, messages_per_s: f64) 
     record.platform.name = of("platform").unwrap_or("native-epoll").into();
     record.platform.command =
         Some(vec!["klatch".into(), "serve".into(), "--name".into(), "two words".into()]);
-    record.workload.rooms = rooms;
+    record.workload = record.workload.with_parties(record.workload.start(), rooms);
     record.score = score;
     record.latency = latency.expect("these times fit");
     record.usage = usage;

@@ -1,6 +1,6 @@
 //! Checks throughput and latency by Little's law (Little 1961, Operations Research 9(3)).
 
-use klatch_record::{Pacing, Record, Warning, WarningKind};
+use klatch_record::{ChatWorkload, Pacing, Record, Warning, WarningKind, Workload};
 
 use super::warning;
 
@@ -9,39 +9,25 @@ const SLACK: f64 = 1.05;
 /// Share of the time of a turn that deliveries must be in flight.
 const IN_FLIGHT_MIN: f64 = 0.5;
 
-/// Under `turns` and `rounds` the pacing bounds the deliveries in flight, and a user sends only after receiving. More in
-/// flight than the bound is a measurement error. If deliveries are in flight for only a small part of a turn, the crowd took
-/// the rest of the time.
+/// In a closed loop the workload bounds what is in flight, and the crowd sends only after it has received. More in flight than
+/// the bound is a measurement error. If messages are in flight for only a small part of the time that the bound allows, the
+/// crowd took the rest.
 pub(super) fn guard(record: &Record) -> Option<Warning> {
-    let (workload, score, latency) = (&record.workload, &record.score, record.latency.as_ref()?);
-    // The most messages in flight from one sender to one receiver. Under `turns` a user receives the last message before
-    // sending the next; under `rounds` any two users are within a window of each other, in both directions.
-    let in_flight_max = match workload.pacing {
-        Pacing::Turns => 1.0,
-        Pacing::Rounds { window } => 2.0 * f64::from(window),
-        Pacing::Flood | Pacing::Rate { .. } => return None,
-    };
+    let (score, latency) = (&record.score, record.latency.as_ref()?);
     if score.elapsed_s <= 0.0 {
         return None;
     }
-    let users = f64::from(workload.users);
-    let most = f64::from(workload.rooms) * users * (users - 1.0) * in_flight_max;
+    let Bounds { in_flight_max, step_us } = bounds(&record.workload, score.elapsed_s)?;
     let in_flight = score.received as f64 / score.elapsed_s * latency.mean_us / 1e6;
-    if in_flight > most * SLACK {
+    if in_flight > in_flight_max * SLACK {
         let message = format!(
-            "Little's law is broken: {in_flight:.0} deliveries were in flight on average, and the pacing allows {most:.0}"
+            "Little's law is broken: {in_flight:.0} deliveries were in flight on average, and the pacing allows {in_flight_max:.0}"
         );
         let advice =
             "latency or throughput is measured wrongly: check for a clock that jumped, and report it";
         return Some(warning(WarningKind::LittlesLaw, message, advice));
     }
-    let steps = match workload.pacing {
-        Pacing::Rounds { window } => f64::from(workload.count) / f64::from(window),
-        _ => f64::from(workload.count) * users,
-    };
-    let step_us = score.elapsed_s * 1e6 / steps;
-    // With a pause the crowd takes time on purpose.
-    if workload.pause_s == 0.0 && steps >= 2.0 && latency.max_us < IN_FLIGHT_MIN * step_us {
+    if let Some(step_us) = step_us.filter(|step_us| latency.max_us < IN_FLIGHT_MIN * step_us) {
         let message = format!(
             "Little's law: a turn took {step_us:.0} µs and no delivery more than {:.0} µs, so the crowd took most of the time",
             latency.max_us
@@ -52,12 +38,51 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
     None
 }
 
+struct Bounds {
+    /// Most messages in flight.
+    in_flight_max: f64,
+    /// Time between two messages of a party, µs, of which the message is in flight for most; `None` if the crowd takes time on
+    /// purpose.
+    step_us: Option<f64>,
+}
+
+/// The bounds of a workload; `None` for an open loop.
+fn bounds(workload: &Workload, elapsed_s: f64) -> Option<Bounds> {
+    match workload {
+        Workload::Chat(chat) => chat_bounds(chat, elapsed_s),
+        Workload::Rr(rr) if rr.rate_per_connection_per_s.is_some() => None,
+        Workload::Rr(rr) => {
+            Some(Bounds { in_flight_max: f64::from(rr.connections) * f64::from(rr.depth), step_us: None })
+        }
+    }
+}
+
+fn chat_bounds(chat: &ChatWorkload, elapsed_s: f64) -> Option<Bounds> {
+    // The most messages in flight from one sender to one receiver. Under `turns` a user receives the last message before
+    // sending the next; under `rounds` any two users are within a window of each other, in both directions.
+    let in_flight_max = match chat.pacing {
+        Pacing::Turns => 1.0,
+        Pacing::Rounds { window } => 2.0 * f64::from(window),
+        Pacing::Flood | Pacing::Rate { .. } => return None,
+    };
+    let users = f64::from(chat.users);
+    let steps = match chat.pacing {
+        Pacing::Rounds { window } => f64::from(chat.count) / f64::from(window),
+        _ => f64::from(chat.count) * users,
+    };
+    let step_us = elapsed_s * 1e6 / steps;
+    Some(Bounds {
+        in_flight_max: f64::from(chat.rooms) * users * (users - 1.0) * in_flight_max,
+        step_us: Some(step_us).filter(|_| chat.pause_s == 0.0 && steps >= 2.0),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::record::apply_guards;
     use klatch_record::samples::record;
-    use klatch_record::{Latency, Status};
+    use klatch_record::{Latency, RrWorkload, Status};
 
     /// The classic run of 4 s with turns of 2 ms, and the same latency for every delivery.
     fn with_latency(us: u64) -> Record {
@@ -85,6 +110,19 @@ mod tests {
     }
 
     #[test]
+    fn requests_in_flight_are_bounded_by_depth() {
+        let rr = RrWorkload { connections: 10, depth: 2, ..RrWorkload::default() };
+        let record = |us| Record { workload: Workload::Rr(rr.clone()), ..with_latency(us) };
+        // 95,000 replies/s: 19 in flight, then 38.
+        assert_eq!(guard(&record(200)), None);
+        let message = guard(&record(400)).unwrap().message;
+        assert!(
+            message.contains("38 deliveries were in flight on average, and the pacing allows 20"),
+            "{message}"
+        );
+    }
+
+    #[test]
     fn time_taken_by_the_crowd_makes_the_verdict_unknown() {
         let mut record = apply_guards(with_latency(500));
         assert_eq!(record.verdict.status, Status::Unknown);
@@ -92,7 +130,8 @@ mod tests {
             record.verdict.reasons[0].message.contains("a turn took 2000 µs and no delivery more than 50"),
             "{record:?}"
         );
-        record.workload.pause_s = 0.001;
+        let chat = record.workload.chat().unwrap().clone();
+        record.workload = Workload::Chat(ChatWorkload { pause_s: 0.001, ..chat });
         assert_eq!(guard(&record), None);
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::scripted::{Scripted, study};
 use crate::{Store, StudyPlan, StudyRunError, run_study};
-use klatch_record::{CellStatus, Pacing, Role, StudyResult};
+use klatch_record::{CellStatus, Role, StudyResult};
 use klatch_runner::{Plan, RunError};
 
 const TWO_CELLS: &str = "question = 'q'\nplatforms = ['native-epoll']\n[workload]\nrooms = [1, 2]\n";
@@ -25,7 +25,7 @@ fn converged_cells_stop_early_and_others_use_all_trials() {
     let (out, plan) = plan(TWO_CELLS);
     let mut scripted = Scripted::new(|plan, _, number| {
         // One room is steady; with two rooms every other trial takes twice as long.
-        Ok(if plan.workload.rooms == 1 {
+        Ok(if plan.workload.parties() == 1 {
             100.0 + f64::from(number) / 10.0
         } else {
             50.0 * f64::from(1 + number % 2)
@@ -62,7 +62,7 @@ fn a_slow_first_run_is_discarded_under_the_rules_of_1999() {
     let (out, plan) = plan(&format!("{TWO_CELLS}[rules]\npreset = 'volano-1999'\n"));
     let mut scripted = Scripted::new(|plan, role, number| {
         let drift = [1832.0, 1867.0, 1847.0];
-        Ok(match (plan.workload.rooms, role) {
+        Ok(match (plan.workload.parties(), role) {
             (1, Role::WarmUp) => 10.0,
             // The first visit of the cell is discarded, so the trials belong to the blocks after it.
             (1, Role::Trial) => drift[number as usize - 2],
@@ -80,7 +80,7 @@ fn a_slow_first_run_is_discarded_under_the_rules_of_1999() {
 fn the_rules_of_2005_detect_drift() {
     let (out, plan) = plan(&format!("{TWO_CELLS}[rules]\npreset = 'websphere-2005'\n"));
     let mut scripted = Scripted::new(|plan, _, number| {
-        Ok(if plan.workload.rooms == 1 {
+        Ok(if plan.workload.parties() == 1 {
             100.0 - 10.0 / f64::from(number)
         } else {
             100.0 * 1.1f64.powi(number as i32)
@@ -108,7 +108,7 @@ fn one_start_makes_all_trials_under_the_rules_of_2000() {
 fn a_failed_visit_is_reported_and_the_study_goes_on() {
     let (out, plan) = plan(TWO_CELLS);
     let mut accidents = 0;
-    let mut scripted = Scripted::new(|plan, role, _| match (plan.workload.rooms, role) {
+    let mut scripted = Scripted::new(|plan, role, _| match (plan.workload.parties(), role) {
         (1, Role::Trial) => Err("the server died"),
         (2, Role::WarmUp) if accidents == 0 => {
             accidents += 1;
@@ -127,8 +127,9 @@ fn a_failed_visit_is_reported_and_the_study_goes_on() {
 #[test]
 fn an_interruption_at_any_run_neither_loses_nor_repeats_a_finished_run() {
     let (out, plan) = plan(TWO_CELLS);
-    let script =
-        |plan: &Plan, _: Role, number: u32| Ok(f64::from(plan.workload.rooms * 1000 + number * (number % 3)));
+    let script = |plan: &Plan, _: Role, number: u32| {
+        Ok(f64::from(plan.workload.parties() * 1000 + number * (number % 3)))
+    };
     let undisturbed = run(&plan, out.path(), &mut Scripted::new(script));
     for runs in 0..40 {
         let folder = tempfile::tempdir().unwrap();
@@ -159,7 +160,7 @@ fn a_limit_search_reports_the_limit_and_its_cause() {
     let (out, plan) = plan(LIMIT);
     let mut scripted =
         Scripted::new(
-            |plan, _, _| if plan.workload.rooms <= 13 { Ok(100.0) } else { Err("no more threads") },
+            |plan, _, _| if plan.workload.parties() <= 13 { Ok(100.0) } else { Err("no more threads") },
         );
     let result = run(&plan, out.path(), &mut scripted);
     let search = result.cells[0].search.as_ref().unwrap();
@@ -181,11 +182,11 @@ fn a_single_failure_does_not_end_a_search() {
     let (out, plan) = plan(LIMIT);
     let mut accidents = 0;
     let mut scripted = Scripted::new(|plan, _, _| {
-        if plan.workload.rooms == 4 && accidents == 0 {
+        if plan.workload.parties() == 4 && accidents == 0 {
             accidents += 1;
             return Err("out of luck");
         }
-        if plan.workload.rooms <= 13 { Ok(100.0) } else { Err("no more threads") }
+        if plan.workload.parties() <= 13 { Ok(100.0) } else { Err("no more threads") }
     });
     let result = run(&plan, out.path(), &mut scripted);
     let search = result.cells[0].search.as_ref().unwrap();
@@ -202,7 +203,7 @@ fn a_knee_has_an_interval_over_its_passes() {
     let script = || {
         Scripted::new(move |plan: &Plan, _, _| {
             visits += 1;
-            let Pacing::Rate { per_user_per_s } = plan.workload.pacing else { panic!("a rate") };
+            let per_user_per_s = plan.workload.rate_per_s().expect("a rate");
             let knee = 40.0 * (1.0 + 0.05 * f64::from(visits % 3 - 1));
             if per_user_per_s <= knee { Ok(100.0) } else { Err("too late") }
         })

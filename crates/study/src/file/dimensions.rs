@@ -7,7 +7,7 @@ use klatch_runner::CrowdKind;
 use klatch_schedulers::SchedulerSpec;
 use toml::Spanned;
 
-use super::draft::Change;
+use super::draft::{Change, WorkloadChange};
 use super::source::{Source, StudyFileError};
 use super::{Axis, PlatformChoice, Scalar, StudyFile, Values};
 
@@ -29,14 +29,18 @@ pub(crate) fn dimensions(
 ) -> Result<Vec<Dimension>, StudyFileError> {
     let mut all = Vec::new();
     let workload = &file.workload;
-    numbers(&mut all, "rooms", &workload.rooms, Change::Rooms);
-    numbers(&mut all, "users", &workload.users, Change::Users);
-    numbers(&mut all, "count", &workload.count, Change::Count);
-    numbers(&mut all, "size", &workload.size, Change::Size);
+    let set = Change::Workload;
+    numbers(&mut all, "rooms", &workload.rooms, |rooms| set(WorkloadChange::Rooms(rooms)));
+    numbers(&mut all, "users", &workload.users, |users| set(WorkloadChange::Users(users)));
+    numbers(&mut all, "count", &workload.count, |count| set(WorkloadChange::Count(count)));
+    numbers(&mut all, "connections", &workload.connections, |count| set(WorkloadChange::Connections(count)));
+    numbers(&mut all, "depth", &workload.depth, |depth| set(WorkloadChange::Depth(depth)));
+    numbers(&mut all, "duration", &workload.duration, |duration| set(WorkloadChange::Duration(duration)));
+    numbers(&mut all, "size", &workload.size, |size| set(WorkloadChange::Size(size)));
     numbers(&mut all, "pacing", &workload.pacing, Change::Pacing);
     numbers(&mut all, "window", &workload.window, Change::Window);
     numbers(&mut all, "rate", &workload.rate, Change::Rate);
-    numbers(&mut all, "pause", &workload.pause, Change::Pause);
+    numbers(&mut all, "pause", &workload.pause, |pause| set(WorkloadChange::Pause(pause)));
     if let Some(cpus) = &file.cpus {
         all.push(cpu_counts(cpus, source, cpus_here)?);
     }
@@ -74,7 +78,7 @@ fn numbers<T: Copy + std::fmt::Display>(
     all: &mut Vec<Dimension>,
     name: &str,
     values: &Values<T>,
-    change: fn(T) -> Change,
+    change: impl Fn(T) -> Change,
 ) {
     let Some(spanned) = values else { return };
     let values = spanned.get_ref().0.iter().map(|&value| (value.to_string(), change(value)));

@@ -21,11 +21,7 @@ pub(crate) struct Draft {
 /// What one value of an axis changes in a plan.
 #[derive(Clone)]
 pub(crate) enum Change {
-    Rooms(u32),
-    Users(u32),
-    Count(u32),
-    Size(u32),
-    Pause(f64),
+    Workload(WorkloadChange),
     Pacing(PacingName),
     Window(u32),
     Rate(f64),
@@ -43,6 +39,41 @@ pub(crate) enum Change {
     Cpus(u32),
 }
 
+/// A number of a workload. The file has been checked, so a number of another kind of workload does not occur.
+#[derive(Clone, Copy)]
+pub(crate) enum WorkloadChange {
+    Rooms(u32),
+    Users(u32),
+    Count(u32),
+    Size(u32),
+    Pause(f64),
+    Connections(u32),
+    Depth(u32),
+    Duration(f64),
+}
+
+impl WorkloadChange {
+    fn apply(self, workload: &mut Workload) {
+        match workload {
+            Workload::Chat(chat) => match self {
+                WorkloadChange::Rooms(rooms) => chat.rooms = rooms,
+                WorkloadChange::Users(users) => chat.users = users,
+                WorkloadChange::Count(count) => chat.count = count,
+                WorkloadChange::Size(size) => chat.size_bytes = size,
+                WorkloadChange::Pause(pause) => chat.pause_s = pause,
+                _ => {}
+            },
+            Workload::Rr(rr) => match self {
+                WorkloadChange::Connections(connections) => rr.connections = connections,
+                WorkloadChange::Depth(depth) => rr.depth = depth,
+                WorkloadChange::Duration(duration) => rr.duration_s = duration,
+                WorkloadChange::Size(size) => rr.size_bytes = size,
+                _ => {}
+            },
+        }
+    }
+}
+
 impl Draft {
     pub(crate) fn new(plan: &Plan) -> Draft {
         Draft { plan: plan.clone(), pacing: PacingName::Turns, window: 1, rate: None, at: Vec::new() }
@@ -51,11 +82,7 @@ impl Draft {
     pub(crate) fn apply(&mut self, change: &Change) {
         let (platform, workload) = (&mut self.plan.platform, &mut self.plan.workload);
         match change {
-            Change::Rooms(rooms) => workload.rooms = *rooms,
-            Change::Users(users) => workload.users = *users,
-            Change::Count(count) => workload.count = *count,
-            Change::Size(size) => workload.size_bytes = *size,
-            Change::Pause(pause) => workload.pause_s = *pause,
+            Change::Workload(change) => change.apply(workload),
             Change::Pacing(pacing) => self.pacing = *pacing,
             Change::Window(window) => self.window = *window,
             Change::Rate(rate) => self.rate = Some(*rate),
@@ -77,16 +104,19 @@ impl Draft {
 
     /// Sets the pacing of the plan, and drops the axes that belong to another pacing.
     pub(crate) fn finish(mut self) -> Draft {
+        let Workload::Chat(chat) = &mut self.plan.workload else {
+            if let Some(rate) = self.rate {
+                self.plan.workload = self.plan.workload.with_rate(rate);
+            }
+            return self;
+        };
         let (is_rounds, is_rate) = (self.pacing == PacingName::Rounds, self.pacing == PacingName::Rate);
         self.at.retain(|(axis, _)| (is_rounds || axis != "window") && (is_rate || axis != "rate"));
-        self.plan.workload = Workload {
-            pacing: match self.pacing {
-                PacingName::Turns => Pacing::Turns,
-                PacingName::Flood => Pacing::Flood,
-                PacingName::Rounds => Pacing::Rounds { window: self.window },
-                PacingName::Rate => Pacing::Rate { per_user_per_s: self.rate.unwrap_or(0.0) },
-            },
-            ..self.plan.workload
+        chat.pacing = match self.pacing {
+            PacingName::Turns => Pacing::Turns,
+            PacingName::Flood => Pacing::Flood,
+            PacingName::Rounds => Pacing::Rounds { window: self.window },
+            PacingName::Rate => Pacing::Rate { per_user_per_s: self.rate.unwrap_or(0.0) },
         };
         self
     }

@@ -11,7 +11,8 @@ use super::dimensions::{Dimension, dimensions, platform_dimensions};
 use super::draft::Draft;
 use super::search::search;
 use super::source::{Source, StudyFileError};
-use super::{PacingName, PlatformChoice, StudyFile, name_of};
+use super::workload::check_workload;
+use super::{PlatformChoice, StudyFile, name_of};
 use crate::plan::{Cell, StudyPlan};
 
 /// A study with more cells is refused as a mistake.
@@ -31,9 +32,10 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
     if file.platforms.get_ref().is_empty() {
         return Err(source.error_at(file.platforms.span(), "platforms is empty, so there is nothing to run"));
     }
-    check_pacing(&file, source)?;
+    check_workload(&file, source)?;
     check_duet(&file, source)?;
-    let base = &Plan { instruments: file.instruments.clone(), ..base.clone() };
+    let workload = file.workload.base(&base.workload);
+    let base = &Plan { instruments: file.instruments.clone(), workload, ..base.clone() };
     let cpus_here = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
     let common = dimensions(&file, source, cpus_here)?;
     let mut cells: Vec<Cell> = Vec::new();
@@ -68,30 +70,6 @@ fn check_duet(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileErro
         Some(count) if file.rules.is_duet() => {
             let message = "a duet runs for a time, not for a number of messages, so it has no count";
             Err(source.error_at(count.span(), message))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_pacing(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
-    let pacings = file.workload.pacing.as_ref().map_or_else(Vec::new, |pacing| pacing.get_ref().0.clone());
-    if let Some(window) = file.workload.window.as_ref().filter(|_| !pacings.contains(&PacingName::Rounds)) {
-        return Err(source.error_at(window.span(), "window belongs to pacing rounds"));
-    }
-    let knee = file
-        .search
-        .as_ref()
-        .is_some_and(|search| matches!(search.get_ref(), crate::search::Search::Knee { .. }));
-    let pause = file.workload.pause.as_ref().filter(|_| knee);
-    if let Some(pause) = pause.filter(|pause| pause.get_ref().0.iter().any(|pause_s| *pause_s != 0.0)) {
-        let message = "pause cannot be combined with a knee, whose schedules are fixed in advance";
-        return Err(source.error_at(pause.span(), message));
-    }
-    match (&file.workload.rate, pacings.contains(&PacingName::Rate)) {
-        (Some(rate), false) => Err(source.error_at(rate.span(), "rate belongs to pacing rate")),
-        (None, true) if !knee => {
-            let span = file.workload.pacing.as_ref().map_or(0..0, Spanned::span);
-            Err(source.error_at(span, "pacing rate needs a rate: messages a second of each user"))
         }
         _ => Ok(()),
     }

@@ -10,6 +10,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod values;
+mod workload;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,6 +28,7 @@ pub use self::shipped::{Shipped, shipped};
 pub(crate) use self::source::Source;
 pub use self::source::StudyFileError;
 pub(crate) use self::values::{AnyScalar, Axis, OneOrMany, Scalar};
+pub(crate) use self::workload::{PacingName, WorkloadTable};
 
 /// Values of an axis, with their position in the file.
 type Values<T> = Option<Spanned<Axis<T>>>;
@@ -44,7 +46,7 @@ pub(crate) struct StudyFile {
     /// The platforms to measure: names in the catalog, or tables with knobs of their own.
     #[schemars(with = "Vec<PlatformSchema>")]
     pub(crate) platforms: Spanned<Vec<Spanned<PlatformChoice>>>,
-    /// Rooms, users, messages and pacing.
+    /// What the crowd does.
     #[serde(default)]
     pub(crate) workload: WorkloadTable,
     /// Knobs of every platform.
@@ -82,57 +84,6 @@ pub(crate) struct PlatformChoice {
     pub(crate) name: String,
     pub(crate) label: Option<String>,
     pub(crate) knobs: BTreeMap<String, Axis<Scalar>>,
-}
-
-/// The workload. Defaults are those of `klatch run`.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WorkloadTable {
-    /// Number of rooms in all.
-    #[schemars(with = "Option<OneOrMany<u32>>")]
-    pub(crate) rooms: Values<u32>,
-    /// Users in each room.
-    #[schemars(with = "Option<OneOrMany<u32>>")]
-    pub(crate) users: Values<u32>,
-    /// Messages sent by each user.
-    #[schemars(with = "Option<OneOrMany<u32>>")]
-    pub(crate) count: Values<u32>,
-    /// Length of the text of a message, bytes.
-    #[schemars(with = "Option<OneOrMany<u32>>")]
-    pub(crate) size: Values<u32>,
-    /// When a user sends a message.
-    #[schemars(with = "Option<OneOrMany<PacingName>>")]
-    pub(crate) pacing: Values<PacingName>,
-    /// Pacing `rounds`: messages by which a user may be ahead of the slowest other user.
-    #[schemars(with = "Option<OneOrMany<u32>>")]
-    pub(crate) window: Values<u32>,
-    /// Pacing `rate`: messages per second and user.
-    #[schemars(with = "Option<OneOrMany<f64>>")]
-    pub(crate) rate: Values<f64>,
-    /// Shortest time between two messages of a user, seconds.
-    #[schemars(with = "Option<OneOrMany<f64>>")]
-    pub(crate) pause: Values<f64>,
-}
-
-impl std::fmt::Display for PacingName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            PacingName::Turns => "turns",
-            PacingName::Rounds => "rounds",
-            PacingName::Flood => "flood",
-            PacingName::Rate => "rate",
-        })
-    }
-}
-
-/// The names of the pacings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum PacingName {
-    Turns,
-    Rounds,
-    Flood,
-    Rate,
 }
 
 impl StudyFile {

@@ -48,8 +48,9 @@ kind = 'java'
         .find(|cell| cell.id == "one-to-one_sendq-100000_rooms-5_pacing-rounds_window-4_nodelay-off");
     let cell =
         cell.unwrap_or_else(|| panic!("{:?}", plan.cells.iter().map(|cell| &cell.id).collect::<Vec<_>>()));
-    assert_eq!((cell.plan.workload.rooms, cell.plan.workload.count), (5, 50));
-    assert_eq!(cell.plan.workload.pacing, Pacing::Rounds { window: 4 });
+    let chat = cell.plan.workload.chat().unwrap();
+    assert_eq!((chat.rooms, chat.count), (5, 50));
+    assert_eq!(chat.pacing, Pacing::Rounds { window: 4 });
     assert_eq!(cell.plan.crowd, CrowdKind::Java);
     assert!(cell.plan.platform.settings.iter().any(|setting| setting.to_string() == "nodelay=off"));
 }

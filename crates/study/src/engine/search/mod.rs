@@ -4,7 +4,7 @@
 mod ladder;
 mod report;
 
-use klatch_record::{CellResult, CellStatus, Pacing, Record, SearchResult, SearchStep};
+use klatch_record::{CellResult, CellStatus, Record, SearchResult, SearchStep};
 
 use self::ladder::{Ladder, highest_held};
 use self::report::{axis, estimate, number, verdict};
@@ -64,7 +64,7 @@ impl CellSearch<'_> {
                 steps.extend(pass);
             }
         }
-        let axis = axis(self.search);
+        let axis = axis(self.search, self.cell.plan.workload.kind());
         let (middle, ends) = estimate(&passes, engine.plan.rules.confidence);
         let verdict = verdict(middle, ends, passes.len(), axis, cause.as_deref());
         (engine.on_event)(StudyEvent::CellSettled(self.cell, &verdict));
@@ -126,10 +126,13 @@ impl CellSearch<'_> {
 fn with_value(cell: &Cell, search: &Search, value: f64) -> Cell {
     let mut cell = cell.clone();
     match search {
-        Search::Limit { .. } => cell.plan.workload.rooms = value as u32,
-        Search::Knee { .. } => cell.plan.workload.pacing = Pacing::Rate { per_user_per_s: value },
+        Search::Limit { .. } => {
+            let start = cell.plan.workload.start();
+            cell.plan.workload = cell.plan.workload.with_parties(start, value as u32);
+        }
+        Search::Knee { .. } => cell.plan.workload = cell.plan.workload.with_rate(value),
     }
-    cell.at.insert(axis(search).to_owned(), number(value));
+    cell.at.insert(axis(search, cell.plan.workload.kind()).to_owned(), number(value));
     cell
 }
 

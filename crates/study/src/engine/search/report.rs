@@ -1,5 +1,6 @@
 //! The result of a search in numbers and words.
 
+use klatch_record::WorkloadKind;
 use klatch_stats::mean_interval;
 
 use crate::search::Search;
@@ -33,10 +34,12 @@ pub(super) fn verdict(
 }
 
 /// The name of the axis that is searched, with its unit.
-pub(super) fn axis(search: &Search) -> &'static str {
-    match search {
-        Search::Limit { .. } => "rooms",
-        Search::Knee { .. } => "messages/s of each user",
+pub(super) fn axis(search: &Search, workload: WorkloadKind) -> &'static str {
+    match (search, workload) {
+        (Search::Limit { .. }, WorkloadKind::Chat) => "rooms",
+        (Search::Knee { .. }, WorkloadKind::Chat) => "messages/s of each user",
+        (Search::Limit { .. }, WorkloadKind::Rr) => "connections",
+        (Search::Knee { .. }, WorkloadKind::Rr) => "requests/s of each connection",
     }
 }
 

@@ -1,23 +1,13 @@
-//! One user: its connection, its account and its pace.
+//! One connection of the crowd: its socket, and the bytes that wait on their way in and out.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
-use crate::account::Account;
-use crate::pace::Pace;
-use crate::protocol::{Protocol, UserId};
-
-/// Unsent bytes at which a user stops sending. This is the back-pressure of a server that does not read.
+/// Unsent bytes at which a connection stops sending. This is the back-pressure of a server that does not read.
 pub(crate) const OUT_MAX: usize = 64 * 1024;
 
-/// Longest line of any protocol, in bytes. The read buffer is larger.
-pub(crate) const LINE_MAX: usize = 16 * 1024;
-
-pub(crate) struct User<P> {
-    pub(crate) id: UserId,
-    pub(crate) protocol: P,
-    pub(crate) account: Account,
-    pub(crate) pace: Pace,
+#[derive(Default)]
+pub(crate) struct Link {
     pub(crate) stream: Option<TcpStream>,
     pub(crate) joined: bool,
     /// The time for which a timer is set, ns; 0 if none is.
@@ -26,7 +16,7 @@ pub(crate) struct User<P> {
     pub(crate) write_interest: bool,
     /// Bytes to be sent. An empty output owns no memory.
     pub(crate) out: Vec<u8>,
-    /// The beginning of an incomplete line.
+    /// The beginning of an incomplete unit.
     partial: Vec<u8>,
 }
 
@@ -38,28 +28,17 @@ pub(crate) enum Flushed {
     Partly,
 }
 
-impl<P: Protocol> User<P> {
-    pub(crate) fn new(id: UserId, pace: Pace) -> User<P> {
-        User {
-            id,
-            protocol: P::new(id),
-            account: Account::new(id.user, id.users),
-            pace,
-            stream: None,
-            joined: false,
-            timer_ns: 0,
-            write_interest: false,
-            out: Vec::new(),
-            partial: Vec::new(),
-        }
-    }
-
-    /// Reads once into `buffer`, after the incomplete line of the previous read. `None` if there is nothing to read; empty at
-    /// the end of the stream.
-    pub(crate) fn read<'a>(&mut self, buffer: &'a mut [u8]) -> std::io::Result<Option<&'a [u8]>> {
+impl Link {
+    /// Reads once into `buffer`, after the incomplete unit of the previous read, which may have `unit_bytes_max` bytes. `None`
+    /// if there is nothing to read; empty at the end of the stream.
+    pub(crate) fn read<'a>(
+        &mut self,
+        buffer: &'a mut [u8],
+        unit_bytes_max: usize,
+    ) -> std::io::Result<Option<&'a [u8]>> {
         let partial_len = self.partial.len();
-        if partial_len > LINE_MAX {
-            return Err(std::io::Error::other(format!("the server sent a line of over {LINE_MAX} bytes")));
+        if partial_len > unit_bytes_max {
+            return Err(too_long(unit_bytes_max));
         }
         buffer[..partial_len].copy_from_slice(&self.partial);
         let Some(stream) = &mut self.stream else { return Ok(None) };
@@ -74,7 +53,7 @@ impl<P: Protocol> User<P> {
         }
     }
 
-    /// Saves an incomplete line for the next read.
+    /// Saves an incomplete unit for the next read.
     pub(crate) fn save_partial(&mut self, rest: &[u8]) {
         self.partial.extend_from_slice(rest);
     }
@@ -94,4 +73,9 @@ impl<P: Protocol> User<P> {
         self.out.drain(..written);
         Ok(if self.out.is_empty() { Flushed::All } else { Flushed::Partly })
     }
+}
+
+/// A server sent a unit that is longer than the protocol allows.
+pub(crate) fn too_long(unit_bytes_max: usize) -> std::io::Error {
+    std::io::Error::other(format!("the server sent a line of over {unit_bytes_max} bytes"))
 }

@@ -1,15 +1,13 @@
-//! What a crowd does to a server.
+//! Workload `chat`: users in rooms, and every message goes to all other users of its room.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-/// Most users of a local crowd that connect from one address; the following ones use the next address.
-pub const CONNECTIONS_PER_SOURCE: u32 = 10_000;
+use super::{WorkloadError, out_of, within};
 
 /// Rooms, users, messages, and when they are sent. Definition: `docs/reference/benchmark.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Workload {
+pub struct ChatWorkload {
     /// Number of rooms, 1..=10000.
     pub rooms: u32,
     /// Users in each room, 2..=10000.
@@ -46,69 +44,7 @@ pub enum Pacing {
     },
 }
 
-/// The protocols that a crowd speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ProtocolName {
-    /// IRC over TCP, as in RFC 2812.
-    Irc,
-    /// Redis publish/subscribe, RESP3. The server delivers to the speaker too; that is not counted.
-    Redis,
-    /// The text protocol of NATS.
-    Nats,
-    /// MQTT 5, QoS 0.
-    Mqtt,
-}
-
-impl ProtocolName {
-    /// All protocols, in the order in which help lists them.
-    pub const ALL: [ProtocolName; 4] =
-        [ProtocolName::Irc, ProtocolName::Redis, ProtocolName::Nats, ProtocolName::Mqtt];
-
-    /// Its name on the command line and in the catalog.
-    pub fn name(self) -> &'static str {
-        match self {
-            ProtocolName::Irc => "irc",
-            ProtocolName::Redis => "redis",
-            ProtocolName::Nats => "nats",
-            ProtocolName::Mqtt => "mqtt",
-        }
-    }
-}
-
-impl std::str::FromStr for ProtocolName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<ProtocolName, String> {
-        let known = ProtocolName::ALL.map(ProtocolName::name);
-        let found = ProtocolName::ALL.into_iter().find(|protocol| protocol.name() == text);
-        found.ok_or_else(|| format!("protocol must be one of {}, got {text}", known.join(", ")))
-    }
-}
-
-/// Why a workload cannot be: names the option, its range, and what was given.
-#[derive(Debug, Error, PartialEq)]
-#[error("{what} must be {range}, got {got}")]
-pub struct WorkloadError {
-    what: &'static str,
-    range: String,
-    got: String,
-}
-
-impl WorkloadError {
-    /// The axis of a study that is out of range.
-    pub fn axis(&self) -> &'static str {
-        match self.what {
-            "room count" => "rooms",
-            "user count" => "users",
-            "message count" => "count",
-            "message size" => "size",
-            other => other,
-        }
-    }
-}
-
-impl Workload {
+impl ChatWorkload {
     /// Number of messages sent in a complete run.
     pub fn sent_expected(&self) -> u64 {
         u64::from(self.rooms) * u64::from(self.users) * u64::from(self.count)
@@ -159,20 +95,11 @@ impl Workload {
     }
 }
 
-fn within(what: &'static str, least: u32, most: u32, got: u32) -> Result<(), WorkloadError> {
-    let inside = (least..=most).contains(&got);
-    inside.then_some(()).ok_or_else(|| out_of(what, &format!("{least}..={most}"), got))
-}
-
-fn out_of(what: &'static str, range: &str, got: impl ToString) -> WorkloadError {
-    WorkloadError { what, range: range.to_owned(), got: got.to_string() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const CLASSIC: Workload = Workload {
+    const CLASSIC: ChatWorkload = ChatWorkload {
         rooms: 10,
         users: 20,
         count: 100,
@@ -190,22 +117,34 @@ mod tests {
 
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
-        let error = |workload: Workload| workload.check().unwrap_err().to_string();
-        assert_eq!(error(Workload { rooms: 0, ..CLASSIC }), "room count must be 1..=10000, got 0");
-        assert_eq!(error(Workload { users: 1, ..CLASSIC }), "user count must be 2..=10000, got 1");
-        assert_eq!(error(Workload { count: 0, ..CLASSIC }), "message count must be 1..=4294967295, got 0");
-        assert_eq!(error(Workload { size_bytes: 35, ..CLASSIC }), "message size must be 36..=400, got 35");
-        assert_eq!(error(Workload { start: 65_527, ..CLASSIC }), "first room must be 1..=65526, got 65527");
-        let pacing = Pacing::Rounds { window: 0 };
-        assert_eq!(error(Workload { pacing, ..CLASSIC }), "window must be 1..=4294967295, got 0");
-        let pacing = Pacing::Rate { per_user_per_s: f64::NAN };
-        assert!(error(Workload { pacing, ..CLASSIC }).starts_with("rate must be above 0"));
-        let pacing = Pacing::Rate { per_user_per_s: 1.0 };
-        assert_eq!(Workload { pacing, ..CLASSIC }.check(), Ok(()));
+        let error = |workload: ChatWorkload| workload.check().unwrap_err().to_string();
+        assert_eq!(error(ChatWorkload { rooms: 0, ..CLASSIC }), "room count must be 1..=10000, got 0");
+        assert_eq!(error(ChatWorkload { users: 1, ..CLASSIC }), "user count must be 2..=10000, got 1");
         assert_eq!(
-            error(Workload { pacing, pause_s: 0.5, ..CLASSIC }),
+            error(ChatWorkload { count: 0, ..CLASSIC }),
+            "message count must be 1..=4294967295, got 0"
+        );
+        assert_eq!(
+            error(ChatWorkload { size_bytes: 35, ..CLASSIC }),
+            "message size must be 36..=400, got 35"
+        );
+        assert_eq!(
+            error(ChatWorkload { start: 65_527, ..CLASSIC }),
+            "first room must be 1..=65526, got 65527"
+        );
+        let pacing = Pacing::Rounds { window: 0 };
+        assert_eq!(error(ChatWorkload { pacing, ..CLASSIC }), "window must be 1..=4294967295, got 0");
+        let pacing = Pacing::Rate { per_user_per_s: f64::NAN };
+        assert!(error(ChatWorkload { pacing, ..CLASSIC }).starts_with("rate must be above 0"));
+        let pacing = Pacing::Rate { per_user_per_s: 1.0 };
+        assert_eq!(ChatWorkload { pacing, ..CLASSIC }.check(), Ok(()));
+        assert_eq!(
+            error(ChatWorkload { pacing, pause_s: 0.5, ..CLASSIC }),
             "pause must be 0 under pacing rate, whose schedule is fixed in advance, got 0.5"
         );
-        assert_eq!(error(Workload { pause_s: -1.0, ..CLASSIC }), "pause must be 0..=86400 seconds, got -1");
+        assert_eq!(
+            error(ChatWorkload { pause_s: -1.0, ..CLASSIC }),
+            "pause must be 0..=86400 seconds, got -1"
+        );
     }
 }

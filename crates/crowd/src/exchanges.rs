@@ -1,0 +1,285 @@
+//! Connections that send requests, without any I/O: queues the requests that are due, and checks every reply.
+
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use klatch_record::{Failure, FailureKind, Fault, FaultKind, PartyCounts, RrWorkload};
+
+use crate::link::{Link, OUT_MAX};
+use crate::pace::Turn;
+use crate::parties::Parties;
+use crate::payloads::Payloads;
+use crate::protocol::UserId;
+use crate::requests::{Reply, RequestProtocol};
+use crate::schedule::jitter;
+use crate::worker::{Worker, WorkerState};
+
+/// The number of the request by which a connection joins. It is not counted.
+const JOINING: u32 = u32::MAX;
+
+pub(crate) struct Exchanges<P> {
+    worker: Worker,
+    workload: RrWorkload,
+    payloads: Payloads,
+    connections: Vec<Connection>,
+    /// Requests without a reply, of all connections.
+    in_flight: u64,
+    /// Connections that will send nothing more and have all replies.
+    done: usize,
+    protocol: PhantomData<fn() -> P>,
+}
+
+struct Connection {
+    number: u32,
+    link: Link,
+    /// When the first request is due on a schedule, ns after the gate opened.
+    phase_ns: u64,
+    /// Number of requests sent so far.
+    sent: u32,
+    /// Number of requests that have a reply, right or wrong.
+    answered: u32,
+    /// Number of right replies.
+    verified: u64,
+    /// The intended send times of the requests in flight, ns.
+    meant_ns: VecDeque<u64>,
+    done: bool,
+}
+
+impl<P: RequestProtocol> Exchanges<P> {
+    /// The connections `range`, counted from the first of the workload.
+    pub(crate) fn new(worker: Worker, workload: &RrWorkload, seed: u64, range: Range<u32>) -> Exchanges<P> {
+        let connection = |index| {
+            let number = workload.start + index;
+            let period_s = workload.rate_per_connection_per_s.map_or(0.0, |rate| 1.0 / rate);
+            Connection {
+                number,
+                link: Link::default(),
+                phase_ns: (jitter(seed, number, 0) * period_s * 1e9) as u64,
+                sent: 0,
+                answered: 0,
+                verified: 0,
+                meant_ns: VecDeque::new(),
+                done: false,
+            }
+        };
+        Exchanges {
+            worker,
+            payloads: Payloads::new(seed, workload.size_bytes as usize),
+            connections: range.map(connection).collect(),
+            in_flight: 0,
+            done: 0,
+            workload: workload.clone(),
+            protocol: PhantomData,
+        }
+    }
+
+    fn on_reply(&mut self, index: usize, reply: Reply<'_>, now_ns: u64) {
+        let connection = &self.connections[index];
+        let (number, expected, waits) =
+            (connection.number, connection.answered, !connection.meant_ns.is_empty());
+        let payload = match reply {
+            Reply::Payload(payload) => payload,
+            Reply::Refused(line) if self.worker.state == WorkerState::Leaving => line,
+            Reply::Refused(line) => {
+                let kind = if connection.link.joined { FailureKind::Refused } else { FailureKind::Join };
+                let detail = format!("the server answered: {}", String::from_utf8_lossy(line));
+                return self.fail(Some(index), kind, detail);
+            }
+        };
+        if !connection.link.joined {
+            if !self.payloads.matches(number, JOINING, payload) {
+                let detail = format!("the reply to the first request is wrong: {}", shown(payload));
+                return self.fail(Some(index), FailureKind::Join, detail);
+            }
+            self.connections[index].link.joined = true;
+            return self.worker.record_joined(self.connections.len());
+        }
+        if waits && self.payloads.matches(number, expected, payload) {
+            let connection = &mut self.connections[index];
+            let meant_ns = connection.meant_ns.pop_front().unwrap_or(now_ns);
+            connection.answered += 1;
+            connection.verified += 1;
+            self.in_flight -= 1;
+            self.worker.stats.record_delivery(self.worker.shared.gate_ns(), now_ns, meant_ns);
+        } else {
+            self.on_wrong_reply(index, payload);
+        }
+        if self.worker.state == WorkerState::Pausing && self.in_flight == 0 {
+            self.worker.report_pause();
+        }
+    }
+
+    /// Records the fault of a reply that is not the one to the oldest request in flight.
+    fn on_wrong_reply(&mut self, index: usize, payload: &[u8]) {
+        let connection = &mut self.connections[index];
+        let (number, answered, sent) = (connection.number, connection.answered, connection.sent);
+        let is = |sequence: &u32| self.payloads.matches(number, *sequence, payload);
+        let earlier = (answered.saturating_sub(self.workload.depth + 1)..answered).rev().find(is);
+        let (kind, sequence, replies) = match ((answered..sent).find(is), earlier) {
+            (Some(later), _) => (FaultKind::Reordered, later, true),
+            (None, Some(earlier)) => (FaultKind::Duplicated, earlier, false),
+            (None, None) if answered == sent => (FaultKind::Unexpected, answered, false),
+            (None, None) => (FaultKind::Corrupted, answered, true),
+        };
+        if replies {
+            // It stands for the reply to the oldest request, so that the ones after it are judged by themselves.
+            connection.meant_ns.pop_front();
+            connection.answered += 1;
+            self.in_flight -= 1;
+        }
+        self.worker.stats.record_fault(Fault {
+            kind,
+            connection: Some(number),
+            room: 0,
+            user: None,
+            speaker: None,
+            sequence: Some(sequence),
+            count: 1,
+            detail: Some(format!("got: {}", shown(payload))),
+        });
+    }
+
+    /// When the next request of a connection is due, and when nothing more is, ns.
+    fn due_and_end(&self, connection: &Connection, now_ns: u64) -> (u64, u64) {
+        let gate_ns = self.worker.shared.gate_ns();
+        let end_ns = gate_ns + (self.workload.duration_s * 1e9) as u64;
+        let due_ns = match self.workload.rate_per_connection_per_s {
+            Some(rate) => gate_ns + connection.phase_ns + (f64::from(connection.sent) * 1e9 / rate) as u64,
+            None => now_ns,
+        };
+        (due_ns, end_ns)
+    }
+}
+
+/// The beginning of a payload, for a message.
+fn shown(payload: &[u8]) -> String {
+    String::from_utf8_lossy(payload).chars().take(40).collect()
+}
+
+impl<P: RequestProtocol> Parties for Exchanges<P> {
+    /// The largest payload with its head.
+    const UNIT_BYTES_MAX: usize = 80 * 1024;
+
+    fn worker(&self) -> &Worker {
+        &self.worker
+    }
+
+    fn worker_mut(&mut self) -> &mut Worker {
+        &mut self.worker
+    }
+
+    fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    fn link(&mut self, index: usize) -> &mut Link {
+        &mut self.connections[index].link
+    }
+
+    fn id(&self, index: usize) -> UserId {
+        UserId { room: self.connections[index].number, user: 0, users: 1 }
+    }
+
+    fn failure(&self, index: Option<usize>, kind: FailureKind, detail: String) -> Failure {
+        let connection = index.map(|index| self.connections[index].number);
+        Failure { kind, connection, room: None, user: None, detail }
+    }
+
+    fn write_handshake(&mut self, index: usize) {
+        let Connection { number, link, .. } = &mut self.connections[index];
+        let payload = |out: &mut Vec<u8>| self.payloads.write(*number, JOINING, out);
+        P::write_request(&mut link.out, self.workload.size_bytes as usize, payload);
+    }
+
+    fn write_quit(&mut self, _: usize) {}
+
+    fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
+        let size = self.workload.size_bytes as usize;
+        let mut rest = input;
+        while !rest.is_empty()
+            && let Some((taken, reply)) = P::parse_reply(size, rest)
+        {
+            self.on_reply(index, reply, now_ns);
+            rest = &rest[taken..];
+        }
+        input.len() - rest.len()
+    }
+
+    fn turn(&self, index: usize, now_ns: u64) -> Turn {
+        let connection = &self.connections[index];
+        if self.worker.shared.gate_ns() == 0 || self.worker.state != WorkerState::Running || connection.done {
+            return Turn::WaitForOthers;
+        }
+        let (due_ns, end_ns) = self.due_and_end(connection, now_ns);
+        let in_flight = connection.meant_ns.len();
+        if due_ns >= end_ns {
+            // Nothing more is to be sent, which is recorded once nothing is in flight.
+            return if in_flight == 0 { Turn::Send(now_ns) } else { Turn::WaitForOthers };
+        }
+        match in_flight < self.workload.depth as usize {
+            false => Turn::WaitForOthers,
+            true if due_ns > now_ns => Turn::WaitUntil(due_ns),
+            true => Turn::Send(due_ns),
+        }
+    }
+
+    fn queue_due(&mut self, index: usize, now_ns: u64) -> Option<u64> {
+        while self.connections[index].link.out.len() < OUT_MAX {
+            let meant_ns = match self.turn(index, now_ns) {
+                Turn::Send(meant_ns) => meant_ns,
+                Turn::WaitUntil(moment_ns) => return Some(moment_ns),
+                Turn::WaitForOthers => break,
+            };
+            let (due_ns, end_ns) = self.due_and_end(&self.connections[index], now_ns);
+            let connection = &mut self.connections[index];
+            if due_ns >= end_ns {
+                connection.done = true;
+                self.done += 1;
+                if self.done == self.connections.len() {
+                    self.worker.report_complete();
+                }
+                break;
+            }
+            let Connection { number, link, sent, .. } = connection;
+            if link.out.capacity() == 0 {
+                link.out = std::mem::take(&mut self.worker.spare);
+            }
+            let payload = |out: &mut Vec<u8>| self.payloads.write(*number, *sent, out);
+            P::write_request(&mut link.out, self.workload.size_bytes as usize, payload);
+            *sent += 1;
+            connection.meant_ns.push_back(meant_ns);
+            self.in_flight += 1;
+            self.worker.stats.sent += 1;
+            if self.workload.rate_per_connection_per_s.is_some() {
+                self.worker.stats.record_lag(now_ns - meant_ns);
+            }
+        }
+        None
+    }
+
+    fn nothing_in_flight(&self) -> bool {
+        self.in_flight == 0
+    }
+
+    fn settle(&mut self) {
+        let counts = self.connections.iter().map(|connection| connection.verified);
+        self.worker.stats.parties = PartyCounts::from_counts(counts);
+        for connection in self.connections.iter().filter(|connection| !connection.meant_ns.is_empty()) {
+            self.worker.stats.record_fault(Fault {
+                kind: FaultKind::Lost,
+                connection: Some(connection.number),
+                room: 0,
+                user: None,
+                speaker: None,
+                sequence: Some(connection.answered),
+                count: connection.meant_ns.len() as u64,
+                detail: None,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "exchanges_tests.rs"]
+mod tests;

@@ -1,0 +1,86 @@
+//! The crowd's interface to a workload. The parties of one worker are plain data: received bytes go in, bytes to send come
+//! out, and the parties keep the accounts. Event loops and pairs of threads move the bytes.
+
+use klatch_record::{Failure, FailureKind};
+
+use crate::link::Link;
+use crate::pace::Turn;
+use crate::protocol::UserId;
+use crate::shared::{ControlMessage, Phase};
+use crate::worker::{Worker, WorkerState};
+
+pub(crate) trait Parties: Send + 'static {
+    /// Longest unit of the protocol that is parsed as a whole, in bytes.
+    const UNIT_BYTES_MAX: usize;
+
+    fn worker(&self) -> &Worker;
+
+    fn worker_mut(&mut self) -> &mut Worker;
+
+    /// Number of connections of all parties.
+    fn connections(&self) -> usize;
+
+    fn link(&mut self, index: usize) -> &mut Link;
+
+    /// The place of a connection in the whole crowd, from which its source address follows.
+    fn id(&self, index: usize) -> UserId;
+
+    /// The failure of a connection, or of all (`None`).
+    fn failure(&self, index: Option<usize>, kind: FailureKind, detail: String) -> Failure;
+
+    /// Appends what a new connection sends first.
+    fn write_handshake(&mut self, index: usize);
+
+    /// Appends what a connection sends before it is closed.
+    fn write_quit(&mut self, index: usize);
+
+    /// Processes bytes that a connection received. Returns the number of bytes consumed; the rest is an incomplete unit.
+    fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize;
+
+    /// What a connection does at `now_ns`.
+    fn turn(&self, index: usize, now_ns: u64) -> Turn;
+
+    /// Appends what is due to a connection's output. Returns the time of the next unit if only the clock decides.
+    fn queue_due(&mut self, index: usize, now_ns: u64) -> Option<u64>;
+
+    /// Whether everything that was sent is received.
+    fn nothing_in_flight(&self) -> bool;
+
+    /// Completes the statistics at the end: records what is missing.
+    fn settle(&mut self);
+
+    /// Follows the phase of the crowd into or out of a pause. Returns whether the parties may send again.
+    fn follow_phase(&mut self) -> bool {
+        let worker = self.worker();
+        match worker.shared.phase() {
+            Phase::Pause if worker.pauses != worker.shared.pauses() => {
+                let worker = self.worker_mut();
+                worker.pauses = worker.shared.pauses();
+                worker.state = match worker.state {
+                    WorkerState::Running | WorkerState::Paused => WorkerState::Pausing,
+                    other => other,
+                };
+                if self.nothing_in_flight() {
+                    self.worker_mut().report_pause();
+                }
+                false
+            }
+            Phase::Talk if worker.state == WorkerState::Paused => {
+                self.worker_mut().state = WorkerState::Running;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Reports a failure. With an `index`, that connection is dropped as well.
+    fn fail(&mut self, index: Option<usize>, kind: FailureKind, detail: String) {
+        if let Some(index) = index {
+            self.link(index).stream = None;
+        }
+        if self.worker().state != WorkerState::Leaving {
+            let failure = self.failure(index, kind, detail);
+            self.worker().send_control(ControlMessage::Failed(failure));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The protocols in which a request has one reply with the same payload.
+
+use crate::protocol::{decimal, line};
+
+/// Longest head of an HTTP reply, bytes.
+const HEAD_BYTES_MAX: usize = 8 * 1024;
+/// Most header fields of an HTTP reply.
+const HEADERS_MAX: usize = 64;
+
+/// What a server sent back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reply<'a> {
+    /// The payload of a request.
+    Payload(&'a [u8]),
+    /// An error; the text is its first line.
+    Refused(&'a [u8]),
+}
+
+/// One connection's side of a protocol, without any I/O: bytes in, bytes and replies out.
+pub(crate) trait RequestProtocol: Send + 'static {
+    /// Appends a request with a payload of `size` bytes, which `payload` appends.
+    fn write_request(out: &mut Vec<u8>, size: usize, payload: impl FnOnce(&mut Vec<u8>));
+
+    /// Parses the first complete reply to a request with a payload of `size` bytes. Returns its length in bytes and the reply,
+    /// or `None` if it is incomplete.
+    fn parse_reply(size: usize, input: &[u8]) -> Option<(usize, Reply<'_>)>;
+}
+
+/// Every byte comes back, as in RFC 862.
+pub(crate) struct Echo;
+
+impl RequestProtocol for Echo {
+    fn write_request(out: &mut Vec<u8>, _: usize, payload: impl FnOnce(&mut Vec<u8>)) {
+        payload(out);
+    }
+
+    fn parse_reply(size: usize, input: &[u8]) -> Option<(usize, Reply<'_>)> {
+        Some((size, Reply::Payload(input.get(..size)?)))
+    }
+}
+
+/// The command `ECHO` of Redis.
+pub(crate) struct RedisEcho;
+
+impl RequestProtocol for RedisEcho {
+    fn write_request(out: &mut Vec<u8>, size: usize, payload: impl FnOnce(&mut Vec<u8>)) {
+        out.extend_from_slice(b"*2\r\n$4\r\nECHO\r\n");
+        out.extend_from_slice(format!("${size}\r\n").as_bytes());
+        payload(out);
+        out.extend_from_slice(b"\r\n");
+    }
+
+    fn parse_reply(_: usize, input: &[u8]) -> Option<(usize, Reply<'_>)> {
+        let (head, taken) = line(input)?;
+        let Some(size) = head.strip_prefix(b"$").and_then(decimal) else {
+            return Some((taken, Reply::Refused(head)));
+        };
+        let payload = input.get(taken..taken + size)?;
+        (input.len() >= taken + size + 2).then_some((taken + size + 2, Reply::Payload(payload)))
+    }
+}
+
+/// A GET whose query is the payload, and a body that repeats it.
+pub(crate) struct HttpEcho;
+
+impl RequestProtocol for HttpEcho {
+    fn write_request(out: &mut Vec<u8>, _: usize, payload: impl FnOnce(&mut Vec<u8>)) {
+        out.extend_from_slice(b"GET /echo?payload=");
+        payload(out);
+        out.extend_from_slice(b" HTTP/1.1\r\nHost: klatch\r\n\r\n");
+    }
+
+    fn parse_reply(_: usize, input: &[u8]) -> Option<(usize, Reply<'_>)> {
+        let refused = || Reply::Refused(line(input).map_or(input, |(line, _)| line));
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+        let mut head = httparse::Response::new(&mut headers);
+        let taken = match head.parse(input) {
+            Ok(httparse::Status::Complete(taken)) => taken,
+            Ok(httparse::Status::Partial) if input.len() < HEAD_BYTES_MAX => return None,
+            Ok(httparse::Status::Partial) | Err(_) => return Some((input.len(), refused())),
+        };
+        let length = head.headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-length"));
+        match length.and_then(|header| decimal(header.value)) {
+            Some(length) if head.code == Some(200) => {
+                Some((taken + length, Reply::Payload(input.get(taken..taken + length)?)))
+            }
+            Some(length) => Some((taken + length, refused())),
+            None => Some((input.len(), refused())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request<P: RequestProtocol>() -> Vec<u8> {
+        let mut out = Vec::new();
+        P::write_request(&mut out, 5, |out| out.extend_from_slice(b"hello"));
+        out
+    }
+
+    fn incomplete_replies_wait<P: RequestProtocol>(reply: &[u8]) {
+        for cut in 0..reply.len() {
+            assert_eq!(P::parse_reply(5, &reply[..cut]), None, "{cut} bytes");
+        }
+        let two = [reply, b"next"].concat();
+        assert_eq!(P::parse_reply(5, &two), Some((reply.len(), Reply::Payload(b"hello"))));
+    }
+
+    #[test]
+    fn echo_is_the_payload_alone() {
+        assert_eq!(request::<Echo>(), b"hello");
+        incomplete_replies_wait::<Echo>(b"hello");
+    }
+
+    #[test]
+    fn redis_echoes_a_bulk_string() {
+        assert_eq!(request::<RedisEcho>(), b"*2\r\n$4\r\nECHO\r\n$5\r\nhello\r\n");
+        incomplete_replies_wait::<RedisEcho>(b"$5\r\nhello\r\n");
+        assert_eq!(RedisEcho::parse_reply(5, b"-ERR no\r\n"), Some((9, Reply::Refused(b"-ERR no"))));
+    }
+
+    #[test]
+    fn http_has_a_body_with_its_length() {
+        assert_eq!(request::<HttpEcho>(), b"GET /echo?payload=hello HTTP/1.1\r\nHost: klatch\r\n\r\n");
+        incomplete_replies_wait::<HttpEcho>(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello");
+        let parse = |reply: &'static [u8]| HttpEcho::parse_reply(5, reply);
+        let missing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno";
+        assert_eq!(parse(missing), Some((missing.len(), Reply::Refused(b"HTTP/1.1 404 Not Found"))));
+        let endless = b"HTTP/1.1 200 OK\r\n\r\nhello";
+        assert_eq!(parse(endless), Some((endless.len(), Reply::Refused(b"HTTP/1.1 200 OK"))));
+        assert_eq!(parse(b"SSH-2.0-x\r\n"), Some((11, Reply::Refused(b"SSH-2.0-x"))));
+    }
+}

@@ -1,0 +1,43 @@
+//! What a platform does in each workload that it carries.
+
+use std::collections::BTreeMap;
+
+use klatch_record::{Class, ProtocolName, WorkloadKind};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// How a platform carries one workload.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InWorkload {
+    /// The wire protocol of its clients, if it is not the one of the platform.
+    pub protocol: Option<ProtocolName>,
+    /// The arguments that replace `{workload}` in the command.
+    pub arguments: Vec<String>,
+}
+
+/// The workload of platforms that declare none.
+pub(crate) fn chat_only() -> BTreeMap<WorkloadKind, InWorkload> {
+    [(WorkloadKind::Chat, InWorkload::default())].into()
+}
+
+/// The first error in the workloads of a platform with this class and this protocol.
+pub(crate) fn check(
+    workloads: &BTreeMap<WorkloadKind, InWorkload>,
+    class: Option<Class>,
+    protocol: ProtocolName,
+) -> Result<(), String> {
+    if workloads.is_empty() {
+        return Err("workloads is empty: the platform can do nothing".to_owned());
+    }
+    if workloads.contains_key(&WorkloadKind::Chat) && class.is_none() {
+        return Err("a platform that carries chat needs a class: classic or open".to_owned());
+    }
+    for (kind, one) in workloads {
+        let protocol = one.protocol.unwrap_or(protocol);
+        if !protocol.carries(*kind) {
+            return Err(format!("the protocol {} does not carry the workload {kind}", protocol.name()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! The operations of a workload in which each request has a reply.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Score, UsageOfBoth};
+
+/// The operations of a run. One is a request with its verified reply, so two messages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Operations {
+    /// What one operation is called: `transaction`.
+    pub name: String,
+    /// Operations that were verified.
+    pub count: u64,
+    /// The score: operations / elapsed, 1/s.
+    pub per_s: f64,
+    /// CPU time of server and crowd per operation, µs; `null` unless both were measured.
+    pub cpu_us_per_operation: Option<f64>,
+    /// How the operations are spread over the connections.
+    pub connections: PartyCounts,
+}
+
+/// How operations are spread over the parties of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PartyCounts {
+    /// Number of parties.
+    pub parties: u64,
+    /// Fewest operations of a party.
+    pub least: u64,
+    /// Most operations of a party.
+    pub most: u64,
+}
+
+impl PartyCounts {
+    /// The spread of these counts, one for each party; `None` if there is no party.
+    pub fn from_counts(counts: impl IntoIterator<Item = u64>) -> Option<PartyCounts> {
+        let one = |count| PartyCounts { parties: 1, least: count, most: count };
+        counts.into_iter().map(one).reduce(PartyCounts::with)
+    }
+
+    /// The spread of both together.
+    #[must_use]
+    pub fn with(self, other: PartyCounts) -> PartyCounts {
+        PartyCounts {
+            parties: self.parties + other.parties,
+            least: self.least.min(other.least),
+            most: self.most.max(other.most),
+        }
+    }
+}
+
+impl Operations {
+    /// The operations behind a score in which each is a request and a reply.
+    pub(crate) fn new(connections: PartyCounts, score: &Score, usage: &UsageOfBoth) -> Operations {
+        let count = score.received;
+        let cpu_us = usage
+            .server
+            .as_ref()
+            .zip(usage.crowd.as_ref())
+            .map(|(server, crowd)| (server.cpu_s + crowd.cpu_s) * 1e6);
+        Operations {
+            name: "transaction".to_owned(),
+            count,
+            per_s: if score.elapsed_s > 0.0 { count as f64 / score.elapsed_s } else { 0.0 },
+            cpu_us_per_operation: cpu_us.filter(|_| count > 0).map(|cpu_us| cpu_us / count as f64),
+            connections,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spreads_merge_exactly() {
+        let all = PartyCounts::from_counts([5, 3, 9, 4]);
+        let parts = PartyCounts::from_counts([5, 3]).zip(PartyCounts::from_counts([9, 4]));
+        assert_eq!(all, Some(PartyCounts { parties: 4, least: 3, most: 9 }));
+        assert_eq!(all, parts.map(|(one, other)| one.with(other)));
+        assert_eq!(PartyCounts::from_counts([]), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! The wire protocols of servers.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::WorkloadKind;
+
+/// The protocols that a crowd speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProtocolName {
+    /// IRC over TCP, as in RFC 2812.
+    Irc,
+    /// Redis publish/subscribe, RESP3. The server delivers to the speaker too; that is not counted.
+    Redis,
+    /// The text protocol of NATS.
+    Nats,
+    /// MQTT 5, QoS 0.
+    Mqtt,
+    /// Every byte comes back, as in RFC 862.
+    Echo,
+    /// HTTP/1.1.
+    Http,
+}
+
+impl ProtocolName {
+    /// All protocols, in the order in which help lists them.
+    pub const ALL: [ProtocolName; 6] = [
+        ProtocolName::Irc,
+        ProtocolName::Redis,
+        ProtocolName::Nats,
+        ProtocolName::Mqtt,
+        ProtocolName::Echo,
+        ProtocolName::Http,
+    ];
+
+    /// Whether it can carry this kind of workload.
+    pub fn carries(self, workload: WorkloadKind) -> bool {
+        match workload {
+            WorkloadKind::Chat => !matches!(self, ProtocolName::Echo | ProtocolName::Http),
+            WorkloadKind::Rr => matches!(self, ProtocolName::Echo | ProtocolName::Http | ProtocolName::Redis),
+        }
+    }
+
+    /// Its name on the command line and in the catalog.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProtocolName::Irc => "irc",
+            ProtocolName::Redis => "redis",
+            ProtocolName::Nats => "nats",
+            ProtocolName::Mqtt => "mqtt",
+            ProtocolName::Echo => "echo",
+            ProtocolName::Http => "http",
+        }
+    }
+}
+
+impl std::str::FromStr for ProtocolName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ProtocolName, String> {
+        let known = ProtocolName::ALL.map(ProtocolName::name);
+        let found = ProtocolName::ALL.into_iter().find(|protocol| protocol.name() == text);
+        found.ok_or_else(|| format!("protocol must be one of {}, got {text}", known.join(", ")))
+    }
+}

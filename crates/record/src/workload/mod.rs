@@ -1,0 +1,224 @@
+//! What a crowd does to a server.
+
+mod chat;
+mod rr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub use chat::{ChatWorkload, Pacing};
+pub use rr::RrWorkload;
+
+/// Most users of a local crowd that connect from one address; the following ones use the next address.
+pub const CONNECTIONS_PER_SOURCE: u32 = 10_000;
+
+/// Messages of each user in a run that is to be ended by its parent: more than a day of them.
+const COUNT_MAX: u32 = 100_000_000;
+
+/// What a crowd does to a server. Definition: `docs/reference/benchmark.md`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Workload {
+    /// Users in rooms.
+    Chat(ChatWorkload),
+    /// Requests, and a reply to each.
+    Rr(RrWorkload),
+}
+
+/// The kinds of workload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkloadKind {
+    /// Users in rooms: each message goes to all other users of its room.
+    #[default]
+    Chat,
+    /// Request/response: each request has one reply with the same bytes.
+    Rr,
+}
+
+impl WorkloadKind {
+    /// All kinds, in the order in which help lists them.
+    pub const ALL: [WorkloadKind; 2] = [WorkloadKind::Chat, WorkloadKind::Rr];
+
+    /// The name of one party, in the singular.
+    pub fn party_name(self) -> &'static str {
+        match self {
+            WorkloadKind::Chat => "room",
+            WorkloadKind::Rr => "connection",
+        }
+    }
+
+    /// Whether this is chat, whose records do not repeat it.
+    pub(crate) fn is_chat(&self) -> bool {
+        *self == WorkloadKind::Chat
+    }
+
+    /// Its name on the command line, in study files and in the catalog.
+    pub fn name(self) -> &'static str {
+        match self {
+            WorkloadKind::Chat => "chat",
+            WorkloadKind::Rr => "rr",
+        }
+    }
+}
+
+impl std::fmt::Display for WorkloadKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for WorkloadKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<WorkloadKind, String> {
+        let known = WorkloadKind::ALL.map(WorkloadKind::name);
+        let kind = WorkloadKind::ALL.into_iter().find(|kind| kind.name() == text);
+        kind.ok_or_else(|| format!("workload must be one of {}, got {text}", known.join(", ")))
+    }
+}
+
+impl Workload {
+    /// Its kind.
+    pub fn kind(&self) -> WorkloadKind {
+        match self {
+            Workload::Chat(_) => WorkloadKind::Chat,
+            Workload::Rr(_) => WorkloadKind::Rr,
+        }
+    }
+
+    /// Checks every number against its range.
+    ///
+    /// # Errors
+    /// The first number that is out of range.
+    pub fn check(&self) -> Result<(), WorkloadError> {
+        match self {
+            Workload::Chat(chat) => chat.check(),
+            Workload::Rr(rr) => rr.check(),
+        }
+    }
+
+    /// The rooms and users of workload `chat`; `None` for the others.
+    pub fn chat(&self) -> Option<&ChatWorkload> {
+        match self {
+            Workload::Chat(chat) => Some(chat),
+            Workload::Rr(_) => None,
+        }
+    }
+
+    /// Number of parties. A *party* keeps its accounts to itself: a room of `chat`, a connection of `rr`.
+    pub fn parties(&self) -> u32 {
+        match self {
+            Workload::Chat(chat) => chat.rooms,
+            Workload::Rr(rr) => rr.connections,
+        }
+    }
+
+    /// Number of the first party.
+    pub fn start(&self) -> u32 {
+        match self {
+            Workload::Chat(chat) => chat.start,
+            Workload::Rr(rr) => rr.start,
+        }
+    }
+
+    /// The same with these parties: `parties` of them, from number `start` on.
+    #[must_use]
+    pub fn with_parties(&self, start: u32, parties: u32) -> Workload {
+        match self {
+            Workload::Chat(chat) => Workload::Chat(ChatWorkload { start, rooms: parties, ..chat.clone() }),
+            Workload::Rr(rr) => Workload::Rr(RrWorkload { start, connections: parties, ..rr.clone() }),
+        }
+    }
+
+    /// The same without an end of its own: only its parent ends it, in a pause.
+    #[must_use]
+    pub fn endless(&self) -> Workload {
+        match self {
+            Workload::Chat(chat) => Workload::Chat(ChatWorkload { count: COUNT_MAX, ..chat.clone() }),
+            Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s: rr::SECONDS_MAX, ..rr.clone() }),
+        }
+    }
+
+    /// The same on a schedule fixed in advance, with so many messages or requests a second of each connection.
+    #[must_use]
+    pub fn with_rate(&self, per_s: f64) -> Workload {
+        match self {
+            Workload::Chat(chat) => Workload::Chat(ChatWorkload {
+                pacing: Pacing::Rate { per_user_per_s: per_s },
+                ..chat.clone()
+            }),
+            Workload::Rr(rr) => {
+                Workload::Rr(RrWorkload { rate_per_connection_per_s: Some(per_s), ..rr.clone() })
+            }
+        }
+    }
+
+    /// Messages or requests a second of each connection, on a schedule fixed in advance; `None` for other pacings.
+    pub fn rate_per_s(&self) -> Option<f64> {
+        match self {
+            Workload::Chat(ChatWorkload { pacing: Pacing::Rate { per_user_per_s }, .. }) => {
+                Some(*per_user_per_s)
+            }
+            Workload::Chat(_) => None,
+            Workload::Rr(rr) => rr.rate_per_connection_per_s,
+        }
+    }
+
+    /// Connections of the crowd to the server.
+    pub fn connections(&self) -> u64 {
+        match self {
+            Workload::Chat(chat) => chat.connections(),
+            Workload::Rr(rr) => rr.connections.into(),
+        }
+    }
+
+    /// Messages sent and received in a complete run; `None` if it ends by time.
+    pub fn messages_expected(&self) -> Option<u64> {
+        match self {
+            Workload::Chat(chat) => Some(chat.sent_expected() + chat.received_expected()),
+            Workload::Rr(_) => None,
+        }
+    }
+
+    /// The time after which nothing more is sent, seconds; `None` if it ends with a number of messages.
+    pub fn duration_s(&self) -> Option<f64> {
+        match self {
+            Workload::Chat(_) => None,
+            Workload::Rr(rr) => Some(rr.duration_s),
+        }
+    }
+}
+
+/// Why a workload cannot be: names the option, its range, and what was given.
+#[derive(Debug, Error, PartialEq)]
+#[error("{what} must be {range}, got {got}")]
+pub struct WorkloadError {
+    what: &'static str,
+    range: String,
+    got: String,
+}
+
+impl WorkloadError {
+    /// The axis of a study that is out of range.
+    pub fn axis(&self) -> &'static str {
+        match self.what {
+            "room count" => "rooms",
+            "user count" => "users",
+            "message count" => "count",
+            "message size" | "request size" => "size",
+            "connection count" => "connections",
+            other => other,
+        }
+    }
+}
+
+fn within(what: &'static str, least: u32, most: u32, got: u32) -> Result<(), WorkloadError> {
+    let inside = (least..=most).contains(&got);
+    inside.then_some(()).ok_or_else(|| out_of(what, &format!("{least}..={most}"), got))
+}
+
+fn out_of(what: &'static str, range: &str, got: impl ToString) -> WorkloadError {
+    WorkloadError { what, range: range.to_owned(), got: got.to_string() }
+}

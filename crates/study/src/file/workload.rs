@@ -1,0 +1,143 @@
+//! The table `[workload]` of a study file.
+
+use std::ops::Range;
+
+use klatch_record::{RrWorkload, Workload, WorkloadKind};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::source::{Source, StudyFileError};
+use super::{OneOrMany, StudyFile, Values};
+
+/// The workload. Defaults are those of `klatch run`.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WorkloadTable {
+    /// Kind of the workload: `chat` or `rr`.
+    #[serde(default)]
+    pub(crate) kind: WorkloadKind,
+    /// Number of rooms in all.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) rooms: Values<u32>,
+    /// Users in each room.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) users: Values<u32>,
+    /// Messages sent by each user.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) count: Values<u32>,
+    /// Workload `rr`: number of connections in all.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) connections: Values<u32>,
+    /// Workload `rr`: requests of a connection in flight.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) depth: Values<u32>,
+    /// Workload `rr`: time for which requests are sent, seconds.
+    #[schemars(with = "Option<OneOrMany<f64>>")]
+    pub(crate) duration: Values<f64>,
+    /// Length of the text of a message, or of a request, bytes.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) size: Values<u32>,
+    /// When a user sends a message.
+    #[schemars(with = "Option<OneOrMany<PacingName>>")]
+    pub(crate) pacing: Values<PacingName>,
+    /// Pacing `rounds`: messages by which a user may be ahead of the slowest other user.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) window: Values<u32>,
+    /// Pacing `rate`: messages or requests per second and connection.
+    #[schemars(with = "Option<OneOrMany<f64>>")]
+    pub(crate) rate: Values<f64>,
+    /// Shortest time between two messages of a user, seconds.
+    #[schemars(with = "Option<OneOrMany<f64>>")]
+    pub(crate) pause: Values<f64>,
+}
+
+impl std::fmt::Display for PacingName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            PacingName::Turns => "turns",
+            PacingName::Rounds => "rounds",
+            PacingName::Flood => "flood",
+            PacingName::Rate => "rate",
+        })
+    }
+}
+
+/// The names of the pacings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PacingName {
+    Turns,
+    Rounds,
+    Flood,
+    Rate,
+}
+
+impl WorkloadTable {
+    /// The workload before any axis is applied; `chat` is the one of `klatch run`.
+    pub(crate) fn base(&self, chat: &Workload) -> Workload {
+        match self.kind {
+            WorkloadKind::Chat => chat.clone(),
+            WorkloadKind::Rr => Workload::Rr(RrWorkload::default()),
+        }
+    }
+
+    /// The settings that only some kinds of workload have: name, position, and those kinds.
+    fn particular(&self) -> [(&'static str, Option<Range<usize>>, WorkloadKind); 9] {
+        fn span<T>(values: &Values<T>) -> Option<Range<usize>> {
+            values.as_ref().map(Spanned::span)
+        }
+        let (chat, rr) = (WorkloadKind::Chat, WorkloadKind::Rr);
+        [
+            ("rooms", span(&self.rooms), chat),
+            ("users", span(&self.users), chat),
+            ("count", span(&self.count), chat),
+            ("pacing", span(&self.pacing), chat),
+            ("window", span(&self.window), chat),
+            ("pause", span(&self.pause), chat),
+            ("connections", span(&self.connections), rr),
+            ("depth", span(&self.depth), rr),
+            ("duration", span(&self.duration), rr),
+        ]
+    }
+}
+
+/// Checks that the settings of the table belong together.
+pub(crate) fn check_workload(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
+    let kind = file.workload.kind;
+    for (name, span, owner) in file.workload.particular() {
+        if let Some(span) = span.filter(|_| owner != kind) {
+            return Err(
+                source.error_at(span, format!("{name} belongs to the workload {owner}, not to {kind}"))
+            );
+        }
+    }
+    match kind {
+        WorkloadKind::Chat => check_pacing(file, source),
+        WorkloadKind::Rr => Ok(()),
+    }
+}
+
+fn check_pacing(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
+    let pacings = file.workload.pacing.as_ref().map_or_else(Vec::new, |pacing| pacing.get_ref().0.clone());
+    if let Some(window) = file.workload.window.as_ref().filter(|_| !pacings.contains(&PacingName::Rounds)) {
+        return Err(source.error_at(window.span(), "window belongs to pacing rounds"));
+    }
+    let knee = file
+        .search
+        .as_ref()
+        .is_some_and(|search| matches!(search.get_ref(), crate::search::Search::Knee { .. }));
+    let pause = file.workload.pause.as_ref().filter(|_| knee);
+    if let Some(pause) = pause.filter(|pause| pause.get_ref().0.iter().any(|pause_s| *pause_s != 0.0)) {
+        let message = "pause cannot be combined with a knee, whose schedules are fixed in advance";
+        return Err(source.error_at(pause.span(), message));
+    }
+    match (&file.workload.rate, pacings.contains(&PacingName::Rate)) {
+        (Some(rate), false) => Err(source.error_at(rate.span(), "rate belongs to pacing rate")),
+        (None, true) if !knee => {
+            let span = file.workload.pacing.as_ref().map_or(0..0, Spanned::span);
+            Err(source.error_at(span, "pacing rate needs a rate: messages a second of each user"))
+        }
+        _ => Ok(()),
+    }
+}
