@@ -1,5 +1,6 @@
-// Command go-goroutines is Klatch's chat server in Go: for each connection a goroutine that reads and one that writes,
-// one write call for each delivery. The contract is docs/reference/protocol.md.
+// Command go-goroutines is Klatch's server in Go. For workload chat each connection has a goroutine that reads and one
+// that writes, with one write call for each delivery. For workload rr it has one goroutine. The contract is
+// docs/reference/protocol.md.
 //
 // Build it with `go build -buildvcs=false -o ../../target/go-goroutines .`
 package main
@@ -20,7 +21,7 @@ import (
 const (
 	program = "go-goroutines"
 	model   = "goroutines"
-	class   = "classic"
+	class   = "classic" // of workload chat; rr has none
 	// version is Klatch's.
 	version = "0.1.0"
 )
@@ -56,8 +57,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // readyLine returns the line that announces that connections are accepted.
 func readyLine(options *options, address *net.TCPAddr, pid int) string {
+	class, suffix := class, " ("+class+")"
+	if options.workload == workloadRR {
+		class, suffix = "", ""
+	}
 	if !options.json {
-		return fmt.Sprintf("ready: %s (%s) on %s, pid %d", model, class, address, pid)
+		return fmt.Sprintf("ready: %s%s on %s, pid %d", model, suffix, address, pid)
 	}
 	line, err := json.Marshal(struct {
 		Event   string `json:"event"`
@@ -65,7 +70,7 @@ func readyLine(options *options, address *net.TCPAddr, pid int) string {
 		Port    int    `json:"port"`
 		PID     int    `json:"pid"`
 		Model   string `json:"model"`
-		Class   string `json:"class"`
+		Class   string `json:"class,omitempty"`
 		Version string `json:"version"`
 		Runtime string `json:"runtime"`
 	}{"ready", address.IP.String(), address.Port, pid, model, class, version, runtime.Version()})

@@ -113,6 +113,8 @@ func TestInvalidOptionsAreReported(t *testing.T) {
 		{"--registration-timeout 0", "must be 1..=86400"},
 		{"--half-open-max many", "must be 1..=1048576"},
 		{"--model threads", "flag provided but not defined: -model; try --help"},
+		{"--workload ftp", `"ftp" for flag -workload: must be chat or rr; try --help`},
+		{"--workload rr --coalesce", "flag provided but not defined: -coalesce; try --help"},
 		{"--json now", `unexpected argument "now"; try --help`},
 	} {
 		var stdout, stderr bytes.Buffer
@@ -137,6 +139,34 @@ func TestReadyLineAsText(t *testing.T) {
 	if got := readyLine(&options{}, address, 7); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+}
+
+func TestReadyLineOfTheEchoServiceHasNoClass(t *testing.T) {
+	address := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 6667}
+	for _, test := range []struct {
+		json bool
+		want string
+	}{
+		{false, "ready: goroutines on 127.0.0.1:6667, pid 7"},
+		{true, `{"event":"ready","host":"127.0.0.1","port":6667,"pid":7,"model":"goroutines","version":"` + version +
+			`","runtime":"` + runtime.Version() + `"}`},
+	} {
+		if got := readyLine(&options{workload: workloadRR, json: test.json}, address, 7); got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
+		}
+	}
+}
+
+func TestEchoIsServedAsAProcess(t *testing.T) {
+	process, line, _ := spawn(t, "100", "--workload", "rr", "--listen", "127.0.0.1:0")
+	address, _, _ := strings.Cut(strings.TrimPrefix(line, "ready: goroutines on "), ",")
+	c := dial(t, address)
+	c.echo([]byte("\r\n\x00\xff"))
+	_ = process.Process.Signal(syscall.SIGTERM)
+	if err := process.Wait(); err != nil {
+		t.Error(err)
+	}
+	c.expectEnd()
 }
 
 func TestVersionIsThatOfTheWorkspace(t *testing.T) {

@@ -11,11 +11,13 @@ import (
 	"time"
 )
 
-const usage = `Klatch's chat server in Go: two goroutines a connection, one write a delivery (class classic).
+const usage = `Klatch's server in Go. Workload chat: two goroutines a connection, one write a delivery (class classic).
+Workload rr: one goroutine a connection, which echoes all bytes (RFC 862).
 
 Usage: go-goroutines [OPTIONS]
 
 Options:
+      --workload chat|rr              IRC, or an echo of all bytes [default: chat]
       --listen HOST:PORT              Address to listen on; port 0 takes a free one [default: 127.0.0.1:6667]
       --sendq BYTES                   Most bytes in the send queue of a connection; beyond them it is closed
                                       [default: 1048576]
@@ -27,7 +29,16 @@ Options:
       --help                          Print this help
 `
 
+// workload is what the server does with the bytes of its connections.
+type workload string
+
+const (
+	workloadChat workload = "chat"
+	workloadRR   workload = "rr"
+)
+
 type options struct {
+	workload            workload
 	listen              string
 	sendqBytes          int
 	nodelay             bool
@@ -39,12 +50,20 @@ type options struct {
 
 // parseOptions parses the command line. The error is flag.ErrHelp for --help.
 func parseOptions(args []string) (*options, error) {
-	parsed := options{listen: "127.0.0.1:6667", sendqBytes: 1 << 20, nodelay: true, halfOpenMax: 4096}
+	parsed := options{workload: workloadChat, listen: "127.0.0.1:6667", sendqBytes: 1 << 20, nodelay: true}
+	parsed.halfOpenMax = 4096
 	parsed.loops = runtime.GOMAXPROCS(0)
 	timeout := 30
 	flags := flag.NewFlagSet(program, flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
+	flags.Func("workload", "", func(value string) error {
+		parsed.workload = workload(value)
+		if parsed.workload != workloadChat && parsed.workload != workloadRR {
+			return errors.New("must be chat or rr")
+		}
+		return nil
+	})
 	flags.Func("listen", "", func(value string) error {
 		parsed.listen = value
 		return checkAddress(value)

@@ -85,6 +85,11 @@ func (s *server) run() {
 }
 
 func (s *server) admit(conn *net.TCPConn) {
+	_ = conn.SetNoDelay(s.options.nodelay) // fails only if the connection is broken, which the reader detects
+	if s.options.workload == workloadRR {
+		go echo(conn)
+		return
+	}
 	if s.halfOpen.Load() >= int64(s.options.halfOpenMax) {
 		go func() {
 			_, _ = io.WriteString(conn, "ERROR :Too many unregistered connections\r\n")
@@ -93,7 +98,6 @@ func (s *server) admit(conn *net.TCPConn) {
 		return
 	}
 	s.halfOpen.Add(1)
-	_ = conn.SetNoDelay(s.options.nodelay) // fails only if the connection is broken, which the reader detects
 	host := conn.RemoteAddr().(*net.TCPAddr).IP.String()
 	c := &connection{server: s, conn: conn, queue: newQueue(s.options.sendqBytes)}
 	c.session = s.state.OpenSession(host, c)

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Klatch's chat server in Node: one event loop, one write call for each delivery. The contract is docs/reference/protocol.md.
+// Klatch's server in Node: one event loop. Workload chat has one write call for each delivery, and workload rr one for each
+// read. The contract is docs/reference/protocol.md.
 
 import { parseOptions, PROGRAM, StartupError, USAGE } from './options.js';
 import { readyLine } from './ready.js';

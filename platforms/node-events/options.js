@@ -4,11 +4,16 @@ import { parseArgs } from 'node:util';
 
 export const PROGRAM = 'node-events';
 
-export const USAGE = `Klatch's chat server in Node: one event loop, one write for each delivery (class classic).
+// What the server does with the bytes of its connections.
+const WORKLOADS = ['chat', 'rr'];
+
+export const USAGE = `Klatch's server in Node: one event loop. Workload chat: one write for each delivery (class classic).
+Workload rr: an echo of all bytes (RFC 862).
 
 Usage: node main.js [OPTIONS]
 
 Options:
+      --workload chat|rr              IRC, or an echo of all bytes [default: chat]
       --listen HOST:PORT              Address to listen on; port 0 takes a free one [default: 127.0.0.1:6667]
       --sendq BYTES                   Most bytes in the send queue of a connection; beyond them it is closed
                                       [default: 1048576]
@@ -23,6 +28,7 @@ Options:
 export class StartupError extends Error {}
 
 const OPTIONS = {
+  workload: { type: 'string' },
   listen: { type: 'string' },
   sendq: { type: 'string' },
   nodelay: { type: 'string' },
@@ -32,13 +38,14 @@ const OPTIONS = {
   help: { type: 'boolean' },
 };
 
-// Returns { help, json, host, port, sendqBytes, nodelay, registrationTimeoutMs, halfOpenMax }; throws StartupError.
+// Returns { help, json, workload, host, port, sendqBytes, nodelay, registrationTimeoutMs, halfOpenMax }; throws StartupError.
 export function parseOptions(args) {
   const values = parse(args);
   const { host, port } = address(values.listen ?? '127.0.0.1:6667');
   return {
     help: values.help ?? false,
     json: values.json ?? false,
+    workload: workload(values.workload ?? 'chat'),
     host,
     port,
     sendqBytes: number(values, 'sendq', 4096, 1 << 30, 1 << 20),
@@ -54,6 +61,13 @@ function parse(args) {
   } catch (error) {
     throw new StartupError(`${error.message.split('. ')[0]}; try --help`);
   }
+}
+
+function workload(name) {
+  if (!WORKLOADS.includes(name)) {
+    throw new StartupError(`--workload must be ${WORKLOADS.join(' or ')}, got ${name}; try --help`);
+  }
+  return name;
 }
 
 function address(listen) {

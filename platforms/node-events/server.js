@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import { ServerState } from './chat/state.js';
 import { Connection, LINGER_MS } from './connection.js';
+import { echo } from './echo.js';
 import { PROGRAM, StartupError } from './options.js';
 import { VERSION } from './ready.js';
 
@@ -14,6 +15,17 @@ const OWN_FILES = 40;
 
 // Listens as configured. Resolves to the net.Server; rejects with StartupError. log receives later errors.
 export function serve(options, log) {
+  const server = net.createServer({ allowHalfOpen: true, noDelay: options.nodelay });
+  server.on('connection', options.workload === 'rr' ? echo : chat(options));
+  limitConnections(server, log);
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(new StartupError(explain(error, options))));
+    server.listen({ host: options.host, port: options.port, backlog: BACKLOG }, () => resolve(server));
+  });
+}
+
+// Returns the handler of new connections to a chat server.
+function chat(options) {
   const state = new ServerState({
     name: 'klatch.localhost',
     version: `klatch-${VERSION}`,
@@ -21,9 +33,8 @@ export function serve(options, log) {
     network: 'Klatch',
     motd: ['Come in and talk.'],
   });
-  const server = net.createServer({ allowHalfOpen: true, noDelay: options.nodelay });
   let halfOpen = 0; // connections that have not registered
-  server.on('connection', (socket) => {
+  return (socket) => {
     if (halfOpen >= options.halfOpenMax) {
       rejectConnection(socket);
       return;
@@ -32,12 +43,7 @@ export function serve(options, log) {
     new Connection(socket, state, options, () => {
       halfOpen -= 1;
     });
-  });
-  limitConnections(server, log);
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(new StartupError(explain(error, options))));
-    server.listen({ host: options.host, port: options.port, backlog: BACKLOG }, () => resolve(server));
-  });
+  };
 }
 
 function rejectConnection(socket) {

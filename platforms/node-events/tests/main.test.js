@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import net from 'node:net';
 import readline from 'node:readline';
+import { buffer } from 'node:stream/consumers';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { USAGE } from '../options.js';
@@ -75,6 +77,8 @@ test('invalid options are reported', { timeout: 120_000 }, async () => {
     [['--nodelay', 'no'], '--nodelay must be true or false, got no; try --help'],
     [['--registration-timeout', '0'], '--registration-timeout must be 1..=86400, got 0'],
     [['--half-open-max', 'many'], '--half-open-max must be 1..=1048576, got many'],
+    [['--workload', 'ftp'], '--workload must be chat or rr, got ftp; try --help'],
+    [['--workload', 'rr', '--coalesce'], "Unknown option '--coalesce'; try --help"],
     [['--sendq'], "Option '--sendq <value>' argument missing; try --help"],
     [['--model', 'threads'], "Unknown option '--model'; try --help"],
     [['now'], "Unexpected argument 'now'"],
@@ -96,6 +100,31 @@ test('help is printed', () => {
 test('the ready line as text', () => {
   const line = readyLine({ json: false }, { address: '::1', family: 'IPv6', port: 6667 }, 7);
   assert.equal(line, 'ready: events (classic) on [::1]:6667, pid 7');
+});
+
+test('the ready line of the echo service has no class', () => {
+  const address = { address: '127.0.0.1', family: 'IPv4', port: 6667 };
+  assert.equal(readyLine({ json: false, workload: 'rr' }, address, 7), 'ready: events on 127.0.0.1:6667, pid 7');
+  assert.deepEqual(JSON.parse(readyLine({ json: true, workload: 'rr' }, address, 7)), {
+    event: 'ready',
+    host: '127.0.0.1',
+    port: 6667,
+    pid: 7,
+    model: 'events',
+    version: VERSION,
+    runtime: process.version,
+  });
+});
+
+test('the echo service is served as a process', { timeout: 120_000 }, async () => {
+  const { child, ready } = await start(200, '--workload', 'rr');
+  const port = Number(/^ready: events on 127\.0\.0\.1:(\d+), pid \d+$/.exec(ready)[1]);
+  const bytes = Buffer.from([13, 10, 0, 255]);
+  const client = net.connect({ port, host: '127.0.0.1' });
+  client.end(bytes);
+  assert.deepEqual(await buffer(client), bytes);
+  child.kill();
+  assert.deepEqual(await once(child, 'close'), [0, null]);
 });
 
 test('the version is that of the workspace', () => {

@@ -33,15 +33,15 @@ class ArchitectureTest {
 
   @Test
   void upwardAndMutualDependenciesAreDetected() {
-    String document = "```java-packages\n1 low: high\n2 high: low peer\n2 peer:\n```";
+    String document = "```java-packages\n1 low: high\n1b high: low peer\n1b peer: low\n```";
     assertEquals(List.of("high -> peer", "low -> high"), PackageGraph.parse(document).upward());
   }
 
   @Test
-  void chatUsesNoInputOrOutput() {
+  void servicesUseNoInputOrOutput() {
     noClasses()
         .that()
-        .resideInAPackage("org.klatch.chat")
+        .resideInAnyPackage("org.klatch.service", "org.klatch.chat", "org.klatch.exchange")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("java.net..", "java.io..", "java.nio.channels..", "java.nio.file..")

@@ -16,14 +16,14 @@ import java.util.stream.Stream;
 /**
  * The dependencies between the packages below {@code org.klatch}.
  *
- * @param floors floor by package; empty for a graph of sources
+ * @param floors floor by package, such as 1 or 1b, which is above 1; empty for a graph of sources
  * @param dependencies direct dependencies by package
  */
 record PackageGraph(
-    Map<String, Integer> floors, NavigableMap<String, NavigableSet<String>> dependencies) {
+    Map<String, String> floors, NavigableMap<String, NavigableSet<String>> dependencies) {
   private static final Pattern BLOCK =
       Pattern.compile("```java-packages\n(.*?)```", Pattern.DOTALL);
-  private static final Pattern LINE = Pattern.compile("(\\d+) (\\w+):((?: \\w+)*)");
+  private static final Pattern LINE = Pattern.compile("(\\d[a-z]?) (\\w+):((?: \\w+)*)");
   private static final Pattern PACKAGE = Pattern.compile("^package org\\.klatch\\.(\\w+);");
   private static final Pattern USE = Pattern.compile("\\borg\\.klatch\\.([a-z]+)\\.[A-Z*]");
 
@@ -37,7 +37,7 @@ record PackageGraph(
     for (String line : block.group(1).split("\n", -1)) {
       Matcher parts = LINE.matcher(line);
       if (parts.matches()) {
-        graph.floors.put(parts.group(2), Integer.parseInt(parts.group(1)));
+        graph.floors.put(parts.group(2), parts.group(1));
         NavigableSet<String> dependencies = graph.dependenciesOf(parts.group(2));
         Stream.of(parts.group(3).split(" ", -1))
             .filter(name -> !name.isEmpty())
@@ -66,12 +66,17 @@ record PackageGraph(
   List<String> upward() {
     return dependencies.entrySet().stream()
         .flatMap(entry -> entry.getValue().stream().map(to -> entry.getKey() + " -> " + to))
-        .filter(edge -> floor(edge.split(" -> ", -1)[1]) >= floor(edge.split(" -> ", -1)[0]))
+        .filter(edge -> isUpward(edge.split(" -> ", -1)))
         .toList();
   }
 
-  private int floor(String name) {
-    return floors.getOrDefault(name, Integer.MAX_VALUE);
+  private boolean isUpward(String[] edge) {
+    return floor(edge[1]).compareTo(floor(edge[0])) >= 0;
+  }
+
+  /** Returns the floor; one above all for a package that the document does not list. */
+  private String floor(String name) {
+    return floors.getOrDefault(name, "none");
   }
 
   private void add(String source) {

@@ -4,6 +4,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.locks.ReentrantLock;
+import org.klatch.service.ConnectionHandler;
+import org.klatch.service.Outbox;
+import org.klatch.service.Service;
 
 /**
  * The sessions and rooms of one server.
@@ -12,7 +15,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * changed under {@link #lock}; a thread that needs both takes this one first. The locks are not
  * monitors, because up to JDK 23 a virtual thread that waits for a monitor pins its carrier.
  */
-public final class ServerState {
+public final class ServerState implements Service {
   final Identity identity;
   final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Session> sessions = new ConcurrentHashMap<>(); // by folded nick
@@ -32,6 +35,22 @@ public final class ServerState {
    */
   public Session openSession(String host, Outbox outbox) {
     return new Session(this, host, outbox);
+  }
+
+  @Override
+  public ConnectionHandler open(String host, Outbox outbox, int bufferBytes) {
+    return new ChatHandler(this, host, outbox, bufferBytes);
+  }
+
+  /** Returns false: a room sends to its members from the threads of other connections. */
+  @Override
+  public boolean repliesOnly() {
+    return false;
+  }
+
+  @Override
+  public byte[] closingLine(String reason) {
+    return LineEncoder.encode("ERROR :Closing link: (" + reason + ")");
   }
 
   /** Returns the registered session with this nick, compared case-insensitively, or null. */

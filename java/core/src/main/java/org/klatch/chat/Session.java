@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.TreeMap;
+import org.klatch.service.Outbox;
 
 /**
  * The protocol state of one connection. One thread at a time calls its methods. Fields that other
@@ -90,7 +91,7 @@ public final class Session {
     } finally {
       state.lock.unlock();
     }
-    send(LineEncoder.encode("ERROR :Closing link: (" + reason + ")"));
+    send(state.closingLine(reason));
     outbox.close();
   }
 

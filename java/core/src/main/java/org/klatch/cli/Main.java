@@ -9,11 +9,11 @@ public final class Main {
 
   private static final String HELP =
       """
-      Klatch: a chat-room benchmark. The classic server and crowd in Java.
+      Klatch: a chat-room benchmark. The servers and the classic crowd in Java.
 
       usage: %s COMMAND [OPTIONS]
 
-        serve      run an IRC server for crowds and other IRC clients
+        serve      run an IRC server for crowds and other IRC clients, or an echo server
         crowd      connect simulated users to a server, and check every delivery
 
       COMMAND --help prints the options of a command; --version prints the version.

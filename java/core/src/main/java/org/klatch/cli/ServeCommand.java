@@ -1,12 +1,8 @@
 package org.klatch.cli;
 
 import java.io.IOException;
-import java.time.LocalDate;
-import java.time.ZoneId;
 import java.util.List;
 import java.util.Set;
-import org.klatch.chat.Identity;
-import org.klatch.chat.ServerState;
 import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
@@ -18,7 +14,8 @@ final class ServeCommand {
       """
       usage: %s serve [OPTIONS]
 
-      Runs an IRC server until SIGTERM or SIGINT. Options take one dash or two:
+      Runs a server until SIGTERM or SIGINT: IRC (workload chat) or echo (workload rr).
+      Options take one dash or two:
 
       """;
 
@@ -26,6 +23,9 @@ final class ServeCommand {
     Arguments arguments = new Arguments(args, Set.of("json", "yield", "coalesce", "help"));
     Models models = new Models();
     String name = arguments.text("model", "MODEL", "threads", models.describe());
+    String workloadName =
+        arguments.text(
+            "workload", Workload.names("|"), "chat", "IRC, or an echo of all bytes (RFC 862)");
     String listen =
         arguments.text(
             "listen",
@@ -60,6 +60,8 @@ final class ServeCommand {
       return 0;
     }
     arguments.finish();
+    Workload workload = Workload.find(workloadName);
+    workload.rejectOptionsOfOthers(arguments);
     Model model = models.find(name);
     models.rejectUnsupportedKnobs(model, arguments, "yield", "loops", "coalesce");
     String host = hostOf(listen);
@@ -67,8 +69,9 @@ final class ServeCommand {
         new Options(
             host, portOf(listen), nodelay, yield, loops, coalesce, sendq, timeout, halfOpen);
     try {
-      Server server = model.listen(options, state(), System.err::println);
-      ready(json, host, server.port(), name, model.classWith(options));
+      Server server = model.listen(options, workload.newService().get(), System.err::println);
+      String kind = workload.hasClasses() ? model.classWith(options) : null;
+      ready(json, host, server.port(), name, kind);
       server.run();
     } catch (IOException e) {
       throw new StartupException(
@@ -77,34 +80,30 @@ final class ServeCommand {
     return 0;
   }
 
-  private static ServerState state() {
-    return new ServerState(
-        new Identity(
-            "klatch.localhost",
-            "klatch-" + Version.get(),
-            LocalDate.now(ZoneId.systemDefault()).toString(),
-            "Klatch",
-            "Come in and talk."));
-  }
-
-  /** Prints the ready line. The listener is bound, so the kernel already completes connections. */
+  /**
+   * Prints the ready line. The listener is bound, so the kernel already completes connections.
+   *
+   * @param kind the class of the server; null for a workload without classes
+   */
   private static void ready(boolean json, String host, int port, String model, String kind) {
     long pid = ProcessHandle.current().pid();
     if (!json) {
-      System.out.printf("ready: %s (%s) on %s:%d, pid %d%n", model, kind, host, port, pid);
+      String what = kind == null ? model : model + " (" + kind + ")";
+      System.out.printf("ready: %s on %s:%d, pid %d%n", what, host, port, pid);
       return;
     }
     String runtime = System.getProperty("java.vm.name") + " " + Runtime.version();
-    System.out.println(
+    Json line =
         new Json()
             .put("event", "ready")
             .put("host", host)
             .put("port", port)
             .put("pid", pid)
-            .put("model", model)
-            .put("class", kind)
-            .put("version", Version.get())
-            .put("runtime", runtime));
+            .put("model", model);
+    if (kind != null) {
+      line.put("class", kind);
+    }
+    System.out.println(line.put("version", Version.get()).put("runtime", runtime));
   }
 
   private static String hostOf(String listen) throws StartupException {

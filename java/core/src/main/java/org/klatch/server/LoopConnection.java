@@ -6,9 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.klatch.chat.Framer;
-import org.klatch.chat.ServerState;
-import org.klatch.chat.Session;
+import org.klatch.service.ConnectionHandler;
+import org.klatch.service.Service;
 
 /** A connection of an event loop. Methods are for its loop only, unless documented otherwise. */
 final class LoopConnection implements AdmissionControl.Connection {
@@ -19,29 +18,28 @@ final class LoopConnection implements AdmissionControl.Connection {
   private final AdmissionControl admission;
   private final SocketChannel channel;
   private final LoopSendQueue sendQueue;
-  private final Session session;
-  private final Framer framer = new Framer(2 * Framer.MAX_LINE);
+  private final Service service;
+  private final ConnectionHandler handler;
+  private final Runnable onHandled = this::onHandled;
   private final AtomicBoolean dirty = new AtomicBoolean();
   private volatile boolean expired;
   private SelectionKey key; // null until registered with the selector
   private boolean registered;
-  private boolean closing; // the session has ended; its last lines are being sent
+  private boolean closing; // the last lines are being sent
   private boolean inputEnded;
   private boolean outputEnded;
   private boolean removed;
 
   /** Creates a connection that is not yet in the loop. Callable from any thread. */
   LoopConnection(
-      Socket socket,
-      Options options,
-      ServerState state,
-      AdmissionControl admission,
-      EventLoop loop) {
+      Socket socket, Options options, Service service, AdmissionControl admission, EventLoop loop) {
     this.loop = loop;
     this.admission = admission;
+    this.service = service;
     channel = socket.getChannel();
     sendQueue = new LoopSendQueue(channel, options, this::markDirty);
-    session = state.openSession(socket.getInetAddress().getHostAddress(), sendQueue);
+    handler = service.open(socket.getInetAddress().getHostAddress(), sendQueue, 0);
+    registered = handler.registered();
   }
 
   /** Makes its loop service this connection. Callable from any thread. */
@@ -55,6 +53,11 @@ final class LoopConnection implements AdmissionControl.Connection {
   public void expire() {
     expired = true;
     markDirty();
+  }
+
+  /** Whether the half-open limits do not apply to it. */
+  boolean registered() {
+    return registered;
   }
 
   boolean removed() {
@@ -97,7 +100,7 @@ final class LoopConnection implements AdmissionControl.Connection {
   }
 
   private void endIfRequired() {
-    if (expired && !session.registered()) {
+    if (expired && !registered) {
       end("Registration timed out");
     } else if (sendQueue.state() == LoopSendQueue.State.OVERFLOWED) {
       end("SendQ exceeded");
@@ -123,7 +126,9 @@ final class LoopConnection implements AdmissionControl.Connection {
         loop.beginClosing(this);
       }
     }
-    int ops = (inputEnded ? 0 : SelectionKey.OP_READ) | (empty ? 0 : SelectionKey.OP_WRITE);
+    // While a reply is unsent, further requests stay in the kernel, so the queue is bounded.
+    boolean reading = !inputEnded && (empty || !service.repliesOnly());
+    int ops = (reading ? SelectionKey.OP_READ : 0) | (empty ? 0 : SelectionKey.OP_WRITE);
     if (ops != key.interestOps()) {
       key.interestOps(ops);
     }
@@ -144,33 +149,22 @@ final class LoopConnection implements AdmissionControl.Connection {
       markDirty();
     } else if (!closing) {
       buffer.flip();
-      handleInput(buffer);
-    }
-  }
-
-  private void handleInput(ByteBuffer input) {
-    while (input.hasRemaining()) {
-      int at = framer.fillAt();
-      int count = Math.min(input.remaining(), framer.buffer().length - at);
-      input.get(framer.buffer(), at, count);
-      framer.filled(count);
-      Framer.Event event;
-      while ((event = framer.next()) != Framer.Event.NONE) {
-        if (!session.handle(event, framer)) {
-          end("Quit"); // no effect: the session has ended itself
-          return;
-        }
-        if (!registered && session.registered()) {
-          registered = true;
-          admission.release(this);
-        }
+      if (!handler.feed(buffer, onHandled)) {
+        end("Quit"); // no effect on the handler, which has ended itself
       }
     }
   }
 
+  private void onHandled() {
+    if (!registered && handler.registered()) {
+      registered = true;
+      admission.release(this);
+    }
+  }
+
   private void end(String reason) {
-    session.end(reason); // no effect the second time
-    sendQueue.endIfOverflowed(Rejection.closingLine(reason));
+    handler.end(reason); // no effect the second time
+    sendQueue.endIfOverflowed(service.closingLine(reason));
     if (!closing) {
       closing = true;
       admission.release(this);
@@ -179,7 +173,7 @@ final class LoopConnection implements AdmissionControl.Connection {
   }
 
   private void lose(String reason) {
-    session.end(reason);
+    handler.end(reason);
     remove();
   }
 

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
-import org.klatch.chat.Outbox;
+import org.klatch.service.Outbox;
 
 /**
  * The send queue of an event loop's connection. Any loop may add lines. Without coalescing, the
@@ -70,6 +70,31 @@ final class LoopSendQueue implements Outbox {
     }
   }
 
+  /** Writes the reply without a copy. Queues only what a blocked socket does not accept. */
+  @Override
+  public synchronized void reply(ByteBuffer bytes) {
+    if (closed || state != State.OPEN) {
+      return;
+    }
+    try {
+      if (lines.isEmpty()) {
+        channel.write(bytes);
+      }
+    } catch (IOException e) {
+      fail();
+    }
+    if (state == State.OPEN && bytes.hasRemaining()) {
+      byte[] rest = new byte[bytes.remaining()];
+      bytes.get(rest);
+      lines.add(rest);
+      queuedBytes += rest.length;
+      writeBlocked = true;
+    }
+    if (queuedBytes > 0 || state != State.OPEN) {
+      markDirty.run();
+    }
+  }
+
   @Override
   public synchronized void close() {
     closed |= state != State.OVERFLOWED;
@@ -127,10 +152,14 @@ final class LoopSendQueue implements Outbox {
         consume(accepted);
       }
     } catch (IOException e) {
-      state = State.BROKEN;
-      lines.clear();
-      written = queuedBytes = 0;
+      fail();
     }
+  }
+
+  private void fail() {
+    state = State.BROKEN;
+    lines.clear();
+    written = queuedBytes = 0;
   }
 
   /** Fills the buffer for one write: with one line, or when coalescing with all that fit. */

@@ -3,7 +3,7 @@ package org.klatch.server;
 import java.io.IOException;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.klatch.chat.ServerState;
+import org.klatch.service.Service;
 
 /** A concurrency model of the server. {@link java.util.ServiceLoader} lists the models of a jar. */
 public interface Model {
@@ -26,8 +26,9 @@ public interface Model {
   /**
    * Creates a server that listens.
    *
+   * @param service handles the input of its connections
    * @param log receives a line for each error
    * @throws IOException if the address cannot be bound
    */
-  Server listen(Options options, ServerState state, Consumer<String> log) throws IOException;
+  Server listen(Options options, Service service, Consumer<String> log) throws IOException;
 }

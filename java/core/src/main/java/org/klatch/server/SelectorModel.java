@@ -3,7 +3,7 @@ package org.klatch.server;
 import java.io.IOException;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.klatch.chat.ServerState;
+import org.klatch.service.Service;
 
 /** The model {@code selector}: event loops over NIO selectors. */
 public final class SelectorModel implements Model {
@@ -23,8 +23,7 @@ public final class SelectorModel implements Model {
   }
 
   @Override
-  public Server listen(Options options, ServerState state, Consumer<String> log)
-      throws IOException {
-    return new SelectorServer(options, state, log);
+  public Server listen(Options options, Service service, Consumer<String> log) throws IOException {
+    return new SelectorServer(options, service, log);
   }
 }

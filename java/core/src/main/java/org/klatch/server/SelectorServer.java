@@ -6,12 +6,12 @@ import java.nio.channels.ServerSocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import org.klatch.chat.ServerState;
+import org.klatch.service.Service;
 
 /** Event loops, each on its own thread; connections are assigned to them in turn. */
 final class SelectorServer implements Server {
   private final Options options;
-  private final ServerState state;
+  private final Service service;
   private final Acceptor acceptor;
   private final List<EventLoop> loops = new ArrayList<>();
   private int accepted;
@@ -22,9 +22,9 @@ final class SelectorServer implements Server {
    * @param log receives a line for each error
    * @throws IOException if the address cannot be bound
    */
-  SelectorServer(Options options, ServerState state, Consumer<String> log) throws IOException {
+  SelectorServer(Options options, Service service, Consumer<String> log) throws IOException {
     this.options = options;
-    this.state = state;
+    this.service = service;
     acceptor = new Acceptor(ServerSocketChannel.open().socket(), options, log);
     for (int i = 0; i < options.loops(); i++) {
       loops.add(new EventLoop());
@@ -55,11 +55,11 @@ final class SelectorServer implements Server {
 
   private void admit(Socket socket) {
     EventLoop loop = loops.get(accepted++ % loops.size());
-    var connection = new LoopConnection(socket, options, state, acceptor.admission(), loop);
-    if (acceptor.admission().admit(connection)) {
+    var connection = new LoopConnection(socket, options, service, acceptor.admission(), loop);
+    if (connection.registered() || acceptor.admission().admit(connection)) {
       connection.markDirty();
     } else {
-      Rejection.reject(socket, Rejection.TOO_MANY);
+      Rejection.reject(socket, service.closingLine(Rejection.TOO_MANY));
     }
   }
 

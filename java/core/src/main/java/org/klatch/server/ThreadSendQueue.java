@@ -5,7 +5,7 @@ import java.io.OutputStream;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import org.klatch.chat.Outbox;
+import org.klatch.service.Outbox;
 
 /**
  * The send queue of a connection with a sender thread, which does one blocking write for each line.

@@ -4,9 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
 import java.util.concurrent.ThreadFactory;
-import org.klatch.chat.Framer;
-import org.klatch.chat.ServerState;
-import org.klatch.chat.Session;
+import org.klatch.service.ConnectionHandler;
+import org.klatch.service.Service;
 
 /** A connection with a receiver thread and a sender thread. */
 final class ThreadedConnection implements AdmissionControl.Connection {
@@ -16,25 +15,28 @@ final class ThreadedConnection implements AdmissionControl.Connection {
   private final Socket socket;
   private final Options options;
   private final ThreadSendQueue queue;
-  private final Session session;
+  private final Service service;
+  private final ConnectionHandler handler;
   private final AdmissionControl admission;
   private final Thread receiver;
   private final Thread sender;
   private volatile boolean expired;
+  private boolean registered; // used by the receiver only
 
   ThreadedConnection(
       Socket socket,
       Options options,
-      ServerState state,
+      Service service,
       AdmissionControl admission,
       ThreadFactory threads) {
     this.socket = socket;
     this.options = options;
+    this.service = service;
     this.admission = admission;
     String host = socket.getInetAddress().getHostAddress();
     String peer = host + ":" + socket.getPort();
     queue = new ThreadSendQueue(options.sendqBytes(), options.yield(), this::stopReading);
-    session = state.openSession(host, queue);
+    handler = service.open(host, queue, BUFFER_BYTES);
     receiver = threads.newThread(this::receive);
     receiver.setName("receiver " + peer);
     sender = threads.newThread(this::send);
@@ -51,7 +53,8 @@ final class ThreadedConnection implements AdmissionControl.Connection {
       sender.start();
       receiver.start();
     } catch (OutOfMemoryError noThread) {
-      Rejection.reject(socket, "Out of threads");
+      admission.release(this);
+      Rejection.reject(socket, service.closingLine("Out of threads"));
       queue.close(); // ends the sender if it has started
       throw noThread;
     }
@@ -77,37 +80,36 @@ final class ThreadedConnection implements AdmissionControl.Connection {
       } else if (queue.overflowed()) {
         reason = "SendQ exceeded";
       }
-      session.end(reason);
-      queue.endIfOverflowed(Rejection.closingLine(reason));
+      handler.end(reason);
+      queue.endIfOverflowed(service.closingLine(reason));
       finish();
     }
   }
 
-  /** Reads and handles input until the connection or the session ends. */
+  /** Reads and handles input until the connection ends. */
   private void read() throws IOException {
     InputStream in = socket.getInputStream();
-    Framer framer = new Framer(BUFFER_BYTES);
-    boolean registered = false;
+    Runnable onHandled = this::onHandled;
+    byte[] buffer = handler.buffer();
     while (true) {
-      int at = framer.fillAt();
-      int count = in.read(framer.buffer(), at, framer.buffer().length - at);
+      int at = handler.fillAt();
+      int count = in.read(buffer, at, buffer.length - at);
       if (count < 0 || expired || queue.overflowed()) {
         return;
       }
-      framer.filled(count);
-      Framer.Event event;
-      while ((event = framer.next()) != Framer.Event.NONE) {
-        if (!session.handle(event, framer)) {
-          return;
-        }
-        if (!registered && session.registered()) {
-          registered = true;
-          admission.release(this);
-        }
-        if (options.yield()) {
-          Thread.yield();
-        }
+      if (!handler.feed(count, onHandled)) {
+        return;
       }
+    }
+  }
+
+  private void onHandled() {
+    if (!registered && handler.registered()) {
+      registered = true;
+      admission.release(this);
+    }
+    if (options.yield()) {
+      Thread.yield();
     }
   }
 
@@ -116,7 +118,7 @@ final class ThreadedConnection implements AdmissionControl.Connection {
       queue.drainTo(socket.getOutputStream());
       socket.shutdownOutput();
     } catch (IOException e) {
-      stopReading(); // the receiver then ends the session
+      stopReading(); // the receiver then ends the connection
     }
   }
 

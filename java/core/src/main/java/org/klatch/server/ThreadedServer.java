@@ -5,26 +5,29 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
-import org.klatch.chat.ServerState;
+import org.klatch.service.Service;
 
-/** A server with two threads for each connection and one blocking write for each delivery. */
+/**
+ * A server with two threads for each connection and one blocking write for each delivery. One
+ * thread is enough for a service that only replies.
+ */
 final class ThreadedServer implements Server {
   private final Options options;
-  private final ServerState state;
+  private final Service service;
   private final ThreadFactory threads;
   private final Acceptor acceptor;
 
   /**
    * Binds the listener.
    *
-   * @param threads creates the receiver and sender threads
+   * @param threads creates the threads of connections
    * @param log receives a line for each error
    * @throws IOException if the address cannot be bound
    */
-  ThreadedServer(Options options, ServerState state, ThreadFactory threads, Consumer<String> log)
+  ThreadedServer(Options options, Service service, ThreadFactory threads, Consumer<String> log)
       throws IOException {
     this.options = options;
-    this.state = state;
+    this.service = service;
     this.threads = threads;
     acceptor = new Acceptor(new ServerSocket(), options, log);
   }
@@ -46,16 +49,24 @@ final class ThreadedServer implements Server {
   }
 
   private void admit(Socket socket) {
-    var connection = new ThreadedConnection(socket, options, state, acceptor.admission(), threads);
-    if (!acceptor.admission().admit(connection)) {
-      Rejection.reject(socket, Rejection.TOO_MANY);
-      return;
-    }
     try {
-      connection.start();
+      if (service.repliesOnly()) {
+        new SingleThreadConnection(socket, service, threads).start();
+      } else {
+        admitHalfOpen(socket);
+      }
     } catch (OutOfMemoryError noThread) {
-      acceptor.admission().release(connection);
       acceptor.report("closed a connection: " + noThread.getMessage());
     }
+  }
+
+  private void admitHalfOpen(Socket socket) {
+    AdmissionControl admission = acceptor.admission();
+    var connection = new ThreadedConnection(socket, options, service, admission, threads);
+    if (!admission.admit(connection)) {
+      Rejection.reject(socket, service.closingLine(Rejection.TOO_MANY));
+      return;
+    }
+    connection.start();
   }
 }

@@ -3,7 +3,7 @@ package org.klatch.server;
 import java.io.IOException;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.klatch.chat.ServerState;
+import org.klatch.service.Service;
 
 /** The model {@code threads}: two platform threads for each connection, as in VolanoMark. */
 public final class ThreadsModel implements Model {
@@ -18,8 +18,7 @@ public final class ThreadsModel implements Model {
   }
 
   @Override
-  public Server listen(Options options, ServerState state, Consumer<String> log)
-      throws IOException {
-    return new ThreadedServer(options, state, Thread::new, log);
+  public Server listen(Options options, Service service, Consumer<String> log) throws IOException {
+    return new ThreadedServer(options, service, Thread::new, log);
   }
 }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
-import org.klatch.chat.ServerState;
+import org.klatch.service.Service;
 
 /** The model {@code virtual}: {@link ThreadsModel} with virtual threads. */
 public final class VirtualModel implements Model {
@@ -24,12 +24,11 @@ public final class VirtualModel implements Model {
   }
 
   @Override
-  public Server listen(Options options, ServerState state, Consumer<String> log)
-      throws IOException {
+  public Server listen(Options options, Service service, Consumer<String> log) throws IOException {
     // Read when the first virtual thread is created. Java's own command line takes precedence.
     System.getProperties()
         .putIfAbsent("jdk.virtualThreadScheduler.parallelism", Integer.toString(options.loops()));
-    return new ThreadedServer(options, state, virtualThreads(), log);
+    return new ThreadedServer(options, service, virtualThreads(), log);
   }
 
   /** Calls {@code Thread.ofVirtual().factory()} by reflection: Java 17 does not have it. */

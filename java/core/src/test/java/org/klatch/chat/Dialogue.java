@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.klatch.service.Outbox;
 
 /** Plays one dialogue of vectors/dialogues against a server state. */
 final class Dialogue {

@@ -17,6 +17,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import org.junit.jupiter.api.Test;
+import org.klatch.service.Outbox;
 
 /** Any commands in any order, and many sessions at once. */
 class ServerStateTest {

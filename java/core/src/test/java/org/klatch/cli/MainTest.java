@@ -47,6 +47,10 @@ class MainTest {
           serve -loops 2             | --loops belongs to the models virtual and selector
           serve -coalesce            | --coalesce belongs to the model selector
           serve -model selector -loops 0 | loops must be 1..=1024, got 0
+          serve -workload ftp        | unknown workload ftp; choose one of: chat, rr
+          serve -workload rr -yield  | --yield belongs to --workload chat
+          serve -workload rr -model selector -coalesce | --coalesce belongs to --workload chat
+          serve -workload rr -loops 2 | --loops belongs to the models virtual and selector
           serve -nodelay no          | nodelay must be true or false, got no
           serve -sendq 1             | sendq must be 1024..=1073741824, got 1
           dance                      | unknown command dance: serve or crowd

@@ -1,11 +1,14 @@
 package org.klatch.cli;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -44,6 +47,31 @@ class TwoProcessesTest {
     assertEquals("classic", ready.get("class").asText());
     server.terminate();
     assertEquals(143, server.exitStatus());
+  }
+
+  @Test
+  void theReadyLineOfTheEchoServiceHasNoClass() throws Exception {
+    String[] serve = {"serve", "--workload", "rr", "--listen", "127.0.0.1:0"};
+    try (Program text = new Program(serve)) {
+      String line = text.next();
+      assertTrue(line.matches("ready: threads on 127\\.0\\.0\\.1:\\d+, pid \\d+"), line);
+    }
+    List<String> json = new ArrayList<>(List.of(serve));
+    json.add("--json");
+    try (Program echo = new Program(json.toArray(String[]::new))) {
+      JsonNode line = JSON.readTree(echo.next());
+      List<String> names = new ArrayList<>();
+      line.fieldNames().forEachRemaining(names::add);
+      assertEquals(List.of("event", "host", "port", "pid", "model", "version", "runtime"), names);
+      byte[] bytes = {'\r', '\n', 0, -1};
+      try (Socket client = new Socket(InetAddress.getLoopbackAddress(), line.get("port").asInt())) {
+        client.getOutputStream().write(bytes);
+        client.shutdownOutput();
+        assertArrayEquals(bytes, client.getInputStream().readAllBytes());
+      }
+      echo.terminate();
+      assertEquals(143, echo.exitStatus());
+    }
   }
 
   @ParameterizedTest

@@ -15,8 +15,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.klatch.chat.Identity;
 import org.klatch.chat.ServerState;
+import org.klatch.exchange.EchoService;
 
-/** A message allocates the shared line, and its deliveries allocate nothing. */
+/** A message allocates the shared line. Its deliveries, and the replies of an echo, do not. */
 class AllocationTest {
   private static final int LISTENERS = 10;
   private static final int WARM_UP = 2_000; // messages, for the JIT compiler
@@ -25,6 +26,9 @@ class AllocationTest {
 
   /** The line, the array of its parts, and the occasional allocation of a wait for events. */
   private static final long BYTES_MAX = 150 + 10 * LISTENERS;
+
+  /** The occasional allocation of a wait for events; less than a copy of the request. */
+  private static final long ECHO_BYTES_MAX = 50;
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -59,6 +63,32 @@ class AllocationTest {
     }
   }
 
+  @ParameterizedTest
+  @MethodSource("models")
+  void anEchoAllocatesNothing(Model model) throws IOException {
+    Options options = new Options("127.0.0.1", 0, true, false, 1, false, 1 << 20, 30, 10);
+    byte[] request = EchoClient.randomBytes(100, 1);
+    try (Server server = model.listen(options, new EchoService(), line -> {})) {
+      new Thread(server::run, "test server").start();
+      try (EchoClient client = new EchoClient(server.port())) {
+        echo(client, request, WARM_UP);
+        long[] ids = serverThreads();
+        long[] before = threads.getThreadAllocatedBytes(ids);
+        echo(client, request, MESSAGES);
+        long bytes = growth(before, threads.getThreadAllocatedBytes(ids)) / MESSAGES;
+        assertTrue(
+            bytes <= ECHO_BYTES_MAX,
+            bytes + " bytes a request, at most " + ECHO_BYTES_MAX + " are allowed");
+      }
+    }
+  }
+
+  private static void echo(EchoClient client, byte[] request, int requests) throws IOException {
+    for (int i = 0; i < requests; i++) {
+      client.echo(request);
+    }
+  }
+
   /** Sends one message at a time, so that every sender thread waits before every line. */
   private static void talk(Client speaker, List<Client> listeners, int messages)
       throws IOException {
@@ -72,7 +102,10 @@ class AllocationTest {
 
   private long[] serverThreads() {
     return Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
-        .filter(info -> info != null && info.getThreadName().matches("(receiver|sender|loop) .*"))
+        .filter(
+            info ->
+                info != null
+                    && info.getThreadName().matches("(receiver|sender|connection|loop) .*"))
         .mapToLong(ThreadInfo::getThreadId)
         .toArray();
   }

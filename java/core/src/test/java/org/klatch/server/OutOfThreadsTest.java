@@ -1,5 +1,6 @@
 package org.klatch.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -12,6 +13,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.klatch.chat.Identity;
 import org.klatch.chat.ServerState;
+import org.klatch.exchange.EchoService;
+import org.klatch.service.Service;
 
 /** Behaviour when no thread can be created. */
 class OutOfThreadsTest {
@@ -33,7 +36,8 @@ class OutOfThreadsTest {
           // A connection creates its receiver first, then its sender.
           return number == 4 || number == 5 ? new Unstartable(work) : new Thread(work);
         };
-    int port = start(scarce);
+    Identity identity = new Identity("test", "1", "today", "Klatch", "Hello.");
+    int port = start(scarce, new ServerState(identity));
     try (Client ann = Client.joined(port, "ann")) {
       for (int i = 0; i < 2; i++) {
         try (Client rejected = new Client(port)) {
@@ -50,6 +54,28 @@ class OutOfThreadsTest {
     }
   }
 
+  @Test
+  void anEchoConnectionHasOneThreadAndEndsSilentlyWithoutIt() throws Exception {
+    AtomicInteger made = new AtomicInteger();
+    ThreadFactory scarce =
+        work -> made.incrementAndGet() == 2 ? new Unstartable(work) : new Thread(work);
+    int port = start(scarce, new EchoService());
+    byte[] bytes = EchoClient.randomBytes(100, 1);
+    try (EchoClient first = new EchoClient(port)) {
+      first.echo(bytes);
+      try (EchoClient rejected = new EchoClient(port)) {
+        rejected.expectEnd();
+      }
+      String line = log.poll(30, TimeUnit.SECONDS);
+      assertTrue(line.startsWith("closed a connection: unable to create native thread"), line);
+      try (EchoClient third = new EchoClient(port)) {
+        third.echo(bytes);
+      }
+      first.echo(bytes);
+    }
+    assertEquals(3, made.get());
+  }
+
   /** A thread that cannot be started. */
   private static final class Unstartable extends Thread {
     Unstartable(Runnable work) {
@@ -62,10 +88,9 @@ class OutOfThreadsTest {
     }
   }
 
-  private int start(ThreadFactory threads) throws IOException {
-    ServerState state = new ServerState(new Identity("test", "1", "today", "Klatch", "Hello."));
+  private int start(ThreadFactory threads, Service service) throws IOException {
     Options options = new Options("127.0.0.1", 0, true, false, 1, false, 1 << 20, 30, 10);
-    server = new ThreadedServer(options, state, threads, log::add);
+    server = new ThreadedServer(options, service, threads, log::add);
     new Thread(server::run, "test server").start();
     return server.port();
   }

@@ -9,12 +9,11 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
-import org.klatch.chat.Framer;
-import org.klatch.chat.ServerState;
-import org.klatch.chat.Session;
 import org.klatch.server.AdmissionControl;
 import org.klatch.server.Options;
 import org.klatch.server.Rejection;
+import org.klatch.service.ConnectionHandler;
+import org.klatch.service.Service;
 
 /** A connection on a Netty channel. All methods but {@link #expire} run in the channel's loop. */
 final class NettyConnection extends ChannelInboundHandlerAdapter
@@ -24,18 +23,20 @@ final class NettyConnection extends ChannelInboundHandlerAdapter
   private final SocketChannel channel;
   private final AdmissionControl admission;
   private final NettySendQueue sendQueue;
-  private final Session session;
-  private final Framer framer = new Framer(2 * Framer.MAX_LINE);
+  private final Service service;
+  private final ConnectionHandler handler;
+  private final Runnable onHandled = this::onHandled;
   private boolean registered;
   private String closeReason = "Connection closed"; // changed by an exception
-  private boolean ended; // the session has ended: further input is discarded
+  private boolean ended; // further input is discarded
 
   NettyConnection(
-      SocketChannel channel, Options options, ServerState state, AdmissionControl admission) {
+      SocketChannel channel, Options options, Service service, AdmissionControl admission) {
     this.channel = channel;
     this.admission = admission;
+    this.service = service;
     sendQueue = new NettySendQueue(channel, options.sendqBytes(), this::overflow, this::finish);
-    session = state.openSession(channel.remoteAddress().getAddress().getHostAddress(), sendQueue);
+    handler = service.open(channel.remoteAddress().getAddress().getHostAddress(), sendQueue, 0);
   }
 
   @Override
@@ -44,7 +45,7 @@ final class NettyConnection extends ChannelInboundHandlerAdapter
         .eventLoop()
         .execute(
             () -> {
-              if (!session.registered()) {
+              if (!registered) {
                 end("Registration timed out");
               }
             });
@@ -55,7 +56,7 @@ final class NettyConnection extends ChannelInboundHandlerAdapter
     if (!admission.admit(this)) {
       ended = true;
       channel
-          .writeAndFlush(Unpooled.wrappedBuffer(Rejection.closingLine(Rejection.TOO_MANY)))
+          .writeAndFlush(Unpooled.wrappedBuffer(service.closingLine(Rejection.TOO_MANY)))
           .addListener(ChannelFutureListener.CLOSE);
     }
   }
@@ -73,22 +74,22 @@ final class NettyConnection extends ChannelInboundHandlerAdapter
   }
 
   private void handleInput(ByteBuf input) {
+    byte[] buffer = handler.buffer();
     while (input.isReadable()) {
-      int at = framer.fillAt();
-      int count = Math.min(input.readableBytes(), framer.buffer().length - at);
-      input.readBytes(framer.buffer(), at, count);
-      framer.filled(count);
-      Framer.Event event;
-      while ((event = framer.next()) != Framer.Event.NONE) {
-        if (!session.handle(event, framer)) {
-          end("Quit"); // no effect: the session has ended itself
-          return;
-        }
-        if (!registered && session.registered()) {
-          registered = true;
-          admission.release(this);
-        }
+      int at = handler.fillAt();
+      int count = Math.min(input.readableBytes(), buffer.length - at);
+      input.readBytes(buffer, at, count);
+      if (!handler.feed(count, onHandled)) {
+        end("Quit"); // no effect on the handler, which has ended itself
+        return;
       }
+    }
+  }
+
+  private void onHandled() {
+    if (!registered && handler.registered()) {
+      registered = true;
+      admission.release(this);
     }
   }
 
@@ -101,8 +102,9 @@ final class NettyConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    // A failed write raises this while a room still sends a message to its members, so the session
-    // ends in a later task. Until then Netty reports the closed channel, but not the reason.
+    // A failed write raises this while a room still sends a message to its members, so the
+    // handler ends in a later task. Until then Netty reports the closed channel, but not the
+    // reason.
     closeReason = cause instanceof IOException ? "Connection reset" : "Internal error";
     channel
         .eventLoop()
@@ -126,7 +128,7 @@ final class NettyConnection extends ChannelInboundHandlerAdapter
   private void end(String reason) {
     ended = true;
     admission.release(this);
-    session.end(reason); // no effect the second time
+    handler.end(reason); // no effect the second time
   }
 
   /** Flushes the last lines and waits for the client to close, up to 2 * GRACE_MS in all. */

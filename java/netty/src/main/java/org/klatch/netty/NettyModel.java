@@ -3,10 +3,10 @@ package org.klatch.netty;
 import java.io.IOException;
 import java.util.Set;
 import java.util.function.Consumer;
-import org.klatch.chat.ServerState;
 import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
+import org.klatch.service.Service;
 
 /**
  * The model {@code netty}: Netty's event loops. Each delivery is flushed, so it is one write. Only
@@ -24,8 +24,7 @@ public final class NettyModel implements Model {
   }
 
   @Override
-  public Server listen(Options options, ServerState state, Consumer<String> log)
-      throws IOException {
-    return new NettyServer(options, state, log);
+  public Server listen(Options options, Service service, Consumer<String> log) throws IOException {
+    return new NettyServer(options, service, log);
   }
 }

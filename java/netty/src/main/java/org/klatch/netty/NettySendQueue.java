@@ -2,7 +2,7 @@ package org.klatch.netty;
 
 import io.netty.channel.socket.SocketChannel;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.klatch.chat.Outbox;
+import org.klatch.service.Outbox;
 
 /**
  * The send queue of a channel, with a flushed write for each line. Netty alone would let a line

@@ -3,6 +3,7 @@ package org.klatch.netty;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
@@ -20,10 +21,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.function.Consumer;
-import org.klatch.chat.ServerState;
 import org.klatch.server.AdmissionControl;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
+import org.klatch.service.Service;
 
 /** A server on Netty's native epoll transport where that loads, else on NIO. */
 final class NettyServer implements Server {
@@ -40,7 +41,7 @@ final class NettyServer implements Server {
    * @param log receives a line for each error
    * @throws IOException if the address cannot be bound
    */
-  NettyServer(Options options, ServerState state, Consumer<String> log) throws IOException {
+  NettyServer(Options options, Service service, Consumer<String> log) throws IOException {
     boolean epoll = Epoll.isAvailable();
     IoHandlerFactory transport = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
     Class<? extends ServerChannel> kind =
@@ -65,9 +66,7 @@ final class NettyServer implements Server {
                 new ChannelInitializer<SocketChannel>() {
                   @Override
                   protected void initChannel(SocketChannel channel) {
-                    channel
-                        .pipeline()
-                        .addLast(new NettyConnection(channel, options, state, admission));
+                    channel.pipeline().addLast(connection(channel, options, service));
                   }
                 })
             .bind(address)
@@ -77,6 +76,12 @@ final class NettyServer implements Server {
       throw new IOException(reason(bound.cause()), bound.cause());
     }
     listener = bound.channel();
+  }
+
+  private ChannelHandler connection(SocketChannel channel, Options options, Service service) {
+    return service.repliesOnly()
+        ? new NettyReplier(channel, service)
+        : new NettyConnection(channel, options, service, admission);
   }
 
   @Override

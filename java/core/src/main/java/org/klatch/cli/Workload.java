@@ -1,0 +1,63 @@
+package org.klatch.cli;
+
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.klatch.chat.Identity;
+import org.klatch.chat.ServerState;
+import org.klatch.exchange.EchoService;
+import org.klatch.service.Service;
+
+/**
+ * A workload that {@code serve} can serve.
+ *
+ * @param name its name on the command line
+ * @param hasClasses whether its servers differ in the class of their writes
+ * @param ownOptions the options that no other workload has
+ * @param newService creates the service of one server
+ */
+record Workload(
+    String name, boolean hasClasses, List<String> ownOptions, Supplier<Service> newService) {
+  private static final List<Workload> ALL =
+      List.of(
+          new Workload("chat", true, List.of("yield", "coalesce"), Workload::newChat),
+          new Workload("rr", false, List.of(), EchoService::new));
+
+  /** Returns the workload with this name on the command line. */
+  static Workload find(String name) throws StartupException {
+    return ALL.stream()
+        .filter(candidate -> candidate.name.equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new StartupException.Usage(
+                    "unknown workload " + name + "; choose one of: " + names(", ")));
+  }
+
+  static String names(String separator) {
+    return ALL.stream().map(Workload::name).collect(Collectors.joining(separator));
+  }
+
+  /** Fails if the command line sets an option that only another workload has. */
+  void rejectOptionsOfOthers(Arguments given) throws StartupException {
+    for (Workload other : ALL) {
+      for (String name : other.ownOptions) {
+        if (!other.equals(this) && given.has(name)) {
+          throw new StartupException.Usage("--" + name + " belongs to --workload " + other.name);
+        }
+      }
+    }
+  }
+
+  private static Service newChat() {
+    return new ServerState(
+        new Identity(
+            "klatch.localhost",
+            "klatch-" + Version.get(),
+            LocalDate.now(ZoneId.systemDefault()).toString(),
+            "Klatch",
+            "Come in and talk."));
+  }
+}

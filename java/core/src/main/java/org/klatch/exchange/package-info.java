@@ -1,0 +1,2 @@
+/** Requests and replies, without sockets and clocks. */
+package org.klatch.exchange;

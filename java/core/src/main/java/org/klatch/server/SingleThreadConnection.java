@@ -1,0 +1,94 @@
+package org.klatch.server;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.concurrent.ThreadFactory;
+import org.klatch.service.ConnectionHandler;
+import org.klatch.service.Outbox;
+import org.klatch.service.Service;
+
+/**
+ * A connection with one thread, for a service that only replies. The thread that receives a request
+ * writes the reply, so no reply waits for another thread. While a write blocks, nothing is read.
+ */
+final class SingleThreadConnection implements Outbox {
+  private static final int BUFFER_BYTES = 16 * 1024;
+
+  private final Socket socket;
+  private final Service service;
+  private final ConnectionHandler handler;
+  private final Thread thread;
+
+  SingleThreadConnection(Socket socket, Service service, ThreadFactory threads) {
+    this.socket = socket;
+    this.service = service;
+    String host = socket.getInetAddress().getHostAddress();
+    handler = service.open(host, this, BUFFER_BYTES);
+    thread = threads.newThread(this::serve);
+    thread.setName("connection " + host + ":" + socket.getPort());
+  }
+
+  /**
+   * Starts the thread.
+   *
+   * @throws OutOfMemoryError if it cannot be created; the connection is closed then
+   */
+  void start() {
+    try {
+      thread.start();
+    } catch (OutOfMemoryError noThread) {
+      Rejection.reject(socket, service.closingLine("Out of threads"));
+      throw noThread;
+    }
+  }
+
+  private void serve() {
+    String reason = "Internal error"; // if an unexpected exception ends it
+    try (socket) {
+      read();
+      reason = "Connection closed";
+    } catch (IOException | UncheckedIOException e) {
+      reason = "Connection reset";
+    } finally {
+      handler.end(reason);
+    }
+  }
+
+  /** Reads and handles input until the client or the handler ends the connection. */
+  private void read() throws IOException {
+    InputStream in = socket.getInputStream();
+    byte[] buffer = handler.buffer();
+    int count;
+    do {
+      int at = handler.fillAt();
+      count = in.read(buffer, at, buffer.length - at);
+    } while (count >= 0 && handler.feed(count, () -> {}));
+  }
+
+  @Override
+  public void send(byte[] line) {
+    write(line, 0, line.length);
+  }
+
+  /** Writes the reply before it returns. The buffer must have an array. */
+  @Override
+  public void reply(ByteBuffer bytes) {
+    write(bytes.array(), bytes.arrayOffset() + bytes.position(), bytes.remaining());
+    bytes.position(bytes.limit());
+  }
+
+  /** Does nothing: all replies are written, and {@link #serve} closes the socket. */
+  @Override
+  public void close() {}
+
+  private void write(byte[] bytes, int start, int count) {
+    try {
+      socket.getOutputStream().write(bytes, start, count);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

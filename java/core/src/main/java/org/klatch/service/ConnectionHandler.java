@@ -1,0 +1,43 @@
+package org.klatch.service;
+
+import java.nio.ByteBuffer;
+
+/** Handles the input of one connection. One thread at a time calls its methods. */
+public interface ConnectionHandler {
+  /** The buffer that the caller may receive into, from {@link #fillAt()} on. */
+  byte[] buffer();
+
+  /** Index in {@link #buffer()} of the next received byte; less than the buffer's length. */
+  int fillAt();
+
+  /**
+   * Handles {@code count} bytes, which the caller has put at {@link #fillAt()}.
+   *
+   * @param onHandled called after each message or request that does not end the connection
+   * @return false once the connection has ended; no further input may be passed in then
+   */
+  boolean feed(int count, Runnable onHandled);
+
+  /** As the other method, for bytes in a buffer of the caller; consumes them unless it ends. */
+  default boolean feed(ByteBuffer input, Runnable onHandled) {
+    while (input.hasRemaining()) {
+      int at = fillAt();
+      int count = Math.min(input.remaining(), buffer().length - at);
+      input.get(buffer(), at, count);
+      if (!feed(count, onHandled)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether the connection has registered, and is no longer subject to the half-open limits. */
+  boolean registered();
+
+  /**
+   * Ends the connection and closes its outbox. Does nothing the second time.
+   *
+   * @param reason text for users, such as {@code Connection closed}
+   */
+  void end(String reason);
+}

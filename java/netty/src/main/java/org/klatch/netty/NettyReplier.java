@@ -1,0 +1,110 @@
+package org.klatch.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.SocketChannel;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.klatch.service.ConnectionHandler;
+import org.klatch.service.Outbox;
+import org.klatch.service.Service;
+
+/**
+ * A connection on a Netty channel, for a service that only replies. All methods run in the
+ * channel's loop. Replies are flushed when all received bytes are handled. The channel reads
+ * nothing while more than the limit of a send queue is unsent.
+ */
+final class NettyReplier extends ChannelInboundHandlerAdapter implements Outbox {
+  private final SocketChannel channel;
+  private final ConnectionHandler handler;
+  private ByteBuf input; // while it is handled
+  private ByteBuffer view; // of the input
+  private String closeReason = "Connection closed"; // changed by an exception
+  private boolean ended;
+
+  NettyReplier(SocketChannel channel, Service service) {
+    this.channel = channel;
+    handler = service.open(channel.remoteAddress().getAddress().getHostAddress(), this, 0);
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    input = (ByteBuf) message;
+    try {
+      view = input.internalNioBuffer(input.readerIndex(), input.readableBytes());
+      if (!ended && !handler.feed(view, () -> {})) {
+        end();
+      }
+    } finally {
+      input.release();
+    }
+    if (!channel.isWritable()) {
+      channel.config().setAutoRead(false);
+    }
+  }
+
+  @Override
+  public void channelReadComplete(ChannelHandlerContext context) {
+    channel.flush();
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext context) {
+    if (channel.isWritable()) {
+      channel.config().setAutoRead(true);
+    }
+  }
+
+  @Override
+  public void send(byte[] line) {
+    channel.write(
+        channel.alloc().directBuffer(line.length).writeBytes(line), channel.voidPromise());
+  }
+
+  /** Writes Netty's own buffer if the whole input is the reply. Otherwise copies the reply. */
+  @Override
+  public void reply(ByteBuffer bytes) {
+    if (bytes.remaining() == input.readableBytes() && bytes.equals(view)) {
+      bytes.position(bytes.limit());
+      channel.write(input.retain(), channel.voidPromise());
+    } else {
+      Outbox.super.reply(bytes);
+    }
+  }
+
+  /** Closes when the replies are written. A client that does not read has no deadline. */
+  @Override
+  public void close() {
+    channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+  }
+
+  @Override
+  public void userEventTriggered(ChannelHandlerContext context, Object event) {
+    if (event instanceof ChannelInputShutdownEvent) {
+      end();
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    closeReason = cause instanceof IOException ? "Connection reset" : "Internal error";
+    end();
+    channel.close();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    end();
+  }
+
+  private void end() {
+    if (!ended) {
+      ended = true;
+      handler.end(closeReason);
+    }
+  }
+}
