@@ -37,12 +37,12 @@ struct Connection {
     phase_ns: u64,
     /// Number of requests sent so far.
     sent: u32,
-    /// Number of requests that have a reply, right or wrong.
-    answered: u32,
+    /// The request after the last one that has a reply.
+    next_reply: u32,
     /// Number of right replies.
     verified: u64,
-    /// The intended send times of the requests in flight, ns.
-    meant_ns: VecDeque<u64>,
+    /// Number and intended send time (ns) of each request in flight.
+    in_flight: VecDeque<(u32, u64)>,
     done: bool,
 }
 
@@ -57,9 +57,9 @@ impl<P: RequestProtocol> Exchanges<P> {
                 link: Link::default(),
                 phase_ns: (jitter(seed, number, 0) * period_s * 1e9) as u64,
                 sent: 0,
-                answered: 0,
+                next_reply: 0,
                 verified: 0,
-                meant_ns: VecDeque::new(),
+                in_flight: VecDeque::new(),
                 done: false,
             }
         };
@@ -76,8 +76,7 @@ impl<P: RequestProtocol> Exchanges<P> {
 
     fn on_reply(&mut self, index: usize, reply: Reply<'_>, now_ns: u64) {
         let connection = &self.connections[index];
-        let (number, expected, waits) =
-            (connection.number, connection.answered, !connection.meant_ns.is_empty());
+        let number = connection.number;
         let payload = match reply {
             Reply::Payload(payload) => payload,
             Reply::Refused(line) if self.worker.state == WorkerState::Leaving => line,
@@ -95,48 +94,61 @@ impl<P: RequestProtocol> Exchanges<P> {
             self.connections[index].link.joined = true;
             return self.worker.record_joined(self.connections.len());
         }
-        if waits && self.payloads.matches(number, expected, payload) {
-            let connection = &mut self.connections[index];
-            let meant_ns = connection.meant_ns.pop_front().unwrap_or(now_ns);
-            connection.answered += 1;
-            connection.verified += 1;
-            self.in_flight -= 1;
-            self.worker.stats.record_delivery(self.worker.shared.gate_ns(), now_ns, meant_ns);
-        } else {
-            self.on_wrong_reply(index, payload);
+        let is = |(sequence, _): &(u32, u64)| self.payloads.matches(number, *sequence, payload);
+        match connection.in_flight.iter().position(is) {
+            Some(place) => self.on_right_reply(index, place, now_ns),
+            None => self.on_wrong_reply(index, payload),
         }
         if self.worker.state == WorkerState::Pausing && self.in_flight == 0 {
             self.worker.report_pause();
         }
     }
 
-    /// Records the fault of a reply that is not the one to the oldest request in flight.
+    /// Counts the reply to the request at `place` among those in flight.
+    fn on_right_reply(&mut self, index: usize, place: usize, now_ns: u64) {
+        let connection = &mut self.connections[index];
+        let number = connection.number;
+        let Some((sequence, meant_ns)) = connection.in_flight.remove(place) else { return };
+        connection.verified += 1;
+        self.in_flight -= 1;
+        self.worker.stats.record_delivery(self.worker.shared.gate_ns(), now_ns, meant_ns);
+        if sequence < connection.next_reply {
+            self.record_fault(FaultKind::Reordered, number, sequence, None);
+        } else {
+            connection.next_reply = sequence + 1;
+        }
+    }
+
+    /// Records the fault of a reply that is not the one to any request in flight.
     fn on_wrong_reply(&mut self, index: usize, payload: &[u8]) {
         let connection = &mut self.connections[index];
-        let (number, answered, sent) = (connection.number, connection.answered, connection.sent);
+        let (number, next) = (connection.number, connection.next_reply);
         let is = |sequence: &u32| self.payloads.matches(number, *sequence, payload);
-        let earlier = (answered.saturating_sub(self.workload.depth + 1)..answered).rev().find(is);
-        let (kind, sequence, replies) = match ((answered..sent).find(is), earlier) {
-            (Some(later), _) => (FaultKind::Reordered, later, true),
-            (None, Some(earlier)) => (FaultKind::Duplicated, earlier, false),
-            (None, None) if answered == sent => (FaultKind::Unexpected, answered, false),
-            (None, None) => (FaultKind::Corrupted, answered, true),
+        let earlier = (next.saturating_sub(self.workload.depth + 1)..next).rev().find(is);
+        let (kind, sequence) = match (earlier, connection.in_flight.front()) {
+            (Some(earlier), _) => (FaultKind::Duplicated, earlier),
+            (None, None) => (FaultKind::Unexpected, next),
+            (None, Some(&(oldest, _))) => {
+                // It stands for the reply to the oldest request, so that the ones after it are judged by themselves.
+                connection.in_flight.pop_front();
+                connection.next_reply = next.max(oldest + 1);
+                self.in_flight -= 1;
+                (FaultKind::Corrupted, oldest)
+            }
         };
-        if replies {
-            // It stands for the reply to the oldest request, so that the ones after it are judged by themselves.
-            connection.meant_ns.pop_front();
-            connection.answered += 1;
-            self.in_flight -= 1;
-        }
+        self.record_fault(kind, number, sequence, Some(format!("got: {}", shown(payload))));
+    }
+
+    fn record_fault(&mut self, kind: FaultKind, connection: u32, sequence: u32, detail: Option<String>) {
         self.worker.stats.record_fault(Fault {
             kind,
-            connection: Some(number),
+            connection: Some(connection),
             room: 0,
             user: None,
             speaker: None,
             sequence: Some(sequence),
             count: 1,
-            detail: Some(format!("got: {}", shown(payload))),
+            detail,
         });
     }
 
@@ -212,7 +224,7 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
             return Turn::WaitForOthers;
         }
         let (due_ns, end_ns) = self.due_and_end(connection, now_ns);
-        let in_flight = connection.meant_ns.len();
+        let in_flight = connection.in_flight.len();
         if due_ns >= end_ns {
             // Nothing more is to be sent, which is recorded once nothing is in flight.
             return if in_flight == 0 { Turn::Send(now_ns) } else { Turn::WaitForOthers };
@@ -247,8 +259,8 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
             }
             let payload = |out: &mut Vec<u8>| self.payloads.write(*number, *sent, out);
             P::write_request(&mut link.out, self.workload.size_bytes as usize, payload);
-            *sent += 1;
-            connection.meant_ns.push_back(meant_ns);
+            connection.in_flight.push_back((connection.sent, meant_ns));
+            connection.sent += 1;
             self.in_flight += 1;
             self.worker.stats.sent += 1;
             if self.workload.rate_per_connection_per_s.is_some() {
@@ -265,17 +277,13 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
     fn settle(&mut self) {
         let counts = self.connections.iter().map(|connection| connection.verified);
         self.worker.stats.parties = PartyCounts::from_counts(counts);
-        for connection in self.connections.iter().filter(|connection| !connection.meant_ns.is_empty()) {
-            self.worker.stats.record_fault(Fault {
-                kind: FaultKind::Lost,
-                connection: Some(connection.number),
-                room: 0,
-                user: None,
-                speaker: None,
-                sequence: Some(connection.answered),
-                count: connection.meant_ns.len() as u64,
-                detail: None,
-            });
+        let lost: Vec<(u32, u32)> = self
+            .connections
+            .iter()
+            .flat_map(|one| one.in_flight.iter().map(|(sequence, _)| (one.number, *sequence)))
+            .collect();
+        for (connection, sequence) in lost {
+            self.record_fault(FaultKind::Lost, connection, sequence, None);
         }
     }
 }
