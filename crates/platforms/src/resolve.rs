@@ -93,7 +93,7 @@ pub enum PlatformError {
     Workload {
         /// Name of the platform.
         name: String,
-        /// The requested workload.
+        /// The workload of the request.
         workload: WorkloadKind,
         /// All workloads of the platform.
         available: String,

@@ -23,7 +23,7 @@ pub struct Operations {
 /// How operations are spread over the parties of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartyCounts {
-    /// Number of parties.
+    /// Number of parties in all.
     pub parties: u64,
     /// Fewest operations of a party.
     pub least: u64,

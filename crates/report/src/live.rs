@@ -207,8 +207,9 @@ impl State {
         };
         let p99 = record.latency.as_ref().map_or_else(absent, |latency| time(latency.p99_us));
         self.last = Some(format!(
-            "{} messages/s, p99 {p99}, CPU µs per message {} server, {} crowd",
-            grouped(record.score.messages_per_s.round() as u64),
+            "{} {}s/s, p99 {p99}, CPU µs per message {} server, {} crowd",
+            grouped(record.throughput_per_s().round() as u64),
+            record.unit(),
             cpu(&record.usage.server),
             cpu(&record.usage.crowd)
         ));
@@ -216,7 +217,7 @@ impl State {
             && record.verdict.status == Status::Valid
             && let Some(cell) = self.cells.get_mut(self.current)
         {
-            cell.values.push(record.score.messages_per_s);
+            cell.values.push(record.throughput_per_s());
         }
     }
 

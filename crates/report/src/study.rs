@@ -21,17 +21,9 @@ pub fn study(result: &StudyResult) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     let axes = result.axes.iter().map(|axis| axis.name.as_str());
-    table.set_header(axes.chain([
-        "trials",
-        "messages/s",
-        "",
-        "CPU µs/message",
-        "",
-        "p99",
-        "",
-        "in turn",
-        "verdict",
-    ]));
+    let unit = unit(&result.cells);
+    let (throughput, cpu) = (format!("{unit}s/s"), format!("CPU µs/{unit}"));
+    table.set_header(axes.chain(["trials", &throughput, "", &cpu, "", "p99", "", "in turn", "verdict"]));
     let largest = result
         .cells
         .iter()
@@ -73,8 +65,9 @@ fn numbers(cell: &CellResult) -> Vec<String> {
         of(name)
             .map_or([String::new(), String::new()], |estimate| [show(estimate.mean), half_width(estimate)])
     };
-    row.extend(with("messages_per_s", |value| grouped(value.round() as u64)));
-    row.extend(with("cpu_us_per_message", three_digits));
+    let [throughput, cpu] = score_metrics(std::slice::from_ref(cell));
+    row.extend(with(throughput, |value| grouped(value.round() as u64)));
+    row.extend(with(cpu, three_digits));
     row.push(of("latency_p99_us").map_or(String::new(), |estimate| time(estimate.mean)));
     row
 }
@@ -83,6 +76,19 @@ fn verdict(cell: &CellResult) -> String {
     match cell.status {
         CellStatus::Failed => "failed, see below".to_owned(),
         _ => shortened(&cell.verdict),
+    }
+}
+
+/// The unit of the score of these cells: that of the workload.
+pub(crate) fn unit(cells: &[CellResult]) -> &'static str {
+    if score_metrics(cells)[0] == "operations_per_s" { "transaction" } else { "message" }
+}
+
+/// Throughput and CPU time in that unit, by name.
+pub(crate) fn score_metrics(cells: &[CellResult]) -> [&'static str; 2] {
+    match cells.iter().any(|cell| cell.estimates.contains_key("operations_per_s")) {
+        true => ["operations_per_s", "cpu_us_per_operation"],
+        false => ["messages_per_s", "cpu_us_per_message"],
     }
 }
 

@@ -20,7 +20,7 @@ const COUNT_MAX: u32 = 100_000_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Workload {
-    /// Users in rooms.
+    /// Users in rooms: chat.
     Chat(ChatWorkload),
     /// Requests, and a reply to each.
     Rr(RrWorkload),
@@ -80,7 +80,7 @@ impl std::str::FromStr for WorkloadKind {
 }
 
 impl Workload {
-    /// Its kind.
+    /// The kind of this workload.
     pub fn kind(&self) -> WorkloadKind {
         match self {
             Workload::Chat(_) => WorkloadKind::Chat,

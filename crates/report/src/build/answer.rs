@@ -3,7 +3,7 @@
 use klatch_record::{CellResult, CellStatus, Estimate};
 use klatch_stats::{Design, Interval, Sample, ratio_of_geometric_means};
 
-use super::metrics::{CPU, Metric, study_metric};
+use super::metrics::{Metric, study_metric, throughput_and_cpu};
 use super::subject::Subject;
 use crate::study_of_runs::CONFIDENCE;
 
@@ -36,16 +36,14 @@ fn estimate<'a>(subject: &'a Subject, cell: usize, metric: &Metric) -> &'a Estim
 
 fn alone(subject: &Subject, cell: usize, metric: &Metric) -> String {
     let label = &subject.grid.labels[cell];
-    let cpu = subject.result.cells[cell].estimates.get(CPU.name).filter(|_| metric.name != CPU.name);
-    let cpu =
-        cpu.map_or(String::new(), |cpu| format!(", at {} of CPU time per message", CPU.with_interval(cpu)));
+    let [_, cpu_metric] = throughput_and_cpu(&subject.result);
+    let title = &cpu_metric.title;
+    let cpu = subject.result.cells[cell].estimates.get(cpu_metric.name).filter(|_| metric.more_is_better);
+    let cpu = cpu.map_or(String::new(), |cpu| format!(", at {} of {title}", cpu_metric.with_interval(cpu)));
     match metric.more_is_better {
         true => format!("{label} carries {}{cpu}.", metric.with_interval(estimate(subject, cell, metric))),
         false => {
-            format!(
-                "{label} needs {} of CPU time per message.",
-                metric.with_interval(estimate(subject, cell, metric))
-            )
+            format!("{label} needs {} of {title}.", metric.with_interval(estimate(subject, cell, metric)))
         }
     }
 }
@@ -80,8 +78,10 @@ fn best(subject: &Subject, cells: &[usize], metric: &Metric) -> String {
 
 fn best_of_sorted(subject: &Subject, sorted: &[usize], metric: &Metric) -> String {
     let label = |place: usize| subject.grid.labels[sorted[place]].as_str();
-    let does =
-        if metric.more_is_better { "carries the most" } else { "needs the least CPU time per message" };
+    let does = match metric.more_is_better {
+        true => "carries the most".to_owned(),
+        false => format!("needs the least {}", metric.title),
+    };
     let start =
         format!("{} {does}: {}", label(0), metric.with_interval(estimate(subject, sorted[0], metric)));
     if sorted.len() == 1 {

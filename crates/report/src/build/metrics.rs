@@ -1,6 +1,6 @@
 //! Metrics with their titles and display units.
 
-use klatch_record::Estimate;
+use klatch_record::{CellResult, Estimate, StudyResult};
 
 /// A metric of the cells' estimates, and how it is shown.
 #[derive(Clone, Copy)]
@@ -29,6 +29,10 @@ pub(super) const fn metric(
 pub(super) const THROUGHPUT: Metric =
     Metric { more_is_better: true, ..metric("messages_per_s", "Throughput", "messages/s", 1.0) };
 pub(super) const CPU: Metric = metric("cpu_us_per_message", "CPU time per message", "µs", 1.0);
+/// The throughput of other workloads than chat.
+const OPERATIONS: Metric =
+    Metric { more_is_better: true, ..metric("operations_per_s", "Throughput", "transactions/s", 1.0) };
+const OPERATION_CPU: Metric = metric("cpu_us_per_operation", "CPU time per transaction", "µs", 1.0);
 pub(super) const P99: Metric = metric("latency_p99_us", "Latency, 99th percentile", "ms", 1e-3);
 
 /// The metrics of the resources section.
@@ -39,9 +43,16 @@ pub(super) const RESOURCES: [Metric; 4] = [
     metric("join_s", "Time until all had joined", "s", 1.0),
 ];
 
-/// The metric that a study optimises its trials for; throughput unless it is CPU time.
+/// The metric that a study optimises its trials for; throughput in messages/s unless it is another one that is known.
 pub(super) fn study_metric(name: &str) -> Metric {
-    if name == CPU.name { CPU } else { THROUGHPUT }
+    let others = [CPU, OPERATIONS, OPERATION_CPU];
+    others.into_iter().find(|metric| metric.name == name).unwrap_or(THROUGHPUT)
+}
+
+/// Throughput and CPU time in the unit of the workload.
+pub(super) fn throughput_and_cpu(result: &StudyResult) -> [Metric; 2] {
+    let has_operations = |cell: &CellResult| cell.estimates.contains_key(OPERATIONS.name);
+    if result.cells.iter().any(has_operations) { [OPERATIONS, OPERATION_CPU] } else { [THROUGHPUT, CPU] }
 }
 
 impl Metric {

@@ -4,7 +4,7 @@
 use klatch_record::Estimate;
 use klatch_stats::{Design, Sample, ratio_of_geometric_means};
 
-use super::metrics::THROUGHPUT;
+use super::metrics::throughput_and_cpu;
 use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point};
 use crate::study_of_runs::CONFIDENCE;
@@ -15,13 +15,14 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
 
 fn chart(subject: &Subject) -> Option<Chart> {
     let across = subject.grid.across.as_ref().filter(|across| across.name == "cpus")?;
+    let [throughput, _] = throughput_and_cpu(&subject.result);
     let mut points = Vec::new();
     for series in subject.grid.all_series() {
         let mut cells: Vec<AtCpus<'_>> = subject
             .cells()
             .filter(|(place, _)| subject.grid.series[*place] == series)
             .filter_map(|(place, cell)| {
-                let estimate = cell.estimates.get(THROUGHPUT.name)?;
+                let estimate = cell.estimates.get(throughput.name)?;
                 Some((across.values[place]?, estimate, subject.sample(place, estimate)))
             })
             .collect();

@@ -3,13 +3,14 @@
 
 use klatch_record::{CellResult, CellStatus, Class};
 
-use super::metrics::{CPU, Metric, P99, RESOURCES, THROUGHPUT};
+use super::metrics::{Metric, P99, RESOURCES, throughput_and_cpu};
 use super::subject::{Subject, class_name};
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point};
 
 /// Charts of throughput, CPU time and latency of all cells.
 pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
-    [THROUGHPUT, CPU, P99].iter().flat_map(|metric| metric_charts(subject, metric)).collect()
+    let [throughput, cpu] = throughput_and_cpu(&subject.result);
+    [throughput, cpu, P99].iter().flat_map(|metric| metric_charts(subject, metric)).collect()
 }
 
 /// Charts of CPU time, memory and other resources of all cells.

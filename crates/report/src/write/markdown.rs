@@ -44,7 +44,8 @@ pub fn markdown(report: &Report) -> String {
     // A duet has no cells.
     if !report.cells.is_empty() || report.ratios.is_empty() {
         line("\n## Results\n".to_owned());
-        line("| | class | messages/s | CPU µs/message | p99 of the latency | trials | verdict |".to_owned());
+        let unit = if has_operations(&report.cells) { "transaction" } else { "message" };
+        line(format!("| | class | {unit}s/s | CPU µs/{unit} | p99 of the latency | trials | verdict |"));
         line("|---|---|---:|---:|---:|---:|---|".to_owned());
         report.cells.iter().take(CELLS_MAX).for_each(|cell| line(row(cell)));
         line("\nThe mean of the trials and half the width of its interval.".to_owned());
@@ -88,10 +89,19 @@ fn environment(report: &Report, line: &mut impl FnMut(String)) {
     }
 }
 
+/// Whether the score is in operations, as of all workloads but chat.
+fn has_operations(cells: &[CellRow]) -> bool {
+    cells.iter().any(|cell| cell.estimates.contains_key("operations_per_s"))
+}
+
 fn row(cell: &CellRow) -> String {
     let with = |name: &str, show: fn(f64) -> String| {
         let shown = |estimate: &Estimate| format!("{}{}", show(estimate.mean), half_width(estimate));
         cell.estimates.get(name).map_or_else(|| "–".to_owned(), shown)
+    };
+    let [throughput, cpu] = match has_operations(std::slice::from_ref(cell)) {
+        true => ["operations_per_s", "cpu_us_per_operation"],
+        false => ["messages_per_s", "cpu_us_per_message"],
     };
     let references: String = cell.footnotes.iter().map(|number| format!(" [{number}]")).collect();
     // The footnote has the cause of a failure.
@@ -104,8 +114,8 @@ fn row(cell: &CellRow) -> String {
         "| {} | {} | {} | {} | {} | {} | {verdict}{references} |",
         plain(&cell.label),
         cell.class,
-        with("messages_per_s", |value| grouped(value.round() as u64)),
-        with("cpu_us_per_message", three_digits),
+        with(throughput, |value| grouped(value.round() as u64)),
+        with(cpu, three_digits),
         with("latency_p99_us", time),
         cell.trials,
     )

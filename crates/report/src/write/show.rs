@@ -38,7 +38,7 @@ pub(super) fn mean(name: &str, estimate: Option<&Estimate>) -> String {
 /// Formats a value of a metric, with its unit unless the column head has it.
 pub(super) fn metric(name: &str, value: f64) -> String {
     match name {
-        "messages_per_s" => grouped(value.round() as u64),
+        "messages_per_s" | "operations_per_s" => grouped(value.round() as u64),
         name if name.starts_with("latency_") => time(value),
         name if name.ends_with("_bytes") => megabytes(value as u64),
         _ => three_digits(value),

@@ -14,6 +14,7 @@ use super::source::{Source, StudyFileError};
 use super::workload::check_workload;
 use super::{PlatformChoice, StudyFile, name_of};
 use crate::plan::{Cell, StudyPlan};
+use crate::series::Rules;
 
 /// A study with more cells is refused as a mistake.
 const CELLS_MAX: usize = 10_000;
@@ -50,6 +51,7 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
     let axes = axes(&mut cells, &names(&file, &common));
     name_cells(&mut cells, &axes);
     let compared = file.rules.compared_axis(&axes, source)?;
+    let rules = file.rules.rules(source)?;
     Ok(StudyPlan {
         compared,
         name: name_of(source.path),
@@ -57,7 +59,7 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
         source: source.text.to_owned(),
         axes,
         cells,
-        rules: file.rules.rules(source)?,
+        rules: Rules { metric: rules.metric.in_unit_of(file.workload.kind), ..rules },
         search: search(file.search, source)?,
         seed,
         build: base.build.clone(),

@@ -1,6 +1,6 @@
 //! Run rules: what is restarted, what is discarded, and when a cell has enough trials.
 
-use klatch_record::Record;
+use klatch_record::{Record, WorkloadKind};
 use klatch_stats::Sequential;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,6 +81,10 @@ pub enum StopMetric {
     MessagesPerS,
     /// CPU time of server and crowd per message, µs. It scatters less on a shared machine.
     CpuUsPerMessage,
+    /// Operations/s, the score of other workloads than chat.
+    OperationsPerS,
+    /// CPU time of server and crowd per operation, µs.
+    CpuUsPerOperation,
 }
 
 impl StopMetric {
@@ -89,6 +93,18 @@ impl StopMetric {
         match self {
             StopMetric::MessagesPerS => "messages_per_s",
             StopMetric::CpuUsPerMessage => "cpu_us_per_message",
+            StopMetric::OperationsPerS => "operations_per_s",
+            StopMetric::CpuUsPerOperation => "cpu_us_per_operation",
+        }
+    }
+
+    /// The same in the unit of this kind of workload.
+    #[must_use]
+    pub(crate) fn in_unit_of(self, workload: WorkloadKind) -> StopMetric {
+        match (workload, self) {
+            (WorkloadKind::Chat, metric) => metric,
+            (_, StopMetric::MessagesPerS | StopMetric::OperationsPerS) => StopMetric::OperationsPerS,
+            (_, StopMetric::CpuUsPerMessage | StopMetric::CpuUsPerOperation) => StopMetric::CpuUsPerOperation,
         }
     }
 
@@ -97,6 +113,8 @@ impl StopMetric {
         match self {
             StopMetric::MessagesPerS => Some(record.score.messages_per_s),
             StopMetric::CpuUsPerMessage => record.score.cpu_us_per_message,
+            StopMetric::OperationsPerS => record.operations.as_ref().map(|operations| operations.per_s),
+            StopMetric::CpuUsPerOperation => record.operations.as_ref()?.cpu_us_per_operation,
         }
     }
 }
