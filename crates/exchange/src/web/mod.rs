@@ -5,6 +5,7 @@
 
 mod content;
 mod files;
+mod mix;
 mod random;
 mod tags;
 
@@ -12,5 +13,9 @@ pub use content::{Content, DifferenceKind, FileContent, FirstDifference};
 pub use files::{
     CLASSES, DIRECTORIES_MAX, DIRECTORY_BYTES, FILES_PER_CLASS, FILES_PER_DIRECTORY, FileId, PATH_BYTES,
     directories_for,
+};
+pub use mix::{
+    CLASS_PERCENT, FILE_ORDER, LineScript, Mix, Operation, RequestKind, SESSION_MAX, SESSION_MIN,
+    SINGLE_PERCENT, Step,
 };
 pub use tags::{ADS, ad_file};

@@ -8,6 +8,7 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(super) enum Part {
     Text = 1,
     Files = 2,
+    Lines = 5,
 }
 
 /// The finaliser of SplitMix64: every bit of `z` affects every bit of the result.
@@ -34,6 +35,35 @@ pub(super) const fn scale(bits: u32, limit: u32) -> u32 {
     ((bits as u64 * limit as u64) >> 32) as u32
 }
 
+/// A SplitMix64 generator.
+#[derive(Clone, Debug)]
+pub(super) struct Random {
+    seed: u64,
+    drawn: u64,
+}
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Random {
+        Random { seed, drawn: 0 }
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        let number = output(self.seed, self.drawn);
+        self.drawn += 1;
+        number
+    }
+
+    /// A number below `limit`, from the upper half of the next output.
+    pub(super) fn below(&mut self, limit: u32) -> u32 {
+        scale((self.next() >> 32) as u32, limit)
+    }
+
+    /// A number from 0 to below 1, from the upper 53 bits of the next output.
+    pub(super) fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,7 +71,8 @@ mod tests {
     /// The outputs for seed 1234567, as published with the Java and C versions of SplitMix64.
     #[test]
     fn outputs_are_those_of_split_mix_64() {
-        let first = [0, 1, 2].map(|index| output(1_234_567, index));
+        let mut random = Random::new(1_234_567);
+        let first: Vec<u64> = (0..3).map(|_| random.next()).collect();
         assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
     }
 
