@@ -3,12 +3,22 @@
 //!
 //! All of it is a function of a seed, so a server and its crowd share nothing else.
 
+mod ads;
+mod chunked;
 mod content;
 mod files;
 mod mix;
 mod random;
+mod request;
+mod request_writer;
+mod response;
+mod status;
 mod tags;
+mod target;
+mod text;
 
+pub use ads::{AD_RECORD_BYTES, AdChoice, AdTables, FIRST_USER, TableOptions, USER_RECORD_BYTES, USERS_MAX};
+pub use chunked::{ChunkedDecoder, ChunkedError};
 pub use content::{Content, DifferenceKind, FileContent, FirstDifference};
 pub use files::{
     CLASSES, DIRECTORIES_MAX, DIRECTORY_BYTES, FILES_PER_CLASS, FILES_PER_DIRECTORY, FileId, PATH_BYTES,
@@ -18,4 +28,11 @@ pub use mix::{
     CLASS_PERCENT, FILE_ORDER, LineScript, Mix, Operation, RequestKind, SESSION_MAX, SESSION_MIN,
     SINGLE_PERCENT, Step,
 };
+pub use request::{
+    BODY_BYTES_MAX, HEAD_BYTES_MAX, HttpMethod, Parsed, RequestHead, has_empty_line, parse_request,
+};
+pub use request_writer::write_get;
+pub use response::{BodyLength, BodyPiece, BodyReader, ResponseError, ResponseHead, parse_response};
+pub use status::Status;
 pub use tags::{ADS, ad_file};
+pub use target::{CGI, DYNAMIC, MalformedCookie, PostForm, Target, UserCookie};

@@ -8,6 +8,8 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(super) enum Part {
     Text = 1,
     Files = 2,
+    Users = 3,
+    Ads = 4,
     Lines = 5,
 }
 
