@@ -8,11 +8,17 @@ mod chunked;
 mod content;
 mod files;
 mod mix;
+mod page;
+mod post_log;
 mod random;
+mod reply;
 mod request;
 mod request_writer;
 mod response;
+mod site;
+mod site_visit;
 mod status;
+mod store;
 mod tags;
 mod target;
 mod text;
@@ -28,11 +34,15 @@ pub use mix::{
     CLASS_PERCENT, FILE_ORDER, LineScript, Mix, Operation, RequestKind, SESSION_MAX, SESSION_MIN,
     SINGLE_PERCENT, Step,
 };
+pub use page::{BodyCheck, BodyError, unframe};
+pub use post_log::{COUNT_BYTES, Finding, POST_RECORD_BYTES, PostEntry, check_post_log};
 pub use request::{
     BODY_BYTES_MAX, HEAD_BYTES_MAX, HttpMethod, Parsed, RequestHead, has_empty_line, parse_request,
 };
 pub use request_writer::write_get;
 pub use response::{BodyLength, BodyPiece, BodyReader, ResponseError, ResponseHead, parse_response};
+pub use site::{Site, SiteOptions};
+pub use site_visit::SiteVisit;
 pub use status::Status;
 pub use tags::{ADS, ad_file};
 pub use target::{CGI, DYNAMIC, MalformedCookie, PostForm, Target, UserCookie};

@@ -11,6 +11,8 @@ pub enum Status {
     NotFound = 404,
     /// The target cannot be requested by this method.
     MethodNotAllowed = 405,
+    /// The request did not arrive in time.
+    RequestTimeout = 408,
     /// The body has more bytes than the limit.
     ContentTooLarge = 413,
     /// The head has more bytes or headers than the limit.
@@ -32,6 +34,7 @@ impl Status {
             Status::BadRequest => "Bad Request",
             Status::NotFound => "Not Found",
             Status::MethodNotAllowed => "Method Not Allowed",
+            Status::RequestTimeout => "Request Timeout",
             Status::ContentTooLarge => "Content Too Large",
             Status::HeadTooLarge => "Request Header Fields Too Large",
             Status::NotImplemented => "Not Implemented",
