@@ -45,7 +45,7 @@ pub struct ChunkedDecoder {
 enum State {
     /// A chunk's size, of which `digits` have been read.
     Size { value: u64, digits: u32 },
-    /// A chunk's extensions.
+    /// The extensions of a chunk.
     Extension { size: u64 },
     /// The LF after a chunk's size and extensions.
     SizeLf { size: u64 },
@@ -63,7 +63,7 @@ enum State {
     TrailerLf,
     /// The LF of the empty line.
     LastLf,
-    /// The next response.
+    /// The response after this one.
     Done,
 }
 

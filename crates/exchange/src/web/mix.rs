@@ -69,14 +69,14 @@ pub enum Operation {
     Dynamic,
     /// GET of a dynamic page whose ads are chosen for a user.
     Ad {
-        /// Index in User.Personality.
+        /// The user's index in User.Personality.
         user: u32,
         /// The ad after which the search begins.
         last_ad: u16,
     },
     /// POST. Client and sequence number together identify it in the post log.
     Post {
-        /// The line's number.
+        /// The number of the line.
         client: u32,
         /// The number of this POST among those of its line, from 0.
         sequence: u32,
@@ -103,7 +103,7 @@ impl Operation {
 pub struct Step {
     /// What is requested about the file.
     pub operation: Operation,
-    /// The requested file.
+    /// The file that is requested.
     pub file: FileId,
     /// The session has this request only, and uses HTTP/1.0.
     pub single: bool,

@@ -51,7 +51,7 @@ impl PostLog {
         .expect("a vector takes all bytes");
     }
 
-    /// Number of records.
+    /// Number of records since the last reset.
     fn count(&self) -> usize {
         self.records.len() / POST_RECORD_BYTES
     }
@@ -105,7 +105,7 @@ pub enum Finding {
     },
     /// The record of a confirmed POST names another file.
     WrongFile {
-        /// The confirmed POST.
+        /// The POST as it was confirmed.
         expected: PostEntry,
         /// The file in the record.
         found: FileId,

@@ -37,7 +37,7 @@ pub(super) const fn scale(bits: u32, limit: u32) -> u32 {
     ((bits as u64 * limit as u64) >> 32) as u32
 }
 
-/// A SplitMix64 generator.
+/// A SplitMix64 generator, which is at output `drawn` of its seed.
 #[derive(Clone, Debug)]
 pub(super) struct Random {
     seed: u64,

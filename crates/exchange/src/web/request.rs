@@ -30,9 +30,9 @@ pub enum Parsed<T> {
 /// The method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpMethod {
-    /// The method GET.
+    /// GET, for files, pages and commands.
     Get,
-    /// The method POST.
+    /// POST, for forms only.
     Post,
     /// A standard method that no target here has.
     Other,
@@ -41,7 +41,7 @@ pub enum HttpMethod {
 /// What a server needs from the head of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestHead<'a> {
-    /// The method.
+    /// The method of the request.
     pub method: HttpMethod,
     /// The target up to the question mark.
     pub path: &'a [u8],

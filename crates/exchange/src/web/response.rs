@@ -38,7 +38,7 @@ impl<'a> ResponseHead<'a> {
 pub enum BodyLength {
     /// The body has so many bytes.
     Fixed(u64),
-    /// The body comes in chunks, the last of which is empty.
+    /// The body is sent in chunks, the last of which is empty.
     Chunked,
     /// The body ends with the connection.
     UntilClose,
@@ -130,7 +130,7 @@ pub fn parse_response(bytes: &[u8]) -> Result<Parsed<ResponseHead<'_>>, Response
 pub enum BodyReader {
     /// So many bytes are missing.
     Fixed(u64),
-    /// The body comes in chunks.
+    /// The body is sent in chunks.
     Chunked(ChunkedDecoder),
     /// All bytes belong to the body.
     UntilClose,
