@@ -119,7 +119,7 @@ impl BodyCheck {
     pub fn finish(&self) -> Result<(), BodyError> {
         let end = if self.page.is_some() { FRAME_END.len() } else { 0 };
         let missing = self.file.size_bytes() + end - self.offset.min(self.file.size_bytes() + end);
-        if self.frame.is_none() && missing == 0 { Ok(()) } else { Err(BodyError::Short { missing }) }
+        if missing == 0 { Ok(()) } else { Err(BodyError::Short { missing }) }
     }
 }
 
