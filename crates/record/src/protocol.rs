@@ -19,7 +19,7 @@ pub enum ProtocolName {
     Mqtt,
     /// Every byte comes back, as in RFC 862.
     Echo,
-    /// HTTP/1.1, without TLS.
+    /// HTTP/1.1 in plain text, without TLS.
     Http,
 }
 

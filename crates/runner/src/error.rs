@@ -43,7 +43,7 @@ pub enum RunError {
     /// The Java crowd is a chat crowd.
     #[error("the Java crowd carries the workload chat, not {workload}; use --crowd native")]
     CrowdWorkload {
-        /// The requested workload.
+        /// The workload of the request.
         workload: WorkloadKind,
     },
     /// A protocol cannot carry the workload.
@@ -51,7 +51,7 @@ pub enum RunError {
     Protocol {
         /// Protocol of the server.
         protocol: &'static str,
-        /// The requested workload.
+        /// The workload of the request.
         workload: WorkloadKind,
     },
     /// The Java crowd speaks IRC only.

@@ -56,7 +56,7 @@ impl FromStr for Model {
 /// What a server does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Workload {
-    /// Rooms of IRC.
+    /// Chat in rooms, by IRC.
     #[default]
     Chat,
     /// Request/response: every byte goes back (RFC 862).
@@ -96,7 +96,7 @@ impl FromStr for Workload {
 /// What can be set about a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServeOptions {
-    /// What it does.
+    /// The workload that it serves.
     pub workload: Workload,
     /// How it moves its bytes.
     pub model: Model,
