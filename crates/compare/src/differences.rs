@@ -16,6 +16,14 @@ pub(crate) fn describe_platform(record: &Record) -> String {
 pub(crate) fn describe_workload(workload: &Workload) -> String {
     match workload {
         Workload::Chat(chat) => describe_chat(chat),
+        Workload::Web(web) => {
+            let speed = web.line_kbit_per_s.map_or("no limit".to_owned(), |kbit| format!("{kbit} kbit/s"));
+            let methods = if web.static_only { "static only" } else { "all methods" };
+            format!(
+                "{} lines of {speed}, {} directories, {methods}, for {} s",
+                web.lines, web.directories, web.duration_s
+            )
+        }
         Workload::Rr(rr) => {
             let rate = rr
                 .rate_per_connection_per_s

@@ -11,6 +11,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
+use crate::line_speed::RECEIVE_BUFFER_BYTES;
 use crate::protocol::UserId;
 use crate::system::bind_address_without_port;
 
@@ -44,11 +45,14 @@ impl Connections {
         Ok(Connections { epoll, addresses, connect_timeout })
     }
 
-    /// Connects a user and polls its connection for input until it is closed.
-    pub(crate) fn connect(&self, index: usize, id: UserId) -> std::io::Result<TcpStream> {
-        let stream = connect_user(&self.addresses, id, self.connect_timeout)?;
+    /// Connects a user and polls its connection for input until it is closed. A `slow` line has a small receive buffer, and
+    /// its input is reported when it arrives, not as long as it waits.
+    pub(crate) fn connect(&self, index: usize, id: UserId, slow: bool) -> std::io::Result<TcpStream> {
+        let receive_buffer = slow.then_some(RECEIVE_BUFFER_BYTES);
+        let stream = connect_user(&self.addresses, id, self.connect_timeout, receive_buffer)?;
         stream.set_nonblocking(true)?;
-        epoll::add(&self.epoll, &stream, EventData::new_u64(index as u64), EventFlags::IN)?;
+        let flags = if slow { EventFlags::IN | EventFlags::ET } else { EventFlags::IN };
+        epoll::add(&self.epoll, &stream, EventData::new_u64(index as u64), flags)?;
         Ok(stream)
     }
 
@@ -58,8 +62,10 @@ impl Connections {
         stream: &TcpStream,
         index: usize,
         on: bool,
+        slow: bool,
     ) -> std::io::Result<()> {
-        let flags = if on { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
+        let mut flags = if on { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
+        flags.set(EventFlags::ET, slow);
         Ok(epoll::modify(&self.epoll, stream, EventData::new_u64(index as u64), flags)?)
     }
 
@@ -89,12 +95,18 @@ pub(crate) fn connect_user(
     addresses: &[SocketAddr],
     id: UserId,
     timeout: Duration,
+    receive_buffer: Option<usize>,
 ) -> std::io::Result<TcpStream> {
     let stream = match addresses[..] {
         [SocketAddr::V4(address)] if address.ip().is_loopback() => {
-            connect_from(source(id), address, timeout)?
+            connect_from(source(id), address, timeout, receive_buffer)?
         }
-        _ => connect_any(addresses, timeout)?,
+        _ => {
+            let stream = connect_any(addresses, timeout)?;
+            // The window that the handshake offered is larger; it shrinks as bytes arrive.
+            receive_buffer.map_or(Ok(()), |bytes| sockopt::set_socket_recv_buffer_size(&stream, bytes))?;
+            stream
+        }
     };
     stream.set_nodelay(true)?;
     Ok(stream)
@@ -109,13 +121,21 @@ fn source(id: UserId) -> Ipv4Addr {
     Ipv4Addr::from_bits(Ipv4Addr::LOCALHOST.to_bits() + further as u32)
 }
 
-fn connect_from(source: Ipv4Addr, address: SocketAddrV4, timeout: Duration) -> std::io::Result<TcpStream> {
+fn connect_from(
+    source: Ipv4Addr,
+    address: SocketAddrV4,
+    timeout: Duration,
+    receive_buffer: Option<usize>,
+) -> std::io::Result<TcpStream> {
     let socket =
         rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     if source != Ipv4Addr::LOCALHOST {
         // Defers the choice of the port until the peer is known, so connections to other servers can share it.
         bind_address_without_port(&socket)?;
         rustix::net::bind(&socket, &SocketAddrV4::new(source, 0))?;
+    }
+    if let Some(bytes) = receive_buffer {
+        sockopt::set_socket_recv_buffer_size(&socket, bytes)?;
     }
     sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(timeout))?;
     match rustix::net::connect(&socket, &address) {
@@ -155,7 +175,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let SocketAddr::V4(address) = listener.local_addr().unwrap() else { unreachable!() };
         for id in [id(1, 0), id(600, 0)] {
-            let stream = connect_from(source(id), address, Duration::from_secs(5)).unwrap();
+            let stream = connect_from(source(id), address, Duration::from_secs(5), None).unwrap();
             assert_eq!(stream.local_addr().unwrap().ip(), source(id));
             assert_eq!(listener.accept().unwrap().1, stream.local_addr().unwrap());
         }

@@ -7,8 +7,9 @@ use std::sync::atomic::Ordering;
 use klatch_record::FailureKind;
 
 use crate::connections::{Connections, Ready, WAKE_KEY};
+use crate::line_speed::LineSpeed;
 use crate::link::Flushed;
-use crate::parties::Parties;
+use crate::parties::{AfterEnd, Parties};
 use crate::shared::{Phase, Wake};
 use crate::stats::CrowdStats;
 use crate::worker::WorkerState;
@@ -27,12 +28,23 @@ pub(crate) struct EventLoop<P> {
     buffer: Vec<u8>,
     /// Connections made so far.
     connected: usize,
+    /// The speed of each line; `None` to read as fast as possible.
+    speed: Option<LineSpeed>,
 }
 
 impl<P: Parties> EventLoop<P> {
     pub(crate) fn new(parties: P, connections: Connections) -> EventLoop<P> {
         let buffer = vec![0; READ_BYTES];
-        EventLoop { parties, connections, timers: BinaryHeap::new(), ready: Vec::new(), buffer, connected: 0 }
+        let speed = parties.line_speed();
+        EventLoop {
+            parties,
+            connections,
+            timers: BinaryHeap::new(),
+            ready: Vec::new(),
+            buffer,
+            connected: 0,
+            speed,
+        }
     }
 
     /// Runs until the crowd stops.
@@ -90,6 +102,9 @@ impl<P: Parties> EventLoop<P> {
             if link.timer_ns == due_ns {
                 link.timer_ns = 0;
             }
+            if link.unread {
+                self.on_readable(index);
+            }
             self.send_due(index, now_ns);
         }
         Ok(())
@@ -100,7 +115,7 @@ impl<P: Parties> EventLoop<P> {
             && self.connected - self.parties.worker().joined < JOINING_MAX
         {
             let index = self.connected;
-            match self.connections.connect(index, self.parties.id(index)) {
+            match self.connections.connect(index, self.parties.id(index), self.speed.is_some()) {
                 Ok(stream) => {
                     self.parties.worker().shared.connected.fetch_add(1, Ordering::Relaxed);
                     self.parties.link(index).stream = Some(stream);
@@ -117,22 +132,32 @@ impl<P: Parties> EventLoop<P> {
         }
     }
 
-    /// Reads once from a user's connection and sends what is due.
+    /// Reads once from a connection and sends what is due. A line that is still busy reads later.
     fn on_readable(&mut self, index: usize) {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let read = self.parties.link(index).read(&mut buffer, P::UNIT_BYTES_MAX);
         let now_ns = self.parties.worker().shared.now_ns();
+        if self.speed.is_some() && self.parties.worker().state != WorkerState::Leaving {
+            let link = self.parties.link(index);
+            link.unread = true;
+            let free_ns = link.next_read_ns;
+            if free_ns > now_ns {
+                return self.set_timer(index, free_ns);
+            }
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let most = self.speed.map_or(READ_BYTES, LineSpeed::sip_bytes);
+        let read = self.parties.link(index).read(&mut buffer, P::UNIT_BYTES_MAX, most);
         match read {
-            Ok(None) => {}
-            Ok(Some([])) => self.parties.fail(
-                Some(index),
-                FailureKind::Disconnect,
-                "the server closed the connection".into(),
-            ),
-            Ok(Some(input)) => {
+            // Epoll reports the next bytes of a line too.
+            Ok(None) => self.parties.link(index).unread = false,
+            Ok(Some(([], _))) => self.on_end(index, now_ns),
+            Ok(Some((input, new_bytes))) => {
+                let free_ns = self.occupy(index, new_bytes, now_ns);
                 let taken = self.parties.on_bytes(index, input, now_ns);
                 self.parties.link(index).save_partial(&input[taken..]);
                 self.send_due(index, now_ns);
+                if let Some(free_ns) = free_ns {
+                    self.set_timer(index, free_ns);
+                }
                 if self.parties.worker().shared.gate_ns() == 0 {
                     self.connect_next();
                 }
@@ -146,14 +171,50 @@ impl<P: Parties> EventLoop<P> {
         self.buffer = buffer;
     }
 
+    /// Occupies the line of a connection for the time of these bytes. Returns when it is free.
+    fn occupy(&mut self, index: usize, bytes: usize, now_ns: u64) -> Option<u64> {
+        let speed = self.speed?;
+        let link = self.parties.link(index);
+        link.next_read_ns = link.next_read_ns.max(now_ns) + speed.ns_for(bytes);
+        Some(link.next_read_ns)
+    }
+
+    /// The server has closed a connection.
+    fn on_end(&mut self, index: usize, now_ns: u64) {
+        match self.parties.on_end(index, now_ns) {
+            AfterEnd::Failure => {
+                let detail = "the server closed the connection".to_owned();
+                self.parties.fail(Some(index), FailureKind::Disconnect, detail);
+            }
+            AfterEnd::Done => self.parties.link(index).reset(),
+            AfterEnd::Reconnect => {
+                self.parties.link(index).reset();
+                match self.connections.connect(index, self.parties.id(index), self.speed.is_some()) {
+                    Ok(stream) => {
+                        self.parties.link(index).stream = Some(stream);
+                        self.send_due(index, now_ns);
+                    }
+                    Err(error) => {
+                        let detail = format!("cannot connect again: {error}");
+                        self.parties.fail(Some(index), FailureKind::Disconnect, detail);
+                    }
+                }
+            }
+        }
+    }
+
+    fn set_timer(&mut self, index: usize, moment_ns: u64) {
+        let link = self.parties.link(index);
+        if link.timer_ns != moment_ns {
+            link.timer_ns = moment_ns;
+            self.timers.push(Reverse((moment_ns, index)));
+        }
+    }
+
     /// Sends the messages of a user that are due.
     fn send_due(&mut self, index: usize, now_ns: u64) {
         if let Some(moment_ns) = self.parties.queue_due(index, now_ns) {
-            let link = self.parties.link(index);
-            if link.timer_ns != moment_ns {
-                link.timer_ns = moment_ns;
-                self.timers.push(Reverse((moment_ns, index)));
-            }
+            self.set_timer(index, moment_ns);
         }
         self.flush(index);
     }
@@ -173,7 +234,7 @@ impl<P: Parties> EventLoop<P> {
         let wants = matches!(flushed, Ok(Flushed::Partly));
         let polled = match &link.stream {
             Some(stream) if had_interest != wants => {
-                self.connections.set_write_interest(stream, index, wants)
+                self.connections.set_write_interest(stream, index, wants, self.speed.is_some())
             }
             _ => Ok(()),
         };

@@ -18,6 +18,10 @@ pub(crate) struct Link {
     pub(crate) out: Vec<u8>,
     /// The beginning of an incomplete unit.
     partial: Vec<u8>,
+    /// Before this time the line is busy with what was read, ns.
+    pub(crate) next_read_ns: u64,
+    /// There may be bytes to read, which epoll will not report again.
+    pub(crate) unread: bool,
 }
 
 /// How much of the output the socket took.
@@ -29,24 +33,32 @@ pub(crate) enum Flushed {
 }
 
 impl Link {
-    /// Reads once into `buffer`, after the incomplete unit of the previous read, which may have `unit_bytes_max` bytes. `None`
-    /// if there is nothing to read; empty at the end of the stream.
+    /// Forgets the connection and all its bytes.
+    pub(crate) fn reset(&mut self) {
+        *self = Link { joined: self.joined, next_read_ns: self.next_read_ns, ..Link::default() };
+    }
+
+    /// Reads once, at most `most` bytes, into `buffer` after the incomplete unit of the previous read, which may have
+    /// `unit_bytes_max` bytes. Returns both together and the number of new bytes; nothing if there is nothing to read, and no bytes
+    /// at the end of the stream.
     pub(crate) fn read<'a>(
         &mut self,
         buffer: &'a mut [u8],
         unit_bytes_max: usize,
-    ) -> std::io::Result<Option<&'a [u8]>> {
+        most: usize,
+    ) -> std::io::Result<Option<(&'a [u8], usize)>> {
         let partial_len = self.partial.len();
         if partial_len > unit_bytes_max {
             return Err(too_long(unit_bytes_max));
         }
         buffer[..partial_len].copy_from_slice(&self.partial);
+        let end = buffer.len().min(partial_len + most);
         let Some(stream) = &mut self.stream else { return Ok(None) };
-        match stream.read(&mut buffer[partial_len..]) {
-            Ok(0) => Ok(Some(&[])),
+        match stream.read(&mut buffer[partial_len..end]) {
+            Ok(0) => Ok(Some((&[], 0))),
             Ok(bytes) => {
                 self.partial.clear();
-                Ok(Some(&buffer[..partial_len + bytes]))
+                Ok(Some((&buffer[..partial_len + bytes], bytes)))
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
             Err(error) => Err(error),

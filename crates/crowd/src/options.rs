@@ -7,6 +7,8 @@ use klatch_record::{Gate, ProtocolName, Workload, WorkloadError, WorkloadKind};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
+use crate::post_log::PostLogError;
+
 /// Everything that a crowd needs to run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -57,6 +59,17 @@ pub enum CrowdError {
         /// Name of the protocol.
         protocol: &'static str,
     },
+    /// Two threads a user do not carry the workload.
+    #[error("event loops carry the workload {workload}, two threads a user do not")]
+    Threads {
+        /// Kind of the workload.
+        workload: WorkloadKind,
+    },
+    /// The server does not make its post log anew.
+    #[error(
+        "cannot reset the post log of the server: {0}; a server without the dynamic half needs --static-only"
+    )]
+    PostLog(PostLogError),
     /// The name of the host cannot be resolved.
     #[error("cannot find host {host}: {source}")]
     Host {

@@ -3,11 +3,23 @@
 
 use klatch_record::{Failure, FailureKind};
 
+use crate::line_speed::LineSpeed;
 use crate::link::Link;
 use crate::pace::Turn;
 use crate::protocol::UserId;
 use crate::shared::{ControlMessage, Phase};
 use crate::worker::{Worker, WorkerState};
+
+/// What follows when the server has closed a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AfterEnd {
+    /// It should have stayed open, and the crowd cannot go on.
+    Failure,
+    /// The connection is made anew.
+    Reconnect,
+    /// Nothing: it is not needed any more.
+    Done,
+}
 
 pub(crate) trait Parties: Send + 'static {
     /// Longest unit of the protocol that is parsed as a whole, in bytes.
@@ -48,6 +60,16 @@ pub(crate) trait Parties: Send + 'static {
 
     /// Completes the statistics at the end: records what is missing.
     fn settle(&mut self);
+
+    /// The speed of each connection's line; `None` to read as fast as possible.
+    fn line_speed(&self) -> Option<LineSpeed> {
+        None
+    }
+
+    /// The server has closed a connection.
+    fn on_end(&mut self, _index: usize, _now_ns: u64) -> AfterEnd {
+        AfterEnd::Failure
+    }
 
     /// Follows the phase of the crowd into or out of a pause. Returns whether the parties may send again.
     fn follow_phase(&mut self) -> bool {

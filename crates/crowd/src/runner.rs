@@ -5,7 +5,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle, available_parallelism};
 
-use klatch_record::{ChatWorkload, CrowdEvent, CrowdResult, Gate, ProtocolName, RrWorkload, Workload};
+use klatch_exchange::web::PostEntry;
+use klatch_record::{
+    ChatWorkload, CrowdEvent, CrowdResult, Gate, ProtocolName, RrWorkload, WebWorkload, Workload,
+};
 
 use crate::connections::Connections;
 use crate::control::ControlReceiver;
@@ -13,18 +16,21 @@ use crate::event_loop::EventLoop;
 use crate::exchanges::Exchanges;
 use crate::gate_client;
 use crate::irc::Irc;
+use crate::lines::Lines;
 use crate::mqtt::Mqtt;
 use crate::nats::Nats;
 use crate::options::{CrowdError, Options, Threads};
 use crate::pace::Pace;
 use crate::parties::Parties;
 use crate::pauses::Pauses;
+use crate::post_log;
 use crate::protocol::{Protocol, UserId};
 use crate::redis::Redis;
 use crate::requests::{Echo, HttpEcho, RedisEcho, RequestProtocol};
 use crate::rooms::{Rooms, User};
 use crate::schedule::jitter;
 use crate::shared::{Phase, Shared, Wake};
+use crate::site::Site;
 use crate::stats::CrowdStats;
 use crate::supervisor::Supervisor;
 use crate::user_threads;
@@ -48,6 +54,7 @@ pub fn run(
         (Workload::Rr(rr), ProtocolName::Echo) => run.exchanges::<Echo>(rr, on_event),
         (Workload::Rr(rr), ProtocolName::Redis) => run.exchanges::<RedisEcho>(rr, on_event),
         (Workload::Rr(rr), ProtocolName::Http) => run.exchanges::<HttpEcho>(rr, on_event),
+        (Workload::Web(web), ProtocolName::Http) => run.lines(web, on_event),
         (workload, protocol) => {
             Err(CrowdError::Protocol { workload: workload.kind(), protocol: protocol.name() })
         }
@@ -74,7 +81,7 @@ impl Run<'_> {
         };
         let rooms =
             |worker, range| Rooms::<P>::new(worker, chat.clone(), create_users(chat, options.seed, range));
-        self.parties(rooms, start_gate_client, on_event)
+        Ok(self.parties(rooms, start_gate_client, on_event)?.0)
     }
 
     fn exchanges<P: RequestProtocol>(
@@ -87,16 +94,36 @@ impl Run<'_> {
         let no_gate = |_: &Gate, _: &Arc<Shared>| {
             Err(std::io::Error::other("only chat servers have a room for a gate"))
         };
-        self.parties(exchanges, no_gate, on_event)
+        Ok(self.parties(exchanges, no_gate, on_event)?.0)
     }
 
-    /// Runs the parties that `parties` makes for each worker.
+    fn lines(self, web: &WebWorkload, on_event: impl FnMut(&CrowdEvent)) -> Result<CrowdResult, CrowdError> {
+        if self.options.threads == Threads::TwoPerUser {
+            return Err(CrowdError::Threads { workload: self.options.workload.kind() });
+        }
+        let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
+        if !web.static_only {
+            post_log::reset(&addresses, timeout).map_err(CrowdError::PostLog)?;
+        }
+        let site = Site::new(web, self.options.seed);
+        let lines = |worker, range| Lines::new(worker, web, site.clone(), range);
+        let no_gate = |_: &Gate, _: &Arc<Shared>| {
+            Err(std::io::Error::other("only chat servers have a room for a gate"))
+        };
+        let (mut result, posts) = self.parties(lines, no_gate, on_event)?;
+        if !web.static_only {
+            post_log::audit(&addresses, timeout, web, &posts, &mut result);
+        }
+        Ok(result)
+    }
+
+    /// Runs the parties that `parties` makes for each worker. Returns the POSTs that the server confirmed too.
     fn parties<P: Parties>(
         self,
         parties: impl Fn(Worker, Range<u32>) -> P,
         start_gate_client: impl Fn(&Gate, &Arc<Shared>) -> std::io::Result<()>,
         on_event: impl FnMut(&CrowdEvent),
-    ) -> Result<CrowdResult, CrowdError> {
+    ) -> Result<(CrowdResult, Vec<PostEntry>), CrowdError> {
         let Run { options, addresses, inbox } = self;
         let count = options.workload.parties();
         let (workers, wakes) = match options.threads {
@@ -130,14 +157,16 @@ impl Run<'_> {
         let opened_ns = shared.opened_machine_ns();
         let finished = shared.finished();
         let mut result = CrowdResult { join_s, failure, opened_ns, finished, ..CrowdResult::default() };
+        let mut posts = Vec::new();
         for thread in threads {
-            for stats in thread.join().map_err(|_| std::io::Error::other("a thread of the crowd died"))? {
+            for mut stats in thread.join().map_err(|_| std::io::Error::other("a thread of the crowd died"))? {
                 let elapsed_ns = stats.last_ns.saturating_sub(shared.gate_ns());
                 result.elapsed_s = result.elapsed_s.max(elapsed_ns as f64 / 1e9);
+                posts.append(&mut stats.posts);
                 stats.merge_into(&mut result);
             }
         }
-        Ok(result)
+        Ok((result, posts))
     }
 }
 

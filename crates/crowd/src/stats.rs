@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
+use klatch_exchange::web::PostEntry;
 use klatch_record::{CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts, PartyCounts, Stranger};
 
 use crate::timeline::{Counts, Timeline};
@@ -25,7 +26,13 @@ pub(crate) struct CrowdStats {
     pub(crate) last_ns: u64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    counts: [u64; 6],
+    /// The POSTs of `web` that the server confirmed.
+    pub(crate) posts: Vec<PostEntry>,
+    /// Operations complete before the end of the time for which requests are sent; `None` where all are.
+    pub(crate) in_window: Option<u64>,
+    /// What each line of `web` received: kbit/s, and number of lines.
+    line_kbit_per_s: BTreeMap<u64, u64>,
+    counts: [u64; 7],
     /// How operations are spread over the parties; `None` for chat.
     pub(crate) parties: Option<PartyCounts>,
     faults: Vec<Fault>,
@@ -45,7 +52,10 @@ impl CrowdStats {
             last_ns: 0,
             sent: 0,
             received: 0,
-            counts: [0; 6],
+            posts: Vec::new(),
+            in_window: None,
+            line_kbit_per_s: BTreeMap::new(),
+            counts: [0; 7],
             parties: None,
             faults: Vec::new(),
         }
@@ -99,6 +109,11 @@ impl CrowdStats {
         }
     }
 
+    /// Records what a line received, kbit/s.
+    pub(crate) fn record_line(&mut self, kbit_per_s: u64) {
+        *self.line_kbit_per_s.entry(kbit_per_s).or_default() += 1;
+    }
+
     /// Records a client outside the crowd that is in `room`, and the `messages` that it sent there.
     pub(crate) fn record_stranger(&mut self, room: u32, nick: &[u8], messages: u64) {
         let listed =
@@ -120,6 +135,10 @@ impl CrowdStats {
         result.reordered += count(FaultKind::Reordered);
         result.corrupted += count(FaultKind::Corrupted);
         result.unexpected += count(FaultKind::Unexpected);
+        result.wrong += count(FaultKind::Wrong);
+        add_counts(&mut result.line_kbit_per_s, self.line_kbit_per_s);
+        result.in_window =
+            result.in_window.into_iter().chain(self.in_window).reduce(|one, other| one + other);
         result.parties = result.parties.into_iter().chain(self.parties).reduce(PartyCounts::with);
         result.faults.extend(self.faults);
         result.faults.truncate(EXAMPLES_MAX);
@@ -139,8 +158,13 @@ impl CrowdStats {
 
 /// Adds a histogram to sorted pairs of (lowest value of a bucket, count).
 fn add(pairs: &mut Vec<(u64, u64)>, histogram: &Histogram<u32>) {
+    add_counts(pairs, recorded(histogram));
+}
+
+/// Adds counts to sorted pairs of (value, count).
+fn add_counts(pairs: &mut Vec<(u64, u64)>, more: impl IntoIterator<Item = (u64, u64)>) {
     let mut sum: BTreeMap<u64, u64> = pairs.iter().copied().collect();
-    recorded(histogram).for_each(|(lowest, count)| *sum.entry(lowest).or_default() += count);
+    more.into_iter().for_each(|(value, count)| *sum.entry(value).or_default() += count);
     *pairs = sum.into_iter().collect();
 }
 

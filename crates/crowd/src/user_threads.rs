@@ -96,7 +96,7 @@ fn connect<P: Parties>(
         let kind = if first { FailureKind::Connect } else { FailureKind::Join };
         (kind, format!("cannot connect: {error}"))
     };
-    let stream = connect_user(addresses, id, connect_timeout).map_err(not_connected)?;
+    let stream = connect_user(addresses, id, connect_timeout, None).map_err(not_connected)?;
     stream.set_write_timeout(Some(WRITE_TIMEOUT)).map_err(not_connected)?;
     shared.connected.fetch_add(1, Ordering::Relaxed);
     lock(parties).write_handshake(index);

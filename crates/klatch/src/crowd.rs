@@ -27,7 +27,7 @@ pub(crate) struct Crowd {
     /// TCP port of the server
     #[arg(long, default_value_t = 6667)]
     port: u16,
-    /// Protocol of the server: irc, redis, nats, mqtt; of workload rr: echo, redis, http [default: irc, or echo]
+    /// Protocol of the server: irc, redis, nats, mqtt; of rr: echo, redis, http; of web: http
     #[arg(long)]
     protocol: Option<ProtocolName>,
     #[command(flatten)]
@@ -137,6 +137,7 @@ fn usual_protocol(workload: &Workload) -> ProtocolName {
     match workload.kind() {
         WorkloadKind::Chat => ProtocolName::Irc,
         WorkloadKind::Rr => ProtocolName::Echo,
+        WorkloadKind::Web => ProtocolName::Http,
     }
 }
 

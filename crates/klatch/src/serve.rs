@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 
 use clap::{ArgAction, Args};
+use klatch_record::CONTENT_SEED;
 use klatch_server::{Model, ServeOptions, Workload, serve};
 
 /// Start one of Klatch's native servers
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Serve {
-    /// What the server does: chat (IRC), rr (request/response: every byte goes back, RFC 862)
+    /// What the server does: chat (IRC), rr (request/response: every byte goes back, RFC 862), web (a site after SPECweb99)
     #[arg(long, default_value_t = Workload::Chat)]
     workload: Workload,
     /// I/O model: threads, epoll, uring, tokio
@@ -30,15 +31,21 @@ pub(crate) struct Serve {
     /// Set TCP_NODELAY on every connection
     #[arg(long, default_value_t = true, action = ArgAction::Set, value_name = "true|false")]
     nodelay: bool,
-    /// Capacity of a connection's send queue; a slower reader is closed
-    #[arg(long, default_value_t = 1 << 20, value_name = "BYTES")]
-    sendq: usize,
+    /// Capacity of a connection's send queue; a slower reader is closed [default: 1 MiB, of workload web 16 MiB]
+    #[arg(long, value_name = "BYTES")]
+    sendq: Option<usize>,
     /// Longest time for a connection to register
     #[arg(long, default_value_t = 30, value_name = "SECONDS")]
     registration_timeout: u32,
     /// Limit of unregistered connections
     #[arg(long, default_value_t = 4096, value_name = "CONNECTIONS")]
     half_open_max: usize,
+    /// Workload web: directories of the site, of 5 MB each [default: 25]
+    #[arg(long, value_name = "N")]
+    directories: Option<u32>,
+    /// Workload web: seed of the site's contents [default: 1]
+    #[arg(long, value_name = "SEED")]
+    content_seed: Option<u64>,
     /// Print the ready line as JSON
     #[arg(long)]
     json: bool,
@@ -46,6 +53,12 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let is_web = self.workload == Workload::Web;
+        anyhow::ensure!(
+            is_web || (self.directories.is_none() && self.content_seed.is_none()),
+            "--directories and --content-seed belong to --workload web, not to {}",
+            self.workload
+        );
         serve(&ServeOptions {
             workload: self.workload,
             model: self.model,
@@ -54,9 +67,11 @@ impl Serve {
             loops: self.loops,
             yields: self.yields,
             nodelay: self.nodelay,
-            sendq_bytes: self.sendq,
+            sendq_bytes: self.sendq.unwrap_or(if is_web { 16 << 20 } else { 1 << 20 }),
             registration_timeout_s: self.registration_timeout,
             half_open_max: self.half_open_max,
+            directories: self.directories.unwrap_or(25),
+            content_seed: self.content_seed.unwrap_or(CONTENT_SEED),
             json: self.json,
         })?;
         Ok(ExitCode::SUCCESS)

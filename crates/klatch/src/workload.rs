@@ -1,10 +1,23 @@
 //! The options of the workload, the same for every command.
 
 use clap::{Args, ValueEnum};
-use klatch_record::{ChatWorkload, Pacing, RrWorkload, Workload, WorkloadKind};
+use klatch_record::{
+    ChatWorkload, Pacing, RrWorkload, WebWorkload, Workload, WorkloadKind, usual_directories,
+};
 
 /// Help heading of these options.
 const WORKLOAD: &str = "Workload";
+
+/// The kinds of workload that have an option.
+type Kinds = &'static [WorkloadKind];
+
+const CHAT: Kinds = &[WorkloadKind::Chat];
+const RR: Kinds = &[WorkloadKind::Rr];
+const WEB: Kinds = &[WorkloadKind::Web];
+/// Those with messages of a size, and a schedule.
+const MESSAGES: Kinds = &[WorkloadKind::Chat, WorkloadKind::Rr];
+/// Those whose runs end by time.
+const TIMED: Kinds = &[WorkloadKind::Rr, WorkloadKind::Web];
 
 /// The workload of a run.
 #[derive(Args)]
@@ -14,7 +27,7 @@ pub(crate) struct WorkloadArgs {
     /// chat: messages that each user sends [default: 100]
     #[arg(long, help_heading = WORKLOAD)]
     count: Option<u32>,
-    /// rr: time for which requests are sent [default: 2]
+    /// rr, web: time for which requests are sent [default: 2, of web 5]
     #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true)]
     duration: Option<f64>,
 }
@@ -28,7 +41,8 @@ pub(crate) struct EndlessWorkloadArgs {
 
 #[derive(Args)]
 struct CommonArgs {
-    /// What the crowd does: chat (users in rooms), rr (requests, and a reply to each)
+    /// What the crowd does: chat (users in rooms), rr (requests, and a reply to each), web (lines that request the files and pages of
+    /// a site)
     #[arg(long, help_heading = WORKLOAD, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
     workload: WorkloadKind,
     /// chat: number of rooms of the crowd [default: 10]
@@ -43,6 +57,18 @@ struct CommonArgs {
     /// rr: requests of a connection in flight [default: 1]
     #[arg(long, help_heading = WORKLOAD, value_name = "REQUESTS")]
     depth: Option<u32>,
+    /// web: number of lines, which are simultaneous connections [default: 10]
+    #[arg(long, help_heading = WORKLOAD, value_name = "N")]
+    lines: Option<u32>,
+    /// web: speed of each line, or none to read as fast as possible [default: 400kbit]
+    #[arg(long, help_heading = WORKLOAD, value_name = "KBIT/S", value_parser = line_speed)]
+    line: Option<LineSpeed>,
+    /// web: directories of the site, of 36 files and 5 MB each [default: 25 + 0.66 a line, at most 200]
+    #[arg(long, help_heading = WORKLOAD, value_name = "N")]
+    directories: Option<u32>,
+    /// web: send static GETs only, to a server without the dynamic half
+    #[arg(long, help_heading = WORKLOAD)]
+    static_only: bool,
     /// Size of a message's text [chat, default: 60], or of a request and of its reply [rr, default: 4]
     #[arg(long, help_heading = WORKLOAD, value_name = "BYTES")]
     size: Option<u32>,
@@ -59,7 +85,7 @@ struct CommonArgs {
     /// chat: pause after each message of a user; not with pacing `rate`, whose schedule is fixed in advance [default: 0]
     #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true)]
     pause: Option<f64>,
-    /// Number of the first room or connection, for several crowds on one server
+    /// Number of the first room, connection or line, for several crowds on one server
     #[arg(long, help_heading = WORKLOAD, default_value_t = 1, value_name = "NUMBER")]
     start: u32,
 }
@@ -83,8 +109,8 @@ impl WorkloadArgs {
     /// A number is out of range, or an option does not fit the workload or its pacing.
     pub(crate) fn workload(&self) -> anyhow::Result<Workload> {
         let foreign = match self.common.workload {
-            WorkloadKind::Chat => self.duration.map(|_| ("duration", WorkloadKind::Rr)),
-            WorkloadKind::Rr => self.count.map(|_| ("count", WorkloadKind::Chat)),
+            WorkloadKind::Chat => self.duration.map(|_| ("duration", TIMED)),
+            WorkloadKind::Rr | WorkloadKind::Web => self.count.map(|_| ("count", CHAT)),
         };
         refuse(foreign, self.common.workload)?;
         self.common.workload(self.count, self.duration)
@@ -103,28 +129,34 @@ impl EndlessWorkloadArgs {
 
 impl CommonArgs {
     fn workload(&self, count: Option<u32>, duration_s: Option<f64>) -> anyhow::Result<Workload> {
-        let foreign =
-            self.particular().into_iter().find(|(_, given, owner)| *given && *owner != self.workload);
-        refuse(foreign.map(|(name, _, owner)| (name, owner)), self.workload)?;
+        let is_foreign = |given: bool, owners: &Kinds| given && !owners.contains(&self.workload);
+        let foreign = self.particular().into_iter().find(|(_, given, owners)| is_foreign(*given, owners));
+        refuse(foreign.map(|(name, _, owners)| (name, owners)), self.workload)?;
         let workload = match self.workload {
             WorkloadKind::Chat => Workload::Chat(self.chat(count)?),
             WorkloadKind::Rr => Workload::Rr(self.rr(duration_s)),
+            WorkloadKind::Web => Workload::Web(self.web(duration_s)),
         };
         workload.check()?;
         Ok(workload)
     }
 
-    /// The options that only one kind of workload has: name, whether it is given, and that kind.
-    fn particular(&self) -> [(&'static str, bool, WorkloadKind); 7] {
-        let (chat, rr) = (WorkloadKind::Chat, WorkloadKind::Rr);
+    /// The options that only some kinds of workload have: name, whether it is given, and those kinds.
+    fn particular(&self) -> [(&'static str, bool, Kinds); 13] {
         [
-            ("rooms", self.rooms.is_some(), chat),
-            ("users", self.users.is_some(), chat),
-            ("pacing", self.pacing.is_some(), chat),
-            ("window", self.window.is_some(), chat),
-            ("pause", self.pause.is_some(), chat),
-            ("connections", self.connections.is_some(), rr),
-            ("depth", self.depth.is_some(), rr),
+            ("rooms", self.rooms.is_some(), CHAT),
+            ("users", self.users.is_some(), CHAT),
+            ("pacing", self.pacing.is_some(), CHAT),
+            ("window", self.window.is_some(), CHAT),
+            ("pause", self.pause.is_some(), CHAT),
+            ("connections", self.connections.is_some(), RR),
+            ("depth", self.depth.is_some(), RR),
+            ("size", self.size.is_some(), MESSAGES),
+            ("rate", self.rate.is_some(), MESSAGES),
+            ("lines", self.lines.is_some(), WEB),
+            ("line", self.line.is_some(), WEB),
+            ("directories", self.directories.is_some(), WEB),
+            ("static-only", self.static_only, WEB),
         ]
     }
 
@@ -149,6 +181,19 @@ impl CommonArgs {
         })
     }
 
+    fn web(&self, duration_s: Option<f64>) -> WebWorkload {
+        let usual = WebWorkload::default();
+        let lines = self.lines.unwrap_or(usual.lines);
+        WebWorkload {
+            lines,
+            line_kbit_per_s: self.line.map_or(usual.line_kbit_per_s, |line| line.0),
+            directories: self.directories.unwrap_or_else(|| usual_directories(lines)),
+            static_only: self.static_only,
+            duration_s: duration_s.unwrap_or(usual.duration_s),
+            start: self.start,
+        }
+    }
+
     fn rr(&self, duration_s: Option<f64>) -> RrWorkload {
         let usual = RrWorkload::default();
         RrWorkload {
@@ -162,10 +207,25 @@ impl CommonArgs {
     }
 }
 
-/// Refuses an option of another workload.
-fn refuse(foreign: Option<(&str, WorkloadKind)>, workload: WorkloadKind) -> anyhow::Result<()> {
-    match foreign {
-        Some((name, owner)) => anyhow::bail!("--{name} belongs to --workload {owner}, not to {workload}"),
-        None => Ok(()),
+/// The speed of a line in kbit/s; `None` for no limit.
+#[derive(Clone, Copy)]
+struct LineSpeed(Option<u32>);
+
+/// Parses `400kbit`, `400` or `none`.
+fn line_speed(text: &str) -> Result<LineSpeed, String> {
+    if text == "none" {
+        return Ok(LineSpeed(None));
     }
+    let number = text.strip_suffix("kbit").unwrap_or(text);
+    number
+        .parse()
+        .map(|kbit| LineSpeed(Some(kbit)))
+        .map_err(|_| "a line is a number of kbit/s, or none".to_owned())
+}
+
+/// Refuses an option of another workload.
+fn refuse(foreign: Option<(&str, Kinds)>, workload: WorkloadKind) -> anyhow::Result<()> {
+    let Some((name, owners)) = foreign else { return Ok(()) };
+    let owners: Vec<&str> = owners.iter().map(|owner| owner.name()).collect();
+    anyhow::bail!("--{name} belongs to --workload {}, not to {workload}", owners.join(" or "))
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use klatch_record::CONTENT_SEED;
+
 use crate::own_programs::{klatch_jar, klatch_program, netty_jar};
 use crate::resolve::{PlatformError, ResolvedPlatform};
 use crate::sources::{BuildFolders, prepare};
@@ -31,7 +33,10 @@ impl ResolvedPlatform {
                 "{jar}" => words.push(klatch_jar()?.display().to_string()),
                 "{netty_jar}" => words.push(netty_jar()?.display().to_string()),
                 "{java_options}" => words.extend(self.knobs.java_options.iter().cloned()),
-                "{workload}" => words.extend(self.in_workload.arguments.iter().cloned()),
+                "{workload}" => {
+                    let arguments = self.in_workload.arguments.iter();
+                    words.extend(arguments.map(|word| self.fill(word, site, &folders)));
+                }
                 "{knobs}" => words.extend(self.knobs.arguments.iter().cloned()),
                 word => words.push(self.fill(word, site, &folders)),
             }
@@ -44,7 +49,9 @@ impl ResolvedPlatform {
 
     fn fill(&self, text: &str, site: &Site<'_>, folders: &BuildFolders) -> String {
         let path = |path: Option<&Path>| path.map_or(String::new(), |path| path.display().to_string());
-        text.replace("{address}", &format!("{}:{}", site.host, site.port))
+        text.replace("{directories}", &self.directories.to_string())
+            .replace("{content_seed}", &CONTENT_SEED.to_string())
+            .replace("{address}", &format!("{}:{}", site.host, site.port))
             .replace("{host}", site.host)
             .replace("{port}", &site.port.to_string())
             .replace("{folder}", &path(Some(site.folder)))

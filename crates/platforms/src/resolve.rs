@@ -31,6 +31,8 @@ pub struct PlatformRequest {
     pub settings: Vec<Setting>,
     /// The workload that it is to carry.
     pub workload: WorkloadKind,
+    /// Directories of the site in workload `web`.
+    pub directories: u32,
 }
 
 /// A platform that can run on this machine.
@@ -53,6 +55,8 @@ pub struct ResolvedPlatform {
     /// How it carries the workload of the request.
     pub in_workload: InWorkload,
     workload: WorkloadKind,
+    /// Directories of the site in workload `web`.
+    pub(crate) directories: u32,
 }
 
 impl ResolvedPlatform {
@@ -201,6 +205,7 @@ fn resolve_entry(
         because: None,
         in_workload,
         workload: request.workload,
+        directories: request.directories,
         entry,
         java,
         program,

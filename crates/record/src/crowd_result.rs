@@ -123,9 +123,18 @@ pub struct CrowdResult {
     /// Replies that no request asked for.
     #[serde(default)]
     pub unexpected: u64,
+    /// Replies with another status, cookie or end than they must have.
+    #[serde(default)]
+    pub wrong: u64,
     /// How operations are spread over the parties; `None` for chat.
     #[serde(default)]
     pub parties: Option<PartyCounts>,
+    /// Operations that were complete before the end of the time for which requests are sent; `None` where all are.
+    #[serde(default)]
+    pub in_window: Option<u64>,
+    /// What each line of `web` received: kbit/s, rounded down, and number of lines.
+    #[serde(default)]
+    pub line_kbit_per_s: Vec<(u64, u64)>,
     /// The first faults, as examples.
     pub faults: Vec<Fault>,
     /// Users in the rooms that do not belong to the crowd.
@@ -175,6 +184,8 @@ pub enum FaultKind {
     Corrupted,
     /// A reply that no request asked for.
     Unexpected,
+    /// A reply with another status, cookie or end than it must have.
+    Wrong,
 }
 
 /// A user in a room that does not belong to the crowd.
@@ -231,6 +242,7 @@ impl std::fmt::Display for Fault {
             FaultKind::Reordered => "reordered",
             FaultKind::Corrupted => "corrupted",
             FaultKind::Unexpected => "unexpected",
+            FaultKind::Wrong => "wrong",
         };
         if let Some(connection) = self.connection {
             return self.show_reply(kind, connection, f);

@@ -2,6 +2,7 @@
 //! as `docs/record.schema.json` and generated from these types.
 
 mod comparison;
+mod conforming;
 mod crowd_result;
 mod duet;
 mod environment;
@@ -34,6 +35,7 @@ mod workload;
 pub use comparison::{
     COMPARISON_SCHEMA_NAME, Comparison, Estimator, MetricComparison, RatioEstimate, Side, Unit,
 };
+pub use conforming::{CONFORMING_SHARE_MIN, Conforming};
 pub use crowd_result::{
     CrowdEvent, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
     PausedCounts, Stranger,
@@ -69,7 +71,8 @@ pub use upgrade::{read_json, upgrade};
 pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use workload::{
-    CONNECTIONS_PER_SOURCE, ChatWorkload, Pacing, RrWorkload, Workload, WorkloadError, WorkloadKind,
+    CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, Pacing, RrWorkload, WebWorkload, Workload,
+    WorkloadError, WorkloadKind, usual_directories,
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

@@ -98,7 +98,8 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
         workload: first.workload.with_parties(first.workload.start(), part.rooms()),
         verdict: Verdict::from_reasons([own_reasons, part.reasons()].concat()),
         warnings: [own_warnings, part.warnings()].concat(),
-        operations: part.operations(&score, &usage),
+        operations: part.operations(&first.workload, &score, &usage),
+        conforming: part.conforming(&first.workload),
         score,
         latency: part.latency,
         send_lag: part.send_lag,
@@ -187,6 +188,8 @@ fn parts(records: &[Record]) -> Vec<Part> {
         checks: record.checks.clone(),
         usage: record.usage.crowd.clone(),
         parties: record.operations.as_ref().map(|operations| operations.connections),
+        in_window: record.operations.as_ref().and_then(|operations| operations.in_window),
+        line_kbit_per_s: record.conforming.as_ref().map_or_else(Vec::new, |lines| lines.kbit_per_s.clone()),
     };
     records.iter().map(part).collect()
 }

@@ -8,12 +8,16 @@ use crate::{Score, UsageOfBoth};
 /// The operations of a run. One is a request with its verified reply, so two messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Operations {
-    /// What one operation is called: `transaction`.
+    /// The name of one operation: `transaction` of `rr`, `request` of `web`.
     pub name: String,
     /// Operations that were verified.
     pub count: u64,
-    /// The score: operations / elapsed, 1/s.
+    /// The score, 1/s: operations / elapsed, or those in the window / its length.
     pub per_s: f64,
+    /// Operations that were complete before the end of the time for which requests are sent; absent where the run ends with the
+    /// time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_window: Option<u64>,
     /// CPU time of server and crowd per operation, µs; `null` unless both were measured.
     pub cpu_us_per_operation: Option<f64>,
     /// How the operations are spread over the connections.
@@ -50,18 +54,27 @@ impl PartyCounts {
 }
 
 impl Operations {
-    /// The operations behind a score in which each is a request and a reply.
-    pub(crate) fn new(connections: PartyCounts, score: &Score, usage: &UsageOfBoth) -> Operations {
+    /// The operations behind a score in which each is a request and a reply. `in_window` is the number of those in the window, and
+    /// its length in seconds.
+    pub(crate) fn new(
+        name: &str,
+        connections: PartyCounts,
+        in_window: Option<(u64, f64)>,
+        score: &Score,
+        usage: &UsageOfBoth,
+    ) -> Operations {
         let count = score.received;
         let cpu_us = usage
             .server
             .as_ref()
             .zip(usage.crowd.as_ref())
             .map(|(server, crowd)| (server.cpu_s + crowd.cpu_s) * 1e6);
+        let (counted, window_s) = in_window.unwrap_or((count, score.elapsed_s));
         Operations {
-            name: "transaction".to_owned(),
+            name: name.to_owned(),
             count,
-            per_s: if score.elapsed_s > 0.0 { count as f64 / score.elapsed_s } else { 0.0 },
+            per_s: if window_s > 0.0 { counted as f64 / window_s } else { 0.0 },
+            in_window: in_window.map(|(counted, _)| counted),
             cpu_us_per_operation: cpu_us.filter(|_| count > 0).map(|cpu_us| cpu_us / count as f64),
             connections,
         }

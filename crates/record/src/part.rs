@@ -3,8 +3,8 @@
 use crate::merge::MergeError;
 use crate::window::Window;
 use crate::{
-    Cause, Checks, EXAMPLES_MAX, FailureKind, Latency, Operations, PartyCounts, Reason, Score, Shard,
-    Timeline, Usage, UsageOfBoth, Warning, WarningKind,
+    Cause, Checks, Conforming, EXAMPLES_MAX, FailureKind, Latency, Operations, PartyCounts, Reason, Score,
+    Shard, Timeline, Usage, UsageOfBoth, Warning, WarningKind, Workload,
 };
 
 /// Share of the common time below which the score is a lower bound.
@@ -33,6 +33,10 @@ pub struct Part {
     pub usage: Option<Usage>,
     /// How operations are spread over the parties; `None` for chat.
     pub parties: Option<PartyCounts>,
+    /// Operations that were complete before the end of the time for which requests are sent; `None` where all are.
+    pub in_window: Option<u64>,
+    /// What each line of `web` received: kbit/s, and number of lines.
+    pub line_kbit_per_s: Vec<(u64, u64)>,
 }
 
 impl Part {
@@ -63,6 +67,8 @@ impl Part {
             checks: checks(&parts),
             usage: usages.map(|usages| Usage::together(&usages, sent + received)),
             parties: parts.iter().filter_map(|part| part.parties).reduce(PartyCounts::with),
+            in_window: parts.iter().map(|part| part.in_window).sum(),
+            line_kbit_per_s: Conforming::merge(parts.iter().map(|part| &part.line_kbit_per_s[..])),
         })
     }
 
@@ -72,8 +78,18 @@ impl Part {
     }
 
     /// The operations behind the score; `None` for chat.
-    pub fn operations(&self, score: &Score, usage: &UsageOfBoth) -> Option<Operations> {
-        self.parties.map(|parties| Operations::new(parties, score, usage))
+    pub fn operations(&self, workload: &Workload, score: &Score, usage: &UsageOfBoth) -> Option<Operations> {
+        let window_s =
+            workload.duration_s().map_or(score.elapsed_s, |window_s| window_s.min(score.elapsed_s));
+        let in_window = self.in_window.map(|count| (count, window_s));
+        let name = workload.kind().operation_name();
+        self.parties.map(|parties| Operations::new(name, parties, in_window, score, usage))
+    }
+
+    /// The lines that conform; `None` for lines without a speed.
+    pub fn conforming(&self, workload: &Workload) -> Option<Conforming> {
+        let Workload::Web(web) = workload else { return None };
+        Conforming::new(web.line_kbit_per_s?, &self.line_kbit_per_s)
     }
 
     /// Parties of all shards.
@@ -159,6 +175,7 @@ fn checks(parts: &[Part]) -> Checks {
         reordered: sum(|checks| checks.reordered),
         corrupted: sum(|checks| checks.corrupted),
         unexpected: sum(|checks| checks.unexpected),
+        wrong: sum(|checks| checks.wrong),
         faults,
         strangers,
         failure,

@@ -38,6 +38,7 @@ impl ProtocolName {
     pub fn carries(self, workload: WorkloadKind) -> bool {
         match workload {
             WorkloadKind::Chat => !matches!(self, ProtocolName::Echo | ProtocolName::Http),
+            WorkloadKind::Web => self == ProtocolName::Http,
             WorkloadKind::Rr => matches!(self, ProtocolName::Echo | ProtocolName::Http | ProtocolName::Redis),
         }
     }

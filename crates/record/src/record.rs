@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Environment, Failure, Fault, Latency, Observation, Operations, ProtocolName, Shard, Stranger, Timeline,
-    Usage, Verdict, Warning, Workload,
+    Conforming, Environment, Failure, Fault, Latency, Observation, Operations, ProtocolName, Shard, Stranger,
+    Timeline, Usage, Verdict, Warning, Workload,
 };
 
 /// The schema name that every record carries in [`Record::schema`].
@@ -41,6 +41,9 @@ pub struct Record {
     /// The operations of the workload, which are its score; absent for chat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations: Option<Operations>,
+    /// The lines that conform; absent for other workloads, and for lines without a speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conforming: Option<Conforming>,
     /// Delivery latency; `null` where nothing was delivered.
     pub latency: Option<Latency>,
     /// How late the crowd spoke; only under pacing `rate`.
@@ -205,6 +208,9 @@ pub struct Checks {
     /// Replies that no request asked for; absent if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unexpected: u64,
+    /// Replies with another status, cookie or end than they must have; absent if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wrong: u64,
     /// The first faults, as examples.
     pub faults: Vec<Fault>,
     /// Users in the rooms that do not belong to the crowd.

@@ -36,6 +36,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             pause_s: 0.0,
         }),
         operations: None,
+        conforming: None,
         verdict: Verdict { status: Status::Valid, reasons: Vec::new() },
         warnings: Vec::new(),
         score: Score {
@@ -59,6 +60,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             reordered: 0,
             corrupted: 0,
             unexpected: 0,
+            wrong: 0,
             faults: Vec::new(),
             strangers: Vec::new(),
             failure: None,

@@ -123,6 +123,11 @@ fn workload_place(workload: &Workload) -> Vec<(&'static str, String)> {
                 },
             ),
         ],
+        Workload::Web(web) => vec![
+            ("lines", web.lines.to_string()),
+            ("line", web.line_kbit_per_s.map_or("none".to_owned(), |kbit| kbit.to_string())),
+            ("directories", web.directories.to_string()),
+        ],
         Workload::Rr(rr) => vec![
             ("connections", rr.connections.to_string()),
             ("depth", rr.depth.to_string()),
@@ -133,7 +138,7 @@ fn workload_place(workload: &Workload) -> Vec<(&'static str, String)> {
 }
 
 /// The order of the axes.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 17] = [
     "platform",
     "knobs",
     "crowd",
@@ -143,6 +148,9 @@ const ORDER: [&str; 14] = [
     "count",
     "connections",
     "depth",
+    "lines",
+    "line",
+    "directories",
     "size",
     "pacing",
     "processes",

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use klatch_record::{
-    ChatWorkload, Class, CrowdResult, Latency, LatencyError, Operations, Pacing, PartyCounts, Platform,
-    Record, Role, RrWorkload, Score, Status, Usage, Warning, Workload,
+    ChatWorkload, Class, Conforming, CrowdResult, Latency, LatencyError, Operations, Pacing, PartyCounts,
+    Platform, Record, Role, RrWorkload, Status, Usage, Warning, Workload,
 };
 
 use crate::number::{grouped, megabytes, three_digits, time};
@@ -36,6 +36,16 @@ pub fn headline(platform: &Platform, crowd: &str, workload: &Workload) -> String
 fn describe(workload: &Workload) -> String {
     match workload {
         Workload::Chat(chat) => describe_chat(chat),
+        Workload::Web(web) => {
+            let speed = web
+                .line_kbit_per_s
+                .map_or("as fast as possible".to_owned(), |kbit| format!("of {kbit} kbit/s"));
+            let methods = if web.static_only { "static GETs only" } else { "all methods" };
+            format!(
+                "{} lines {speed} for {} s, {} directories, {methods}",
+                web.lines, web.duration_s, web.directories
+            )
+        }
         Workload::Rr(rr) => {
             let RrWorkload { connections, size_bytes, depth, duration_s, .. } = rr;
             let pacing = rr
@@ -135,27 +145,36 @@ fn full(record: &Record) -> String {
     let score = &record.score;
     let text = match &record.operations {
         None => volano_lines(score.sent, score.received, score.elapsed_s, score.messages_per_s, score.join_s),
-        Some(operations) => operation_lines(operations, score),
+        Some(operations) => operation_lines(operations, record),
     };
-    let latency = if record.operations.is_some() { "transaction latency" } else { "delivery latency" };
+    let latency = if record.operations.is_some() { "reply latency" } else { "delivery latency" };
     text + &percentiles(latency, record.latency.as_ref())
         + &usage(record)
         + &observations(&record.observations)
 }
 
 /// The score of a workload in which each request has a reply.
-fn operation_lines(operations: &Operations, score: &Score) -> String {
+fn operation_lines(operations: &Operations, record: &Record) -> String {
+    let score = &record.score;
     let Operations { name, count, per_s, connections, .. } = operations;
     let PartyCounts { parties, least, most } = connections;
     let rows = [
         (format!("{name}s"), grouped(*count)),
         ("elapsed time".to_owned(), format!("{:.2} s", score.elapsed_s)),
         ("average throughput".to_owned(), format!("{} {name}s/s", grouped(per_s.round() as u64))),
-        ("connections".to_owned(), grouped(*parties)),
+        (format!("{}s", record.workload.kind().party_name()), grouped(*parties)),
         (format!("{name}s of one"), format!("{} to {}", grouped(*least), grouped(*most))),
         ("join time".to_owned(), format!("{:.2} s", score.join_s)),
     ];
-    rows.iter().map(|(name, value)| format!("{name:<24}{value:>26}\n")).collect()
+    let conforming = record.conforming.as_ref().map(|conforming| {
+        let Conforming { lines, of, kbit_per_s_p5, kbit_per_s_p50, .. } = conforming;
+        [
+            ("conforming lines".to_owned(), format!("{} of {}", grouped(*lines), grouped(*of))),
+            ("a line received".to_owned(), format!("p5 {kbit_per_s_p5}, p50 {kbit_per_s_p50} kbit/s")),
+        ]
+    });
+    let rows = conforming.into_iter().flatten().chain(rows);
+    rows.map(|(name, value)| format!("{name:<24}{value:>26}\n")).collect()
 }
 
 /// The score in the format of VolanoMark.

@@ -1,7 +1,9 @@
 //! The command line of a crowd.
 
 use klatch_platforms::{Java, PlatformError, ResolvedKnobs, Setting, klatch_jar, klatch_program};
-use klatch_record::{ChatWorkload, CrowdInfo, Pacing, ProtocolName, RrWorkload, Workload, shard_name};
+use klatch_record::{
+    ChatWorkload, CrowdInfo, Pacing, ProtocolName, RrWorkload, WebWorkload, Workload, shard_name,
+};
 
 use crate::plan::{CrowdKind, Plan, Target, address};
 
@@ -119,6 +121,7 @@ fn arguments(workload: &Workload, host: &str, port: u16) -> Vec<String> {
         // The Java crowd knows chat alone, so its arguments do not name it.
         Workload::Chat(chat) => words.extend(chat_arguments(chat)),
         Workload::Rr(rr) => words.extend(rr_arguments(rr)),
+        Workload::Web(web) => words.extend(web_arguments(web)),
     }
     words
 }
@@ -148,6 +151,16 @@ fn rr_arguments(rr: &RrWorkload) -> Vec<String> {
     words.extend(option("duration", rr.duration_s));
     words.extend(option("start", rr.start));
     words.extend(rr.rate_per_connection_per_s.into_iter().flat_map(|rate| option("rate", rate)));
+    words
+}
+
+fn web_arguments(web: &WebWorkload) -> Vec<String> {
+    let mut words = [option("workload", "web"), option("lines", web.lines)].concat();
+    words.extend(option("line", web.line_kbit_per_s.map_or("none".to_owned(), |kbit| format!("{kbit}kbit"))));
+    words.extend(option("directories", web.directories));
+    words.extend(option("duration", web.duration_s));
+    words.extend(option("start", web.start));
+    words.extend(web.static_only.then(|| "--static-only".to_owned()));
     words
 }
 

@@ -1,7 +1,7 @@
 //! Checks a plan before anything starts.
 
 use klatch_platforms::{CapacityError, PlatformRequest, ResolvedPlatform, Side, check_capacity, resolve};
-use klatch_record::{CONNECTIONS_PER_SOURCE, ProtocolName, WorkloadKind};
+use klatch_record::{CONNECTIONS_PER_SOURCE, ProtocolName, Workload, WorkloadKind};
 use klatch_schedulers::SchedulerError;
 
 use crate::crowd_command::crowd_knobs;
@@ -22,7 +22,8 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunErro
     let platform = match plan.target {
         None => {
             let workload = plan.workload.kind();
-            Some(resolve(&PlatformRequest { workload, ..plan.platform.clone() })?)
+            let directories = directories(&plan.workload);
+            Some(resolve(&PlatformRequest { workload, directories, ..plan.platform.clone() })?)
         }
         Some(_) => None,
     };
@@ -42,6 +43,14 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunErro
             check_needs(plan, platform.as_ref())?;
             Ok(platform)
         }
+    }
+}
+
+/// Directories of the site; 0 for other workloads than `web`.
+fn directories(workload: &Workload) -> u32 {
+    match workload {
+        Workload::Web(web) => web.directories,
+        Workload::Chat(_) | Workload::Rr(_) => 0,
     }
 }
 

@@ -92,7 +92,8 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         workload: run.workload.with_parties(run.workload.start(), part.rooms()),
         verdict: Verdict::from_reasons(reasons),
         warnings,
-        operations: part.operations(&score, &usage),
+        operations: part.operations(run.workload, &score, &usage),
+        conforming: part.conforming(run.workload),
         score,
         latency: part.latency,
         send_lag: part.send_lag,
@@ -158,6 +159,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
             reordered: result.reordered,
             corrupted: result.corrupted,
             unexpected: result.unexpected,
+            wrong: result.wrong,
             faults: result.faults,
             strangers: result.strangers,
             failure: result.failure,
@@ -165,6 +167,8 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         },
         usage,
         parties: result.parties,
+        in_window: result.in_window,
+        line_kbit_per_s: result.line_kbit_per_s,
     })
 }
 

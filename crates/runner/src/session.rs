@@ -3,7 +3,9 @@
 use klatch_instruments::{Files, Instruments, Kernel, availability};
 use klatch_machine::{boot_id, environment};
 use klatch_platforms::{Java, Processes, ResolvedPlatform, Server, Setting};
-use klatch_record::{CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role};
+use klatch_record::{
+    CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role, WebWorkload, Workload,
+};
 
 use crate::control::{self, CrowdsInRun, CrowdsOutcome};
 use crate::crowd_command::{CrowdAssignment, CrowdCommand};
@@ -33,6 +35,8 @@ pub struct Session<'a> {
     scheduler: Scheduler,
     /// The platform as records describe it.
     pub platform: Platform,
+    /// The workload that the platform can carry.
+    workload: Workload,
 }
 
 impl<'a> Session<'a> {
@@ -64,7 +68,8 @@ impl<'a> Session<'a> {
                 servers.push(Server::start(platform, plan.listen, processes, plan.ready_timeout)?);
             }
         }
-        let shares = split_parties(&plan.workload, shards(plan));
+        let workload = workload_for(plan, platform);
+        let shares = split_parties(&workload, shards(plan));
         let mut crowds = Vec::new();
         for (number, workload) in shares.iter().enumerate() {
             let server = servers.get(number * servers.len() / shares.len()).map(|server| server.address);
@@ -81,7 +86,7 @@ impl<'a> Session<'a> {
             crowds.push(CrowdCommand::new(plan, protocol, assignment, crowd_java.as_ref())?);
         }
         let platform = describe_platform(plan, protocol, platform, &servers);
-        Ok(Session { plan, processes, environment, servers, crowds, scheduler, platform })
+        Ok(Session { plan, processes, environment, servers, crowds, scheduler, platform, workload })
     }
 
     /// Makes one run under the plan's instruments, which write into `files`.
@@ -159,7 +164,7 @@ impl<'a> Session<'a> {
             role,
             number,
             crowd: &self.crowds[0].info,
-            workload: &self.plan.workload,
+            workload: &self.workload,
             server,
             servers_ended,
             observations,
@@ -177,6 +182,16 @@ impl<'a> Session<'a> {
             false => format!("the server on {address} died: {how}"),
         };
         ended.map(describe).collect()
+    }
+}
+
+/// The workload of a plan, without what the platform does not serve.
+fn workload_for(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Workload {
+    match (&plan.workload, platform) {
+        (Workload::Web(web), Some(platform)) if platform.in_workload.static_only => {
+            Workload::Web(WebWorkload { static_only: true, ..web.clone() })
+        }
+        (workload, _) => workload.clone(),
     }
 }
 

@@ -23,6 +23,7 @@ pub fn judge(result: &CrowdResult) -> Verdict {
         (FaultKind::Reordered, result.reordered),
         (FaultKind::Corrupted, result.corrupted),
         (FaultKind::Unexpected, result.unexpected),
+        (FaultKind::Wrong, result.wrong),
     ];
     // Chat has no counts by party.
     let unit_received = if result.parties.is_some() { "reply" } else { "delivery" };
@@ -34,6 +35,7 @@ pub fn judge(result: &CrowdResult) -> Verdict {
             FaultKind::Reordered => (unit_received, "reordered"),
             FaultKind::Corrupted => (unit_received, "corrupted"),
             FaultKind::Unexpected => (unit_received, "without a request"),
+            FaultKind::Wrong => (unit_received, "wrong"),
         };
         let unit = if count == 1 { unit.to_owned() } else { plural(unit) };
         let example = result.faults.iter().find(|fault| fault.kind == kind);

@@ -41,6 +41,14 @@ pub enum ServeError {
         /// The number that was given.
         got: usize,
     },
+    /// The number of directories is out of range.
+    #[error("--directories must be 1..={most}, got {got}")]
+    Directories {
+        /// The largest number allowed.
+        most: u32,
+        /// The number that was given.
+        got: u32,
+    },
     /// A knob is turned that the model does not have.
     #[error("{knob} belongs to model {}, not to {model}", models.iter().map(|model| model.name()).collect::<Vec<_>>().join(" or "))]
     Knob {

@@ -26,7 +26,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 pub use error::ServeError;
 pub use options::{Model, ServeOptions, Workload};
-pub(crate) use served::{Chat, RequestResponse, Served};
+pub(crate) use served::{Chat, RequestResponse, Served, Web};
 
 /// Serves until SIGTERM or SIGINT. Prints the ready line on standard output when connections are accepted.
 pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
@@ -44,6 +44,7 @@ pub fn serve_until(
     match options.workload {
         Workload::Chat => serve_workload::<Chat>(options, stop, ready),
         Workload::Rr => serve_workload::<RequestResponse>(options, stop, ready),
+        Workload::Web => serve_workload::<Web>(options, stop, ready),
     }
 }
 
@@ -56,9 +57,9 @@ fn serve_workload<W: Served>(
     let (listener, address) = listener::listen(&options.listen)?;
     let ready = || ready(address);
     match options.model {
-        Model::Threads => threads::run(&W::start(), listener, options, stop, ready),
-        Model::Epoll => epoll::run(&W::start(), listener, options, stop, ready),
-        Model::Uring => uring::run(&W::start(), listener, options, stop, ready),
-        Model::Tokio => tokio::run(&W::start(), listener, options, stop, ready),
+        Model::Threads => threads::run(&W::start(options), listener, options, stop, ready),
+        Model::Epoll => epoll::run(&W::start(options), listener, options, stop, ready),
+        Model::Uring => uring::run(&W::start(options), listener, options, stop, ready),
+        Model::Tokio => tokio::run(&W::start(options), listener, options, stop, ready),
     }
 }

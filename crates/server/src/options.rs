@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use klatch_exchange::web::DIRECTORIES_MAX;
+
 use crate::ServeError;
 
 /// So many loops a server may have.
@@ -61,17 +63,20 @@ pub enum Workload {
     Chat,
     /// Request/response: every byte goes back (RFC 862).
     Rr,
+    /// A web site, after SPECweb99, over HTTP/1.1.
+    Web,
 }
 
 impl Workload {
     /// All workloads, in the order of help and lists.
-    pub const ALL: [Workload; 2] = [Workload::Chat, Workload::Rr];
+    pub const ALL: [Workload; 3] = [Workload::Chat, Workload::Rr, Workload::Web];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Workload::Chat => "chat",
             Workload::Rr => "rr",
+            Workload::Web => "web",
         }
     }
 }
@@ -117,6 +122,10 @@ pub struct ServeOptions {
     pub registration_timeout_s: u32,
     /// Connections that may be unregistered at the same time, at least 1.
     pub half_open_max: usize,
+    /// Directories of the site of workload `web`, 1 to 10,000.
+    pub directories: u32,
+    /// Seed of the contents of that site.
+    pub content_seed: u64,
     /// Print the ready line as JSON.
     pub json: bool,
 }
@@ -134,6 +143,8 @@ impl Default for ServeOptions {
             sendq_bytes: 1 << 20,
             registration_timeout_s: 30,
             half_open_max: 4096,
+            directories: 25,
+            content_seed: 1,
             json: false,
         }
     }
@@ -164,6 +175,9 @@ impl ServeOptions {
             if got < least {
                 return Err(ServeError::Option { name, least, got });
             }
+        }
+        if !(1..=DIRECTORIES_MAX).contains(&self.directories) {
+            return Err(ServeError::Directories { most: DIRECTORIES_MAX, got: self.directories });
         }
         match self.loops {
             Some(got) if !(1..=LOOPS_MAX).contains(&got) => Err(ServeError::Loops { most: LOOPS_MAX, got }),

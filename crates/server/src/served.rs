@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use klatch_chat::{Identity, ServerState};
 use klatch_exchange::Echo;
+use klatch_exchange::web::{Site, SiteOptions};
 use klatch_service::{Outbox, Service};
+
+use crate::ServeOptions;
 
 /// The server side of a workload, for any outbox.
 pub(crate) trait Served {
     type Service<O: Outbox + Send + Sync + 'static>: Service<O>;
 
     /// The service at the start of a server.
-    fn start<O: Outbox + Send + Sync + 'static>() -> Arc<Self::Service<O>>;
+    fn start<O: Outbox + Send + Sync + 'static>(options: &ServeOptions) -> Arc<Self::Service<O>>;
 }
 
 pub(crate) struct Chat;
@@ -20,7 +23,7 @@ impl Served for Chat {
     type Service<O: Outbox + Send + Sync + 'static> = ServerState<O>;
 
     /// A server without rooms and users.
-    fn start<O: Outbox + Send + Sync + 'static>() -> Arc<ServerState<O>> {
+    fn start<O: Outbox + Send + Sync + 'static>(_: &ServeOptions) -> Arc<ServerState<O>> {
         ServerState::new(Identity {
             name: "klatch.localhost".into(),
             version: concat!("klatch-", env!("CARGO_PKG_VERSION")).into(),
@@ -36,7 +39,21 @@ pub(crate) struct RequestResponse;
 impl Served for RequestResponse {
     type Service<O: Outbox + Send + Sync + 'static> = Echo;
 
-    fn start<O: Outbox + Send + Sync + 'static>() -> Arc<Echo> {
+    fn start<O: Outbox + Send + Sync + 'static>(_: &ServeOptions) -> Arc<Echo> {
         Arc::new(Echo)
+    }
+}
+
+pub(crate) struct Web;
+
+impl Served for Web {
+    type Service<O: Outbox + Send + Sync + 'static> = Site;
+
+    fn start<O: Outbox + Send + Sync + 'static>(options: &ServeOptions) -> Arc<Site> {
+        Arc::new(Site::new(&SiteOptions {
+            seed: options.content_seed,
+            directories: options.directories,
+            ..SiteOptions::default()
+        }))
     }
 }

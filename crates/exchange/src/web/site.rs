@@ -16,6 +16,9 @@ use super::store::{Store, shared};
 use super::target::{CGI, DYNAMIC, PostForm, Target, UserCookie};
 use super::text::push_decimal;
 
+/// Replies of at least so many bytes are not combined with others.
+const ALONE_BYTES_MIN: usize = 16 * 1024;
+
 /// The parameters of a site.
 #[derive(Clone, Copy, Debug)]
 pub struct SiteOptions {
@@ -119,7 +122,7 @@ impl Site {
 
     fn file(&self, file: FileId, keep_alive: bool, out: &impl Outbox) -> Result<(), Status> {
         let stored = self.store.file(file).ok_or(Status::NotFound)?;
-        stored.reply(keep_alive, |bytes| out.send(bytes));
+        stored.reply(keep_alive, |bytes| send(bytes, out));
         Ok(())
     }
 
@@ -201,7 +204,7 @@ impl Site {
             && let Some(stored) = self.store.file(file).and_then(|stored| stored.alone())
         {
             out.send(&head.into());
-            out.send(stored);
+            send(stored, out);
             out.send(&self.frame_end);
             return Ok(());
         }
@@ -215,13 +218,18 @@ impl Site {
                 page.ad.map_or(stored, |ad| stored.rotated(ad)).fill(0, file);
             }
         });
-        out.send(&reply);
+        send(&reply, out);
         Ok(())
     }
 
     fn dynamic(&self) -> Dynamic {
         self.dynamic.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// Sends bytes, large ones by themselves: an outbox copies what it combines.
+fn send(bytes: &Arc<[u8]>, out: &impl Outbox) {
+    if bytes.len() >= ALONE_BYTES_MIN { out.deliver(bytes) } else { out.send(bytes) }
 }
 
 impl Dynamic {

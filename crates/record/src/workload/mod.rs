@@ -2,6 +2,7 @@
 
 mod chat;
 mod rr;
+mod web;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use thiserror::Error;
 
 pub use chat::{ChatWorkload, Pacing};
 pub use rr::RrWorkload;
+pub use web::{CONTENT_SEED, WebWorkload, usual_directories};
 
 /// Most users of a local crowd that connect from one address; the following ones use the next address.
 pub const CONNECTIONS_PER_SOURCE: u32 = 10_000;
@@ -24,6 +26,8 @@ pub enum Workload {
     Chat(ChatWorkload),
     /// Requests, and a reply to each.
     Rr(RrWorkload),
+    /// Files and pages of a web site, over lines of a speed.
+    Web(WebWorkload),
 }
 
 /// The kinds of workload.
@@ -35,17 +39,29 @@ pub enum WorkloadKind {
     Chat,
     /// Request/response: each request has one reply with the same bytes.
     Rr,
+    /// A web site, after SPECweb99: lines request files and pages, each at its speed.
+    Web,
 }
 
 impl WorkloadKind {
     /// All kinds, in the order in which help lists them.
-    pub const ALL: [WorkloadKind; 2] = [WorkloadKind::Chat, WorkloadKind::Rr];
+    pub const ALL: [WorkloadKind; 3] = [WorkloadKind::Chat, WorkloadKind::Rr, WorkloadKind::Web];
 
     /// The name of one party, in the singular.
     pub fn party_name(self) -> &'static str {
         match self {
             WorkloadKind::Chat => "room",
             WorkloadKind::Rr => "connection",
+            WorkloadKind::Web => "line",
+        }
+    }
+
+    /// The name of one operation, in the singular.
+    pub fn operation_name(self) -> &'static str {
+        match self {
+            WorkloadKind::Chat => "message",
+            WorkloadKind::Rr => "transaction",
+            WorkloadKind::Web => "request",
         }
     }
 
@@ -59,6 +75,7 @@ impl WorkloadKind {
         match self {
             WorkloadKind::Chat => "chat",
             WorkloadKind::Rr => "rr",
+            WorkloadKind::Web => "web",
         }
     }
 }
@@ -85,6 +102,7 @@ impl Workload {
         match self {
             Workload::Chat(_) => WorkloadKind::Chat,
             Workload::Rr(_) => WorkloadKind::Rr,
+            Workload::Web(_) => WorkloadKind::Web,
         }
     }
 
@@ -96,6 +114,7 @@ impl Workload {
         match self {
             Workload::Chat(chat) => chat.check(),
             Workload::Rr(rr) => rr.check(),
+            Workload::Web(web) => web.check(),
         }
     }
 
@@ -103,15 +122,16 @@ impl Workload {
     pub fn chat(&self) -> Option<&ChatWorkload> {
         match self {
             Workload::Chat(chat) => Some(chat),
-            Workload::Rr(_) => None,
+            Workload::Rr(_) | Workload::Web(_) => None,
         }
     }
 
-    /// Number of parties. A *party* keeps its accounts to itself: a room of `chat`, a connection of `rr`.
+    /// Number of parties. A *party* keeps its accounts to itself: a room of `chat`, a connection of `rr`, a line of `web`.
     pub fn parties(&self) -> u32 {
         match self {
             Workload::Chat(chat) => chat.rooms,
             Workload::Rr(rr) => rr.connections,
+            Workload::Web(web) => web.lines,
         }
     }
 
@@ -120,6 +140,7 @@ impl Workload {
         match self {
             Workload::Chat(chat) => chat.start,
             Workload::Rr(rr) => rr.start,
+            Workload::Web(web) => web.start,
         }
     }
 
@@ -129,6 +150,7 @@ impl Workload {
         match self {
             Workload::Chat(chat) => Workload::Chat(ChatWorkload { start, rooms: parties, ..chat.clone() }),
             Workload::Rr(rr) => Workload::Rr(RrWorkload { start, connections: parties, ..rr.clone() }),
+            Workload::Web(web) => Workload::Web(WebWorkload { start, lines: parties, ..web.clone() }),
         }
     }
 
@@ -138,10 +160,12 @@ impl Workload {
         match self {
             Workload::Chat(chat) => Workload::Chat(ChatWorkload { count: COUNT_MAX, ..chat.clone() }),
             Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s: rr::SECONDS_MAX, ..rr.clone() }),
+            Workload::Web(web) => Workload::Web(WebWorkload { duration_s: rr::SECONDS_MAX, ..web.clone() }),
         }
     }
 
-    /// The same on a schedule fixed in advance, with so many messages or requests a second of each connection.
+    /// The same on a schedule fixed in advance, with so many messages or requests a second of each connection. The lines of
+    /// `web` have no schedule, and stay as they are.
     #[must_use]
     pub fn with_rate(&self, per_s: f64) -> Workload {
         match self {
@@ -152,6 +176,7 @@ impl Workload {
             Workload::Rr(rr) => {
                 Workload::Rr(RrWorkload { rate_per_connection_per_s: Some(per_s), ..rr.clone() })
             }
+            Workload::Web(_) => self.clone(),
         }
     }
 
@@ -161,7 +186,7 @@ impl Workload {
             Workload::Chat(ChatWorkload { pacing: Pacing::Rate { per_user_per_s }, .. }) => {
                 Some(*per_user_per_s)
             }
-            Workload::Chat(_) => None,
+            Workload::Chat(_) | Workload::Web(_) => None,
             Workload::Rr(rr) => rr.rate_per_connection_per_s,
         }
     }
@@ -171,6 +196,7 @@ impl Workload {
         match self {
             Workload::Chat(chat) => chat.connections(),
             Workload::Rr(rr) => rr.connections.into(),
+            Workload::Web(web) => web.lines.into(),
         }
     }
 
@@ -178,7 +204,7 @@ impl Workload {
     pub fn messages_expected(&self) -> Option<u64> {
         match self {
             Workload::Chat(chat) => Some(chat.sent_expected() + chat.received_expected()),
-            Workload::Rr(_) => None,
+            Workload::Rr(_) | Workload::Web(_) => None,
         }
     }
 
@@ -187,6 +213,7 @@ impl Workload {
         match self {
             Workload::Chat(_) => None,
             Workload::Rr(rr) => Some(rr.duration_s),
+            Workload::Web(web) => Some(web.duration_s),
         }
     }
 }
@@ -209,6 +236,9 @@ impl WorkloadError {
             "message count" => "count",
             "message size" | "request size" => "size",
             "connection count" => "connections",
+            "line count" => "lines",
+            "line speed" => "line",
+            "directory count" => "directories",
             other => other,
         }
     }

@@ -1,6 +1,6 @@
 //! Command lines that repeat a measurement.
 
-use klatch_record::{ChatWorkload, Pacing, Record, ResultKind, RrWorkload, Workload};
+use klatch_record::{ChatWorkload, Pacing, Record, ResultKind, RrWorkload, WebWorkload, Workload};
 
 use super::subject::Subject;
 use crate::model::Command;
@@ -56,6 +56,7 @@ fn run_again(record: &Record, trials: u32) -> Vec<String> {
     match workload {
         Workload::Chat(chat) => chat_options(chat, &mut option),
         Workload::Rr(rr) => rr_options(rr, &mut option),
+        Workload::Web(web) => web_options(web, &mut option),
     }
     environment.sysctls.iter().for_each(|(name, value)| option("sysctl", format!("{name}={value}")));
     option("trials", trials.max(1).to_string());
@@ -96,6 +97,14 @@ fn rr_options(rr: &RrWorkload, option: &mut impl FnMut(&str, String)) {
     if let Some(rate) = rr.rate_per_connection_per_s {
         option("rate", rate.to_string());
     }
+}
+
+fn web_options(web: &WebWorkload, option: &mut impl FnMut(&str, String)) {
+    option("workload", "web".to_owned());
+    option("lines", web.lines.to_string());
+    option("line", web.line_kbit_per_s.map_or("none".to_owned(), |kbit| format!("{kbit}kbit")));
+    option("directories", web.directories.to_string());
+    option("duration", web.duration_s.to_string());
 }
 
 /// Quotes a word for a shell. A word that no shell can take is returned unchanged.

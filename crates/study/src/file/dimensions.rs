@@ -36,6 +36,9 @@ pub(crate) fn dimensions(
     numbers(&mut all, "connections", &workload.connections, |count| set(WorkloadChange::Connections(count)));
     numbers(&mut all, "depth", &workload.depth, |depth| set(WorkloadChange::Depth(depth)));
     numbers(&mut all, "duration", &workload.duration, |duration| set(WorkloadChange::Duration(duration)));
+    numbers(&mut all, "lines", &workload.lines, |lines| set(WorkloadChange::Lines(lines)));
+    numbers(&mut all, "line", &workload.line, |line| set(WorkloadChange::Line(line)));
+    numbers(&mut all, "directories", &workload.directories, |count| set(WorkloadChange::Directories(count)));
     numbers(&mut all, "size", &workload.size, |size| set(WorkloadChange::Size(size)));
     numbers(&mut all, "pacing", &workload.pacing, Change::Pacing);
     numbers(&mut all, "window", &workload.window, Change::Window);

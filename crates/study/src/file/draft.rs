@@ -50,6 +50,9 @@ pub(crate) enum WorkloadChange {
     Connections(u32),
     Depth(u32),
     Duration(f64),
+    Lines(u32),
+    Line(u32),
+    Directories(u32),
 }
 
 impl WorkloadChange {
@@ -61,6 +64,13 @@ impl WorkloadChange {
                 WorkloadChange::Count(count) => chat.count = count,
                 WorkloadChange::Size(size) => chat.size_bytes = size,
                 WorkloadChange::Pause(pause) => chat.pause_s = pause,
+                _ => {}
+            },
+            Workload::Web(web) => match self {
+                WorkloadChange::Lines(lines) => web.lines = lines,
+                WorkloadChange::Line(kbit) => web.line_kbit_per_s = Some(kbit).filter(|kbit| *kbit > 0),
+                WorkloadChange::Directories(directories) => web.directories = directories,
+                WorkloadChange::Duration(duration) => web.duration_s = duration,
                 _ => {}
             },
             Workload::Rr(rr) => match self {

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
-use klatch_record::{RrWorkload, Workload, WorkloadKind};
+use klatch_record::{RrWorkload, WebWorkload, Workload, WorkloadKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
+
+use crate::search::Search;
 
 use super::source::{Source, StudyFileError};
 use super::{OneOrMany, StudyFile, Values};
@@ -14,7 +16,7 @@ use super::{OneOrMany, StudyFile, Values};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadTable {
-    /// Kind of the workload: `chat` or `rr`.
+    /// Kind of the workload: `chat`, `rr` or `web`.
     #[serde(default)]
     pub(crate) kind: WorkloadKind,
     /// Number of rooms in all.
@@ -32,9 +34,18 @@ pub(crate) struct WorkloadTable {
     /// Workload `rr`: requests of a connection in flight.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) depth: Values<u32>,
-    /// Workload `rr`: time for which requests are sent, seconds.
+    /// Workloads `rr` and `web`: time for which requests are sent, seconds.
     #[schemars(with = "Option<OneOrMany<f64>>")]
     pub(crate) duration: Values<f64>,
+    /// Workload `web`: number of lines in all.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) lines: Values<u32>,
+    /// Workload `web`: speed of each line, kbit/s; 0 to read as fast as possible.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) line: Values<u32>,
+    /// Workload `web`: directories of the site.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) directories: Values<u32>,
     /// Length of the text of a message, or of a request, bytes.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) size: Values<u32>,
@@ -79,15 +90,17 @@ impl WorkloadTable {
         match self.kind {
             WorkloadKind::Chat => chat.clone(),
             WorkloadKind::Rr => Workload::Rr(RrWorkload::default()),
+            WorkloadKind::Web => Workload::Web(WebWorkload::default()),
         }
     }
 
     /// The settings that only some kinds of workload have: name, position, and those kinds.
-    fn particular(&self) -> [(&'static str, Option<Range<usize>>, WorkloadKind); 9] {
+    fn particular(&self) -> [(&'static str, Option<Range<usize>>, &'static [WorkloadKind]); 14] {
         fn span<T>(values: &Values<T>) -> Option<Range<usize>> {
             values.as_ref().map(Spanned::span)
         }
-        let (chat, rr) = (WorkloadKind::Chat, WorkloadKind::Rr);
+        let (chat, rr, web) = (&[WorkloadKind::Chat][..], &[WorkloadKind::Rr][..], &[WorkloadKind::Web][..]);
+        let timed = &[WorkloadKind::Rr, WorkloadKind::Web];
         [
             ("rooms", span(&self.rooms), chat),
             ("users", span(&self.users), chat),
@@ -97,7 +110,12 @@ impl WorkloadTable {
             ("pause", span(&self.pause), chat),
             ("connections", span(&self.connections), rr),
             ("depth", span(&self.depth), rr),
-            ("duration", span(&self.duration), rr),
+            ("duration", span(&self.duration), timed),
+            ("size", span(&self.size), &[WorkloadKind::Chat, WorkloadKind::Rr]),
+            ("rate", span(&self.rate), &[WorkloadKind::Chat, WorkloadKind::Rr]),
+            ("lines", span(&self.lines), web),
+            ("line", span(&self.line), web),
+            ("directories", span(&self.directories), web),
         ]
     }
 }
@@ -105,16 +123,24 @@ impl WorkloadTable {
 /// Checks that the settings of the table belong together.
 pub(crate) fn check_workload(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
     let kind = file.workload.kind;
-    for (name, span, owner) in file.workload.particular() {
-        if let Some(span) = span.filter(|_| owner != kind) {
-            return Err(
-                source.error_at(span, format!("{name} belongs to the workload {owner}, not to {kind}"))
-            );
+    for (name, span, owners) in file.workload.particular() {
+        if let Some(span) = span.filter(|_| !owners.contains(&kind)) {
+            let owners: Vec<&str> = owners.iter().map(|owner| owner.name()).collect();
+            let owners = owners.join(" or ");
+            let message = format!("{name} belongs to the workload {owners}, not to {kind}");
+            return Err(source.error_at(span, message));
         }
+    }
+    if let Some(search) = &file.search
+        && kind == WorkloadKind::Web
+        && matches!(search.get_ref(), Search::Knee { .. })
+    {
+        return Err(source
+            .error_at(search.span(), "the lines of web have no rate, so there is no knee; search a limit"));
     }
     match kind {
         WorkloadKind::Chat => check_pacing(file, source),
-        WorkloadKind::Rr => Ok(()),
+        WorkloadKind::Rr | WorkloadKind::Web => Ok(()),
     }
 }
 

@@ -145,8 +145,14 @@ fn judge(search: &Search, block: &Block) -> (bool, String) {
     let p99_ms = latency.map(|latency| latency.p99_us / 1e3);
     let seen = p99_ms.map_or("no latency was observed".to_owned(), |p99| format!("latency p99 {p99:.2} ms"));
     let held = match search {
-        Search::Limit { .. } => true,
+        // Lines without a speed conform as long as the server answers.
+        Search::Limit { .. } => block.trials.iter().all(all_conform),
         Search::Knee { latency_p99_max_ms, .. } => p99_ms.is_some_and(|p99| p99 <= *latency_p99_max_ms),
     };
     (held, seen)
+}
+
+/// Whether every line of a run conforms. Other workloads have no lines.
+fn all_conform(record: &Record) -> bool {
+    record.conforming.as_ref().is_none_or(|conforming| conforming.lines == conforming.of)
 }

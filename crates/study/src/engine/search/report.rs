@@ -39,7 +39,8 @@ pub(super) fn axis(search: &Search, workload: WorkloadKind) -> &'static str {
         (Search::Limit { .. }, WorkloadKind::Chat) => "rooms",
         (Search::Knee { .. }, WorkloadKind::Chat) => "messages/s of each user",
         (Search::Limit { .. }, WorkloadKind::Rr) => "connections",
-        (Search::Knee { .. }, WorkloadKind::Rr) => "requests/s of each connection",
+        (Search::Limit { .. }, WorkloadKind::Web) => "lines",
+        (Search::Knee { .. }, WorkloadKind::Rr | WorkloadKind::Web) => "requests/s of each connection",
     }
 }
 

@@ -1,0 +1,77 @@
+//! Lines that conform: those that received data at nearly the speed of a line.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The smallest share of its speed at which a line conforms: 320 of 400 kbit/s.
+pub const CONFORMING_SHARE_MIN: f64 = 0.8;
+
+/// The lines of a run, by what they received.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Conforming {
+    /// Number of lines that conform, which is the score.
+    pub lines: u64,
+    /// Number of all lines.
+    pub of: u64,
+    /// Speed of a line, kbit/s.
+    pub line_kbit_per_s: u32,
+    /// What a twentieth of the lines did not reach, kbit/s.
+    pub kbit_per_s_p5: u64,
+    /// Median of what the lines received, kbit/s.
+    pub kbit_per_s_p50: u64,
+    /// What the lines received from the opening of the gate to the last reply: kbit/s, rounded down, and number of lines.
+    pub kbit_per_s: Vec<(u64, u64)>,
+}
+
+impl Conforming {
+    /// The lines of this speed, from what each received. `None` without a line.
+    pub fn new(line_kbit_per_s: u32, received: &[(u64, u64)]) -> Option<Conforming> {
+        let of: u64 = received.iter().map(|(_, count)| count).sum();
+        let least = f64::from(line_kbit_per_s) * CONFORMING_SHARE_MIN;
+        let lines = received.iter().filter(|(kbit, _)| *kbit as f64 >= least).map(|(_, count)| count).sum();
+        let quantile = |share: f64| {
+            let place = ((of as f64 * share).ceil() as u64).max(1);
+            let mut count = 0;
+            received.iter().find(|(_, more)| {
+                count += more;
+                count >= place
+            })
+        };
+        Some(Conforming {
+            lines,
+            of,
+            line_kbit_per_s,
+            kbit_per_s_p5: quantile(0.05)?.0,
+            kbit_per_s_p50: quantile(0.5)?.0,
+            kbit_per_s: received.to_vec(),
+        })
+    }
+
+    /// The counts of all together, sorted.
+    pub(crate) fn merge<'a>(all: impl Iterator<Item = &'a [(u64, u64)]>) -> Vec<(u64, u64)> {
+        let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
+        all.flatten().for_each(|(kbit, count)| *sum.entry(*kbit).or_default() += count);
+        sum.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_conforms_at_four_fifths_of_its_speed() {
+        let conforming = Conforming::new(400, &[(100, 1), (319, 2), (320, 10), (390, 87)]).unwrap();
+        assert_eq!((conforming.lines, conforming.of), (97, 100));
+        assert_eq!((conforming.kbit_per_s_p5, conforming.kbit_per_s_p50), (320, 390));
+        assert_eq!(Conforming::new(400, &[]), None);
+    }
+
+    #[test]
+    fn merged_lines_are_all_lines() {
+        let merged = Conforming::merge([&[(1, 2), (3, 4)][..], &[(3, 1)], &[]].into_iter());
+        assert_eq!(merged, [(1, 2), (3, 5)]);
+    }
+}
