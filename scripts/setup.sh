@@ -63,6 +63,7 @@ if [ "$purpose" = test ]; then
     need ip iproute2
     # Other people's servers, and what the small servers in other languages run on.
     need redis-server redis-server
+    need nginx nginx-light
     need nats-server nats-server
     need mosquitto mosquitto
     need ngircd ngircd

@@ -205,11 +205,11 @@ impl Display<'_> {
             Event::Unsaved(record) => return print_json(record),
         };
         match event {
-            VisitEvent::Ready(platform) if !self.json => {
+            VisitEvent::Ready(platform, workload) if !self.json => {
                 if !self.plan.sysctls.is_empty() {
                     print_line(format_args!("machine   {}; restored afterwards", join(&self.plan.sysctls)));
                 }
-                print_line(headline(platform, &describe_crowd(self.plan), &self.plan.workload));
+                print_line(headline(platform, &describe_crowd(self.plan), workload));
             }
             VisitEvent::RunStarted(role, number) => {
                 self.progress = Some(Progress::new(klatch_report::role_and_number(role, number)));
@@ -217,7 +217,7 @@ impl Display<'_> {
             VisitEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.update(event)),
             VisitEvent::RunEnded(record) if self.json => print_json(record),
             VisitEvent::RunEnded(record) => print_line(one_line(record)),
-            VisitEvent::Ready(_) => {}
+            VisitEvent::Ready(..) => {}
         }
     }
 }

@@ -7,6 +7,7 @@ mod gc;
 mod jvm_counters;
 pub mod limits;
 mod machine_time;
+mod process_tree;
 mod snapshot;
 
 pub use cpu_clock::cpu_time_ns;
@@ -14,4 +15,5 @@ pub use cpu_frequency::CpuFrequency;
 pub use environment::{boot_id, environment, host_name};
 pub use jvm_counters::{JvmCounters, counter_file, counter_offset};
 pub use machine_time::MachineTime;
+pub use process_tree::process_tree;
 pub use snapshot::{Snapshot, SnapshotError};

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use crate::cpu_clock::cpu_time_ns;
 use crate::gc::gc_s;
+use crate::process_tree::process_tree;
 
 /// The counters of a process cannot be read.
 #[derive(Debug, Error)]
@@ -16,7 +17,7 @@ pub struct SnapshotError {
     why: String,
 }
 
-/// The counters of a process, summed over its threads.
+/// The counters of a process with its descendants, summed over their threads.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot {
     cpu_ns: u64,
@@ -30,21 +31,43 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the counters of process `pid`.
+    /// Reads the counters of process `pid` and of its descendants, also of those that have ended and were waited for.
     ///
     /// The CPU time includes threads that have ended, but the context switches do not: read before threads end.
     ///
     /// # Errors
     /// The process has ended, or this user may not read its files in `/proc`.
     pub fn take(pid: u32) -> Result<Snapshot, SnapshotError> {
+        let tree = process_tree(pid);
+        let mut sum = Snapshot::take_one(pid)?;
+        // A descendant may end at any moment; its parent then has its time.
+        tree[1..]
+            .iter()
+            .filter_map(|&child| Snapshot::take_one(child).ok())
+            .for_each(|child| sum.add(&child));
+        Ok(sum)
+    }
+
+    fn take_one(pid: u32) -> Result<Snapshot, SnapshotError> {
         let failed = |why: String| SnapshotError { pid, why };
         let cpu_ns = cpu_time_ns(pid).map_err(|error| failed(error.to_string()))?;
-        Ok(Snapshot { cpu_ns, ..read(pid).map_err(|error| failed(error.to_string()))? })
+        let one = read(pid).map_err(|error| failed(error.to_string()))?;
+        Ok(Snapshot { cpu_ns: cpu_ns + one.cpu_ns, ..one })
+    }
+
+    fn add(&mut self, other: &Snapshot) {
+        self.cpu_ns += other.cpu_ns;
+        self.user_ticks += other.user_ticks;
+        self.system_ticks += other.system_ticks;
+        self.switches_voluntary += other.switches_voluntary;
+        self.switches_involuntary += other.switches_involuntary;
+        self.threads += other.threads;
+        self.memory_peak_bytes += other.memory_peak_bytes;
     }
 
     /// The resources used since `earlier`, in total and for each of `messages` messages.
     pub fn since(&self, earlier: &Snapshot, messages: u64) -> Usage {
-        let cpu_s = (self.cpu_ns - earlier.cpu_ns) as f64 / 1e9;
+        let cpu_s = self.cpu_ns.saturating_sub(earlier.cpu_ns) as f64 / 1e9;
         let user_ticks = self.user_ticks.saturating_sub(earlier.user_ticks) as f64;
         let system_ticks = self.system_ticks.saturating_sub(earlier.system_ticks) as f64;
         // The clock is exact. The ticks are coarse, so they only split its time into user and system.
@@ -82,10 +105,13 @@ fn read(pid: u32) -> Result<Snapshot, ProcError> {
         involuntary += status.nonvoluntary_ctxt_switches.unwrap_or(0);
         threads += 1;
     }
+    // What children used that have ended, as coarse as ticks.
+    let (children_user, children_system) = (stat.cutime.max(0) as u64, stat.cstime.max(0) as u64);
+    let tick_ns = 1_000_000_000 / procfs::ticks_per_second().max(1);
     Ok(Snapshot {
-        cpu_ns: 0,
-        user_ticks: stat.utime,
-        system_ticks: stat.stime,
+        cpu_ns: (children_user + children_system) * tick_ns,
+        user_ticks: stat.utime + children_user,
+        system_ticks: stat.stime + children_system,
         switches_voluntary: voluntary,
         switches_involuntary: involuntary,
         threads,
@@ -131,6 +157,46 @@ mod tests {
         echo.join().unwrap().unwrap();
         assert!(usage.switches_voluntary >= 1_000, "{usage:?}");
         assert!(usage.threads >= 2 && usage.memory_peak_bytes > 100_000, "{usage:?}");
+    }
+
+    /// Runs a shell command in a shell that waits for it, in which a child or a grandchild uses CPU time.
+    fn used_by(script: &str) -> Usage {
+        use std::io::{BufRead, BufReader, Write};
+        use std::process::{Command, Stdio};
+        let mut shell = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let before = Snapshot::take(shell.id()).unwrap();
+        let mut input = shell.stdin.take().unwrap();
+        writeln!(input, "go").unwrap();
+        let mut line = String::new();
+        BufReader::new(shell.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "done\n");
+        let usage = Snapshot::take(shell.id()).unwrap().since(&before, 1);
+        drop(input);
+        shell.wait().unwrap();
+        usage
+    }
+
+    #[test]
+    fn a_child_that_has_ended_is_counted() {
+        let usage = used_by(
+            "read go; sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; echo done; read end",
+        );
+        assert!(usage.cpu_s > 0.05, "{usage:?}");
+    }
+
+    #[test]
+    fn a_grandchild_that_lives_is_counted() {
+        let busy = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read end";
+        let usage = used_by(&format!(
+            "read go; exec 3<&0; sh -c 'sh -c \"{}\" <&3; true'; true",
+            busy.replace('$', "\\$")
+        ));
+        assert!(usage.cpu_s > 0.05 && usage.threads >= 3, "{usage:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use klatch_record::CONTENT_SEED;
 use crate::own_programs::{klatch_jar, klatch_program, netty_jar};
 use crate::resolve::{PlatformError, ResolvedPlatform};
 use crate::sources::{BuildFolders, prepare};
+use crate::web_files::web_files;
 
 /// The address on which a server listens, and the folder of its files.
 pub(crate) struct Site<'a> {
@@ -19,7 +20,11 @@ impl ResolvedPlatform {
     /// Builds the platform if necessary, writes its files, and returns the command line.
     pub(crate) fn prepare(&self, site: &Site<'_>) -> Result<Vec<String>, PlatformError> {
         let wrong = |source| PlatformError::Source { name: self.entry.name.clone(), source };
-        let folders = prepare(&self.entry, |word, folders| self.fill(word, site, folders)).map_err(wrong)?;
+        let mut folders =
+            prepare(&self.entry, |word, folders| self.fill(word, site, folders)).map_err(wrong)?;
+        if self.in_workload.static_only {
+            folders.web_files = web_files(self.directories).map_err(wrong)?;
+        }
         for file in &self.entry.files {
             let path = site.folder.join(&file.name);
             let text = self.fill(&file.text, site, &folders);
@@ -51,6 +56,7 @@ impl ResolvedPlatform {
         let path = |path: Option<&Path>| path.map_or(String::new(), |path| path.display().to_string());
         text.replace("{directories}", &self.directories.to_string())
             .replace("{content_seed}", &CONTENT_SEED.to_string())
+            .replace("{web_files}", &path(Some(&folders.web_files)))
             .replace("{address}", &format!("{}:{}", site.host, site.port))
             .replace("{host}", site.host)
             .replace("{port}", &site.port.to_string())

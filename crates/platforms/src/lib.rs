@@ -18,6 +18,7 @@ mod server;
 mod setting;
 mod sources;
 mod sysctl;
+mod web_files;
 mod workloads;
 
 pub use capacity::{CapacityError, Side, check_capacity};

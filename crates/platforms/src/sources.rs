@@ -50,6 +50,8 @@ pub enum SourceError {
 pub(crate) struct BuildFolders {
     pub(crate) source: PathBuf,
     pub(crate) build: PathBuf,
+    /// The files of workload `web`, for a platform that reads them.
+    pub(crate) web_files: PathBuf,
 }
 
 /// Unpacks the source of `entry`, if it has any, and builds it unless that version is built already. `fill` replaces the
@@ -77,7 +79,7 @@ pub(crate) fn prepare(
             (source, state)
         }
     };
-    let mut folders = BuildFolders { source, build: PathBuf::new() };
+    let mut folders = BuildFolders { source, ..BuildFolders::default() };
     let Some(build) = &entry.build else { return Ok(folders) };
     let folder = cache_folder()?.subfolder("builds")?.subfolder(&format!("{}-{state}", entry.name))?;
     folders.build = folder.path().to_owned();

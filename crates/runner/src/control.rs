@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use klatch_instruments::Targets;
-use klatch_machine::{CpuFrequency, MachineTime, Snapshot};
+use klatch_machine::{CpuFrequency, MachineTime, Snapshot, process_tree};
 use klatch_platforms::{PlatformError, Processes};
 use klatch_record::{CrowdEvent, Observation, PausedCounts, Usage};
 
@@ -249,7 +249,8 @@ impl Control {
     /// The processes on this machine, for instruments.
     fn targets(&self) -> Targets {
         let local = self.running.iter().filter(|crowd| crowd.is_local());
-        Targets { servers: self.servers.clone(), crowds: local.map(|crowd| crowd.process.pid()).collect() }
+        let servers = self.servers.iter().flat_map(|&pid| process_tree(pid)).collect();
+        Targets { servers, crowds: local.map(|crowd| crowd.process.pid()).collect() }
     }
 
     fn counters(&self) -> Counters {

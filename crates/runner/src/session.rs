@@ -36,7 +36,7 @@ pub struct Session<'a> {
     /// The platform as records describe it.
     pub platform: Platform,
     /// The workload that the platform can carry.
-    workload: Workload,
+    pub workload: Workload,
 }
 
 impl<'a> Session<'a> {

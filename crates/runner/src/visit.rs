@@ -4,7 +4,7 @@ use std::path::Path;
 
 use klatch_instruments::Files;
 use klatch_platforms::{Processes, Sysctls};
-use klatch_record::{CrowdEvent, Platform, Record, Role, Status};
+use klatch_record::{CrowdEvent, Platform, Record, Role, Status, Workload};
 
 use crate::error::{RunError, after_restore};
 use crate::folder::next_stem;
@@ -15,7 +15,7 @@ use crate::session::Session;
 /// A step of a visit.
 pub enum VisitEvent<'a> {
     /// The server accepts connections.
-    Ready(&'a Platform),
+    Ready(&'a Platform, &'a Workload),
     /// A run starts: its role, and its number within that role.
     RunStarted(Role, u32),
     /// A line that the crowd printed.
@@ -73,7 +73,7 @@ pub fn make_runs(
     is_last: impl Fn(&Record) -> bool,
     on_event: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
-    on_event(VisitEvent::Ready(&session.platform))?;
+    on_event(VisitEvent::Ready(&session.platform, &session.workload))?;
     for &(role, number) in runs {
         on_event(VisitEvent::RunStarted(role, number))?;
         let files = Files { folder: folder.to_owned(), stem: next_stem(folder, role) };

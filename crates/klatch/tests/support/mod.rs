@@ -76,6 +76,14 @@ pub(crate) fn listed() -> Vec<(serde_json::Value, Vec<String>)> {
     platforms.map(with_ways).collect()
 }
 
+/// The variants of the platforms that carry this workload.
+pub(crate) fn carrying(workload: &str) -> Vec<Vec<String>> {
+    let carries = |platform: &serde_json::Value| {
+        platform["workloads"].as_array().is_some_and(|all| all.contains(&workload.into()))
+    };
+    listed().into_iter().filter(|(platform, _)| carries(platform)).map(|(_, ways)| ways).collect()
+}
+
 /// A native server on a free port, killed when dropped.
 pub(crate) struct NativeServer {
     pub(crate) child: Child,

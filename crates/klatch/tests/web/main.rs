@@ -5,7 +5,7 @@ mod faulty;
 mod support;
 
 use faulty::{Mischief, faulty_site};
-use klatch_record::{Record, Status};
+use klatch_record::{Record, Status, Workload};
 use support::{Finished, klatch, run_once};
 
 /// Runs the workload for a moment and returns exit status and record.
@@ -33,6 +33,29 @@ fn every_model_serves_a_site_whose_every_byte_is_checked() {
         );
         assert_eq!((record.platform.class, &record.conforming), (None, &None), "a line has no speed");
     }
+}
+
+#[test]
+fn every_platform_that_carries_it_serves_the_site() {
+    for way in support::carrying("web").into_iter().flatten() {
+        let (status, record) = run(&[&["--platform", &way], &FAST[..]].concat());
+        assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{way}: {record:?}");
+        assert!(record.operations.unwrap().count > 100, "{way}");
+        let server = record.usage.server.unwrap();
+        assert!(server.cpu_s > 0.0, "{way}: {server:?}");
+    }
+}
+
+#[test]
+fn the_workers_of_a_server_of_several_processes_are_counted() {
+    klatch_testing::needs!(klatch_testing::Need::Program("nginx", "nginx-light"));
+    let (status, record) = run(&[&["--platform", "nginx", "--knob", "workers=2"], &FAST[..]].concat());
+    assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
+    let Workload::Web(web) = &record.workload else { panic!("another workload") };
+    assert!(web.static_only, "nginx has no dynamic half, and the record says so");
+    // The master waits, so all this time is that of workers.
+    let server = record.usage.server.unwrap();
+    assert!(server.threads >= 3 && server.cpu_s > 0.05, "{server:?}");
 }
 
 #[test]

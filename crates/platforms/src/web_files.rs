@@ -1,0 +1,77 @@
+//! The files of workload `web` for servers that read them from a folder. They are written once and kept.
+
+use std::path::{Path, PathBuf};
+
+use klatch_exchange::web::{Content, FILES_PER_DIRECTORY, FileId};
+use klatch_privileges::cache_folder;
+use klatch_record::CONTENT_SEED;
+
+use crate::sources::SourceError;
+
+/// The folder that contains `file_set` with at least so many directories. Directories that are missing are written.
+///
+/// # Errors
+/// The cache folder is not trusted, or a file cannot be written.
+pub(crate) fn web_files(directories: u32) -> Result<PathBuf, SourceError> {
+    let root =
+        cache_folder()?.subfolder("web")?.subfolder(&format!("seed-{CONTENT_SEED}"))?.path().to_owned();
+    write_missing(&root, directories).map_err(|source| SourceError::Write { path: root.clone(), source })?;
+    Ok(root)
+}
+
+fn write_missing(root: &Path, directories: u32) -> std::io::Result<()> {
+    let file_set = root.join("file_set");
+    std::fs::create_dir_all(&file_set)?;
+    let mut content = None;
+    for directory in 0..directories {
+        let folder = file_set.join(format!("dir{directory:05}"));
+        if !folder.exists() {
+            let content = content.get_or_insert_with(|| Content::new(CONTENT_SEED));
+            write_directory(content, directory as usize, &folder)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the files of a directory beside it and renames them, so that a directory is complete or absent.
+fn write_directory(content: &Content, directory: usize, folder: &Path) -> std::io::Result<()> {
+    let unfinished = folder.with_extension(std::process::id().to_string());
+    std::fs::create_dir_all(&unfinished)?;
+    for file in 0..FILES_PER_DIRECTORY {
+        let Some(file) = FileId::at(directory * FILES_PER_DIRECTORY + file) else { continue };
+        let mut bytes = vec![0; file.size_bytes()];
+        content.file(file).fill(0, &mut bytes);
+        std::fs::write(unfinished.join(format!("class{}_{}", file.class(), file.number())), bytes)?;
+    }
+    match std::fs::rename(&unfinished, folder) {
+        // Another Klatch was faster; the files are the same.
+        Err(_) if folder.exists() => std::fs::remove_dir_all(&unfinished),
+        renamed => renamed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_directory_is_written_once_and_complete() {
+        let root = tempfile::tempdir().unwrap();
+        write_missing(root.path(), 1).unwrap();
+        let first = root.path().join("file_set/dir00000");
+        let bytes: u64 =
+            std::fs::read_dir(&first).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
+        assert_eq!(bytes, 5_119_484);
+        std::fs::write(first.join("class0_0"), "mine").unwrap();
+        write_missing(root.path(), 2).unwrap();
+        assert_eq!(std::fs::read(first.join("class0_0")).unwrap(), b"mine", "it is not written again");
+        let file = FileId::parse(b"/file_set/dir00001/class1_3").unwrap();
+        let written = std::fs::read(root.path().join("file_set/dir00001/class1_3")).unwrap();
+        assert_eq!(Content::new(CONTENT_SEED).file(file).verify(0, &written), Ok(()));
+        assert_eq!(
+            std::fs::read_dir(root.path().join("file_set")).unwrap().count(),
+            2,
+            "nothing unfinished stays"
+        );
+    }
+}
