@@ -18,6 +18,8 @@ use crate::system::bind_address_without_port;
 /// The key of the loop's own wake-up among the users' indexes.
 pub(crate) const WAKE_KEY: u64 = u64::MAX;
 const EVENTS_MAX: usize = 512;
+/// What epoll reports of a slow line: input when it arrives, and its end.
+const SLOW: EventFlags = EventFlags::ET.union(EventFlags::RDHUP);
 
 pub(crate) struct Connections {
     epoll: OwnedFd,
@@ -32,6 +34,8 @@ pub(crate) struct Ready {
     pub(crate) key: u64,
     pub(crate) readable: bool,
     pub(crate) writable: bool,
+    /// The server sends nothing more.
+    pub(crate) ended: bool,
 }
 
 impl Connections {
@@ -51,7 +55,7 @@ impl Connections {
         let receive_buffer = slow.then_some(RECEIVE_BUFFER_BYTES);
         let stream = connect_user(&self.addresses, id, self.connect_timeout, receive_buffer)?;
         stream.set_nonblocking(true)?;
-        let flags = if slow { EventFlags::IN | EventFlags::ET } else { EventFlags::IN };
+        let flags = if slow { EventFlags::IN | SLOW } else { EventFlags::IN };
         epoll::add(&self.epoll, &stream, EventData::new_u64(index as u64), flags)?;
         Ok(stream)
     }
@@ -65,7 +69,7 @@ impl Connections {
         slow: bool,
     ) -> std::io::Result<()> {
         let mut flags = if on { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
-        flags.set(EventFlags::ET, slow);
+        flags.set(SLOW, slow);
         Ok(epoll::modify(&self.epoll, stream, EventData::new_u64(index as u64), flags)?)
     }
 
@@ -84,7 +88,8 @@ impl Connections {
             let flags = event.flags;
             // The next read returns the error or the end of the stream.
             let readable = flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP);
-            Ready { key: event.data.u64(), readable, writable: flags.contains(EventFlags::OUT) }
+            let ended = flags.intersects(EventFlags::RDHUP | EventFlags::ERR | EventFlags::HUP);
+            Ready { key: event.data.u64(), readable, writable: flags.contains(EventFlags::OUT), ended }
         }));
         Ok(())
     }

@@ -75,7 +75,7 @@ impl<P: Parties> EventLoop<P> {
         let timer_ns = next_timer.map(|due_ns| due_ns.saturating_sub(self.parties.worker().shared.now_ns()));
         let mut ready = std::mem::take(&mut self.ready);
         self.connections.wait(timer_ns.or(max_wait_ns), &mut ready)?;
-        for &Ready { key, readable, writable } in &ready {
+        for &Ready { key, readable, writable, ended } in &ready {
             if key == WAKE_KEY {
                 if let Wake::Loop(wake) =
                     &self.parties.worker().shared.workers[self.parties.worker().number].wake
@@ -87,6 +87,9 @@ impl<P: Parties> EventLoop<P> {
             if writable {
                 self.flush(key as usize);
                 self.send_due(key as usize, self.parties.worker().shared.now_ns());
+            }
+            if ended {
+                self.parties.link(key as usize).ended = true;
             }
             if readable {
                 self.on_readable(key as usize);
@@ -147,15 +150,19 @@ impl<P: Parties> EventLoop<P> {
         let most = self.speed.map_or(READ_BYTES, LineSpeed::sip_bytes);
         let read = self.parties.link(index).read(&mut buffer, P::UNIT_BYTES_MAX, most);
         match read {
-            // Epoll reports the next bytes of a line too.
             Ok(None) => self.parties.link(index).unread = false,
             Ok(Some(([], _))) => self.on_end(index, now_ns),
             Ok(Some((input, new_bytes))) => {
+                let link = self.parties.link(index);
+                // Epoll reports bytes that arrive after a read that was not filled.
+                link.unread = new_bytes == most || link.ended;
                 let free_ns = self.occupy(index, new_bytes, now_ns);
                 let taken = self.parties.on_bytes(index, input, now_ns);
                 self.parties.link(index).save_partial(&input[taken..]);
                 self.send_due(index, now_ns);
-                if let Some(free_ns) = free_ns {
+                if let Some(free_ns) = free_ns
+                    && self.parties.link(index).unread
+                {
                     self.set_timer(index, free_ns);
                 }
                 if self.parties.worker().shared.gate_ns() == 0 {

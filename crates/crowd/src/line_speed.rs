@@ -1,9 +1,9 @@
 //! The speed at which a line takes bytes, as a modem or an access network of that speed would.
 
-/// Bytes that a line reads at a time. A small receive buffer holds about two such sips.
-const SIP_BYTES: usize = 4 * 1024;
+/// Bytes that a line reads at a time. A small receive buffer holds about one such sip.
+const SIP_BYTES: usize = 16 * 1024;
 /// The receive buffer that a line asks for. The kernel doubles it for its own bookkeeping.
-pub(crate) const RECEIVE_BUFFER_BYTES: usize = 8 * 1024;
+pub(crate) const RECEIVE_BUFFER_BYTES: usize = 32 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineSpeed {

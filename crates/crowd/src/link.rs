@@ -22,6 +22,8 @@ pub(crate) struct Link {
     pub(crate) next_read_ns: u64,
     /// There may be bytes to read, which epoll will not report again.
     pub(crate) unread: bool,
+    /// The server sends nothing more, so the end follows the last bytes.
+    pub(crate) ended: bool,
 }
 
 /// How much of the output the socket took.

@@ -20,7 +20,7 @@ const READ_BYTES: usize = 64 * 1024;
 /// Why a command to the server failed.
 #[derive(Debug, Error)]
 pub enum PostLogError {
-    /// The connection failed.
+    /// The connection failed or ended early.
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The server's answer is no HTTP.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::response::BodyPiece;
+use super::body_piece::BodyPiece;
 
 /// Most hexadecimal digits of a chunk's size.
 const SIZE_DIGITS_MAX: u32 = 15;

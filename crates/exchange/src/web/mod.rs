@@ -4,6 +4,7 @@
 //! All of it is a function of a seed, so a server and its crowd share nothing else.
 
 mod ads;
+mod body_piece;
 mod chunked;
 mod content;
 mod files;
@@ -24,6 +25,7 @@ mod target;
 mod text;
 
 pub use ads::{AD_RECORD_BYTES, AdChoice, AdTables, FIRST_USER, TableOptions, USER_RECORD_BYTES, USERS_MAX};
+pub use body_piece::BodyPiece;
 pub use chunked::{ChunkedDecoder, ChunkedError};
 pub use content::{Content, DifferenceKind, FileContent, FirstDifference};
 pub use files::{
@@ -40,7 +42,7 @@ pub use request::{
     BODY_BYTES_MAX, HEAD_BYTES_MAX, HttpMethod, Parsed, RequestHead, has_empty_line, parse_request,
 };
 pub use request_writer::write_get;
-pub use response::{BodyLength, BodyPiece, BodyReader, ResponseError, ResponseHead, parse_response};
+pub use response::{BodyLength, BodyReader, ResponseError, ResponseHead, parse_response};
 pub use site::{Site, SiteOptions};
 pub use site_visit::SiteVisit;
 pub use status::Status;

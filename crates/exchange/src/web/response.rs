@@ -4,6 +4,7 @@ use std::fmt;
 
 use httparse::EMPTY_HEADER;
 
+use super::body_piece::BodyPiece;
 use super::chunked::{ChunkedDecoder, ChunkedError};
 use super::request::{HEAD_BYTES_MAX, Parsed, has_token};
 use super::text::decimal;
@@ -134,17 +135,6 @@ pub enum BodyReader {
     Chunked(ChunkedDecoder),
     /// All bytes belong to the body.
     UntilClose,
-}
-
-/// The next part of a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BodyPiece<'a> {
-    /// Bytes of the body, at least one.
-    Data(&'a [u8]),
-    /// The input is used up, and the body continues.
-    NeedMore,
-    /// The body is complete. The rest of the input belongs to the next response.
-    End,
 }
 
 impl BodyReader {

@@ -4,13 +4,14 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::web::ads::{AdTables, TableOptions};
+use crate::web::body_piece::BodyPiece;
 use crate::web::content::Content;
 use crate::web::files::FileId;
 use crate::web::mix::{Mix, Operation, Step};
 use crate::web::page::{BodyCheck, unframe};
 use crate::web::post_log::{PostEntry, check_post_log};
 use crate::web::request_writer::write_get;
-use crate::web::response::{BodyPiece, BodyReader, parse_response};
+use crate::web::response::{BodyReader, parse_response};
 use crate::web::site::SiteOptions;
 use crate::web::target::Target;
 

@@ -2,9 +2,9 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use klatch_exchange::web::{FileId, Parsed, Site, SiteOptions, Target, parse_request};
 use klatch_service::{Outbox, Service, Visit};
@@ -33,7 +33,7 @@ pub(crate) enum Mischief {
 /// Requests that are served before the first fault: lines join by the first ones.
 const HONEST: u32 = 30;
 
-/// Collects a reply.
+/// Collects the bytes of a reply.
 #[derive(Clone, Default)]
 struct Reply(Arc<Mutex<Vec<u8>>>);
 
@@ -49,21 +49,35 @@ struct Faulty {
     /// A site of its own, whose post log nobody fetches.
     other: Arc<Site>,
     requests: AtomicU32,
+    /// The longest time that the write of a reply took.
+    longest_write_ms: Arc<AtomicU64>,
 }
 
 /// Starts a site and returns its address.
 pub(crate) fn faulty_site(mischief: Mischief) -> SocketAddr {
+    timed_site(mischief).0
+}
+
+/// Starts a site. Returns its address, and the longest time that the write of a reply took, in ms.
+pub(crate) fn timed_site(mischief: Mischief) -> (SocketAddr, Arc<AtomicU64>) {
+    let longest_write_ms = Arc::new(AtomicU64::new(0));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let site = || Arc::new(Site::new(&SiteOptions { directories: 3, ..SiteOptions::default() }));
-    let faulty = Arc::new(Faulty { mischief, site: site(), other: site(), requests: AtomicU32::new(0) });
+    let faulty = Arc::new(Faulty {
+        mischief,
+        site: site(),
+        other: site(),
+        requests: AtomicU32::new(0),
+        longest_write_ms: Arc::clone(&longest_write_ms),
+    });
     std::thread::spawn(move || {
         for client in listener.incoming().flatten() {
             let faulty = Arc::clone(&faulty);
             std::thread::spawn(move || faulty.serve(client));
         }
     });
-    address
+    (address, longest_write_ms)
 }
 
 /// The reply of a site to one whole request.
@@ -82,6 +96,8 @@ fn split(reply: &[u8]) -> (&[u8], &[u8]) {
 impl Faulty {
     fn serve(&self, mut client: TcpStream) {
         client.set_nodelay(true).unwrap();
+        // A large send buffer would take a whole file.
+        rustix::net::sockopt::set_socket_send_buffer_size(&client, 32 * 1024).unwrap();
         let (mut input, mut buffer) = (Vec::new(), [0; 4096]);
         loop {
             match client.read(&mut buffer) {
@@ -110,7 +126,10 @@ impl Faulty {
 
     fn send(&self, client: &mut TcpStream, reply: &[u8]) -> std::io::Result<()> {
         if self.mischief != Mischief::Slow {
-            return client.write_all(reply);
+            let began = Instant::now();
+            client.write_all(reply)?;
+            self.longest_write_ms.fetch_max(began.elapsed().as_millis() as u64, Ordering::Relaxed);
+            return Ok(());
         }
         for piece in reply.chunks(1024) {
             client.write_all(piece)?;

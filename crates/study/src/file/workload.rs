@@ -84,6 +84,9 @@ pub(crate) enum PacingName {
     Rate,
 }
 
+/// A setting that only some kinds of workload have: name, position, and those kinds.
+type Particular = (&'static str, Option<Range<usize>>, &'static [WorkloadKind]);
+
 impl WorkloadTable {
     /// The workload before any axis is applied; `chat` is the one of `klatch run`.
     pub(crate) fn base(&self, chat: &Workload) -> Workload {
@@ -94,8 +97,8 @@ impl WorkloadTable {
         }
     }
 
-    /// The settings that only some kinds of workload have: name, position, and those kinds.
-    fn particular(&self) -> [(&'static str, Option<Range<usize>>, &'static [WorkloadKind]); 14] {
+    /// The settings that only some kinds of workload have.
+    fn particular(&self) -> [Particular; 14] {
         fn span<T>(values: &Values<T>) -> Option<Range<usize>> {
             values.as_ref().map(Spanned::span)
         }
