@@ -33,6 +33,9 @@ pub(crate) enum Mischief {
 /// Requests that are served before the first fault: lines join by the first ones.
 const HONEST: u32 = 30;
 
+/// A reply of at least so many bytes is larger than all buffers on its way.
+const LARGE_BYTES: usize = 300_000;
+
 /// Collects the bytes of a reply.
 #[derive(Clone, Default)]
 struct Reply(Arc<Mutex<Vec<u8>>>);
@@ -43,14 +46,29 @@ impl Outbox for Reply {
     }
 }
 
+/// The replies with the largest files.
+#[derive(Default)]
+pub(crate) struct LargeWrites {
+    count: AtomicU64,
+    ms: AtomicU64,
+}
+
+impl LargeWrites {
+    /// The mean time of their writes, ms.
+    pub(crate) fn mean_ms(&self) -> f64 {
+        let count = self.count.load(Ordering::Relaxed);
+        assert!(count > 0, "no large file was sent");
+        self.ms.load(Ordering::Relaxed) as f64 / count as f64
+    }
+}
+
 struct Faulty {
     mischief: Mischief,
     site: Arc<Site>,
     /// A site of its own, whose post log nobody fetches.
     other: Arc<Site>,
     requests: AtomicU32,
-    /// The longest time that the write of a reply took.
-    longest_write_ms: Arc<AtomicU64>,
+    writes: Arc<LargeWrites>,
 }
 
 /// Starts a site and returns its address.
@@ -58,9 +76,9 @@ pub(crate) fn faulty_site(mischief: Mischief) -> SocketAddr {
     timed_site(mischief).0
 }
 
-/// Starts a site. Returns its address, and the longest time that the write of a reply took, in ms.
-pub(crate) fn timed_site(mischief: Mischief) -> (SocketAddr, Arc<AtomicU64>) {
-    let longest_write_ms = Arc::new(AtomicU64::new(0));
+/// Starts a site. Returns its address, and what its large writes took.
+pub(crate) fn timed_site(mischief: Mischief) -> (SocketAddr, Arc<LargeWrites>) {
+    let writes = Arc::<LargeWrites>::default();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let site = || Arc::new(Site::new(&SiteOptions { directories: 3, ..SiteOptions::default() }));
@@ -69,7 +87,7 @@ pub(crate) fn timed_site(mischief: Mischief) -> (SocketAddr, Arc<AtomicU64>) {
         site: site(),
         other: site(),
         requests: AtomicU32::new(0),
-        longest_write_ms: Arc::clone(&longest_write_ms),
+        writes: Arc::clone(&writes),
     });
     std::thread::spawn(move || {
         for client in listener.incoming().flatten() {
@@ -77,7 +95,7 @@ pub(crate) fn timed_site(mischief: Mischief) -> (SocketAddr, Arc<AtomicU64>) {
             std::thread::spawn(move || faulty.serve(client));
         }
     });
-    (address, longest_write_ms)
+    (address, writes)
 }
 
 /// The reply of a site to one whole request.
@@ -128,7 +146,10 @@ impl Faulty {
         if self.mischief != Mischief::Slow {
             let began = Instant::now();
             client.write_all(reply)?;
-            self.longest_write_ms.fetch_max(began.elapsed().as_millis() as u64, Ordering::Relaxed);
+            if reply.len() >= LARGE_BYTES {
+                self.writes.count.fetch_add(1, Ordering::Relaxed);
+                self.writes.ms.fetch_add(began.elapsed().as_millis() as u64, Ordering::Relaxed);
+            }
             return Ok(());
         }
         for piece in reply.chunks(1024) {
