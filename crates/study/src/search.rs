@@ -8,13 +8,13 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Search {
-    /// Searches the most rooms with a valid run.
+    /// Searches the most rooms, connections or lines with a valid run; lines with a speed must all conform.
     Limit {
-        /// First number of rooms.
-        #[serde(alias = "connections_from")]
+        /// First number of rooms, connections or lines.
+        #[serde(alias = "connections_from", alias = "lines_from")]
         rooms_from: u32,
-        /// Most rooms to try.
-        #[serde(alias = "connections_max")]
+        /// Most rooms, connections or lines to try.
+        #[serde(alias = "connections_max", alias = "lines_max")]
         rooms_max: u32,
     },
     /// Searches the highest rate at which the 99th percentile of latency stays within a limit.

@@ -1,7 +1,7 @@
 //! Drafts of cells: what each value of an axis changes in a plan.
 
 use klatch_platforms::Setting;
-use klatch_record::{Pacing, Workload};
+use klatch_record::{Pacing, Workload, usual_directories};
 use klatch_runner::{CrowdKind, Plan};
 use klatch_schedulers::SchedulerSpec;
 
@@ -114,6 +114,12 @@ impl Draft {
 
     /// Sets the pacing of the plan, and drops the axes that belong to another pacing.
     pub(crate) fn finish(mut self) -> Draft {
+        let has_directories = self.at.iter().any(|(axis, _)| axis == "directories");
+        if let Workload::Web(web) = &mut self.plan.workload
+            && !has_directories
+        {
+            web.directories = usual_directories(web.lines);
+        }
         let Workload::Chat(chat) = &mut self.plan.workload else {
             if let Some(rate) = self.rate {
                 self.plan.workload = self.plan.workload.with_rate(rate);

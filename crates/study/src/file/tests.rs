@@ -1,7 +1,7 @@
 //! Study files: their cells, and errors with line and column.
 
 use crate::scripted::study;
-use klatch_record::Pacing;
+use klatch_record::{Pacing, Workload};
 use klatch_runner::CrowdKind;
 
 fn outcome(text: &str) -> String {
@@ -56,6 +56,34 @@ kind = 'java'
 }
 
 #[test]
+fn each_workload_has_axes_of_its_own() {
+    let cells = |text: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = study(folder.path(), &format!("{HEAD}[workload]\n{text}")).unwrap();
+        (
+            plan.cells.iter().map(|cell| cell.plan.workload.clone()).collect::<Vec<_>>(),
+            plan.rules.metric.name(),
+        )
+    };
+    let (rr, metric) =
+        cells("kind = 'rr'\nconnections = [1, 8]\ndepth = 2\nsize = 100\nrate = 5\nduration = 1");
+    assert_eq!((rr.len(), metric), (2, "operations_per_s"));
+    let Workload::Rr(last) = &rr[1] else { panic!("{rr:?}") };
+    assert_eq!((last.connections, last.depth, last.size_bytes, last.duration_s), (8, 2, 100, 1.0));
+    assert_eq!(last.rate_per_connection_per_s, Some(5.0));
+    let (web, _) = cells("kind = 'web'\nlines = [10, 1000]\nline = [0, 400]\nstatic_only = true");
+    let parts = |cell: &Workload| match cell {
+        Workload::Web(web) => (web.lines, web.line_kbit_per_s, web.directories, web.static_only),
+        other => panic!("{other:?}"),
+    };
+    let shown: Vec<_> = web.iter().map(parts).collect();
+    assert!(
+        shown.contains(&(10, None, 31, true)) && shown.contains(&(1000, Some(400), 200, true)),
+        "{shown:?}"
+    );
+}
+
+#[test]
 fn invalid_files_are_refused_with_line_and_column() {
     let invalid = [
         (
@@ -69,6 +97,20 @@ fn invalid_files_are_refused_with_line_and_column() {
         ),
         (format!("{HEAD}[workload]\nrooms = [1, 0]\n"), "mine.toml:4:9: room count must be 1..=10000, got 0"),
         (format!("{HEAD}[workload]\nrooms = 'many'\n"), "mine.toml:4:9: invalid type: string \"many\""),
+        (
+            format!("{HEAD}[workload]\nkind = 'rr'\nrooms = 3\n"),
+            "mine.toml:5:9: rooms belongs to the workload chat, not to rr",
+        ),
+        (
+            format!("{HEAD}[workload]\nstatic_only = true\n"),
+            "mine.toml:4:15: static_only belongs to the workload web, not to chat",
+        ),
+        (
+            format!(
+                "{HEAD}[workload]\nkind = 'web'\n[search]\nkind = 'knee'\nrate_from = 1\nrate_max = 2\nlatency_p99_max_ms = 3\n"
+            ),
+            "mine.toml:5:1: the lines of web have no rate, so there is no knee; search a limit",
+        ),
         (format!("{HEAD}[server]\nturbo = 1\n"), "mine.toml:4:9: native-epoll has no knob turbo; it has "),
         (
             format!("{HEAD}[crowd]\nkind = 'human'\n"),

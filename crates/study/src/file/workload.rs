@@ -46,6 +46,9 @@ pub(crate) struct WorkloadTable {
     /// Workload `web`: directories of the site.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) directories: Values<u32>,
+    /// Workload `web`: send static GETs only.
+    #[schemars(with = "Option<bool>")]
+    pub(crate) static_only: Option<Spanned<bool>>,
     /// Length of the text of a message, or of a request, bytes.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) size: Values<u32>,
@@ -93,12 +96,15 @@ impl WorkloadTable {
         match self.kind {
             WorkloadKind::Chat => chat.clone(),
             WorkloadKind::Rr => Workload::Rr(RrWorkload::default()),
-            WorkloadKind::Web => Workload::Web(WebWorkload::default()),
+            WorkloadKind::Web => {
+                let static_only = self.static_only.as_ref().is_some_and(|it| *it.get_ref());
+                Workload::Web(WebWorkload { static_only, ..WebWorkload::default() })
+            }
         }
     }
 
     /// The settings that only some kinds of workload have.
-    fn particular(&self) -> [Particular; 14] {
+    fn particular(&self) -> [Particular; 15] {
         fn span<T>(values: &Values<T>) -> Option<Range<usize>> {
             values.as_ref().map(Spanned::span)
         }
@@ -119,6 +125,7 @@ impl WorkloadTable {
             ("lines", span(&self.lines), web),
             ("line", span(&self.line), web),
             ("directories", span(&self.directories), web),
+            ("static_only", self.static_only.as_ref().map(Spanned::span), web),
         ]
     }
 }
