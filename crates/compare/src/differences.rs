@@ -24,6 +24,13 @@ pub(crate) fn describe_workload(workload: &Workload) -> String {
                 web.lines, web.directories, web.duration_s
             )
         }
+        Workload::Files(files) => {
+            let check = if files.verified { "checked" } else { "not checked" };
+            format!(
+                "{} readers, {} blocks of {} bytes, {check}, of {} files of {} MiB, for {} s",
+                files.readers, files.order, files.block_bytes, files.files, files.file_mib, files.duration_s
+            )
+        }
         Workload::Rr(rr) => {
             let rate = rr
                 .rate_per_connection_per_s

@@ -1,10 +1,12 @@
-//! The conformance kit: checks the duties of a chat server over real connections. A score is meaningful only for a server
+//! The conformance kit: checks the duties of a server over real connections, for each workload. A score is meaningful only for a server
 //! that passes. The checks are described in `docs/reference/conformance.md`.
 
 mod checks;
+mod echo;
 mod finding;
 mod irc;
 mod table;
+mod web;
 mod writes;
 
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -13,8 +15,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use klatch_record::Class;
 use thiserror::Error;
 
+pub use echo::check_echo;
 pub use finding::{Finding, Outcome};
 pub use table::{row, summary};
+pub use web::{SiteSubject, check_site};
 
 /// The server under test.
 #[derive(Clone, Copy, Debug)]

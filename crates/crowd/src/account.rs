@@ -74,6 +74,7 @@ impl Account {
         let fault = |(speaker, sequence, count)| Fault {
             kind: FaultKind::Lost,
             connection: None,
+            reader: None,
             room,
             user: Some(self.listener),
             speaker: Some(speaker),

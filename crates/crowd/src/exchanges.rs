@@ -15,6 +15,9 @@ use crate::requests::{Reply, RequestProtocol};
 use crate::schedule::jitter;
 use crate::worker::{Worker, WorkerState};
 
+/// A socket takes so many bytes at once when its buffers are empty: they begin with 16 KiB, of which a part is overhead.
+const ONE_WRITE_BYTES: u32 = 8 * 1024;
+
 /// The number of the request by which a connection joins. It is not counted.
 const JOINING: u32 = u32::MAX;
 
@@ -143,6 +146,7 @@ impl<P: RequestProtocol> Exchanges<P> {
         self.worker.stats.record_fault(Fault {
             kind,
             connection: Some(connection),
+            reader: None,
             room: 0,
             user: None,
             speaker: None,
@@ -272,6 +276,11 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
 
     fn nothing_in_flight(&self) -> bool {
         self.in_flight == 0
+    }
+
+    fn receiver_sends(&self) -> bool {
+        self.workload.rate_per_connection_per_s.is_none()
+            && self.workload.depth * self.workload.size_bytes <= ONE_WRITE_BYTES
     }
 
     fn settle(&mut self) {

@@ -22,6 +22,8 @@ mod pauses;
 mod payloads;
 mod post_log;
 mod protocol;
+mod read_error;
+mod readers;
 mod redis;
 mod requests;
 mod rooms;
@@ -39,5 +41,7 @@ mod worker;
 
 pub use control::{ControlReceiver, ControlSender, control_channel};
 pub use options::{CrowdError, Options, Threads};
+pub use read_error::ReadError;
+pub use readers::{ReadModel, Reading, read_files};
 pub use runner::run;
 pub use simulation::simulate_room;

@@ -83,6 +83,7 @@ impl Lines {
         self.worker.stats.record_fault(Fault {
             kind: fault.kind,
             connection: Some(line.number),
+            reader: None,
             room: 0,
             user: None,
             speaker: None,

@@ -8,6 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
 use crate::post_log::PostLogError;
+use crate::read_error::ReadError;
 
 /// Everything that a crowd needs to run.
 #[derive(Clone, Debug)]
@@ -70,6 +71,9 @@ pub enum CrowdError {
         "cannot reset the post log of the server: {0}; a server without the dynamic half needs --static-only"
     )]
     PostLog(PostLogError),
+    /// A file of workload `files` cannot be used.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// The name of the host cannot be resolved.
     #[error("cannot find host {host}: {source}")]
     Host {
@@ -80,11 +84,11 @@ pub enum CrowdError {
     },
     /// The limit of open files is too low for the connections.
     #[error(
-        "{connections} connections need about {needed} open files, and the limit of this process is {limit}; \
+        "{connections} connections or files need about {needed} open files, and the limit of this process is {limit}; \
          raise it with `ulimit -n {needed}` (as root, or in /etc/security/limits.conf)"
     )]
     OpenFiles {
-        /// Connections of the workload.
+        /// Connections of the workload, or files of its readers.
         connections: u64,
         /// Open files needed for them.
         needed: u64,
@@ -117,7 +121,7 @@ impl Options {
     }
 }
 
-fn raise_open_files() -> u64 {
+pub(crate) fn raise_open_files() -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     match setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
         Ok(()) => maximum.unwrap_or(u64::MAX),

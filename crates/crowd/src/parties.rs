@@ -66,6 +66,12 @@ pub(crate) trait Parties: Send + 'static {
         None
     }
 
+    /// Whether a thread that has received a reply sends what is then due, instead of waking the sender. Then what a connection has
+    /// in flight must fit into one write that does not block.
+    fn receiver_sends(&self) -> bool {
+        false
+    }
+
     /// The server has closed a connection.
     fn on_end(&mut self, _index: usize, _now_ns: u64) -> AfterEnd {
         AfterEnd::Failure

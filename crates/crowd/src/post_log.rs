@@ -68,6 +68,7 @@ pub(crate) fn audit(
     result.faults.extend(findings.into_iter().take(room).map(|finding| Fault {
         kind: FaultKind::Wrong,
         connection: Some(web.start),
+        reader: None,
         room: 0,
         user: None,
         speaker: None,

@@ -85,7 +85,7 @@ impl<P: Protocol> Rooms<P> {
         let UserId { room, user, users } = listener.id;
         let fault = |kind, speaker, sequence, detail: Option<&str>| {
             let (user, detail) = (Some(user), detail.map(str::to_owned));
-            Fault { kind, connection: None, room, user, speaker, sequence, count: 1, detail }
+            Fault { kind, connection: None, reader: None, room, user, speaker, sequence, count: 1, detail }
         };
         let possible = |header: &Header| {
             let size_is_right = text.len() == self.workload.size_bytes as usize;
@@ -240,6 +240,7 @@ impl<P: Protocol> Parties for Rooms<P> {
                     self.worker.stats.record_fault(Fault {
                         kind,
                         connection: None,
+                        reader: None,
                         room,
                         user: None,
                         speaker,

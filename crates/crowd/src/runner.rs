@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::ops::Range;
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle, available_parallelism};
 
@@ -29,7 +30,7 @@ use crate::redis::Redis;
 use crate::requests::{Echo, HttpEcho, RedisEcho, RequestProtocol};
 use crate::rooms::{Rooms, User};
 use crate::schedule::jitter;
-use crate::shared::{Phase, Shared, Wake};
+use crate::shared::{ControlMessage, Phase, Shared, Wake};
 use crate::site::Site;
 use crate::stats::CrowdStats;
 use crate::supervisor::Supervisor;
@@ -143,31 +144,44 @@ impl Run<'_> {
             parties(worker, shard_range(count, number, workers))
         };
         let threads = start(options, &shared, (0..workers).map(worker).collect(), &addresses)?;
-        let supervisor = Supervisor {
-            options,
-            shared: &shared,
-            inbox: inbox.0,
-            on_event,
-            start_gate_client: |gate: &Gate| start_gate_client(gate, &shared),
-            workers,
-            pauses: Pauses::default(),
-        };
-        let (join_s, failure) = supervisor.run();
-        shared.enter(Phase::Stop);
-        let opened_ns = shared.opened_machine_ns();
-        let finished = shared.finished();
-        let mut result = CrowdResult { join_s, failure, opened_ns, finished, ..CrowdResult::default() };
-        let mut posts = Vec::new();
-        for thread in threads {
-            for mut stats in thread.join().map_err(|_| std::io::Error::other("a thread of the crowd died"))? {
-                let elapsed_ns = stats.last_ns.saturating_sub(shared.gate_ns());
-                result.elapsed_s = result.elapsed_s.max(elapsed_ns as f64 / 1e9);
-                posts.append(&mut stats.posts);
-                stats.merge_into(&mut result);
-            }
-        }
-        Ok((result, posts))
+        supervise(options, &shared, inbox.0, on_event, start_gate_client, threads)
     }
+}
+
+/// Supervises the workers until the crowd ends, and merges the statistics that `threads` return. Returns the POSTs that the server
+/// confirmed too.
+pub(crate) fn supervise(
+    options: &Options,
+    shared: &Arc<Shared>,
+    inbox: Receiver<ControlMessage>,
+    on_event: impl FnMut(&CrowdEvent),
+    start_gate_client: impl Fn(&Gate, &Arc<Shared>) -> std::io::Result<()>,
+    threads: Vec<JoinHandle<Vec<CrowdStats>>>,
+) -> Result<(CrowdResult, Vec<PostEntry>), CrowdError> {
+    let supervisor = Supervisor {
+        options,
+        shared,
+        inbox,
+        on_event,
+        start_gate_client: |gate: &Gate| start_gate_client(gate, shared),
+        workers: shared.workers.len(),
+        pauses: Pauses::default(),
+    };
+    let (join_s, failure) = supervisor.run();
+    shared.enter(Phase::Stop);
+    let opened_ns = shared.opened_machine_ns();
+    let finished = shared.finished();
+    let mut result = CrowdResult { join_s, failure, opened_ns, finished, ..CrowdResult::default() };
+    let mut posts = Vec::new();
+    for thread in threads {
+        for mut stats in thread.join().map_err(|_| std::io::Error::other("a thread of the crowd died"))? {
+            let elapsed_ns = stats.last_ns.saturating_sub(shared.gate_ns());
+            result.elapsed_s = result.elapsed_s.max(elapsed_ns as f64 / 1e9);
+            posts.append(&mut stats.posts);
+            stats.merge_into(&mut result);
+        }
+    }
+    Ok((result, posts))
 }
 
 /// Starts the threads that run these parties. They return the statistics of each worker.

@@ -219,6 +219,7 @@ mod tests {
             stats.record_fault(Fault {
                 kind,
                 connection: None,
+                reader: None,
                 room: 1,
                 user,
                 speaker,

@@ -136,6 +136,8 @@ impl<P: Parties> UserThreads<P> {
     fn receive(&self, sender: &Thread) {
         let mut buffer = vec![0; 2 * P::UNIT_BYTES_MAX];
         let mut partial_len = 0;
+        let sends = lock(&self.parties).receiver_sends();
+        let mut out = Vec::new();
         while let Some(bytes) = self.read(&mut buffer[partial_len..]) {
             let (taken, must_send, has_joined) = {
                 let mut parties = lock(&self.parties);
@@ -150,8 +152,22 @@ impl<P: Parties> UserThreads<P> {
                     Turn::WaitUntil(moment_ns) => moment_ns != link.timer_ns,
                     Turn::WaitForOthers => false,
                 };
-                (taken, may_send || !link.out.is_empty(), link.joined && !had_joined)
+                let has_joined = link.joined && !had_joined;
+                if sends && may_send {
+                    parties.queue_due(self.index, now_ns);
+                    std::mem::swap(&mut parties.link(self.index).out, &mut out);
+                    (taken, false, has_joined)
+                } else {
+                    (taken, may_send || !link.out.is_empty(), has_joined)
+                }
             };
+            if !out.is_empty() {
+                if let Err(error) = (&self.stream).write_all(&out) {
+                    self.fail(format!("the connection broke: {error}"));
+                    break;
+                }
+                out.clear();
+            }
             // After the lock is released: both threads would block on it.
             if must_send {
                 sender.unpark();

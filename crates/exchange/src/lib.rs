@@ -1,6 +1,9 @@
-//! The workloads in which each request has one reply, for servers and crowds. Plain data and functions: no socket, no clock.
+//! The workloads in which each request has one reply, for servers and crowds, and the contents of files. Plain data and functions:
+//! no socket, no clock.
 
 mod echo;
+pub mod files;
+mod random;
 pub mod web;
 
 pub use echo::Echo;

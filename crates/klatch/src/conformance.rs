@@ -4,9 +4,11 @@ use std::net::Ipv4Addr;
 use std::process::ExitCode;
 
 use clap::Args;
-use klatch_conformance::{Outcome, Subject, check, row, summary};
-use klatch_platforms::{PlatformRequest, Processes, Server, Setting, resolve};
-use klatch_record::ProtocolName;
+use klatch_conformance::{
+    Finding, Outcome, SiteSubject, Subject, check, check_echo, check_site, row, summary,
+};
+use klatch_platforms::{PlatformRequest, Processes, ResolvedPlatform, Server, Setting, resolve};
+use klatch_record::{Class, ProtocolName, RrWorkload, WebWorkload, Workload, WorkloadKind};
 use klatch_runner::Target;
 
 use crate::INTERRUPTED;
@@ -14,15 +16,21 @@ use crate::crowd::seconds;
 use crate::output::{print_error, print_line};
 use crate::platforms::PlatformArgs;
 
-/// Check that an IRC server follows the protocol
+/// Check that a server follows the protocol of a workload
 ///
-/// Prints a check that could not run as not checked, which is no pass.
+/// Chat: IRC. rr: the echo service. web: the site, its files, pages, ads and post log. Prints a check that could not run as not checked, which is no pass.
 ///
 /// Exit status: 0 all passed, 1 some failed, 2 could not run.
 #[derive(Args)]
 pub(crate) struct Conformance {
-    /// Platform to start, check and stop; or a running server, irc://HOST:PORT
+    /// Platform to start, check and stop; or a running server, irc://HOST:PORT, echo://HOST:PORT or http://HOST:PORT
     target: String,
+    /// Workload whose server the platform is to be: chat, rr or web
+    #[arg(long, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
+    workload: WorkloadKind,
+    /// web: check static files only, on a running server without the dynamic half
+    #[arg(long)]
+    static_only: bool,
     #[command(flatten)]
     platforms: PlatformArgs,
     /// Knob of the platform; `klatch platforms --knobs` lists all
@@ -39,21 +47,42 @@ pub(crate) struct Conformance {
     json: bool,
 }
 
+/// The server under test.
+struct Checked<'a> {
+    address: &'a str,
+    protocol: ProtocolName,
+    class: Option<Class>,
+    /// Its process, if Klatch started it.
+    pid: Option<u32>,
+    static_only: bool,
+}
+
 impl Conformance {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let timeout = seconds("timeout", self.timeout)?;
         if self.target.contains("://") {
             let target: Target = self.target.parse()?;
-            irc_only(&self.target, target.protocol)?;
-            return self
-                .check(&target.to_string(), &Subject { class: None, pid: None, answer_timeout: timeout });
+            has_checks(&self.target, target.protocol)?;
+            return self.check(&Checked {
+                address: &target.to_string(),
+                protocol: target.protocol,
+                class: None,
+                pid: None,
+                static_only: self.static_only,
+            });
         }
         let all = Processes::default();
         let stopper = all.clone();
         crate::interrupt::on_interrupt(move || stopper.interrupt())?;
-        let checked = self.start(&all).and_then(|server| {
-            let subject = Subject { class: server.class, pid: Some(server.pid), answer_timeout: timeout };
-            self.check(&server.address.to_string(), &subject)
+        let checked = self.resolve().and_then(|platform| {
+            let timeout = seconds("ready timeout", self.ready_timeout)?;
+            let server = Server::start(&platform, Ipv4Addr::LOCALHOST.into(), &all, timeout)?;
+            self.check(&Checked {
+                address: &server.address.to_string(),
+                protocol: platform.protocol(),
+                class: server.class,
+                pid: Some(server.pid),
+                static_only: self.static_only || platform.in_workload.static_only,
+            })
         });
         if all.interrupted() {
             print_error("klatch: interrupted; the server is stopped");
@@ -62,28 +91,48 @@ impl Conformance {
         checked
     }
 
-    fn start(&self, all: &Processes) -> anyhow::Result<Server> {
+    fn resolve(&self) -> anyhow::Result<ResolvedPlatform> {
+        let workload = match self.workload {
+            WorkloadKind::Chat => Workload::default(),
+            WorkloadKind::Rr => Workload::Rr(RrWorkload::default()),
+            WorkloadKind::Web => Workload::Web(WebWorkload { directories: 1, ..WebWorkload::default() }),
+            WorkloadKind::Files => anyhow::bail!("workload files has no server to check"),
+        };
         let request = PlatformRequest {
             name: Some(self.target.clone()),
             settings: self.knobs.clone(),
+            workload,
             ..self.platforms.request()
         };
         let platform = resolve(&request)?;
-        irc_only(&platform.name, platform.entry.protocol)?;
-        Ok(Server::start(
-            &platform,
-            Ipv4Addr::LOCALHOST.into(),
-            all,
-            seconds("ready timeout", self.ready_timeout)?,
-        )?)
+        has_checks(&platform.name, platform.protocol())?;
+        anyhow::ensure!(
+            self.workload != WorkloadKind::Rr || platform.protocol() == ProtocolName::Echo,
+            "{} answers requests over {}, and the kit checks echo servers; `klatch run --workload rr` checks every reply",
+            platform.name,
+            platform.protocol().name()
+        );
+        Ok(platform)
     }
 
-    fn check(&self, address: &str, subject: &Subject) -> anyhow::Result<ExitCode> {
-        let findings = check(address, subject, |finding| {
+    fn check(&self, server: &Checked<'_>) -> anyhow::Result<ExitCode> {
+        let answer_timeout = seconds("timeout", self.timeout)?;
+        let on_finding = |finding: &Finding| {
             if !self.json {
                 print_line(row(finding));
             }
-        })?;
+        };
+        let findings = match server.protocol {
+            ProtocolName::Http => {
+                let subject = SiteSubject { static_only: server.static_only, answer_timeout };
+                check_site(server.address, &subject, on_finding)
+            }
+            ProtocolName::Echo => check_echo(server.address, answer_timeout, on_finding),
+            _ => {
+                let subject = Subject { class: server.class, pid: server.pid, answer_timeout };
+                check(server.address, &subject, on_finding)
+            }
+        }?;
         if self.json {
             print_line(serde_json::to_string_pretty(&findings)?);
         } else {
@@ -94,10 +143,10 @@ impl Conformance {
     }
 }
 
-fn irc_only(name: &str, protocol: ProtocolName) -> anyhow::Result<()> {
+fn has_checks(name: &str, protocol: ProtocolName) -> anyhow::Result<()> {
     anyhow::ensure!(
-        protocol == ProtocolName::Irc,
-        "{name} uses {}, and the kit checks IRC servers only; `klatch run` checks every message of the others too",
+        matches!(protocol, ProtocolName::Irc | ProtocolName::Echo | ProtocolName::Http),
+        "{name} uses {}, for which the kit has no checks; `klatch run` checks every message of it too",
         protocol.name()
     );
     Ok(())

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_crowd::{ControlSender, Options, Threads, control_channel, run};
+use klatch_crowd::{ControlSender, Options, ReadModel, Reading, Threads, control_channel, read_files, run};
 use klatch_record::{
     CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, Workload, WorkloadKind, save,
 };
@@ -17,7 +17,7 @@ use crate::version::build;
 use crate::workload::WorkloadArgs;
 use crate::{COULD_NOT_RUN, UNKNOWN};
 
-/// Connect the native crowd to a running server
+/// Connect the native crowd to a running server, or read files
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Crowd {
@@ -38,6 +38,15 @@ pub(crate) struct Crowd {
     /// Use two threads per user instead of event loops, as VolanoMark's crowd did
     #[arg(long, conflicts_with = "loops")]
     threads: bool,
+    /// files: way to read a block: pread, mmap, or uring (io_uring)
+    #[arg(long, default_value = "pread")]
+    model: ReadModel,
+    /// files: reads of a reader in flight under model uring
+    #[arg(long, default_value_t = 16, value_name = "READS", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    read_depth: u32,
+    /// files: folder of the files
+    #[arg(long, value_name = "DIR", required_if_eq("workload", "files"))]
+    folder: Option<PathBuf>,
     /// Longest time without a delivery
     #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
     timeout: f64,
@@ -85,6 +94,7 @@ impl Crowd {
             gate_timeout: seconds("gate timeout", self.gate_timeout)?,
             steered: self.steered,
         };
+        let reading = self.folder.map(|folder| Reading { model: self.model, folder, depth: self.read_depth });
         let (control, inbox) = control_channel();
         let stopper = control.clone();
         crate::interrupt::on_interrupt(move || stopper.stop("stopped by a signal"))?;
@@ -94,13 +104,17 @@ impl Crowd {
         let mut progress = (!self.json).then(|| Progress::new("crowd".to_owned()));
         let started_at = now();
         let mut monitor = SelfMonitor::new();
-        let result = run(&options, inbox, |event| {
+        let on_event = |event: &CrowdEvent| {
             monitor.on_event(event);
             match &mut progress {
                 Some(progress) => progress.update(event),
                 None => print_event(event),
             }
-        })?;
+        };
+        let result = match reading {
+            Some(reading) => read_files(&options, &reading, inbox, on_event),
+            None => run(&options, inbox, on_event),
+        }?;
         let verdict = klatch_runner::judge(&result);
         let report = monitor.report(result.sent + result.received);
         if let Some(out) = &self.out {
@@ -138,6 +152,7 @@ fn usual_protocol(workload: &Workload) -> ProtocolName {
         WorkloadKind::Chat => ProtocolName::Irc,
         WorkloadKind::Rr => ProtocolName::Echo,
         WorkloadKind::Web => ProtocolName::Http,
+        WorkloadKind::Files => ProtocolName::File,
     }
 }
 

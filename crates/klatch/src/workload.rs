@@ -2,7 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use klatch_record::{
-    ChatWorkload, Pacing, RrWorkload, WebWorkload, Workload, WorkloadKind, usual_directories,
+    ChatWorkload, FilesWorkload, Pacing, ReadOrder, RrWorkload, WebWorkload, Workload, WorkloadKind,
+    usual_directories,
 };
 
 /// Help heading of these options.
@@ -14,10 +15,11 @@ type Kinds = &'static [WorkloadKind];
 const CHAT: Kinds = &[WorkloadKind::Chat];
 const RR: Kinds = &[WorkloadKind::Rr];
 const WEB: Kinds = &[WorkloadKind::Web];
+const FILES: Kinds = &[WorkloadKind::Files];
 /// Those with messages of a size, and a schedule.
 const MESSAGES: Kinds = &[WorkloadKind::Chat, WorkloadKind::Rr];
 /// Those whose runs end by time.
-const TIMED: Kinds = &[WorkloadKind::Rr, WorkloadKind::Web];
+const TIMED: Kinds = &[WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Files];
 
 /// The workload of a run.
 #[derive(Args)]
@@ -27,7 +29,7 @@ pub(crate) struct WorkloadArgs {
     /// chat: messages that each user sends [default: 100]
     #[arg(long, help_heading = WORKLOAD)]
     count: Option<u32>,
-    /// rr, web: time for which requests are sent [default: 2, of web 5]
+    /// rr, web, files: time for which requests are sent or blocks read [default: 2, of web 5]
     #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true)]
     duration: Option<f64>,
 }
@@ -42,7 +44,7 @@ pub(crate) struct EndlessWorkloadArgs {
 #[derive(Args)]
 struct CommonArgs {
     /// What the crowd does: chat (users in rooms), rr (requests, and a reply to each), web (lines that request the files and pages of
-    /// a site)
+    /// a site), files (no crowd: the platform reads cached files)
     #[arg(long, help_heading = WORKLOAD, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
     workload: WorkloadKind,
     /// chat: number of rooms of the crowd [default: 10]
@@ -69,6 +71,24 @@ struct CommonArgs {
     /// web: send static GETs only, to a server without the dynamic half
     #[arg(long, help_heading = WORKLOAD)]
     static_only: bool,
+    /// files: number of readers, each a thread [default: 1]
+    #[arg(long, help_heading = WORKLOAD, value_name = "N")]
+    readers: Option<u32>,
+    /// files: bytes of one read, such as 4096, 64KiB or 1MiB [default: 4KiB]
+    #[arg(long, help_heading = WORKLOAD, value_name = "BYTES", value_parser = bytes)]
+    block: Option<u32>,
+    /// files: order in which a reader reads blocks, random or sequential [default: random]
+    #[arg(long, help_heading = WORKLOAD, value_name = "ORDER")]
+    order: Option<ReadOrder>,
+    /// files: number of files, which all readers read [default: 4]
+    #[arg(long, help_heading = WORKLOAD, value_name = "N")]
+    files: Option<u32>,
+    /// files: size of each file [default: 64]
+    #[arg(long, help_heading = WORKLOAD, value_name = "MIB")]
+    file_mib: Option<u32>,
+    /// files: do not compare blocks with what their files must contain
+    #[arg(long, help_heading = WORKLOAD)]
+    unverified: bool,
     /// Size of a message's text [chat, default: 60], or of a request and of its reply [rr, default: 4]
     #[arg(long, help_heading = WORKLOAD, value_name = "BYTES")]
     size: Option<u32>,
@@ -85,7 +105,7 @@ struct CommonArgs {
     /// chat: pause after each message of a user; not with pacing `rate`, whose schedule is fixed in advance [default: 0]
     #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true)]
     pause: Option<f64>,
-    /// Number of the first room, connection or line, for several crowds on one server
+    /// Number of the first room, connection, line or reader, for several crowds on one server
     #[arg(long, help_heading = WORKLOAD, default_value_t = 1, value_name = "NUMBER")]
     start: u32,
 }
@@ -110,7 +130,7 @@ impl WorkloadArgs {
     pub(crate) fn workload(&self) -> anyhow::Result<Workload> {
         let foreign = match self.common.workload {
             WorkloadKind::Chat => self.duration.map(|_| ("duration", TIMED)),
-            WorkloadKind::Rr | WorkloadKind::Web => self.count.map(|_| ("count", CHAT)),
+            WorkloadKind::Rr | WorkloadKind::Web | WorkloadKind::Files => self.count.map(|_| ("count", CHAT)),
         };
         refuse(foreign, self.common.workload)?;
         self.common.workload(self.count, self.duration)
@@ -136,13 +156,14 @@ impl CommonArgs {
             WorkloadKind::Chat => Workload::Chat(self.chat(count)?),
             WorkloadKind::Rr => Workload::Rr(self.rr(duration_s)),
             WorkloadKind::Web => Workload::Web(self.web(duration_s)),
+            WorkloadKind::Files => Workload::Files(self.files(duration_s)),
         };
         workload.check()?;
         Ok(workload)
     }
 
     /// The options that only some kinds of workload have: name, whether it is given, and those kinds.
-    fn particular(&self) -> [(&'static str, bool, Kinds); 13] {
+    fn particular(&self) -> [(&'static str, bool, Kinds); 19] {
         [
             ("rooms", self.rooms.is_some(), CHAT),
             ("users", self.users.is_some(), CHAT),
@@ -157,6 +178,12 @@ impl CommonArgs {
             ("line", self.line.is_some(), WEB),
             ("directories", self.directories.is_some(), WEB),
             ("static-only", self.static_only, WEB),
+            ("readers", self.readers.is_some(), FILES),
+            ("block", self.block.is_some(), FILES),
+            ("order", self.order.is_some(), FILES),
+            ("files", self.files.is_some(), FILES),
+            ("file-mib", self.file_mib.is_some(), FILES),
+            ("unverified", self.unverified, FILES),
         ]
     }
 
@@ -165,11 +192,12 @@ impl CommonArgs {
         let is_rounds = pacing == PacingName::Rounds;
         anyhow::ensure!(self.window.is_none() || is_rounds, "--window belongs to --pacing rounds");
         anyhow::ensure!(self.rate.is_none() || pacing == PacingName::Rate, "--rate belongs to --pacing rate");
+        let usual = ChatWorkload::default();
         Ok(ChatWorkload {
-            rooms: self.rooms.unwrap_or(10),
-            users: self.users.unwrap_or(20),
-            count: count.unwrap_or(100),
-            size_bytes: self.size.unwrap_or(60),
+            rooms: self.rooms.unwrap_or(usual.rooms),
+            users: self.users.unwrap_or(usual.users),
+            count: count.unwrap_or(usual.count),
+            size_bytes: self.size.unwrap_or(usual.size_bytes),
             start: self.start,
             pacing: match pacing {
                 PacingName::Turns => Pacing::Turns,
@@ -189,6 +217,20 @@ impl CommonArgs {
             line_kbit_per_s: self.line.map_or(usual.line_kbit_per_s, |line| line.0),
             directories: self.directories.unwrap_or_else(|| usual_directories(lines)),
             static_only: self.static_only,
+            duration_s: duration_s.unwrap_or(usual.duration_s),
+            start: self.start,
+        }
+    }
+
+    fn files(&self, duration_s: Option<f64>) -> FilesWorkload {
+        let usual = FilesWorkload::default();
+        FilesWorkload {
+            readers: self.readers.unwrap_or(usual.readers),
+            block_bytes: self.block.unwrap_or(usual.block_bytes),
+            order: self.order.unwrap_or(usual.order),
+            files: self.files.unwrap_or(usual.files),
+            file_mib: self.file_mib.unwrap_or(usual.file_mib),
+            verified: !self.unverified,
             duration_s: duration_s.unwrap_or(usual.duration_s),
             start: self.start,
         }
@@ -221,6 +263,18 @@ fn line_speed(text: &str) -> Result<LineSpeed, String> {
         .parse()
         .map(|kbit| LineSpeed(Some(kbit)))
         .map_err(|_| "a line is a number of kbit/s, or none".to_owned())
+}
+
+/// Parses a number of bytes, with KiB or MiB if it is one of those.
+fn bytes(text: &str) -> Result<u32, String> {
+    let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("", 1)];
+    let parse = |(unit, factor): (&str, u32)| {
+        text.strip_suffix(unit).and_then(|number| number.parse::<u32>().ok()?.checked_mul(factor))
+    };
+    units
+        .into_iter()
+        .find_map(parse)
+        .ok_or_else(|| "a block is a number of bytes, such as 4096 or 4KiB".to_owned())
 }
 
 /// Refuses an option of another workload.

@@ -47,6 +47,32 @@ fn every_own_server_passes_all_checks() {
     });
 }
 
+#[test]
+fn every_own_server_of_web_and_rr_passes_all_checks() {
+    for (workload, protocol, least) in [("rr", "echo", 6), ("web", "http", 17)] {
+        let mut checked = 0;
+        for (platform, ways) in listed() {
+            if platform["workloads"].as_array().is_none_or(|all| !all.contains(&workload.into())) {
+                continue;
+            }
+            for way in &ways {
+                let finished = conformance(&[way, "--workload", workload, "--json", "--timeout", "30"]);
+                // Other people's servers have other protocols, or the static half only.
+                let other = ["the kit checks echo servers", "the kit has no checks"];
+                if finished.status == Some(2) && other.iter().any(|text| finished.err.contains(text)) {
+                    continue;
+                }
+                let findings: Value = serde_json::from_str(&finished.out)
+                    .unwrap_or_else(|_| panic!("{way} {protocol}: {finished:?}"));
+                assert_eq!(with_outcome(&findings, "failed"), [""; 0], "{way}: {}", finished.out);
+                assert_eq!(finished.status, Some(0), "{way}: {}", finished.err);
+                checked += usize::from(with_outcome(&findings, "passed").len() >= least);
+            }
+        }
+        assert!(checked >= 4, "only {checked} servers of {workload} passed {least} checks");
+    }
+}
+
 fn passes_all(way: &str, classic: bool) {
     let finished = conformance(&[way, "--json", "--timeout", "30"]);
     let findings: Value =
@@ -87,7 +113,7 @@ fn a_running_server_is_checked_except_for_its_class() {
 fn a_check_that_cannot_run_gives_the_reason() {
     let cases = [
         ("irc://127.0.0.1:1", "no server answers at 127.0.0.1:1: Connection refused"),
-        ("nats://127.0.0.1:4222", "nats://127.0.0.1:4222 uses nats, and the kit checks IRC servers only"),
+        ("nats://127.0.0.1:4222", "nats://127.0.0.1:4222 uses nats, for which the kit has no checks"),
         ("irc://nowhere", "a target has the form irc://host:port"),
         ("native-fibers", "no platform is named native-fibers"),
     ];

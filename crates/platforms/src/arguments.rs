@@ -57,6 +57,7 @@ mod tests {
             help: String::new(),
             values: [("on".into(), vec!["--yield".into()])].into(),
             arguments: Vec::new(),
+            workloads: Vec::new(),
             pages: [].into(),
         };
         let set =

@@ -37,7 +37,8 @@ pub struct Entry {
     #[serde(default = "workloads::chat_only")]
     pub workloads: BTreeMap<WorkloadKind, InWorkload>,
     /// Command line, program first. Placeholders: `{workload}`, `{klatch}`, `{jar}`, `{netty_jar}`, `{java}`, `{java_options}`, `{program}`,
-    /// `{host}`, `{port}`, `{address}` (host:port), `{folder}` (of its files), `{source}`, `{build}`, `{knobs}`.
+    /// `{host}`, `{port}`, `{address}` (host:port), `{folder}` (of its files), `{files}` (workload `files`: the folder to read), `{source}`,
+    /// `{build}`, `{knobs}`.
     pub command: Vec<String>,
     /// Arguments that are appended when root starts it.
     #[serde(default)]
@@ -128,6 +129,9 @@ pub struct Knob {
     /// The arguments for any value.
     #[serde(default)]
     pub arguments: Vec<String>,
+    /// Workloads in which it exists; empty for all of the platform.
+    #[serde(default)]
+    pub workloads: Vec<WorkloadKind>,
     /// Values that need huge pages, with the kind of pages.
     #[serde(default)]
     pub pages: BTreeMap<String, Pages>,

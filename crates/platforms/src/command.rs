@@ -9,11 +9,14 @@ use crate::resolve::{PlatformError, ResolvedPlatform};
 use crate::sources::{BuildFolders, prepare};
 use crate::web_files::web_files;
 
-/// The address on which a server listens, and the folder of its files.
+/// The address on which a server listens, and its folders.
 pub(crate) struct Site<'a> {
     pub(crate) host: &'a str,
     pub(crate) port: u16,
+    /// For its configuration files.
     pub(crate) folder: &'a Path,
+    /// With the files that a platform of workload `files` reads.
+    pub(crate) files: &'a Path,
 }
 
 impl ResolvedPlatform {
@@ -23,7 +26,7 @@ impl ResolvedPlatform {
         let mut folders =
             prepare(&self.entry, |word, folders| self.fill(word, site, folders)).map_err(wrong)?;
         if self.in_workload.static_only {
-            folders.web_files = web_files(self.directories).map_err(wrong)?;
+            folders.web_files = web_files(self.directories()).map_err(wrong)?;
         }
         for file in &self.entry.files {
             let path = site.folder.join(&file.name);
@@ -32,7 +35,8 @@ impl ResolvedPlatform {
                 .map_err(|source| wrong(crate::sources::SourceError::Write { path, source }))?;
         }
         let mut words = Vec::new();
-        for word in &self.entry.command {
+        let own = Some(&self.in_workload.command).filter(|command| !command.is_empty());
+        for word in own.unwrap_or(&self.entry.command) {
             match word.as_str() {
                 "{klatch}" => words.push(klatch_program()?.display().to_string()),
                 "{jar}" => words.push(klatch_jar()?.display().to_string()),
@@ -54,7 +58,8 @@ impl ResolvedPlatform {
 
     fn fill(&self, text: &str, site: &Site<'_>, folders: &BuildFolders) -> String {
         let path = |path: Option<&Path>| path.map_or(String::new(), |path| path.display().to_string());
-        text.replace("{directories}", &self.directories.to_string())
+        text.replace("{directories}", &self.directories().to_string())
+            .replace("{files}", &path(Some(site.files)))
             .replace("{content_seed}", &CONTENT_SEED.to_string())
             .replace("{web_files}", &path(Some(&folders.web_files)))
             .replace("{address}", &format!("{}:{}", site.host, site.port))

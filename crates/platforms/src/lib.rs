@@ -1,6 +1,7 @@
 //! The platforms that Klatch measures: finds them, builds and starts them, waits until they are ready, and stops them.
 
 mod arguments;
+mod block_files;
 mod capacity;
 mod catalog;
 mod command;
@@ -11,6 +12,7 @@ mod needs;
 mod own_programs;
 mod process;
 mod program;
+mod reader;
 mod ready;
 mod resolve;
 mod resolved_knobs;
@@ -29,6 +31,7 @@ pub use needs::Needs;
 pub use own_programs::{OwnError, klatch_jar, klatch_program};
 pub use process::{Line, Process, ProcessError, Processes};
 pub use program::InstalledProgram;
+pub use reader::ReaderProgram;
 pub use resolve::{
     PlatformError, PlatformListing, PlatformRequest, ResolvedPlatform, crowd_knobs, list, resolve,
 };

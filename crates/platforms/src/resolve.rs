@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use klatch_record::{Class, ProtocolName, WorkloadKind};
+use klatch_record::{Class, ProtocolName, Workload, WorkloadKind};
 use thiserror::Error;
 
 use crate::capacity::Side;
@@ -18,6 +18,9 @@ use crate::workloads::InWorkload;
 /// The default platforms: the classic Java server if there is a Java for it, else the native one.
 const DEFAULTS: [&str; 2] = ["java-threads", "native-epoll"];
 
+/// The default of workload `files`.
+const DEFAULT_READER: &str = "native-pread";
+
 /// A platform as a user requests it.
 #[derive(Clone, Debug, Default)]
 pub struct PlatformRequest {
@@ -30,9 +33,7 @@ pub struct PlatformRequest {
     /// Knobs that the user set.
     pub settings: Vec<Setting>,
     /// The workload that it is to carry.
-    pub workload: WorkloadKind,
-    /// Directories of the site in workload `web`.
-    pub directories: u32,
+    pub workload: Workload,
 }
 
 /// A platform that can run on this machine.
@@ -54,9 +55,7 @@ pub struct ResolvedPlatform {
     pub knobs: ResolvedKnobs,
     /// How it carries the workload of the request.
     pub in_workload: InWorkload,
-    workload: WorkloadKind,
-    /// Directories of the site in workload `web`.
-    pub(crate) directories: u32,
+    pub(crate) workload: Workload,
 }
 
 impl ResolvedPlatform {
@@ -67,7 +66,15 @@ impl ResolvedPlatform {
 
     /// How it writes deliveries; `None` for other workloads than chat.
     pub fn class(&self) -> Option<Class> {
-        self.entry.class.filter(|_| self.workload == WorkloadKind::Chat)
+        self.entry.class.filter(|_| self.workload.kind() == WorkloadKind::Chat)
+    }
+
+    /// Directories of the site in workload `web`; 0 for others.
+    pub(crate) fn directories(&self) -> u32 {
+        match &self.workload {
+            Workload::Web(web) => web.directories,
+            Workload::Chat(_) | Workload::Rr(_) | Workload::Files(_) => 0,
+        }
     }
 
     /// Its needs with these knobs, for `processes` of which the largest has `connections`.
@@ -151,6 +158,10 @@ pub fn resolve(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformEr
     if let Some(name) = &request.name {
         return resolve_named(name, request, &runtimes);
     }
+    if !request.workload.kind().has_server() {
+        let because = Some("the default of this workload".to_owned());
+        return Ok(ResolvedPlatform { because, ..resolve_named(DEFAULT_READER, request, &runtimes)? });
+    }
     match resolve_named(DEFAULTS[0], request, &runtimes) {
         Ok(platform) => {
             let java = platform.java.as_ref().map_or(String::new(), |java| java.path.display().to_string());
@@ -178,9 +189,10 @@ fn resolve_named(
         return Err(PlatformError::Unknown { name: base.to_owned(), available: names.join(", ") });
     };
     let entry = entries.swap_remove(index);
-    if !entry.workloads.contains_key(&request.workload) {
+    let workload = request.workload.kind();
+    if !entry.workloads.contains_key(&workload) {
         let names: Vec<&str> = entry.workloads.keys().map(|kind| kind.name()).collect();
-        let (name, workload) = (base.to_owned(), request.workload);
+        let name = base.to_owned();
         return Err(PlatformError::Workload { name, workload, available: names.join(", ") });
     }
     let java = find_java(&entry, version, runtimes)?;
@@ -189,23 +201,24 @@ fn resolve_named(
 
 /// Completes a catalog entry with its program and knobs.
 fn resolve_entry(
-    entry: Entry,
+    mut entry: Entry,
     java: Option<Java>,
     request: &PlatformRequest,
 ) -> Result<ResolvedPlatform, PlatformError> {
+    let workload = request.workload.kind();
+    entry.knobs.retain(|_, knob| knob.workloads.is_empty() || knob.workloads.contains(&workload));
     let name = entry.name.clone();
     let program = entry.program.as_ref().map(find_program).transpose();
     let program = program.map_err(|source| PlatformError::Program { name: name.clone(), source })?;
     let knobs = ResolvedKnobs::new(&name, &request.settings, &entry.knobs, java.is_some())?;
-    let in_workload = entry.workloads.get(&request.workload).cloned().unwrap_or_default();
+    let in_workload = entry.workloads.get(&workload).cloned().unwrap_or_default();
     Ok(ResolvedPlatform {
         name: java.as_ref().map_or_else(|| name.clone(), |java| format!("{name}@{}", java.feature)),
         knobs,
         settings: request.settings.clone(),
         because: None,
         in_workload,
-        workload: request.workload,
-        directories: request.directories,
+        workload: request.workload.clone(),
         entry,
         java,
         program,
@@ -292,6 +305,8 @@ pub fn list(request: &PlatformRequest) -> Result<Vec<PlatformListing>, PlatformE
 
 #[cfg(test)]
 mod tests {
+    use klatch_record::RrWorkload;
+
     use super::*;
 
     fn request(name: &str) -> PlatformRequest {
@@ -311,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_workload_that_a_platform_does_not_carry_is_refused() {
-        let rr = |name| PlatformRequest { workload: WorkloadKind::Rr, ..request(name) };
+        let rr = |name| PlatformRequest { workload: Workload::Rr(RrWorkload::default()), ..request(name) };
         assert_eq!(
             resolve_text(&rr("native-epoll-coalesce")),
             "native-epoll-coalesce does not carry the workload rr; it carries chat"

@@ -1,6 +1,7 @@
 //! A server that Klatch started and that is ready. Dropping it stops it.
 
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use klatch_record::Class;
@@ -96,7 +97,12 @@ impl Server {
             ReadyBy::Line => 0,
             ReadyBy::Accepts => free_port(listen).map_err(no_site)?,
         };
-        let command = platform.prepare(&Site { host: &listen.to_string(), port, folder: folder.path() })?;
+        let command = platform.prepare(&Site {
+            host: &listen.to_string(),
+            port,
+            folder: folder.path(),
+            files: Path::new(""),
+        })?;
         let mut process = all
             .start(&command, &platform.knobs.launch)
             .map_err(|source| ServerError::Process { name: name.clone(), source })?;

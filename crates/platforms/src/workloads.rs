@@ -12,6 +12,8 @@ use serde::Deserialize;
 pub struct InWorkload {
     /// The wire protocol of its clients, if it is not the one of the platform.
     pub protocol: Option<ProtocolName>,
+    /// The command line, if it is not the one of the platform.
+    pub command: Vec<String>,
     /// The arguments that replace `{workload}` in the command. Placeholders of `web`: `{directories}`, `{content_seed}`.
     pub arguments: Vec<String>,
     /// Of `web`: the platform serves static files only. They are those of `{web_files}`.

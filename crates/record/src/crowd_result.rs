@@ -154,6 +154,9 @@ pub struct Fault {
     /// Number of the connection, counted from 1; absent for chat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<u32>,
+    /// Number of the reader of `files`, counted from 1; absent for other workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reader: Option<u32>,
     /// Room number, counted from 1; 0 for other workloads than chat.
     pub room: u32,
     /// The listener; `null` for messages that were never sent.
@@ -227,6 +230,8 @@ pub enum FailureKind {
     Refused,
     /// A connection was closed or broke.
     Disconnect,
+    /// A file could not be read, or not from the page cache.
+    Read,
     /// Nothing arrived within the time-out.
     Timeout,
     /// The parent stopped it.
@@ -245,7 +250,10 @@ impl std::fmt::Display for Fault {
             FaultKind::Wrong => "wrong",
         };
         if let Some(connection) = self.connection {
-            return self.show_reply(kind, connection, f);
+            return self.show_numbered(&format!("{kind}: connection {connection}"), "request", f);
+        }
+        if let Some(reader) = self.reader {
+            return self.show_numbered(&format!("{kind}: reader {reader}"), "read", f);
         }
         write!(f, "{kind}: room {}", self.room)?;
         if let Some(user) = self.user {
@@ -264,10 +272,16 @@ impl std::fmt::Display for Fault {
 }
 
 impl Fault {
-    fn show_reply(&self, kind: &str, connection: u32, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{kind}: connection {connection}")?;
+    /// Writes a fault of a numbered party, of which each `operation` has a number too.
+    fn show_numbered(
+        &self,
+        party: &str,
+        operation: &str,
+        f: &mut std::fmt::Formatter<'_>,
+    ) -> std::fmt::Result {
+        f.write_str(party)?;
         if let Some(sequence) = self.sequence {
-            write!(f, ", request {sequence}")?;
+            write!(f, ", {operation} {sequence}")?;
         }
         if self.count > 1 {
             write!(f, " and {} after it", self.count - 1)?;

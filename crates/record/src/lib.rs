@@ -71,8 +71,8 @@ pub use upgrade::{read_json, upgrade};
 pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use workload::{
-    CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, Pacing, RrWorkload, WebWorkload, Workload,
-    WorkloadError, WorkloadKind, usual_directories,
+    CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, FILE_PAGE_BYTES, FilesWorkload, Pacing, ReadOrder,
+    RrWorkload, WebWorkload, Workload, WorkloadError, WorkloadKind, usual_directories,
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

@@ -91,7 +91,8 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
     let servers: Option<Vec<&Usage>> = records.iter().map(|record| record.usage.server.as_ref()).collect();
     let server = servers.map(|servers| Usage::together(&servers, part.sent + part.received));
     let usage = UsageOfBoth { server, crowd: part.usage.clone() };
-    let score = Score::new(part.sent, part.received, part.elapsed_s(), part.join_s, &usage);
+    let score =
+        Score::new(first.workload.kind(), part.sent, part.received, part.elapsed_s(), part.join_s, &usage);
     Ok(Record {
         started_at: records.iter().map(|record| record.started_at.clone()).min().unwrap_or_default(),
         platform: platform(first, &part.shards),

@@ -69,7 +69,7 @@ fn record(start: u32) -> Record {
         started_at: format!("2026-11-21T10:00:{start:02}Z"),
         platform: Platform { name: "irc://10.0.0.7:6667".into(), class: None, ..sample.platform },
         workload: workload(start, 5),
-        score: Score::new(100, 300, shard.elapsed_s, odd, &usage),
+        score: Score::new(WorkloadKind::Chat, 100, 300, shard.elapsed_s, odd, &usage),
         latency: Latency::from_counts_ns(&[(u64::from(start) * 1_000, 200), (5_000_000, 100)]).unwrap(),
         over_time: Some(over_time(start)),
         usage,
@@ -84,6 +84,7 @@ fn spoilt(start: u32) -> Record {
     let mut record = record(start);
     let fault = |sequence| Fault {
         connection: None,
+        reader: None,
         kind: FaultKind::Lost,
         room: start,
         user: Some(1),

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Score, UsageOfBoth};
+use crate::{Score, UsageOfBoth, WorkloadKind};
 
 /// The operations of a run. One is a request with its verified reply, so two messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Operations {
-    /// The name of one operation: `transaction` of `rr`, `request` of `web`.
+    /// The name of one operation: `transaction` of `rr`, `request` of `web`, `read` of `files`.
     pub name: String,
     /// Operations that were verified.
     pub count: u64,
@@ -57,21 +57,17 @@ impl Operations {
     /// The operations behind a score in which each is a request and a reply. `in_window` is the number of those in the window, and
     /// its length in seconds.
     pub(crate) fn new(
-        name: &str,
+        workload: WorkloadKind,
         connections: PartyCounts,
         in_window: Option<(u64, f64)>,
         score: &Score,
         usage: &UsageOfBoth,
     ) -> Operations {
         let count = score.received;
-        let cpu_us = usage
-            .server
-            .as_ref()
-            .zip(usage.crowd.as_ref())
-            .map(|(server, crowd)| (server.cpu_s + crowd.cpu_s) * 1e6);
+        let cpu_us = usage.sum(workload, |usage| usage.cpu_s * 1e6);
         let (counted, window_s) = in_window.unwrap_or((count, score.elapsed_s));
         Operations {
-            name: name.to_owned(),
+            name: workload.operation_name().to_owned(),
             count,
             per_s: if window_s > 0.0 { counted as f64 / window_s } else { 0.0 },
             in_window: in_window.map(|(counted, _)| counted),

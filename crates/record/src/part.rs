@@ -82,8 +82,7 @@ impl Part {
         let window_s =
             workload.duration_s().map_or(score.elapsed_s, |window_s| window_s.min(score.elapsed_s));
         let in_window = self.in_window.map(|count| (count, window_s));
-        let name = workload.kind().operation_name();
-        self.parties.map(|parties| Operations::new(name, parties, in_window, score, usage))
+        self.parties.map(|parties| Operations::new(workload.kind(), parties, in_window, score, usage))
     }
 
     /// The lines that conform; `None` for lines without a speed.
@@ -152,7 +151,15 @@ fn checks(parts: &[Part]) -> Checks {
     let all = || parts.iter().map(|part| &part.checks);
     let mut faults: Vec<_> = all().flat_map(|checks| checks.faults.clone()).collect();
     faults.sort_by_key(|fault| {
-        (fault.connection, fault.room, fault.user, fault.speaker, fault.sequence, fault.kind as u8)
+        (
+            fault.connection,
+            fault.reader,
+            fault.room,
+            fault.user,
+            fault.speaker,
+            fault.sequence,
+            fault.kind as u8,
+        )
     });
     faults.truncate(EXAMPLES_MAX);
     let mut strangers: Vec<_> = all().flat_map(|checks| checks.strangers.clone()).collect();

@@ -1,4 +1,4 @@
-//! The wire protocols of servers.
+//! The wire protocols of servers, and the name of having none.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,24 +21,30 @@ pub enum ProtocolName {
     Echo,
     /// HTTP/1.1 in plain text, without TLS.
     Http,
+    /// None: files are read by system calls.
+    File,
 }
 
 impl ProtocolName {
     /// All protocols, in the order in which help lists them.
-    pub const ALL: [ProtocolName; 6] = [
+    pub const ALL: [ProtocolName; 7] = [
         ProtocolName::Irc,
         ProtocolName::Redis,
         ProtocolName::Nats,
         ProtocolName::Mqtt,
         ProtocolName::Echo,
         ProtocolName::Http,
+        ProtocolName::File,
     ];
 
     /// Whether it can carry this kind of workload.
     pub fn carries(self, workload: WorkloadKind) -> bool {
         match workload {
-            WorkloadKind::Chat => !matches!(self, ProtocolName::Echo | ProtocolName::Http),
+            WorkloadKind::Chat => {
+                !matches!(self, ProtocolName::Echo | ProtocolName::Http | ProtocolName::File)
+            }
             WorkloadKind::Web => self == ProtocolName::Http,
+            WorkloadKind::Files => self == ProtocolName::File,
             WorkloadKind::Rr => matches!(self, ProtocolName::Echo | ProtocolName::Http | ProtocolName::Redis),
         }
     }
@@ -52,6 +58,7 @@ impl ProtocolName {
             ProtocolName::Mqtt => "mqtt",
             ProtocolName::Echo => "echo",
             ProtocolName::Http => "http",
+            ProtocolName::File => "file",
         }
     }
 }

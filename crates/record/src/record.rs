@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Conforming, Environment, Failure, Fault, Latency, Observation, Operations, ProtocolName, Shard, Stranger,
-    Timeline, Usage, Verdict, Warning, Workload,
+    Timeline, Usage, Verdict, Warning, Workload, WorkloadKind,
 };
 
 /// The schema name that every record carries in [`Record::schema`].
@@ -174,10 +174,17 @@ pub struct Score {
 
 impl Score {
     /// The score of a number of messages in a time, seconds.
-    pub fn new(sent: u64, received: u64, elapsed_s: f64, join_s: f64, usage: &UsageOfBoth) -> Score {
+    pub fn new(
+        workload: WorkloadKind,
+        sent: u64,
+        received: u64,
+        elapsed_s: f64,
+        join_s: f64,
+        usage: &UsageOfBoth,
+    ) -> Score {
         let total = sent + received;
         let per_elapsed = |amount: f64| if elapsed_s > 0.0 { amount / elapsed_s } else { 0.0 };
-        let sum = |of: fn(&Usage) -> f64| Some(of(usage.server.as_ref()?) + of(usage.crowd.as_ref()?));
+        let sum = |of: fn(&Usage) -> f64| usage.sum(workload, of);
         Score {
             sent,
             received,
@@ -242,8 +249,17 @@ impl Record {
 /// Usage of both sides. `null` where a side could not be measured (a server on another machine).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageOfBoth {
-    /// Usage of the server's processes; `null` where it runs on another machine.
+    /// Usage of the server's processes; `null` where it runs on another machine. Of `files`: usage of the reading processes.
     pub server: Option<Usage>,
     /// Usage of the crowd's processes.
     pub crowd: Option<Usage>,
+}
+
+impl UsageOfBoth {
+    /// A quantity of both sides together; `None` unless both were measured. Without a server in the workload there is one side.
+    pub fn sum(&self, workload: WorkloadKind, of: impl Fn(&Usage) -> f64) -> Option<f64> {
+        let server = of(self.server.as_ref()?);
+        let crowd = if workload.has_server() { of(self.crowd.as_ref()?) } else { 0.0 };
+        Some(server + crowd)
+    }
 }

@@ -128,6 +128,14 @@ fn workload_place(workload: &Workload) -> Vec<(&'static str, String)> {
             ("line", web.line_kbit_per_s.map_or("none".to_owned(), |kbit| kbit.to_string())),
             ("directories", web.directories.to_string()),
         ],
+        Workload::Files(files) => vec![
+            ("readers", files.readers.to_string()),
+            ("block", files.block_bytes.to_string()),
+            ("order", files.order.to_string()),
+            ("files", files.files.to_string()),
+            ("file_mib", files.file_mib.to_string()),
+            ("verified", files.verified.to_string()),
+        ],
         Workload::Rr(rr) => vec![
             ("connections", rr.connections.to_string()),
             ("depth", rr.depth.to_string()),
@@ -138,7 +146,7 @@ fn workload_place(workload: &Workload) -> Vec<(&'static str, String)> {
 }
 
 /// The order of the axes.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 23] = [
     "platform",
     "knobs",
     "crowd",
@@ -151,6 +159,12 @@ const ORDER: [&str; 17] = [
     "lines",
     "line",
     "directories",
+    "readers",
+    "block",
+    "order",
+    "files",
+    "file_mib",
+    "verified",
     "size",
     "pacing",
     "processes",

@@ -29,7 +29,10 @@ pub fn headline(platform: &Platform, crowd: &str, workload: &Workload) -> String
         let set: Vec<String> = platform.knobs.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let _ = writeln!(text, "knobs     {}", set.join(", "));
     }
-    let _ = writeln!(text, "crowd     {crowd}; {}", describe(workload));
+    let _ = match workload.kind().has_server() {
+        true => writeln!(text, "crowd     {crowd}; {}", describe(workload)),
+        false => writeln!(text, "workload  {}", describe(workload)),
+    };
     text
 }
 
@@ -44,6 +47,13 @@ fn describe(workload: &Workload) -> String {
             format!(
                 "{} lines {speed} for {} s, {} directories, {methods}",
                 web.lines, web.duration_s, web.directories
+            )
+        }
+        Workload::Files(files) => {
+            let check = if files.verified { "every block checked" } else { "not checked" };
+            format!(
+                "{} readers of blocks of {} bytes, {}, for {} s, {} files of {} MiB, {check}",
+                files.readers, files.block_bytes, files.order, files.duration_s, files.files, files.file_mib
             )
         }
         Workload::Rr(rr) => {
@@ -147,7 +157,11 @@ fn full(record: &Record) -> String {
         None => volano_lines(score.sent, score.received, score.elapsed_s, score.messages_per_s, score.join_s),
         Some(operations) => operation_lines(operations, record),
     };
-    let latency = if record.operations.is_some() { "reply latency" } else { "delivery latency" };
+    let latency = match &record.operations {
+        Some(operations) if operations.name == "read" => "read latency",
+        Some(_) => "reply latency",
+        None => "delivery latency",
+    };
     text + &percentiles(latency, record.latency.as_ref())
         + &usage(record)
         + &observations(&record.observations)
@@ -222,14 +236,15 @@ const USAGE_ROWS: [UsageRow; 4] = [
 fn usage(record: &Record) -> String {
     let (server, crowd) = (record.usage.server.as_ref(), record.usage.crowd.as_ref());
     let absent = || "–".to_owned();
-    let mut text = format!("\n{:<24}{:>11}{:>11}{:>11}\n", "", "server", "crowd", "both");
+    let measured = if record.workload.kind().has_server() { "server" } else { "readers" };
+    let mut text = format!("\n{:<24}{measured:>11}{:>11}{:>11}\n", "", "crowd", "both");
     // An operation is two messages: a request and its reply.
     let messages = if record.operations.is_some() { 2.0 } else { 1.0 };
     for (name, of, show) in USAGE_ROWS {
         let of = |usage: &Usage| of(usage) * messages;
         let name = name.replace("message", record.unit());
         let side = |usage: Option<&Usage>| usage.map_or_else(absent, |usage| show(of(usage)));
-        let both = server.zip(crowd).map_or_else(absent, |(server, crowd)| show(of(server) + of(crowd)));
+        let both = record.usage.sum(record.workload.kind(), of).map_or_else(absent, show);
         let _ = writeln!(text, "{name:<24}{:>11}{:>11}{both:>11}", side(server), side(crowd));
     }
     let side = |of: fn(&Usage) -> String, usage: Option<&Usage>| usage.map_or_else(absent, of);

@@ -249,15 +249,25 @@ impl Control {
     /// The processes on this machine, for instruments.
     fn targets(&self) -> Targets {
         let local = self.running.iter().filter(|crowd| crowd.is_local());
-        let servers = self.servers.iter().flat_map(|&pid| process_tree(pid)).collect();
-        Targets { servers, crowds: local.map(|crowd| crowd.process.pid()).collect() }
+        let (platforms, crowds): (Vec<_>, Vec<_>) = local.partition(|crowd| crowd.command.is_platform);
+        let pid = |crowd: &RunningCrowd| crowd.process.pid();
+        let servers = self.servers.iter().copied().chain(platforms.into_iter().map(pid));
+        Targets {
+            servers: servers.flat_map(process_tree).collect(),
+            crowds: crowds.into_iter().map(pid).collect(),
+        }
     }
 
     fn counters(&self) -> Counters {
         let snapshot = |pid: u32| Snapshot::take(pid).ok();
+        let is_platform = |crowd: &&RunningCrowd| crowd.command.is_platform;
+        let platforms = self.running.iter().filter(is_platform).map(|crowd| crowd.process.pid());
+        let of_crowd = |crowd: &RunningCrowd| {
+            if crowd.command.is_platform { None } else { snapshot(crowd.process.pid()) }
+        };
         Counters {
-            servers: self.servers.iter().map(|&pid| snapshot(pid)).collect(),
-            crowds: self.running.iter().map(|crowd| snapshot(crowd.process.pid())).collect(),
+            servers: self.servers.iter().copied().chain(platforms).map(snapshot).collect(),
+            crowds: self.running.iter().map(of_crowd).collect(),
             machine: MachineTime::read(),
         }
     }
@@ -336,6 +346,7 @@ mod tests {
             }),
             address: "127.0.0.1:1".into(),
             host: None,
+            is_platform: false,
             name: "room 1".into(),
         }
     }

@@ -1,8 +1,11 @@
 //! The command line of a crowd.
 
-use klatch_platforms::{Java, PlatformError, ResolvedKnobs, Setting, klatch_jar, klatch_program};
+use klatch_platforms::{
+    Java, PlatformError, ReaderProgram, ResolvedKnobs, ResolvedPlatform, Setting, klatch_jar, klatch_program,
+};
 use klatch_record::{
-    ChatWorkload, CrowdInfo, Pacing, ProtocolName, RrWorkload, WebWorkload, Workload, shard_name,
+    ChatWorkload, CrowdInfo, FilesWorkload, Pacing, ProtocolName, RrWorkload, WebWorkload, Workload,
+    shard_name,
 };
 
 use crate::plan::{CrowdKind, Plan, Target, address};
@@ -20,6 +23,8 @@ pub(crate) struct CrowdCommand {
     pub(crate) host: Option<String>,
     /// Its name in messages, made of its parties and host.
     pub(crate) name: String,
+    /// It is the platform itself, as in workload `files`, so it is measured in place of a server.
+    pub(crate) is_platform: bool,
 }
 
 /// One crowd's part of a plan.
@@ -82,7 +87,30 @@ impl CrowdCommand {
             workload: assignment.workload,
             address: address(host, port),
             host: assignment.host.map(str::to_owned),
+            is_platform: false,
         })
+    }
+
+    /// The command of a platform that reads files itself.
+    pub(crate) fn of_reader(
+        plan: &Plan,
+        platform: &ResolvedPlatform,
+        reader: &ReaderProgram,
+        workload: Workload,
+    ) -> CrowdCommand {
+        let mut command = reader.command.clone();
+        command.extend(workload_arguments(&workload));
+        command.extend(option("timeout", plan.timeout.as_secs_f64()));
+        command.extend(["--json", "--steered"].map(str::to_owned));
+        CrowdCommand {
+            info: CrowdInfo { kind: "readers".to_owned(), knobs: [].into(), command, runtime: None },
+            knobs: platform.knobs.clone(),
+            name: shard_name(workload.kind(), workload.start(), workload.parties(), None),
+            workload,
+            address: reader.files.display().to_string(),
+            host: None,
+            is_platform: true,
+        }
     }
 }
 
@@ -117,13 +145,18 @@ pub(crate) fn crowd_knobs(plan: &Plan) -> Result<ResolvedKnobs, PlatformError> {
 
 fn arguments(workload: &Workload, host: &str, port: u16) -> Vec<String> {
     let mut words = [option("host", host), option("port", port)].concat();
+    words.extend(workload_arguments(workload));
+    words
+}
+
+fn workload_arguments(workload: &Workload) -> Vec<String> {
     match workload {
         // The Java crowd knows chat alone, so its arguments do not name it.
-        Workload::Chat(chat) => words.extend(chat_arguments(chat)),
-        Workload::Rr(rr) => words.extend(rr_arguments(rr)),
-        Workload::Web(web) => words.extend(web_arguments(web)),
+        Workload::Chat(chat) => chat_arguments(chat),
+        Workload::Rr(rr) => rr_arguments(rr),
+        Workload::Web(web) => web_arguments(web),
+        Workload::Files(files) => files_arguments(files),
     }
-    words
 }
 
 fn chat_arguments(chat: &ChatWorkload) -> Vec<String> {
@@ -161,6 +194,18 @@ fn web_arguments(web: &WebWorkload) -> Vec<String> {
     words.extend(option("duration", web.duration_s));
     words.extend(option("start", web.start));
     words.extend(web.static_only.then(|| "--static-only".to_owned()));
+    words
+}
+
+fn files_arguments(files: &FilesWorkload) -> Vec<String> {
+    let mut words = [option("workload", "files"), option("readers", files.readers)].concat();
+    words.extend(option("block", files.block_bytes));
+    words.extend(option("order", files.order));
+    words.extend(option("files", files.files));
+    words.extend(option("file-mib", files.file_mib));
+    words.extend(option("duration", files.duration_s));
+    words.extend(option("start", files.start));
+    words.extend((!files.verified).then(|| "--unverified".to_owned()));
     words
 }
 

@@ -103,6 +103,10 @@ impl FromStr for Target {
         let wrong = || TargetError(text.to_owned());
         let (protocol, address) = text.split_once("://").ok_or_else(wrong)?;
         let protocol = protocol.parse().map_err(|_| wrong())?;
+        // Files have a path, and no server that listens.
+        if protocol == ProtocolName::File {
+            return Err(wrong());
+        }
         let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
         // An IPv6 address stands in brackets.
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
@@ -140,6 +144,7 @@ mod tests {
             "irc://x:0",
             "irc://x:99999",
             "fax://x:1",
+            "file://x:1",
         ] {
             assert_eq!(wrong.parse::<Target>(), Err(TargetError(wrong.to_owned())));
         }

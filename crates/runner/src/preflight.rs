@@ -21,9 +21,8 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunErro
     crowd_knobs(plan)?;
     let platform = match plan.target {
         None => {
-            let workload = plan.workload.kind();
-            let directories = directories(&plan.workload);
-            Some(resolve(&PlatformRequest { workload, directories, ..plan.platform.clone() })?)
+            let workload = plan.workload.clone();
+            Some(resolve(&PlatformRequest { workload, ..plan.platform.clone() })?)
         }
         Some(_) => None,
     };
@@ -46,14 +45,6 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunErro
     }
 }
 
-/// Directories of the site; 0 for other workloads than `web`.
-fn directories(workload: &Workload) -> u32 {
-    match workload {
-        Workload::Web(web) => web.directories,
-        Workload::Chat(_) | Workload::Rr(_) => 0,
-    }
-}
-
 /// How many crowd processes there are: one for each server and each host at least.
 pub(crate) fn shards(plan: &Plan) -> u32 {
     let servers = if plan.target.is_none() { plan.servers } else { 1 };
@@ -68,7 +59,16 @@ fn check_split(plan: &Plan) -> Result<(), RunError> {
         return Err(RunError::TooFewParties { shards, parties, party });
     }
     let remote = !plan.remote.hosts.is_empty();
+    let reads = !plan.workload.kind().has_server();
     let conflicts = [
+        (reads && plan.target.is_some(), "workload files has no server to name: choose a platform"),
+        (
+            reads && plan.crowd != CrowdKind::Native,
+            "workload files has no crowd: the platform itself reads, so leave out --crowd",
+        ),
+        (reads && !plan.crowd_settings.is_empty(), "workload files has no crowd: set knobs of the platform"),
+        (reads && remote, "workload files has no crowd that could run on another host"),
+        (reads && plan.servers > 1, "readers are split over processes by shards, not by server processes"),
         (plan.servers > 1 && plan.target.is_some(), "several servers need a platform, not a target"),
         (remote && plan.crowd == CrowdKind::Java, "the Java crowd runs on this machine only, not on hosts"),
         (remote && !plan.crowd_settings.is_empty(), "crowd knobs are for this machine, not for hosts"),
@@ -89,6 +89,10 @@ fn check_needs(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Result<(), C
         let parties = plan.workload.parties().div_ceil(processes);
         plan.workload.with_parties(plan.workload.start(), parties).connections()
     };
+    if let (Workload::Files(files), Some(platform)) = (&plan.workload, platform) {
+        let side = platform.side(u64::from(plan.shards), connections(plan.shards));
+        return check_capacity(&[side.with_memory_mib(files.bytes() >> 20)], 0);
+    }
     let mut sides = Vec::new();
     if let Some(platform) = platform {
         sides.push(platform.side(u64::from(plan.servers), connections(plan.servers)));

@@ -3,7 +3,7 @@
 use klatch_record::{
     Build, Cause, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment,
     Observation, Part, Platform, Reason, Record, Role, SCHEMA_NAME, Score, Shard, Status, Timeline, Usage,
-    UsageOfBoth, Verdict, Warning, Workload,
+    UsageOfBoth, Verdict, Warning, Workload, WorkloadKind,
 };
 
 use crate::error::RunError;
@@ -80,7 +80,8 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
     }));
     warnings.extend(part.warnings());
     let usage = UsageOfBoth { server: run.server, crowd: part.usage.clone() };
-    let score = Score::new(part.sent, part.received, part.elapsed_s(), part.join_s, &usage);
+    let score =
+        Score::new(run.workload.kind(), part.sent, part.received, part.elapsed_s(), part.join_s, &usage);
     let record = Record {
         schema: SCHEMA_NAME.to_owned(),
         klatch: run.build.clone(),
@@ -98,7 +99,7 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         latency: part.latency,
         send_lag: part.send_lag,
         over_time: part.over_time,
-        observations: with_cost_shares(run.observations, &usage),
+        observations: with_cost_shares(run.observations, run.workload.kind(), &usage),
         usage,
         environment: run.environment,
         shards: part.shards,
@@ -173,9 +174,12 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
 }
 
 /// Adds the CPU time of each instrument as a share of that of server and crowd.
-fn with_cost_shares(mut observations: Vec<Observation>, usage: &UsageOfBoth) -> Vec<Observation> {
-    let both = usage.server.as_ref().zip(usage.crowd.as_ref());
-    let cpu_s = both.map(|(server, crowd)| server.cpu_s + crowd.cpu_s).filter(|cpu_s| *cpu_s > 0.0);
+fn with_cost_shares(
+    mut observations: Vec<Observation>,
+    workload: WorkloadKind,
+    usage: &UsageOfBoth,
+) -> Vec<Observation> {
+    let cpu_s = usage.sum(workload, |usage| usage.cpu_s).filter(|cpu_s| *cpu_s > 0.0);
     for cost in observations.iter_mut().filter_map(|one| one.cost.as_mut()) {
         cost.share_of_cpu = cpu_s.map(|cpu_s| cost.cpu_s / cpu_s);
     }

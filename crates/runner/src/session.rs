@@ -2,9 +2,9 @@
 
 use klatch_instruments::{Files, Instruments, Kernel, availability};
 use klatch_machine::{boot_id, environment};
-use klatch_platforms::{Java, Processes, ResolvedPlatform, Server, Setting};
+use klatch_platforms::{Java, Processes, ReaderProgram, ResolvedPlatform, Server, Setting};
 use klatch_record::{
-    CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role, WebWorkload, Workload,
+    Class, CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role, WebWorkload, Workload,
 };
 
 use crate::control::{self, CrowdsInRun, CrowdsOutcome};
@@ -30,6 +30,8 @@ pub struct Session<'a> {
     processes: &'a Processes,
     environment: Environment,
     servers: Vec<Server>,
+    /// The platform of a workload without a server.
+    _reader: Option<ReaderProgram>,
     crowds: Vec<CrowdCommand>,
     /// Declared after the servers, so that it is dropped after them.
     scheduler: Scheduler,
@@ -63,12 +65,37 @@ impl<'a> Session<'a> {
         };
         let crowd_java = crowd_java(plan, platform)?;
         let mut servers = Vec::new();
+        let workload = workload_for(plan, platform);
+        let reads = !workload.kind().has_server();
+        if let Some(platform) = platform.filter(|_| reads) {
+            let reader = ReaderProgram::prepare(platform)?;
+            let share = |workload| CrowdCommand::of_reader(plan, platform, &reader, workload);
+            let crowds = split_parties(&workload, shards(plan)).into_iter().map(share).collect();
+            let started = Started {
+                address: reader.files.display().to_string(),
+                class: None,
+                command: Some(reader.command.clone()),
+                servers: plan.shards,
+            };
+            let platform = describe_platform(Some(platform), platform.protocol(), started);
+            let (servers, reader) = (Vec::new(), Some(reader));
+            return Ok(Session {
+                plan,
+                processes,
+                environment,
+                servers,
+                _reader: reader,
+                crowds,
+                scheduler,
+                platform,
+                workload,
+            });
+        }
         if let Some(platform) = platform {
             for _ in 0..plan.servers {
                 servers.push(Server::start(platform, plan.listen, processes, plan.ready_timeout)?);
             }
         }
-        let workload = workload_for(plan, platform);
         let shares = split_parties(&workload, shards(plan));
         let mut crowds = Vec::new();
         for (number, workload) in shares.iter().enumerate() {
@@ -85,8 +112,26 @@ impl<'a> Session<'a> {
             };
             crowds.push(CrowdCommand::new(plan, protocol, assignment, crowd_java.as_ref())?);
         }
-        let platform = describe_platform(plan, protocol, platform, &servers);
-        Ok(Session { plan, processes, environment, servers, crowds, scheduler, platform, workload })
+        let addresses: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
+        let first = servers.first();
+        let started = Started {
+            address: plan.target.as_ref().map_or_else(|| addresses.join(", "), ToString::to_string),
+            class: first.and_then(|server| server.class),
+            command: first.map(|server| server.command.clone()),
+            servers: servers.len().max(1) as u32,
+        };
+        let platform = describe_platform(platform, protocol, started);
+        Ok(Session {
+            plan,
+            processes,
+            environment,
+            servers,
+            _reader: None,
+            crowds,
+            scheduler,
+            platform,
+            workload,
+        })
     }
 
     /// Makes one run under the plan's instruments, which write into `files`.
@@ -240,19 +285,25 @@ fn crowd_java(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Result<Option
     }
 }
 
+/// What was started, as its platform's description needs it.
+struct Started {
+    address: String,
+    class: Option<Class>,
+    command: Option<Vec<String>>,
+    /// Number of processes that were started.
+    servers: u32,
+}
+
 fn describe_platform(
-    plan: &Plan,
-    protocol: ProtocolName,
     platform: Option<&ResolvedPlatform>,
-    servers: &[Server],
+    protocol: ProtocolName,
+    started: Started,
 ) -> Platform {
-    let addresses: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
-    let address = plan.target.as_ref().map_or_else(|| addresses.join(", "), ToString::to_string);
-    let server = servers.first();
+    let Started { address, class, command, servers } = started;
     Platform {
         name: platform
             .map_or_else(|| format!("{}://{address}", protocol.name()), |platform| platform.name.clone()),
-        class: server.and_then(|server| server.class),
+        class,
         protocol,
         knobs: platform
             .map(|platform| platform.settings.iter().map(name_and_value).collect())
@@ -261,9 +312,9 @@ fn describe_platform(
             .and_then(|platform| platform.program.as_ref())
             .map(|program| program.version.clone()),
         address,
-        servers: servers.len().max(1) as u32,
+        servers,
         chosen_because: platform.and_then(|platform| platform.because.clone()),
-        command: server.map(|server| server.command.clone()),
+        command,
         runtime: platform
             .and_then(|platform| Some(platform.java.as_ref()?.runtime(&platform.knobs.java_options))),
     }

@@ -136,6 +136,7 @@ mod tests {
         let fault = |kind, count| Fault {
             kind,
             connection: None,
+            reader: None,
             room: 3,
             user,
             speaker,

@@ -8,13 +8,13 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Search {
-    /// Searches the most rooms, connections or lines with a valid run; lines with a speed must all conform.
+    /// Searches the most rooms, connections, lines or readers with a valid run; lines with a speed must all conform.
     Limit {
-        /// First number of rooms, connections or lines.
-        #[serde(alias = "connections_from", alias = "lines_from")]
+        /// First number of parties.
+        #[serde(alias = "connections_from", alias = "lines_from", alias = "readers_from")]
         rooms_from: u32,
-        /// Most rooms, connections or lines to try.
-        #[serde(alias = "connections_max", alias = "lines_max")]
+        /// Most parties to try.
+        #[serde(alias = "connections_max", alias = "lines_max", alias = "readers_max")]
         rooms_max: u32,
     },
     /// Searches the highest rate at which the 99th percentile of latency stays within a limit.

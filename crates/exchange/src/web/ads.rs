@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::random::{Part, output, part_seed, scale};
 use super::tags::ADS;
+use crate::random::{Part, output, part_seed, scale};
 
 /// The number in the cookie of the first user.
 pub const FIRST_USER: u32 = 10_000;

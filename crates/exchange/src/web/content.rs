@@ -4,8 +4,8 @@
 use std::fmt;
 
 use super::files::{FILE_BYTES_MAX, FileId, PATH_BYTES};
-use super::random::{Part, output, part_seed, scale};
 use super::tags::{ADS, TAG_BYTES, ad_file, tag, tag_step_bytes};
+use crate::random::{Part, output, part_seed, scale};
 
 /// Bytes of the block of text. A power of two, so the low bits of a file's hash are its start.
 const BLOCK_BYTES: usize = 1 << 20;

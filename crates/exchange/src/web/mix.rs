@@ -2,8 +2,8 @@
 //! and the line's number, so that they do not depend on shards, threads or the server.
 
 use super::files::{CLASSES, DIRECTORIES_MAX, FILES_PER_CLASS, FileId};
-use super::random::{Part, Random, output, part_seed, scale};
 use super::tags::ADS;
+use crate::random::{Part, Random, output, part_seed, scale};
 
 /// Share of each class of files, in percent.
 pub const CLASS_PERCENT: [u32; CLASSES as usize] = [35, 50, 14, 1];

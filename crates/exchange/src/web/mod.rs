@@ -11,7 +11,6 @@ mod files;
 mod mix;
 mod page;
 mod post_log;
-mod random;
 mod reply;
 mod request;
 mod request_writer;

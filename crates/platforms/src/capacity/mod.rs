@@ -63,6 +63,13 @@ fn compare(sides: &[Side], connections_per_server: u64, machine: &Machine) -> Re
 }
 
 impl Side {
+    /// The same with more memory, MiB, that its processes share.
+    #[must_use]
+    pub fn with_memory_mib(self, shared_mib: u64) -> Side {
+        let needs = Needs { memory_mib: self.needs.memory_mib + shared_mib / self.processes, ..self.needs };
+        Side { needs, ..self }
+    }
+
     /// Native crowds with event loops.
     pub fn for_native_crowd(processes: u64, connections: u64) -> Side {
         Side { name: "the native crowd".to_owned(), needs: native_crowd().needs, processes, connections }

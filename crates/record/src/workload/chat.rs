@@ -44,6 +44,21 @@ pub enum Pacing {
     },
 }
 
+impl Default for ChatWorkload {
+    /// Ten rooms of twenty users who take turns with a hundred messages of 60 bytes each.
+    fn default() -> ChatWorkload {
+        ChatWorkload {
+            rooms: 10,
+            users: 20,
+            count: 100,
+            size_bytes: 60,
+            start: 1,
+            pacing: Pacing::Turns,
+            pause_s: 0.0,
+        }
+    }
+}
+
 impl ChatWorkload {
     /// Number of messages sent in a complete run.
     pub fn sent_expected(&self) -> u64 {

@@ -1,6 +1,7 @@
-//! What a crowd does to a server.
+//! What a crowd does to a server, or a reader to its files.
 
 mod chat;
+mod files;
 mod rr;
 mod web;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use chat::{ChatWorkload, Pacing};
+pub use files::{FILE_PAGE_BYTES, FilesWorkload, ReadOrder};
 pub use rr::RrWorkload;
 pub use web::{CONTENT_SEED, WebWorkload, usual_directories};
 
@@ -28,6 +30,8 @@ pub enum Workload {
     Rr(RrWorkload),
     /// Files and pages of a web site, over lines of a speed.
     Web(WebWorkload),
+    /// Blocks of files in the page cache, without a server.
+    Files(FilesWorkload),
 }
 
 /// The kinds of workload.
@@ -41,11 +45,21 @@ pub enum WorkloadKind {
     Rr,
     /// A web site, after SPECweb99: lines request files and pages, each at its speed.
     Web,
+    /// Cached files: readers read blocks of files from the page cache, and there is no server.
+    Files,
+}
+
+impl Default for Workload {
+    /// The chat of `klatch run` without options.
+    fn default() -> Workload {
+        Workload::Chat(ChatWorkload::default())
+    }
 }
 
 impl WorkloadKind {
     /// All kinds, in the order in which help lists them.
-    pub const ALL: [WorkloadKind; 3] = [WorkloadKind::Chat, WorkloadKind::Rr, WorkloadKind::Web];
+    pub const ALL: [WorkloadKind; 4] =
+        [WorkloadKind::Chat, WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Files];
 
     /// The name of one party, in the singular.
     pub fn party_name(self) -> &'static str {
@@ -53,6 +67,7 @@ impl WorkloadKind {
             WorkloadKind::Chat => "room",
             WorkloadKind::Rr => "connection",
             WorkloadKind::Web => "line",
+            WorkloadKind::Files => "reader",
         }
     }
 
@@ -62,7 +77,13 @@ impl WorkloadKind {
             WorkloadKind::Chat => "message",
             WorkloadKind::Rr => "transaction",
             WorkloadKind::Web => "request",
+            WorkloadKind::Files => "read",
         }
+    }
+
+    /// Whether a crowd connects to a server. Otherwise the platform itself is what reads, and it is measured as the server.
+    pub fn has_server(self) -> bool {
+        self != WorkloadKind::Files
     }
 
     /// Whether this is chat, whose records do not repeat it.
@@ -76,6 +97,7 @@ impl WorkloadKind {
             WorkloadKind::Chat => "chat",
             WorkloadKind::Rr => "rr",
             WorkloadKind::Web => "web",
+            WorkloadKind::Files => "files",
         }
     }
 }
@@ -103,6 +125,7 @@ impl Workload {
             Workload::Chat(_) => WorkloadKind::Chat,
             Workload::Rr(_) => WorkloadKind::Rr,
             Workload::Web(_) => WorkloadKind::Web,
+            Workload::Files(_) => WorkloadKind::Files,
         }
     }
 
@@ -115,6 +138,7 @@ impl Workload {
             Workload::Chat(chat) => chat.check(),
             Workload::Rr(rr) => rr.check(),
             Workload::Web(web) => web.check(),
+            Workload::Files(files) => files.check(),
         }
     }
 
@@ -122,16 +146,18 @@ impl Workload {
     pub fn chat(&self) -> Option<&ChatWorkload> {
         match self {
             Workload::Chat(chat) => Some(chat),
-            Workload::Rr(_) | Workload::Web(_) => None,
+            Workload::Rr(_) | Workload::Web(_) | Workload::Files(_) => None,
         }
     }
 
-    /// Number of parties. A *party* keeps its accounts to itself: a room of `chat`, a connection of `rr`, a line of `web`.
+    /// Number of parties. A *party* keeps its accounts to itself: a room of `chat`, a connection of `rr`, a line of `web`, a reader
+    /// of `files`.
     pub fn parties(&self) -> u32 {
         match self {
             Workload::Chat(chat) => chat.rooms,
             Workload::Rr(rr) => rr.connections,
             Workload::Web(web) => web.lines,
+            Workload::Files(files) => files.readers,
         }
     }
 
@@ -141,6 +167,7 @@ impl Workload {
             Workload::Chat(chat) => chat.start,
             Workload::Rr(rr) => rr.start,
             Workload::Web(web) => web.start,
+            Workload::Files(files) => files.start,
         }
     }
 
@@ -151,6 +178,9 @@ impl Workload {
             Workload::Chat(chat) => Workload::Chat(ChatWorkload { start, rooms: parties, ..chat.clone() }),
             Workload::Rr(rr) => Workload::Rr(RrWorkload { start, connections: parties, ..rr.clone() }),
             Workload::Web(web) => Workload::Web(WebWorkload { start, lines: parties, ..web.clone() }),
+            Workload::Files(files) => {
+                Workload::Files(FilesWorkload { start, readers: parties, ..files.clone() })
+            }
         }
     }
 
@@ -161,11 +191,14 @@ impl Workload {
             Workload::Chat(chat) => Workload::Chat(ChatWorkload { count: COUNT_MAX, ..chat.clone() }),
             Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s: rr::SECONDS_MAX, ..rr.clone() }),
             Workload::Web(web) => Workload::Web(WebWorkload { duration_s: rr::SECONDS_MAX, ..web.clone() }),
+            Workload::Files(files) => {
+                Workload::Files(FilesWorkload { duration_s: rr::SECONDS_MAX, ..files.clone() })
+            }
         }
     }
 
     /// The same on a schedule fixed in advance, with so many messages or requests a second of each connection. The lines of
-    /// `web` have no schedule, and stay as they are.
+    /// `web` and the readers of `files` have no schedule, and stay as they are.
     #[must_use]
     pub fn with_rate(&self, per_s: f64) -> Workload {
         match self {
@@ -176,7 +209,7 @@ impl Workload {
             Workload::Rr(rr) => {
                 Workload::Rr(RrWorkload { rate_per_connection_per_s: Some(per_s), ..rr.clone() })
             }
-            Workload::Web(_) => self.clone(),
+            Workload::Web(_) | Workload::Files(_) => self.clone(),
         }
     }
 
@@ -186,17 +219,18 @@ impl Workload {
             Workload::Chat(ChatWorkload { pacing: Pacing::Rate { per_user_per_s }, .. }) => {
                 Some(*per_user_per_s)
             }
-            Workload::Chat(_) | Workload::Web(_) => None,
+            Workload::Chat(_) | Workload::Web(_) | Workload::Files(_) => None,
             Workload::Rr(rr) => rr.rate_per_connection_per_s,
         }
     }
 
-    /// Connections of the crowd to the server.
+    /// Connections of the crowd to the server; of `files`, its readers.
     pub fn connections(&self) -> u64 {
         match self {
             Workload::Chat(chat) => chat.connections(),
             Workload::Rr(rr) => rr.connections.into(),
             Workload::Web(web) => web.lines.into(),
+            Workload::Files(files) => files.readers.into(),
         }
     }
 
@@ -204,7 +238,7 @@ impl Workload {
     pub fn messages_expected(&self) -> Option<u64> {
         match self {
             Workload::Chat(chat) => Some(chat.sent_expected() + chat.received_expected()),
-            Workload::Rr(_) | Workload::Web(_) => None,
+            Workload::Rr(_) | Workload::Web(_) | Workload::Files(_) => None,
         }
     }
 
@@ -214,6 +248,7 @@ impl Workload {
             Workload::Chat(_) => None,
             Workload::Rr(rr) => Some(rr.duration_s),
             Workload::Web(web) => Some(web.duration_s),
+            Workload::Files(files) => Some(files.duration_s),
         }
     }
 }
@@ -239,6 +274,10 @@ impl WorkloadError {
             "line count" => "lines",
             "line speed" => "line",
             "directory count" => "directories",
+            "reader count" => "readers",
+            "block size" => "block",
+            "file count" => "files",
+            "file size" => "file_mib",
             other => other,
         }
     }

@@ -1,6 +1,8 @@
 //! Command lines that repeat a measurement.
 
-use klatch_record::{ChatWorkload, Pacing, Record, ResultKind, RrWorkload, WebWorkload, Workload};
+use klatch_record::{
+    ChatWorkload, FilesWorkload, Pacing, Record, ResultKind, RrWorkload, WebWorkload, Workload,
+};
 
 use super::subject::Subject;
 use crate::model::Command;
@@ -51,17 +53,26 @@ fn run_again(record: &Record, trials: u32) -> Vec<String> {
         None => option("target", format!("{}://{}", platform.protocol.name(), platform.address)),
     }
     platform.knobs.iter().for_each(|(name, value)| option("knob", format!("{name}={value}")));
-    option("crowd", crowd.kind.clone());
+    if workload.kind().has_server() {
+        option("crowd", crowd.kind.clone());
+    }
     crowd.knobs.iter().for_each(|(name, value)| option("crowd-knob", format!("{name}={value}")));
     match workload {
         Workload::Chat(chat) => chat_options(chat, &mut option),
         Workload::Rr(rr) => rr_options(rr, &mut option),
         Workload::Web(web) => web_options(web, &mut option),
+        Workload::Files(files) => files_options(files, &mut option),
     }
     environment.sysctls.iter().for_each(|(name, value)| option("sysctl", format!("{name}={value}")));
     option("trials", trials.max(1).to_string());
     if !environment.sysctls.is_empty() {
         words.push("--allow-sysctl".to_owned());
+    }
+    if matches!(workload, Workload::Web(web) if web.static_only && platform.command.is_none()) {
+        words.push("--static-only".to_owned());
+    }
+    if matches!(workload, Workload::Files(files) if !files.verified) {
+        words.push("--unverified".to_owned());
     }
     words
 }
@@ -105,6 +116,16 @@ fn web_options(web: &WebWorkload, option: &mut impl FnMut(&str, String)) {
     option("line", web.line_kbit_per_s.map_or("none".to_owned(), |kbit| format!("{kbit}kbit")));
     option("directories", web.directories.to_string());
     option("duration", web.duration_s.to_string());
+}
+
+fn files_options(files: &FilesWorkload, option: &mut impl FnMut(&str, String)) {
+    option("workload", "files".to_owned());
+    option("readers", files.readers.to_string());
+    option("block", files.block_bytes.to_string());
+    option("order", files.order.to_string());
+    option("files", files.files.to_string());
+    option("file-mib", files.file_mib.to_string());
+    option("duration", files.duration_s.to_string());
 }
 
 /// Quotes a word for a shell. A word that no shell can take is returned unchanged.

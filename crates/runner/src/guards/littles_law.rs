@@ -52,6 +52,8 @@ fn bounds(workload: &Workload, elapsed_s: f64) -> Option<Bounds> {
         Workload::Chat(chat) => chat_bounds(chat, elapsed_s),
         Workload::Rr(rr) if rr.rate_per_connection_per_s.is_some() => None,
         Workload::Web(web) => Some(Bounds { in_flight_max: web.lines.into(), step_us: None }),
+        // How many reads a reader has in flight is its platform's choice.
+        Workload::Files(_) => None,
         Workload::Rr(rr) => {
             Some(Bounds { in_flight_max: f64::from(rr.connections) * f64::from(rr.depth), step_us: None })
         }

@@ -39,6 +39,12 @@ pub(crate) fn dimensions(
     numbers(&mut all, "lines", &workload.lines, |lines| set(WorkloadChange::Lines(lines)));
     numbers(&mut all, "line", &workload.line, |line| set(WorkloadChange::Line(line)));
     numbers(&mut all, "directories", &workload.directories, |count| set(WorkloadChange::Directories(count)));
+    numbers(&mut all, "readers", &workload.readers, |readers| set(WorkloadChange::Readers(readers)));
+    numbers(&mut all, "block", &workload.block, |bytes| set(WorkloadChange::Block(bytes)));
+    numbers(&mut all, "order", &workload.order, |order| set(WorkloadChange::Order(order)));
+    numbers(&mut all, "files", &workload.files, |files| set(WorkloadChange::Files(files)));
+    numbers(&mut all, "file_mib", &workload.file_mib, |mib| set(WorkloadChange::FileMib(mib)));
+    numbers(&mut all, "verified", &workload.verified, |verified| set(WorkloadChange::Verified(verified)));
     numbers(&mut all, "size", &workload.size, |size| set(WorkloadChange::Size(size)));
     numbers(&mut all, "pacing", &workload.pacing, Change::Pacing);
     numbers(&mut all, "window", &workload.window, Change::Window);

@@ -1,7 +1,7 @@
 //! Drafts of cells: what each value of an axis changes in a plan.
 
 use klatch_platforms::Setting;
-use klatch_record::{Pacing, Workload, usual_directories};
+use klatch_record::{Pacing, ReadOrder, Workload, usual_directories};
 use klatch_runner::{CrowdKind, Plan};
 use klatch_schedulers::SchedulerSpec;
 
@@ -53,6 +53,12 @@ pub(crate) enum WorkloadChange {
     Lines(u32),
     Line(u32),
     Directories(u32),
+    Readers(u32),
+    Block(u32),
+    Order(ReadOrder),
+    Files(u32),
+    FileMib(u32),
+    Verified(bool),
 }
 
 impl WorkloadChange {
@@ -71,6 +77,16 @@ impl WorkloadChange {
                 WorkloadChange::Line(kbit) => web.line_kbit_per_s = Some(kbit).filter(|kbit| *kbit > 0),
                 WorkloadChange::Directories(directories) => web.directories = directories,
                 WorkloadChange::Duration(duration) => web.duration_s = duration,
+                _ => {}
+            },
+            Workload::Files(files) => match self {
+                WorkloadChange::Readers(readers) => files.readers = readers,
+                WorkloadChange::Block(bytes) => files.block_bytes = bytes,
+                WorkloadChange::Order(order) => files.order = order,
+                WorkloadChange::Files(count) => files.files = count,
+                WorkloadChange::FileMib(mib) => files.file_mib = mib,
+                WorkloadChange::Verified(verified) => files.verified = verified,
+                WorkloadChange::Duration(duration) => files.duration_s = duration,
                 _ => {}
             },
             Workload::Rr(rr) => match self {
@@ -107,7 +123,9 @@ impl Draft {
             Change::Cpus(count) => {
                 let setting = Setting { name: "cpus".to_owned(), value: format!("first:{count}") };
                 platform.settings.push(setting.clone());
-                self.plan.crowd_settings.push(setting);
+                if workload.kind().has_server() {
+                    self.plan.crowd_settings.push(setting);
+                }
             }
         }
     }

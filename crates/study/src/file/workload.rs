@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use klatch_record::{RrWorkload, WebWorkload, Workload, WorkloadKind};
+use klatch_record::{FilesWorkload, ReadOrder, RrWorkload, WebWorkload, Workload, WorkloadKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -16,7 +16,7 @@ use super::{OneOrMany, StudyFile, Values};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadTable {
-    /// Kind of the workload: `chat`, `rr` or `web`.
+    /// Kind of the workload: `chat`, `rr`, `web` or `files`.
     #[serde(default)]
     pub(crate) kind: WorkloadKind,
     /// Number of rooms in all.
@@ -34,7 +34,7 @@ pub(crate) struct WorkloadTable {
     /// Workload `rr`: requests of a connection in flight.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) depth: Values<u32>,
-    /// Workloads `rr` and `web`: time for which requests are sent, seconds.
+    /// Workloads `rr`, `web` and `files`: time for which requests are sent or blocks read, seconds.
     #[schemars(with = "Option<OneOrMany<f64>>")]
     pub(crate) duration: Values<f64>,
     /// Workload `web`: number of lines in all.
@@ -49,6 +49,24 @@ pub(crate) struct WorkloadTable {
     /// Workload `web`: send static GETs only.
     #[schemars(with = "Option<bool>")]
     pub(crate) static_only: Option<Spanned<bool>>,
+    /// Workload `files`: number of readers in all.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) readers: Values<u32>,
+    /// Workload `files`: bytes of one read.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) block: Values<u32>,
+    /// Workload `files`: order in which blocks are read.
+    #[schemars(with = "Option<OneOrMany<ReadOrder>>")]
+    pub(crate) order: Values<ReadOrder>,
+    /// Workload `files`: number of files.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) files: Values<u32>,
+    /// Workload `files`: size of each file, MiB.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) file_mib: Values<u32>,
+    /// Workload `files`: compare every block with what its file must contain; `true` unless it is set.
+    #[schemars(with = "Option<OneOrMany<bool>>")]
+    pub(crate) verified: Values<bool>,
     /// Length of the text of a message, or of a request, bytes.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) size: Values<u32>,
@@ -100,16 +118,18 @@ impl WorkloadTable {
                 let static_only = self.static_only.as_ref().is_some_and(|it| *it.get_ref());
                 Workload::Web(WebWorkload { static_only, ..WebWorkload::default() })
             }
+            WorkloadKind::Files => Workload::Files(FilesWorkload::default()),
         }
     }
 
     /// The settings that only some kinds of workload have.
-    fn particular(&self) -> [Particular; 15] {
+    fn particular(&self) -> [Particular; 21] {
         fn span<T>(values: &Values<T>) -> Option<Range<usize>> {
             values.as_ref().map(Spanned::span)
         }
         let (chat, rr, web) = (&[WorkloadKind::Chat][..], &[WorkloadKind::Rr][..], &[WorkloadKind::Web][..]);
-        let timed = &[WorkloadKind::Rr, WorkloadKind::Web];
+        let timed = &[WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Files];
+        let files = &[WorkloadKind::Files];
         [
             ("rooms", span(&self.rooms), chat),
             ("users", span(&self.users), chat),
@@ -125,6 +145,12 @@ impl WorkloadTable {
             ("lines", span(&self.lines), web),
             ("line", span(&self.line), web),
             ("directories", span(&self.directories), web),
+            ("readers", span(&self.readers), files),
+            ("block", span(&self.block), files),
+            ("order", span(&self.order), files),
+            ("files", span(&self.files), files),
+            ("file_mib", span(&self.file_mib), files),
+            ("verified", span(&self.verified), files),
             ("static_only", self.static_only.as_ref().map(Spanned::span), web),
         ]
     }
@@ -142,15 +168,16 @@ pub(crate) fn check_workload(file: &StudyFile, source: &Source<'_>) -> Result<()
         }
     }
     if let Some(search) = &file.search
-        && kind == WorkloadKind::Web
+        && matches!(kind, WorkloadKind::Web | WorkloadKind::Files)
         && matches!(search.get_ref(), Search::Knee { .. })
     {
-        return Err(source
-            .error_at(search.span(), "the lines of web have no rate, so there is no knee; search a limit"));
+        let message =
+            format!("the {}s of {kind} have no rate, so there is no knee; search a limit", kind.party_name());
+        return Err(source.error_at(search.span(), message));
     }
     match kind {
         WorkloadKind::Chat => check_pacing(file, source),
-        WorkloadKind::Rr | WorkloadKind::Web => Ok(()),
+        WorkloadKind::Rr | WorkloadKind::Web | WorkloadKind::Files => Ok(()),
     }
 }
 

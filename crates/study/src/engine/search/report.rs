@@ -40,7 +40,8 @@ pub(super) fn axis(search: &Search, workload: WorkloadKind) -> &'static str {
         (Search::Knee { .. }, WorkloadKind::Chat) => "messages/s of each user",
         (Search::Limit { .. }, WorkloadKind::Rr) => "connections",
         (Search::Limit { .. }, WorkloadKind::Web) => "lines",
-        (Search::Knee { .. }, WorkloadKind::Rr | WorkloadKind::Web) => "requests/s of each connection",
+        (Search::Limit { .. }, WorkloadKind::Files) => "readers",
+        (Search::Knee { .. }, _) => "requests/s of each connection",
     }
 }
 

@@ -3,14 +3,17 @@
 /// The increment of SplitMix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The parts of the workload that draw from a seed. Each has a sequence of its own.
+/// The parts of the workloads that draw from a seed. Each has a sequence of its own.
 #[derive(Clone, Copy)]
-pub(super) enum Part {
+pub(crate) enum Part {
     Text = 1,
     Files = 2,
     Users = 3,
     Ads = 4,
     Lines = 5,
+    Table = 6,
+    Pages = 7,
+    Readers = 8,
 }
 
 /// The finaliser of SplitMix64: every bit of `z` affects every bit of the result.
@@ -23,45 +26,45 @@ const fn mix(mut z: u64) -> u64 {
 }
 
 /// Output number `index`, from 0, of a SplitMix64 generator with this seed.
-pub(super) const fn output(seed: u64, index: u64) -> u64 {
+pub(crate) const fn output(seed: u64, index: u64) -> u64 {
     mix(seed.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
 }
 
 /// The seed of one part of the workload.
-pub(super) const fn part_seed(seed: u64, part: Part) -> u64 {
+pub(crate) const fn part_seed(seed: u64, part: Part) -> u64 {
     output(seed, part as u64)
 }
 
 /// Scales 32 random bits to a number below `limit`. Its bias is below `limit` / 2³².
-pub(super) const fn scale(bits: u32, limit: u32) -> u32 {
+pub(crate) const fn scale(bits: u32, limit: u32) -> u32 {
     ((bits as u64 * limit as u64) >> 32) as u32
 }
 
 /// A SplitMix64 generator, which is at output `drawn` of its seed.
 #[derive(Clone, Debug)]
-pub(super) struct Random {
+pub(crate) struct Random {
     seed: u64,
     drawn: u64,
 }
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random { seed, drawn: 0 }
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         let number = output(self.seed, self.drawn);
         self.drawn += 1;
         number
     }
 
     /// A number below `limit`, from the upper half of the next output.
-    pub(super) fn below(&mut self, limit: u32) -> u32 {
+    pub(crate) fn below(&mut self, limit: u32) -> u32 {
         scale((self.next() >> 32) as u32, limit)
     }
 
     /// A number from 0 to below 1, from the upper 53 bits of the next output.
-    pub(super) fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }

@@ -1,0 +1,38 @@
+//! A platform of workload `files`: a program that reads, and no server.
+
+use std::path::PathBuf;
+
+use klatch_record::Workload;
+use tempfile::TempDir;
+
+use crate::block_files::block_files;
+use crate::command::Site;
+use crate::resolve::{PlatformError, ResolvedPlatform};
+use crate::server::ServerError;
+
+/// A program that reads files, ready to be started.
+pub struct ReaderProgram {
+    /// Its command line. The options of the workload are still to be appended.
+    pub command: Vec<String>,
+    /// The folder of the files that it reads.
+    pub files: PathBuf,
+    _folder: TempDir,
+}
+
+impl ReaderProgram {
+    /// Writes the files that are missing, and builds the program if necessary.
+    ///
+    /// # Errors
+    /// A file cannot be written, or the program cannot be built.
+    pub fn prepare(platform: &ResolvedPlatform) -> Result<ReaderProgram, ServerError> {
+        let no_site = |source| ServerError::Site { name: platform.name.clone(), source };
+        let folder = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(no_site)?;
+        let files = match &platform.workload {
+            Workload::Files(files) => block_files(files)
+                .map_err(|source| PlatformError::Source { name: platform.entry.name.clone(), source })?,
+            Workload::Chat(_) | Workload::Rr(_) | Workload::Web(_) => PathBuf::new(),
+        };
+        let command = platform.prepare(&Site { host: "", port: 0, folder: folder.path(), files: &files })?;
+        Ok(ReaderProgram { command, files, _folder: folder })
+    }
+}

@@ -1,0 +1,155 @@
+//! Workload `files`: readers of files that stay in the page cache. There is no server.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rr::SECONDS_MAX;
+use super::{WorkloadError, out_of, within};
+
+/// The unit of checked contents, bytes. Blocks are whole pages.
+pub const FILE_PAGE_BYTES: u32 = 4096;
+
+/// Readers, their files, and the order in which they read. Definition: `docs/reference/files.md`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FilesWorkload {
+    /// Number of readers, each a thread, 1..=1024.
+    pub readers: u32,
+    /// Bytes of one read, a power of two, 4096..=1048576.
+    pub block_bytes: u32,
+    /// Order in which a reader reads blocks.
+    pub order: ReadOrder,
+    /// Number of files, 1..=1000. All readers read all files.
+    pub files: u32,
+    /// Size of each file, MiB, 1..=65536.
+    pub file_mib: u32,
+    /// Every block is compared with what its file must contain.
+    pub verified: bool,
+    /// Time for which blocks are read, seconds.
+    pub duration_s: f64,
+    /// Number of the first reader, so that several processes can share the files.
+    pub start: u32,
+}
+
+/// Orders in which a reader reads blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadOrder {
+    /// Any block of any file, each equally likely.
+    Random,
+    /// One block after the other, and one file after the other.
+    Sequential,
+}
+
+impl ReadOrder {
+    /// All orders, in the order in which help lists them.
+    pub const ALL: [ReadOrder; 2] = [ReadOrder::Random, ReadOrder::Sequential];
+
+    /// Its name on the command line and in study files.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReadOrder::Random => "random",
+            ReadOrder::Sequential => "sequential",
+        }
+    }
+}
+
+impl std::fmt::Display for ReadOrder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for ReadOrder {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ReadOrder, String> {
+        let found = ReadOrder::ALL.into_iter().find(|order| order.name() == text);
+        found.ok_or_else(|| format!("order must be random or sequential, got {text}"))
+    }
+}
+
+impl Default for FilesWorkload {
+    /// One reader of blocks of 4 KiB, anywhere in 256 MiB, for 2 s.
+    fn default() -> FilesWorkload {
+        FilesWorkload {
+            readers: 1,
+            block_bytes: FILE_PAGE_BYTES,
+            order: ReadOrder::Random,
+            files: 4,
+            file_mib: 64,
+            verified: true,
+            duration_s: 2.0,
+            start: 1,
+        }
+    }
+}
+
+impl FilesWorkload {
+    /// Blocks in each file.
+    pub fn blocks_per_file(&self) -> u64 {
+        self.file_bytes() / u64::from(self.block_bytes)
+    }
+
+    /// Bytes of each file.
+    pub fn file_bytes(&self) -> u64 {
+        u64::from(self.file_mib) << 20
+    }
+
+    /// Bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.files) * self.file_bytes()
+    }
+
+    /// Checks every number against its range.
+    ///
+    /// # Errors
+    /// The first number that is out of range.
+    pub fn check(&self) -> Result<(), WorkloadError> {
+        within("reader count", 1, 1024, self.readers)?;
+        within("file count", 1, 1000, self.files)?;
+        within("file size", 1, 65_536, self.file_mib)?;
+        within("first reader", 1, 1_000_000 - (self.readers - 1), self.start)?;
+        // A power of two divides every file, which is a whole number of MiB.
+        let possible =
+            self.block_bytes.is_power_of_two() && (FILE_PAGE_BYTES..=1 << 20).contains(&self.block_bytes);
+        possible
+            .then_some(())
+            .ok_or_else(|| out_of("block size", "a power of two, 4096 to 1048576 bytes", self.block_bytes))?;
+        let possible = self.duration_s > 0.0 && self.duration_s <= SECONDS_MAX;
+        possible.then_some(()).ok_or_else(|| {
+            out_of("duration", &format!("above 0 and at most {SECONDS_MAX} seconds"), self.duration_s)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_out_of_range_is_named_with_its_range() {
+        let files = FilesWorkload::default();
+        assert_eq!(files.check(), Ok(()));
+        assert_eq!((files.bytes(), files.blocks_per_file()), (256 << 20, 16_384));
+        let error = |workload: FilesWorkload| workload.check().unwrap_err().to_string();
+        assert_eq!(
+            error(FilesWorkload { readers: 0, ..files.clone() }),
+            "reader count must be 1..=1024, got 0"
+        );
+        for block_bytes in [512, 12_288, 2 << 20] {
+            assert_eq!(
+                error(FilesWorkload { block_bytes, ..files.clone() }),
+                format!("block size must be a power of two, 4096 to 1048576 bytes, got {block_bytes}")
+            );
+        }
+        assert_eq!(error(FilesWorkload { file_mib: 0, ..files }), "file size must be 1..=65536, got 0");
+    }
+
+    #[test]
+    fn orders_are_parsed_by_their_names() {
+        for order in ReadOrder::ALL {
+            assert_eq!(order.name().parse(), Ok(order));
+        }
+        assert_eq!("back".parse::<ReadOrder>(), Err("order must be random or sequential, got back".into()));
+    }
+}
