@@ -30,17 +30,19 @@ struct Lingering {
 static LINGERING: OnceLock<Option<Lingering>> = OnceLock::new();
 
 /// Ends the output of a connection, and reads on in the background until the client has closed it. The caller closes its own
-/// descriptor.
-pub(crate) fn linger(socket: impl AsFd) {
+/// descriptor. Returns whether there is another one for reading on, which keeps registrations in an epoll alive.
+pub(crate) fn linger(socket: impl AsFd) -> bool {
     // Most have been read to their end, or send nothing more.
     let more = goes_on(&socket, &mut [0; 4096]);
     // Also wakes a thread that is still writing. Fails only for a connection that is gone.
     let _ = net::shutdown(&socket, if more { net::Shutdown::Write } else { net::Shutdown::Both });
     if !more {
-        return;
+        return false;
     }
     // Without a descriptor or a thread for it, the connection ends as it would without all this.
-    let (Ok(owned), Some(lingering)) = (socket.as_fd().try_clone_to_owned(), lingering()) else { return };
+    let (Ok(owned), Some(lingering)) = (socket.as_fd().try_clone_to_owned(), lingering()) else {
+        return false;
+    };
     let mut waiting = lingering.waiting.lock().unwrap_or_else(PoisonError::into_inner);
     if waiting.len() >= LINGERING_MAX {
         waiting.pop_front();
@@ -49,6 +51,17 @@ pub(crate) fn linger(socket: impl AsFd) {
     drop(waiting);
     // A full pipe rings already.
     let _ = (&lingering.wakeup_fd).write(&[1]);
+    true
+}
+
+/// Ends the output of a connection, and lingers if its client may be sending.
+pub(crate) fn close(socket: impl AsFd, may_send_more: bool) {
+    if may_send_more {
+        linger(socket);
+    } else {
+        // Fails only for a connection that is gone.
+        let _ = net::shutdown(&socket, net::Shutdown::Write);
+    }
 }
 
 fn lingering() -> Option<&'static Lingering> {

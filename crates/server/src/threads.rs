@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use rustix::net::SocketFlags;
 
 use crate::admission::{self, ACCEPT_PAUSE, AdmissionControl, HalfOpen};
-use crate::linger::linger;
+use crate::linger::close;
 use crate::send_queue::{Next, SendQueue, Writer};
 use crate::{ServeError, ServeOptions, thread_limits};
 
@@ -214,7 +214,7 @@ impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
         // Its last lines have as much time as a registration.
         let _ = sender_status.recv_timeout(self.registration_timeout);
         // Other threads may still hold the socket for a moment; its output ends now.
-        linger(stream);
+        close(stream, visit.may_send_more());
     }
 
     /// Reads until the end of the input or of the session.

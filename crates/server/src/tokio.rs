@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::admission::{ACCEPT_PAUSE, AdmissionControl, HalfOpen};
-use crate::linger::linger;
+use crate::linger::close;
 use crate::send_queue::{Next, SendQueue, Writer};
 use crate::{ServeError, ServeOptions};
 
@@ -142,7 +142,7 @@ impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
             writer.abort();
         }
         // Other tasks may still hold the socket for a moment; its output ends now.
-        linger(stream.as_ref());
+        close(stream.as_ref(), visit.may_send_more());
     }
 
     /// Reads until the end of the input or of the session.

@@ -56,6 +56,12 @@ pub trait Visit: Send + 'static {
     /// Ends the visit because its connection is lost or too slow.
     fn hang_up(&mut self, reason: &[u8]);
 
+    /// Whether the client of an ended visit may still be sending. Then the I/O shell reads on for a moment, since a connection that is
+    /// closed with unread input is reset, and its client loses the last bytes that it was sent.
+    fn may_send_more(&self) -> bool {
+        true
+    }
+
     /// Whether the client has done what a new connection must do first. The I/O shell closes one that takes too long.
     fn registered(&self) -> bool;
 }

@@ -16,8 +16,8 @@ use crate::worker::{Worker, WorkerState};
 
 /// Counters are published after so many reads.
 const PUBLISH_READS: u64 = 64;
-/// Share of the bytes that may come from a disk: a page may have been dropped, but not the files.
-const FROM_DISK_MAX: f64 = 0.001;
+/// Share of the bytes that may come from a disk. Some kernels drop a few pages at any time, also with memory to spare.
+const FROM_DISK_MAX: f64 = 0.01;
 
 pub(super) struct Reader {
     worker: Worker,

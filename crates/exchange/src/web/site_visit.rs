@@ -21,6 +21,8 @@ pub struct SiteVisit<O> {
     missing: Missing,
     /// The last reply is in the outbox; further requests are ignored.
     closing: bool,
+    /// The last reply was that to a request after which the connection closes.
+    served_last: bool,
 }
 
 /// What an incomplete request lacks.
@@ -37,7 +39,9 @@ enum Next {
     /// It has so many bytes and was served.
     Served(usize),
     Incomplete(Missing),
-    /// It was the last one.
+    /// It was served, and its client sends no other.
+    Last,
+    /// It was refused, and what follows cannot be found.
     Close,
 }
 
@@ -50,7 +54,15 @@ impl<O: Outbox + Send + Sync + 'static> Service<O> for Site {
 
     fn enter(self: &Arc<Self>, from: IpAddr, outbox: O) -> SiteVisit<O> {
         let site = Arc::clone(self);
-        SiteVisit { site, outbox, from, pending: Vec::new(), missing: Missing::EmptyLine, closing: false }
+        SiteVisit {
+            site,
+            outbox,
+            from,
+            pending: Vec::new(),
+            missing: Missing::EmptyLine,
+            closing: false,
+            served_last: false,
+        }
     }
 
     /// There is none: after a part of a reply, a client would take it for the rest of that reply.
@@ -70,7 +82,8 @@ impl<O: Outbox> SiteVisit<O> {
                     self.missing = missing;
                     break;
                 }
-                Next::Close => {
+                next @ (Next::Last | Next::Close) => {
+                    self.served_last = matches!(next, Next::Last);
                     self.closing = true;
                     return input.len();
                 }
@@ -93,7 +106,7 @@ impl<O: Outbox> SiteVisit<O> {
             return Next::Incomplete(Missing::Bytes(bytes));
         };
         self.site.reply(&Request { head, body, from: self.from }, &self.outbox);
-        if head.keep_alive { Next::Served(bytes) } else { Next::Close }
+        if head.keep_alive { Next::Served(bytes) } else { Next::Last }
     }
 
     /// Whether parsing `pending` is worthwhile, of which the first `seen` bytes were there before.
@@ -139,6 +152,11 @@ impl<O: Outbox + Send + Sync + 'static> Visit for SiteVisit<O> {
 
     fn hang_up(&mut self, _: &[u8]) {
         self.closing = true;
+    }
+
+    /// A client sends nothing after its last request. One whose request was refused may be in the middle of it.
+    fn may_send_more(&self) -> bool {
+        !self.served_last
     }
 
     /// A line may connect long before it sends its first request.

@@ -312,7 +312,11 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
         if let Some(mut connection) = self.slots.remove_if(slot, |_| true) {
             // A client that sees this connection close may connect in its place, so the place is free before the close.
             connection.half_open = None;
-            linger(&connection.io);
+            // Without another descriptor, the end of this one removes it from the epoll too.
+            if connection.visit.may_send_more() && linger(&connection.io) {
+                // It was registered, so this fails only for want of memory; then events of a free slot are ignored.
+                let _ = epoll::delete(&self.epoll, &connection.io);
+            }
         }
     }
 
