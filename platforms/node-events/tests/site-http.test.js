@@ -22,6 +22,7 @@ siteTest('connections stay open as the requests ask', async (connect) => {
     client.send(request);
     const reply = await client.reply();
     assert.equal(reply.headers.get('connection'), connection, request);
+    assert.equal(reply.headers.get('keep-alive'), undefined, 'a time limit is announced');
     if (connection === 'close') {
       await client.expectEnd();
     } else {
