@@ -1,6 +1,6 @@
 // Command go-goroutines is Klatch's server in Go. For workload chat each connection has a goroutine that reads and one
-// that writes, with one write call for each delivery. For workload rr it has one goroutine. The contract is
-// docs/reference/protocol.md.
+// that writes, with one write call for each delivery. For workload rr it has one goroutine, and workload web runs on
+// net/http. The contract is docs/reference/protocol.md.
 //
 // Build it with `go build -buildvcs=false -o ../../target/go-goroutines .`
 package main
@@ -21,7 +21,7 @@ import (
 const (
 	program = "go-goroutines"
 	model   = "goroutines"
-	class   = "classic" // of workload chat; rr has none
+	class   = "classic" // of workload chat; the others have none
 	// version is Klatch's.
 	version = "0.1.0"
 )
@@ -58,7 +58,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // readyLine returns the line that announces that connections are accepted.
 func readyLine(options *options, address *net.TCPAddr, pid int) string {
 	class, suffix := class, " ("+class+")"
-	if options.workload == workloadRR {
+	if options.workload == workloadRR || options.workload == workloadWeb {
 		class, suffix = "", ""
 	}
 	if !options.json {

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -113,8 +115,12 @@ func TestInvalidOptionsAreReported(t *testing.T) {
 		{"--registration-timeout 0", "must be 1..=86400"},
 		{"--half-open-max many", "must be 1..=1048576"},
 		{"--model threads", "flag provided but not defined: -model; try --help"},
-		{"--workload ftp", `"ftp" for flag -workload: must be chat or rr; try --help`},
+		{"--workload ftp", `"ftp" for flag -workload: must be chat, rr or web; try --help`},
 		{"--workload rr --coalesce", "flag provided but not defined: -coalesce; try --help"},
+		{"--workload web --directories 0", `"0" for flag -directories: must be 1..=100000; try --help`},
+		{"--workload web --content-seed -1", `"-1" for flag -content-seed: parse error; try --help`},
+		{"--workload rr --directories 25", "--directories belongs to --workload web, not to rr; try --help"},
+		{"--content-seed 1", "--content-seed belongs to --workload web, not to chat; try --help"},
 		{"--json now", `unexpected argument "now"; try --help`},
 	} {
 		var stdout, stderr bytes.Buffer
@@ -141,18 +147,20 @@ func TestReadyLineAsText(t *testing.T) {
 	}
 }
 
-func TestReadyLineOfTheEchoServiceHasNoClass(t *testing.T) {
+func TestReadyLineOfOtherWorkloadsHasNoClass(t *testing.T) {
 	address := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 6667}
-	for _, test := range []struct {
-		json bool
-		want string
-	}{
-		{false, "ready: goroutines on 127.0.0.1:6667, pid 7"},
-		{true, `{"event":"ready","host":"127.0.0.1","port":6667,"pid":7,"model":"goroutines","version":"` + version +
-			`","runtime":"` + runtime.Version() + `"}`},
-	} {
-		if got := readyLine(&options{workload: workloadRR, json: test.json}, address, 7); got != test.want {
-			t.Errorf("got %q, want %q", got, test.want)
+	for _, workload := range []workload{workloadRR, workloadWeb} {
+		for _, test := range []struct {
+			json bool
+			want string
+		}{
+			{false, "ready: goroutines on 127.0.0.1:6667, pid 7"},
+			{true, `{"event":"ready","host":"127.0.0.1","port":6667,"pid":7,"model":"goroutines","version":"` + version +
+				`","runtime":"` + runtime.Version() + `"}`},
+		} {
+			if got := readyLine(&options{workload: workload, json: test.json}, address, 7); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
 		}
 	}
 }
@@ -167,6 +175,56 @@ func TestEchoIsServedAsAProcess(t *testing.T) {
 		t.Error(err)
 	}
 	c.expectEnd()
+}
+
+func TestASiteIsServedAsAProcess(t *testing.T) {
+	process, line, stderr := spawn(t, "100", "--workload", "web", "--directories", "3", "--content-seed", "7", "--listen",
+		"127.0.0.1:0")
+	address, _, _ := strings.Cut(strings.TrimPrefix(line, "ready: goroutines on "), ",")
+	c := dial(t, address)
+	for directory, status := range []string{"200 OK", "200 OK", "200 OK", "404 Not Found"} {
+		c.send("GET /file_set/dir%05d/class0_0 HTTP/1.1\r\nHost: h\r\n", directory)
+		reply, err := http.ReadResponse(c.input, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(reply.Body); err != nil || reply.Status != status {
+			t.Errorf("directory %d: %s, %q, %v", directory, reply.Status, body, err)
+		}
+	}
+	_ = process.Process.Signal(syscall.SIGTERM)
+	if err := process.Wait(); err != nil || stderr.Len() > 0 {
+		t.Errorf("%v, %q", err, stderr)
+	}
+	c.expectEnd()
+}
+
+// More connections than there are descriptors wait in the backlog, and others are served.
+func TestASiteAtTheFileLimitServesItsConnections(t *testing.T) {
+	process, line, stderr := spawn(t, "30", "--workload", "web", "--listen", "127.0.0.1:0")
+	address, _, _ := strings.Cut(strings.TrimPrefix(line, "ready: goroutines on "), ",")
+	const request = "GET /file_set/dir00000/class0_0 HTTP/1.1\r\nHost: h\r\n"
+	first := dial(t, address)
+	first.send(request)
+	first.skipTo("/file_set/dir00000/class0_0 ")
+	var others [40]*client
+	for i := range others {
+		others[i] = dial(t, address)
+	}
+	first.send(request)
+	first.skipTo("/file_set/dir00000/class0_0 ")
+	for _, other := range others[:39] {
+		other.conn.Close()
+	}
+	others[39].send(request)
+	others[39].skipTo("/file_set/dir00000/class0_0 ")
+	_ = process.Process.Signal(syscall.SIGTERM)
+	if err := process.Wait(); err != nil {
+		t.Error(err)
+	}
+	if strings.Count(stderr.String(), "the limit of open files is 30; raise it") != 1 {
+		t.Errorf("stderr: %q", stderr)
+	}
 }
 
 func TestVersionIsThatOfTheWorkspace(t *testing.T) {

@@ -9,15 +9,18 @@ import (
 	"runtime"
 	"strconv"
 	"time"
+
+	"klatch/goroutines/site"
 )
 
 const usage = `Klatch's server in Go. Workload chat: two goroutines a connection, one write a delivery (class classic).
 Workload rr: one goroutine a connection, which echoes all bytes (RFC 862).
+Workload web: net/http, with one goroutine a connection and a second one during a reply.
 
 Usage: go-goroutines [OPTIONS]
 
 Options:
-      --workload chat|rr              IRC, or an echo of all bytes [default: chat]
+      --workload chat|rr|web          IRC, an echo of all bytes, or a web site [default: chat]
       --listen HOST:PORT              Address to listen on; port 0 takes a free one [default: 127.0.0.1:6667]
       --sendq BYTES                   Most bytes in the send queue of a connection; beyond them it is closed
                                       [default: 1048576]
@@ -25,6 +28,8 @@ Options:
       --loops THREADS                 Threads that run goroutines in parallel (GOMAXPROCS) [default: one a CPU]
       --registration-timeout SECONDS  How long a connection may take to register [default: 30]
       --half-open-max N               Most connections that have not registered [default: 4096]
+      --directories N                 Workload web: directories of the site, of 5 MB each [default: 25]
+      --content-seed SEED             Workload web: seed of the site's contents [default: 1]
       --json                          Print the ready line as JSON
       --help                          Print this help
 `
@@ -35,6 +40,7 @@ type workload string
 const (
 	workloadChat workload = "chat"
 	workloadRR   workload = "rr"
+	workloadWeb  workload = "web"
 )
 
 type options struct {
@@ -45,13 +51,15 @@ type options struct {
 	loops               int
 	registrationTimeout time.Duration
 	halfOpenMax         int
+	directories         int
+	contentSeed         uint64
 	json                bool
 }
 
 // parseOptions parses the command line. The error is flag.ErrHelp for --help.
 func parseOptions(args []string) (*options, error) {
 	parsed := options{workload: workloadChat, listen: "127.0.0.1:6667", sendqBytes: 1 << 20, nodelay: true}
-	parsed.halfOpenMax = 4096
+	parsed.halfOpenMax, parsed.directories = 4096, 25
 	parsed.loops = runtime.GOMAXPROCS(0)
 	timeout := 30
 	flags := flag.NewFlagSet(program, flag.ContinueOnError)
@@ -59,10 +67,11 @@ func parseOptions(args []string) (*options, error) {
 	flags.Usage = func() {}
 	flags.Func("workload", "", func(value string) error {
 		parsed.workload = workload(value)
-		if parsed.workload != workloadChat && parsed.workload != workloadRR {
-			return errors.New("must be chat or rr")
+		switch parsed.workload {
+		case workloadChat, workloadRR, workloadWeb:
+			return nil
 		}
-		return nil
+		return errors.New("must be chat, rr or web")
 	})
 	flags.Func("listen", "", func(value string) error {
 		parsed.listen = value
@@ -79,12 +88,20 @@ func parseOptions(args []string) (*options, error) {
 	flags.Var(&number{&parsed.loops, 1, 1024}, "loops", "")
 	flags.Var(&number{&timeout, 1, 86_400}, "registration-timeout", "")
 	flags.Var(&number{&parsed.halfOpenMax, 1, 1 << 20}, "half-open-max", "")
+	flags.Var(&number{&parsed.directories, 1, site.DirectoriesMax}, "directories", "")
+	flags.Uint64Var(&parsed.contentSeed, "content-seed", 1, "")
 	flags.BoolVar(&parsed.json, "json", false, "")
 	err := flags.Parse(args)
 	parsed.registrationTimeout = time.Duration(timeout) * time.Second
 	if err == nil && flags.NArg() > 0 {
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
+	flags.Visit(func(set *flag.Flag) {
+		isOfSite := set.Name == "directories" || set.Name == "content-seed"
+		if err == nil && isOfSite && parsed.workload != workloadWeb {
+			err = fmt.Errorf("--%s belongs to --workload web, not to %s", set.Name, parsed.workload)
+		}
+	})
 	return &parsed, err
 }
 

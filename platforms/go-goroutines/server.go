@@ -4,28 +4,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
+	"net/http"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"klatch/goroutines/chat"
+	"klatch/goroutines/site"
 )
-
-// acceptPause is the pause after a failed accept, until descriptors may be free again.
-const acceptPause = 100 * time.Millisecond
 
 // server accepts connections. The listen backlog is Go's default, the kernel's maximum (net.core.somaxconn).
 type server struct {
 	options  *options
 	listener *net.TCPListener
 	state    *chat.ServerState
+	web      *http.Server // of workload web
 	log      io.Writer
 	halfOpen atomic.Int64 // connections that have not registered
 }
 
-// listen binds the address; run serves the connections.
-func listen(options *options, log io.Writer) (*server, error) {
+// listen binds the address; run serves the connections and writes errors.
+func listen(options *options, errors io.Writer) (*server, error) {
 	listener, err := bind(options.listen)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %s", options.listen, explain(err))
@@ -37,7 +38,11 @@ func listen(options *options, log io.Writer) (*server, error) {
 		Network: "Klatch",
 		MOTD:    []string{"Come in and talk."},
 	})
-	return &server{options: options, listener: listener, state: state, log: log}, nil
+	s := &server{options: options, listener: listener, state: state, log: errors}
+	if options.workload == workloadWeb {
+		s.web = site.NewServer(options.contentSeed, options.directories, log.New(errors, program+": ", 0))
+	}
+	return s, nil
 }
 
 func bind(address string) (*net.TCPListener, error) {
@@ -66,26 +71,21 @@ func explain(err error) string {
 
 // run accepts and serves until the listener is closed.
 func (s *server) run() {
-	reported := false
+	connections := &acceptor{TCPListener: s.listener, nodelay: s.options.nodelay, log: s.log}
+	if s.web != nil {
+		_ = s.web.Serve(connections)
+		return
+	}
 	for {
-		conn, err := s.listener.AcceptTCP()
-		if errors.Is(err, net.ErrClosed) {
+		conn, err := connections.Accept()
+		if err != nil {
 			return
 		}
-		if err != nil {
-			if !reported {
-				reported = true
-				fmt.Fprintf(s.log, "%s: cannot accept more connections for now: %v%s\n", program, err, limit())
-			}
-			time.Sleep(acceptPause) // new connections wait in the backlog until others close
-			continue
-		}
-		s.admit(conn)
+		s.admit(conn.(*net.TCPConn))
 	}
 }
 
 func (s *server) admit(conn *net.TCPConn) {
-	_ = conn.SetNoDelay(s.options.nodelay) // fails only if the connection is broken, which the reader detects
 	if s.options.workload == workloadRR {
 		go echo(conn)
 		return
@@ -102,14 +102,4 @@ func (s *server) admit(conn *net.TCPConn) {
 	c := &connection{server: s, conn: conn, queue: newQueue(s.options.sendqBytes)}
 	c.session = s.state.OpenSession(host, c)
 	go c.serve()
-}
-
-// limit describes the limit of open files and how to raise it.
-func limit() string {
-	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		return ""
-	}
-	return fmt.Sprintf("; the limit of open files is %d; raise it before the start (`ulimit -Hn` as root, "+
-		"LimitNOFILE= in a unit)", files.Cur)
 }

@@ -18,6 +18,9 @@ func start(t *testing.T, changed options) string {
 	if changed.halfOpenMax == 0 {
 		changed.halfOpenMax = 4096
 	}
+	if changed.directories == 0 {
+		changed.directories = 1
+	}
 	if changed.registrationTimeout == 0 {
 		changed.registrationTimeout = testTimeout
 	}

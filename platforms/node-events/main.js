@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Klatch's server in Node: one event loop. Workload chat has one write call for each delivery, and workload rr one for each
-// read. The contract is docs/reference/protocol.md.
+// Klatch's server in Node: one event loop. Workload chat has one write call for each delivery, and workload rr one for
+// each read. Workload web runs on node:http. The contract is docs/reference/protocol.md.
 
 import { parseOptions, PROGRAM, StartupError, USAGE } from './options.js';
 import { readyLine } from './ready.js';

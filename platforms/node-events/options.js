@@ -1,25 +1,28 @@
 // The command line.
 
 import { parseArgs } from 'node:util';
+import { DIRECTORIES_MAX } from './site/file.js';
 
 export const PROGRAM = 'node-events';
 
 // What the server does with the bytes of its connections.
-const WORKLOADS = ['chat', 'rr'];
+const WORKLOADS = ['chat', 'rr', 'web'];
 
 export const USAGE = `Klatch's server in Node: one event loop. Workload chat: one write for each delivery (class classic).
-Workload rr: an echo of all bytes (RFC 862).
+Workload rr: an echo of all bytes (RFC 862). Workload web: a web site on node:http.
 
 Usage: node main.js [OPTIONS]
 
 Options:
-      --workload chat|rr              IRC, or an echo of all bytes [default: chat]
+      --workload chat|rr|web          IRC, an echo of all bytes, or a web site [default: chat]
       --listen HOST:PORT              Address to listen on; port 0 takes a free one [default: 127.0.0.1:6667]
       --sendq BYTES                   Most bytes in the send queue of a connection; beyond them it is closed
                                       [default: 1048576]
       --nodelay true|false            TCP_NODELAY on every connection [default: true]
       --registration-timeout SECONDS  How long a connection may take to register [default: 30]
       --half-open-max N               Most connections that have not registered [default: 4096]
+      --directories N                 Workload web: directories of the site, of 5 MB each [default: 25]
+      --content-seed SEED             Workload web: seed of the site's contents [default: 1]
       --json                          Print the ready line as JSON
       --help                          Print this help
 `;
@@ -34,13 +37,17 @@ const OPTIONS = {
   nodelay: { type: 'string' },
   'registration-timeout': { type: 'string' },
   'half-open-max': { type: 'string' },
+  directories: { type: 'string' },
+  'content-seed': { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 };
 
-// Returns { help, json, workload, host, port, sendqBytes, nodelay, registrationTimeoutMs, halfOpenMax }; throws StartupError.
+// Returns { help, json, workload, host, port, sendqBytes, nodelay, registrationTimeoutMs, halfOpenMax, directories,
+// contentSeed }; throws StartupError. The seed is a BigInt.
 export function parseOptions(args) {
   const values = parse(args);
+  rejectOptionsOfOthers(values);
   const { host, port } = address(values.listen ?? '127.0.0.1:6667');
   return {
     help: values.help ?? false,
@@ -52,7 +59,16 @@ export function parseOptions(args) {
     nodelay: boolean(values, 'nodelay', true),
     registrationTimeoutMs: 1000 * number(values, 'registration-timeout', 1, 86_400, 30),
     halfOpenMax: number(values, 'half-open-max', 1, 1 << 20, 4096),
+    directories: number(values, 'directories', 1, DIRECTORIES_MAX, 25),
+    contentSeed: seed(values['content-seed'] ?? '1'),
   };
+}
+
+function rejectOptionsOfOthers({ workload: name = 'chat', ...values }) {
+  const ofSite = ['directories', 'content-seed'].find((option) => values[option] !== undefined);
+  if (ofSite && name !== 'web') {
+    throw new StartupError(`--${ofSite} belongs to --workload web, not to ${name}; try --help`);
+  }
 }
 
 function parse(args) {
@@ -65,7 +81,7 @@ function parse(args) {
 
 function workload(name) {
   if (!WORKLOADS.includes(name)) {
-    throw new StartupError(`--workload must be ${WORKLOADS.join(' or ')}, got ${name}; try --help`);
+    throw new StartupError(`--workload must be chat, rr or web, got ${name}; try --help`);
   }
   return name;
 }
@@ -96,4 +112,11 @@ function number(values, name, least, most, fallback) {
     throw new StartupError(`--${name} must be ${least}..=${most}, got ${text}; try --help`);
   }
   return value;
+}
+
+function seed(text) {
+  if (!/^\d{1,20}$/.test(text) || BigInt(text) >= 2n ** 64n) {
+    throw new StartupError(`--content-seed must be 0..=18446744073709551615, got ${text}; try --help`);
+  }
+  return BigInt(text);
 }

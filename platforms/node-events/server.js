@@ -7,6 +7,7 @@ import { Connection, LINGER_MS } from './connection.js';
 import { echo } from './echo.js';
 import { PROGRAM, StartupError } from './options.js';
 import { VERSION } from './ready.js';
+import { siteServer } from './site/server.js';
 
 // The kernel reduces it to net.core.somaxconn. A crowd connects all users at once.
 const BACKLOG = 65_535;
@@ -15,13 +16,18 @@ const OWN_FILES = 40;
 
 // Listens as configured. Resolves to the net.Server; rejects with StartupError. log receives later errors.
 export function serve(options, log) {
-  const server = net.createServer({ allowHalfOpen: true, noDelay: options.nodelay });
-  server.on('connection', options.workload === 'rr' ? echo : chat(options));
+  const server = options.workload === 'web' ? siteServer(options) : socketServer(options);
   limitConnections(server, log);
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(new StartupError(explain(error, options))));
     server.listen({ host: options.host, port: options.port, backlog: BACKLOG }, () => resolve(server));
   });
+}
+
+function socketServer(options) {
+  const server = net.createServer({ allowHalfOpen: true, noDelay: options.nodelay });
+  server.on('connection', options.workload === 'rr' ? echo : chat(options));
+  return server;
 }
 
 // Returns the handler of new connections to a chat server.

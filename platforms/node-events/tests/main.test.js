@@ -77,8 +77,12 @@ test('invalid options are reported', { timeout: 120_000 }, async () => {
     [['--nodelay', 'no'], '--nodelay must be true or false, got no; try --help'],
     [['--registration-timeout', '0'], '--registration-timeout must be 1..=86400, got 0'],
     [['--half-open-max', 'many'], '--half-open-max must be 1..=1048576, got many'],
-    [['--workload', 'ftp'], '--workload must be chat or rr, got ftp; try --help'],
+    [['--workload', 'ftp'], '--workload must be chat, rr or web, got ftp; try --help'],
     [['--workload', 'rr', '--coalesce'], "Unknown option '--coalesce'; try --help"],
+    [['--workload', 'web', '--directories', '0'], '--directories must be 1..=100000, got 0; try --help'],
+    [['--workload', 'web', '--content-seed', '18446744073709551616'], '--content-seed must be 0..=18446744073709551615'],
+    [['--workload', 'rr', '--directories', '25'], '--directories belongs to --workload web, not to rr; try --help'],
+    [['--content-seed', '1'], '--content-seed belongs to --workload web, not to chat; try --help'],
     [['--sendq'], "Option '--sendq <value>' argument missing; try --help"],
     [['--model', 'threads'], "Unknown option '--model'; try --help"],
     [['now'], "Unexpected argument 'now'"],
@@ -102,18 +106,20 @@ test('the ready line as text', () => {
   assert.equal(line, 'ready: events (classic) on [::1]:6667, pid 7');
 });
 
-test('the ready line of the echo service has no class', () => {
+test('the ready line of other workloads has no class', () => {
   const address = { address: '127.0.0.1', family: 'IPv4', port: 6667 };
-  assert.equal(readyLine({ json: false, workload: 'rr' }, address, 7), 'ready: events on 127.0.0.1:6667, pid 7');
-  assert.deepEqual(JSON.parse(readyLine({ json: true, workload: 'rr' }, address, 7)), {
-    event: 'ready',
-    host: '127.0.0.1',
-    port: 6667,
-    pid: 7,
-    model: 'events',
-    version: VERSION,
-    runtime: process.version,
-  });
+  for (const workload of ['rr', 'web']) {
+    assert.equal(readyLine({ json: false, workload }, address, 7), 'ready: events on 127.0.0.1:6667, pid 7');
+    assert.deepEqual(JSON.parse(readyLine({ json: true, workload }, address, 7)), {
+      event: 'ready',
+      host: '127.0.0.1',
+      port: 6667,
+      pid: 7,
+      model: 'events',
+      version: VERSION,
+      runtime: process.version,
+    });
+  }
 });
 
 test('the echo service is served as a process', { timeout: 120_000 }, async () => {
@@ -125,6 +131,20 @@ test('the echo service is served as a process', { timeout: 120_000 }, async () =
   assert.deepEqual(await buffer(client), bytes);
   child.kill();
   assert.deepEqual(await once(child, 'close'), [0, null]);
+});
+
+test('a site is served as a process', { timeout: 120_000 }, async () => {
+  const seed = '18446744073709551615';
+  const { child, ready, errors } = await start(200, '--workload', 'web', '--directories', '3', '--content-seed', seed);
+  const [, address] = /^ready: events on (127\.0\.0\.1:\d+), pid \d+$/.exec(ready);
+  for (const [directory, status] of [200, 200, 200, 404].entries()) {
+    const reply = await fetch(`http://${address}/file_set/dir0000${directory}/class0_0`);
+    assert.equal(reply.status, status);
+    assert.equal((await reply.arrayBuffer()).byteLength, status === 200 ? 102 : '404 Not Found\n'.length);
+  }
+  child.kill();
+  assert.deepEqual(await once(child, 'close'), [0, null]);
+  assert.equal(errors.join(''), '');
 });
 
 test('the version is that of the workspace', () => {

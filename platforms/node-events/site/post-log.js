@@ -1,0 +1,37 @@
+// The log of all POSTs since the last Reset.
+
+import { FIRST_USER } from './ads.js';
+import { partsOf, pathOf } from './file.js';
+
+const number = (value, digits) => String(value).padStart(digits);
+
+export class PostLog {
+  #records = [];
+
+  // Appends a record. The numbers of processes are always 0.
+  append(timeS, { index, client }, user) {
+    const { directory, fileClass, number: inClass } = partsOf(index);
+    const fields = [
+      number(this.#records.length + 1, 10),
+      number(timeS, 10),
+      number(0, 10),
+      number(directory, 5),
+      number(fileClass, 2),
+      number(inClass, 2),
+      number(client, 10),
+      pathOf(index).padEnd(60),
+      number(0, 10),
+      number(FIRST_USER + user, 10),
+    ];
+    this.#records.push(`${fields.join(' ')}\n`);
+  }
+
+  // The whole log: a line with the number of records, and the records.
+  text() {
+    return Buffer.from(`${number(this.#records.length, 10)}\n${this.#records.join('')}`, 'latin1');
+  }
+
+  clear() {
+    this.#records = [];
+  }
+}

@@ -1,0 +1,64 @@
+// Requests that are not served.
+
+import { STATUS_CODES } from 'node:http';
+
+const HEADERS_MAX = 32;
+const BODY_BYTES_MAX = 4 * 1024;
+
+// The status by the error with which Node's parser refuses a request; 400 for all others.
+const STATUS_BY_ERROR = {
+  HPE_INVALID_METHOD: 501,
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_INVALID_TRANSFER_ENCODING: 501,
+};
+
+// Sockets that close after a refusal, however the bytes after the refused head are parsed.
+const closing = new WeakSet();
+
+function refusalText(status) {
+  return `${status} ${STATUS_CODES[status]}\n`;
+}
+
+// Replies with the status as a short text.
+export function refuse(response, status, headers = {}) {
+  const text = refusalText(status);
+  response.writeHead(status, { ...headers, 'Content-Type': 'text/plain', 'Content-Length': text.length });
+  response.end(text);
+}
+
+// Refuses a request after which the next one cannot be found.
+export function refuseAndClose(request, response, status) {
+  closing.add(request.socket);
+  refuse(response, status, { Connection: 'close' });
+}
+
+// Replies to bytes that are no request, and closes the connection. It is a handler of the event clientError.
+export function refuseBytes(error, socket) {
+  const isClosing = !socket.writable || closing.has(socket);
+  if (isClosing || error.code === 'ECONNRESET') {
+    return;
+  }
+  const status = STATUS_BY_ERROR[error.code] ?? 400;
+  const text = refusalText(status);
+  const headers = `Content-Type: text/plain\r\nContent-Length: ${text.length}\r\nConnection: close`;
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n\r\n${text}`, () => socket.destroy());
+}
+
+// Checks what Node's parser does not. Returns the status of the refusal after which the connection must close, because
+// the next request cannot be found; undefined if there is none.
+export function checkHead({ headers, httpVersion, rawHeaders }) {
+  if (rawHeaders.length > 2 * HEADERS_MAX) {
+    return 431;
+  }
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    hosts += rawHeaders[at].toLowerCase() === 'host' ? 1 : 0;
+  }
+  if (hosts !== 1 && httpVersion === '1.1') {
+    return 400;
+  }
+  if (headers['transfer-encoding'] !== undefined) {
+    return 501;
+  }
+  return Number(headers['content-length'] ?? 0) > BODY_BYTES_MAX ? 413 : undefined;
+}
