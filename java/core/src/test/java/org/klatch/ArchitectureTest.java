@@ -41,7 +41,7 @@ class ArchitectureTest {
   void servicesUseNoInputOrOutput() {
     noClasses()
         .that()
-        .resideInAnyPackage("org.klatch.service", "org.klatch.chat", "org.klatch.exchange")
+        .resideInAnyPackage("org.klatch.service", "org.klatch.chat", "org.klatch.exchange..")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("java.net..", "java.io..", "java.nio.channels..", "java.nio.file..")

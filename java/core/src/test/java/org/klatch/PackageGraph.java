@@ -23,9 +23,10 @@ record PackageGraph(
     Map<String, String> floors, NavigableMap<String, NavigableSet<String>> dependencies) {
   private static final Pattern BLOCK =
       Pattern.compile("```java-packages\n(.*?)```", Pattern.DOTALL);
-  private static final Pattern LINE = Pattern.compile("(\\d[a-z]?) (\\w+):((?: \\w+)*)");
-  private static final Pattern PACKAGE = Pattern.compile("^package org\\.klatch\\.(\\w+);");
-  private static final Pattern USE = Pattern.compile("\\borg\\.klatch\\.([a-z]+)\\.[A-Z*]");
+  private static final Pattern LINE = Pattern.compile("(\\d[a-z]?) ([\\w.]+):((?: [\\w.]+)*)");
+  private static final Pattern PACKAGE = Pattern.compile("^package org\\.klatch\\.([\\w.]+);");
+  private static final Pattern USE =
+      Pattern.compile("\\borg\\.klatch\\.([a-z]+(?:\\.[a-z]+)*)\\.[A-Z*]");
 
   /** Parses the block {@code java-packages} of a document. */
   static PackageGraph parse(String document) {

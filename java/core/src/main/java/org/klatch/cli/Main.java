@@ -3,17 +3,17 @@ package org.klatch.cli;
 import java.util.Arrays;
 import java.util.List;
 
-/** The command line of {@code klatch.jar} and {@code klatch-netty.jar}. */
+/** The command line of {@code klatch.jar}, {@code klatch-netty.jar} and {@code klatch-web.jar}. */
 public final class Main {
   private static final int COULD_NOT_RUN = 2;
 
   private static final String HELP =
       """
-      Klatch: a chat-room benchmark. The servers and the classic crowd in Java.
+      Klatch: a benchmark for servers. The servers and the classic crowd in Java.
 
       usage: %s COMMAND [OPTIONS]
 
-        serve      run an IRC server for crowds and other IRC clients, or an echo server
+        serve      run an IRC server for crowds and other IRC clients, an echo server or a web site
         crowd      connect simulated users to a server, and check every delivery
 
       COMMAND --help prints the options of a command; --version prints the version.

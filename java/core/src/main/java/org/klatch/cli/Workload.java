@@ -3,11 +3,14 @@ package org.klatch.cli;
 import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.List;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.klatch.chat.Identity;
 import org.klatch.chat.ServerState;
 import org.klatch.exchange.EchoService;
+import org.klatch.exchange.web.Site;
+import org.klatch.exchange.web.SiteOptions;
+import org.klatch.exchange.web.SiteService;
 import org.klatch.service.Service;
 
 /**
@@ -15,15 +18,26 @@ import org.klatch.service.Service;
  *
  * @param name its name on the command line
  * @param hasClasses whether its servers differ in the class of their writes
+ * @param sendqBytes default capacity of a connection's send queue
  * @param ownOptions the options that no other workload has
  * @param newService creates the service of one server
  */
 record Workload(
-    String name, boolean hasClasses, List<String> ownOptions, Supplier<Service> newService) {
+    String name,
+    boolean hasClasses,
+    int sendqBytes,
+    List<String> ownOptions,
+    Function<SiteOptions, Service> newService) {
   private static final List<Workload> ALL =
       List.of(
-          new Workload("chat", true, List.of("yield", "coalesce"), Workload::newChat),
-          new Workload("rr", false, List.of(), EchoService::new));
+          new Workload("chat", true, 1 << 20, List.of("yield", "coalesce"), site -> newChat()),
+          new Workload("rr", false, 1 << 20, List.of(), site -> new EchoService()),
+          new Workload(
+              "web",
+              false,
+              16 << 20,
+              List.of("directories", "content-seed", "server", "threads", "pool"),
+              site -> new SiteService(new Site(site))));
 
   /** Returns the workload with this name on the command line. */
   static Workload find(String name) throws StartupException {
@@ -49,6 +63,11 @@ record Workload(
         }
       }
     }
+  }
+
+  /** Creates the service of one server; only workload web has a site. */
+  Service service(SiteOptions site) {
+    return newService.apply(site);
   }
 
   private static Service newChat() {

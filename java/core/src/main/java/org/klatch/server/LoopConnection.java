@@ -168,7 +168,10 @@ final class LoopConnection implements AdmissionControl.Connection {
     if (!closing) {
       closing = true;
       admission.release(this);
-      loop.beginClosing(this);
+      // The last reply may be a large file for a slow line: it has no deadline.
+      if (!service.repliesOnly()) {
+        loop.beginClosing(this);
+      }
     }
   }
 

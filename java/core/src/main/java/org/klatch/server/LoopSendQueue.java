@@ -168,8 +168,7 @@ final class LoopSendQueue implements Outbox {
     if (coalesce) {
       putAll(out);
     } else {
-      byte[] first = lines.element(); // an iterator would be allocated for each delivery
-      out.put(first, written, first.length - written);
+      put(lines.element(), written, out); // an iterator would be allocated for each delivery
     }
     out.flip();
   }
@@ -177,12 +176,17 @@ final class LoopSendQueue implements Outbox {
   private void putAll(ByteBuffer out) {
     int skip = written;
     for (byte[] line : lines) {
-      if (line.length - skip > out.remaining()) {
+      if (out.position() > 0 && line.length - skip > out.remaining()) {
         break;
       }
-      out.put(line, skip, line.length - skip);
+      put(line, skip, out);
       skip = 0;
     }
+  }
+
+  /** Puts a line, or of a large file as much as fits. */
+  private static void put(byte[] line, int skip, ByteBuffer out) {
+    out.put(line, skip, Math.min(line.length - skip, out.remaining()));
   }
 
   private void consume(int bytes) {

@@ -48,7 +48,9 @@ final class SingleThreadConnection implements Outbox {
   private void serve() {
     String reason = "Internal error"; // if an unexpected exception ends it
     try (socket) {
-      read();
+      if (!read()) {
+        linger();
+      }
       reason = "Connection closed";
     } catch (IOException | UncheckedIOException e) {
       reason = "Connection reset";
@@ -57,15 +59,26 @@ final class SingleThreadConnection implements Outbox {
     }
   }
 
-  /** Reads and handles input until the client or the handler ends the connection. */
-  private void read() throws IOException {
+  /** Reads and handles input until the end; false if it was the handler that ended it. */
+  private boolean read() throws IOException {
     InputStream in = socket.getInputStream();
     byte[] buffer = handler.buffer();
-    int count;
-    do {
+    boolean goesOn = true;
+    while (goesOn) {
       int at = handler.fillAt();
-      count = in.read(buffer, at, buffer.length - at);
-    } while (count >= 0 && handler.feed(count, () -> {}));
+      int count = in.read(buffer, at, buffer.length - at);
+      if (count < 0) {
+        return true;
+      }
+      goesOn = handler.feed(count, () -> {});
+    }
+    return false;
+  }
+
+  /** Ends the output, and gives the client time to close. */
+  private void linger() throws IOException {
+    socket.shutdownOutput();
+    Linger.discardInput(socket, handler.buffer());
   }
 
   @Override

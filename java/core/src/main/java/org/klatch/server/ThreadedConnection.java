@@ -131,31 +131,17 @@ final class ThreadedConnection implements AdmissionControl.Connection {
     }
   }
 
-  /** Waits for the last lines to be sent and the client to close, up to GRACE_MS for each. */
+  /** Waits for the last lines to be sent, up to GRACE_MS, and then for the client to close. */
   private void finish() {
     try {
       sender.join(GRACE_MS);
       if (!sender.isAlive()) {
-        discardInput();
+        Linger.discardInput(socket, new byte[BUFFER_BYTES]);
       }
     } catch (InterruptedException | IOException e) {
       // the socket is closed below
     }
     closeSocket();
-  }
-
-  /**
-   * Reads until the client closes. Closing with unread bytes would reset the connection, and the
-   * client would lose the last line.
-   */
-  private void discardInput() throws IOException {
-    long end = System.nanoTime() + GRACE_MS * 1_000_000;
-    byte[] rest = new byte[BUFFER_BYTES];
-    int left;
-    do {
-      left = (int) ((end - System.nanoTime()) / 1_000_000);
-      socket.setSoTimeout(Math.max(1, left));
-    } while (left > 0 && socket.getInputStream().read(rest) >= 0);
   }
 
   private void closeSocket() {

@@ -2,7 +2,6 @@ package org.klatch.server;
 
 import java.io.IOException;
 import java.util.Set;
-import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import org.klatch.service.Service;
 
@@ -20,25 +19,12 @@ public final class VirtualModel implements Model {
 
   @Override
   public int javaMin() {
-    return 21;
+    return VirtualThreads.JAVA_MIN;
   }
 
   @Override
   public Server listen(Options options, Service service, Consumer<String> log) throws IOException {
-    // Read when the first virtual thread is created. Java's own command line takes precedence.
-    System.getProperties()
-        .putIfAbsent("jdk.virtualThreadScheduler.parallelism", Integer.toString(options.loops()));
-    return new ThreadedServer(options, service, virtualThreads(), log);
-  }
-
-  /** Calls {@code Thread.ofVirtual().factory()} by reflection: Java 17 does not have it. */
-  private static ThreadFactory virtualThreads() {
-    try {
-      Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-      Class<?> type = Class.forName("java.lang.Thread$Builder");
-      return (ThreadFactory) type.getMethod("factory").invoke(builder);
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("a Java below " + new VirtualModel().javaMin(), e);
-    }
+    VirtualThreads.setCarriers(options.loops());
+    return new ThreadedServer(options, service, VirtualThreads.factory(), log);
   }
 }

@@ -8,10 +8,10 @@ import java.nio.ByteBuffer;
  */
 public interface Outbox {
   /**
-   * Takes a line for the connection.
+   * Takes a line for the connection, or a part of a reply.
    *
-   * @param line a whole line, CR LF included; shared with other connections, so it must not be
-   *     changed
+   * @param line a whole line, CR LF included, or any bytes of a reply; shared with other
+   *     connections, so it must not be changed
    */
   void send(byte[] line);
 

@@ -47,10 +47,17 @@ class MainTest {
           serve -loops 2             | --loops belongs to the models virtual and selector
           serve -coalesce            | --coalesce belongs to the model selector
           serve -model selector -loops 0 | loops must be 1..=1024, got 0
-          serve -workload ftp        | unknown workload ftp; choose one of: chat, rr
+          serve -workload ftp        | unknown workload ftp; choose one of: chat, rr, web
           serve -workload rr -yield  | --yield belongs to --workload chat
           serve -workload rr -model selector -coalesce | --coalesce belongs to --workload chat
           serve -workload rr -loops 2 | --loops belongs to the models virtual and selector
+          serve -workload web -yield | --yield belongs to --workload chat
+          serve -directories 5       | --directories belongs to --workload web
+          serve -workload rr -content-seed 5 | --content-seed belongs to --workload web
+          serve -workload web -directories 0 | directories must be 1..=100000, got 0
+          serve -workload web -server clay | unknown server clay; choose one of: see klatch-web.jar
+          serve -workload web -pool 5 | --pool belongs to --server
+          serve -workload web -threads virtual | --threads belongs to --server
           serve -nodelay no          | nodelay must be true or false, got no
           serve -sendq 1             | sendq must be 1024..=1073741824, got 1
           dance                      | unknown command dance: serve or crowd

@@ -2,13 +2,13 @@ package org.klatch.netty;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
 import org.klatch.service.ConnectionHandler;
 import org.klatch.service.Outbox;
 import org.klatch.service.Service;
@@ -19,6 +19,8 @@ import org.klatch.service.Service;
  * nothing while more than the limit of a send queue is unsent.
  */
 final class NettyReplier extends ChannelInboundHandlerAdapter implements Outbox {
+  private static final int GRACE_MS = 1000;
+
   private final SocketChannel channel;
   private final ConnectionHandler handler;
   private ByteBuf input; // while it is handled
@@ -79,12 +81,25 @@ final class NettyReplier extends ChannelInboundHandlerAdapter implements Outbox 
   /** Closes when the replies are written. A client that does not read has no deadline. */
   @Override
   public void close() {
-    channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+    channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(out -> finish());
+  }
+
+  /** Lets the client close first: closing with unread bytes would reset the connection. */
+  private void finish() {
+    if (channel.isInputShutdown()) {
+      channel.close();
+      return;
+    }
+    channel.shutdownOutput();
+    channel.eventLoop().schedule(() -> channel.close(), GRACE_MS, TimeUnit.MILLISECONDS);
   }
 
   @Override
   public void userEventTriggered(ChannelHandlerContext context, Object event) {
     if (event instanceof ChannelInputShutdownEvent) {
+      if (channel.isOutputShutdown()) {
+        channel.close();
+      }
       end();
     }
   }

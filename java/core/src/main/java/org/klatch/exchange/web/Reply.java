@@ -1,0 +1,66 @@
+package org.klatch.exchange.web;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+/**
+ * The reply to a request. The server that sends it adds Content-Length and what concerns the
+ * connection.
+ */
+public final class Reply {
+  private final Status status;
+  private final byte[] body;
+  private final String setCookie;
+  private final String allow;
+
+  private Reply(Status status, byte[] body, String setCookie, String allow) {
+    this.status = status;
+    this.body = body;
+    this.setCookie = setCookie;
+    this.allow = allow;
+  }
+
+  /**
+   * Makes a reply with a file or page.
+   *
+   * @param setCookie null without one
+   */
+  static Reply ok(byte[] body, String setCookie) {
+    return new Reply(Status.OK, body, setCookie, null);
+  }
+
+  /** Makes a reply that refuses a request, with its status as a short text. */
+  static Reply refuse(Status status) {
+    return refuse(status, null);
+  }
+
+  /** As the other method, for a target that has another method. */
+  static Reply refuse(Status status, String allow) {
+    String text = status.code() + " " + status.reason() + "\n";
+    return new Reply(status, text.getBytes(ISO_8859_1), null, allow);
+  }
+
+  /** The status of the reply. */
+  public Status status() {
+    return status;
+  }
+
+  /** The body. Other replies share it, so it must not be changed. */
+  public byte[] body() {
+    return body;
+  }
+
+  /** The value of the header Set-Cookie; null without one. */
+  public String setCookie() {
+    return setCookie;
+  }
+
+  /** The value of the header Allow; null without one. */
+  public String allow() {
+    return allow;
+  }
+
+  /** The value of the header Content-Type. */
+  public String contentType() {
+    return status == Status.OK ? "text/html" : "text/plain";
+  }
+}

@@ -1,0 +1,37 @@
+package org.klatch.exchange.web;
+
+/** The status of a reply. */
+public enum Status {
+  /** The request was served. */
+  OK(200, "OK"),
+  /** The request breaks the rules of HTTP, or its cookie or form those of the workload. */
+  BAD_REQUEST(400, "Bad Request"),
+  /** There is no such target or directory. */
+  NOT_FOUND(404, "Not Found"),
+  /** The target has another method. */
+  METHOD_NOT_ALLOWED(405, "Method Not Allowed"),
+  /** The body has more bytes than the limit. */
+  CONTENT_TOO_LARGE(413, "Content Too Large"),
+  /** The head has more bytes or headers than the limit. */
+  HEAD_TOO_LARGE(431, "Request Header Fields Too Large"),
+  /** The method is unknown, or the body has a transfer coding. */
+  NOT_IMPLEMENTED(501, "Not Implemented");
+
+  private final int code;
+  private final String reason;
+
+  Status(int code, String reason) {
+    this.code = code;
+    this.reason = reason;
+  }
+
+  /** The three digits of the status line. */
+  public int code() {
+    return code;
+  }
+
+  /** The phrase of the status line. */
+  public String reason() {
+    return reason;
+  }
+}
