@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use klatch_compare::FloorProbe;
 use klatch_platforms::Processes;
-use klatch_record::FloorResult;
+use klatch_record::{FloorResult, WorkloadKind};
 use klatch_report::one_line;
 use klatch_runner::{Machine, VisitEvent};
 use klatch_study::{StopRule, Store, StudyEvent, load, run_study};
@@ -21,12 +21,16 @@ use crate::study::default_plan;
 
 /// Compare servers and crowd with the cost of the loopback itself
 ///
-/// Runs the study `floor` with server and crowd on one CPU each. Probes the loopback before each start. Appends the result to
+/// Runs the study `floor`, `floor-rr` or `floor-web` with server and crowd on one CPU each. The load generators wrk and redis-benchmark run
+/// beside the crowd where they are installed. Probes the loopback before each start. Appends the result to
 /// the history as one line of JSON.
 ///
 /// Exit status: 0 measured, 2 could not measure.
 #[derive(Args)]
 pub(crate) struct Floor {
+    /// Workload: chat, rr or web
+    #[arg(long, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
+    workload: WorkloadKind,
     /// Starts of each server; intervals need two
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     blocks: u32,
@@ -41,9 +45,9 @@ pub(crate) struct Floor {
     /// Folder for the records
     #[arg(long, default_value = "results", value_name = "DIR")]
     out: PathBuf,
-    /// File to append the result to
-    #[arg(long, default_value = "bench/history/floor.jsonl", value_name = "FILE")]
-    history: PathBuf,
+    /// File to append the result to [default: bench/history/floor.jsonl, floor-rr.jsonl or floor-web.jsonl]
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
     /// Print the result as one line of JSON
     #[arg(long)]
     json: bool,
@@ -51,7 +55,17 @@ pub(crate) struct Floor {
 
 impl Floor {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let mut plan = load("floor", &default_plan(self.platforms.request(), &self.out), self.seed)?;
+        let name = match self.workload {
+            WorkloadKind::Chat => "floor",
+            WorkloadKind::Rr => "floor-rr",
+            WorkloadKind::Web => "floor-web",
+            WorkloadKind::Files => {
+                anyhow::bail!("workload files has no server, so it has no floor of the loopback")
+            }
+        };
+        let history =
+            self.history.unwrap_or_else(|| PathBuf::from("bench/history").join(name).with_extension("jsonl"));
+        let mut plan = load(name, &default_plan(self.platforms.request(), &self.out), self.seed)?;
         if !self.only.is_empty() {
             plan.cells.retain(|cell| self.only.iter().any(|only| cell.id.contains(only.as_str())));
             anyhow::ensure!(
@@ -65,7 +79,7 @@ impl Floor {
         let all = Processes::default();
         let stopper = all.clone();
         crate::interrupt::on_interrupt(move || stopper.interrupt())?;
-        let mut probe = FloorProbe::new(Machine { processes: &all });
+        let mut probe = FloorProbe::new(Machine { processes: &all }).with_clients(&all);
         let done = run_study(&plan, &store, &mut probe, |event| match event {
             StudyEvent::VisitStarted { cell, block, .. } if !self.json => {
                 print_line(format_args!("{} (block {block})", cell.id))
@@ -81,7 +95,7 @@ impl Floor {
             return Ok(ExitCode::from(INTERRUPTED));
         }
         let result = probe.finish(&done?)?;
-        append(&result, &self.history)?;
+        append(&result, &history)?;
         if self.json {
             print_line(serde_json::to_string(&result)?);
         } else {
@@ -89,7 +103,7 @@ impl Floor {
             print_line(format_args!(
                 "\nrecords: {}\nhistory: {}",
                 store.folder().display(),
-                self.history.display()
+                history.display()
             ));
         }
         Ok(ExitCode::SUCCESS)

@@ -37,3 +37,31 @@ fn an_unknown_cell_is_refused() {
         (Some(2), "klatch: no cell has one of abacus in its name\n")
     );
 }
+
+#[test]
+fn the_floor_of_requests_has_other_projects_load_generators_beside_the_crowd() {
+    let folder = tempfile::tempdir().unwrap();
+    let history = folder.path().join("floor-rr.jsonl");
+    let mut command = klatch();
+    command.args(["floor", "--workload", "rr", "--blocks", "2", "--only", "native-epoll,redis"]);
+    command.arg("--out").arg(folder.path()).arg("--history").arg(&history);
+    let finished = Finished::run(&mut command);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(finished.out.contains("rr: the least, a call for the request"), "{finished:?}");
+    let result: FloorResult =
+        serde_json::from_str(std::fs::read_to_string(&history).unwrap().trim_end()).unwrap();
+    let row = |name: &str| {
+        result.rows.iter().find(|row| row.platform == name).unwrap_or_else(|| panic!("{finished:?}"))
+    };
+    assert!(result.exchange.unwrap().per_operation_us().0 > 0.1, "{result:?}");
+    let own = row("native-epoll");
+    // A request costs the server at least a receive and a send.
+    assert!(own.server_us.iter().all(|us| *us > 0.5) && own.to_peers.contains_key("redis"), "{own:?}");
+    // redis-tools, which the Debian package redis-server needs, contains it.
+    let client = row("redis under redis-benchmark");
+    assert!(client.crowd_us.iter().chain(&client.server_us).all(|us| *us > 0.5), "{client:?}");
+    let finished = Finished::run(klatch().arg("report").arg(&history).args(["--format", "json"]));
+    assert!(finished.status == Some(0) && finished.out.contains("rr-server-to-floor"), "{finished:?}");
+    let finished = Finished::run(klatch().args(["floor", "--workload", "files"]));
+    assert!(finished.status == Some(2) && finished.err.contains("no floor"), "{finished:?}");
+}

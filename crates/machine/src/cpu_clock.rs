@@ -20,6 +20,20 @@ pub fn cpu_time_ns(pid: u32) -> Result<u64> {
     read_clock(clock)
 }
 
+/// CPU time of the children of this process that have ended and were waited for, with their own such children, seconds.
+pub fn children_cpu_s() -> Option<f64> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call writes only `usage`, which is valid in any state: it consists of integers.
+    let usage = unsafe {
+        if libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) != 0 {
+            return None;
+        }
+        usage.assume_init()
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    Some(seconds(usage.ru_utime) + seconds(usage.ru_stime))
+}
+
 fn read_clock(clock: libc::clockid_t) -> Result<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` lives until the call returns, which writes to nothing else.
@@ -32,6 +46,16 @@ fn read_clock(clock: libc::clockid_t) -> Result<u64> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+
+    #[test]
+    fn a_child_that_was_waited_for_adds_its_time() {
+        let before = children_cpu_s().unwrap();
+        let loops = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        let status = std::process::Command::new("sh").args(["-c", loops]).status().unwrap();
+        assert!(status.success());
+        let used = children_cpu_s().unwrap() - before;
+        assert!((0.005..60.0).contains(&used), "{used}");
+    }
 
     /// Uses `seconds` of CPU time, measured by the calling thread's own clock.
     pub(crate) fn burn(seconds: f64) {

@@ -10,7 +10,7 @@ mod machine_time;
 mod process_tree;
 mod snapshot;
 
-pub use cpu_clock::cpu_time_ns;
+pub use cpu_clock::{children_cpu_s, cpu_time_ns};
 pub use cpu_frequency::CpuFrequency;
 pub use environment::{boot_id, environment, host_name};
 pub use jvm_counters::{JvmCounters, counter_file, counter_offset};

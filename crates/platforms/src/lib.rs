@@ -30,7 +30,7 @@ pub use launch::{Launch, process_knobs};
 pub use needs::Needs;
 pub use own_programs::{OwnError, klatch_jar, klatch_program};
 pub use process::{Line, Process, ProcessError, Processes};
-pub use program::InstalledProgram;
+pub use program::{InstalledProgram, installed_program};
 pub use reader::ReaderProgram;
 pub use resolve::{
     PlatformError, PlatformListing, PlatformRequest, ResolvedPlatform, crowd_knobs, list, resolve,

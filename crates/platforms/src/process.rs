@@ -192,7 +192,7 @@ impl Process {
     }
 
     /// Waits briefly for the exit status and the end of standard error. Its output is closed, so it exits soon.
-    pub(crate) fn wait_for_exit(&mut self) -> Option<ExitStatus> {
+    pub fn wait_for_exit(&mut self) -> Option<ExitStatus> {
         let status = self.exits_within(STOP_TIMEOUT);
         // A child that it left behind may keep standard error open.
         let _ = self.errors_read.recv_timeout(STOP_TIMEOUT);

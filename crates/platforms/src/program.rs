@@ -42,12 +42,15 @@ pub enum ProgramError {
     },
 }
 
+/// The path of a program in the search path or the sbin folders.
+pub fn installed_program(name: &str) -> Option<PathBuf> {
+    search_folders().into_iter().map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
 /// Finds a program and runs it to get its version.
 pub(crate) fn find_program(needs: &NeedsProgram) -> Result<InstalledProgram, ProgramError> {
     let (name, install) = (needs.name.clone(), needs.install.clone());
-    let Some(path) =
-        search_folders().into_iter().map(|folder| folder.join(&name)).find(|path| path.is_file())
-    else {
+    let Some(path) = installed_program(&name) else {
         return Err(ProgramError::Missing { name, install });
     };
     let no_version = |reason: String| ProgramError::NoVersion { name, path: path.clone(), reason, install };

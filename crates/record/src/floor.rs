@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Build, Class, RatioEstimate};
+use crate::{Build, Class, RatioEstimate, WorkloadKind};
 
 /// The schema name that every line carries in [`FloorResult::schema`].
 pub const FLOOR_SCHEMA_NAME: &str = "klatch-floor/1";
@@ -24,8 +24,14 @@ pub struct FloorResult {
     pub cpu_model: Option<String>,
     /// CPUs of the machine.
     pub cpus: u32,
-    /// Users of a room.
+    /// The workload of all rows: `chat`, `rr` or `web`.
+    #[serde(default, skip_serializing_if = "WorkloadKind::is_chat")]
+    pub workload: WorkloadKind,
+    /// Users of a room; 0 for other workloads than chat.
     pub users: u32,
+    /// What the loopback took for a request and its reply: medians of the probes; `None` for chat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<ExchangeCost>,
     /// What the loopback took: medians of the probes before each start of a server.
     pub floor: LoopbackCost,
     /// Every server, under every pacing.
@@ -68,11 +74,11 @@ pub struct FloorRow {
     pub platform: String,
     /// The platform's class; `null` for the crowd.
     pub class: Option<Class>,
-    /// The pacing: `turns` or `rounds`.
+    /// The pacing: `turns` or `rounds`; of other workloads their name.
     pub pacing: String,
-    /// CPU time of the server per message, µs, by block.
+    /// CPU time of the server per message, or per operation of other workloads than chat, µs, by block.
     pub server_us: Vec<f64>,
-    /// CPU time of the crowd per message, µs, by block.
+    /// CPU time of the crowd per message or operation, µs, by block.
     pub crowd_us: Vec<f64>,
     /// The server's over the floor's part of the server.
     pub server_to_floor: Option<RatioEstimate>,
@@ -80,6 +86,42 @@ pub struct FloorRow {
     pub crowd_to_floor: Option<RatioEstimate>,
     /// The server's over that of each server of another project.
     pub to_peers: BTreeMap<String, RatioEstimate>,
+}
+
+/// CPU time of the calls of one request and its reply over loopback, µs, each on the CPU of its side.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExchangeCost {
+    /// Connections that take turns.
+    pub connections: u32,
+    /// Bytes of a request.
+    pub request_bytes: u32,
+    /// Bytes of a reply.
+    pub reply_bytes: u32,
+    /// The crowd sends a request.
+    pub request_send_us: f64,
+    /// The server receives it.
+    pub request_receive_us: f64,
+    /// The server sends the reply.
+    pub reply_send_us: f64,
+    /// The crowd receives it.
+    pub reply_receive_us: f64,
+}
+
+impl ExchangeCost {
+    /// The least that an operation costs server and crowd, µs.
+    pub fn per_operation_us(&self) -> (f64, f64) {
+        (self.request_receive_us + self.reply_send_us, self.request_send_us + self.reply_receive_us)
+    }
+}
+
+impl FloorResult {
+    /// The least that a message or operation of these rows costs server and crowd, µs.
+    pub fn least_us(&self, pacing: &str) -> (f64, f64) {
+        match &self.exchange {
+            Some(exchange) => exchange.per_operation_us(),
+            None => self.floor.per_message_us(self.users, pacing == "rounds"),
+        }
+    }
 }
 
 impl LoopbackCost {

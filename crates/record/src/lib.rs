@@ -45,7 +45,7 @@ pub use duet::{
 };
 pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
-pub use floor::{FLOOR_SCHEMA_NAME, FloorResult, FloorRow, LoopbackCost};
+pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorResult, FloorRow, LoopbackCost};
 pub use latency::{Latency, LatencyError};
 pub use merge::{MergeError, merge, merge_files};
 pub use metric::{METRICS, Metric};

@@ -24,16 +24,33 @@ pub fn floor(result: &FloorResult) -> String {
         three_digits(cost.batch_send_us),
         three_digits(cost.batch_receive_us),
     );
-    for (pacing, together) in [("turns", false), ("rounds", true)] {
+    if let Some(exchange) = &result.exchange {
+        let _ = writeln!(
+            text,
+            "{} connections: a request of {} bytes {} + {} (send + receive); a reply of {} bytes {} + {}",
+            exchange.connections,
+            exchange.request_bytes,
+            three_digits(exchange.request_send_us),
+            three_digits(exchange.request_receive_us),
+            exchange.reply_bytes,
+            three_digits(exchange.reply_send_us),
+            three_digits(exchange.reply_receive_us)
+        );
+    }
+    for pacing in ["turns", "rounds", "rr", "web"] {
         let rows: Vec<&FloorRow> = result.rows.iter().filter(|row| row.pacing == pacing).collect();
         if rows.is_empty() {
             continue;
         }
-        let (server_us, crowd_us) = cost.per_message_us(result.users, together);
-        let how = if together { "a round of deliveries in a call" } else { "a call for each delivery" };
+        let (server_us, crowd_us) = result.least_us(pacing);
+        let (how, unit) = match pacing {
+            "turns" => ("a call for each delivery", "message"),
+            "rounds" => ("a round of deliveries in a call", "message"),
+            _ => ("a call for the request and one for the reply on each side", "request"),
+        };
         let _ = writeln!(
             text,
-            "\n{pacing}: the least, {how}: server {}, crowd {} µs a message\n{}",
+            "\n{pacing}: the least, {how}: server {}, crowd {} µs a {unit}\n{}",
             three_digits(server_us),
             three_digits(crowd_us),
             table(&rows)

@@ -10,7 +10,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Barrier;
 use std::thread;
 
-use klatch_record::LoopbackCost;
+use klatch_record::{ExchangeCost, LoopbackCost};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -57,9 +57,11 @@ pub(crate) fn probe() -> io::Result<LoopbackCost> {
         Step { senders, receivers }
     };
     let all_send = |_| Step { senders: all().collect(), receivers: all().collect() };
-    let (server, crowd) = calls(&(0..USERS).map(one_sender).collect::<Vec<_>>(), DELIVERED_BYTES)?;
-    let (batch_server, batch_crowd) =
-        calls(&(0..ROUNDS).map(all_send).collect::<Vec<_>>(), BATCH_LINES * DELIVERED_BYTES)?;
+    let turns: Vec<Step> = (0..USERS).map(one_sender).collect();
+    let rounds: Vec<Step> = (0..ROUNDS).map(all_send).collect();
+    let connections = ROOMS * USERS;
+    let (server, crowd) = calls(&turns, connections, SENT_BYTES, DELIVERED_BYTES)?;
+    let (batch_server, batch_crowd) = calls(&rounds, connections, SENT_BYTES, BATCH_LINES * DELIVERED_BYTES)?;
     Ok(LoopbackCost {
         null_call_us: null_us(),
         line_send_us: crowd.message_us,
@@ -74,11 +76,41 @@ pub(crate) fn probe() -> io::Result<LoopbackCost> {
     })
 }
 
-/// The cost per call of server and crowd, over new connections.
-fn calls(steps: &[Step], delivered_bytes: usize) -> io::Result<(Calls, Calls)> {
+/// Measures requests and replies of these sizes: all connections send a request, and then all get their reply. It takes about as long
+/// as [`probe`].
+///
+/// # Errors
+/// One of the two CPUs is not available to this process, or a connection failed.
+pub(crate) fn probe_exchange(
+    connections: u32,
+    request_bytes: u32,
+    reply_bytes: u32,
+) -> io::Result<ExchangeCost> {
+    let count = connections as usize;
+    let all_send = |_| Step { senders: (0..count).collect(), receivers: (0..count).collect() };
+    let steps: Vec<Step> = (0..ROUNDS).map(all_send).collect();
+    let (server, crowd) = calls(&steps, count, request_bytes as usize, reply_bytes as usize)?;
+    Ok(ExchangeCost {
+        connections,
+        request_bytes,
+        reply_bytes,
+        request_send_us: crowd.message_us,
+        request_receive_us: server.message_us,
+        reply_send_us: server.delivery_us,
+        reply_receive_us: crowd.delivery_us,
+    })
+}
+
+/// The cost per call of server and crowd, over so many new connections.
+fn calls(
+    steps: &[Step],
+    connections: usize,
+    sent_bytes: usize,
+    delivered_bytes: usize,
+) -> io::Result<(Calls, Calls)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let (mut server, mut crowd) = (Vec::new(), Vec::new());
-    for _ in 0..ROOMS * USERS {
+    for _ in 0..connections {
         let one = TcpStream::connect(listener.local_addr()?)?;
         let (other, _) = listener.accept()?;
         one.set_nodelay(true)?;
@@ -89,12 +121,12 @@ fn calls(steps: &[Step], delivered_bytes: usize) -> io::Result<(Calls, Calls)> {
     let turn = &Barrier::new(2);
     thread::scope(|scope| {
         let server = scope.spawn(|| {
-            let (mut message, delivery) = (vec![0; SENT_BYTES], vec![b'x'; delivered_bytes]);
+            let (mut message, delivery) = (vec![0; sent_bytes], vec![b'x'; delivered_bytes]);
             let receive = |place: usize| (&server[place]).read_exact(&mut message);
             cheapest(steps, turn, SERVER_CPU, true, receive, |place| (&server[place]).write_all(&delivery))
         });
         let crowd = scope.spawn(|| {
-            let (message, mut delivery) = (vec![b'x'; SENT_BYTES], vec![0; delivered_bytes]);
+            let (message, mut delivery) = (vec![b'x'; sent_bytes], vec![0; delivered_bytes]);
             let send = |place: usize| (&crowd[place]).write_all(&message);
             cheapest(steps, turn, CROWD_CPU, false, send, |place| (&crowd[place]).read_exact(&mut delivery))
         });
@@ -193,6 +225,15 @@ fn cpu_ns() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_larger_reply_costs_more() {
+        let small = probe_exchange(8, 4, 4).unwrap();
+        let large = probe_exchange(8, 4, 60_000).unwrap();
+        assert!(small.request_send_us > 0.01 && small.reply_receive_us > 0.01, "{small:?}");
+        assert!(large.reply_send_us > small.reply_send_us, "{small:?} {large:?}");
+        assert!(large.per_operation_us().1 > small.per_operation_us().1, "{small:?} {large:?}");
+    }
 
     #[test]
     fn calls_have_a_cost_and_a_batch_of_nineteen_costs_less_than_nineteen_calls() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::{FloorRow, LoopbackCost, RatioEstimate};
+use klatch_record::{ExchangeCost, FloorRow, LoopbackCost, RatioEstimate};
 use klatch_stats::{Design, median, ratio_of_geometric_means};
 
 use super::Sample;
@@ -74,6 +74,20 @@ pub(super) fn median_cost(probes: &[LoopbackCost]) -> LoopbackCost {
         batch_send_us: median_over(|cost| cost.batch_send_us),
         batch_receive_us: median_over(|cost| cost.batch_receive_us),
     }
+}
+
+/// The median cost of each call over all probes; `None` without one.
+pub(super) fn median_exchange(probes: &[ExchangeCost]) -> Option<ExchangeCost> {
+    let median_over = |value: fn(&ExchangeCost) -> f64| {
+        median(&probes.iter().map(value).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    Some(ExchangeCost {
+        request_send_us: median_over(|cost| cost.request_send_us),
+        request_receive_us: median_over(|cost| cost.request_receive_us),
+        reply_send_us: median_over(|cost| cost.reply_send_us),
+        reply_receive_us: median_over(|cost| cost.reply_receive_us),
+        ..*probes.first()?
+    })
 }
 
 #[cfg(test)]

@@ -11,12 +11,12 @@ pub(super) const CHECKS: [SiteCheck; 4] = [
     ("requests: pipeline", "requests that arrive together are answered in their order", pipeline),
     (
         "requests: malformed",
-        "a head that is no HTTP has a status from 400 to 499, or the connection closes",
+        "a head that is no HTTP has a status from 400 to 599, or the connection closes",
         malformed,
     ),
     (
         "requests: long head",
-        "a head of 256 KiB has a status from 400 to 499, or the connection closes; others are served",
+        "a head of 256 KiB has a status from 400 to 599, or the connection closes; others are served",
         long_head,
     ),
 ];
@@ -65,7 +65,7 @@ fn long_head(site: &Site) -> Checked {
 /// What a refusal was: a status, or a connection that closed.
 fn refused(connection: &mut super::client::Connection<'_>) -> Checked {
     match connection.reply() {
-        Ok(reply) if (400..500).contains(&reply.status) => Ok(format!("status {}", reply.status)),
+        Ok(reply) if (400..600).contains(&reply.status) => Ok(format!("status {}", reply.status)),
         Ok(reply) => wrong(format!("status {}", reply.status)),
         // Closed without a reply.
         Err(_) => connection.expect_close().map(|()| "closed".to_owned()),

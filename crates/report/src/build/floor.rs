@@ -74,7 +74,7 @@ pub fn floor_history(path: &Path, sessions: &[FloorResult]) -> Report {
         cells: Vec::new(),
         axes: Vec::new(),
         ratios: Vec::new(),
-        sections: ["turns", "rounds"].iter().filter_map(|pacing| section(pacing, sessions)).collect(),
+        sections: PACINGS.iter().filter_map(|pacing| section(pacing, sessions)).collect(),
         rules: vec![
             "Every server is started as often as the session has blocks, in random order, server and crowd on a CPU of \
              their own, with a probe of the loopback before each start; ratios are of geometric means, paired by block, \
@@ -86,7 +86,12 @@ pub fn floor_history(path: &Path, sessions: &[FloorResult]) -> Report {
         facts: facts(shown),
         commands: vec![Command {
             what: "another session, which is added to the history".to_owned(),
-            line: format!("klatch floor --blocks {} --history {}", starts.max(STARTS_MIN), path.display()),
+            line: format!(
+                "klatch floor --workload {} --blocks {} --history {}",
+                last.map_or_else(Default::default, |last| last.workload),
+                starts.max(STARTS_MIN),
+                path.display()
+            ),
         }],
         instruments: Vec::new(),
         footnotes: Vec::new(),
@@ -96,6 +101,9 @@ pub fn floor_history(path: &Path, sessions: &[FloorResult]) -> Report {
         ended_at: last.map(|last| last.started_at.clone()),
     }
 }
+
+/// The groups of rows, in order: the pacings of chat, and other workloads.
+const PACINGS: [&str; 4] = ["turns", "rounds", "rr", "web"];
 
 /// The ratio to the cheapest server of another project; `None` for those servers themselves.
 fn best_peer(row: &FloorRow) -> Option<(RatioEstimate, String)> {
@@ -124,7 +132,7 @@ fn answer(sessions: &[FloorResult]) -> String {
             times(&ratio)
         ))
     };
-    let parts: Vec<String> = ["turns", "rounds"].iter().filter_map(|pacing| best(pacing)).collect();
+    let parts: Vec<String> = PACINGS.iter().filter_map(|pacing| best(pacing)).collect();
     if parts.is_empty() { "No answer: nothing was started twice.".to_owned() } else { parts.join(" ") }
 }
 
@@ -141,14 +149,16 @@ fn section(pacing: &str, sessions: &[FloorResult]) -> Option<Section> {
         charts.extend(CHARTS.iter().filter_map(|about| lines(about, sessions, pacing)));
     }
     charts.iter_mut().for_each(|chart| chart.id = format!("{pacing}-{}", chart.id));
-    let (server_us, crowd_us) = last.floor.per_message_us(last.users, pacing == "rounds");
+    let (server_us, crowd_us) = last.least_us(pacing);
+    let of = match &last.exchange {
+        Some(exchange) => format!("a request and its reply on {} connections", exchange.connections),
+        None => format!("a message in rooms of {}", last.users),
+    };
     (!charts.is_empty()).then(|| Section {
         id: pacing.to_owned(),
         title: format!("Under {pacing}"),
         lead: Some(format!(
-            "The loopback's part of a message in rooms of {}, in the last session: {} µs for the server, {} µs for the \
-             crowd.",
-            last.users,
+            "The loopback's part of {of}, in the last session: {} µs for the server, {} µs for the crowd.",
             three_digits(server_us),
             three_digits(crowd_us)
         )),
@@ -276,6 +286,8 @@ mod tests {
 
     fn session(day: u32, to_floor: f64) -> FloorResult {
         FloorResult {
+            workload: klatch_record::WorkloadKind::Chat,
+            exchange: None,
             schema: FLOOR_SCHEMA_NAME.into(),
             started_at: format!("2026-11-{day}T10:00:00Z"),
             klatch: Build { version: "0.1.0".into(), commit: Some(format!("c{day}")) },

@@ -1,0 +1,163 @@
+//! Load generators of other projects, against a server that Klatch's crowd measures too: `wrk` and `redis-benchmark`.
+
+use std::time::{Duration, Instant};
+
+use klatch_machine::{Snapshot, children_cpu_s};
+use klatch_platforms::{Line, PlatformError, Processes, ResolvedKnobs, Server, installed_program};
+use klatch_record::{ExchangeCost, Workload, WorkloadKind};
+use klatch_runner::{Plan, RunError, resolve_platform};
+
+use super::Sample;
+
+/// Longest time for a client to end after its duration.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A file of the mean size, about.
+const MEAN_FILE: &str = "/file_set/dir00000/class2_0";
+
+/// A load generator that is known.
+struct Client {
+    program: &'static str,
+    /// The platform that it runs against.
+    platform: &'static str,
+    workload: WorkloadKind,
+    /// Its arguments, given host, port, connections and seconds.
+    arguments: fn(&str, u16, u32, f64) -> Vec<String>,
+    /// Finds the number of requests in a line of its output.
+    requests: fn(&str) -> Option<f64>,
+}
+
+const CLIENTS: [Client; 3] = [
+    Client {
+        program: "wrk",
+        platform: "nginx",
+        workload: WorkloadKind::Rr,
+        arguments: |host, port, connections, seconds| {
+            wrk(host, port, connections, seconds, "/echo?payload=abcd")
+        },
+        requests: wrk_requests,
+    },
+    Client {
+        program: "wrk",
+        platform: "nginx",
+        workload: WorkloadKind::Web,
+        arguments: |host, port, connections, seconds| wrk(host, port, connections, seconds, MEAN_FILE),
+        requests: wrk_requests,
+    },
+    Client {
+        program: "redis-benchmark",
+        platform: "redis",
+        workload: WorkloadKind::Rr,
+        arguments: redis_benchmark,
+        requests: redis_requests,
+    },
+];
+
+/// Requests of a call of redis-benchmark, which takes no duration.
+const REDIS_REQUESTS: u32 = 400_000;
+
+fn wrk(host: &str, port: u16, connections: u32, seconds: f64, path: &str) -> Vec<String> {
+    let seconds = seconds.ceil();
+    [
+        "-t1".to_owned(),
+        format!("-c{connections}"),
+        format!("-d{seconds}s"),
+        format!("http://{host}:{port}{path}"),
+    ]
+    .into()
+}
+
+/// From `  517587 requests in 4.00s, 615.30MB read`.
+fn wrk_requests(line: &str) -> Option<f64> {
+    line.split_once(" requests in ")?.0.trim().parse().ok()
+}
+
+fn redis_benchmark(host: &str, port: u16, connections: u32, _: f64) -> Vec<String> {
+    let (port, connections, requests) =
+        (port.to_string(), connections.to_string(), REDIS_REQUESTS.to_string());
+    ["-h", host, "-p", &port, "-c", &connections, "-n", &requests, "-q", "ECHO", "abcd"]
+        .map(str::to_owned)
+        .into()
+}
+
+/// From `ECHO abcd: 120000.00 requests per second, p50=0.2 msec`: the number is that of the call.
+fn redis_requests(line: &str) -> Option<f64> {
+    line.contains("requests per second").then_some(f64::from(REDIS_REQUESTS))
+}
+
+/// Runs the clients that belong to the platform and the workload of this plan and are installed. Server and client are on the CPUs
+/// that the plan gives to server and crowd.
+///
+/// # Errors
+/// The server or a client cannot be started.
+pub(super) fn run_beside(
+    plan: &Plan,
+    processes: &Processes,
+    exchange: &ExchangeCost,
+) -> Result<Vec<Sample>, RunError> {
+    let mut samples = Vec::new();
+    for client in &CLIENTS {
+        let belongs =
+            client.workload == plan.workload.kind() && plan.platform.name.as_deref() == Some(client.platform);
+        if belongs && installed_program(client.program).is_some() {
+            samples.extend(run(client, plan, processes, exchange)?);
+        }
+    }
+    Ok(samples)
+}
+
+/// One run; `None` if the client did not report its requests or its CPU time is unknown.
+fn run(
+    client: &Client,
+    plan: &Plan,
+    processes: &Processes,
+    exchange: &ExchangeCost,
+) -> Result<Option<Sample>, RunError> {
+    let Some(platform) = resolve_platform(plan)? else { return Ok(None) };
+    let server = Server::start(&platform, plan.listen, processes, plan.ready_timeout)?;
+    let (connections, seconds) = match &plan.workload {
+        Workload::Rr(rr) => (rr.connections, rr.duration_s),
+        Workload::Web(web) => (web.lines, web.duration_s),
+        Workload::Chat(_) | Workload::Files(_) => return Ok(None),
+    };
+    let (host, port) = (server.address.ip().to_string(), server.address.port());
+    let mut command = vec![client.program.to_owned()];
+    command.extend((client.arguments)(&host, port, connections, seconds));
+    let knobs = ResolvedKnobs::for_native_crowd(&plan.crowd_settings).map_err(PlatformError::from)?;
+    let (server_before, clients_before) = (Snapshot::take(server.pid).ok(), children_cpu_s());
+    let mut process = processes.start(&command, &knobs.launch)?;
+    let deadline = Instant::now() + Duration::from_secs_f64(seconds) + PATIENCE;
+    let mut requests = None;
+    while let Line::Text(line) = process.line(deadline) {
+        requests = requests.or((client.requests)(&line));
+    }
+    let server_after = Snapshot::take(server.pid).ok();
+    process.wait_for_exit();
+    let server_s = server_before.zip(server_after).map(|(before, after)| after.since(&before, 0).cpu_s);
+    // The client was waited for, and the server still runs, so what was added is the client's.
+    let client_s = clients_before.zip(children_cpu_s()).map(|(before, after)| after - before);
+    let (Some(server_s), Some(client_s), Some(requests)) = (server_s, client_s, requests) else {
+        return Ok(None);
+    };
+    Ok(Some(Sample {
+        platform: format!("{} under {}", platform.name, client.program),
+        class: None,
+        peer: true,
+        pacing: plan.workload.kind().name(),
+        server_us: server_s * 1e6 / requests,
+        crowd_us: client_s * 1e6 / requests,
+        floor_us: exchange.per_operation_us(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_requests_is_found_in_what_clients_print() {
+        assert_eq!(wrk_requests("  517587 requests in 4.00s, 615.30MB read"), Some(517_587.0));
+        assert_eq!(wrk_requests("Requests/sec: 129000.1"), None);
+        assert_eq!(redis_requests("ECHO abcd: 120000.00 requests per second, p50=0.2 msec"), Some(400_000.0));
+        assert_eq!(redis_requests("ECHO abcd: rps=0.0"), None);
+    }
+}
