@@ -151,9 +151,9 @@ impl Line {
     fn wrong_post_cookie(&self, head: &ResponseHead<'_>) -> Option<ReplyFault> {
         let Operation::Post { sequence, .. } = self.step.operation else { return None };
         let expected = format!("my_cookie={}", u64::from(sequence) + u64::from(FIRST_USER));
-        let found = head.set_cookie("my_cookie");
-        let is_right =
-            found.is_some_and(|found| found.split(|byte| *byte == b';').next() == Some(expected.as_bytes()));
+        let cookie = head.set_cookie("my_cookie");
+        let is_right = cookie
+            .is_some_and(|cookie| cookie.split(|byte| *byte == b';').next() == Some(expected.as_bytes()));
         (!is_right).then(|| wrong(format!("the cookie of the POST is not {expected}")))
     }
 
@@ -190,9 +190,9 @@ fn wrong(detail: String) -> ReplyFault {
 }
 
 fn wrong_cookie(head: &ResponseHead<'_>, choice: &AdChoice) -> Option<ReplyFault> {
-    let found = head.set_cookie("found_cookie").and_then(AdChoice::parse_cookie);
-    let shown = || found.as_ref().map_or("no cookie".to_owned(), |found| format!("{found:?}"));
-    (found.as_ref() != Some(choice)).then(|| wrong(format!("wrong ad: {} instead of {choice:?}", shown())))
+    let actual = head.set_cookie("found_cookie").and_then(AdChoice::parse_cookie);
+    let shown = || actual.as_ref().map_or("no cookie".to_owned(), |actual| format!("{actual:?}"));
+    (actual.as_ref() != Some(choice)).then(|| wrong(format!("wrong ad: {} instead of {choice:?}", shown())))
 }
 
 /// A wrong body, named by what is wrong with it.

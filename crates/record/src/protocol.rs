@@ -68,7 +68,7 @@ impl std::str::FromStr for ProtocolName {
 
     fn from_str(text: &str) -> Result<ProtocolName, String> {
         let known = ProtocolName::ALL.map(ProtocolName::name);
-        let found = ProtocolName::ALL.into_iter().find(|protocol| protocol.name() == text);
-        found.ok_or_else(|| format!("protocol must be one of {}, got {text}", known.join(", ")))
+        let protocol = ProtocolName::ALL.into_iter().find(|protocol| protocol.name() == text);
+        protocol.ok_or_else(|| format!("protocol must be one of {}, got {text}", known.join(", ")))
     }
 }

@@ -48,8 +48,8 @@ impl FromStr for Model {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Model, String> {
-        let found = Model::ALL.into_iter().find(|model| model.name() == name);
-        found.ok_or_else(|| {
+        let model = Model::ALL.into_iter().find(|model| model.name() == name);
+        model.ok_or_else(|| {
             format!("model must be one of {}, got {name}", Model::ALL.map(Model::name).join(", "))
         })
     }
@@ -91,8 +91,8 @@ impl FromStr for Workload {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Workload, String> {
-        let found = Workload::ALL.into_iter().find(|workload| workload.name() == name);
-        found.ok_or_else(|| {
+        let workload = Workload::ALL.into_iter().find(|workload| workload.name() == name);
+        workload.ok_or_else(|| {
             format!("workload must be one of {}, got {name}", Workload::ALL.map(Workload::name).join(", "))
         })
     }

@@ -27,7 +27,7 @@ pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) keep_alive: bool,
     /// The value of the cookie `found_cookie`, if it has one.
-    pub(super) found_cookie: Option<Vec<u8>>,
+    pub(super) ad_cookie: Option<Vec<u8>>,
     pub(super) body: Vec<u8>,
 }
 
@@ -112,9 +112,9 @@ impl Connection<'_> {
         let chosen = match step.operation {
             Operation::Ad { user, last_ad } => {
                 let expected = self.site.ads.choose(user, last_ad);
-                let got = reply.found_cookie.as_deref().and_then(AdChoice::parse_cookie);
+                let got = reply.ad_cookie.as_deref().and_then(AdChoice::parse_cookie);
                 if got != Some(expected) {
-                    let cookie = reply.found_cookie.as_deref().map(String::from_utf8_lossy);
+                    let cookie = reply.ad_cookie.as_deref().map(String::from_utf8_lossy);
                     return wrong(format!("cookie {cookie:?} instead of ad {:?}", expected.ad));
                 }
                 expected.ad
@@ -158,9 +158,9 @@ fn parse_head(input: &[u8]) -> Checked<Option<(Reply, BodyReader, usize)>> {
         Err(error) => wrong(format!("the answer is no HTTP: {error}")),
         Ok(Parsed::Partial) => Ok(None),
         Ok(Parsed::Complete { head, bytes }) => {
-            let found_cookie = head.set_cookie("found_cookie").map(<[u8]>::to_vec);
+            let ad_cookie = head.set_cookie("found_cookie").map(<[u8]>::to_vec);
             let (status, keep_alive) = (head.status, head.keep_alive);
-            let reply = Reply { status, keep_alive, found_cookie, body: Vec::new() };
+            let reply = Reply { status, keep_alive, ad_cookie, body: Vec::new() };
             Ok(Some((reply, BodyReader::new(head.body), bytes)))
         }
     }

@@ -67,8 +67,8 @@ impl std::str::FromStr for ReadModel {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ReadModel, String> {
-        let found = ReadModel::ALL.into_iter().find(|model| model.name() == text);
-        found.ok_or_else(|| format!("model must be pread, mmap or uring, got {text}"))
+        let model = ReadModel::ALL.into_iter().find(|model| model.name() == text);
+        model.ok_or_else(|| format!("model must be pread, mmap or uring, got {text}"))
     }
 }
 

@@ -40,10 +40,10 @@ fn each_section_of_classes_1_and_2_has_one_whole_tag() {
         let content = content.file(file(199, class, 8));
         let bytes = bytes(&content);
         let stored = tag(ad_file(content.stored_ad));
-        let found = occurrences(&bytes, &stored);
-        assert_eq!(found.len(), sections, "class {class}");
+        let places = occurrences(&bytes, &stored);
+        assert_eq!(places.len(), sections, "class {class}");
         let offsets: Vec<_> = (0..).map_while(|number| content.tag_offset(number)).collect();
-        assert_eq!(found, offsets);
+        assert_eq!(places, offsets);
         assert_eq!(occurrences(&bytes, b"<").len(), 3 * sections, "there is no other markup");
     }
 }
@@ -108,11 +108,11 @@ fn another_file_differs_in_its_path() {
     let content = Content::new(7);
     let expected = content.file(file(5, 2, 3));
     for other in [file(6, 2, 3), file(5, 1, 3), file(5, 2, 4)] {
-        let found = bytes(&content.file(other));
-        let difference = expected.verify(0, &found).unwrap_err();
+        let places = bytes(&content.file(other));
+        let difference = expected.verify(0, &places).unwrap_err();
         assert_eq!(difference.kind, DifferenceKind::Identity);
         // Without its first line too, if the rest is long enough to compare.
-        let rest = &found[IDENTITY_BYTES..];
+        let rest = &places[IDENTITY_BYTES..];
         assert!(expected.verify(IDENTITY_BYTES, rest).unwrap_err().offset < IDENTITY_BYTES + 99);
     }
     let other_seed = bytes(&Content::new(8).file(file(5, 2, 3)));

@@ -65,8 +65,8 @@ fn lost_and_unconfirmed_posts_are_found() {
 fn doubled_records_are_found() {
     let mut twice = entries();
     twice.push(entry(2, 2));
-    let found = check_post_log(&log(&twice), &entries());
-    assert_eq!(found, [Finding::Doubled { entry: entry(2, 2), times: 2 }]);
+    let findings = check_post_log(&log(&twice), &entries());
+    assert_eq!(findings, [Finding::Doubled { entry: entry(2, 2), times: 2 }]);
 }
 
 #[test]
@@ -74,14 +74,14 @@ fn a_record_of_another_file_is_found() {
     let other = FileId::new(77, 2, 2).unwrap();
     let mut logged = entries();
     logged[3].file = other;
-    let found = check_post_log(&log(&logged), &entries());
-    assert_eq!(found, [Finding::WrongFile { expected: entries()[3], found: other }]);
+    let findings = check_post_log(&log(&logged), &entries());
+    assert_eq!(findings, [Finding::WrongFile { expected: entries()[3], found: other }]);
     assert!(
-        found[0]
+        findings[0]
             .to_string()
             .ends_with("/file_set/dir00000/class2_3, and its record names /file_set/dir00077/class2_2"),
         "{}",
-        found[0]
+        findings[0]
     );
 }
 
@@ -109,8 +109,8 @@ fn a_torn_record_is_found_and_hides_no_other() {
     let mut mixed = log(&confirmed);
     let (from, to) = (record(3), record(4) + 60);
     mixed.copy_within(from..from + 60, to);
-    let found = check_post_log(&mixed, &confirmed);
-    assert_eq!(found, [Finding::Torn { record: 4 }, Finding::Lost(confirmed[3])]);
+    let findings = check_post_log(&mixed, &confirmed);
+    assert_eq!(findings, [Finding::Torn { record: 4 }, Finding::Lost(confirmed[3])]);
 }
 
 #[test]
@@ -136,11 +136,11 @@ fn wrong_numbers_are_found() {
         [Finding::WrongCount { stated: Some(21), records: 20 }]
     );
     wrong_count[9] = b'x';
-    let found = check_post_log(&wrong_count, &confirmed);
-    assert_eq!(found, [Finding::WrongCount { stated: None, records: 20 }]);
+    let findings = check_post_log(&wrong_count, &confirmed);
+    assert_eq!(findings, [Finding::WrongCount { stated: None, records: 20 }]);
     let mut wrong_number = log(&confirmed);
     wrong_number[record(2) + 9] = b'3';
-    let found = check_post_log(&wrong_number, &confirmed);
-    assert_eq!(found, [Finding::Misnumbered { record: 2, stated: 3 }]);
+    let findings = check_post_log(&wrong_number, &confirmed);
+    assert_eq!(findings, [Finding::Misnumbered { record: 2, stated: 3 }]);
     assert_eq!(check_post_log(b"", &[]), [Finding::WrongCount { stated: None, records: 0 }]);
 }

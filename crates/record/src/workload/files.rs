@@ -63,8 +63,8 @@ impl std::str::FromStr for ReadOrder {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ReadOrder, String> {
-        let found = ReadOrder::ALL.into_iter().find(|order| order.name() == text);
-        found.ok_or_else(|| format!("order must be random or sequential, got {text}"))
+        let order = ReadOrder::ALL.into_iter().find(|order| order.name() == text);
+        order.ok_or_else(|| format!("order must be random or sequential, got {text}"))
     }
 }
 
