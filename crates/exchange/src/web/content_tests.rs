@@ -108,11 +108,11 @@ fn another_file_differs_in_its_path() {
     let content = Content::new(7);
     let expected = content.file(file(5, 2, 3));
     for other in [file(6, 2, 3), file(5, 1, 3), file(5, 2, 4)] {
-        let places = bytes(&content.file(other));
-        let difference = expected.verify(0, &places).unwrap_err();
+        let contents = bytes(&content.file(other));
+        let difference = expected.verify(0, &contents).unwrap_err();
         assert_eq!(difference.kind, DifferenceKind::Identity);
         // Without its first line too, if the rest is long enough to compare.
-        let rest = &places[IDENTITY_BYTES..];
+        let rest = &contents[IDENTITY_BYTES..];
         assert!(expected.verify(IDENTITY_BYTES, rest).unwrap_err().offset < IDENTITY_BYTES + 99);
     }
     let other_seed = bytes(&Content::new(8).file(file(5, 2, 3)));
