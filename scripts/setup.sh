@@ -64,6 +64,8 @@ if [ "$purpose" = test ]; then
     # Other people's servers, and what the small servers in other languages run on.
     need redis-server redis-server
     need nginx nginx-light
+    # This package has no service, unlike apache2. Those of Caddy, H2O and lighttpd start one on port 80, so they are not here.
+    need apache2 apache2-bin
     need nats-server nats-server
     need mosquitto mosquitto
     need ngircd ngircd

@@ -5,12 +5,7 @@ import { STATUS_CODES } from 'node:http';
 const HEADERS_MAX = 32;
 const BODY_BYTES_MAX = 4 * 1024;
 
-// The status by the error with which Node's parser refuses a request; 400 for all others.
-const STATUS_BY_ERROR = {
-  HPE_INVALID_METHOD: 501,
-  HPE_HEADER_OVERFLOW: 431,
-  HPE_INVALID_TRANSFER_ENCODING: 501,
-};
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?$/;
 
 // Sockets that close after a refusal, however the bytes after the refused head are parsed.
 const closing = new WeakSet();
@@ -32,13 +27,31 @@ export function refuseAndClose(request, response, status) {
   refuse(response, status, { Connection: 'close' });
 }
 
+// The status for a request that Node's parser refuses.
+function statusOf({ code, rawPacket, bytesParsed }) {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return 431;
+    case 'HPE_INVALID_TRANSFER_ENCODING':
+      return 501;
+    case 'HPE_INVALID_METHOD': {
+      // The parser refuses an unknown method and nonsense alike, within the first line.
+      const start = bytesParsed > 0 ? rawPacket.lastIndexOf('\n', bytesParsed - 1) + 1 : 0;
+      const [line] = rawPacket.toString('latin1', start).split('\n', 1);
+      return REQUEST_LINE.test(line) ? 501 : 400;
+    }
+    default:
+      return 400;
+  }
+}
+
 // Replies to bytes that are no request, and closes the connection. It is a handler of the event clientError.
 export function refuseBytes(error, socket) {
   const isClosing = !socket.writable || closing.has(socket);
   if (isClosing || error.code === 'ECONNRESET') {
     return;
   }
-  const status = STATUS_BY_ERROR[error.code] ?? 400;
+  const status = statusOf(error);
   const text = refusalText(status);
   const headers = `Content-Type: text/plain\r\nContent-Length: ${text.length}\r\nConnection: close`;
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n\r\n${text}`, () => socket.destroy());

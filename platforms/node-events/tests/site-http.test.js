@@ -73,6 +73,8 @@ siteTest('refused requests keep the connection if the next one can be found', as
     [post('Cookie: my_cookie=1\r\n', right), 400, false],
     [post(POST_COOKIE, ''), 400, false],
     [post(POST_COOKIE, `${right}&`), 400, false],
+    ['nonsense\r\n\r\n', 400, true],
+    ['x y\r\n\r\nGET / HTTP/1.1\r\n\r\n', 400, true],
     [get(SMALL_FILE).replace('HTTP/1.1', 'HTTP/1:1'), 400, true],
     [`GET ${SMALL_FILE} HTTP/1.1\r\n\r\n`, 400, true],
     [get(SMALL_FILE, 'Host: other\r\n'), 400, true],
@@ -81,6 +83,7 @@ siteTest('refused requests keep the connection if the next one can be found', as
     [get(SMALL_FILE, `A: ${'b'.repeat(8192)}\r\n`), 431, true],
     [get(SMALL_FILE, 'A: b\r\n'.repeat(32)), 431, true],
     [get(SMALL_FILE).replace('GET', 'BREW'), 501, true],
+    [get(SMALL_FILE).replace('GET', 'GETS'), 501, true],
     ['POST /dynamic HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 501, true],
     ['POST /dynamic HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n', 501, true],
   ]) {
@@ -97,6 +100,14 @@ siteTest('refused requests keep the connection if the next one can be found', as
       await client.ask(get(SMALL_FILE));
     }
   }
+});
+
+siteTest('an unknown method after a request is refused too', async (connect) => {
+  const client = await connect();
+  await client.ask(get(SMALL_FILE));
+  client.send(`\r\n${get(SMALL_FILE).replace('GET', 'BREW')}`);
+  assert.equal((await client.reply()).status, 501);
+  await client.expectEnd();
 });
 
 siteTest('heads and bodies of the largest size are read', async (connect) => {
