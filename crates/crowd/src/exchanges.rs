@@ -205,10 +205,13 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
     fn write_handshake(&mut self, index: usize) {
         let Connection { number, link, .. } = &mut self.connections[index];
         let payload = |out: &mut Vec<u8>| self.payloads.write(*number, JOINING, out);
+        P::write_hello(&mut link.out);
         P::write_request(&mut link.out, self.workload.size_bytes as usize, payload);
     }
 
-    fn write_quit(&mut self, _: usize) {}
+    fn write_quit(&mut self, index: usize) {
+        P::write_quit(&mut self.connections[index].link.out);
+    }
 
     fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
         let size = self.workload.size_bytes as usize;

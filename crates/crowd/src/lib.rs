@@ -21,6 +21,7 @@ mod parties;
 mod pauses;
 mod payloads;
 mod post_log;
+mod postgres;
 mod protocol;
 mod read_error;
 mod readers;

@@ -18,6 +18,12 @@ pub(crate) enum Reply<'a> {
 
 /// One connection's side of a protocol, without any I/O: bytes in, bytes and replies out.
 pub(crate) trait RequestProtocol: Send + 'static {
+    /// Appends what a new connection sends before its first request.
+    fn write_hello(_out: &mut Vec<u8>) {}
+
+    /// Appends what a connection sends before it is closed.
+    fn write_quit(_out: &mut Vec<u8>) {}
+
     /// Appends a request with a payload of `size` bytes, which `payload` appends.
     fn write_request(out: &mut Vec<u8>, size: usize, payload: impl FnOnce(&mut Vec<u8>));
 

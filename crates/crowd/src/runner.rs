@@ -25,6 +25,7 @@ use crate::pace::Pace;
 use crate::parties::Parties;
 use crate::pauses::Pauses;
 use crate::post_log;
+use crate::postgres::PostgresEcho;
 use crate::protocol::{Protocol, UserId};
 use crate::redis::Redis;
 use crate::requests::{Echo, HttpEcho, RedisEcho, RequestProtocol};
@@ -54,6 +55,7 @@ pub fn run(
         (Workload::Chat(chat), ProtocolName::Mqtt) => run.rooms::<Mqtt>(chat, on_event),
         (Workload::Rr(rr), ProtocolName::Echo) => run.exchanges::<Echo>(rr, on_event),
         (Workload::Rr(rr), ProtocolName::Redis) => run.exchanges::<RedisEcho>(rr, on_event),
+        (Workload::Rr(rr), ProtocolName::Postgres) => run.exchanges::<PostgresEcho>(rr, on_event),
         (Workload::Rr(rr), ProtocolName::Http) => run.exchanges::<HttpEcho>(rr, on_event),
         (Workload::Web(web), ProtocolName::Http) => run.lines(web, on_event),
         (workload, protocol) => {

@@ -27,7 +27,7 @@ pub(crate) struct Crowd {
     /// TCP port of the server
     #[arg(long, default_value_t = 6667)]
     port: u16,
-    /// Protocol of the server: irc, redis, nats, mqtt; of rr: echo, redis, http; of web: http
+    /// Protocol of the server: irc, redis, nats, mqtt; of rr: echo, redis, http, postgres; of web: http
     #[arg(long)]
     protocol: Option<ProtocolName>,
     #[command(flatten)]

@@ -35,7 +35,7 @@ pub(crate) struct Run {
     #[arg(long = "knob", value_name = "NAME=VALUE", conflicts_with = "target", help_heading = SERVER)]
     knobs: Vec<Setting>,
     /// Running server to measure instead of a platform: irc://, redis://, nats://, mqtt://; of workload rr: echo://, redis://,
-    /// http://
+    /// http://, postgres://
     #[arg(long, value_name = "irc://HOST:PORT", help_heading = SERVER)]
     target: Option<Target>,
     #[command(flatten)]

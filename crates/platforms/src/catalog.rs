@@ -46,6 +46,10 @@ pub struct Entry {
     /// How to detect that it accepts connections.
     #[serde(default)]
     pub ready: ReadyBy,
+    /// A command that succeeds when the server serves, for one that accepts connections before that. It is tried until it succeeds,
+    /// and has the placeholders of the command. Only with `ready = "accepts"`.
+    #[serde(default)]
+    pub ready_command: Vec<String>,
     /// The Java version that it needs, for a Java platform.
     pub java: Option<NeedsJava>,
     /// An installed program that it needs.

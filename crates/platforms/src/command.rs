@@ -56,6 +56,12 @@ impl ResolvedPlatform {
         Ok(words)
     }
 
+    /// The command that succeeds when the server serves; empty if it serves as soon as it accepts connections.
+    pub(crate) fn ready_command(&self, site: &Site<'_>) -> Vec<String> {
+        let folders = BuildFolders::default();
+        self.entry.ready_command.iter().map(|word| self.fill(word, site, &folders)).collect()
+    }
+
     fn fill(&self, text: &str, site: &Site<'_>, folders: &BuildFolders) -> String {
         let path = |path: Option<&Path>| path.map_or(String::new(), |path| path.display().to_string());
         text.replace("{directories}", &self.directories().to_string())

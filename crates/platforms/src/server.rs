@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use klatch_record::Class;
@@ -97,19 +98,18 @@ impl Server {
             ReadyBy::Line => 0,
             ReadyBy::Accepts => free_port(listen).map_err(no_site)?,
         };
-        let command = platform.prepare(&Site {
-            host: &listen.to_string(),
-            port,
-            folder: folder.path(),
-            files: Path::new(""),
-        })?;
+        let site =
+            Site { host: &listen.to_string(), port, folder: folder.path(), files: Path::new("") };
+        let (command, ready_command) = (platform.prepare(&site)?, platform.ready_command(&site));
         let mut process = all
             .start(&command, &platform.knobs.launch)
             .map_err(|source| ServerError::Process { name: name.clone(), source })?;
         let deadline = Instant::now() + timeout;
         let ready = match platform.entry.ready {
             ReadyBy::Line => wait_for_ready_line(&process, deadline),
-            ReadyBy::Accepts => wait_until_accepting(&process, (listen, port).into(), deadline),
+            ReadyBy::Accepts => {
+                wait_until_accepting(&process, (listen, port).into(), &ready_command, deadline)
+            }
         };
         let (pid, class) = (process.pid(), platform.class());
         match ready {
@@ -172,10 +172,15 @@ fn wait_for_ready_line(process: &Process, deadline: Instant) -> StartOutcome {
     }
 }
 
-/// Such a server reports no event, so the port is polled.
-fn wait_until_accepting(process: &Process, address: SocketAddr, deadline: Instant) -> StartOutcome {
+/// Such a server reports no event, so the port is polled, and then the command that asks whether it serves.
+fn wait_until_accepting(
+    process: &Process,
+    address: SocketAddr,
+    ready_command: &[String],
+    deadline: Instant,
+) -> StartOutcome {
     while Instant::now() < deadline {
-        if TcpStream::connect(address).is_ok() {
+        if TcpStream::connect(address).is_ok() && succeeds(ready_command) {
             return StartOutcome::Ready(address.port(), None);
         }
         if process.line(Instant::now() + TRY_PERIOD) == Line::End {
@@ -183,6 +188,14 @@ fn wait_until_accepting(process: &Process, address: SocketAddr, deadline: Instan
         }
     }
     StartOutcome::Late
+}
+
+/// Whether this command exits with status 0; an empty one does.
+fn succeeds(command: &[String]) -> bool {
+    let Some((program, arguments)) = command.split_first() else { return true };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 /// Returns a port that is free now. If another process takes it first, the server reports the error.

@@ -21,19 +21,22 @@ pub enum ProtocolName {
     Echo,
     /// HTTP/1.1 in plain text, without TLS.
     Http,
+    /// The protocol of PostgreSQL, version 3.0, without a password.
+    Postgres,
     /// None: files are read by system calls.
     File,
 }
 
 impl ProtocolName {
     /// All protocols, in the order in which help lists them.
-    pub const ALL: [ProtocolName; 7] = [
+    pub const ALL: [ProtocolName; 8] = [
         ProtocolName::Irc,
         ProtocolName::Redis,
         ProtocolName::Nats,
         ProtocolName::Mqtt,
         ProtocolName::Echo,
         ProtocolName::Http,
+        ProtocolName::Postgres,
         ProtocolName::File,
     ];
 
@@ -41,11 +44,17 @@ impl ProtocolName {
     pub fn carries(self, workload: WorkloadKind) -> bool {
         match workload {
             WorkloadKind::Chat => {
-                !matches!(self, ProtocolName::Echo | ProtocolName::Http | ProtocolName::File)
+                matches!(
+                    self,
+                    ProtocolName::Irc | ProtocolName::Redis | ProtocolName::Nats | ProtocolName::Mqtt
+                )
             }
             WorkloadKind::Web => self == ProtocolName::Http,
             WorkloadKind::Files => self == ProtocolName::File,
-            WorkloadKind::Rr => matches!(self, ProtocolName::Echo | ProtocolName::Http | ProtocolName::Redis),
+            WorkloadKind::Rr => matches!(
+                self,
+                ProtocolName::Echo | ProtocolName::Http | ProtocolName::Redis | ProtocolName::Postgres
+            ),
         }
     }
 
@@ -58,6 +67,7 @@ impl ProtocolName {
             ProtocolName::Mqtt => "mqtt",
             ProtocolName::Echo => "echo",
             ProtocolName::Http => "http",
+            ProtocolName::Postgres => "postgres",
             ProtocolName::File => "file",
         }
     }
