@@ -2,7 +2,7 @@
 # `make test` call them. `make build` and `make check` install nothing.
 .PHONY: run bench build check test test-system lint test-java test-go test-node docs setup setup-test clean
 
-JARS := java/target/klatch.jar java/target/klatch-netty.jar
+JARS := java/target/klatch.jar java/target/klatch-netty.jar java/target/klatch-web.jar
 KLATCH := target/release/klatch
 MVN := mvn --batch-mode --quiet --file java/pom.xml
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 fn main() {
     let (from, to) =
         (PathBuf::from(env("CARGO_MANIFEST_DIR")).join("../../java/target"), PathBuf::from(env("OUT_DIR")));
-    for name in ["klatch.jar", "klatch-netty.jar"] {
+    for name in ["klatch.jar", "klatch-netty.jar", "klatch-web.jar"] {
         let jar = from.join(name);
         println!("cargo::rerun-if-changed={}", jar.display());
         let contents = std::fs::read(&jar).unwrap_or_default();

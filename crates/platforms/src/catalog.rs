@@ -36,7 +36,7 @@ pub struct Entry {
     /// The workloads that it carries. Without this table: chat.
     #[serde(default = "workloads::chat_only")]
     pub workloads: BTreeMap<WorkloadKind, InWorkload>,
-    /// Command line, program first. Placeholders: `{workload}`, `{klatch}`, `{jar}`, `{netty_jar}`, `{java}`, `{java_options}`, `{program}`,
+    /// Command line, program first. Placeholders: `{workload}`, `{klatch}`, `{jar}`, `{netty_jar}`, `{web_jar}`, `{java}`, `{java_options}`, `{program}`,
     /// `{host}`, `{port}`, `{address}` (host:port), `{folder}` (of its files), `{files}` (workload `files`: the folder to read), `{source}`,
     /// `{build}`, `{knobs}`.
     pub command: Vec<String>,

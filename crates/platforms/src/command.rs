@@ -4,7 +4,7 @@ use std::path::Path;
 
 use klatch_record::CONTENT_SEED;
 
-use crate::own_programs::{klatch_jar, klatch_program, netty_jar};
+use crate::own_programs::{klatch_jar, klatch_program, netty_jar, web_jar};
 use crate::resolve::{PlatformError, ResolvedPlatform};
 use crate::sources::{BuildFolders, prepare};
 use crate::web_files::web_files;
@@ -41,6 +41,7 @@ impl ResolvedPlatform {
                 "{klatch}" => words.push(klatch_program()?.display().to_string()),
                 "{jar}" => words.push(klatch_jar()?.display().to_string()),
                 "{netty_jar}" => words.push(netty_jar()?.display().to_string()),
+                "{web_jar}" => words.push(web_jar()?.display().to_string()),
                 "{java_options}" => words.extend(self.knobs.java_options.iter().cloned()),
                 "{workload}" => {
                     let arguments = self.in_workload.arguments.iter();

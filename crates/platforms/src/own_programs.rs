@@ -1,4 +1,4 @@
-//! The programs that Klatch brings along: its own executable, and two jars that are compiled into it.
+//! The programs that Klatch brings along: its own executable, and three jars that are compiled into it.
 
 use std::path::PathBuf;
 
@@ -23,6 +23,11 @@ static NETTY: Jar = Jar {
     name: "klatch-netty",
     variable: "KLATCH_NETTY_JAR",
     contents: include_bytes!(concat!(env!("OUT_DIR"), "/klatch-netty.jar")),
+};
+static WEB: Jar = Jar {
+    name: "klatch-web",
+    variable: "KLATCH_WEB_JAR",
+    contents: include_bytes!(concat!(env!("OUT_DIR"), "/klatch-web.jar")),
 };
 
 /// A program of Klatch that cannot be used.
@@ -84,6 +89,11 @@ pub fn klatch_jar() -> Result<PathBuf, OwnError> {
 /// The path of `klatch-netty.jar`, which `KLATCH_NETTY_JAR` may replace; see [`klatch_jar`].
 pub(crate) fn netty_jar() -> Result<PathBuf, OwnError> {
     NETTY.path()
+}
+
+/// The path of `klatch-web.jar`, which `KLATCH_WEB_JAR` may replace; see [`klatch_jar`].
+pub(crate) fn web_jar() -> Result<PathBuf, OwnError> {
+    WEB.path()
 }
 
 impl Jar {

@@ -2,12 +2,12 @@ package org.klatch.cli;
 
 import java.io.IOException;
 import java.util.List;
-import java.util.Locale;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import org.klatch.exchange.web.Site;
 import org.klatch.server.Server;
 import org.klatch.server.VirtualThreads;
+import org.klatch.web.Logging;
 import org.klatch.web.ThreadKind;
 import org.klatch.web.WebServer;
 import org.klatch.web.WebServerOptions;
@@ -15,6 +15,10 @@ import org.klatch.web.WebServerOptions;
 /** The servers of other projects on the class path, and the one that a command line names. */
 final class WebServers {
   private static final int POOL_MAX = 100_000;
+
+  /** The default of Jetty and Tomcat. */
+  private static final int BLOCKING_POOL = 200;
+
   private static final List<String> OPTIONS = List.of("threads", "pool");
 
   /** Options of the I/O models of this project. */
@@ -41,17 +45,19 @@ final class WebServers {
         arguments.text("server", "SERVER", "", "server of another project, for web: " + describe());
     chosen = arguments.has("server") ? find(name) : null;
     threads =
-        threads(arguments.text("threads", "KIND", "", "platform or virtual (Java 21), of -server"));
-    int processors = Runtime.getRuntime().availableProcessors();
-    boolean hasPool = chosen != null && threads == ThreadKind.PLATFORM;
+        kind(
+            arguments.text(
+                "threads", "platform|virtual", "platform", "threads of -server; virtual: Java 21"));
     pool =
         arguments.integer(
-            "pool",
-            1,
-            POOL_MAX,
-            hasPool ? chosen.poolDefault() : processors,
-            "threads of -server, or carriers of its virtual threads");
+            "pool", 1, POOL_MAX, poolDefault(), "threads of -server, or carriers of virtual ones");
     reject(arguments, chosen == null ? OPTIONS : OPTIONS_OF_MODELS);
+  }
+
+  /** One for each processor, unless they may block. */
+  private int poolDefault() {
+    boolean mayBlock = chosen != null && threads == ThreadKind.PLATFORM && !chosen.hasEventLoops();
+    return mayBlock ? BLOCKING_POOL : Runtime.getRuntime().availableProcessors();
   }
 
   /** Whether the command line names such a server. */
@@ -76,10 +82,14 @@ final class WebServers {
     if (threads == ThreadKind.VIRTUAL) {
       VirtualThreads.setCarriers(pool);
     }
+    Logging.warningsOnly();
     return chosen.listen(new WebServerOptions(host, port, threads, pool), site);
   }
 
   private WebServer find(String name) throws StartupException {
+    if (all.isEmpty()) {
+      throw new StartupException.Usage("servers of other projects are in klatch-web.jar");
+    }
     return all.stream()
         .filter(server -> server.name().equals(name))
         .findFirst()
@@ -90,34 +100,18 @@ final class WebServers {
   }
 
   private String describe() {
-    if (all.isEmpty()) {
-      return "see klatch-web.jar";
-    }
-    return all.stream().map(WebServer::name).collect(Collectors.joining(", "));
+    return all.isEmpty()
+        ? "see klatch-web.jar"
+        : all.stream().map(WebServer::name).collect(Collectors.joining(", "));
   }
 
-  private ThreadKind threads(String name) throws StartupException {
-    if (chosen == null || name.isEmpty()) {
-      return chosen == null ? ThreadKind.PLATFORM : chosen.threads().get(0);
-    }
-    return chosen.threads().stream()
-        .filter(kind -> nameOf(kind).equals(name))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new StartupException.Usage(
-                    "threads of "
-                        + chosen.name()
-                        + " must be "
-                        + chosen.threads().stream()
-                            .map(WebServers::nameOf)
-                            .collect(Collectors.joining(" or "))
-                        + ", got "
-                        + name));
-  }
-
-  private static String nameOf(ThreadKind kind) {
-    return kind.name().toLowerCase(Locale.ROOT);
+  private static ThreadKind kind(String name) throws StartupException {
+    return switch (name) {
+      case "platform" -> ThreadKind.PLATFORM;
+      case "virtual" -> ThreadKind.VIRTUAL;
+      default ->
+          throw new StartupException.Usage("threads must be platform or virtual, got " + name);
+    };
   }
 
   private void reject(Arguments given, List<String> options) throws StartupException {

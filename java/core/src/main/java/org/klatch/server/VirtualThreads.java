@@ -1,5 +1,6 @@
 package org.klatch.server;
 
+import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
 
 /** Virtual threads, by reflection: Java 17 does not have them. */
@@ -16,6 +17,12 @@ public final class VirtualThreads {
   public static void setCarriers(int carriers) {
     System.getProperties()
         .putIfAbsent("jdk.virtualThreadScheduler.parallelism", Integer.toString(carriers));
+  }
+
+  /** Executes each task in a virtual thread of its own. */
+  public static Executor executor() {
+    ThreadFactory factory = factory();
+    return task -> factory.newThread(task).start();
   }
 
   /** Calls {@code Thread.ofVirtual().factory()}. */

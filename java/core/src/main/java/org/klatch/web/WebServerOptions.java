@@ -5,7 +5,7 @@ package org.klatch.web;
  *
  * @param host the address to listen on
  * @param port the port to listen on; 0 for any free port
- * @param threads the threads that handle requests; a kind that the server has
+ * @param threads the threads that handle requests
  * @param pool number of threads in the server's pool, or that carry virtual threads
  */
 public record WebServerOptions(String host, int port, ThreadKind threads, int pool) {

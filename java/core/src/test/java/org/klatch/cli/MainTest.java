@@ -55,9 +55,11 @@ class MainTest {
           serve -directories 5       | --directories belongs to --workload web
           serve -workload rr -content-seed 5 | --content-seed belongs to --workload web
           serve -workload web -directories 0 | directories must be 1..=100000, got 0
-          serve -workload web -server clay | unknown server clay; choose one of: see klatch-web.jar
+          serve -workload web -server jetty | servers of other projects are in klatch-web.jar
+          serve -server jetty        | servers of other projects are in klatch-web.jar
           serve -workload web -pool 5 | --pool belongs to --server
           serve -workload web -threads virtual | --threads belongs to --server
+          serve -workload web -threads green | threads must be platform or virtual, got green
           serve -nodelay no          | nodelay must be true or false, got no
           serve -sendq 1             | sendq must be 1024..=1073741824, got 1
           dance                      | unknown command dance: serve or crowd

@@ -73,6 +73,15 @@ public abstract class ModelSiteRules extends SiteRules {
   }
 
   @Test
+  void aWrongCookieKeepsTheConnection() throws IOException {
+    String page = "/dynamic?/file_set/dir00001/class0_0";
+    try (SiteClient client = connect()) {
+      assertEquals(400, client.ask(get(page, "Cookie: my_cookie=user_id=1\r\n")).status());
+      assertEquals(200, client.ask(get(page)).status());
+    }
+  }
+
+  @Test
   void aKeptConnectionOfHttp10StaysOpen() throws IOException {
     String request = "GET /file_set/dir00001/class0_0 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
     try (SiteClient client = connect()) {

@@ -195,13 +195,19 @@ public abstract class SiteRules {
     }
   }
 
-  @Test
-  void aWrongCookieOrFormIsRefusedAndNotLogged() throws IOException {
+  /** Some servers close a connection after status 400. */
+  @ParameterizedTest
+  @CsvSource({
+    "user_id=10001, user_id=1",
+    "my_cookie, other",
+    "urlroot, urlrout",
+    "class=0, class=4"
+  })
+  void aWrongCookieOrFormIsRefusedAndNotLogged(String right, String wrong) throws IOException {
     try (SiteClient client = connect()) {
-      String page = get("/dynamic?" + SMALL, "Cookie: my_cookie=user_id=1\r\n");
-      assertEquals(400, client.ask(page).status());
-      assertEquals(400, client.ask(post(SMALL, 1, 1).replace("my_cookie", "other")).status());
-      assertEquals(400, client.ask(post(SMALL, 1, 1).replace("urlroot", "urlrout")).status());
+      assertEquals(400, client.ask(post(SMALL, 1, 1).replace(right, wrong)).status());
+    }
+    try (SiteClient client = connect()) {
       assertEquals("         0\n", client.ask(get("/dynamic?command/Fetch")).inFrame());
     }
   }

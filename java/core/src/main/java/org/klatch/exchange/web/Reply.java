@@ -2,10 +2,9 @@ package org.klatch.exchange.web;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-/**
- * The reply to a request. The server that sends it adds Content-Length and what concerns the
- * connection.
- */
+import java.util.function.BiConsumer;
+
+/** The reply to a request. The server that sends it adds what concerns the connection. */
 public final class Reply {
   private final Status status;
   private final byte[] body;
@@ -49,18 +48,25 @@ public final class Reply {
     return body;
   }
 
+  /** Passes name and value of each header to {@code put}. None of them concerns the connection. */
+  public void forEachHeader(BiConsumer<String, String> put) {
+    put.accept("Content-Type", status == Status.OK ? "text/html" : "text/plain");
+    put.accept("Content-Length", Integer.toString(body.length));
+    if (setCookie != null) {
+      put.accept("Set-Cookie", setCookie);
+    }
+    if (allow != null) {
+      put.accept("Allow", allow);
+    }
+  }
+
   /** The value of the header Set-Cookie; null without one. */
-  public String setCookie() {
+  String setCookie() {
     return setCookie;
   }
 
   /** The value of the header Allow; null without one. */
-  public String allow() {
+  String allow() {
     return allow;
-  }
-
-  /** The value of the header Content-Type. */
-  public String contentType() {
-    return status == Status.OK ? "text/html" : "text/plain";
   }
 }

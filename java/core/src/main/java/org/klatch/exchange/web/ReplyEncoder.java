@@ -36,14 +36,9 @@ final class ReplyEncoder {
     Status status = reply.status();
     StringBuilder head = new StringBuilder(256);
     head.append("HTTP/1.1 ").append(status.code()).append(' ').append(status.reason());
-    head.append("\r\nServer: klatch\r\nContent-Type: ").append(reply.contentType());
-    head.append("\r\nContent-Length: ").append(reply.body().length);
-    if (reply.setCookie() != null) {
-      head.append("\r\nSet-Cookie: ").append(reply.setCookie());
-    }
-    if (reply.allow() != null) {
-      head.append("\r\nAllow: ").append(reply.allow());
-    }
+    head.append("\r\nServer: klatch");
+    reply.forEachHeader(
+        (name, value) -> head.append("\r\n").append(name).append(": ").append(value));
     head.append("\r\nConnection: ").append(keepAlive ? "keep-alive" : "close");
     return head.append("\r\n\r\n").toString();
   }

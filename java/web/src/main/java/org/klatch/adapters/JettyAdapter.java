@@ -1,0 +1,91 @@
+package org.klatch.adapters;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.eclipse.jetty.http.HttpFields;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpURI;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Handler;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.util.Callback;
+import org.eclipse.jetty.util.thread.QueuedThreadPool;
+import org.eclipse.jetty.util.thread.VirtualThreadPool;
+import org.klatch.exchange.web.Reply;
+import org.klatch.exchange.web.Request;
+import org.klatch.exchange.web.Site;
+import org.klatch.server.Server;
+import org.klatch.web.StartedServer;
+import org.klatch.web.WebServer;
+import org.klatch.web.WebServerOptions;
+
+/** Jetty, with a handler of its core API: a reply that blocks occupies no thread. */
+public final class JettyAdapter implements WebServer {
+  @Override
+  public String name() {
+    return "jetty";
+  }
+
+  @Override
+  public Server listen(WebServerOptions options, Site site) throws IOException {
+    var server =
+        new org.eclipse.jetty.server.Server(
+            options.isVirtual() ? new VirtualThreadPool() : new QueuedThreadPool(options.pool()));
+    HttpConfiguration http = new HttpConfiguration();
+    var connector = new ServerConnector(server, new HttpConnectionFactory(http));
+    connector.setHost(options.host());
+    connector.setPort(options.port());
+    connector.setAcceptQueueSize(WebServerOptions.BACKLOG);
+    connector.setIdleTimeout(0); // none
+    server.addConnector(connector);
+    server.setHandler(new SiteHandler(site));
+    try {
+      server.start();
+    } catch (Exception e) {
+      throw Failures.listening(e);
+    }
+    return new StartedServer(connector.getLocalPort(), () -> Failures.closing(server::stop));
+  }
+
+  private static final class SiteHandler extends Handler.Abstract {
+    private final Site site;
+
+    SiteHandler(Site site) {
+      this.site = site;
+    }
+
+    @Override
+    public boolean handle(
+        org.eclipse.jetty.server.Request request, Response response, Callback callback)
+        throws IOException {
+      HttpURI uri = request.getHttpURI();
+      Reply reply =
+          site.reply(
+              new Request(
+                  request.getMethod(),
+                  uri.getPath(),
+                  uri.getQuery(),
+                  request.getHeaders().get(HttpHeader.COOKIE),
+                  body(request),
+                  org.eclipse.jetty.server.Request.getRemoteAddr(request)));
+      response.setStatus(reply.status().code());
+      HttpFields.Mutable headers = response.getHeaders();
+      reply.forEachHeader(headers::put);
+      response.write(true, ByteBuffer.wrap(reply.body()), callback);
+      return true;
+    }
+
+    private static String body(org.eclipse.jetty.server.Request request) throws IOException {
+      if (!request.getMethod().equals("POST")) {
+        return "";
+      }
+      var in = Content.Source.asInputStream(request);
+      return new String(in.readNBytes(Request.BODY_BYTES_MAX + 1), ISO_8859_1);
+    }
+  }
+}

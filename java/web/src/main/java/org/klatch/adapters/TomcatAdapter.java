@@ -1,0 +1,100 @@
+package org.klatch.adapters;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.apache.catalina.LifecycleException;
+import org.apache.catalina.connector.Connector;
+import org.apache.catalina.core.StandardContext;
+import org.apache.catalina.startup.Tomcat;
+import org.klatch.exchange.web.Reply;
+import org.klatch.exchange.web.Request;
+import org.klatch.exchange.web.Site;
+import org.klatch.server.Server;
+import org.klatch.web.StartedServer;
+import org.klatch.web.WebServer;
+import org.klatch.web.WebServerOptions;
+
+/** Tomcat, with a servlet: a reply that blocks occupies a thread. */
+public final class TomcatAdapter implements WebServer {
+  @Override
+  public String name() {
+    return "tomcat";
+  }
+
+  @Override
+  public Server listen(WebServerOptions options, Site site) throws IOException {
+    Path folder = Files.createTempDirectory("klatch-tomcat");
+    Tomcat tomcat = new Tomcat();
+    tomcat.setBaseDir(folder.toString());
+    tomcat.setConnector(connector(options));
+    StandardContext context = (StandardContext) tomcat.addContext("", folder.toString());
+    // The searches for leaks of applications that are replaced need options of the JVM.
+    context.setClearReferencesThreadLocals(false);
+    context.setClearReferencesRmiTargets(false);
+    Tomcat.addServlet(context, "site", new SiteServlet(site)).addMapping("/");
+    try {
+      tomcat.start();
+    } catch (LifecycleException e) {
+      throw Failures.listening(e);
+    }
+    int port = tomcat.getConnector().getLocalPort();
+    return new StartedServer(port, () -> Failures.closing(tomcat::stop));
+  }
+
+  private static Connector connector(WebServerOptions options) {
+    Connector connector = new Connector();
+    connector.setPort(options.port());
+    connector.setThrowOnFailure(true);
+    set(connector, "address", options.host());
+    set(connector, "acceptCount", WebServerOptions.BACKLOG);
+    set(connector, "maxConnections", -1);
+    set(connector, "maxKeepAliveRequests", -1);
+    set(connector, "connectionTimeout", -1);
+    set(connector, "keepAliveTimeout", -1);
+    set(connector, "maxThreads", options.pool());
+    set(connector, "useVirtualThreads", options.isVirtual());
+    return connector;
+  }
+
+  private static void set(Connector connector, String name, Object value) {
+    if (!connector.setProperty(name, value.toString())) {
+      throw new IllegalStateException("Tomcat has no property " + name);
+    }
+  }
+
+  private static final class SiteServlet extends HttpServlet {
+    private static final long serialVersionUID = 1;
+
+    private final transient Site site;
+
+    SiteServlet(Site site) {
+      this.site = site;
+    }
+
+    @Override
+    protected void service(HttpServletRequest request, HttpServletResponse response)
+        throws IOException {
+      boolean hasBody = request.getMethod().equals("POST");
+      byte[] body =
+          hasBody ? request.getInputStream().readNBytes(Request.BODY_BYTES_MAX + 1) : new byte[0];
+      Reply reply =
+          site.reply(
+              new Request(
+                  request.getMethod(),
+                  request.getRequestURI(),
+                  request.getQueryString(),
+                  request.getHeader("Cookie"),
+                  new String(body, ISO_8859_1),
+                  request.getRemoteAddr()));
+      response.setStatus(reply.status().code());
+      reply.forEachHeader(response::setHeader);
+      response.getOutputStream().write(reply.body());
+    }
+  }
+}

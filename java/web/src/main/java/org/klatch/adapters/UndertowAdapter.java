@@ -1,0 +1,98 @@
+package org.klatch.adapters;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import io.undertow.Undertow;
+import io.undertow.UndertowOptions;
+import io.undertow.server.HttpHandler;
+import io.undertow.server.HttpServerExchange;
+import io.undertow.util.HttpString;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.concurrent.Executor;
+import org.klatch.exchange.web.Reply;
+import org.klatch.exchange.web.Request;
+import org.klatch.exchange.web.Site;
+import org.klatch.server.Server;
+import org.klatch.server.VirtualThreads;
+import org.klatch.web.StartedServer;
+import org.klatch.web.WebServer;
+import org.klatch.web.WebServerOptions;
+import org.xnio.Options;
+
+/** Undertow, with a handler in its event loops, or one that blocks in virtual threads. */
+public final class UndertowAdapter implements WebServer {
+  @Override
+  public String name() {
+    return "undertow";
+  }
+
+  @Override
+  public boolean hasEventLoops() {
+    return true;
+  }
+
+  @Override
+  public Server listen(WebServerOptions options, Site site) throws IOException {
+    Executor threads = options.isVirtual() ? VirtualThreads.executor() : null;
+    Undertow undertow =
+        Undertow.builder()
+            .addHttpListener(options.port(), options.host())
+            .setIoThreads(options.pool())
+            .setSocketOption(Options.BACKLOG, WebServerOptions.BACKLOG)
+            .setSocketOption(Options.TCP_NODELAY, true)
+            .setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, -1)
+            .setHandler(new SiteHandler(site, threads))
+            .build();
+    try {
+      undertow.start();
+    } catch (RuntimeException e) {
+      throw Failures.listening(e);
+    }
+    var address = (InetSocketAddress) undertow.getListenerInfo().get(0).getAddress();
+    return new StartedServer(address.getPort(), undertow::stop);
+  }
+
+  /** Serves a site in {@code threads}, or if they are null in the event loops. */
+  private record SiteHandler(Site site, Executor threads) implements HttpHandler {
+    @Override
+    public void handleRequest(HttpServerExchange exchange) {
+      if (threads != null) {
+        if (exchange.isInIoThread()) {
+          exchange.dispatch(threads, this);
+          return;
+        }
+        exchange.startBlocking();
+      }
+      if (!exchange.getRequestMethod().equalToString("POST")) {
+        reply(exchange, "");
+        return;
+      }
+      exchange.getRequestReceiver().setMaxBufferSize(Request.BODY_BYTES_MAX);
+      exchange
+          .getRequestReceiver()
+          .receiveFullString(
+              this::reply,
+              (tooLarge, error) -> reply(tooLarge, "x".repeat(Request.BODY_BYTES_MAX + 1)),
+              ISO_8859_1);
+    }
+
+    private void reply(HttpServerExchange exchange, String body) {
+      String query = exchange.getQueryString();
+      Reply reply =
+          site.reply(
+              new Request(
+                  exchange.getRequestMethod().toString(),
+                  exchange.getRequestURI(),
+                  query.isEmpty() ? null : query,
+                  exchange.getRequestHeaders().getFirst("Cookie"),
+                  body,
+                  exchange.getSourceAddress().getAddress().getHostAddress()));
+      exchange.setStatusCode(reply.status().code());
+      reply.forEachHeader(
+          (name, value) -> exchange.getResponseHeaders().put(new HttpString(name), value));
+      exchange.getResponseSender().send(ByteBuffer.wrap(reply.body()));
+    }
+  }
+}

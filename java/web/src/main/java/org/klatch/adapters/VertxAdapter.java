@@ -1,0 +1,93 @@
+package org.klatch.adapters;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import io.vertx.core.Deployable;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.ThreadingModel;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.SocketAddress;
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.klatch.exchange.web.Reply;
+import org.klatch.exchange.web.Request;
+import org.klatch.exchange.web.Site;
+import org.klatch.server.Server;
+import org.klatch.web.StartedServer;
+import org.klatch.web.WebServer;
+import org.klatch.web.WebServerOptions;
+
+/** Vert.x: a verticle for each event loop, whose handler runs in it or in virtual threads. */
+public final class VertxAdapter implements WebServer {
+  @Override
+  public String name() {
+    return "vertx";
+  }
+
+  @Override
+  public boolean hasEventLoops() {
+    return true;
+  }
+
+  @Override
+  public Server listen(WebServerOptions options, Site site) throws IOException {
+    Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(options.pool()));
+    HttpServerOptions http = new HttpServerOptions().setAcceptBacklog(WebServerOptions.BACKLOG);
+    // All verticles listen on the same port, also if it is a free one.
+    SocketAddress address =
+        options.port() == 0
+            ? SocketAddress.sharedRandomPort(1, options.host())
+            : SocketAddress.inetSocketAddress(options.port(), options.host());
+    ThreadingModel model =
+        options.isVirtual() ? ThreadingModel.VIRTUAL_THREAD : ThreadingModel.EVENT_LOOP;
+    DeploymentOptions deployment =
+        new DeploymentOptions().setInstances(options.pool()).setThreadingModel(model);
+    AtomicInteger port = new AtomicInteger();
+    // Each instance is another object.
+    Supplier<Deployable> verticles =
+        () ->
+            context ->
+                vertx
+                    .createHttpServer(http)
+                    .requestHandler(request -> handle(site, request))
+                    .listen(address)
+                    .onSuccess(bound -> port.set(bound.actualPort()));
+    try {
+      vertx.deployVerticle(verticles, deployment).await();
+    } catch (RuntimeException e) {
+      vertx.close();
+      throw Failures.listening(e);
+    }
+    return new StartedServer(port.get(), () -> vertx.close().await());
+  }
+
+  private static void handle(Site site, HttpServerRequest request) {
+    if (request.method().equals(HttpMethod.POST)) {
+      request.body().onSuccess(body -> reply(site, request, body.toString(ISO_8859_1)));
+    } else {
+      reply(site, request, "");
+    }
+  }
+
+  private static void reply(Site site, HttpServerRequest request, String body) {
+    Reply reply =
+        site.reply(
+            new Request(
+                request.method().name(),
+                request.path(),
+                request.query(),
+                request.getHeader("Cookie"),
+                body,
+                request.remoteAddress().hostAddress()));
+    HttpServerResponse response = request.response().setStatusCode(reply.status().code());
+    reply.forEachHeader(response::putHeader);
+    response.end(Buffer.buffer(reply.body()));
+  }
+}
