@@ -109,7 +109,9 @@ mod tests {
 
     fn reply_of(messages: &[(u8, &[u8])]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        messages.iter().for_each(|(kind, body)| message(&mut bytes, *kind, |out| out.extend_from_slice(body)));
+        messages
+            .iter()
+            .for_each(|(kind, body)| message(&mut bytes, *kind, |out| out.extend_from_slice(body)));
         bytes
     }
 

@@ -98,8 +98,7 @@ impl Server {
             ReadyBy::Line => 0,
             ReadyBy::Accepts => free_port(listen).map_err(no_site)?,
         };
-        let site =
-            Site { host: &listen.to_string(), port, folder: folder.path(), files: Path::new("") };
+        let site = Site { host: &listen.to_string(), port, folder: folder.path(), files: Path::new("") };
         let (command, ready_command) = (platform.prepare(&site)?, platform.ready_command(&site));
         let mut process = all
             .start(&command, &platform.knobs.launch)

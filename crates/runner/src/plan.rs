@@ -93,7 +93,9 @@ pub struct Target {
 
 /// A text that is not the address of a server.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("a target has the form irc://host:port (or redis://, nats://, mqtt://, echo://, http://, postgres://), got {0}")]
+#[error(
+    "a target has the form irc://host:port (or redis://, nats://, mqtt://, echo://, http://, postgres://), got {0}"
+)]
 pub struct TargetError(String);
 
 impl FromStr for Target {

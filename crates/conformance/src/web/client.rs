@@ -25,7 +25,6 @@ pub(super) struct Connection<'a> {
 /// A reply with its whole body.
 pub(super) struct Reply {
     pub(super) status: u16,
-    pub(super) keep_alive: bool,
     /// The value of the cookie `found_cookie`, if it has one.
     pub(super) ad_cookie: Option<Vec<u8>>,
     pub(super) body: Vec<u8>,
@@ -159,8 +158,7 @@ fn parse_head(input: &[u8]) -> Checked<Option<(Reply, BodyReader, usize)>> {
         Ok(Parsed::Partial) => Ok(None),
         Ok(Parsed::Complete { head, bytes }) => {
             let ad_cookie = head.set_cookie("found_cookie").map(<[u8]>::to_vec);
-            let (status, keep_alive) = (head.status, head.keep_alive);
-            let reply = Reply { status, keep_alive, ad_cookie, body: Vec::new() };
+            let reply = Reply { status: head.status, ad_cookie, body: Vec::new() };
             Ok(Some((reply, BodyReader::new(head.body), bytes)))
         }
     }
