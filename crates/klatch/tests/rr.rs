@@ -197,7 +197,7 @@ fn what_does_not_belong_to_the_workload_is_refused() {
     refused(&rr(&["--rooms", "3"]), "--rooms belongs to --workload chat, not to rr");
     refused(&rr(&["--count", "3"]), "--count belongs to --workload chat, not to rr");
     refused(&["--depth", "3"], "--depth belongs to --workload rr, not to chat");
-    refused(&["--duration", "3"], "--duration belongs to --workload rr or web, not to chat");
+    refused(&["--duration", "3"], "--duration belongs to --workload rr or web or files, not to chat");
     refused(&rr(&["--duration", "-1"]), "duration must be above 0 and at most 86400 seconds, got -1");
     refused(&rr(&["--size", "3"]), "request size must be 4..=65536, got 3");
     refused(&rr(&["--size", "65536", "--depth", "17"]), "depth must be 1..=16, got 17");
