@@ -146,8 +146,11 @@ fn an_honest_site_by_its_address_is_valid() {
 
 #[test]
 fn what_cannot_be_is_refused() {
+    let out = tempfile::tempdir().unwrap();
     let refused = |arguments: &[&str], words: &str| {
-        let finished = Finished::run(klatch().args(["run", "--workload", "web"]).args(arguments));
+        let mut command = klatch();
+        command.args(["run", "--workload", "web", "--out"]).arg(out.path()).args(arguments);
+        let finished = Finished::run(&mut command);
         assert_eq!(finished.status, Some(2), "{finished:?}");
         assert!(finished.err.contains(words), "{words:?} is not in {finished:?}");
     };
