@@ -5,6 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use crate::finding::{Checked, Finding, wrong};
+use crate::stream::connect;
 use crate::{NoServer, reach};
 
 /// Bytes of the largest request.
@@ -60,14 +61,7 @@ pub fn check_echo(
 
 impl Server {
     fn connect(&self) -> Checked<TcpStream> {
-        TcpStream::connect_timeout(&self.address, self.answer_timeout)
-            .and_then(|stream| {
-                stream.set_read_timeout(Some(self.answer_timeout))?;
-                stream.set_write_timeout(Some(self.answer_timeout))?;
-                stream.set_nodelay(true)?;
-                Ok(stream)
-            })
-            .or_else(|error| wrong(format!("no connection: {error}")))
+        connect(self.address, self.answer_timeout)
     }
 }
 

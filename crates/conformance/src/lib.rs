@@ -5,6 +5,7 @@ mod checks;
 mod echo;
 mod finding;
 mod irc;
+mod stream;
 mod table;
 mod web;
 mod writes;

@@ -91,7 +91,7 @@ fn print_common_knobs() {
 
 fn row(name: &str, listed: &PlatformListing, state: &str) -> String {
     format!(
-        "{name:<25} {:<8} {:<6} {:<8} {:<64} {state}",
+        "{name:<25} {:<8} {:<8} {:<17} {:<80} {state}",
         class(listed),
         listed.entry.protocol.name(),
         workloads(listed).join(" "),

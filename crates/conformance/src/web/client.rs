@@ -10,6 +10,7 @@ use klatch_exchange::web::{
 
 use super::Site;
 use crate::finding::{Checked, wrong};
+use crate::stream::connect;
 
 /// The value of the header Host.
 const HOST: &str = "klatch";
@@ -32,14 +33,7 @@ pub(super) struct Reply {
 
 impl Site {
     pub(super) fn connect(&self) -> Checked<Connection<'_>> {
-        let stream = TcpStream::connect_timeout(&self.address, self.answer_timeout)
-            .and_then(|stream| {
-                stream.set_read_timeout(Some(self.answer_timeout))?;
-                stream.set_write_timeout(Some(self.answer_timeout))?;
-                stream.set_nodelay(true)?;
-                Ok(stream)
-            })
-            .or_else(|error| wrong(format!("no connection: {error}")))?;
+        let stream = connect(self.address, self.answer_timeout)?;
         Ok(Connection { site: self, stream, input: Vec::new() })
     }
 
