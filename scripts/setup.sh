@@ -66,6 +66,8 @@ if [ "$purpose" = test ]; then
     need nginx nginx-light
     # This package has no service, unlike apache2. Those of Caddy, H2O and lighttpd start one on port 80, so they are not here.
     need apache2 apache2-bin
+    # Its programs are outside the search path.
+    ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || packages="$packages postgresql"
     need nats-server nats-server
     need mosquitto mosquitto
     need ngircd ngircd
@@ -99,6 +101,12 @@ if [ "$(id -u)" -ne 0 ]; then
     fi
     as_root=sudo
 fi
+# The package of PostgreSQL would make a cluster and start it.
+case "$packages" in *postgresql*)
+    conf=/etc/postgresql-common/createcluster.conf
+    [ -e "$conf" ] || $as_root sh -c "mkdir -p ${conf%/*} && echo 'create_main_cluster = false' >$conf"
+    ;;
+esac
 echo "installing:$packages" >&2
 $as_root apt-get update -q >&2
 # Unquoted, so that each package is a word.

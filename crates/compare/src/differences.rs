@@ -24,6 +24,21 @@ pub(crate) fn describe_workload(workload: &Workload) -> String {
                 web.lines, web.directories, web.duration_s
             )
         }
+        Workload::Trade(trade) => {
+            let rate = trade
+                .rate_per_trader_per_s
+                .map_or_else(|| format!("think time {} s", trade.think_s), |rate| format!("rate {rate}/s"));
+            format!(
+                "{} traders, {} mix, {rate}, {} users, {} quotes, {} ({}), for {} s",
+                trade.traders,
+                trade.mix.name(),
+                trade.users,
+                trade.quotes,
+                trade.database.as_deref().unwrap_or("unknown database"),
+                if trade.durable { "durable" } else { "not durable" },
+                trade.duration_s
+            )
+        }
         Workload::Files(files) => {
             let check = if files.verified { "checked" } else { "not checked" };
             format!(

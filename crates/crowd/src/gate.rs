@@ -26,8 +26,8 @@ pub(crate) enum GateAction {
     Wait,
     /// Announce this shard again.
     Answer,
-    /// The gate is open: start.
-    Go,
+    /// The gate was opened with this number: start.
+    Go(u64),
 }
 
 /// The shards at a gate, as one of them sees them.
@@ -56,7 +56,12 @@ impl GateMembership {
 
     /// The line that opens the gate.
     pub(crate) fn open_line(&self) -> String {
-        format!("klatch-gate {} open", self.gate.name)
+        format!("klatch-gate {} open {:x}", self.gate.name, self.run())
+    }
+
+    /// The number with which this shard opens the gate. It is random, so another run has another one.
+    pub(crate) fn run(&self) -> u64 {
+        self.me.1
     }
 
     /// Processes a line of room 0.
@@ -65,7 +70,9 @@ impl GateMembership {
         let words: Vec<&str> = text.split(' ').collect();
         let shards = self.gate.shards.to_string();
         match words[..] {
-            ["klatch-gate", name, "open"] if name == self.gate.name => GateAction::Go,
+            ["klatch-gate", name, "open", run] if name == self.gate.name => {
+                u64::from_str_radix(run, 16).map_or(GateAction::Wait, GateAction::Go)
+            }
             ["klatch-gate", name, "here", start, rooms, of, number]
                 if name == self.gate.name && of == shards =>
             {
@@ -170,7 +177,7 @@ mod tests {
                 let line = inbox[shard].remove(0);
                 match shards[shard].on_line(line.as_bytes(), 0) {
                     GateAction::Answer => sent.push(shards[shard].announcement()),
-                    GateAction::Go => open[shard] = true,
+                    GateAction::Go(_) => open[shard] = true,
                     GateAction::Wait => {}
                 }
             }
@@ -285,7 +292,7 @@ mod tests {
         for line in [
             "",
             "hello",
-            "klatch-gate h open",
+            "klatch-gate h open 1",
             "klatch-gate g here 1 2 3 ff",
             "klatch-gate g here x 2 2 ff",
             &own,
@@ -293,6 +300,7 @@ mod tests {
             assert_eq!(one.on_line(line.as_bytes(), 0), GateAction::Wait, "{line}");
         }
         assert_eq!(one.count_present(0), 1);
-        assert_eq!(one.on_line(b"klatch-gate g open", 0), GateAction::Go);
+        assert_eq!(one.on_line(b"klatch-gate g open", 0), GateAction::Wait, "no number");
+        assert_eq!(one.on_line(b"klatch-gate g open 1f", 0), GateAction::Go(31));
     }
 }

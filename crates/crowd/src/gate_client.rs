@@ -43,12 +43,13 @@ pub(crate) fn spawn<P: Protocol>(
         let mut client =
             GateClient { protocol, stream, membership, shared, control, out: Vec::new(), reported: 0 };
         match client.until_open(timeout) {
-            Ok(true) => {
+            Ok(Some(run)) => {
+                client.shared.set_gate_run(run);
                 // Start first: the clock is running.
                 let _ = client.control.send(ControlMessage::Go);
                 client.leave();
             }
-            Ok(false) => {}
+            Ok(None) => {}
             Err((kind, detail)) => fail(&client.control, kind, detail),
         }
     })?;
@@ -74,8 +75,8 @@ struct GateClient<P> {
 }
 
 impl<P: Protocol> GateClient<P> {
-    /// Returns `true` when the gate opened, `false` when the crowd stops before.
-    fn until_open(&mut self, timeout: Duration) -> Result<bool, (FailureKind, String)> {
+    /// Returns the number with which the gate was opened, or `None` when the crowd stops before.
+    fn until_open(&mut self, timeout: Duration) -> Result<Option<u64>, (FailureKind, String)> {
         let broke =
             |error: std::io::Error| (FailureKind::Disconnect, format!("the connection broke: {error}"));
         self.stream.set_nodelay(true).and(self.stream.set_read_timeout(Some(TICK))).map_err(broke)?;
@@ -88,7 +89,7 @@ impl<P: Protocol> GateClient<P> {
             if joined && self.membership.must_open(now_ns) {
                 self.queue_line(self.membership.open_line());
                 self.flush().map_err(broke)?;
-                return Ok(true);
+                return Ok(Some(self.membership.run()));
             }
             if joined && now_ns - announced_ns >= REPEAT_NS {
                 self.queue_line(self.membership.announcement());
@@ -122,7 +123,7 @@ impl<P: Protocol> GateClient<P> {
                     ServerEvent::Stranger(_) | ServerEvent::Ignored => GateAction::Wait,
                 };
                 match action {
-                    GateAction::Go => return Ok(true),
+                    GateAction::Go(run) => return Ok(Some(run)),
                     GateAction::Answer => {
                         (announced_ns, _) = (now_ns, self.queue_line(self.membership.announcement()))
                     }
@@ -131,7 +132,7 @@ impl<P: Protocol> GateClient<P> {
             }
             input.drain(..taken);
         }
-        Ok(false)
+        Ok(None)
     }
 
     fn queue_line(&mut self, line: String) {

@@ -2,13 +2,16 @@
 //! message of every user is accounted for (see [`klatch_record::CrowdResult`]).
 
 mod account;
+mod brokerage_statistics;
 mod connections;
 mod control;
 mod event_loop;
 mod exchanges;
 mod gate;
 mod gate_client;
+mod http_command;
 mod irc;
+mod ledger_file;
 mod line;
 mod line_speed;
 mod lines;
@@ -37,6 +40,7 @@ mod stats;
 mod supervisor;
 mod system;
 mod timeline;
+mod traders;
 mod user_threads;
 mod worker;
 

@@ -1,12 +1,14 @@
 //! Options of a crowd.
 
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use klatch_record::{Gate, ProtocolName, Workload, WorkloadError, WorkloadKind};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
+use crate::ledger_file::LedgerError;
 use crate::post_log::PostLogError;
 use crate::read_error::ReadError;
 
@@ -33,6 +35,8 @@ pub struct Options {
     pub gate: Option<Gate>,
     /// Longest time to wait at the gate.
     pub gate_timeout: Duration,
+    /// Workload `trade`: the file with the ledgers of earlier runs on the same database, which is replaced at the end.
+    pub ledger: Option<PathBuf>,
     /// Wait for [`crate::ControlSender::go`] and [`crate::ControlSender::quit`].
     pub steered: bool,
 }
@@ -71,6 +75,9 @@ pub enum CrowdError {
         "cannot reset the post log of the server: {0}; a server without the dynamic half needs --static-only"
     )]
     PostLog(PostLogError),
+    /// The ledgers of workload `trade` cannot be read or written.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// A file of workload `files` cannot be used.
     #[error(transparent)]
     Read(#[from] ReadError),

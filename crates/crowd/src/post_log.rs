@@ -1,31 +1,21 @@
 //! The post log of a web server: it is emptied before a run, and checked after it.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use klatch_exchange::web::{
-    BodyPiece, BodyReader, Finding, Parsed, PostEntry, ResponseError, Target, check_post_log, parse_response,
-    unframe, write_get,
-};
+use klatch_exchange::web::{Finding, PostEntry, Target, check_post_log, unframe, write_get};
 use klatch_record::{CrowdResult, EXAMPLES_MAX, Fault, FaultKind, WebWorkload};
 use thiserror::Error;
 
-use crate::connections::connect_any;
+use crate::http_command::{HttpError, answer};
 use crate::site::{HOST, tables};
-
-/// Bytes of one read.
-const READ_BYTES: usize = 64 * 1024;
 
 /// Why a command to the server failed.
 #[derive(Debug, Error)]
 pub enum PostLogError {
-    /// The connection failed or ended early.
+    /// There is no answer.
     #[error(transparent)]
-    Io(#[from] std::io::Error),
-    /// The server's answer is no HTTP.
-    #[error("the server answered no HTTP: {0}")]
-    Http(#[from] ResponseError),
+    Http(#[from] HttpError),
     /// The server refused the command.
     #[error("the server answered with status {0}")]
     Status(u16),
@@ -78,47 +68,12 @@ pub(crate) fn audit(
     }));
 }
 
-/// Sends a command on a connection of its own. Returns the body of the answer.
+/// Sends a command. Returns the body of the answer.
 fn command(target: &Target, addresses: &[SocketAddr], timeout: Duration) -> Result<Vec<u8>, PostLogError> {
-    let mut stream = connect_any(addresses, timeout)?;
-    stream.set_read_timeout(Some(timeout))?;
     let mut request = Vec::new();
     write_get(target, HOST, &mut request);
-    stream.write_all(&request)?;
-    let mut input = Vec::new();
-    let (status, mut reader, head_bytes) = loop {
-        if let Parsed::Complete { head, bytes } = parse_response(&input)? {
-            break (head.status, BodyReader::new(head.body), bytes);
-        }
-        if read_some(&mut stream, &mut input)? == 0 {
-            return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
-        }
-    };
-    if status != 200 {
-        return Err(PostLogError::Status(status));
+    match answer(&request, addresses, timeout)? {
+        (200, body) => Ok(body),
+        (status, _) => Err(PostLogError::Status(status)),
     }
-    let (mut body, mut received) = (Vec::new(), input.split_off(head_bytes));
-    loop {
-        let mut rest = &received[..];
-        loop {
-            match reader.next(&mut rest)? {
-                BodyPiece::Data(data) => body.extend_from_slice(data),
-                BodyPiece::NeedMore => break,
-                BodyPiece::End => return Ok(body),
-            }
-        }
-        received.clear();
-        if read_some(&mut stream, &mut received)? == 0 {
-            return if reader.may_end_with_connection() { Ok(body) } else { Err(PostLogError::NoLog) };
-        }
-    }
-}
-
-/// Reads once, and appends what was read. Returns the number of bytes.
-fn read_some(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
-    let before = bytes.len();
-    bytes.resize(before + READ_BYTES, 0);
-    let count = stream.read(&mut bytes[before..])?;
-    bytes.truncate(before + count);
-    Ok(count)
 }

@@ -6,17 +6,21 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle, available_parallelism};
 
+use klatch_exchange::trade::{Ledgers, UserLedger};
 use klatch_exchange::web::PostEntry;
 use klatch_record::{
-    ChatWorkload, CrowdEvent, CrowdResult, Gate, ProtocolName, RrWorkload, WebWorkload, Workload,
+    ChatWorkload, CrowdEvent, CrowdResult, Gate, ProtocolName, RrWorkload, TradeWorkload, WebWorkload,
+    Workload,
 };
 
+use crate::brokerage_statistics;
 use crate::connections::Connections;
 use crate::control::ControlReceiver;
 use crate::event_loop::EventLoop;
 use crate::exchanges::Exchanges;
 use crate::gate_client;
 use crate::irc::Irc;
+use crate::ledger_file;
 use crate::lines::Lines;
 use crate::mqtt::Mqtt;
 use crate::nats::Nats;
@@ -35,6 +39,7 @@ use crate::shared::{ControlMessage, Phase, Shared, Wake};
 use crate::site::Site;
 use crate::stats::CrowdStats;
 use crate::supervisor::Supervisor;
+use crate::traders::Traders;
 use crate::user_threads;
 use crate::worker::Worker;
 
@@ -58,6 +63,7 @@ pub fn run(
         (Workload::Rr(rr), ProtocolName::Postgres) => run.exchanges::<PostgresEcho>(rr, on_event),
         (Workload::Rr(rr), ProtocolName::Http) => run.exchanges::<HttpEcho>(rr, on_event),
         (Workload::Web(web), ProtocolName::Http) => run.lines(web, on_event),
+        (Workload::Trade(trade), ProtocolName::Http) => run.traders(trade, on_event),
         (workload, protocol) => {
             Err(CrowdError::Protocol { workload: workload.kind(), protocol: protocol.name() })
         }
@@ -113,20 +119,44 @@ impl Run<'_> {
         let no_gate = |_: &Gate, _: &Arc<Shared>| {
             Err(std::io::Error::other("only chat servers have a room for a gate"))
         };
-        let (mut result, posts) = self.parties(lines, no_gate, on_event)?;
+        let (mut result, kept) = self.parties(lines, no_gate, on_event)?;
         if !web.static_only {
-            post_log::audit(&addresses, timeout, web, &posts, &mut result);
+            post_log::audit(&addresses, timeout, web, &kept.posts, &mut result);
         }
         Ok(result)
     }
 
-    /// Runs the parties that `parties` makes for each worker. Returns the POSTs that the server confirmed too.
+    fn traders(
+        self,
+        trade: &TradeWorkload,
+        on_event: impl FnMut(&CrowdEvent),
+    ) -> Result<CrowdResult, CrowdError> {
+        if self.options.threads == Threads::TwoPerUser {
+            return Err(CrowdError::Threads { workload: self.options.workload.kind() });
+        }
+        let (seed, path) = (self.options.seed, self.options.ledger.clone());
+        let ledgers = ledger_file::read(path.as_deref())?;
+        let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
+        let before = brokerage_statistics::read(&addresses, timeout);
+        let traders = |worker, range| Traders::new(worker, trade, seed, range, &ledgers);
+        let no_gate = |_: &Gate, _: &Arc<Shared>| {
+            Err(std::io::Error::other("only chat servers have a room for a gate"))
+        };
+        let (mut result, kept) = self.parties(traders, no_gate, on_event)?;
+        let after =
+            before.and_then(|before| Some((before, brokerage_statistics::read(&addresses, timeout)?)));
+        result.database = after.map(|(before, after)| after.since(&before));
+        ledger_file::write(path.as_deref(), &Ledgers { users: kept.ledgers })?;
+        Ok(result)
+    }
+
+    /// Runs the parties that `parties` makes for each worker. Returns what was kept for later checks too.
     fn parties<P: Parties>(
         self,
         parties: impl Fn(Worker, Range<u32>) -> P,
         start_gate_client: impl Fn(&Gate, &Arc<Shared>) -> std::io::Result<()>,
         on_event: impl FnMut(&CrowdEvent),
-    ) -> Result<(CrowdResult, Vec<PostEntry>), CrowdError> {
+    ) -> Result<(CrowdResult, ForChecks), CrowdError> {
         let Run { options, addresses, inbox } = self;
         let count = options.workload.parties();
         let (workers, wakes) = match options.threads {
@@ -150,8 +180,17 @@ impl Run<'_> {
     }
 }
 
-/// Supervises the workers until the crowd ends, and merges the statistics that `threads` return. Returns the POSTs that the server
-/// confirmed too.
+/// What the checks after a run need.
+#[derive(Default)]
+pub(crate) struct ForChecks {
+    /// The POSTs of `web` that the server confirmed.
+    posts: Vec<PostEntry>,
+    /// The users of `trade` that were played.
+    ledgers: Vec<UserLedger>,
+}
+
+/// Supervises the workers until the crowd ends, and merges the statistics that `threads` return. Returns what was kept for later
+/// checks too.
 pub(crate) fn supervise(
     options: &Options,
     shared: &Arc<Shared>,
@@ -159,7 +198,7 @@ pub(crate) fn supervise(
     on_event: impl FnMut(&CrowdEvent),
     start_gate_client: impl Fn(&Gate, &Arc<Shared>) -> std::io::Result<()>,
     threads: Vec<JoinHandle<Vec<CrowdStats>>>,
-) -> Result<(CrowdResult, Vec<PostEntry>), CrowdError> {
+) -> Result<(CrowdResult, ForChecks), CrowdError> {
     let supervisor = Supervisor {
         options,
         shared,
@@ -171,19 +210,20 @@ pub(crate) fn supervise(
     };
     let (join_s, failure) = supervisor.run();
     shared.enter(Phase::Stop);
-    let opened_ns = shared.opened_machine_ns();
+    let (opened_ns, gate_run) = (shared.opened_machine_ns(), shared.gate_run());
     let finished = shared.finished();
-    let mut result = CrowdResult { join_s, failure, opened_ns, finished, ..CrowdResult::default() };
-    let mut posts = Vec::new();
+    let mut result = CrowdResult { join_s, failure, opened_ns, gate_run, finished, ..CrowdResult::default() };
+    let mut kept = ForChecks::default();
     for thread in threads {
         for mut stats in thread.join().map_err(|_| std::io::Error::other("a thread of the crowd died"))? {
             let elapsed_ns = stats.last_ns.saturating_sub(shared.gate_ns());
             result.elapsed_s = result.elapsed_s.max(elapsed_ns as f64 / 1e9);
-            posts.append(&mut stats.posts);
+            kept.posts.append(&mut stats.posts);
+            kept.ledgers.append(&mut stats.ledgers);
             stats.merge_into(&mut result);
         }
     }
-    Ok((result, posts))
+    Ok((result, kept))
 }
 
 /// Starts the threads that run these parties. They return the statistics of each worker.

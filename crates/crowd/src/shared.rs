@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
 use std::time::Instant;
 
@@ -69,6 +69,8 @@ pub(crate) struct Shared {
     started_machine_ns: u64,
     phase: AtomicU8,
     gate_ns: AtomicU64,
+    /// The number with which the gate of the shards was opened.
+    gate_run: OnceLock<u64>,
     /// Connections made by all workers.
     pub(crate) connected: AtomicU64,
     pub(crate) workers: Vec<WorkerStatus>,
@@ -142,6 +144,7 @@ impl Shared {
             started_machine_ns: monotonic_ns(),
             phase: AtomicU8::new(Phase::Join as u8),
             gate_ns: AtomicU64::new(0),
+            gate_run: OnceLock::new(),
             connected: AtomicU64::new(0),
             workers: wakes.into_iter().map(worker).collect(),
         }
@@ -198,6 +201,16 @@ impl Shared {
     /// When the gate opened on CLOCK_MONOTONIC, ns; `None` before.
     pub(crate) fn opened_machine_ns(&self) -> Option<u64> {
         Some(self.gate_ns()).filter(|&gate_ns| gate_ns > 0).map(|gate_ns| self.started_machine_ns + gate_ns)
+    }
+
+    /// Records the number with which the gate of the shards was opened.
+    pub(crate) fn set_gate_run(&self, run: u64) {
+        self.gate_run.get_or_init(|| run);
+    }
+
+    /// That number in hexadecimal; `None` without a gate of shards, or before it opens.
+    pub(crate) fn gate_run(&self) -> Option<String> {
+        self.gate_run.get().map(|run| format!("{run:x}"))
     }
 
     /// Opens the gate and starts the clock of the score.

@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
+use klatch_exchange::trade::UserLedger;
 use klatch_exchange::web::PostEntry;
-use klatch_record::{CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts, PartyCounts, Stranger};
+use klatch_record::{
+    CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts, NamedCounts, PartyCounts, Stranger,
+};
 
 use crate::timeline::{Counts, Timeline};
 
@@ -28,6 +31,10 @@ pub(crate) struct CrowdStats {
     pub(crate) received: u64,
     /// The POSTs of `web` that the server confirmed.
     pub(crate) posts: Vec<PostEntry>,
+    /// The users of `trade` that were played.
+    pub(crate) ledgers: Vec<UserLedger>,
+    /// Latencies of each operation of `trade`.
+    operations_ns: BTreeMap<&'static str, Histogram<u32>>,
     /// Operations complete before the end of the time for which requests are sent; `None` where all are.
     pub(crate) in_window: Option<u64>,
     /// What each line of `web` received: kbit/s, and number of lines.
@@ -40,19 +47,20 @@ pub(crate) struct CrowdStats {
 
 impl CrowdStats {
     pub(crate) fn new() -> CrowdStats {
-        let histogram = || Histogram::new_with_max(LATENCY_MAX_NS, 3).expect("the bounds are possible");
         CrowdStats {
-            latency_ns: histogram(),
-            current_ns: histogram(),
+            latency_ns: new_histogram(),
+            current_ns: new_histogram(),
             current_ends_ns: 0,
             timeline: Timeline::new(),
-            since_pause_ns: histogram(),
-            lag_ns: histogram(),
+            since_pause_ns: new_histogram(),
+            lag_ns: new_histogram(),
             strangers: BTreeMap::new(),
             last_ns: 0,
             sent: 0,
             received: 0,
             posts: Vec::new(),
+            ledgers: Vec::new(),
+            operations_ns: BTreeMap::new(),
             in_window: None,
             line_kbit_per_s: BTreeMap::new(),
             counts: [0; 7],
@@ -98,6 +106,11 @@ impl CrowdStats {
         self.current_ns.reset();
     }
 
+    /// Records the latency of one operation among those of its name.
+    pub(crate) fn record_operation(&mut self, name: &'static str, latency_ns: u64) {
+        self.operations_ns.entry(name).or_insert_with(new_histogram).saturating_record(latency_ns);
+    }
+
     pub(crate) fn record_lag(&mut self, lag_ns: u64) {
         self.lag_ns.saturating_record(lag_ns);
     }
@@ -137,6 +150,9 @@ impl CrowdStats {
         result.unexpected += count(FaultKind::Unexpected);
         result.wrong += count(FaultKind::Wrong);
         add_counts(&mut result.line_kbit_per_s, self.line_kbit_per_s);
+        for (name, latency_ns) in &self.operations_ns {
+            NamedCounts::add(&mut result.operations, name, recorded(latency_ns));
+        }
         result.in_window =
             result.in_window.into_iter().chain(self.in_window).reduce(|one, other| one + other);
         result.parties = result.parties.into_iter().chain(self.parties).reduce(PartyCounts::with);
@@ -154,6 +170,10 @@ impl CrowdStats {
         let over_time = result.over_time.take().into_iter().chain([self.timeline.counts()]);
         result.over_time = IntervalCounts::together(over_time);
     }
+}
+
+fn new_histogram() -> Histogram<u32> {
+    Histogram::new_with_max(LATENCY_MAX_NS, 3).expect("the bounds are possible")
 }
 
 /// Adds a histogram to sorted pairs of (lowest value of a bucket, count).

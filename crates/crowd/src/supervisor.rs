@@ -194,6 +194,7 @@ mod tests {
             seed: 1,
             gate: None,
             gate_timeout: Duration::from_secs(1),
+            ledger: None,
             steered: false,
         };
         let shared = Shared::new(vec![Wake::Threads(Mutex::default())]);

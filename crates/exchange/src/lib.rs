@@ -4,6 +4,7 @@
 mod echo;
 pub mod files;
 mod random;
+pub mod trade;
 pub mod web;
 
 pub use echo::Echo;

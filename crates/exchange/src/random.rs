@@ -14,6 +14,10 @@ pub(crate) enum Part {
     Table = 6,
     Pages = 7,
     Readers = 8,
+    Brokerage = 9,
+    Quotes = 10,
+    Changes = 11,
+    Traders = 12,
 }
 
 /// The finaliser of SplitMix64: every bit of `z` affects every bit of the result.

@@ -7,12 +7,12 @@ use std::time::Duration;
 use clap::Args;
 use klatch_crowd::{ControlSender, Options, ReadModel, Reading, Threads, control_channel, read_files, run};
 use klatch_record::{
-    CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, Workload, WorkloadKind, save,
+    CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, Workload, WorkloadKind,
 };
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
-use crate::output::{print, print_line};
+use crate::output::{is_stdout, print, print_error, print_line, save_or_print};
 use crate::version::build;
 use crate::workload::WorkloadArgs;
 use crate::{COULD_NOT_RUN, UNKNOWN};
@@ -27,7 +27,7 @@ pub(crate) struct Crowd {
     /// TCP port of the server
     #[arg(long, default_value_t = 6667)]
     port: u16,
-    /// Protocol of the server: irc, redis, nats, mqtt; of rr: echo, redis, http, postgres; of web: http
+    /// Protocol of the server: irc, redis, nats, mqtt; of rr: echo, redis, http, postgres; of web and trade: http
     #[arg(long)]
     protocol: Option<ProtocolName>,
     #[command(flatten)]
@@ -62,9 +62,12 @@ pub(crate) struct Crowd {
     /// Longest time at the gate
     #[arg(long, default_value_t = 120.0, value_name = "SECONDS")]
     gate_timeout: f64,
-    /// Write a record, for `klatch merge`
+    /// Write a record, for `klatch merge`; - for standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// trade: file with the ledgers of earlier runs on the same database; it is replaced at the end
+    #[arg(long, value_name = "FILE", conflicts_with = "threads")]
+    ledger: Option<PathBuf>,
     /// Print events and the result as JSON, one object per line
     #[arg(long)]
     json: bool,
@@ -92,6 +95,7 @@ impl Crowd {
             seed: self.seed,
             gate: self.gate,
             gate_timeout: seconds("gate timeout", self.gate_timeout)?,
+            ledger: self.ledger,
             steered: self.steered,
         };
         let reading = self.folder.map(|folder| Reading { model: self.model, folder, depth: self.read_depth });
@@ -101,7 +105,7 @@ impl Crowd {
         if self.steered {
             std::thread::spawn(move || obey_stdin(&control));
         }
-        let mut progress = (!self.json).then(|| Progress::new("crowd".to_owned()));
+        let mut progress = (!self.json).then(|| Progress::new("crowd".to_owned(), options.workload.kind()));
         let started_at = now();
         let mut monitor = SelfMonitor::new();
         let on_event = |event: &CrowdEvent| {
@@ -130,17 +134,18 @@ impl Crowd {
                 command: std::env::args().collect(),
                 build: build(),
             };
-            save(&shard_record(plan, result.clone(), report.clone())?, out)?;
+            save_or_print(&shard_record(plan, result.clone(), report.clone())?, out)?;
         }
         if self.json {
             print_event(&CrowdEvent::SelfReport(report.into()));
             print_event(&CrowdEvent::Result(result.clone().into()));
         } else {
-            print(klatch_report::crowd(&result)?);
-            let reasons = verdict.reasons.iter().map(|reason| format!("invalid: {reason}"));
-            reasons.for_each(print_line);
-            if verdict.status == Status::Valid {
-                print_line("valid");
+            let reasons = verdict.reasons.iter().map(|reason| format!("invalid: {reason}\n"));
+            let valid = (verdict.status == Status::Valid).then(|| "valid\n".to_owned());
+            let text = klatch_report::crowd(&result)? + &reasons.chain(valid).collect::<String>();
+            match self.out.as_deref().is_some_and(is_stdout) {
+                true => print_error(text.trim_end()),
+                false => print(text),
             }
         }
         Ok(exit_code(&result, verdict.status))
@@ -151,7 +156,7 @@ fn usual_protocol(workload: &Workload) -> ProtocolName {
     match workload.kind() {
         WorkloadKind::Chat => ProtocolName::Irc,
         WorkloadKind::Rr => ProtocolName::Echo,
-        WorkloadKind::Web => ProtocolName::Http,
+        WorkloadKind::Web | WorkloadKind::Trade => ProtocolName::Http,
         WorkloadKind::Files => ProtocolName::File,
     }
 }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use klatch_record::{Record, Status, merge_files, save};
+use klatch_record::{Record, Status, merge_files};
 use klatch_report::{headline, one_line, trials};
 
 use crate::UNKNOWN;
-use crate::output::print_line;
+use crate::output::{is_stdout, print_error, print_line, save_or_print};
 
 /// Merge the records of shards into one
 ///
@@ -18,7 +18,7 @@ pub(crate) struct Merge {
     /// Records of crowds with different rooms, from `klatch crowd --out`
     #[arg(required = true, value_name = "RECORD")]
     records: Vec<PathBuf>,
-    /// File for the merged record
+    /// File for the merged record, or - for standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print the merged record as one line of JSON
@@ -30,9 +30,11 @@ impl Merge {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let record = merge_files(&self.records)?;
         if let Some(out) = &self.out {
-            save(&record, out)?;
+            save_or_print(&record, out)?;
         }
-        if self.json {
+        if self.out.as_deref().is_some_and(is_stdout) {
+            print_error(one_line(&record));
+        } else if self.json {
             print_line(serde_json::to_string(&record)?);
         } else {
             print_record(&record);

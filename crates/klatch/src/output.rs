@@ -6,7 +6,10 @@
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Result, Write, stderr, stdout};
+use std::path::Path;
 use std::sync::Mutex;
+
+use klatch_record::{Record, save};
 
 /// The first write error that is not a closed pipe.
 static FAILURE: Mutex<Option<std::io::Error>> = Mutex::new(None);
@@ -24,6 +27,23 @@ pub(crate) fn print_line(text: impl Display) {
 /// Writes text and a line feed to standard error. There is no other place to report a failure of it.
 pub(crate) fn print_error(text: impl Display) {
     let _ = writeln!(stderr().lock(), "{text}");
+}
+
+/// Whether this is `-`, which stands for standard output.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Writes a record to a file, or to standard output as one line.
+///
+/// # Errors
+/// The file cannot be written, or is there and no regular file.
+pub(crate) fn save_or_print(record: &Record, path: &Path) -> anyhow::Result<()> {
+    if is_stdout(path) {
+        print_line(serde_json::to_string(record)?);
+        return Ok(());
+    }
+    Ok(save(record, path)?)
 }
 
 /// Flushes standard output.

@@ -1,5 +1,6 @@
 //! `klatch plan`: command lines of shards for another launcher.
 
+use std::hash::{BuildHasher, RandomState};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -21,9 +22,9 @@ pub(crate) struct Plan {
     /// Number of crowd processes, each with rooms of its own
     #[arg(long, value_name = "N")]
     shards: u32,
-    /// Name of the gate, different for each run on the same server
-    #[arg(long, default_value = "start", value_name = "NAME")]
-    gate_name: String,
+    /// Name of the gate, different for each run on the same server [default: drawn at random]
+    #[arg(long, value_name = "NAME")]
+    gate_name: Option<String>,
     /// Path of klatch on the load machines
     #[arg(long, value_name = "PATH", default_value = "klatch")]
     host_program: String,
@@ -34,7 +35,8 @@ pub(crate) struct Plan {
 impl Plan {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let workload = self.workload.workload()?;
-        let gate: Gate = format!("{}:{}", self.shards, self.gate_name).parse()?;
+        let name = self.gate_name.unwrap_or_else(|| format!("run-{:x}", RandomState::new().hash_one(0)));
+        let gate: Gate = format!("{}:{name}", self.shards).parse()?;
         anyhow::ensure!(
             workload.chat().is_some(),
             "shards without a parent meet in a room, so they need --workload chat"

@@ -212,7 +212,8 @@ impl Display<'_> {
                 print_line(headline(platform, &describe_crowd(self.plan), workload));
             }
             VisitEvent::RunStarted(role, number) => {
-                self.progress = Some(Progress::new(klatch_report::role_and_number(role, number)));
+                let name = klatch_report::role_and_number(role, number);
+                self.progress = Some(Progress::new(name, self.plan.workload.kind()));
             }
             VisitEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.update(event)),
             VisitEvent::RunEnded(record) if self.json => print_json(record),

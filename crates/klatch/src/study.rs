@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use klatch_duet::PairMachine;
 use klatch_platforms::{PlatformRequest, Processes};
-use klatch_record::{CellStatus, ChatWorkload, Pacing, StudyResult, Workload, error_chain};
+use klatch_record::{CellStatus, ChatWorkload, Pacing, StudyResult, Workload, WorkloadKind, error_chain};
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
 use klatch_runner::{CrowdKind, Machine, Plan, VisitEvent};
 use klatch_study::{Store, StudyEvent, StudyPlan, load, run_pairs, run_study, shipped};
@@ -77,7 +77,8 @@ impl Study {
             plan.name
         );
         let live = self.live.then(|| Live::start(&plan.name, plan.cells.iter().map(|cell| cell.id.clone())));
-        let mut display = Display { json: self.json, progress: None, live: live.transpose()? };
+        let workload = plan.cells.first().map(|cell| cell.plan.workload.kind()).unwrap_or_default();
+        let mut display = Display { json: self.json, workload, progress: None, live: live.transpose()? };
         let store = self.store(&plan)?;
         plan.seed = store.seed();
         let all = Processes::default();
@@ -220,6 +221,8 @@ fn outline(plan: &StudyPlan) -> String {
 /// Prints the progress of the study.
 struct Display {
     json: bool,
+    /// The kind of workload of all cells.
+    workload: WorkloadKind,
     progress: Option<Progress>,
     live: Option<Live>,
 }
@@ -231,7 +234,7 @@ impl Display {
         }
         match event {
             StudyEvent::Visit(VisitEvent::RunStarted(role, number)) => {
-                self.progress = Some(Progress::new(role_and_number(role, number)));
+                self.progress = Some(Progress::new(role_and_number(role, number), self.workload));
             }
             StudyEvent::Visit(VisitEvent::Crowd(event)) => {
                 self.progress.iter_mut().for_each(|progress| progress.update(event))

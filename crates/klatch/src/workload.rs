@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use klatch_record::{
-    ChatWorkload, FilesWorkload, Pacing, ReadOrder, RrWorkload, WebWorkload, Workload, WorkloadKind,
-    usual_directories,
+    ChatWorkload, FilesWorkload, Pacing, ReadOrder, RrWorkload, TradeMix, TradeWorkload, WebWorkload,
+    Workload, WorkloadKind, usual_directories,
 };
 
 /// Help heading of these options.
@@ -15,11 +15,16 @@ type Kinds = &'static [WorkloadKind];
 const CHAT: Kinds = &[WorkloadKind::Chat];
 const RR: Kinds = &[WorkloadKind::Rr];
 const WEB: Kinds = &[WorkloadKind::Web];
+const TRADE: Kinds = &[WorkloadKind::Trade];
+/// Those with a number of users.
+const USERS: Kinds = &[WorkloadKind::Chat, WorkloadKind::Trade];
 const FILES: Kinds = &[WorkloadKind::Files];
-/// Those with messages of a size, and a schedule.
+/// Those with messages of a size.
 const MESSAGES: Kinds = &[WorkloadKind::Chat, WorkloadKind::Rr];
+/// Those that can have a schedule.
+const SCHEDULED: Kinds = &[WorkloadKind::Chat, WorkloadKind::Rr, WorkloadKind::Trade];
 /// Those whose runs end by time.
-const TIMED: Kinds = &[WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Files];
+const TIMED: Kinds = &[WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Trade, WorkloadKind::Files];
 
 /// The workload of a run.
 #[derive(Args)]
@@ -29,7 +34,7 @@ pub(crate) struct WorkloadArgs {
     /// chat: messages that each user sends [default: 100]
     #[arg(long, help_heading = WORKLOAD)]
     count: Option<u32>,
-    /// rr, web, files: time for which requests are sent or blocks read [default: 2, of web 5]
+    /// rr, web, trade, files: time for which requests are sent or blocks read [default: 2, of web 5, of trade 20]
     #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true)]
     duration: Option<f64>,
 }
@@ -44,13 +49,13 @@ pub(crate) struct EndlessWorkloadArgs {
 #[derive(Args)]
 struct CommonArgs {
     /// What the crowd does: chat (users in rooms), rr (requests, and a reply to each), web (lines that request the files and pages of
-    /// a site), files (no crowd: the platform reads cached files)
+    /// a site), trade (traders at a brokerage on a database), files (no crowd: the platform reads cached files)
     #[arg(long, help_heading = WORKLOAD, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
     workload: WorkloadKind,
     /// chat: number of rooms of the crowd [default: 10]
     #[arg(long, help_heading = WORKLOAD)]
     rooms: Option<u32>,
-    /// chat: users in each room [default: 20]
+    /// chat: users in each room [default: 20]. trade: users that the server loads [default: 5000]
     #[arg(long, help_heading = WORKLOAD)]
     users: Option<u32>,
     /// rr: number of connections [default: 1]
@@ -71,6 +76,27 @@ struct CommonArgs {
     /// web: send static GETs only, to a server without the dynamic half
     #[arg(long, help_heading = WORKLOAD)]
     static_only: bool,
+    /// trade: number of traders, each with a connection [default: 25]
+    #[arg(long, help_heading = WORKLOAD, value_name = "N")]
+    traders: Option<u32>,
+    /// trade: quotes that the server loads [default: 1000]
+    #[arg(long, help_heading = WORKLOAD, value_name = "N")]
+    quotes: Option<u32>,
+    /// trade: operations: standard (8 % orders), high-volume (14 % orders), or equal (all equally often) [default: standard]
+    #[arg(long, help_heading = WORKLOAD, value_name = "MIX")]
+    mix: Option<TradeMix>,
+    /// trade: time between a reply and the next operation of a trader [default: 0]
+    #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true, conflicts_with = "rate")]
+    think: Option<f64>,
+    /// trade: database of the server: h2 (embedded) or postgresql [default: h2]
+    #[arg(long, help_heading = WORKLOAD, value_name = "DATABASE")]
+    database: Option<String>,
+    /// trade: the database writes each commit to the disk before it confirms it
+    #[arg(long, help_heading = WORKLOAD)]
+    durable: bool,
+    /// trade: users that each trader plays [default: all users, evenly]
+    #[arg(long, help_heading = WORKLOAD, value_name = "N")]
+    users_per_trader: Option<u32>,
     /// files: number of readers, each a thread [default: 1]
     #[arg(long, help_heading = WORKLOAD, value_name = "N")]
     readers: Option<u32>,
@@ -98,14 +124,14 @@ struct CommonArgs {
     /// chat, pacing `rounds`: messages that a user may be ahead of the slowest other user [default: 1]
     #[arg(long, help_heading = WORKLOAD, value_name = "MESSAGES")]
     window: Option<u32>,
-    /// chat, pacing `rate`: messages per second of each user. rr: requests per second of each connection, on a schedule fixed in
-    /// advance [default: a request follows a reply]
+    /// chat, pacing `rate`: messages per second of each user. rr: requests, trade: operations per second of each connection, on a
+    /// schedule fixed in advance [default: a request follows a reply]
     #[arg(long, help_heading = WORKLOAD, value_name = "1/S", required_if_eq("pacing", "rate"))]
     rate: Option<f64>,
     /// chat: pause after each message of a user; not with pacing `rate`, whose schedule is fixed in advance [default: 0]
     #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true)]
     pause: Option<f64>,
-    /// Number of the first room, connection, line or reader, for several crowds on one server
+    /// Number of the first room, connection, line, trader or reader, for several crowds on one server
     #[arg(long, help_heading = WORKLOAD, default_value_t = 1, value_name = "NUMBER")]
     start: u32,
 }
@@ -130,7 +156,9 @@ impl WorkloadArgs {
     pub(crate) fn workload(&self) -> anyhow::Result<Workload> {
         let foreign = match self.common.workload {
             WorkloadKind::Chat => self.duration.map(|_| ("duration", TIMED)),
-            WorkloadKind::Rr | WorkloadKind::Web | WorkloadKind::Files => self.count.map(|_| ("count", CHAT)),
+            WorkloadKind::Rr | WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Files => {
+                self.count.map(|_| ("count", CHAT))
+            }
         };
         refuse(foreign, self.common.workload)?;
         self.common.workload(self.count, self.duration)
@@ -156,6 +184,7 @@ impl CommonArgs {
             WorkloadKind::Chat => Workload::Chat(self.chat(count)?),
             WorkloadKind::Rr => Workload::Rr(self.rr(duration_s)),
             WorkloadKind::Web => Workload::Web(self.web(duration_s)),
+            WorkloadKind::Trade => Workload::Trade(self.trade(duration_s)),
             WorkloadKind::Files => Workload::Files(self.files(duration_s)),
         };
         workload.check()?;
@@ -163,17 +192,24 @@ impl CommonArgs {
     }
 
     /// The options that only some kinds of workload have: name, whether it is given, and those kinds.
-    fn particular(&self) -> [(&'static str, bool, Kinds); 19] {
+    fn particular(&self) -> [(&'static str, bool, Kinds); 26] {
         [
             ("rooms", self.rooms.is_some(), CHAT),
-            ("users", self.users.is_some(), CHAT),
+            ("users", self.users.is_some(), USERS),
             ("pacing", self.pacing.is_some(), CHAT),
             ("window", self.window.is_some(), CHAT),
             ("pause", self.pause.is_some(), CHAT),
             ("connections", self.connections.is_some(), RR),
             ("depth", self.depth.is_some(), RR),
             ("size", self.size.is_some(), MESSAGES),
-            ("rate", self.rate.is_some(), MESSAGES),
+            ("rate", self.rate.is_some(), SCHEDULED),
+            ("traders", self.traders.is_some(), TRADE),
+            ("quotes", self.quotes.is_some(), TRADE),
+            ("mix", self.mix.is_some(), TRADE),
+            ("think", self.think.is_some(), TRADE),
+            ("database", self.database.is_some(), TRADE),
+            ("durable", self.durable, TRADE),
+            ("users-per-trader", self.users_per_trader.is_some(), TRADE),
             ("lines", self.lines.is_some(), WEB),
             ("line", self.line.is_some(), WEB),
             ("directories", self.directories.is_some(), WEB),
@@ -220,6 +256,25 @@ impl CommonArgs {
             duration_s: duration_s.unwrap_or(usual.duration_s),
             start: self.start,
         }
+    }
+
+    fn trade(&self, duration_s: Option<f64>) -> TradeWorkload {
+        let usual = TradeWorkload::default();
+        let trade = TradeWorkload {
+            traders: self.traders.unwrap_or(usual.traders),
+            users: self.users.unwrap_or(usual.users),
+            quotes: self.quotes.unwrap_or(usual.quotes),
+            mix: self.mix.unwrap_or(usual.mix),
+            think_s: self.think.unwrap_or(usual.think_s),
+            duration_s: duration_s.unwrap_or(usual.duration_s),
+            database: self.database.clone().or(usual.database),
+            durable: self.durable,
+            start: self.start,
+            rate_per_trader_per_s: self.rate,
+            users_per_trader: 1,
+        }
+        .with_all_users();
+        TradeWorkload { users_per_trader: self.users_per_trader.unwrap_or(trade.users_per_trader), ..trade }
     }
 
     fn files(&self, duration_s: Option<f64>) -> FilesWorkload {

@@ -2,8 +2,13 @@
 
 mod support;
 
-use klatch_record::{Record, Status, Workload};
-use support::{Finished, klatch, run_once};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::Stdio;
+
+use klatch_record::{FailureKind, FaultKind, Record, Status, Workload};
+use support::{Finished, klatch, run_once, until_joined};
 
 /// Runs the workload on small files for a moment and returns exit status and record.
 fn run(arguments: &[&str]) -> (Option<i32>, Record) {
@@ -40,7 +45,68 @@ fn every_platform_that_has_it_reads_and_checks_blocks() {
             carried += 1;
         }
     }
-    assert!(carried >= 3, "only {carried} platforms have the workload");
+    assert!(carried >= 4, "only {carried} platforms have the workload");
+}
+
+/// The options of each way to read that this machine has.
+fn ways_to_read() -> Vec<Vec<String>> {
+    let platforms = support::carrying("files").concat();
+    let with = |name: &str, knob: &str| ["--platform", name, "--knob", knob].map(str::to_owned).to_vec();
+    let in_java = platforms.iter().filter(|name| name.starts_with("java-files@"));
+    let mapped = in_java.map(|name| with(name, "reads=mapped"));
+    platforms.iter().map(|name| vec!["--platform".to_owned(), name.clone()]).chain(mapped).collect()
+}
+
+/// Changes a byte of page 7.
+fn change_page_7(path: &Path) {
+    const AT: u64 = 7 * 4096 + 99;
+    let file = File::options().read(true).write(true).open(path).unwrap();
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, AT).unwrap();
+    file.write_all_at(&[byte[0] ^ 1], AT).unwrap();
+}
+
+#[test]
+fn planted_faults_are_detected_in_the_same_words_by_every_platform() {
+    let (out, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = cache.path().join("klatch/files/seed-1-1-mib/file0000");
+    let ways = ways_to_read();
+    assert!(ways.iter().any(|way| way.len() > 2), "no Java: {ways:?}");
+    for way in &ways {
+        let workload = ["--workload", "files", "--files", "1", "--file-mib", "1", "--duration", "1.5"];
+        let command = || {
+            let mut command = run_once(out.path(), &workload);
+            command.args(way).env("XDG_CACHE_HOME", cache.path());
+            command
+        };
+        let mut run = command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        until_joined(&mut run);
+        change_page_7(&path);
+        let finished = Finished::from(run.wait_with_output().unwrap());
+        let record = finished.record();
+        assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{way:?}");
+        let fault = &record.checks.faults[0];
+        assert_eq!((fault.kind, fault.reader, fault.count), (FaultKind::Corrupted, Some(1), 1));
+        let words = format!("corrupted: reader 1, read {} (page 7 of file 0)", fault.sequence.unwrap());
+        assert_eq!(fault.to_string(), words, "{way:?}");
+        assert_eq!(record.score.sent, record.score.received + record.checks.corrupted, "{way:?}");
+
+        let finished = Finished::run(&mut command());
+        let failure = finished.record().checks.failure.unwrap();
+        assert_eq!((finished.status, failure.kind), (Some(1), FailureKind::Join), "{way:?}");
+        assert_eq!(
+            failure.detail,
+            "reader 1: page 7 of file 0 has other contents than it must have; delete the folder of the files, and Klatch writes \
+             them again"
+        );
+
+        std::fs::write(&path, "short").unwrap();
+        let finished = Finished::run(&mut command());
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(finished.status, Some(2), "{way:?}");
+        let words = format!("cannot read {}: it has 5 bytes, and must have 1048576", path.display());
+        assert!(finished.err.contains(&words), "{way:?}: {}", finished.err);
+    }
 }
 
 #[test]
@@ -76,14 +142,17 @@ fn what_a_reader_cannot_have_is_refused() {
 #[test]
 fn a_duet_compares_two_ways_to_read() {
     let out = tempfile::tempdir().unwrap();
-    let arguments =
-        ["duet", "native-pread", "native-mmap", "--workload", "files", "--files", "1", "--file-mib", "4"];
-    let finished =
-        Finished::run(klatch().args(arguments).args(["--for", "12s", "--json", "--out"]).arg(out.path()));
-    assert_eq!(finished.status, Some(0), "{}", finished.err);
-    let duet: serde_json::Value = serde_json::from_str(&finished.out).unwrap();
-    let metrics = duet["metrics"].as_array().unwrap();
-    let cpu = metrics.iter().find(|metric| metric["metric"] == "server_cpu_us_per_message").unwrap();
-    let ratio = cpu["ratio"]["estimate"].as_f64().unwrap();
-    assert!(ratio > 0.0, "{cpu}");
+    for other in ["native-mmap", "java-files"] {
+        let mut command = klatch();
+        command.args(["duet", "native-pread", other, "--workload", "files"]);
+        command.args(["--files", "1", "--file-mib", "4", "--for", "12s", "--starts", "2", "--warmup", "1s"]);
+        command.args(["--json", "--out"]).arg(out.path());
+        let finished = Finished::run(&mut command);
+        assert_eq!(finished.status, Some(0), "{other}: {}", finished.err);
+        let duet: serde_json::Value = serde_json::from_str(&finished.out).unwrap();
+        let metrics = duet["metrics"].as_array().unwrap();
+        let cpu = metrics.iter().find(|metric| metric["metric"] == "server_cpu_us_per_message").unwrap();
+        let ratio = cpu["ratio"]["estimate"].as_f64().unwrap();
+        assert!(ratio > 0.0, "{cpu}");
+    }
 }

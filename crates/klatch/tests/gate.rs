@@ -100,6 +100,52 @@ fn an_incomplete_gate_lists_the_shards_present() {
 }
 
 #[test]
+fn shards_of_two_runs_at_one_gate_are_not_one_run() {
+    let server = NativeServer::start();
+    let runs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    for out in &runs {
+        let shards = [1, 3].map(|start| shard(server.address, "irc", start, "2:start", out.path()));
+        for shard in shards {
+            let finished = Finished::from(shard.wait_with_output().unwrap());
+            assert_eq!(finished.status, Some(0), "{finished:?}");
+        }
+    }
+    let mixed = [runs[0].path().join("1"), runs[1].path().join("3")];
+    let finished = Finished::run(klatch().args(["merge", "--json"]).args(mixed));
+    assert_eq!(finished.status, Some(2), "{finished:?}");
+    assert!(
+        finished.err.contains("these are not shards of one run: the run at the gate is "),
+        "{finished:?}"
+    );
+    let (finished, record) = merged(runs[1].path(), &[1, 3]);
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{finished:?}");
+}
+
+#[test]
+fn a_record_goes_to_standard_output_and_replaces_no_device() {
+    let server = NativeServer::start();
+    let port = server.address.port().to_string();
+    let crowd = |out: &str| {
+        let mut command = klatch();
+        command
+            .args(["crowd", "--port", &port, "--rooms", "1", "--users", "3", "--count", "5", "--out", out]);
+        Finished::run(&mut command)
+    };
+    let finished = crowd("-");
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert_eq!(finished.record().verdict.status, Status::Valid);
+    assert!(finished.err.contains("valid"), "the text for people is on standard error: {}", finished.err);
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let refused = crowd(pipe.to_str().unwrap());
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+    assert!(refused.err.contains("it exists and is no regular file"), "{refused:?}");
+    assert!(!pipe.is_file(), "the pipe is still one");
+}
+
+#[test]
 fn an_invalid_gate_is_refused() {
     let finished = Finished::run(klatch().args(["crowd", "--gate", "0"]));
     assert_eq!(finished.status, Some(2));

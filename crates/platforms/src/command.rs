@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use klatch_record::CONTENT_SEED;
+use klatch_record::{CONTENT_SEED, Workload};
 
 use crate::own_programs::{klatch_jar, klatch_program, netty_jar, web_jar};
 use crate::resolve::{PlatformError, ResolvedPlatform};
@@ -34,9 +34,34 @@ impl ResolvedPlatform {
             std::fs::write(&path, text)
                 .map_err(|source| wrong(crate::sources::SourceError::Write { path, source }))?;
         }
-        let mut words = Vec::new();
         let own = Some(&self.in_workload.command).filter(|command| !command.is_empty());
-        for word in own.unwrap_or(&self.entry.command) {
+        let mut words = self.words(own.unwrap_or(&self.entry.command), site, &folders)?;
+        if klatch_privileges::programs_run_as_root() {
+            words.extend(self.entry.arguments_as_root.iter().cloned());
+        }
+        Ok(words)
+    }
+
+    /// The command that audits the database of workload `trade`; `None` if the platform has none.
+    ///
+    /// # Errors
+    /// A program of Klatch that it needs is missing.
+    pub fn audit_command(&self) -> Result<Option<Vec<String>>, PlatformError> {
+        let nowhere = Path::new("");
+        let site = Site { host: "", port: 0, folder: nowhere, files: nowhere };
+        let words = self.words(&self.in_workload.audit, &site, &BuildFolders::default())?;
+        Ok(Some(words).filter(|words| !words.is_empty()))
+    }
+
+    /// The words of a command with its placeholders filled in.
+    fn words(
+        &self,
+        command: &[String],
+        site: &Site<'_>,
+        folders: &BuildFolders,
+    ) -> Result<Vec<String>, PlatformError> {
+        let mut words = Vec::new();
+        for word in command {
             match word.as_str() {
                 "{klatch}" => words.push(klatch_program()?.display().to_string()),
                 "{jar}" => words.push(klatch_jar()?.display().to_string()),
@@ -45,14 +70,11 @@ impl ResolvedPlatform {
                 "{java_options}" => words.extend(self.knobs.java_options.iter().cloned()),
                 "{workload}" => {
                     let arguments = self.in_workload.arguments.iter();
-                    words.extend(arguments.map(|word| self.fill(word, site, &folders)));
+                    words.extend(arguments.map(|word| self.fill(word, site, folders)));
                 }
                 "{knobs}" => words.extend(self.knobs.arguments.iter().cloned()),
-                word => words.push(self.fill(word, site, &folders)),
+                word => words.push(self.fill(word, site, folders)),
             }
-        }
-        if klatch_privileges::programs_run_as_root() {
-            words.extend(self.entry.arguments_as_root.iter().cloned());
         }
         Ok(words)
     }
@@ -65,7 +87,14 @@ impl ResolvedPlatform {
 
     fn fill(&self, text: &str, site: &Site<'_>, folders: &BuildFolders) -> String {
         let path = |path: Option<&Path>| path.map_or(String::new(), |path| path.display().to_string());
-        text.replace("{directories}", &self.directories().to_string())
+        let (users, quotes) = match &self.workload {
+            Workload::Trade(trade) => (trade.users, trade.quotes),
+            _ => (0, 0),
+        };
+        text.replace("{users}", &users.to_string())
+            .replace("{quotes}", &quotes.to_string())
+            .replace("{database_url}", self.database_url.as_deref().unwrap_or_default())
+            .replace("{directories}", &self.directories().to_string())
             .replace("{files}", &path(Some(site.files)))
             .replace("{content_seed}", &CONTENT_SEED.to_string())
             .replace("{web_files}", &path(Some(&folders.web_files)))

@@ -5,6 +5,7 @@ mod block_files;
 mod capacity;
 mod catalog;
 mod command;
+mod database;
 mod java;
 mod large_pages;
 mod launch;
@@ -25,6 +26,7 @@ mod workloads;
 
 pub use capacity::{CapacityError, Side, check_capacity};
 pub use catalog::{CatalogError, Entry, Pages, schema};
+pub use database::{DatabaseEntry, DatabaseError, RunningDatabase, databases};
 pub use java::{Java, JavaError};
 pub use launch::{Launch, process_knobs};
 pub use needs::Needs;

@@ -21,6 +21,9 @@ const DEFAULTS: [&str; 2] = ["java-threads", "native-epoll"];
 /// The default of workload `files`.
 const DEFAULT_READER: &str = "native-pread";
 
+/// The default of workload `trade`.
+const DEFAULT_BROKERAGE: &str = "jetty";
+
 /// A platform as a user requests it.
 #[derive(Clone, Debug, Default)]
 pub struct PlatformRequest {
@@ -56,9 +59,17 @@ pub struct ResolvedPlatform {
     /// How it carries the workload of the request.
     pub in_workload: InWorkload,
     pub(crate) workload: Workload,
+    /// What it connects to in workload `trade`.
+    pub(crate) database_url: Option<String>,
 }
 
 impl ResolvedPlatform {
+    /// The same with a database.
+    #[must_use]
+    pub fn with_database(&self, url: &str) -> ResolvedPlatform {
+        ResolvedPlatform { database_url: Some(url.to_owned()), ..self.clone() }
+    }
+
     /// The wire protocol of its clients in the workload of the request.
     pub fn protocol(&self) -> ProtocolName {
         self.in_workload.protocol.unwrap_or(self.entry.protocol)
@@ -73,7 +84,7 @@ impl ResolvedPlatform {
     pub(crate) fn directories(&self) -> u32 {
         match &self.workload {
             Workload::Web(web) => web.directories,
-            Workload::Chat(_) | Workload::Rr(_) | Workload::Files(_) => 0,
+            Workload::Chat(_) | Workload::Rr(_) | Workload::Trade(_) | Workload::Files(_) => 0,
         }
     }
 
@@ -158,9 +169,14 @@ pub fn resolve(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformEr
     if let Some(name) = &request.name {
         return resolve_named(name, request, &runtimes);
     }
-    if !request.workload.kind().has_server() {
+    let of_workload = match request.workload.kind() {
+        WorkloadKind::Files => Some(DEFAULT_READER),
+        WorkloadKind::Trade => Some(DEFAULT_BROKERAGE),
+        WorkloadKind::Chat | WorkloadKind::Rr | WorkloadKind::Web => None,
+    };
+    if let Some(name) = of_workload {
         let because = Some("the default of this workload".to_owned());
-        return Ok(ResolvedPlatform { because, ..resolve_named(DEFAULT_READER, request, &runtimes)? });
+        return Ok(ResolvedPlatform { because, ..resolve_named(name, request, &runtimes)? });
     }
     match resolve_named(DEFAULTS[0], request, &runtimes) {
         Ok(platform) => {
@@ -174,6 +190,17 @@ pub fn resolve(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformEr
             Ok(ResolvedPlatform { because, ..resolve_named(DEFAULTS[1], request, &runtimes)? })
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Finds a platform that is started as a database, whatever workload it carries itself.
+pub(crate) fn resolve_database(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformError> {
+    let name = request.name.as_deref().unwrap_or_default();
+    let entries = catalog(request.catalog.as_deref())?;
+    let names = || entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>().join(", ");
+    match entries.iter().find(|entry| entry.name == name) {
+        Some(entry) => resolve_entry(entry.clone(), None, request),
+        None => Err(PlatformError::Unknown { name: name.to_owned(), available: names() }),
     }
 }
 
@@ -219,6 +246,7 @@ fn resolve_entry(
         because: None,
         in_workload,
         workload: request.workload.clone(),
+        database_url: None,
         entry,
         java,
         program,

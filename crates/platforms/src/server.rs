@@ -22,7 +22,7 @@ const TRY_PERIOD: Duration = Duration::from_millis(10);
 pub struct Server {
     // Dropped before the folder, so the server no longer reads its files.
     process: Process,
-    _folder: TempDir,
+    folder: TempDir,
     /// Address on which it listens.
     pub address: SocketAddr,
     /// The process that instruments observe.
@@ -91,9 +91,35 @@ impl Server {
         all: &Processes,
         timeout: Duration,
     ) -> Result<Server, ServerError> {
+        let no_site = |source| ServerError::Site { name: platform.name.clone(), source };
+        let folder = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(no_site)?;
+        Server::start_in(folder, platform, listen, all, timeout)
+    }
+
+    /// Starts the platform again, in the folder of this server, which has ended or is stopped.
+    ///
+    /// # Errors
+    /// As those of [`Server::start`].
+    pub(crate) fn restart(
+        self,
+        platform: &ResolvedPlatform,
+        all: &Processes,
+        timeout: Duration,
+    ) -> Result<Server, ServerError> {
+        let Server { process, folder, address, .. } = self;
+        drop(process);
+        Server::start_in(folder, platform, address.ip(), all, timeout)
+    }
+
+    fn start_in(
+        folder: TempDir,
+        platform: &ResolvedPlatform,
+        listen: IpAddr,
+        all: &Processes,
+        timeout: Duration,
+    ) -> Result<Server, ServerError> {
         let name = &platform.name;
         let no_site = |source| ServerError::Site { name: name.clone(), source };
-        let folder = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(no_site)?;
         let port = match platform.entry.ready {
             ReadyBy::Line => 0,
             ReadyBy::Accepts => free_port(listen).map_err(no_site)?,
@@ -120,7 +146,7 @@ impl Server {
                     pid,
                     class: ready_line.and_then(|ready| ready.class).or(class),
                     process,
-                    _folder: folder,
+                    folder,
                     command,
                 })
             }

@@ -14,8 +14,11 @@ pub struct InWorkload {
     pub protocol: Option<ProtocolName>,
     /// The command line, if it is not the one of the platform.
     pub command: Vec<String>,
-    /// The arguments that replace `{workload}` in the command. Placeholders of `web`: `{directories}`, `{content_seed}`.
+    /// The arguments that replace `{workload}` in the command. Placeholders of `web`: `{directories}`, `{content_seed}`; of
+    /// `trade`: `{database_url}`, `{users}`, `{quotes}`, `{content_seed}`.
     pub arguments: Vec<String>,
+    /// Of `trade`: the command that audits the database, with the placeholders of `command` and `arguments`.
+    pub audit: Vec<String>,
     /// Of `web`: the platform serves static files only. They are those of `{web_files}`.
     pub static_only: bool,
 }

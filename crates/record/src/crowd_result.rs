@@ -1,9 +1,11 @@
 //! What a crowd prints, line by line. Normative description: `docs/reference/protocol.md`.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, IntervalCounts, PartyCounts, Usage};
+use crate::{DatabaseCounts, Environment, IntervalCounts, PartyCounts, Usage};
 
 /// One line of a crowd's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,6 +101,9 @@ pub struct CrowdResult {
     pub received: u64,
     /// When the gate opened: ns on the machine's CLOCK_MONOTONIC; `null` if it did not open, or if the crowd does not report it.
     pub opened_ns: Option<u64>,
+    /// The random number with which the shards' gate was opened, in hexadecimal; absent without such a gate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate_run: Option<String>,
     /// From the opening of the gate to the last verified delivery, seconds.
     pub elapsed_s: f64,
     /// From the first connect to the last join, seconds.
@@ -135,6 +140,12 @@ pub struct CrowdResult {
     /// What each line of `web` received: kbit/s, rounded down, and number of lines.
     #[serde(default)]
     pub line_kbit_per_s: Vec<(u64, u64)>,
+    /// Latencies of each operation of `trade`, sorted by name.
+    #[serde(default)]
+    pub operations: Vec<NamedCounts>,
+    /// What the server counted of its transactions; only `trade`, and only servers that tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<DatabaseCounts>,
     /// The first faults, as examples.
     pub faults: Vec<Fault>,
     /// Users in the rooms that do not belong to the crowd.
@@ -144,6 +155,29 @@ pub struct CrowdResult {
     /// The parent ended the run in a pause, so messages that were not sent are no fault.
     #[serde(default)]
     pub finished: bool,
+}
+
+/// The latencies of one kind of operation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedCounts {
+    /// Name of the operation.
+    pub name: String,
+    /// Lowest value of a bucket in ns, and how often.
+    pub latency_ns: Vec<(u64, u64)>,
+}
+
+impl NamedCounts {
+    /// Adds the latencies of an operation to a list that is sorted by name.
+    pub fn add(list: &mut Vec<NamedCounts>, name: &str, latency_ns: impl IntoIterator<Item = (u64, u64)>) {
+        let place = list.binary_search_by(|one| one.name.as_str().cmp(name)).unwrap_or_else(|place| {
+            list.insert(place, NamedCounts { name: name.to_owned(), latency_ns: Vec::new() });
+            place
+        });
+        let counts = &mut list[place].latency_ns;
+        let mut sum: BTreeMap<u64, u64> = counts.drain(..).collect();
+        latency_ns.into_iter().for_each(|(ns, count)| *sum.entry(ns).or_default() += count);
+        counts.extend(sum);
+    }
 }
 
 /// One fault in the deliveries.

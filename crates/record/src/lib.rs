@@ -1,6 +1,7 @@
 //! The results of Klatch as plain data: what a crowd reports, and the record of a run. Their JSON Schema is committed
 //! as `docs/record.schema.json` and generated from these types.
 
+mod audit;
 mod comparison;
 mod conforming;
 mod crowd_result;
@@ -32,13 +33,14 @@ mod verdict;
 mod window;
 mod workload;
 
+pub use audit::{Audit, BrokenRule, Database, DatabaseCounts};
 pub use comparison::{
     COMPARISON_SCHEMA_NAME, Comparison, Estimator, MetricComparison, RatioEstimate, Side, Unit,
 };
 pub use conforming::{CONFORMING_SHARE_MIN, Conforming};
 pub use crowd_result::{
     CrowdEvent, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
-    PausedCounts, Stranger,
+    NamedCounts, PausedCounts, Stranger,
 };
 pub use duet::{
     DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, Slice, SlicePair, duet_schema,
@@ -52,7 +54,7 @@ pub use metric::{METRICS, Metric};
 pub use observation::{
     Availability, Cost, InstrumentName, InstrumentNameError, Observation, ObservationData, Support,
 };
-pub use operations::{Operations, PartyCounts};
+pub use operations::{OperationKindScore, Operations, PartyCounts};
 pub use part::Part;
 pub use protocol::ProtocolName;
 pub use record::{
@@ -72,7 +74,8 @@ pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use workload::{
     CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, FILE_PAGE_BYTES, FilesWorkload, Pacing, ReadOrder,
-    RrWorkload, WebWorkload, Workload, WorkloadError, WorkloadKind, usual_directories,
+    RrWorkload, TradeMix, TradeWorkload, WebWorkload, Workload, WorkloadError, WorkloadKind,
+    usual_directories,
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

@@ -1,5 +1,6 @@
 //! Several records of shards as one. It is exact: the merge of merges equals the merge of all.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -90,7 +91,7 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
     let part = Part::merge(parts)?;
     let servers: Option<Vec<&Usage>> = records.iter().map(|record| record.usage.server.as_ref()).collect();
     let server = servers.map(|servers| Usage::together(&servers, part.sent + part.received));
-    let usage = UsageOfBoth { server, crowd: part.usage.clone() };
+    let usage = UsageOfBoth { server, crowd: part.usage.clone(), database: None };
     let score =
         Score::new(first.workload.kind(), part.sent, part.received, part.elapsed_s(), part.join_s, &usage);
     Ok(Record {
@@ -101,6 +102,7 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
         warnings: [own_warnings, part.warnings()].concat(),
         operations: part.operations(&first.workload, &score, &usage),
         conforming: part.conforming(&first.workload),
+        audit: None,
         score,
         latency: part.latency,
         send_lag: part.send_lag,
@@ -143,9 +145,14 @@ fn same(one: &Record, other: &Record) -> Result<(), MergeError> {
         Some(gate) => gate.to_string(),
         None => "none".to_owned(),
     };
+    // Another run of the same shards has the same gate, which was opened with another number.
+    let gate_run = |record: &Record| {
+        let run = record.shards.first().and_then(|shard| shard.gate_run.clone());
+        run.unwrap_or_else(|| "unknown".to_owned())
+    };
     let knobs = |record: &Record| as_json(&record.platform.knobs);
     let role = |record: &Record| format!("{} {}", as_json(&record.role), record.number);
-    let parts: [(&'static str, Property<'_>); 8] = [
+    let parts: [(&'static str, Property<'_>); 9] = [
         ("the build of klatch", &build),
         ("the platform", &named),
         ("what is set about it", &knobs),
@@ -154,6 +161,7 @@ fn same(one: &Record, other: &Record) -> Result<(), MergeError> {
         ("the workload of a party", &workload_of_a_party),
         ("the run", &role),
         ("the gate", &gate),
+        ("the run at the gate", &gate_run),
     ];
     for (what, property) in parts {
         let (one, other) = (property(one), property(other));
@@ -189,6 +197,8 @@ fn parts(records: &[Record]) -> Vec<Part> {
         checks: record.checks.clone(),
         usage: record.usage.crowd.clone(),
         parties: record.operations.as_ref().map(|operations| operations.connections),
+        databases: BTreeMap::new(),
+        kinds: record.operations.as_ref().map_or_else(Vec::new, |operations| operations.kinds.clone()),
         in_window: record.operations.as_ref().and_then(|operations| operations.in_window),
         line_kbit_per_s: record.conforming.as_ref().map_or_else(Vec::new, |lines| lines.kbit_per_s.clone()),
     };

@@ -20,6 +20,7 @@ pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
         address: "10.0.0.7:6667".into(),
         command: vec!["klatch".into(), "crowd".into()],
         gate: None,
+        gate_run: None,
         opened: None,
         elapsed_s: 10.0,
         total: 400,
@@ -63,7 +64,7 @@ fn over_time(start: u32) -> Timeline {
 fn record(start: u32) -> Record {
     let odd = f64::from(start) / 7.0;
     let shard = Shard { elapsed_s: 10.0 + odd.round(), usage: Some(usage(odd)), ..shard(start, 2) };
-    let usage = UsageOfBoth { server: None, crowd: Some(usage(odd)) };
+    let usage = UsageOfBoth { server: None, crowd: Some(usage(odd)), database: None };
     let sample = samples::record(1, 0, 1.0);
     Record {
         started_at: format!("2026-11-21T10:00:{start:02}Z"),

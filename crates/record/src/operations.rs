@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Score, UsageOfBoth, WorkloadKind};
+use crate::{DatabaseCounts, Latency, LatencyError, NamedCounts, Score, UsageOfBoth, WorkloadKind};
 
 /// The operations of a run. One is a request with its verified reply, so two messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Operations {
-    /// The name of one operation: `transaction` of `rr`, `request` of `web`, `read` of `files`.
+    /// The name of one operation: `transaction` of `rr`, `request` of `web`, `operation` of `trade`, `read` of
+    /// `files`.
     pub name: String,
     /// Operations that were verified.
     pub count: u64,
@@ -22,6 +23,65 @@ pub struct Operations {
     pub cpu_us_per_operation: Option<f64>,
     /// How the operations are spread over the connections.
     pub connections: PartyCounts,
+    /// What the servers counted of their transactions; absent where they do not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<DatabaseCounts>,
+    /// The operations of each kind, sorted by name; absent where there is only one kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<OperationKindScore>,
+}
+
+/// The operations of one kind, such as `buy` of `trade`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OperationKindScore {
+    /// The name of the kind.
+    pub name: String,
+    /// Operations that were verified.
+    pub count: u64,
+    /// Their share of all operations, 0 to 1.
+    pub share: f64,
+    /// Latency of these operations.
+    pub latency: Latency,
+}
+
+impl OperationKindScore {
+    /// The kinds of these latencies.
+    ///
+    /// # Errors
+    /// A latency is out of the range of the histogram.
+    pub fn from_counts(counts: &[NamedCounts]) -> Result<Vec<OperationKindScore>, LatencyError> {
+        let count = |one: &NamedCounts| one.latency_ns.iter().map(|(_, count)| count).sum::<u64>();
+        let all: u64 = counts.iter().map(count).sum();
+        let mut kinds = Vec::new();
+        for one in counts {
+            if let Some(latency) = Latency::from_counts_ns(&one.latency_ns)? {
+                let share = count(one) as f64 / all as f64;
+                kinds.push(OperationKindScore { name: one.name.clone(), count: count(one), share, latency });
+            }
+        }
+        Ok(kinds)
+    }
+
+    /// The kinds of all together, sorted by name.
+    ///
+    /// # Errors
+    /// A histogram cannot be read.
+    pub(crate) fn merge(parts: &[&[OperationKindScore]]) -> Result<Vec<OperationKindScore>, LatencyError> {
+        let mut names: Vec<&str> = parts.iter().copied().flatten().map(|kind| kind.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let all: u64 = parts.iter().copied().flatten().map(|kind| kind.count).sum();
+        let mut merged = Vec::new();
+        for name in names {
+            let same = || parts.iter().copied().flatten().filter(|kind| kind.name == name);
+            let count: u64 = same().map(|kind| kind.count).sum();
+            if let Some(latency) = Latency::merge(same().map(|kind| &kind.latency))? {
+                let share = count as f64 / all as f64;
+                merged.push(OperationKindScore { name: name.to_owned(), count, share, latency });
+            }
+        }
+        Ok(merged)
+    }
 }
 
 /// How operations are spread over the parties of a workload.
@@ -73,6 +133,8 @@ impl Operations {
             in_window: in_window.map(|(counted, _)| counted),
             cpu_us_per_operation: cpu_us.filter(|_| count > 0).map(|cpu_us| cpu_us / count as f64),
             connections,
+            database: None,
+            kinds: Vec::new(),
         }
     }
 }

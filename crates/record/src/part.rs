@@ -1,10 +1,13 @@
 //! Counts of crowds before they become a record. Merging is exact: the merge of merges equals the merge of all.
 
+use std::collections::BTreeMap;
+
 use crate::merge::MergeError;
 use crate::window::Window;
 use crate::{
-    Cause, Checks, Conforming, EXAMPLES_MAX, FailureKind, Latency, Operations, PartyCounts, Reason, Score,
-    Shard, Timeline, Usage, UsageOfBoth, Warning, WarningKind, Workload,
+    Cause, Checks, Conforming, DatabaseCounts, EXAMPLES_MAX, FailureKind, Latency, OperationKindScore,
+    Operations, PartyCounts, Reason, Score, Shard, Timeline, Usage, UsageOfBoth, Warning, WarningKind,
+    Workload,
 };
 
 /// Share of the common time below which the score is a lower bound.
@@ -33,6 +36,10 @@ pub struct Part {
     pub usage: Option<Usage>,
     /// How operations are spread over the parties; `None` for chat.
     pub parties: Option<PartyCounts>,
+    /// The operations of each kind, where there are several.
+    pub kinds: Vec<OperationKindScore>,
+    /// What each server counted of its transactions, by the server's address.
+    pub databases: BTreeMap<String, DatabaseCounts>,
     /// Operations that were complete before the end of the time for which requests are sent; `None` where all are.
     pub in_window: Option<u64>,
     /// What each line of `web` received: kbit/s, and number of lines.
@@ -67,6 +74,8 @@ impl Part {
             checks: checks(&parts),
             usage: usages.map(|usages| Usage::together(&usages, sent + received)),
             parties: parts.iter().filter_map(|part| part.parties).reduce(PartyCounts::with),
+            databases: databases(&parts),
+            kinds: OperationKindScore::merge(&parts.iter().map(|part| &part.kinds[..]).collect::<Vec<_>>())?,
             in_window: parts.iter().map(|part| part.in_window).sum(),
             line_kbit_per_s: Conforming::merge(parts.iter().map(|part| &part.line_kbit_per_s[..])),
         })
@@ -82,7 +91,11 @@ impl Part {
         let window_s =
             workload.duration_s().map_or(score.elapsed_s, |window_s| window_s.min(score.elapsed_s));
         let in_window = self.in_window.map(|count| (count, window_s));
-        self.parties.map(|parties| Operations::new(workload.kind(), parties, in_window, score, usage))
+        self.parties.map(|parties| Operations {
+            database: self.databases.values().copied().reduce(|one, other| one.with(&other)),
+            kinds: self.kinds.clone(),
+            ..Operations::new(workload.kind(), parties, in_window, score, usage)
+        })
     }
 
     /// The lines that conform; `None` for lines without a speed.
@@ -144,6 +157,15 @@ impl Part {
         }
         warnings
     }
+}
+
+fn databases(parts: &[Part]) -> BTreeMap<String, DatabaseCounts> {
+    let mut all: BTreeMap<String, DatabaseCounts> = BTreeMap::new();
+    for (address, counts) in parts.iter().flat_map(|part| &part.databases) {
+        let of_server = all.entry(address.clone()).or_default();
+        *of_server = of_server.or_more(counts);
+    }
+    all
 }
 
 fn checks(parts: &[Part]) -> Checks {

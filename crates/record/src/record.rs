@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Conforming, Environment, Failure, Fault, Latency, Observation, Operations, ProtocolName, Shard, Stranger,
-    Timeline, Usage, Verdict, Warning, Workload, WorkloadKind,
+    Audit, Conforming, Database, Environment, Failure, Fault, Latency, Observation, Operations, ProtocolName,
+    Shard, Stranger, Timeline, Usage, Verdict, Warning, Workload, WorkloadKind,
 };
 
 /// The schema name that every record carries in [`Record::schema`].
@@ -44,6 +44,9 @@ pub struct Record {
     /// The lines that conform; absent for other workloads, and for lines without a speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conforming: Option<Conforming>,
+    /// The audit of the database; absent for other workloads than `trade`, and where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<Audit>,
     /// Delivery latency; `null` where nothing was delivered.
     pub latency: Option<Latency>,
     /// How late the crowd spoke; only under pacing `rate`.
@@ -108,6 +111,9 @@ pub struct Platform {
     pub command: Option<Vec<String>>,
     /// The runtime of the server, if it reports one.
     pub runtime: Option<Runtime>,
+    /// The database behind it; absent for workloads without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<Database>,
 }
 
 fn one() -> u32 {
@@ -253,13 +259,17 @@ pub struct UsageOfBoth {
     pub server: Option<Usage>,
     /// Usage of the crowd's processes.
     pub crowd: Option<Usage>,
+    /// Usage of the processes of the database; absent where there is none, or where it is part of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<Usage>,
 }
 
 impl UsageOfBoth {
-    /// A quantity of both sides together; `None` unless both were measured. Without a server in the workload there is one side.
+    /// A quantity of both sides and the database together; `None` unless both were measured. Without a server in the workload there is one side.
     pub fn sum(&self, workload: WorkloadKind, of: impl Fn(&Usage) -> f64) -> Option<f64> {
         let server = of(self.server.as_ref()?);
         let crowd = if workload.has_server() { of(self.crowd.as_ref()?) } else { 0.0 };
-        Some(server + crowd)
+        let database = self.database.as_ref().map_or(0.0, of);
+        Some(server + crowd + database)
     }
 }

@@ -24,6 +24,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             chosen_because: None,
             command: None,
             runtime: None,
+            database: None,
         },
         crowd: CrowdInfo { kind: "native".into(), knobs: [].into(), command: Vec::new(), runtime: None },
         workload: Workload::Chat(ChatWorkload {
@@ -37,6 +38,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
         }),
         operations: None,
         conforming: None,
+        audit: None,
         verdict: Verdict { status: Status::Valid, reasons: Vec::new() },
         warnings: Vec::new(),
         score: Score {
@@ -66,7 +68,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             failure: None,
             finished: false,
         },
-        usage: UsageOfBoth { server: None, crowd: None },
+        usage: UsageOfBoth { server: None, crowd: None, database: None },
         observations: Vec::new(),
         environment: Environment {
             kernel: "6".into(),

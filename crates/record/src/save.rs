@@ -33,6 +33,10 @@ pub fn save_json(what: &impl serde::Serialize, path: &Path) -> Result<(), SaveEr
 }
 
 fn write_whole(bytes: &[u8], path: &Path) -> std::io::Result<()> {
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        // A device or a pipe would be replaced by a file of its name.
+        return Err(std::io::Error::other("it exists and is no regular file; --out - is standard output"));
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;

@@ -26,6 +26,9 @@ pub struct Shard {
     pub command: Vec<String>,
     /// The gate at which it waited for the others; `null` if it was steered, or alone.
     pub gate: Option<Gate>,
+    /// The random number with which its gate was opened, in hexadecimal: the run; absent without a gate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate_run: Option<String>,
     /// When its gate opened; `null` if the crowd does not report it.
     pub opened: Option<Moment>,
     /// From then to its last verified delivery, seconds.

@@ -35,6 +35,10 @@ pub enum Cause {
     Server,
     /// The scheduler did not stay in force.
     Scheduler,
+    /// The database after the run is not what the replies confirmed.
+    Audit,
+    /// The database was not audited, so what the replies confirmed may not be stored.
+    Unaudited,
     /// Every message is accounted for, but the numbers contradict each other.
     Contradiction,
     /// Not recorded: a Klatch before this field wrote only the message.
@@ -53,6 +57,13 @@ pub enum Status {
     Unknown,
 }
 
+impl Cause {
+    /// Whether the score may still be right.
+    fn leaves_open(self) -> bool {
+        matches!(self, Cause::Contradiction | Cause::Unaudited)
+    }
+}
+
 impl Reason {
     /// A reason with its message.
     pub fn new(cause: Cause, message: impl Into<String>) -> Reason {
@@ -67,11 +78,11 @@ impl std::fmt::Display for Reason {
 }
 
 impl Verdict {
-    /// The verdict for these reasons: `valid` without any, `unknown` if all are contradictions, else `invalid`.
+    /// The verdict for these reasons: `valid` without any, `unknown` if all leave it open, else `invalid`.
     pub fn from_reasons(reasons: Vec<Reason>) -> Verdict {
         let status = match reasons.as_slice() {
             [] => Status::Valid,
-            all if all.iter().all(|reason| reason.cause == Cause::Contradiction) => Status::Unknown,
+            all if all.iter().all(|reason| reason.cause.leaves_open()) => Status::Unknown,
             _ => Status::Invalid,
         };
         Verdict { status, reasons }
@@ -135,6 +146,8 @@ pub enum WarningKind {
     CrowdLate,
     /// The crowd's CPU was saturated, and the server's was not.
     CrowdLimit,
+    /// Requests waited for a connection of the pool to the database.
+    PoolWait,
     /// Throughput and latency contradict each other.
     LittlesLaw,
     /// One trial is far off the others.

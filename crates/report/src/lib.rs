@@ -16,6 +16,8 @@ mod strokes;
 mod study;
 mod study_of_runs;
 mod summary;
+mod usage_table;
+mod workload_text;
 mod write;
 
 pub use build::{duet_report, floor_history, report, report_of_two};

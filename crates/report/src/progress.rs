@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use klatch_record::CrowdEvent;
+use klatch_record::{CrowdEvent, WorkloadKind};
 
 use crate::number::grouped;
 
@@ -13,20 +13,21 @@ const STEPS: u64 = 4;
 /// Progress display of one run.
 pub struct Progress {
     name: String,
+    workload: WorkloadKind,
     bar: Option<ProgressBar>,
     step: u64,
 }
 
 impl Progress {
     /// A display for the run called `name`.
-    pub fn new(name: String) -> Progress {
+    pub fn new(name: String, workload: WorkloadKind) -> Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} % {per_sec} {eta}");
             ProgressBar::new(1)
                 .with_style(style.expect("the template is right"))
                 .with_message(format!("{name}: joining"))
         });
-        Progress { name, bar, step: 0 }
+        Progress { name, workload, bar, step: 0 }
     }
 
     /// Updates the display with an event of the crowd.
@@ -50,7 +51,7 @@ impl Progress {
                 let step = (sent + received) * STEPS / (*expected).max(1);
                 if step > self.step && step < STEPS {
                     self.step = step;
-                    self.print(&format!("{} of {} messages", grouped(sent + received), grouped(*expected)));
+                    self.print(&self.amount(*sent, *received, *expected));
                 }
             }
             (CrowdEvent::Done | CrowdEvent::Result(_), Some(bar)) => bar.finish_and_clear(),
@@ -64,6 +65,14 @@ impl Progress {
             (CrowdEvent::Open, Some(bar)) => bar.set_message(self.name.clone()),
             (CrowdEvent::Open, None)
             | (CrowdEvent::Cpus { .. } | CrowdEvent::SelfReport(_) | CrowdEvent::Paused(_), _) => {}
+        }
+    }
+
+    /// How far the run is. How many operations there are at the end of a time is not known before.
+    fn amount(&self, sent: u64, received: u64, expected: u64) -> String {
+        match self.workload {
+            WorkloadKind::Chat => format!("{} of {} messages", grouped(sent + received), grouped(expected)),
+            other => format!("{} {}s", grouped(received), other.operation_name()),
         }
     }
 

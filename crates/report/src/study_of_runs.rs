@@ -128,6 +128,16 @@ fn workload_place(workload: &Workload) -> Vec<(&'static str, String)> {
             ("line", web.line_kbit_per_s.map_or("none".to_owned(), |kbit| kbit.to_string())),
             ("directories", web.directories.to_string()),
         ],
+        Workload::Trade(trade) => vec![
+            ("traders", trade.traders.to_string()),
+            ("users", trade.users.to_string()),
+            ("quotes", trade.quotes.to_string()),
+            ("mix", trade.mix.name().to_owned()),
+            ("think", trade.think_s.to_string()),
+            ("database", trade.database.clone().unwrap_or_default()),
+            ("durable", trade.durable.to_string()),
+            ("pacing", trade.rate_per_trader_per_s.map_or("closed loop".to_owned(), rate)),
+        ],
         Workload::Files(files) => vec![
             ("readers", files.readers.to_string()),
             ("block", files.block_bytes.to_string()),

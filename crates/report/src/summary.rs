@@ -3,13 +3,15 @@
 use std::fmt::Write;
 
 use klatch_record::{
-    ChatWorkload, Class, Conforming, CrowdResult, Latency, LatencyError, Operations, Pacing, PartyCounts,
-    Platform, Record, Role, RrWorkload, Status, Usage, Warning, Workload,
+    Class, Conforming, CrowdResult, Latency, LatencyError, Operations, PartyCounts, Platform, Record, Role,
+    Status, Warning, Workload,
 };
 
-use crate::number::{grouped, megabytes, three_digits, time};
+use crate::number::{grouped, three_digits, time};
 use crate::observations::observations;
 use crate::strokes::spark;
+use crate::usage_table::usage;
+use crate::workload_text::describe;
 
 /// The platform, the crowd and the workload.
 pub fn headline(platform: &Platform, crowd: &str, workload: &Workload) -> String {
@@ -34,50 +36,6 @@ pub fn headline(platform: &Platform, crowd: &str, workload: &Workload) -> String
         false => writeln!(text, "workload  {}", describe(workload)),
     };
     text
-}
-
-fn describe(workload: &Workload) -> String {
-    match workload {
-        Workload::Chat(chat) => describe_chat(chat),
-        Workload::Web(web) => {
-            let speed = web
-                .line_kbit_per_s
-                .map_or("as fast as possible".to_owned(), |kbit| format!("of {kbit} kbit/s"));
-            let methods = if web.static_only { "static GETs only" } else { "all methods" };
-            format!(
-                "{} lines {speed} for {} s, {} directories, {methods}",
-                web.lines, web.duration_s, web.directories
-            )
-        }
-        Workload::Files(files) => {
-            let check = if files.verified { "every block checked" } else { "not checked" };
-            format!(
-                "{} readers of blocks of {} bytes, {}, for {} s, {} files of {} MiB, {check}",
-                files.readers, files.block_bytes, files.order, files.duration_s, files.files, files.file_mib
-            )
-        }
-        Workload::Rr(rr) => {
-            let RrWorkload { connections, size_bytes, depth, duration_s, .. } = rr;
-            let pacing = rr
-                .rate_per_connection_per_s
-                .map_or("closed loop".to_owned(), |rate| format!("{rate} requests/s a connection"));
-            format!(
-                "{connections} connections × {depth} requests of {size_bytes} bytes for {duration_s} s, {pacing}"
-            )
-        }
-    }
-}
-
-fn describe_chat(chat: &ChatWorkload) -> String {
-    let ChatWorkload { rooms, users, count, size_bytes, pacing, pause_s, .. } = chat;
-    let pacing = match pacing {
-        Pacing::Turns => "turns".to_owned(),
-        Pacing::Flood => "flood".to_owned(),
-        Pacing::Rounds { window } => format!("rounds, window {window}"),
-        Pacing::Rate { per_user_per_s } => format!("{per_user_per_s} messages/s a user"),
-    };
-    let pause = if *pause_s > 0.0 { format!(", pause {pause_s} s") } else { String::new() };
-    format!("{rooms} rooms × {users} users × {count} messages of {size_bytes} bytes, {pacing}{pause}")
 }
 
 /// The name of a run, such as `trial 2`.
@@ -163,6 +121,7 @@ fn full(record: &Record) -> String {
         None => "delivery latency",
     };
     text + &percentiles(latency, record.latency.as_ref())
+        + &record.operations.as_ref().map_or_else(String::new, kinds)
         + &usage(record)
         + &observations(&record.observations)
 }
@@ -187,8 +146,26 @@ fn operation_lines(operations: &Operations, record: &Record) -> String {
             ("a line received".to_owned(), format!("p5 {kbit_per_s_p5}, p50 {kbit_per_s_p50} kbit/s")),
         ]
     });
-    let rows = conforming.into_iter().flatten().chain(rows);
+    let audit = record.audit.as_ref().map(|audit| {
+        let result = if audit.broken.is_empty() { "clean" } else { "broken" };
+        ("audit".to_owned(), format!("{result}, {} orders", grouped(audit.orders)))
+    });
+    let rows = conforming.into_iter().flatten().chain(rows).chain(audit);
     rows.map(|(name, value)| format!("{name:<24}{value:>26}\n")).collect()
+}
+
+/// The operations of each kind; nothing where there is only one.
+fn kinds(operations: &Operations) -> String {
+    if operations.kinds.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{:<24}{:>11}{:>11}{:>11}{:>11}\n", "", "count", "share", "p50", "p99");
+    for kind in &operations.kinds {
+        let (count, share) = (grouped(kind.count), format!("{:.1} %", kind.share * 100.0));
+        let (p50, p99) = (time(kind.latency.p50_us), time(kind.latency.p99_us));
+        let _ = writeln!(text, "{:<24}{count:>11}{share:>11}{p50:>11}{p99:>11}", kind.name);
+    }
+    text
 }
 
 /// The score in the format of VolanoMark.
@@ -219,47 +196,6 @@ fn percentiles(title: &str, latency: Option<&Latency>) -> String {
         let value = |(_, us): &(&str, f64)| format!("{:>11}", time(*us));
         let _ = writeln!(text, "{:<24}{}", "", columns.iter().map(name).collect::<String>());
         let _ = writeln!(text, "{title:<24}{}", columns.iter().map(value).collect::<String>());
-    }
-    text
-}
-
-/// One line of the usage table: name, value of one side, formatter.
-type UsageRow = (&'static str, fn(&Usage) -> f64, fn(f64) -> String);
-
-const USAGE_ROWS: [UsageRow; 4] = [
-    ("CPU µs per message", |usage| usage.cpu_us_per_message, three_digits),
-    ("  user", |usage| usage.user_us_per_message, three_digits),
-    ("  system", |usage| usage.system_us_per_message, three_digits),
-    ("switches per message", |usage| usage.switches_per_message, three_digits),
-];
-
-fn usage(record: &Record) -> String {
-    let (server, crowd) = (record.usage.server.as_ref(), record.usage.crowd.as_ref());
-    let absent = || "–".to_owned();
-    let measured = if record.workload.kind().has_server() { "server" } else { "readers" };
-    let mut text = format!("\n{:<24}{measured:>11}{:>11}{:>11}\n", "", "crowd", "both");
-    // An operation is two messages: a request and its reply.
-    let messages = if record.operations.is_some() { 2.0 } else { 1.0 };
-    for (name, of, show) in USAGE_ROWS {
-        let of = |usage: &Usage| of(usage) * messages;
-        let name = name.replace("message", record.unit());
-        let side = |usage: Option<&Usage>| usage.map_or_else(absent, |usage| show(of(usage)));
-        let both = record.usage.sum(record.workload.kind(), of).map_or_else(absent, show);
-        let _ = writeln!(text, "{name:<24}{:>11}{:>11}{both:>11}", side(server), side(crowd));
-    }
-    let side = |of: fn(&Usage) -> String, usage: Option<&Usage>| usage.map_or_else(absent, of);
-    let memory = |usage: &Usage| megabytes(usage.memory_peak_bytes);
-    let threads = |usage: &Usage| grouped(usage.threads);
-    let _ = writeln!(text, "{:<24}{:>11}{:>11}", "peak memory", side(memory, server), side(memory, crowd));
-    let _ = writeln!(text, "{:<24}{:>11}{:>11}", "threads", side(threads, server), side(threads, crowd));
-    if let Some(cores) = record.score.cores_obtained {
-        let _ = writeln!(
-            text,
-            "{:<24}{:>33} of {}",
-            "cores obtained",
-            three_digits(cores),
-            record.environment.cpus
-        );
     }
     text
 }

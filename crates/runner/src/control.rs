@@ -26,6 +26,8 @@ pub(crate) struct CrowdsOutcome {
     pub(crate) outputs: Vec<CrowdOutput>,
     /// Usage of all servers together; `None` where one could not be measured.
     pub(crate) server: Option<Usage>,
+    /// Usage of the database, if it has a process of its own.
+    pub(crate) database: Option<Usage>,
     /// Share of the machine's CPU time that the hypervisor gave to others during the run, 0..=1.
     pub(crate) steal_share: Option<f64>,
     /// Share of the machine's CPU time that other programs used during the run, 0..=1.
@@ -35,8 +37,17 @@ pub(crate) struct CrowdsOutcome {
     pub(crate) cpu_mhz: Option<f64>,
 }
 
+/// The processes of the servers on this machine.
+#[derive(Clone, Default)]
+pub(crate) struct ServerPids {
+    pub(crate) servers: Vec<u32>,
+    /// The database behind them, if it has a process of its own.
+    pub(crate) database: Option<u32>,
+}
+
 /// All counters at one moment.
 struct Counters {
+    database: Option<Snapshot>,
     servers: Vec<Option<Snapshot>>,
     crowds: Vec<Option<Snapshot>>,
     machine: Option<MachineTime>,
@@ -53,8 +64,7 @@ pub(crate) struct CrowdsInRun<'a> {
 /// The state of a run in progress.
 struct Control {
     running: Vec<RunningCrowd>,
-    /// Process ids of the servers on this machine.
-    servers: Vec<u32>,
+    pids: ServerPids,
     /// Taken before the gate opens.
     before: Option<Counters>,
     /// Taken after the last delivery.
@@ -66,17 +76,17 @@ struct Control {
     observations: Vec<Observation>,
 }
 
-/// Runs the crowds once against servers with the process ids `servers`. Gives up after `silence_max` without a line from
+/// Runs the crowds once against the servers `pids`. Gives up after `silence_max` without a line from
 /// any crowd; a joining user counts as a line.
 pub(crate) fn run_crowds(
     crowds: &[CrowdCommand],
     processes: &Processes,
-    servers: &[u32],
+    pids: &ServerPids,
     silence_max: Duration,
     observer: &mut dyn RunObserver,
     mut on_event: impl FnMut(&CrowdEvent),
 ) -> Result<CrowdsOutcome, RunError> {
-    let mut in_run = CrowdsInRun::start(crowds, processes, servers, silence_max)?;
+    let mut in_run = CrowdsInRun::start(crowds, processes, pids, silence_max)?;
     in_run.advance(observer, &mut on_event, Duration::MAX, |_| false)?;
     in_run.outcome()
 }
@@ -86,7 +96,7 @@ impl<'a> CrowdsInRun<'a> {
     pub(crate) fn start(
         crowds: &[CrowdCommand],
         processes: &'a Processes,
-        servers: &[u32],
+        pids: &ServerPids,
         silence_max: Duration,
     ) -> Result<CrowdsInRun<'a>, RunError> {
         let (sender, lines) = channel();
@@ -98,7 +108,7 @@ impl<'a> CrowdsInRun<'a> {
         }
         let control = Control {
             running,
-            servers: servers.to_vec(),
+            pids: pids.clone(),
             before: None,
             after: None,
             failed: None,
@@ -251,7 +261,8 @@ impl Control {
         let local = self.running.iter().filter(|crowd| crowd.is_local());
         let (platforms, crowds): (Vec<_>, Vec<_>) = local.partition(|crowd| crowd.command.is_platform);
         let pid = |crowd: &RunningCrowd| crowd.process.pid();
-        let servers = self.servers.iter().copied().chain(platforms.into_iter().map(pid));
+        let servers = self.pids.servers.iter().chain(&self.pids.database).copied();
+        let servers = servers.chain(platforms.into_iter().map(pid));
         Targets {
             servers: servers.flat_map(process_tree).collect(),
             crowds: crowds.into_iter().map(pid).collect(),
@@ -266,7 +277,8 @@ impl Control {
             if crowd.command.is_platform { None } else { snapshot(crowd.process.pid()) }
         };
         Counters {
-            servers: self.servers.iter().copied().chain(platforms).map(snapshot).collect(),
+            servers: self.pids.servers.iter().copied().chain(platforms).map(snapshot).collect(),
+            database: self.pids.database.and_then(snapshot),
             crowds: self.running.iter().map(of_crowd).collect(),
             machine: MachineTime::read(),
         }
@@ -283,17 +295,22 @@ impl Control {
         }
         let messages = outputs.iter().map(|output| output.result.sent + output.result.received).sum();
         let server = span.as_ref().and_then(|(before, after)| server_usage(before, after, messages));
+        let database = span
+            .as_ref()
+            .and_then(|(before, after)| Some(after.database?.since(&before.database?, messages)));
         let machine = span.and_then(|(before, after)| before.machine.zip(after.machine));
         let steal_share = machine.map(|(before, after)| after.steal_share_since(&before));
         let local = self.running.iter().zip(&outputs).filter(|(crowd, _)| crowd.is_local());
         let crowds_s: f64 =
             local.filter_map(|(_, output)| output.usage.as_ref()).map(|usage| usage.cpu_s).sum();
-        let others_share = machine
-            .zip(server.as_ref())
-            .map(|((before, after), server)| after.others_share_since(&before, server.cpu_s + crowds_s));
+        let others_share = machine.zip(server.as_ref()).map(|((before, after), server)| {
+            let database_s = database.as_ref().map_or(0.0, |database| database.cpu_s);
+            after.others_share_since(&before, server.cpu_s + database_s + crowds_s)
+        });
         Ok(CrowdsOutcome {
             outputs,
             server,
+            database,
             steal_share,
             others_share,
             observations: self.observations,
@@ -357,7 +374,14 @@ mod tests {
         let (step, silence_max) = (Duration::from_millis(300), Duration::from_secs(1));
         let crowd = crowd(&format!("for i in 1 2 3 4; do sleep {}; {JOINING}; done; exec sleep 60", 0.3));
         let began = Instant::now();
-        let outcome = run_crowds(&[crowd], &Processes::default(), &[], silence_max, &mut NoObserver, |_| {});
+        let outcome = run_crowds(
+            &[crowd],
+            &Processes::default(),
+            &ServerPids::default(),
+            silence_max,
+            &mut NoObserver,
+            |_| {},
+        );
         assert!(matches!(outcome, Err(RunError::CrowdSilent { silent_s: 1.0 })), "{:?}", outcome.err());
         assert!(began.elapsed() >= 4 * step + silence_max, "{:?}", began.elapsed());
     }

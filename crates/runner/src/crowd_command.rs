@@ -4,8 +4,8 @@ use klatch_platforms::{
     Java, PlatformError, ReaderProgram, ResolvedKnobs, ResolvedPlatform, Setting, klatch_jar, klatch_program,
 };
 use klatch_record::{
-    ChatWorkload, CrowdInfo, FilesWorkload, Pacing, ProtocolName, RrWorkload, WebWorkload, Workload,
-    shard_name,
+    ChatWorkload, CrowdInfo, FilesWorkload, Pacing, ProtocolName, RrWorkload, TradeWorkload, WebWorkload,
+    Workload, shard_name,
 };
 
 use crate::plan::{CrowdKind, Plan, Target, address};
@@ -155,6 +155,7 @@ fn workload_arguments(workload: &Workload) -> Vec<String> {
         Workload::Chat(chat) => chat_arguments(chat),
         Workload::Rr(rr) => rr_arguments(rr),
         Workload::Web(web) => web_arguments(web),
+        Workload::Trade(trade) => trade_arguments(trade),
         Workload::Files(files) => files_arguments(files),
     }
 }
@@ -194,6 +195,19 @@ fn web_arguments(web: &WebWorkload) -> Vec<String> {
     words.extend(option("duration", web.duration_s));
     words.extend(option("start", web.start));
     words.extend(web.static_only.then(|| "--static-only".to_owned()));
+    words
+}
+
+fn trade_arguments(trade: &TradeWorkload) -> Vec<String> {
+    let mut words = [option("workload", "trade"), option("traders", trade.traders)].concat();
+    words.extend(option("users", trade.users));
+    words.extend(option("quotes", trade.quotes));
+    words.extend(option("users-per-trader", trade.users_per_trader));
+    words.extend(option("mix", trade.mix.name()));
+    words.extend(option("think", trade.think_s));
+    words.extend(option("duration", trade.duration_s));
+    words.extend(option("start", trade.start));
+    words.extend(trade.rate_per_trader_per_s.into_iter().flat_map(|rate| option("rate", rate)));
     words
 }
 

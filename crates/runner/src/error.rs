@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use klatch_platforms::{CapacityError, JavaError, PlatformError, ProcessError, ServerError, SysctlError};
+use klatch_platforms::{
+    CapacityError, DatabaseError, JavaError, PlatformError, ProcessError, ServerError, SysctlError,
+};
 use klatch_record::{LatencyError, MergeError, SaveError, WorkloadError, WorkloadKind, error_chain};
 use klatch_schedulers::SchedulerError;
 use thiserror::Error;
@@ -34,6 +36,20 @@ pub enum RunError {
     /// The plan needs more than a limit of this machine allows.
     #[error(transparent)]
     Needs(#[from] CapacityError),
+    /// The database of the workload cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The platform carries `trade`, and its file names no audit.
+    #[error(
+        "{name} has no audit of its database, so no run of trade can be valid; its file needs workloads.trade.audit"
+    )]
+    NoAudit {
+        /// Name of the platform.
+        name: String,
+    },
+    /// No temporary folder is available.
+    #[error("cannot make a folder for the ledgers: {0}")]
+    Ledgers(std::io::Error),
     /// The platform is unknown, not installed or misconfigured.
     #[error(transparent)]
     Platform(Box<PlatformError>),

@@ -60,12 +60,18 @@ fn link_latest(out: &Path, folder: &Path) -> std::io::Result<()> {
 /// The name of the next run's files in `folder`, without extension. No file is overwritten, even when an interrupted
 /// block repeats its warm-ups.
 pub fn next_stem(folder: &Path, role: Role) -> String {
+    stem_after(folder, role, 0)
+}
+
+/// The same, after so many runs of this role whose files do not exist yet.
+pub(crate) fn stem_after(folder: &Path, role: Role, waiting: usize) -> String {
     let name = match role {
         Role::WarmUp => "warm-up",
         Role::Trial => "trial",
     };
     let free = |stem: &String| !folder.join(format!("{stem}.json")).exists();
-    (1..).map(|number| format!("{name}-{number}")).find(free).expect("there are more numbers than files")
+    let mut stems = (1..).map(|number| format!("{name}-{number}")).filter(free);
+    stems.nth(waiting).expect("there are more numbers than files")
 }
 
 #[cfg(test)]

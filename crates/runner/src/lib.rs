@@ -1,6 +1,8 @@
 //! Carries out one plan: starts the servers and the crowd as processes, controls the crowd, and builds a record of each
 //! run with its verdict and warnings.
 
+mod audit;
+mod brokerage;
 mod control;
 mod cpu_sampler;
 mod crowd_command;

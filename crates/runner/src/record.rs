@@ -2,8 +2,8 @@
 
 use klatch_record::{
     Build, Cause, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment,
-    Observation, Part, Platform, Reason, Record, Role, SCHEMA_NAME, Score, Shard, Status, Timeline, Usage,
-    UsageOfBoth, Verdict, Warning, Workload, WorkloadKind,
+    Observation, OperationKindScore, Part, Platform, Reason, Record, Role, SCHEMA_NAME, Score, Shard, Status,
+    Timeline, Usage, UsageOfBoth, Verdict, Warning, Workload, WorkloadKind,
 };
 
 use crate::error::RunError;
@@ -24,6 +24,8 @@ pub(crate) struct RunFacts<'a> {
     pub(crate) workload: &'a Workload,
     /// Usage of all servers together; `None` where one could not be measured.
     pub(crate) server: Option<Usage>,
+    /// Usage of the database, if it has a process of its own.
+    pub(crate) database: Option<Usage>,
     /// One description for each server that ended during the run.
     pub(crate) servers_ended: Vec<String>,
     pub(crate) observations: Vec<Observation>,
@@ -79,7 +81,7 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         Some(Reason::new(Cause::Scheduler, message))
     }));
     warnings.extend(part.warnings());
-    let usage = UsageOfBoth { server: run.server, crowd: part.usage.clone() };
+    let usage = UsageOfBoth { server: run.server, crowd: part.usage.clone(), database: run.database };
     let score =
         Score::new(run.workload.kind(), part.sent, part.received, part.elapsed_s(), part.join_s, &usage);
     let record = Record {
@@ -95,6 +97,7 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         warnings,
         operations: part.operations(run.workload, &score, &usage),
         conforming: part.conforming(run.workload),
+        audit: None,
         score,
         latency: part.latency,
         send_lag: part.send_lag,
@@ -126,6 +129,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
     let CrowdPart { result, usage, .. } = crowd;
     let latency = Latency::from_counts_ns(&result.latency_ns)?;
     let send_lag = Latency::from_counts_ns(&result.send_lag_ns)?;
+    let kinds = OperationKindScore::from_counts(&result.operations)?;
     let judged = judge(&result).reasons.into_iter().map(|reason| reason.message);
     let mut warnings = crowd_warnings(&result, latency.as_ref(), send_lag.as_ref());
     warnings.extend(crowd.environment.iter().flat_map(machine_warnings));
@@ -137,6 +141,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         address: crowd.address.to_owned(),
         command: crowd.crowd.command.clone(),
         gate: crowd.gate,
+        gate_run: result.gate_run,
         opened: crowd.clock.zip(result.opened_ns).map(|(clock, ns)| Moment { clock, ns }),
         elapsed_s: result.elapsed_s,
         total: result.sent + result.received,
@@ -168,6 +173,8 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         },
         usage,
         parties: result.parties,
+        kinds,
+        databases: result.database.map(|counts| (crowd.address.to_owned(), counts)).into_iter().collect(),
         in_window: result.in_window,
         line_kbit_per_s: result.line_kbit_per_s,
     })

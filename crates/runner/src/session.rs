@@ -1,13 +1,18 @@
 //! A session: servers that run, and crowds that can be run against them several times.
 
+use std::path::PathBuf;
+
 use klatch_instruments::{Files, Instruments, Kernel, availability};
 use klatch_machine::{boot_id, environment};
 use klatch_platforms::{Java, Processes, ReaderProgram, ResolvedPlatform, Server, Setting};
 use klatch_record::{
-    Class, CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role, WebWorkload, Workload,
+    Audit, Class, CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role, TradeWorkload,
+    WebWorkload, Workload,
 };
 
-use crate::control::{self, CrowdsInRun, CrowdsOutcome};
+use crate::audit::{AuditError, audit, with_audit};
+use crate::brokerage::Brokerage;
+use crate::control::{self, CrowdsInRun, CrowdsOutcome, ServerPids};
 use crate::crowd_command::{CrowdAssignment, CrowdCommand};
 use crate::error::RunError;
 use crate::noise;
@@ -33,6 +38,8 @@ pub struct Session<'a> {
     /// The platform of a workload without a server.
     _reader: Option<ReaderProgram>,
     crowds: Vec<CrowdCommand>,
+    /// Declared after the servers, so that it is dropped after them.
+    brokerage: Option<Brokerage>,
     /// Declared after the servers, so that it is dropped after them.
     scheduler: Scheduler,
     /// The platform as records describe it.
@@ -86,12 +93,18 @@ impl<'a> Session<'a> {
                 servers,
                 _reader: reader,
                 crowds,
+                brokerage: None,
                 scheduler,
                 platform,
                 workload,
             });
         }
+        let brokerage = platform.map(|platform| Brokerage::open(plan, platform, &workload, processes));
+        let brokerage = brokerage.transpose()?.flatten();
+        let url = brokerage.as_ref().map(|brokerage| brokerage.database.url.as_str());
         if let Some(platform) = platform {
+            let with_database = url.map(|url| platform.with_database(url));
+            let platform = with_database.as_ref().unwrap_or(platform);
             for _ in 0..plan.servers {
                 servers.push(Server::start(platform, plan.listen, processes, plan.ready_timeout)?);
             }
@@ -110,7 +123,14 @@ impl<'a> Session<'a> {
                 server: (&host, port),
                 host: plan.remote.host(number),
             };
-            crowds.push(CrowdCommand::new(plan, protocol, assignment, crowd_java.as_ref())?);
+            let mut crowd = CrowdCommand::new(plan, protocol, assignment, crowd_java.as_ref())?;
+            if let Some(brokerage) = &brokerage {
+                crowd
+                    .info
+                    .command
+                    .extend(["--ledger".to_owned(), brokerage.ledger(number).display().to_string()]);
+            }
+            crowds.push(crowd);
         }
         let addresses: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
         let first = servers.first();
@@ -120,7 +140,8 @@ impl<'a> Session<'a> {
             command: first.map(|server| server.command.clone()),
             servers: servers.len().max(1) as u32,
         };
-        let platform = describe_platform(platform, protocol, started);
+        let database = brokerage.as_ref().map(|brokerage| brokerage.database.described.clone());
+        let platform = Platform { database, ..describe_platform(platform, protocol, started) };
         Ok(Session {
             plan,
             processes,
@@ -128,6 +149,7 @@ impl<'a> Session<'a> {
             servers,
             _reader: None,
             crowds,
+            brokerage,
             scheduler,
             platform,
             workload,
@@ -148,7 +170,7 @@ impl<'a> Session<'a> {
         let instruments =
             Instruments::new(Kernel::detect(), &self.plan.instruments, &self.environment.instruments);
         let observer = &mut WholeRun::new(&instruments, files);
-        let (started_at, pids) = (now(), self.server_pids());
+        let (started_at, pids) = (now(), self.pids());
         let silence_max = control::SILENCE_MAX;
         let outcome =
             control::run_crowds(&self.crowds, self.processes, &pids, silence_max, observer, on_event)?;
@@ -160,12 +182,11 @@ impl<'a> Session<'a> {
     /// # Errors
     /// See [`RunError`].
     pub fn begin(&self) -> Result<SteeredRun<'a>, RunError> {
-        let crowds =
-            CrowdsInRun::start(&self.crowds, self.processes, &self.server_pids(), control::SILENCE_MAX)?;
+        let crowds = CrowdsInRun::start(&self.crowds, self.processes, &self.pids(), control::SILENCE_MAX)?;
         SteeredRun::open(crowds, now())
     }
 
-    /// Ends a run that [`Session::begin`] started, at its next pause.
+    /// Ends a run that [`Session::begin`] started, at its next pause. If there is a database to audit, the servers stop.
     ///
     /// # Errors
     /// See [`RunError`]. An invalid run is a record, not an error.
@@ -173,11 +194,36 @@ impl<'a> Session<'a> {
         let (started_at, outcome) = run.finish()?;
         // The other side of a duet is no disturbance.
         let outcome = CrowdsOutcome { others_share: None, ..outcome };
-        self.record(role, number, started_at, outcome)
+        let record = self.record(role, number, started_at, outcome)?;
+        if !self.has_audit() {
+            return Ok(record);
+        }
+        let audit = self.audit();
+        Ok(with_audit(record, &audit))
     }
 
-    fn server_pids(&self) -> Vec<u32> {
-        self.servers.iter().map(|server| server.pid).collect()
+    fn pids(&self) -> ServerPids {
+        ServerPids {
+            servers: self.servers.iter().map(|server| server.pid).collect(),
+            database: self.brokerage.as_ref().and_then(|brokerage| brokerage.database.pid()),
+        }
+    }
+
+    /// Whether the runs are to be audited when the session ends.
+    pub(crate) fn has_audit(&self) -> bool {
+        self.brokerage.is_some()
+    }
+
+    /// Stops the servers, and audits their database.
+    pub(crate) fn audit(&mut self) -> Result<Audit, AuditError> {
+        self.servers.clear();
+        let (Some(brokerage), Workload::Trade(trade)) = (&mut self.brokerage, &self.workload) else {
+            unreachable!("the session has an audit");
+        };
+        let ledgers: Vec<PathBuf> = (0..self.crowds.len()).map(|number| brokerage.ledger(number)).collect();
+        let command = brokerage.audit_command(self.processes, self.plan.ready_timeout);
+        let command = command.map_err(|error| AuditError::Database(error.to_string()))?;
+        audit(&command, trade, &ledgers, self.processes)
     }
 
     fn record(
@@ -187,7 +233,8 @@ impl<'a> Session<'a> {
         started_at: String,
         outcome: CrowdsOutcome,
     ) -> Result<Record, RunError> {
-        let CrowdsOutcome { outputs, server, steal_share, others_share, cpu_mhz, observations } = outcome;
+        let CrowdsOutcome { outputs, server, database, steal_share, others_share, cpu_mhz, observations } =
+            outcome;
         let servers_ended = self.servers_ended();
         if servers_ended.is_empty()
             && let Some(detail) = outputs.iter().find_map(connect_failure)
@@ -211,6 +258,7 @@ impl<'a> Session<'a> {
             crowd: &self.crowds[0].info,
             workload: &self.workload,
             server,
+            database,
             servers_ended,
             observations,
         };
@@ -235,6 +283,10 @@ fn workload_for(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Workload {
     match (&plan.workload, platform) {
         (Workload::Web(web), Some(platform)) if platform.in_workload.static_only => {
             Workload::Web(WebWorkload { static_only: true, ..web.clone() })
+        }
+        // Klatch does not know the database behind somebody else's server.
+        (Workload::Trade(trade), None) => {
+            Workload::Trade(TradeWorkload { database: None, durable: false, ..trade.clone() })
         }
         (workload, _) => workload.clone(),
     }
@@ -317,5 +369,6 @@ fn describe_platform(
         command,
         runtime: platform
             .and_then(|platform| Some(platform.java.as_ref()?.runtime(&platform.knobs.java_options))),
+        database: None,
     }
 }

@@ -58,6 +58,7 @@ pub fn shard_record(
         chosen_because: None,
         command: None,
         runtime: None,
+        database: None,
     };
     let crowd = CrowdInfo {
         kind: plan.crowd.name().to_owned(),
@@ -75,6 +76,7 @@ pub fn shard_record(
         crowd: &crowd,
         workload: &plan.workload,
         server: None,
+        database: None,
         servers_ended: Vec::new(),
         observations: Vec::new(),
     };

@@ -6,8 +6,9 @@ use klatch_instruments::Files;
 use klatch_platforms::{Processes, Sysctls};
 use klatch_record::{CrowdEvent, Platform, Record, Role, Status, Workload};
 
+use crate::audit::with_audit;
 use crate::error::{RunError, after_restore};
-use crate::folder::next_stem;
+use crate::folder::stem_after;
 use crate::plan::Plan;
 use crate::preflight::resolve_platform;
 use crate::session::Session;
@@ -74,16 +75,36 @@ pub fn make_runs(
     on_event: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
     on_event(VisitEvent::Ready(&session.platform, &session.workload))?;
+    // A database is audited once, when the server has stopped. Until then its runs wait.
+    let mut waiting: Vec<Record> = Vec::new();
+    let mut made = Ok(());
     for &(role, number) in runs {
         on_event(VisitEvent::RunStarted(role, number))?;
-        let files = Files { folder: folder.to_owned(), stem: next_stem(folder, role) };
+        let before = waiting.iter().filter(|record| record.role == role).count();
+        let files = Files { folder: folder.to_owned(), stem: stem_after(folder, role, before) };
         // A failure to show progress does not end a run.
         let on_crowd = |event: &CrowdEvent| on_event(VisitEvent::Crowd(event)).unwrap_or_default();
-        let record = session.run(role, number, &files, on_crowd)?;
-        on_event(VisitEvent::RunEnded(&record))?;
-        if is_last(&record) {
+        let record = match session.run(role, number, &files, on_crowd) {
+            Ok(record) => record,
+            Err(error) => {
+                made = Err(error);
+                break;
+            }
+        };
+        let is_last = is_last(&record);
+        match session.has_audit() {
+            true => waiting.push(record),
+            false => on_event(VisitEvent::RunEnded(&record))?,
+        }
+        if is_last {
             break;
         }
     }
-    Ok(())
+    if !waiting.is_empty() {
+        let audit = session.audit();
+        for record in waiting {
+            on_event(VisitEvent::RunEnded(&with_audit(record, &audit)))?;
+        }
+    }
+    made
 }

@@ -35,6 +35,7 @@ fn options(workload: FilesWorkload, steered: bool) -> Options {
         seed: 1,
         gate: None,
         gate_timeout: Duration::from_secs(1),
+        ledger: None,
         steered,
     }
 }

@@ -22,6 +22,7 @@ mod store;
 mod tags;
 mod target;
 mod text;
+mod whole;
 
 pub use ads::{AD_RECORD_BYTES, AdChoice, AdTables, FIRST_USER, TableOptions, USER_RECORD_BYTES, USERS_MAX};
 pub use body_piece::BodyPiece;
@@ -47,3 +48,4 @@ pub use site_visit::SiteVisit;
 pub use status::Status;
 pub use tags::{ADS, ad_file};
 pub use target::{CGI, DYNAMIC, MalformedCookie, PostForm, Target, UserCookie};
+pub use whole::{WholeResponse, parse_whole_response};

@@ -3,6 +3,7 @@
 mod chat;
 mod files;
 mod rr;
+mod trade;
 mod web;
 
 use schemars::JsonSchema;
@@ -12,6 +13,7 @@ use thiserror::Error;
 pub use chat::{ChatWorkload, Pacing};
 pub use files::{FILE_PAGE_BYTES, FilesWorkload, ReadOrder};
 pub use rr::RrWorkload;
+pub use trade::{TradeMix, TradeWorkload};
 pub use web::{CONTENT_SEED, WebWorkload, usual_directories};
 
 /// Most users of a local crowd that connect from one address; the following ones use the next address.
@@ -30,6 +32,8 @@ pub enum Workload {
     Rr(RrWorkload),
     /// Files and pages of a web site, over lines of a speed.
     Web(WebWorkload),
+    /// Traders at a brokerage, whose accounts a database keeps.
+    Trade(TradeWorkload),
     /// Blocks of files in the page cache, without a server.
     Files(FilesWorkload),
 }
@@ -45,6 +49,8 @@ pub enum WorkloadKind {
     Rr,
     /// A web site, after SPECweb99: lines request files and pages, each at its speed.
     Web,
+    /// A brokerage on a database, after Trade: traders look at quotes, buy and sell.
+    Trade,
     /// Cached files: readers read blocks of files from the page cache, and there is no server.
     Files,
 }
@@ -58,8 +64,8 @@ impl Default for Workload {
 
 impl WorkloadKind {
     /// All kinds, in the order in which help lists them.
-    pub const ALL: [WorkloadKind; 4] =
-        [WorkloadKind::Chat, WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Files];
+    pub const ALL: [WorkloadKind; 5] =
+        [WorkloadKind::Chat, WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Trade, WorkloadKind::Files];
 
     /// The name of one party, in the singular.
     pub fn party_name(self) -> &'static str {
@@ -67,6 +73,7 @@ impl WorkloadKind {
             WorkloadKind::Chat => "room",
             WorkloadKind::Rr => "connection",
             WorkloadKind::Web => "line",
+            WorkloadKind::Trade => "trader",
             WorkloadKind::Files => "reader",
         }
     }
@@ -77,6 +84,7 @@ impl WorkloadKind {
             WorkloadKind::Chat => "message",
             WorkloadKind::Rr => "transaction",
             WorkloadKind::Web => "request",
+            WorkloadKind::Trade => "operation",
             WorkloadKind::Files => "read",
         }
     }
@@ -97,6 +105,7 @@ impl WorkloadKind {
             WorkloadKind::Chat => "chat",
             WorkloadKind::Rr => "rr",
             WorkloadKind::Web => "web",
+            WorkloadKind::Trade => "trade",
             WorkloadKind::Files => "files",
         }
     }
@@ -125,6 +134,7 @@ impl Workload {
             Workload::Chat(_) => WorkloadKind::Chat,
             Workload::Rr(_) => WorkloadKind::Rr,
             Workload::Web(_) => WorkloadKind::Web,
+            Workload::Trade(_) => WorkloadKind::Trade,
             Workload::Files(_) => WorkloadKind::Files,
         }
     }
@@ -138,6 +148,7 @@ impl Workload {
             Workload::Chat(chat) => chat.check(),
             Workload::Rr(rr) => rr.check(),
             Workload::Web(web) => web.check(),
+            Workload::Trade(trade) => trade.check(),
             Workload::Files(files) => files.check(),
         }
     }
@@ -146,17 +157,18 @@ impl Workload {
     pub fn chat(&self) -> Option<&ChatWorkload> {
         match self {
             Workload::Chat(chat) => Some(chat),
-            Workload::Rr(_) | Workload::Web(_) | Workload::Files(_) => None,
+            Workload::Rr(_) | Workload::Web(_) | Workload::Trade(_) | Workload::Files(_) => None,
         }
     }
 
-    /// Number of parties. A *party* keeps its accounts to itself: a room of `chat`, a connection of `rr`, a line of `web`, a reader
-    /// of `files`.
+    /// Number of parties. A *party* keeps its accounts to itself: a room of `chat`, a connection of `rr`, a line of `web`, a trader of
+    /// `trade`, a reader of `files`.
     pub fn parties(&self) -> u32 {
         match self {
             Workload::Chat(chat) => chat.rooms,
             Workload::Rr(rr) => rr.connections,
             Workload::Web(web) => web.lines,
+            Workload::Trade(trade) => trade.traders,
             Workload::Files(files) => files.readers,
         }
     }
@@ -167,6 +179,7 @@ impl Workload {
             Workload::Chat(chat) => chat.start,
             Workload::Rr(rr) => rr.start,
             Workload::Web(web) => web.start,
+            Workload::Trade(trade) => trade.start,
             Workload::Files(files) => files.start,
         }
     }
@@ -178,6 +191,12 @@ impl Workload {
             Workload::Chat(chat) => Workload::Chat(ChatWorkload { start, rooms: parties, ..chat.clone() }),
             Workload::Rr(rr) => Workload::Rr(RrWorkload { start, connections: parties, ..rr.clone() }),
             Workload::Web(web) => Workload::Web(WebWorkload { start, lines: parties, ..web.clone() }),
+            Workload::Trade(trade) => {
+                // More traders have fewer users each.
+                let most = trade.users / (start + parties).saturating_sub(1).max(1);
+                let users_per_trader = trade.users_per_trader.min(most).max(1);
+                Workload::Trade(TradeWorkload { start, traders: parties, users_per_trader, ..trade.clone() })
+            }
             Workload::Files(files) => {
                 Workload::Files(FilesWorkload { start, readers: parties, ..files.clone() })
             }
@@ -191,13 +210,16 @@ impl Workload {
             Workload::Chat(chat) => Workload::Chat(ChatWorkload { count: COUNT_MAX, ..chat.clone() }),
             Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s: rr::SECONDS_MAX, ..rr.clone() }),
             Workload::Web(web) => Workload::Web(WebWorkload { duration_s: rr::SECONDS_MAX, ..web.clone() }),
+            Workload::Trade(trade) => {
+                Workload::Trade(TradeWorkload { duration_s: rr::SECONDS_MAX, ..trade.clone() })
+            }
             Workload::Files(files) => {
                 Workload::Files(FilesWorkload { duration_s: rr::SECONDS_MAX, ..files.clone() })
             }
         }
     }
 
-    /// The same on a schedule fixed in advance, with so many messages or requests a second of each connection. The lines of
+    /// The same on a schedule fixed in advance, with so many messages, requests or operations a second of each connection. The lines of
     /// `web` and the readers of `files` have no schedule, and stay as they are.
     #[must_use]
     pub fn with_rate(&self, per_s: f64) -> Workload {
@@ -209,6 +231,11 @@ impl Workload {
             Workload::Rr(rr) => {
                 Workload::Rr(RrWorkload { rate_per_connection_per_s: Some(per_s), ..rr.clone() })
             }
+            Workload::Trade(trade) => Workload::Trade(TradeWorkload {
+                rate_per_trader_per_s: Some(per_s),
+                think_s: 0.0,
+                ..trade.clone()
+            }),
             Workload::Web(_) | Workload::Files(_) => self.clone(),
         }
     }
@@ -221,6 +248,7 @@ impl Workload {
             }
             Workload::Chat(_) | Workload::Web(_) | Workload::Files(_) => None,
             Workload::Rr(rr) => rr.rate_per_connection_per_s,
+            Workload::Trade(trade) => trade.rate_per_trader_per_s,
         }
     }
 
@@ -230,6 +258,7 @@ impl Workload {
             Workload::Chat(chat) => chat.connections(),
             Workload::Rr(rr) => rr.connections.into(),
             Workload::Web(web) => web.lines.into(),
+            Workload::Trade(trade) => trade.traders.into(),
             Workload::Files(files) => files.readers.into(),
         }
     }
@@ -238,7 +267,7 @@ impl Workload {
     pub fn messages_expected(&self) -> Option<u64> {
         match self {
             Workload::Chat(chat) => Some(chat.sent_expected() + chat.received_expected()),
-            Workload::Rr(_) | Workload::Web(_) | Workload::Files(_) => None,
+            Workload::Rr(_) | Workload::Web(_) | Workload::Trade(_) | Workload::Files(_) => None,
         }
     }
 
@@ -248,6 +277,7 @@ impl Workload {
             Workload::Chat(_) => None,
             Workload::Rr(rr) => Some(rr.duration_s),
             Workload::Web(web) => Some(web.duration_s),
+            Workload::Trade(trade) => Some(trade.duration_s),
             Workload::Files(files) => Some(files.duration_s),
         }
     }
@@ -275,6 +305,9 @@ impl WorkloadError {
             "line speed" => "line",
             "directory count" => "directories",
             "reader count" => "readers",
+            "trader count" => "traders",
+            "quote count" => "quotes",
+            "think time" => "think",
             "block size" => "block",
             "file count" => "files",
             "file size" => "file_mib",

@@ -1,7 +1,7 @@
 //! Command lines that repeat a measurement.
 
 use klatch_record::{
-    ChatWorkload, FilesWorkload, Pacing, Record, ResultKind, RrWorkload, WebWorkload, Workload,
+    ChatWorkload, FilesWorkload, Pacing, Record, ResultKind, RrWorkload, TradeWorkload, WebWorkload, Workload,
 };
 
 use super::subject::Subject;
@@ -61,6 +61,7 @@ fn run_again(record: &Record, trials: u32) -> Vec<String> {
         Workload::Chat(chat) => chat_options(chat, &mut option),
         Workload::Rr(rr) => rr_options(rr, &mut option),
         Workload::Web(web) => web_options(web, &mut option),
+        Workload::Trade(trade) => trade_options(trade, &mut option),
         Workload::Files(files) => files_options(files, &mut option),
     }
     environment.sysctls.iter().for_each(|(name, value)| option("sysctl", format!("{name}={value}")));
@@ -71,10 +72,31 @@ fn run_again(record: &Record, trials: u32) -> Vec<String> {
     if matches!(workload, Workload::Web(web) if web.static_only && platform.command.is_none()) {
         words.push("--static-only".to_owned());
     }
+    if matches!(workload, Workload::Trade(trade) if trade.durable) {
+        words.push("--durable".to_owned());
+    }
     if matches!(workload, Workload::Files(files) if !files.verified) {
         words.push("--unverified".to_owned());
     }
     words
+}
+
+fn trade_options(trade: &TradeWorkload, option: &mut impl FnMut(&str, String)) {
+    option("workload", "trade".to_owned());
+    option("traders", trade.traders.to_string());
+    option("users", trade.users.to_string());
+    option("quotes", trade.quotes.to_string());
+    option("mix", trade.mix.name().to_owned());
+    option("duration", trade.duration_s.to_string());
+    if let Some(database) = &trade.database {
+        option("database", database.clone());
+    }
+    if trade.think_s > 0.0 {
+        option("think", trade.think_s.to_string());
+    }
+    if let Some(rate) = trade.rate_per_trader_per_s {
+        option("rate", rate.to_string());
+    }
 }
 
 fn chat_options(chat: &ChatWorkload, option: &mut impl FnMut(&str, String)) {

@@ -9,6 +9,7 @@ mod grid;
 mod instruments;
 mod latency;
 mod metrics;
+mod operations;
 mod over_time;
 mod ratios;
 mod runs;
@@ -87,7 +88,8 @@ fn sections(subject: &Subject, sources: &[Source]) -> Vec<Section> {
     add("score", "Throughput and cost", None, scores::charts(subject), Vec::new());
     add("scalability", "Scalability", None, scale, Vec::new());
     add("search", "Where it breaks", None, search::charts(subject), Vec::new());
-    let latency = [latency::charts(subject), over_time::charts(subject)].concat();
+    let latency =
+        [latency::charts(subject), operations::charts(subject), over_time::charts(subject)].concat();
     add("latency", "Latency", None, latency, Vec::new());
     add("trials", "Trials in their order", None, trials::charts(subject), Vec::new());
     add("resources", "Resources", None, scores::resources(subject), Vec::new());

@@ -115,7 +115,11 @@ fn record(at: &[(&str, &str)], number: u32, minute: usize, messages_per_s: f64) 
     let of = |name: &str| at.iter().find(|(axis, _)| *axis == name).map(|(_, value)| *value);
     let rooms = of("rooms").and_then(|rooms| rooms.parse().ok()).unwrap_or(10);
     let elapsed_s = 400_000.0 / messages_per_s;
-    let usage = UsageOfBoth { server: Some(usage(1.5 * elapsed_s)), crowd: Some(usage(0.3 * elapsed_s)) };
+    let usage = UsageOfBoth {
+        server: Some(usage(1.5 * elapsed_s)),
+        crowd: Some(usage(0.3 * elapsed_s)),
+        database: None,
+    };
     let mut score = Score::new(klatch_record::WorkloadKind::Chat, 20_000, 380_000, elapsed_s, 0.25, &usage);
     score.messages_per_s = messages_per_s;
     let delay = |share: f64| (share * 1e11 / messages_per_s) as u64;

@@ -51,6 +51,8 @@ fn bounds(workload: &Workload, elapsed_s: f64) -> Option<Bounds> {
     match workload {
         Workload::Chat(chat) => chat_bounds(chat, elapsed_s),
         Workload::Rr(rr) if rr.rate_per_connection_per_s.is_some() => None,
+        Workload::Trade(trade) if trade.rate_per_trader_per_s.is_some() => None,
+        Workload::Trade(trade) => Some(Bounds { in_flight_max: trade.traders.into(), step_us: None }),
         Workload::Web(web) => Some(Bounds { in_flight_max: web.lines.into(), step_us: None }),
         // How many reads a reader has in flight is its platform's choice.
         Workload::Files(_) => None,

@@ -7,6 +7,7 @@ mod frequency;
 mod gc;
 mod littles_law;
 mod outlier;
+mod pool_wait;
 mod single_start;
 mod too_short;
 mod trend;
@@ -17,7 +18,9 @@ pub use single_start::describe_noise;
 
 /// Warnings about one run.
 pub(crate) fn run_warnings(record: &Record) -> Vec<Warning> {
-    [crowd_limit::guard(record), gc::guard(record), too_short::guard(record)].into_iter().flatten().collect()
+    let all =
+        [crowd_limit::guard(record), gc::guard(record), pool_wait::guard(record), too_short::guard(record)];
+    all.into_iter().flatten().collect()
 }
 
 /// A warning if the numbers of a run contradict each other.

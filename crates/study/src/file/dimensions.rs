@@ -45,6 +45,12 @@ pub(crate) fn dimensions(
     numbers(&mut all, "files", &workload.files, |files| set(WorkloadChange::Files(files)));
     numbers(&mut all, "file_mib", &workload.file_mib, |mib| set(WorkloadChange::FileMib(mib)));
     numbers(&mut all, "verified", &workload.verified, |verified| set(WorkloadChange::Verified(verified)));
+    numbers(&mut all, "traders", &workload.traders, |traders| set(WorkloadChange::Traders(traders)));
+    numbers(&mut all, "quotes", &workload.quotes, |quotes| set(WorkloadChange::Quotes(quotes)));
+    numbers(&mut all, "mix", &workload.mix, |mix| set(WorkloadChange::Mix(mix)));
+    numbers(&mut all, "think", &workload.think, |think| set(WorkloadChange::Think(think)));
+    numbers(&mut all, "database", &workload.database, |name: String| set(WorkloadChange::Database(name)));
+    numbers(&mut all, "durable", &workload.durable, |durable| set(WorkloadChange::Durable(durable)));
     numbers(&mut all, "size", &workload.size, |size| set(WorkloadChange::Size(size)));
     numbers(&mut all, "pacing", &workload.pacing, Change::Pacing);
     numbers(&mut all, "window", &workload.window, Change::Window);
@@ -83,14 +89,14 @@ pub(crate) fn platform_dimensions(choice: &Spanned<PlatformChoice>) -> Vec<Dimen
     knobs.map(|(name, values)| knob(name, name, values, choice.span(), Change::Server)).collect()
 }
 
-fn numbers<T: Copy + std::fmt::Display>(
+fn numbers<T: Clone + std::fmt::Display>(
     all: &mut Vec<Dimension>,
     name: &str,
     values: &Values<T>,
     change: impl Fn(T) -> Change,
 ) {
     let Some(spanned) = values else { return };
-    let values = spanned.get_ref().0.iter().map(|&value| (value.to_string(), change(value)));
+    let values = spanned.get_ref().0.iter().map(|value| (value.to_string(), change(value.clone())));
     all.push(Dimension { name: name.to_owned(), span: spanned.span(), values: values.collect() });
 }
 

@@ -1,7 +1,7 @@
 //! Drafts of cells: what each value of an axis changes in a plan.
 
 use klatch_platforms::Setting;
-use klatch_record::{Pacing, ReadOrder, Workload, usual_directories};
+use klatch_record::{Pacing, ReadOrder, TradeMix, Workload, usual_directories};
 use klatch_runner::{CrowdKind, Plan};
 use klatch_schedulers::SchedulerSpec;
 
@@ -40,7 +40,7 @@ pub(crate) enum Change {
 }
 
 /// A number of a workload. The file has been checked, so a number of another kind of workload does not occur.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum WorkloadChange {
     Rooms(u32),
     Users(u32),
@@ -59,6 +59,12 @@ pub(crate) enum WorkloadChange {
     Files(u32),
     FileMib(u32),
     Verified(bool),
+    Traders(u32),
+    Quotes(u32),
+    Mix(TradeMix),
+    Think(f64),
+    Database(String),
+    Durable(bool),
 }
 
 impl WorkloadChange {
@@ -89,6 +95,17 @@ impl WorkloadChange {
                 WorkloadChange::Duration(duration) => files.duration_s = duration,
                 _ => {}
             },
+            Workload::Trade(trade) => match self {
+                WorkloadChange::Traders(traders) => trade.traders = traders,
+                WorkloadChange::Users(users) => trade.users = users,
+                WorkloadChange::Quotes(quotes) => trade.quotes = quotes,
+                WorkloadChange::Mix(mix) => trade.mix = mix,
+                WorkloadChange::Think(think) => trade.think_s = think,
+                WorkloadChange::Database(name) => trade.database = Some(name),
+                WorkloadChange::Durable(durable) => trade.durable = durable,
+                WorkloadChange::Duration(duration) => trade.duration_s = duration,
+                _ => {}
+            },
             Workload::Rr(rr) => match self {
                 WorkloadChange::Connections(connections) => rr.connections = connections,
                 WorkloadChange::Depth(depth) => rr.depth = depth,
@@ -108,7 +125,7 @@ impl Draft {
     pub(crate) fn apply(&mut self, change: &Change) {
         let (platform, workload) = (&mut self.plan.platform, &mut self.plan.workload);
         match change {
-            Change::Workload(change) => change.apply(workload),
+            Change::Workload(change) => change.clone().apply(workload),
             Change::Pacing(pacing) => self.pacing = *pacing,
             Change::Window(window) => self.window = *window,
             Change::Rate(rate) => self.rate = Some(*rate),
@@ -139,6 +156,9 @@ impl Draft {
             web.directories = usual_directories(web.lines);
         }
         let Workload::Chat(chat) = &mut self.plan.workload else {
+            if let Workload::Trade(trade) = &mut self.plan.workload {
+                *trade = trade.clone().with_all_users();
+            }
             if let Some(rate) = self.rate {
                 self.plan.workload = self.plan.workload.with_rate(rate);
             }

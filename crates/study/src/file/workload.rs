@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use klatch_record::{FilesWorkload, ReadOrder, RrWorkload, WebWorkload, Workload, WorkloadKind};
+use klatch_record::{
+    FilesWorkload, ReadOrder, RrWorkload, TradeMix, TradeWorkload, WebWorkload, Workload, WorkloadKind,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -16,13 +18,13 @@ use super::{OneOrMany, StudyFile, Values};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadTable {
-    /// Kind of the workload: `chat`, `rr`, `web` or `files`.
+    /// Kind of the workload: `chat`, `rr`, `web`, `trade` or `files`.
     #[serde(default)]
     pub(crate) kind: WorkloadKind,
     /// Number of rooms in all.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) rooms: Values<u32>,
-    /// Users in each room.
+    /// Users in each room; of `trade`: users that the server loads.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) users: Values<u32>,
     /// Messages sent by each user.
@@ -34,7 +36,7 @@ pub(crate) struct WorkloadTable {
     /// Workload `rr`: requests of a connection in flight.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) depth: Values<u32>,
-    /// Workloads `rr`, `web` and `files`: time for which requests are sent or blocks read, seconds.
+    /// Workloads other than `chat`: time for which requests are sent or blocks read, seconds.
     #[schemars(with = "Option<OneOrMany<f64>>")]
     pub(crate) duration: Values<f64>,
     /// Workload `web`: number of lines in all.
@@ -67,6 +69,24 @@ pub(crate) struct WorkloadTable {
     /// Workload `files`: compare every block with what its file must contain; `true` unless it is set.
     #[schemars(with = "Option<OneOrMany<bool>>")]
     pub(crate) verified: Values<bool>,
+    /// Workload `trade`: number of traders in all.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) traders: Values<u32>,
+    /// Workload `trade`: quotes that the server loads.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) quotes: Values<u32>,
+    /// Workload `trade`: how often each operation comes.
+    #[schemars(with = "Option<OneOrMany<TradeMix>>")]
+    pub(crate) mix: Values<TradeMix>,
+    /// Workload `trade`: time between a reply and the next operation of a trader, seconds.
+    #[schemars(with = "Option<OneOrMany<f64>>")]
+    pub(crate) think: Values<f64>,
+    /// Workload `trade`: database of the server.
+    #[schemars(with = "Option<OneOrMany<String>>")]
+    pub(crate) database: Values<String>,
+    /// Workload `trade`: whether the database writes each commit to the disk before it confirms it.
+    #[schemars(with = "Option<OneOrMany<bool>>")]
+    pub(crate) durable: Values<bool>,
     /// Length of the text of a message, or of a request, bytes.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) size: Values<u32>,
@@ -76,7 +96,7 @@ pub(crate) struct WorkloadTable {
     /// Pacing `rounds`: messages by which a user may be ahead of the slowest other user.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) window: Values<u32>,
-    /// Pacing `rate`: messages or requests per second and connection.
+    /// Pacing `rate`: messages, requests or operations per second and connection.
     #[schemars(with = "Option<OneOrMany<f64>>")]
     pub(crate) rate: Values<f64>,
     /// Shortest time between two messages of a user, seconds.
@@ -118,21 +138,23 @@ impl WorkloadTable {
                 let static_only = self.static_only.as_ref().is_some_and(|it| *it.get_ref());
                 Workload::Web(WebWorkload { static_only, ..WebWorkload::default() })
             }
+            WorkloadKind::Trade => Workload::Trade(TradeWorkload::default()),
             WorkloadKind::Files => Workload::Files(FilesWorkload::default()),
         }
     }
 
     /// The settings that only some kinds of workload have.
-    fn particular(&self) -> [Particular; 21] {
+    fn particular(&self) -> [Particular; 27] {
         fn span<T>(values: &Values<T>) -> Option<Range<usize>> {
             values.as_ref().map(Spanned::span)
         }
         let (chat, rr, web) = (&[WorkloadKind::Chat][..], &[WorkloadKind::Rr][..], &[WorkloadKind::Web][..]);
-        let timed = &[WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Files];
+        let timed = &[WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Trade, WorkloadKind::Files];
+        let trade = &[WorkloadKind::Trade];
         let files = &[WorkloadKind::Files];
         [
             ("rooms", span(&self.rooms), chat),
-            ("users", span(&self.users), chat),
+            ("users", span(&self.users), &[WorkloadKind::Chat, WorkloadKind::Trade]),
             ("count", span(&self.count), chat),
             ("pacing", span(&self.pacing), chat),
             ("window", span(&self.window), chat),
@@ -141,7 +163,13 @@ impl WorkloadTable {
             ("depth", span(&self.depth), rr),
             ("duration", span(&self.duration), timed),
             ("size", span(&self.size), &[WorkloadKind::Chat, WorkloadKind::Rr]),
-            ("rate", span(&self.rate), &[WorkloadKind::Chat, WorkloadKind::Rr]),
+            ("rate", span(&self.rate), &[WorkloadKind::Chat, WorkloadKind::Rr, WorkloadKind::Trade]),
+            ("traders", span(&self.traders), trade),
+            ("quotes", span(&self.quotes), trade),
+            ("mix", span(&self.mix), trade),
+            ("think", span(&self.think), trade),
+            ("database", span(&self.database), trade),
+            ("durable", span(&self.durable), trade),
             ("lines", span(&self.lines), web),
             ("line", span(&self.line), web),
             ("directories", span(&self.directories), web),
@@ -177,7 +205,7 @@ pub(crate) fn check_workload(file: &StudyFile, source: &Source<'_>) -> Result<()
     }
     match kind {
         WorkloadKind::Chat => check_pacing(file, source),
-        WorkloadKind::Rr | WorkloadKind::Web | WorkloadKind::Files => Ok(()),
+        WorkloadKind::Rr | WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Files => Ok(()),
     }
 }
 

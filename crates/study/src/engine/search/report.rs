@@ -40,7 +40,9 @@ pub(super) fn axis(search: &Search, workload: WorkloadKind) -> &'static str {
         (Search::Knee { .. }, WorkloadKind::Chat) => "messages/s of each user",
         (Search::Limit { .. }, WorkloadKind::Rr) => "connections",
         (Search::Limit { .. }, WorkloadKind::Web) => "lines",
+        (Search::Limit { .. }, WorkloadKind::Trade) => "traders",
         (Search::Limit { .. }, WorkloadKind::Files) => "readers",
+        (Search::Knee { .. }, WorkloadKind::Trade) => "operations/s of each trader",
         (Search::Knee { .. }, _) => "requests/s of each connection",
     }
 }

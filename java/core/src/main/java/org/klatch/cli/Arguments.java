@@ -130,9 +130,15 @@ final class Arguments {
     } catch (NumberFormatException e) {
       // reported below, like a number out of range
     }
-    var range = new DecimalFormat("0.#", DecimalFormatSymbols.getInstance(Locale.ROOT));
+    var range = new DecimalFormat("0.###", DecimalFormatSymbols.getInstance(Locale.ROOT));
     String bounds = "from " + range.format(min) + " to " + range.format(max);
     throw new StartupException.Usage(name + " must be a number " + bounds + ", got " + text);
+  }
+
+  /** Reads an option in seconds, from {@code min} to one day. Returns ns. */
+  long secondsNs(String name, double min, String preset, String description)
+      throws StartupException {
+    return (long) (decimal(name, min, 86_400, preset, "S", description) * 1e9);
   }
 
   /** Fails if the command line has an option that no call has read. */

@@ -8,6 +8,7 @@ import org.klatch.crowd.Failure;
 import org.klatch.crowd.Fault;
 import org.klatch.crowd.Faults;
 import org.klatch.crowd.Histogram;
+import org.klatch.crowd.PartyCounts;
 import org.klatch.crowd.Result;
 import org.klatch.crowd.Stranger;
 import org.klatch.crowd.Timeline;
@@ -75,14 +76,26 @@ final class JsonPrinter implements Printer {
     }
     json.putAll("faults", faults.first(), JsonPrinter::fault);
     json.putAll("strangers", result.strangers(), JsonPrinter::stranger);
+    json.put("parties", parties(result.parties()));
     json.put("finished", result.finished());
     print(json.put("failure", failure(result.failure())));
   }
 
+  private static Json parties(PartyCounts parties) {
+    return parties == null
+        ? null
+        : new Json()
+            .put("parties", parties.parties())
+            .put("least", parties.least())
+            .put("most", parties.most());
+  }
+
   private static Json fault(Fault fault) {
-    return new Json()
-        .put("kind", lower(fault.kind()))
-        .put("room", fault.room())
+    Json json = new Json().put("kind", lower(fault.kind()));
+    if (fault.reader() != null) {
+      json.put("reader", fault.reader());
+    }
+    return json.put("room", fault.room())
         .put("user", fault.user())
         .put("speaker", fault.speaker())
         .put("sequence", fault.sequence())

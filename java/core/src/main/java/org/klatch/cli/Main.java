@@ -13,8 +13,9 @@ public final class Main {
 
       usage: %s COMMAND [OPTIONS]
 
-        serve      run an IRC server for crowds and other IRC clients, an echo server or a web site
+        serve      run an IRC server for crowds and other IRC clients, an echo server, a web site or a brokerage
         crowd      connect simulated users to a server, and check every delivery
+        audit      look for broken rules in the database of a brokerage
 
       COMMAND --help prints the options of a command; --version prints the version.
       """;
@@ -33,14 +34,16 @@ public final class Main {
       return switch (command) {
         case "serve" -> new ServeCommand().run(rest);
         case "crowd" -> new CrowdCommand().run(rest);
+        case "audit" -> new AuditCommand().run(rest);
         case "--help", "-help", "-h", "help" -> print(HELP.formatted(Invocation.command()));
         case "--version", "-version", "version" -> print("klatch " + Version.get() + "\n");
-        case "" -> throw new StartupException.Usage("no command given: serve or crowd");
+        case "" -> throw new StartupException.Usage("no command given: serve, crowd or audit");
         default ->
-            throw new StartupException.Usage("unknown command " + command + ": serve or crowd");
+            throw new StartupException.Usage(
+                "unknown command " + command + ": serve, crowd or audit");
       };
     } catch (StartupException.Usage e) {
-      boolean isCommand = Arrays.asList("serve", "crowd").contains(command);
+      boolean isCommand = Arrays.asList("serve", "crowd", "audit").contains(command);
       String help = isCommand ? command + " --help" : "--help";
       return fail(
           e.getMessage() + " (`" + Invocation.command() + " " + help + "` prints the options)");

@@ -3,6 +3,7 @@ package org.klatch.cli;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
+import org.klatch.exchange.web.Responder;
 import org.klatch.exchange.web.Site;
 import org.klatch.exchange.web.SiteOptions;
 import org.klatch.server.Model;
@@ -16,13 +17,13 @@ final class ServeCommand {
       """
       usage: %s serve [OPTIONS]
 
-      Runs a server until SIGTERM or SIGINT: IRC (workload chat), echo (workload rr) or a web site (workload web).
+      Runs a server until SIGTERM or SIGINT: IRC (chat), echo (rr), a web site (web) or a brokerage (trade).
       Options take one dash or two:
 
       """;
 
   int run(List<String> args) throws StartupException {
-    Arguments arguments = new Arguments(args, Set.of("json", "yield", "coalesce", "help"));
+    Arguments arguments = new Arguments(args, Set.of("json", "yield", "coalesce", "load", "help"));
     Models models = new Models();
     String name = arguments.text("model", "MODEL", "threads", models.describe());
     Workload workload =
@@ -31,7 +32,7 @@ final class ServeCommand {
                 "workload",
                 Workload.names("|"),
                 "chat",
-                "IRC, an echo of all bytes (RFC 862), or a site after SPECweb99"));
+                "IRC, an echo (RFC 862), a site after SPECweb99, or a brokerage"));
     String listen =
         arguments.text(
             "listen",
@@ -40,7 +41,8 @@ final class ServeCommand {
             "address to listen on; port 0 takes a free one");
     Options options = options(arguments, workload, ListenAddress.parse(listen));
     SiteOptions siteOptions = siteOptions(arguments);
-    WebServers webServers = new WebServers(arguments);
+    WebServers webServers = new WebServers(arguments, workload.isApplication());
+    Applications applications = new Applications(arguments);
     boolean json = arguments.flag("json", "print the ready line as JSON");
     if (arguments.flag("help", "print this help")) {
       System.out.print(USAGE.formatted(Invocation.command()) + arguments.help());
@@ -50,10 +52,15 @@ final class ServeCommand {
     workload.rejectOptionsOfOthers(arguments);
     try {
       if (webServers.isChosen()) {
-        Server server = webServers.listen(options.host(), options.port(), new Site(siteOptions));
+        Responder responder =
+            workload.isApplication() ? applications.open(workload.name()) : new Site(siteOptions);
+        Server server = webServers.listen(options.host(), options.port(), responder);
         ReadyLine.print(json, options.host(), server.port(), webServers.name(), null);
         server.run();
         return 0;
+      }
+      if (workload.isApplication()) {
+        throw new StartupException.Usage("workload " + workload.name() + " needs --server");
       }
       Model model = models.find(name);
       models.rejectUnsupportedKnobs(model, arguments, "yield", "loops", "coalesce");

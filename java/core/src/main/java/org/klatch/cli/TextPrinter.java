@@ -22,7 +22,7 @@ final class TextPrinter implements Printer {
 
   @Override
   public void joined(double joinS) {
-    print("All users joined after %.3f s.", joinS);
+    print("All joined after %.3f s.", joinS);
   }
 
   @Override
@@ -40,13 +40,11 @@ final class TextPrinter implements Printer {
     if (failure != null && failure.kind() == Failure.Kind.CONNECT) {
       return; // there is no result; the reason is printed on standard error
     }
-    print("Messages sent      = %d", result.sent());
-    print("Messages received  = %d", result.received());
-    print("Total messages     = %d", result.sent() + result.received());
-    print("Elapsed time       = %.3f seconds", result.elapsedS());
-    print("Average throughput = %.0f messages per second", result.score());
-    quantiles("Delivery latency  ", result.latencyNs());
-    quantiles("Send lag          ", result.sendLagNs());
+    if (result.parties() != null) {
+      reads(result);
+    } else {
+      messages(result);
+    }
     result
         .strangers()
         .forEach(
@@ -59,6 +57,25 @@ final class TextPrinter implements Printer {
     } else {
       invalid(result);
     }
+  }
+
+  private void reads(Result result) {
+    double elapsedS = result.elapsedS();
+    print("Blocks read        = %d", result.received());
+    print("Elapsed time       = %.3f seconds", elapsedS);
+    double perSecond = elapsedS > 0 ? result.received() / elapsedS : 0;
+    print("Average throughput = %.0f reads per second", perSecond);
+    quantiles("Read latency      ", result.latencyNs());
+  }
+
+  private void messages(Result result) {
+    print("Messages sent      = %d", result.sent());
+    print("Messages received  = %d", result.received());
+    print("Total messages     = %d", result.sent() + result.received());
+    print("Elapsed time       = %.3f seconds", result.elapsedS());
+    print("Average throughput = %.0f messages per second", result.score());
+    quantiles("Delivery latency  ", result.latencyNs());
+    quantiles("Send lag          ", result.sendLagNs());
   }
 
   private void quantiles(String label, Histogram ns) {
@@ -94,6 +111,21 @@ final class TextPrinter implements Printer {
 
   private void fault(Fault fault) {
     StringBuilder line = new StringBuilder("invalid: " + lower(fault.kind()));
+    if (fault.reader() != null) {
+      line.append(": reader ").append(fault.reader()).append(", read ").append(fault.sequence());
+    } else {
+      message(fault, line);
+    }
+    if (fault.count() > 1) {
+      line.append(" and ").append(fault.count() - 1).append(" after it");
+    }
+    if (fault.detail() != null) {
+      line.append(" (").append(fault.detail()).append(")");
+    }
+    print("%s", line);
+  }
+
+  private static void message(Fault fault, StringBuilder line) {
     line.append(": room ").append(fault.room());
     if (fault.user() != null) {
       line.append(", user ").append(fault.user());
@@ -104,13 +136,6 @@ final class TextPrinter implements Printer {
       line.append(", a message of user ");
     }
     line.append(fault.speaker());
-    if (fault.count() > 1) {
-      line.append(" and ").append(fault.count() - 1).append(" after it");
-    }
-    if (fault.detail() != null) {
-      line.append(" (").append(fault.detail()).append(")");
-    }
-    print("%s", line);
   }
 
   private static String lower(Enum<?> kind) {

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
-import org.klatch.exchange.web.Site;
+import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
 import org.klatch.server.VirtualThreads;
 import org.klatch.web.Logging;
@@ -36,18 +36,22 @@ final class WebServers {
   private final List<WebServer> all =
       ServiceLoader.load(WebServer.class).stream().map(ServiceLoader.Provider::get).toList();
   private final WebServer chosen; // null for a model of this project
+  private final boolean blocks;
   private final ThreadKind threads;
   private final int pool;
 
-  /** Reads the options of such servers. */
-  WebServers(Arguments arguments) throws StartupException {
+  /**
+   * Reads the options of such servers.
+   *
+   * @param blocks whether replies wait for a database
+   */
+  WebServers(Arguments arguments, boolean blocks) throws StartupException {
+    this.blocks = blocks;
     String name =
-        arguments.text("server", "SERVER", "", "server of another project, for web: " + describe());
+        arguments.text(
+            "server", "SERVER", "", "server of another project, for web and trade: " + describe());
     chosen = arguments.has("server") ? find(name) : null;
-    threads =
-        kind(
-            arguments.text(
-                "threads", "platform|virtual", "platform", "threads of -server; virtual: Java 21"));
+    threads = Threads.read(arguments, "threads of -server; virtual: Java 21");
     pool =
         arguments.integer(
             "pool", 1, POOL_MAX, poolDefault(), "threads of -server, or carriers of virtual ones");
@@ -56,7 +60,8 @@ final class WebServers {
 
   /** One for each processor, unless they may block. */
   private int poolDefault() {
-    boolean mayBlock = chosen != null && threads == ThreadKind.PLATFORM && !chosen.hasEventLoops();
+    boolean mayBlock =
+        chosen != null && threads == ThreadKind.PLATFORM && (blocks || !chosen.hasEventLoops());
     return mayBlock ? BLOCKING_POOL : Runtime.getRuntime().availableProcessors();
   }
 
@@ -70,20 +75,13 @@ final class WebServers {
   }
 
   /** Starts the named server. */
-  Server listen(String host, int port, Site site) throws IOException, StartupException {
-    int java = Runtime.version().feature();
-    if (threads == ThreadKind.VIRTUAL && java < VirtualThreads.JAVA_MIN) {
-      throw new StartupException(
-          "virtual threads need Java "
-              + VirtualThreads.JAVA_MIN
-              + " or newer; this is Java "
-              + java);
-    }
+  Server listen(String host, int port, Responder responder) throws IOException, StartupException {
+    Threads.check(threads);
     if (threads == ThreadKind.VIRTUAL) {
       VirtualThreads.setCarriers(pool);
     }
     Logging.warningsOnly();
-    return chosen.listen(new WebServerOptions(host, port, threads, pool), site);
+    return chosen.listen(new WebServerOptions(host, port, threads, pool), responder);
   }
 
   private WebServer find(String name) throws StartupException {
@@ -103,15 +101,6 @@ final class WebServers {
     return all.isEmpty()
         ? "see klatch-web.jar"
         : all.stream().map(WebServer::name).collect(Collectors.joining(", "));
-  }
-
-  private static ThreadKind kind(String name) throws StartupException {
-    return switch (name) {
-      case "platform" -> ThreadKind.PLATFORM;
-      case "virtual" -> ThreadKind.VIRTUAL;
-      default ->
-          throw new StartupException.Usage("threads must be platform or virtual, got " + name);
-    };
   }
 
   private void reject(Arguments given, List<String> options) throws StartupException {

@@ -2,6 +2,7 @@ package org.klatch.cli;
 
 import java.time.LocalDate;
 import java.time.ZoneId;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -20,7 +21,7 @@ import org.klatch.service.Service;
  * @param hasClasses whether its servers differ in the class of their writes
  * @param sendqBytes default capacity of a connection's send queue
  * @param ownOptions the options that no other workload has
- * @param newService creates the service of one server
+ * @param newService creates the service of one server; null for an application
  */
 record Workload(
     String name,
@@ -28,6 +29,9 @@ record Workload(
     int sendqBytes,
     List<String> ownOptions,
     Function<SiteOptions, Service> newService) {
+  /** Options of servers of other projects. */
+  private static final List<String> WEB_SERVERS = List.of("server", "threads", "pool");
+
   private static final List<Workload> ALL =
       List.of(
           new Workload("chat", true, 1 << 20, List.of("yield", "coalesce"), site -> newChat()),
@@ -36,8 +40,25 @@ record Workload(
               "web",
               false,
               16 << 20,
-              List.of("directories", "content-seed", "server", "threads", "pool"),
-              site -> new SiteService(new Site(site))));
+              with(WEB_SERVERS, "directories", "content-seed"),
+              site -> new SiteService(new Site(site))),
+          new Workload(
+              "trade",
+              false,
+              1 << 20,
+              with(WEB_SERVERS, Applications.OPTIONS.toArray(new String[0])),
+              null));
+
+  private static List<String> with(List<String> options, String... more) {
+    List<String> all = new ArrayList<>(options);
+    all.addAll(List.of(more));
+    return all;
+  }
+
+  /** Whether it is an application on a database, which only web servers serve. */
+  boolean isApplication() {
+    return newService == null;
+  }
 
   /** Returns the workload with this name on the command line. */
   static Workload find(String name) throws StartupException {
@@ -58,7 +79,7 @@ record Workload(
   void rejectOptionsOfOthers(Arguments given) throws StartupException {
     for (Workload other : ALL) {
       for (String name : other.ownOptions) {
-        if (!other.equals(this) && given.has(name)) {
+        if (!ownOptions.contains(name) && given.has(name)) {
           throw new StartupException.Usage("--" + name + " belongs to --workload " + other.name);
         }
       }

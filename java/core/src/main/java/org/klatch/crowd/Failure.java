@@ -18,6 +18,8 @@ public record Failure(Kind kind, Integer room, Integer user, String detail) {
     REFUSED,
     /** A connection was closed or broke. */
     DISCONNECT,
+    /** A file could not be read, or not from the page cache. */
+    READ,
     /** There was no progress for the time-out. */
     TIMEOUT,
     /** A command or signal stopped the crowd. */

@@ -13,12 +13,14 @@ public final class Faults {
   private final List<Fault> first = new ArrayList<>();
   private final Map<Fault.Kind, Long> counts = new EnumMap<>(Fault.Kind.class);
 
-  void add(Fault fault) {
+  /** Counts a fault. */
+  public void add(Fault fault) {
     counts.merge(fault.kind(), fault.count(), Long::sum);
     addDetails(fault);
   }
 
-  void add(Faults others) {
+  /** Adds all faults of {@code others}. */
+  public void add(Faults others) {
     others.counts.forEach((kind, count) -> counts.merge(kind, count, Long::sum));
     others.first.forEach(this::addDetails);
   }

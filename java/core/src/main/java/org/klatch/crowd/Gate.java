@@ -1,12 +1,13 @@
 package org.klatch.crowd;
 
 /**
- * The crowd's clock and its gate: no user begins a message while the gate is closed.
+ * The crowd's clock and its gate: no user begins a message, and no reader a read, while the gate is
+ * closed.
  *
  * <p>A pause closes the gate, and stops the clock once every message sent is delivered. One thread
  * opens and closes; all threads read.
  */
-final class Gate {
+public final class Gate {
   private volatile Clock clock = new Clock(System.nanoTime(), false, 0);
   private volatile long openedNs; // 0 before the first opening
   private volatile boolean open;
@@ -29,7 +30,7 @@ final class Gate {
   }
 
   /** Returns the time since the crowd's start without the pauses, ns. */
-  long nowNs() {
+  public long nowNs() {
     while (true) {
       Clock before = clock;
       long nowNs = before.nowNs();
@@ -61,17 +62,18 @@ final class Gate {
     open = true;
   }
 
-  boolean isOpen() {
+  /** Whether a party may begin something. */
+  public boolean isOpen() {
     return open;
   }
 
   /** Whether a pause has closed it. */
-  boolean isPausing() {
+  public boolean isPausing() {
     return !open && openedNs != 0;
   }
 
   /** Time at which it first opened, ns since the crowd's start; 0 before. */
-  long openedNs() {
+  public long openedNs() {
     return openedNs;
   }
 }

@@ -13,7 +13,8 @@ public final class Histogram {
   private final int subBits;
   private final long[][] pages;
 
-  Histogram() {
+  /** Creates an empty histogram. */
+  public Histogram() {
     this(THREE_DIGITS);
   }
 

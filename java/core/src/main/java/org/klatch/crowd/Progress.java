@@ -5,10 +5,10 @@ import java.util.Queue;
 import java.util.function.BooleanSupplier;
 
 /**
- * Counts the users that have connected, joined and finished, stores the first failure, queues
+ * Counts the parties that have connected, joined and finished, stores the first failure, queues
  * commands, and wakes the crowd's thread.
  */
-final class Progress {
+public final class Progress {
   private int connected;
   private int joined;
   private int done;
@@ -20,19 +20,20 @@ final class Progress {
     connected++;
   }
 
-  synchronized void joined() {
+  /** Counts a party that has joined. */
+  public synchronized void joined() {
     joined++;
     notifyAll();
   }
 
-  /** Counts a user that has all its deliveries. */
-  synchronized void done() {
+  /** Counts a party that has all its deliveries. */
+  public synchronized void done() {
     done++;
     changed();
   }
 
   /** Records a failure. Later ones are ignored, because they usually follow from the first. */
-  synchronized void failed(Failure first) {
+  public synchronized void failed(Failure first) {
     if (failure == null) {
       failure = first;
       changed();
@@ -47,7 +48,7 @@ final class Progress {
     return failure;
   }
 
-  /** Waits until {@code count} users have joined; false after {@code timeoutMs} or a failure. */
+  /** Waits until {@code count} parties have joined; false after {@code timeoutMs} or a failure. */
   synchronized boolean awaitJoined(int count, long timeoutMs) throws InterruptedException {
     return await(() -> joined >= count, timeoutMs);
   }
@@ -68,7 +69,7 @@ final class Progress {
   }
 
   /** Counts a change that the crowd's thread must look at, and wakes it. */
-  synchronized void changed() {
+  public synchronized void changed() {
     changes++;
     notifyAll();
   }

@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * The result of a crowd.
  *
- * @param sent messages sent
- * @param received deliveries verified, each message once for each listener
+ * @param sent messages sent, or reads begun
+ * @param received deliveries verified, each message once for each listener; or blocks
  * @param elapsedS time from the opening of the gate to the last verified delivery, without pauses,
  *     seconds
  * @param joinS time from the first connect to the last join, seconds
@@ -15,6 +15,7 @@ import java.util.List;
  * @param overTime delivery latencies by interval
  * @param faults faults of the deliveries
  * @param strangers other users in the rooms, at most 20
+ * @param parties how reads are spread over the readers; null for users in rooms
  * @param finished whether a command ended the run, so that messages not sent are no fault
  * @param failure the reason why the crowd ended early, or null
  */
@@ -28,6 +29,7 @@ public record Result(
     Timeline overTime,
     Faults faults,
     List<Stranger> strangers,
+    PartyCounts parties,
     boolean finished,
     Failure failure) {
 

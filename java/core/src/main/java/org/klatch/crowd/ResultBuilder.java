@@ -44,7 +44,7 @@ final class ResultBuilder {
     }
     double elapsedS = (lastNs - gate.openedNs()) / 1e9;
     return new Result(
-        sent, received, elapsedS, joinS, latency, lag, overTime, faults, strangers, finished,
+        sent, received, elapsedS, joinS, latency, lag, overTime, faults, strangers, null, finished,
         failure);
   }
 

@@ -1,7 +1,5 @@
 package org.klatch.crowd;
 
-import java.util.List;
-
 /**
  * The phase from the opening of the gate to the last delivery or a failure: reports progress, obeys
  * commands, and detects stalls. Belongs to the crowd's thread.
@@ -17,37 +15,29 @@ final class RunPhase {
     PAUSED
   }
 
-  private final Options options;
   private final Control control;
   private final Gate gate;
   private final Progress progress;
-  private final List<User> users; // room by room
-  private final List<Timeline> timelines;
+  private final Parties parties;
+  private final long timeoutNs;
   private Histogram reported = new Histogram(); // latencies in the events of all pauses
   private StallTimer stallTimer;
   private State state = State.RUNNING;
   private long closedNs;
   private boolean finished;
 
-  RunPhase(
-      Options options,
-      Control control,
-      Gate gate,
-      Progress progress,
-      List<User> users,
-      List<Timeline> timelines) {
-    this.options = options;
-    this.control = control;
+  RunPhase(Parties parties, Gate gate, Progress progress, Control control, long timeoutNs) {
+    this.parties = parties;
     this.gate = gate;
     this.progress = progress;
-    this.users = users;
-    this.timelines = timelines;
+    this.control = control;
+    this.timeoutNs = timeoutNs;
   }
 
   void run() throws InterruptedException {
-    stallTimer = new StallTimer(options.timeoutNs());
+    stallTimer = new StallTimer(timeoutNs);
     gate.open();
-    users.forEach(User::gateOpened);
+    parties.gateOpened();
     long tickNs = System.nanoTime() + TICK_NS;
     while (true) {
       long seen = progress.changes(); // a later change ends the wait below
@@ -70,7 +60,7 @@ final class RunPhase {
 
   private boolean hasEnded() {
     return progress.failure() != null
-        || progress.doneCount() == users.size()
+        || progress.doneCount() == parties.count()
         || (finished && state == State.PAUSED);
   }
 
@@ -106,9 +96,9 @@ final class RunPhase {
   private void resume() {
     if (state == State.PAUSED && !finished) {
       state = State.RUNNING;
-      stallTimer = new StallTimer(options.timeoutNs());
+      stallTimer = new StallTimer(timeoutNs);
       gate.reopen();
-      users.forEach(User::gateOpened);
+      parties.gateOpened();
     }
   }
 
@@ -117,10 +107,7 @@ final class RunPhase {
    * delivery, so that it leaves out the time that this thread needed to wake up.
    */
   private boolean stopIfDrained() {
-    // In this order: a sender counts a message before it looks at the gate and writes, so the first
-    // sum has every message that is on its way.
-    long sent = sent();
-    if (received() != sent * (options.users() - 1)) {
+    if (!parties.isDrained()) {
       return false;
     }
     gate.stopClock(Math.max(closedNs, lastDeliveryNs()));
@@ -134,65 +121,28 @@ final class RunPhase {
   /** Reports a complete pause. No receiver records latencies now. */
   private void reportPause() {
     Histogram all = new Histogram();
-    users.forEach(user -> all.add(user.latency));
+    parties.addLatencies(all);
     Histogram unreported = new Histogram();
     unreported.add(all);
     unreported.subtract(reported);
     reported = all;
-    control.paused(sent(), received(), lastDeliveryNs() - gate.openedNs(), unreported);
+    long activeNs = lastDeliveryNs() - gate.openedNs();
+    control.paused(parties.sent(), parties.received(), activeNs, unreported);
   }
 
   private void tick() {
-    long sent = sent();
-    long received = received();
+    long sent = parties.sent();
+    long received = parties.received();
     Histogram latencies = Timeline.histogram();
-    timelines.forEach(timeline -> timeline.moveUnreportedTo(latencies));
-    long expected = options.expectedSent() + options.expectedReceived();
-    control.progress(sent, received, expected, latencies);
+    parties.moveUnreportedLatencies(latencies);
+    control.progress(sent, received, parties.expected(), latencies);
     if (state != State.PAUSED && stallTimer.isStalled(sent + received)) {
-      progress.failed(timeout());
+      progress.failed(parties.stalled(timeoutNs / 1e9, state == State.DRAINING));
     }
-  }
-
-  private Failure timeout() {
-    for (int i = 0; i < users.size(); i++) {
-      User user = users.get(i);
-      long received = user.received.get();
-      long expected = expectedReceived(i);
-      if (received < expected) {
-        return new Failure(
-            Failure.Kind.TIMEOUT,
-            user.id.room,
-            user.id.user,
-            String.format(
-                "no delivery for %.1f s; received %d of %d, sent %d of %d",
-                options.timeoutNs() / 1e9, received, expected, user.sent.get(), options.count()));
-      }
-    }
-    return new Failure(Failure.Kind.TIMEOUT, null, null, "the last delivery was too late");
-  }
-
-  /** Deliveries that a user waits for: of all messages, or of those sent before a pause. */
-  private long expectedReceived(int index) {
-    if (state == State.RUNNING) {
-      return options.expectedReceived() / users.size();
-    }
-    int first = index - index % options.users();
-    List<User> room = users.subList(first, first + options.users());
-    return room.stream().mapToLong(user -> user.sent.get()).sum() - users.get(index).sent.get();
-  }
-
-  private long sent() {
-    return users.stream().mapToLong(user -> user.sent.get()).sum();
-  }
-
-  private long received() {
-    return users.stream().mapToLong(user -> user.received.get()).sum();
   }
 
   /** Time of the last verified delivery, or of the opening of the gate if there is none. */
   private long lastDeliveryNs() {
-    long latest = users.stream().mapToLong(user -> user.lastDeliveryNs.get()).max().orElseThrow();
-    return Math.max(gate.openedNs(), latest);
+    return Math.max(gate.openedNs(), parties.lastDeliveryNs());
   }
 }

@@ -20,12 +20,19 @@ public final class Timeline {
 
   /** Counts a delivery at {@code sinceGateNs} after the opening of the gate. */
   synchronized void record(long sinceGateNs, long latencyNs) {
-    long index;
-    while ((index = sinceGateNs / (intervalMs * 1_000_000)) >= INTERVALS_MAX) {
-      widen();
-    }
-    interval((int) index).record(latencyNs);
+    interval(indexOf(sinceGateNs)).record(latencyNs);
     unreported.record(latencyNs);
+  }
+
+  /** Counts the deliveries of a part of one interval, at {@code sinceGateNs} and later. */
+  synchronized void record(long sinceGateNs, Histogram latencies) {
+    interval(indexOf(sinceGateNs)).add(latencies);
+    unreported.add(latencies);
+  }
+
+  /** Returns the end of the interval at {@code sinceGateNs}, also since the gate opened, ns. */
+  synchronized long endNs(long sinceGateNs) {
+    return (indexOf(sinceGateNs) + 1) * (intervalMs * 1_000_000);
   }
 
   /** Moves the latencies counted since the last call to {@code histogram}. */
@@ -35,7 +42,7 @@ public final class Timeline {
   }
 
   /** Adds the counts of {@code other}, which must no longer be in use. */
-  void add(Timeline other) {
+  public void add(Timeline other) {
     while (intervalMs < other.intervalMs) {
       widen();
     }
@@ -60,6 +67,15 @@ public final class Timeline {
   /** Creates an empty histogram with the resolution of the intervals. */
   static Histogram histogram() {
     return new Histogram(SUB_BITS);
+  }
+
+  /** The number of an interval, after as much widening as it needs. */
+  private int indexOf(long sinceGateNs) {
+    long index;
+    while ((index = sinceGateNs / (intervalMs * 1_000_000)) >= INTERVALS_MAX) {
+      widen();
+    }
+    return (int) index;
   }
 
   private Histogram interval(int index) {

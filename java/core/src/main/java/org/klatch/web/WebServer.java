@@ -1,7 +1,7 @@
 package org.klatch.web;
 
 import java.io.IOException;
-import org.klatch.exchange.web.Site;
+import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
 
 /**
@@ -14,7 +14,7 @@ public interface WebServer {
   /** Its name on the command line. */
   String name();
 
-  /** Whether its pool of platform threads are event loops, in which nothing may block. */
+  /** Whether its platform threads are event loops, unless the replies block. */
   default boolean hasEventLoops() {
     return false;
   }
@@ -22,8 +22,8 @@ public interface WebServer {
   /**
    * Starts the server.
    *
-   * @param site makes the replies
+   * @param responder makes the replies
    * @throws IOException if the address cannot be bound
    */
-  Server listen(WebServerOptions options, Site site) throws IOException;
+  Server listen(WebServerOptions options, Responder responder) throws IOException;
 }

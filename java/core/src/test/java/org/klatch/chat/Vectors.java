@@ -26,6 +26,15 @@ public final class Vectors {
     }
   }
 
+  /** The hash FNV-1a with 64 bits, by which vectors describe long contents. */
+  public static String fnv1a(byte[] bytes) {
+    long hash = 0xcbf29ce484222325L;
+    for (byte b : bytes) {
+      hash = (hash ^ (b & 0xff)) * 0x100000001b3L;
+    }
+    return String.format("%016x", hash);
+  }
+
   /** Encodes a string in UTF-8, with the escapes {@code \r \n \0 \\ \xNN} replaced. */
   static byte[] unescape(String text) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -39,6 +39,17 @@ class MainTest {
           crowd -port 1 --port 2     | option -port is given twice
           crowd --json=yes           | option -json takes no value
           crowd room                 | unexpected argument room
+          crowd -workload rr         | workload must be chat or files, got rr
+          crowd -unverified          | unknown option -unverified
+          crowd -workload files      | workload files needs -folder DIR
+          crowd -workload files -folder . -rooms 3 | unknown option -rooms
+          crowd -workload files -folder . -block 5000 | block size must be a power of two, 4096 to 1048576 bytes, got 5000
+          crowd -workload files -folder . -block 2097152 | block size must be a power of two, 4096 to 1048576 bytes, got 2097152
+          crowd -workload files -folder . -order back | order must be random or sequential, got back
+          crowd -workload files -folder . -reads slowly | reads must be channel or mapped, got slowly
+          crowd -workload files -folder . -threads green | threads must be platform or virtual, got green
+          crowd -workload files -folder . -readers 2 -start 1000000 | start + readers - 1 must be at most 1000000
+          crowd -workload files -folder . -duration 0 | duration must be a number from 0.001 to 86400, got 0
           serve -listen 6667         | listen must be HOST:PORT, got 6667
           serve -listen a:99999      | port must be 0..=65535, got 99999
           serve -model clay          | unknown model clay; choose one of: threads, virtual, selector
@@ -47,7 +58,7 @@ class MainTest {
           serve -loops 2             | --loops belongs to the models virtual and selector
           serve -coalesce            | --coalesce belongs to the model selector
           serve -model selector -loops 0 | loops must be 1..=1024, got 0
-          serve -workload ftp        | unknown workload ftp; choose one of: chat, rr, web
+          serve -workload ftp        | unknown workload ftp; choose one of: chat, rr, web, trade
           serve -workload rr -yield  | --yield belongs to --workload chat
           serve -workload rr -model selector -coalesce | --coalesce belongs to --workload chat
           serve -workload rr -loops 2 | --loops belongs to the models virtual and selector
@@ -62,7 +73,10 @@ class MainTest {
           serve -workload web -threads green | threads must be platform or virtual, got green
           serve -nodelay no          | nodelay must be true or false, got no
           serve -sendq 1             | sendq must be 1024..=1073741824, got 1
-          dance                      | unknown command dance: serve or crowd
+          dance                      | unknown command dance: serve, crowd or audit
+          serve -workload trade -database jdbc:h2:mem:x | workload trade needs --server
+          audit                      | trade needs --database URL
+          audit -database jdbc:h2:mem:x | workload trade is in klatch-web.jar
           """)
   void wrongUsageIsReported(String arguments, String message) throws Exception {
     String line = onlyError(arguments.trim().split(" +", -1));
@@ -97,7 +111,12 @@ class MainTest {
   @Test
   void helpIsPrinted() throws Exception {
     for (String[] arguments :
-        new String[][] {{"--help"}, {"serve", "--help"}, {"crowd", "-help", "-rooms", "3"}}) {
+        new String[][] {
+          {"--help"},
+          {"serve", "--help"},
+          {"crowd", "-help", "-rooms", "3"},
+          {"crowd", "-workload", "files", "-help"}
+        }) {
       try (Program program = new Program(arguments)) {
         List<String> lines = program.rest();
         assertEquals(0, program.exitStatus());

@@ -269,7 +269,7 @@ class TwoProcessesTest {
   @Test
   void aServerThatDiesMakesTheRunInvalid() throws Exception {
     try (Program crowd = crowd("-rooms 2 -users 3 -count 1000 -pacing rate -rate 10")) {
-      assertTrue(crowd.next().startsWith("All users joined after "));
+      assertTrue(crowd.next().startsWith("All joined after "));
       server.terminate();
       List<String> lines = crowd.rest();
       assertEquals(1, crowd.exitStatus());

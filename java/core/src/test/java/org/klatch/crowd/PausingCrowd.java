@@ -7,11 +7,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /** A crowd in a thread of its own, which a test pauses. */
-final class PausingCrowd implements AutoCloseable {
+public final class PausingCrowd implements AutoCloseable {
   /** An event of a complete pause; {@code latencies} counts those of all events so far. */
-  record Paused(long sent, long received, long activeNs, long latencies) {}
+  public record Paused(long sent, long received, long activeNs, long latencies) {}
 
   /** The events that no call has taken. */
   final BlockingQueue<Paused> pauses = new LinkedBlockingQueue<>();
@@ -30,7 +31,12 @@ final class PausingCrowd implements AutoCloseable {
   private long latencies; // belongs to the crowd's thread
 
   PausingCrowd(TestOptions options) {
-    crowd = new Crowd(options.build(), control);
+    this(control -> new Crowd(options.build(), control));
+  }
+
+  /** Starts a crowd. */
+  public PausingCrowd(Function<Control, Crowd> newCrowd) {
+    crowd = newCrowd.apply(control);
     new Thread(this::run, "pausing crowd").start();
   }
 
@@ -38,17 +44,17 @@ final class PausingCrowd implements AutoCloseable {
     command.accept(crowd);
   }
 
-  Paused pause() throws InterruptedException {
+  public Paused pause() throws InterruptedException {
     crowd.pause();
     return nextPause();
   }
 
-  void resume() {
+  public void resume() {
     crowd.resume();
   }
 
   /** Pauses when at least {@code count} more deliveries are made than at the last pause. */
-  Paused pauseAfterDeliveries(long count) throws InterruptedException {
+  public Paused pauseAfterDeliveries(long count) throws InterruptedException {
     awaitDeliveries(count);
     return pause();
   }
@@ -69,12 +75,12 @@ final class PausingCrowd implements AutoCloseable {
     return paused;
   }
 
-  Result finish() throws Exception {
+  public Result finish() throws Exception {
     crowd.finish();
     return result();
   }
 
-  Result result() throws Exception {
+  public Result result() throws Exception {
     return result.get(30, TimeUnit.SECONDS);
   }
 

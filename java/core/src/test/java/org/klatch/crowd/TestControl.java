@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /** Lets a crowd run to its end, and records its events. */
-class TestControl implements Control {
+public class TestControl implements Control {
   final List<String> events = new ArrayList<>();
   final CountDownLatch joining = new CountDownLatch(1);
 

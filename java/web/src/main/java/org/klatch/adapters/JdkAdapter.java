@@ -11,7 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
-import org.klatch.exchange.web.Site;
+import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
 import org.klatch.server.VirtualThreads;
 import org.klatch.web.StartedServer;
@@ -28,7 +28,7 @@ public final class JdkAdapter implements WebServer {
   }
 
   @Override
-  public Server listen(WebServerOptions options, Site site) throws IOException {
+  public Server listen(WebServerOptions options, Responder responder) throws IOException {
     // Without it the head and the body of a reply wait for each other's acknowledgement.
     System.setProperty(PREFIX + "nodelay", "true");
     System.setProperty(PREFIX + "maxIdleConnections", "1000000");
@@ -41,19 +41,19 @@ public final class JdkAdapter implements WebServer {
             ? VirtualThreads.executor()
             : Executors.newFixedThreadPool(options.pool());
     server.setExecutor(threads);
-    server.createContext("/", exchange -> handle(site, exchange));
+    server.createContext("/", exchange -> handle(responder, exchange));
     server.start();
     return new StartedServer(server.getAddress().getPort(), () -> server.stop(0));
   }
 
-  private static void handle(Site site, HttpExchange exchange) throws IOException {
+  private static void handle(Responder responder, HttpExchange exchange) throws IOException {
     try (exchange) {
       URI uri = exchange.getRequestURI();
       boolean hasBody = exchange.getRequestMethod().equals("POST");
       byte[] body =
           hasBody ? exchange.getRequestBody().readNBytes(Request.BODY_BYTES_MAX + 1) : new byte[0];
       Reply reply =
-          site.reply(
+          responder.reply(
               new Request(
                   exchange.getRequestMethod(),
                   uri.getRawPath(),

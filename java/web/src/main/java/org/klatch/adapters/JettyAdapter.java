@@ -18,7 +18,7 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.eclipse.jetty.util.thread.VirtualThreadPool;
 import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
-import org.klatch.exchange.web.Site;
+import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
 import org.klatch.web.StartedServer;
 import org.klatch.web.WebServer;
@@ -32,7 +32,7 @@ public final class JettyAdapter implements WebServer {
   }
 
   @Override
-  public Server listen(WebServerOptions options, Site site) throws IOException {
+  public Server listen(WebServerOptions options, Responder responder) throws IOException {
     var server =
         new org.eclipse.jetty.server.Server(
             options.isVirtual() ? new VirtualThreadPool() : new QueuedThreadPool(options.pool()));
@@ -43,7 +43,7 @@ public final class JettyAdapter implements WebServer {
     connector.setAcceptQueueSize(WebServerOptions.BACKLOG);
     connector.setIdleTimeout(0); // none
     server.addConnector(connector);
-    server.setHandler(new SiteHandler(site));
+    server.setHandler(new SiteHandler(responder));
     try {
       server.start();
     } catch (Exception e) {
@@ -53,10 +53,10 @@ public final class JettyAdapter implements WebServer {
   }
 
   private static final class SiteHandler extends Handler.Abstract {
-    private final Site site;
+    private final Responder responder;
 
-    SiteHandler(Site site) {
-      this.site = site;
+    SiteHandler(Responder responder) {
+      this.responder = responder;
     }
 
     @Override
@@ -65,7 +65,7 @@ public final class JettyAdapter implements WebServer {
         throws IOException {
       HttpURI uri = request.getHttpURI();
       Reply reply =
-          site.reply(
+          responder.reply(
               new Request(
                   request.getMethod(),
                   uri.getPath(),

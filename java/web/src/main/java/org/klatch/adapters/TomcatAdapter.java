@@ -14,7 +14,7 @@ import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
 import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
-import org.klatch.exchange.web.Site;
+import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
 import org.klatch.web.StartedServer;
 import org.klatch.web.WebServer;
@@ -28,7 +28,7 @@ public final class TomcatAdapter implements WebServer {
   }
 
   @Override
-  public Server listen(WebServerOptions options, Site site) throws IOException {
+  public Server listen(WebServerOptions options, Responder responder) throws IOException {
     Path folder = Files.createTempDirectory("klatch-tomcat");
     Tomcat tomcat = new Tomcat();
     tomcat.setBaseDir(folder.toString());
@@ -37,7 +37,7 @@ public final class TomcatAdapter implements WebServer {
     // The searches for leaks of applications that are replaced need options of the JVM.
     context.setClearReferencesThreadLocals(false);
     context.setClearReferencesRmiTargets(false);
-    Tomcat.addServlet(context, "site", new SiteServlet(site)).addMapping("/");
+    Tomcat.addServlet(context, "responder", new SiteServlet(responder)).addMapping("/");
     try {
       tomcat.start();
     } catch (LifecycleException e) {
@@ -71,10 +71,10 @@ public final class TomcatAdapter implements WebServer {
   private static final class SiteServlet extends HttpServlet {
     private static final long serialVersionUID = 1;
 
-    private final transient Site site;
+    private final transient Responder responder;
 
-    SiteServlet(Site site) {
-      this.site = site;
+    SiteServlet(Responder responder) {
+      this.responder = responder;
     }
 
     @Override
@@ -84,7 +84,7 @@ public final class TomcatAdapter implements WebServer {
       byte[] body =
           hasBody ? request.getInputStream().readNBytes(Request.BODY_BYTES_MAX + 1) : new byte[0];
       Reply reply =
-          site.reply(
+          responder.reply(
               new Request(
                   request.getMethod(),
                   request.getRequestURI(),

@@ -11,9 +11,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
-import org.klatch.exchange.web.Site;
+import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
 import org.klatch.server.VirtualThreads;
 import org.klatch.web.StartedServer;
@@ -34,16 +35,18 @@ public final class UndertowAdapter implements WebServer {
   }
 
   @Override
-  public Server listen(WebServerOptions options, Site site) throws IOException {
-    Executor threads = options.isVirtual() ? VirtualThreads.executor() : null;
+  public Server listen(WebServerOptions options, Responder responder) throws IOException {
+    boolean hasWorkers = responder.blocks() && !options.isVirtual();
+    int loops = hasWorkers ? Runtime.getRuntime().availableProcessors() : options.pool();
+    Executor workers = hasWorkers ? Executors.newFixedThreadPool(options.pool()) : null;
+    Executor threads = options.isVirtual() ? VirtualThreads.executor() : workers;
     Undertow undertow =
         Undertow.builder()
             .addHttpListener(options.port(), options.host())
-            .setIoThreads(options.pool())
+            .setIoThreads(loops)
             .setSocketOption(Options.BACKLOG, WebServerOptions.BACKLOG)
-            .setSocketOption(Options.TCP_NODELAY, true)
             .setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, -1)
-            .setHandler(new SiteHandler(site, threads))
+            .setHandler(new SiteHandler(responder, threads))
             .build();
     try {
       undertow.start();
@@ -54,16 +57,14 @@ public final class UndertowAdapter implements WebServer {
     return new StartedServer(address.getPort(), undertow::stop);
   }
 
-  /** Serves a site in {@code threads}, or if they are null in the event loops. */
-  private record SiteHandler(Site site, Executor threads) implements HttpHandler {
+  /** Serves a responder in {@code threads}, or if they are null in the event loops. */
+  private record SiteHandler(Responder responder, Executor threads) implements HttpHandler {
     @Override
     public void handleRequest(HttpServerExchange exchange) {
-      if (threads != null) {
-        if (exchange.isInIoThread()) {
-          exchange.dispatch(threads, this);
-          return;
-        }
+      if (threads != null && exchange.isInIoThread()) {
         exchange.startBlocking();
+        exchange.dispatch(threads, this);
+        return;
       }
       if (!exchange.getRequestMethod().equalToString("POST")) {
         reply(exchange, "");
@@ -81,7 +82,7 @@ public final class UndertowAdapter implements WebServer {
     private void reply(HttpServerExchange exchange, String body) {
       String query = exchange.getQueryString();
       Reply reply =
-          site.reply(
+          responder.reply(
               new Request(
                   exchange.getRequestMethod().toString(),
                   exchange.getRequestURI(),

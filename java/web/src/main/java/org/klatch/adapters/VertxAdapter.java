@@ -18,13 +18,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
-import org.klatch.exchange.web.Site;
+import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
 import org.klatch.web.StartedServer;
 import org.klatch.web.WebServer;
 import org.klatch.web.WebServerOptions;
 
-/** Vert.x: a verticle for each event loop, whose handler runs in it or in virtual threads. */
+/**
+ * Vert.x: a verticle for each event loop, whose handler runs in it, in workers if it blocks, or in
+ * virtual threads.
+ */
 public final class VertxAdapter implements WebServer {
   @Override
   public String name() {
@@ -37,18 +40,21 @@ public final class VertxAdapter implements WebServer {
   }
 
   @Override
-  public Server listen(WebServerOptions options, Site site) throws IOException {
-    Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(options.pool()));
+  public Server listen(WebServerOptions options, Responder responder) throws IOException {
+    boolean hasWorkers = responder.blocks() && !options.isVirtual();
+    int loops = hasWorkers ? Runtime.getRuntime().availableProcessors() : options.pool();
+    Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(loops));
     HttpServerOptions http = new HttpServerOptions().setAcceptBacklog(WebServerOptions.BACKLOG);
     // All verticles listen on the same port, also if it is a free one.
     SocketAddress address =
         options.port() == 0
             ? SocketAddress.sharedRandomPort(1, options.host())
             : SocketAddress.inetSocketAddress(options.port(), options.host());
-    ThreadingModel model =
-        options.isVirtual() ? ThreadingModel.VIRTUAL_THREAD : ThreadingModel.EVENT_LOOP;
+    ThreadingModel inThreads = hasWorkers ? ThreadingModel.WORKER : ThreadingModel.EVENT_LOOP;
+    ThreadingModel model = options.isVirtual() ? ThreadingModel.VIRTUAL_THREAD : inThreads;
     DeploymentOptions deployment =
         new DeploymentOptions().setInstances(options.pool()).setThreadingModel(model);
+    deployment.setWorkerPoolSize(options.pool());
     AtomicInteger port = new AtomicInteger();
     // Each instance is another object.
     Supplier<Deployable> verticles =
@@ -56,7 +62,7 @@ public final class VertxAdapter implements WebServer {
             context ->
                 vertx
                     .createHttpServer(http)
-                    .requestHandler(request -> handle(site, request))
+                    .requestHandler(request -> handle(responder, request))
                     .listen(address)
                     .onSuccess(bound -> port.set(bound.actualPort()));
     try {
@@ -68,17 +74,17 @@ public final class VertxAdapter implements WebServer {
     return new StartedServer(port.get(), () -> vertx.close().await());
   }
 
-  private static void handle(Site site, HttpServerRequest request) {
+  private static void handle(Responder responder, HttpServerRequest request) {
     if (request.method().equals(HttpMethod.POST)) {
-      request.body().onSuccess(body -> reply(site, request, body.toString(ISO_8859_1)));
+      request.body().onSuccess(body -> reply(responder, request, body.toString(ISO_8859_1)));
     } else {
-      reply(site, request, "");
+      reply(responder, request, "");
     }
   }
 
-  private static void reply(Site site, HttpServerRequest request, String body) {
+  private static void reply(Responder responder, HttpServerRequest request, String body) {
     Reply reply =
-        site.reply(
+        responder.reply(
             new Request(
                 request.method().name(),
                 request.path(),

@@ -1,6 +1,7 @@
 package org.klatch.exchange.web;
 
 import java.util.Locale;
+import org.klatch.exchange.SplitMix;
 
 /** The tables User.Personality and Custom.Ads, and the search for the ad that a page shows. */
 final class AdTables {

@@ -2,6 +2,8 @@ package org.klatch.exchange.web;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import org.klatch.exchange.SplitMix;
+
 /** The contents of all files for one seed. It has 1.9 MiB, so a program makes one and shares it. */
 final class Content {
   private static final int BLOCK_BYTES = 1 << 20;

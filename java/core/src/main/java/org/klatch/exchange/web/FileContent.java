@@ -1,5 +1,7 @@
 package org.klatch.exchange.web;
 
+import org.klatch.exchange.SplitMix;
+
 /** The content of one file, in which the tags can name another ad than the stored one. */
 final class FileContent {
   /** A tag begins at least so many bytes after its section, and so after the identity line. */

@@ -4,7 +4,7 @@ package org.klatch.exchange.web;
  * The site of workload {@code web}: static files, dynamic pages, POST and the commands. All servers
  * share this class. Its methods may be called from any thread and never wait for input or output.
  */
-public final class Site {
+public final class Site implements Responder {
   private final long seed;
   private final Store store;
   private final PostLog postLog = new PostLog();
@@ -24,7 +24,7 @@ public final class Site {
     install(TableOptions.INITIAL);
   }
 
-  /** Serves a request. Each request gets one reply, also one that is refused. */
+  @Override
   public Reply reply(Request request) {
     try {
       return serve(request);

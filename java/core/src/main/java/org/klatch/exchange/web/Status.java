@@ -6,14 +6,20 @@ public enum Status {
   OK(200, "OK"),
   /** The request breaks the rules of HTTP, or its cookie or form those of the workload. */
   BAD_REQUEST(400, "Bad Request"),
+  /** The user is unknown, or the password is wrong. */
+  UNAUTHORIZED(401, "Unauthorized"),
   /** There is no such target or directory. */
   NOT_FOUND(404, "Not Found"),
   /** The target has another method. */
   METHOD_NOT_ALLOWED(405, "Method Not Allowed"),
+  /** There is one already. */
+  CONFLICT(409, "Conflict"),
   /** The body has more bytes than the limit. */
   CONTENT_TOO_LARGE(413, "Content Too Large"),
   /** The head has more bytes or headers than the limit. */
   HEAD_TOO_LARGE(431, "Request Header Fields Too Large"),
+  /** A transaction failed. */
+  INTERNAL_SERVER_ERROR(500, "Internal Server Error"),
   /** The method is unknown, or the body has a transfer coding. */
   NOT_IMPLEMENTED(501, "Not Implemented");
 

@@ -22,16 +22,8 @@ class WebVectorsTest {
     return Long.parseUnsignedLong(vector.get("seed").asText());
   }
 
-  private static String fnv1a(byte[] bytes) {
-    long hash = 0xcbf29ce484222325L;
-    for (byte b : bytes) {
-      hash = (hash ^ (b & 0xff)) * 0x100000001b3L;
-    }
-    return String.format("%016x", hash);
-  }
-
   private static String fnv1a(String text) {
-    return fnv1a(text.getBytes(ISO_8859_1));
+    return Vectors.fnv1a(text.getBytes(ISO_8859_1));
   }
 
   @Test
@@ -59,7 +51,7 @@ class WebVectorsTest {
       content.put(bytes, 0);
       assertEquals(vector.get("size").asInt(), bytes.length, vector.toString());
       assertEquals(vector.get("first").asText(), new String(bytes, 0, 64, ISO_8859_1));
-      assertEquals(vector.get("fnv1a").asText(), fnv1a(bytes), vector.toString());
+      assertEquals(vector.get("fnv1a").asText(), Vectors.fnv1a(bytes), vector.toString());
       List<Integer> tags = new ArrayList<>();
       for (int section = 0; content.tagOffset(section) >= 0; section++) {
         tags.add(content.tagOffset(section));

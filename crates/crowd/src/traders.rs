@@ -1,0 +1,334 @@
+//! The traders of workload `trade`, without any I/O: each sends the requests of its operations, and checks every field of the replies.
+
+use std::ops::Range;
+
+use klatch_exchange::trade::{Ledgers, Mix, OperationKind, Population, Prices, Progress, Trader};
+use klatch_exchange::web::parse_whole_response;
+use klatch_record::{
+    CONTENT_SEED, Failure, FailureKind, Fault, FaultKind, PartyCounts, TradeMix, TradeWorkload,
+};
+
+use crate::link::Link;
+use crate::pace::Turn;
+use crate::parties::{AfterEnd, Parties};
+use crate::protocol::UserId;
+use crate::schedule::jitter;
+use crate::site::HOST;
+use crate::worker::{Worker, WorkerState};
+
+/// The progress of a trader.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The next operation may begin.
+    Idle,
+    /// The next request of the same operation may be sent.
+    Between,
+    /// A reply is missing.
+    InFlight,
+    /// Nothing more is to be sent.
+    Done,
+}
+
+struct Seat {
+    number: u32,
+    link: Link,
+    trader: Trader,
+    state: State,
+    operation: OperationKind,
+    /// The intended moment of the operation in progress, ns.
+    meant_ns: u64,
+    /// Before this time no operation begins, ns.
+    rest_until_ns: u64,
+    /// When the first operation is due on a schedule, ns after the gate opened.
+    phase_ns: u64,
+    /// Operations begun so far.
+    begun: u32,
+    /// Operations whose replies were all right.
+    verified: u64,
+}
+
+pub(crate) struct Traders {
+    worker: Worker,
+    workload: TradeWorkload,
+    prices: Prices,
+    seats: Vec<Seat>,
+    /// Operations that are not complete, of all traders.
+    in_flight: u64,
+    done: usize,
+    /// Right operations that were complete before the end of the time for which operations begin.
+    in_window: u64,
+}
+
+/// The population that a server loads for this workload.
+pub(crate) fn population(workload: &TradeWorkload) -> Population {
+    Population { seed: CONTENT_SEED, users: workload.users, quotes: workload.quotes }
+}
+
+impl Traders {
+    /// The traders `range`, counted from the first of the workload. They continue from `ledgers` of earlier runs.
+    pub(crate) fn new(
+        worker: Worker,
+        workload: &TradeWorkload,
+        seed: u64,
+        range: Range<u32>,
+        ledgers: &Ledgers,
+    ) -> Traders {
+        let mix = match workload.mix {
+            TradeMix::Standard => Mix::Standard,
+            TradeMix::HighVolume => Mix::HighVolume,
+            TradeMix::Equal => Mix::Equal,
+        };
+        let population = population(workload);
+        let seat = |index| {
+            let number = workload.start + index;
+            let first_user = (number - 1) * workload.users_per_trader;
+            let own_users = first_user..first_user + workload.users_per_trader;
+            let period_s = workload.rate_per_trader_per_s.map_or(0.0, |rate| 1.0 / rate);
+            Seat {
+                number,
+                link: Link::default(),
+                trader: Trader::new(number, population, mix, seed, own_users, ledgers),
+                state: State::Idle,
+                operation: OperationKind::Quote,
+                meant_ns: 0,
+                rest_until_ns: 0,
+                phase_ns: (jitter(seed, number, 0) * period_s * 1e9) as u64,
+                begun: 0,
+                verified: 0,
+            }
+        };
+        Traders {
+            worker,
+            prices: Prices::new(population),
+            seats: range.map(seat).collect(),
+            workload: workload.clone(),
+            in_flight: 0,
+            done: 0,
+            in_window: 0,
+        }
+    }
+
+    /// The end of the time for which operations begin, ns.
+    fn end_ns(&self) -> u64 {
+        self.worker.shared.gate_ns() + (self.workload.duration_s * 1e9) as u64
+    }
+
+    fn on_reply(&mut self, index: usize, progress: Progress, now_ns: u64) {
+        let seat = &mut self.seats[index];
+        if !seat.link.joined {
+            if let Progress::Failed(error) = progress {
+                let detail = format!("the reply to the first request is wrong: {error}");
+                return self.fail(Some(index), FailureKind::Join, detail);
+            }
+            seat.link.joined = true;
+            seat.state = State::Idle;
+            return self.worker.record_joined(self.seats.len());
+        }
+        match progress {
+            Progress::Next => seat.state = State::Between,
+            Progress::Complete => {
+                seat.verified += 1;
+                let (operation, meant_ns) = (seat.operation, seat.meant_ns);
+                self.in_window += u64::from(now_ns <= self.end_ns());
+                let gate_ns = self.worker.shared.gate_ns();
+                self.worker.stats.record_delivery(gate_ns, now_ns, meant_ns);
+                self.worker.stats.record_operation(operation.name(), now_ns.saturating_sub(meant_ns));
+                self.end_operation(index, now_ns);
+            }
+            Progress::Failed(error) => {
+                self.record_fault(index, FaultKind::Wrong, &error);
+                self.end_operation(index, now_ns);
+            }
+        }
+    }
+
+    fn end_operation(&mut self, index: usize, now_ns: u64) {
+        let seat = &mut self.seats[index];
+        seat.state = State::Idle;
+        seat.rest_until_ns = now_ns + (self.workload.think_s * 1e9) as u64;
+        self.in_flight -= 1;
+        if self.worker.state == WorkerState::Pausing && self.in_flight == 0 {
+            self.worker.report_pause();
+        }
+    }
+
+    fn record_fault(&mut self, index: usize, kind: FaultKind, error: &dyn std::fmt::Display) {
+        let seat = &self.seats[index];
+        let detail = format!("user {}, {}: {error}", seat.trader.user(), seat.trader.request_name());
+        self.worker.stats.record_fault(Fault {
+            kind,
+            connection: Some(seat.number),
+            reader: None,
+            room: 0,
+            user: None,
+            speaker: None,
+            sequence: Some(seat.begun.saturating_sub(1)),
+            count: 1,
+            detail: Some(detail),
+        });
+    }
+
+    /// When the next operation of an idle trader is due, ns.
+    fn due_ns(&self, seat: &Seat, now_ns: u64) -> u64 {
+        match self.workload.rate_per_trader_per_s {
+            Some(rate) => {
+                let since_first = (f64::from(seat.begun) * 1e9 / rate) as u64;
+                self.worker.shared.gate_ns() + seat.phase_ns + since_first
+            }
+            None => now_ns.max(seat.rest_until_ns),
+        }
+    }
+}
+
+impl Parties for Traders {
+    /// The longest page: a portfolio of some hundred holdings.
+    const UNIT_BYTES_MAX: usize = 256 * 1024;
+
+    fn worker(&self) -> &Worker {
+        &self.worker
+    }
+
+    fn worker_mut(&mut self) -> &mut Worker {
+        &mut self.worker
+    }
+
+    fn connections(&self) -> usize {
+        self.seats.len()
+    }
+
+    fn link(&mut self, index: usize) -> &mut Link {
+        &mut self.seats[index].link
+    }
+
+    fn id(&self, index: usize) -> UserId {
+        UserId { room: self.seats[index].number, user: 0, users: 1 }
+    }
+
+    fn failure(&self, index: Option<usize>, kind: FailureKind, detail: String) -> Failure {
+        let connection = index.map(|index| self.seats[index].number);
+        Failure { kind, connection, room: None, user: None, detail }
+    }
+
+    /// A quote, which changes nothing and is not counted.
+    fn write_handshake(&mut self, index: usize) {
+        let seat = &mut self.seats[index];
+        seat.trader.join();
+        seat.trader.write_request(HOST, &mut seat.link.out);
+        seat.state = State::InFlight;
+    }
+
+    fn write_quit(&mut self, _: usize) {}
+
+    fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
+        let mut rest = input;
+        while !rest.is_empty() {
+            if self.seats[index].state != State::InFlight {
+                let error = format!("{} bytes that no request asked for", rest.len());
+                self.record_fault(index, FaultKind::Unexpected, &error);
+                return input.len();
+            }
+            let response = match parse_whole_response(rest) {
+                Ok(Some(response)) => response,
+                Ok(None) => break,
+                Err(error) => {
+                    let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+                    let shown: String = String::from_utf8_lossy(line).chars().take(80).collect();
+                    let detail = format!("the server answered no HTTP ({error}): {shown}");
+                    self.fail(Some(index), FailureKind::Refused, detail);
+                    return input.len();
+                }
+            };
+            let cookie = response.head.set_cookie("user");
+            let trader = &mut self.seats[index].trader;
+            let progress = trader.on_reply(&mut self.prices, response.head.status, cookie, &response.body);
+            rest = &rest[response.bytes..];
+            self.on_reply(index, progress, now_ns);
+        }
+        input.len() - rest.len()
+    }
+
+    fn turn(&self, index: usize, now_ns: u64) -> Turn {
+        let seat = &self.seats[index];
+        match (seat.state, self.worker.state) {
+            // An operation that has begun goes on into a pause.
+            (State::Between, WorkerState::Running | WorkerState::Pausing) => Turn::Send(now_ns),
+            (State::Idle, WorkerState::Running) if self.worker.shared.gate_ns() > 0 => {
+                let due_ns = self.due_ns(seat, now_ns);
+                // At the end the trader is marked as done, at once.
+                match due_ns.min(self.end_ns()) {
+                    moment_ns if moment_ns > now_ns => Turn::WaitUntil(moment_ns),
+                    _ => Turn::Send(due_ns),
+                }
+            }
+            _ => Turn::WaitForOthers,
+        }
+    }
+
+    fn queue_due(&mut self, index: usize, now_ns: u64) -> Option<u64> {
+        let due_ns = match self.turn(index, now_ns) {
+            Turn::Send(due_ns) => due_ns,
+            Turn::WaitUntil(moment_ns) => return Some(moment_ns),
+            Turn::WaitForOthers => return None,
+        };
+        let end_ns = self.end_ns();
+        let seat = &mut self.seats[index];
+        if seat.state == State::Idle {
+            if due_ns >= end_ns {
+                seat.state = State::Done;
+                self.done += 1;
+                if self.done == self.seats.len() {
+                    self.worker.report_complete();
+                }
+                return None;
+            }
+            seat.operation = seat.trader.begin();
+            seat.meant_ns = due_ns;
+            seat.begun += 1;
+            self.in_flight += 1;
+            self.worker.stats.sent += 1;
+            if self.workload.rate_per_trader_per_s.is_some() {
+                self.worker.stats.record_lag(now_ns - due_ns);
+            }
+        }
+        seat.trader.write_request(HOST, &mut seat.link.out);
+        seat.state = State::InFlight;
+        None
+    }
+
+    fn nothing_in_flight(&self) -> bool {
+        self.in_flight == 0
+    }
+
+    fn on_end(&mut self, index: usize, now_ns: u64) -> AfterEnd {
+        let seat = &mut self.seats[index];
+        if !seat.link.joined {
+            return AfterEnd::Failure;
+        }
+        if self.worker.state == WorkerState::Leaving || seat.state == State::Done {
+            return AfterEnd::Done;
+        }
+        let was_in_flight = seat.state == State::InFlight;
+        if was_in_flight {
+            seat.trader.on_lost();
+        }
+        let error = "the server closed a connection that is to be kept open";
+        self.record_fault(index, FaultKind::Wrong, &error);
+        if was_in_flight {
+            self.end_operation(index, now_ns);
+        }
+        AfterEnd::Reconnect
+    }
+
+    fn settle(&mut self) {
+        self.worker.stats.in_window = Some(self.in_window);
+        self.worker.stats.parties = PartyCounts::from_counts(self.seats.iter().map(|seat| seat.verified));
+        for index in 0..self.seats.len() {
+            let seat = &mut self.seats[index];
+            if seat.state == State::InFlight && seat.link.joined {
+                seat.trader.on_lost();
+                self.record_fault(index, FaultKind::Lost, &"no complete reply");
+            }
+            self.worker.stats.ledgers.extend(self.seats[index].trader.take_ledgers());
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Workload `trade`: a brokerage on a database whose every reply, and whose last state, can be checked. The definition is in
+//! `docs/reference/trade.md`.
+//!
+//! Plain data and functions for the crowd and for the audit. The server side is in Java.
+
+mod audit;
+mod check;
+mod ledger;
+mod market;
+mod operation;
+mod order;
+mod population;
+mod price;
+mod reply;
+mod reply_error;
+mod request;
+mod script;
+mod trader;
+
+pub use audit::{AuditFacts, AuditFinding, BrokenRule, compare_with_ledgers};
+pub use ledger::{Ledgers, UserLedger};
+pub use operation::{Mix, OperationKind};
+pub use order::{FEE_CENTS, Held, Order, OrderKind};
+pub use population::{FirstUser, Population};
+pub use price::{Prices, next_price};
+pub use reply_error::ReplyError;
+pub use trader::{Progress, Trader};
+
+#[cfg(test)]
+mod vectors_tests;

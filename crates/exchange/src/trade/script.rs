@@ -1,0 +1,69 @@
+//! The draws of one trader: operations from a deck, users from another, symbols and quantities. They are a function of the seed and
+//! the trader's number.
+
+use std::ops::Range;
+
+use super::operation::{Mix, OperationKind};
+use crate::random::{Part, Random, output, part_seed};
+
+/// Most quotes of one request.
+const QUOTES_MAX: u32 = 10;
+/// Most shares of one order.
+const SHARES_MAX: u32 = 200;
+
+pub(super) struct Script {
+    random: Random,
+    mix: Mix,
+    quotes: u32,
+    own_users: Range<u32>,
+    operations: Vec<OperationKind>,
+    users: Vec<u32>,
+}
+
+impl Script {
+    pub(super) fn new(seed: u64, trader: u32, mix: Mix, quotes: u32, own_users: Range<u32>) -> Script {
+        let random = Random::new(output(part_seed(seed, Part::Traders), trader.into()));
+        Script { random, mix, quotes, own_users, operations: Vec::new(), users: Vec::new() }
+    }
+
+    /// The next operation of a session.
+    pub(super) fn next_operation(&mut self) -> OperationKind {
+        if self.operations.is_empty() {
+            self.operations.extend(self.mix.deck());
+            shuffle(&mut self.random, &mut self.operations);
+        }
+        self.operations.pop().expect("a deck has cards")
+    }
+
+    /// The user of the next session. No user comes again before all others did.
+    pub(super) fn next_user(&mut self) -> u32 {
+        if self.users.is_empty() {
+            self.users.extend(self.own_users.clone());
+            shuffle(&mut self.random, &mut self.users);
+        }
+        self.users.pop().expect("a trader has users")
+    }
+
+    /// The symbols of the next request for quotes: 1 to 10.
+    pub(super) fn symbols(&mut self) -> Vec<u32> {
+        let count = 1 + self.random.below(QUOTES_MAX);
+        (0..count).map(|_| self.random.below(self.quotes)).collect()
+    }
+
+    /// The number of shares to buy: 1 to 200.
+    pub(super) fn quantity(&mut self) -> u32 {
+        1 + self.random.below(SHARES_MAX)
+    }
+
+    /// One of `count` things, from 0.
+    pub(super) fn index(&mut self, count: usize) -> usize {
+        self.random.below(count as u32) as usize
+    }
+}
+
+/// The shuffle of Fisher and Yates.
+fn shuffle<T>(random: &mut Random, deck: &mut [T]) {
+    for last in (1..deck.len()).rev() {
+        deck.swap(last, random.below(last as u32 + 1) as usize);
+    }
+}

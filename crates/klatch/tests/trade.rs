@@ -1,0 +1,266 @@
+//! Workload `trade`: a brokerage on a database, with faults that replies or the audit show.
+
+mod support;
+
+use std::path::Path;
+use std::process::{Child, Stdio};
+
+use klatch_record::{Cause, FailureKind, Record, Status, Workload};
+use rustix::process::{Pid, Signal, kill_process};
+use support::{Finished, children_of, klatch, run_once, until_joined, until_line};
+
+/// A small population, so that a run takes seconds.
+const SMALL: [&str; 12] = [
+    "--workload",
+    "trade",
+    "--traders",
+    "8",
+    "--users",
+    "80",
+    "--quotes",
+    "40",
+    "--mix",
+    "high-volume",
+    "--timeout",
+    "4",
+];
+
+/// Runs the workload for a moment and returns exit status and record.
+fn run(arguments: &[&str]) -> (Option<i32>, Record) {
+    let out = tempfile::tempdir().unwrap();
+    let finished = Finished::run(run_once(out.path(), &SMALL).args(["--duration", "1.5"]).args(arguments));
+    (finished.status, finished.record())
+}
+
+fn is_valid(way: &str, status: Option<i32>, record: &Record) {
+    assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{way}: {record:?}");
+    let audit = record.audit.as_ref().unwrap();
+    assert!(audit.broken.is_empty() && audit.orders > 400 && audit.users >= 8, "{way}: {audit:?}");
+    let operations = record.operations.as_ref().unwrap();
+    assert_eq!((operations.name.as_str(), operations.connections.parties), ("operation", 8), "{way}");
+    let kinds: Vec<&str> = operations.kinds.iter().map(|kind| kind.name.as_str()).collect();
+    let all =
+        ["account", "buy", "home", "login", "logout", "portfolio", "quote", "register", "sell", "update"];
+    assert_eq!(kinds, all, "{way}");
+    let quotes = operations.kinds.iter().find(|kind| kind.name == "quote").unwrap();
+    assert!((0.3..0.42).contains(&quotes.share), "40 % of the mix, to which logins come: {quotes:?}");
+    let database = operations.database.unwrap();
+    assert!(database.transactions > 100 && database.repeats <= database.transactions, "{way}: {database:?}");
+    let counted: u64 = operations.kinds.iter().map(|kind| kind.count).sum();
+    assert_eq!((counted, record.score.sent), (operations.count, operations.count), "{way}");
+}
+
+#[test]
+fn every_platform_that_carries_it_keeps_its_accounts() {
+    let mut carried = 0;
+    for ways in support::carrying("trade") {
+        for way in &ways {
+            let (status, record) = run(&["--platform", way]);
+            is_valid(way, status, &record);
+            assert!(record.usage.database.is_none(), "H2 is part of the server");
+            carried += 1;
+        }
+    }
+    assert!(carried >= 5, "only {carried} platforms have the workload");
+}
+
+#[test]
+fn postgresql_has_a_process_and_a_usage_of_its_own() {
+    let (status, record) = run(&["--database", "postgresql", "--shards", "2"]);
+    is_valid("postgresql", status, &record);
+    let database = record.platform.database.as_ref().unwrap();
+    assert_eq!((database.name.as_str(), database.durable, record.shards.len()), ("postgresql", false, 2));
+    assert!(database.version.is_some(), "{database:?}");
+    let used = record.usage.database.as_ref().unwrap();
+    assert!(used.cpu_s > 0.05 && used.threads > 8, "a process for each connection: {used:?}");
+}
+
+#[test]
+fn later_runs_of_a_start_continue_from_the_accounts_of_earlier_ones() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = klatch();
+    command.args(["run", "--json", "--warmup", "1", "--trials", "2", "--out"]).arg(out.path());
+    let finished = Finished::run(command.args(SMALL).args(["--duration", "0.7"]));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let records: Vec<Record> = finished.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records.len(), 3, "{}", finished.out);
+    assert!(records.iter().all(|record| record.verdict.status == Status::Valid), "{records:?}");
+    let orders: Vec<u64> = records.iter().map(|record| record.audit.as_ref().unwrap().orders).collect();
+    assert!(orders.iter().all(|one| *one == orders[2]), "one audit for all: {orders:?}");
+}
+
+/// A catalog with a brokerage that has a fault, made of test classes.
+fn planted(plant: &str, folder: &Path) {
+    let java = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java");
+    let classes = java.join("shop/target/test-classes");
+    let built = classes.join("org/klatch/shop/database/PlantedApplication.class");
+    assert!(built.is_file(), "{} is missing: make build makes it", built.display());
+    let shipped = include_str!("../../../platforms/jetty.toml");
+    let class_path = format!("{}:{{web_jar}}", classes.display());
+    let text = shipped.replace("name = \"jetty\"", "name = \"planted\"").replacen(
+        "\"-jar\", \"{web_jar}\", \"serve\"",
+        &format!("\"-Dklatch.plant={plant}\", \"-cp\", \"{class_path}\", \"org.klatch.cli.Main\", \"serve\""),
+        1,
+    );
+    let jar = java.join("target/klatch-web.jar").canonicalize().unwrap().display().to_string();
+    std::fs::write(
+        folder.join("planted.toml"),
+        text.replace(&class_path, &class_path.replace("{web_jar}", &jar)),
+    )
+    .unwrap();
+}
+
+fn run_planted(plant: &str, arguments: &[&str]) -> Record {
+    let catalog = tempfile::tempdir().unwrap();
+    planted(plant, catalog.path());
+    let catalog = catalog.path().to_str().unwrap();
+    let (status, record) = run(&[&["--catalog", catalog, "--platform", "planted"], arguments].concat());
+    assert_eq!((status, record.verdict.status), (Some(1), Status::Invalid), "{plant}: {record:?}");
+    record
+}
+
+#[test]
+fn what_the_audit_shows_is_named() {
+    let rules =
+        [("double-sale", "shares"), ("no-fee", "money"), ("lost-order", "confirmed"), ("price", "prices")];
+    for (plant, rule) in rules {
+        let record = run_planted(plant, &[]);
+        let reasons = &record.verdict.reasons;
+        let audit = record.audit.as_ref().unwrap_or_else(|| panic!("{plant}: no audit: {reasons:?}"));
+        let broken = audit.broken.iter().find(|one| one.rule == rule);
+        assert!(broken.is_some_and(|one| one.count > 0 && !one.examples.is_empty()), "{plant}: {audit:?}");
+        let named = format!("audit: {rule} broken ");
+        assert!(
+            reasons.iter().any(|one| one.cause == Cause::Audit && one.message.starts_with(&named)),
+            "{plant}: {reasons:?}"
+        );
+    }
+}
+
+#[test]
+fn what_replies_show_is_named_with_user_and_request() {
+    let faults = [
+        ("stale-portfolio", "portfolio: holdings "),
+        ("wrong-balance", "balance: "),
+        ("price", "price out of rule: quote "),
+    ];
+    for (plant, part) in faults {
+        let record = run_planted(plant, &[]);
+        assert!(record.checks.wrong > 0, "{plant}: {:?}", record.checks);
+        let details = record.checks.faults.iter().filter_map(|fault| fault.detail.as_ref());
+        assert!(
+            details.clone().any(|one| one.starts_with("user ") && one.contains(part)),
+            "{plant}: {record:?}"
+        );
+    }
+}
+
+#[test]
+fn a_trader_without_a_reply_ends_the_run() {
+    let record = run_planted("no-reply", &[]);
+    let failure = record.checks.failure.as_ref().unwrap();
+    assert_eq!(failure.kind, FailureKind::Timeout, "{failure:?}");
+    assert!(record.checks.lost >= 1, "{:?}", record.checks);
+}
+
+/// Starts a run that takes longer than the test, and returns it with the process of its server.
+fn start(out: &Path, arguments: &[&str]) -> (Child, u32) {
+    let mut command = run_once(out, &SMALL);
+    command.args(["--duration", "60"]).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut run = command.spawn().unwrap();
+    until_joined(&mut run);
+    let children = children_of(run.id());
+    let (server, _) = children.iter().find(|(_, line)| line.contains(" serve ")).unwrap();
+    (run, *server)
+}
+
+#[test]
+fn confirmed_orders_survive_the_death_of_the_server() {
+    for database in ["h2", "postgresql"] {
+        let out = tempfile::tempdir().unwrap();
+        let (mut run, server) = start(out.path(), &["--database", database, "--durable"]);
+        // Some orders are made before the server dies: a line of progress reports them.
+        until_line(&mut run, " operations");
+        kill_process(Pid::from_raw(server as i32).unwrap(), Signal::KILL).unwrap();
+        let finished = Finished::from(run.wait_with_output().unwrap());
+        let record = finished.record();
+        assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{database}");
+        let audit = record.audit.as_ref().unwrap_or_else(|| panic!("{database}: {:?}", record.verdict));
+        assert!(audit.broken.is_empty() && audit.orders > 400, "{database}: {audit:?}");
+        let Workload::Trade(trade) = &record.workload else { panic!("{:?}", record.workload) };
+        assert!(trade.durable && record.platform.database.as_ref().is_some_and(|one| one.durable));
+    }
+}
+
+#[test]
+fn confirmed_orders_survive_the_death_of_the_database() {
+    let out = tempfile::tempdir().unwrap();
+    let (mut run, _) = start(out.path(), &["--database", "postgresql", "--durable", "--duration", "5"]);
+    until_line(&mut run, " operations");
+    let children = children_of(run.id());
+    let (database, _) = children.iter().find(|(_, line)| line.contains("postgres")).unwrap();
+    kill_process(Pid::from_raw(*database as i32).unwrap(), Signal::KILL).unwrap();
+    let finished = Finished::from(run.wait_with_output().unwrap());
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{record:?}");
+    assert!(record.checks.wrong > 0, "{:?}", record.checks);
+    let audit = record.audit.as_ref().unwrap_or_else(|| panic!("{:?}", record.verdict));
+    assert!(audit.broken.is_empty() && audit.orders > 400, "{audit:?}");
+}
+
+#[test]
+fn an_interrupt_leaves_no_database_behind() {
+    let out = tempfile::tempdir().unwrap();
+    let (mut run, server) = start(out.path(), &["--database", "postgresql"]);
+    let children = children_of(run.id());
+    let (database, line) = children.iter().find(|(_, line)| line.contains("postgres")).unwrap();
+    let folder = line.split(' ').skip_while(|word| *word != "-D").nth(1).unwrap().to_owned();
+    assert!(Path::new(&folder).exists(), "{line}");
+    kill_process(Pid::from_raw(run.id() as i32).unwrap(), Signal::INT).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    for pid in [server, *database] {
+        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "process {pid} still runs");
+    }
+    assert!(!Path::new(&folder).exists(), "{folder} is still there");
+}
+
+#[test]
+fn an_interrupt_keeps_finished_runs_as_not_audited() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = klatch();
+    command.args(["run", "--warmup", "0", "--trials", "2", "--out"]).arg(out.path());
+    command.args(SMALL).args(["--duration", "3"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut run = command.spawn().unwrap();
+    until_line(&mut run, "trial 2: all joined");
+    kill_process(Pid::from_raw(run.id() as i32).unwrap(), Signal::INT).unwrap();
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    let saved = std::fs::read_to_string(out.path().join("latest/trial-1.json")).unwrap();
+    let record: Record = serde_json::from_str(&saved).unwrap();
+    assert_eq!((record.verdict.status, record.audit), (Status::Unknown, None));
+    let reason = &record.verdict.reasons[0].message;
+    assert!(reason.starts_with("the database was not audited: "), "{reason}");
+    assert!(!out.path().join("latest/trial-2.json").exists());
+}
+
+fn refused(arguments: &[&str], reason: &str) {
+    let finished = Finished::run(klatch().args(["run", "--workload", "trade"]).args(arguments));
+    assert_eq!(finished.status, Some(2), "{arguments:?}: {finished:?}");
+    assert!(finished.err.contains(reason), "{arguments:?}: {}", finished.err);
+}
+
+#[test]
+fn what_a_brokerage_cannot_have_is_refused() {
+    refused(&["--database", "oracle"], "no database is named oracle; there are h2, postgresql");
+    refused(&["--platform", "nginx"], "nginx does not carry the workload trade");
+    refused(&["--traders", "50", "--users", "49"], "user count must be 50..=1000000, got 49");
+    refused(&["--users-per-trader", "1000"], "users of a trader must be 1..=200, got 1000");
+    refused(&["--mix", "wild"], "mix must be one of standard, high-volume, equal, got wild");
+    refused(&["--crowd", "java"], "the Java crowd carries the workload chat, not trade");
+    refused(&["--lines", "3"], "--lines belongs to --workload web, not to trade");
+    refused(&["--rate", "3", "--think", "1"], "cannot be used with");
+    refused(&["--target", "http://127.0.0.1:1", "--trials", "1"], "127.0.0.1:1");
+    refused(
+        &["--hosts", "a", "--host-address", "127.0.0.1"],
+        "the ledgers of workload trade are on this machine",
+    );
+}

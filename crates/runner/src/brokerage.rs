@@ -1,0 +1,61 @@
+//! What workload `trade` has beside server and crowd: a database, the ledgers of the crowds, and the command of the audit.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use klatch_platforms::{Processes, ResolvedPlatform, RunningDatabase};
+use klatch_record::Workload;
+use tempfile::TempDir;
+
+use crate::error::RunError;
+use crate::plan::Plan;
+
+pub(crate) struct Brokerage {
+    pub(crate) database: RunningDatabase,
+    platform: ResolvedPlatform,
+    ledgers: TempDir,
+}
+
+impl Brokerage {
+    /// Starts the database of the workload; `None` without one.
+    ///
+    /// # Errors
+    /// The database cannot be used, or the platform has no audit.
+    pub(crate) fn open(
+        plan: &Plan,
+        platform: &ResolvedPlatform,
+        workload: &Workload,
+        processes: &Processes,
+    ) -> Result<Option<Brokerage>, RunError> {
+        let catalog = plan.platform.catalog.as_deref();
+        let database = RunningDatabase::start(workload, catalog, plan.listen, processes, plan.ready_timeout)?;
+        let Some(database) = database else { return Ok(None) };
+        let platform = platform.clone();
+        audit_command(&platform, &database)?;
+        let ledgers = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(RunError::Ledgers)?;
+        Ok(Some(Brokerage { database, platform, ledgers }))
+    }
+
+    /// The command of the audit, once the database runs: one that has died is started again on its data.
+    ///
+    /// # Errors
+    /// The database cannot be started again.
+    pub(crate) fn audit_command(
+        &mut self,
+        processes: &Processes,
+        timeout: Duration,
+    ) -> Result<Vec<String>, RunError> {
+        self.database.recover(processes, timeout)?;
+        audit_command(&self.platform, &self.database)
+    }
+
+    /// The file in which the crowd with this number keeps its ledgers.
+    pub(crate) fn ledger(&self, crowd: usize) -> PathBuf {
+        self.ledgers.path().join(format!("ledger-{crowd}.json"))
+    }
+}
+
+fn audit_command(platform: &ResolvedPlatform, database: &RunningDatabase) -> Result<Vec<String>, RunError> {
+    let command = platform.with_database(&database.url).audit_command()?;
+    command.ok_or_else(|| RunError::NoAudit { name: platform.name.clone() })
+}

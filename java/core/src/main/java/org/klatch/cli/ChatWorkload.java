@@ -1,0 +1,79 @@
+package org.klatch.cli;
+
+import java.util.Locale;
+import org.klatch.chat.Text;
+import org.klatch.crowd.Control;
+import org.klatch.crowd.Crowd;
+import org.klatch.crowd.Options;
+import org.klatch.crowd.Pacing;
+
+/** Workload {@code chat}: users in rooms of an IRC server. */
+final class ChatWorkload implements CrowdWorkload {
+  private static final int ROOM_MAX = 65_535;
+
+  private Options options;
+
+  @Override
+  public void read(Arguments arguments) throws StartupException {
+    options =
+        new Options(
+            arguments.text("host", "HOST", "127.0.0.1", "the server's name or address"),
+            (int) arguments.number("port", 1, 65_535, 6667, "the server's port"),
+            (int) arguments.number("rooms", 1, ROOM_MAX, 10, "rooms"),
+            (int) arguments.number("users", 2, 10_000, 20, "users in each room"),
+            (int) arguments.number("count", 1, 100_000_000, 100, "messages of each user"),
+            (int) arguments.number("start", 1, ROOM_MAX, 1, "number of the first room"),
+            (int)
+                arguments.number(
+                    "size", Text.MIN_SIZE, Text.MAX_SIZE, 60, "bytes of a message's text"),
+            pacing(arguments.text("pacing", "PACING", "turns", "turns, rounds, flood or rate")),
+            (int)
+                arguments.number(
+                    "window", 1, 100_000_000, 1, "rounds that a user may be ahead (pacing rounds)"),
+            arguments.decimal(
+                "rate", 0, 1e6, "0", "R", "messages a second of each user (pacing rate)"),
+            arguments.secondsNs("pause", 0, "0", "least seconds between two messages of a user"),
+            arguments.secondsNs(
+                "timeout", 0.1, "60", "seconds without progress before the crowd fails"),
+            (int)
+                (arguments.secondsNs(
+                        "connect-timeout", 0.1, "10", "time-out of one connect, in seconds")
+                    / 1_000_000),
+            arguments.flag("yield", "yield after each packet received and each batch sent"),
+            arguments.unsigned("seed", 1, "seed of the schedules (pacing rate)"));
+  }
+
+  @Override
+  public void check(Arguments arguments) throws StartupException {
+    if (options.start() + options.rooms() - 1 > ROOM_MAX) {
+      throw new StartupException.Usage(
+          "start + rooms - 1 must be at most " + ROOM_MAX + ", the highest room number");
+    }
+    boolean rate = options.pacing() == Pacing.RATE;
+    if (rate != options.rate() > 0) {
+      throw new StartupException.Usage(
+          rate ? "pacing rate needs -rate, above 0" : "-rate needs -pacing rate");
+    }
+    if (rate && options.pauseNs() > 0) {
+      throw new StartupException.Usage(
+          "-pause must be 0 under -pacing rate: its schedule is fixed in advance");
+    }
+    if (arguments.has("window") && options.pacing() != Pacing.ROUNDS) {
+      throw new StartupException.Usage("-window needs -pacing rounds");
+    }
+  }
+
+  @Override
+  public Crowd newCrowd(Control control) {
+    return new Crowd(options, control);
+  }
+
+  private static Pacing pacing(String name) throws StartupException {
+    for (Pacing pacing : Pacing.values()) {
+      if (pacing.name().toLowerCase(Locale.ROOT).equals(name)) {
+        return pacing;
+      }
+    }
+    throw new StartupException.Usage("pacing must be turns, rounds, flood or rate, got " + name);
+  }
+}
