@@ -56,10 +56,12 @@ test-java:
 	$(MVN) verify
 
 test-go:
-	cd platforms/go-goroutines && test -z "$$(gofmt -l .)" && go vet ./... && go test ./...
+	for module in go-goroutines go-pgx; do \
+		(cd platforms/$$module && test -z "$$(gofmt -l .)" && go vet ./... && go test ./...) || exit 1; \
+	done
 
 test-node:
-	cd platforms/node-events && node --test
+	for module in node-events node-pg; do (cd platforms/$$module && node --test) || exit 1; done
 
 lint:
 	cargo fmt --all --check

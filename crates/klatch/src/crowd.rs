@@ -13,7 +13,9 @@ use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
 use crate::output::{is_stdout, print, print_error, print_line, save_or_print};
+use crate::shard_option::ShardOption;
 use crate::version::build;
+use crate::wait_for_server::wait_for_server;
 use crate::workload::WorkloadArgs;
 use crate::{COULD_NOT_RUN, UNKNOWN};
 
@@ -56,6 +58,13 @@ pub(crate) struct Crowd {
     /// Seed of the schedule under pacing `rate`
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Play the share I of N shards, from 0 to N - 1, and start together with the others at the gate N; env/N takes I from the variables
+    /// of Kubernetes, Slurm, HyperQueue, Nomad and GNU parallel
+    #[arg(long, value_name = "I/N", conflicts_with = "steered")]
+    shard: Option<ShardOption>,
+    /// Wait until the server accepts connections, for that time at most
+    #[arg(long, value_name = "SECONDS")]
+    wait_for_server: Option<f64>,
     /// Start together with other crowds: when all users have joined, wait at this gate for that many shards
     #[arg(long, value_name = "SHARDS[:NAME]", conflicts_with = "steered")]
     gate: Option<Gate>,
@@ -79,11 +88,18 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let workload = self.workload.workload()?;
+        let whole = self.workload.workload()?;
         anyhow::ensure!(
-            self.gate.is_none() || workload.chat().is_some(),
-            "--gate is a room of the server, so it needs --workload chat"
+            (self.gate.is_none() && self.shard.is_none()) || whole.chat().is_some(),
+            "the gate of shards is a room of the server, so it needs --workload chat"
         );
+        let (workload, gate) = match self.shard {
+            Some(shard) => (shard.share(&whole)?, Some(shard.gate(self.gate)?)),
+            None => (whole, self.gate),
+        };
+        if let Some(limit) = self.wait_for_server {
+            wait_for_server(&self.host, self.port, seconds("wait for the server", limit)?)?;
+        }
         let options = Options {
             host: self.host,
             port: self.port,
@@ -93,7 +109,7 @@ impl Crowd {
             timeout: seconds("timeout", self.timeout)?,
             connect_timeout: seconds("connect timeout", self.connect_timeout)?,
             seed: self.seed,
-            gate: self.gate,
+            gate,
             gate_timeout: seconds("gate timeout", self.gate_timeout)?,
             ledger: self.ledger,
             steered: self.steered,

@@ -24,11 +24,13 @@ mod run;
 mod sched;
 mod schema;
 mod serve;
+mod shard_option;
 mod simulate;
 mod spread;
 mod study;
 mod trace;
 mod version;
+mod wait_for_server;
 mod workload;
 
 use std::process::ExitCode;

@@ -2,9 +2,9 @@
 
 mod support;
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use klatch_platforms::{PlatformRequest, Processes, Server, resolve};
 use klatch_record::{Record, Status};
@@ -72,6 +72,56 @@ fn together(record: &Record) {
     let opened = || record.shards.iter().map(|shard| shard.opened.as_ref().unwrap().ns);
     let apart_ns = opened().max().unwrap() - opened().min().unwrap();
     assert!(apart_ns < 2_000_000_000, "the gates opened {apart_ns} ns apart: {record:?}");
+}
+
+/// A shard that an engine starts, perhaps before its server.
+fn numbered(port: u16, shard: &str, out: &Path) -> Command {
+    let mut command = klatch();
+    command.args(["crowd", "--rooms", "5", "--users", "4", "--count", "25", "--port", &port.to_string()]);
+    command.args(["--shard", shard, "--wait-for-server", "30", "--out"]).arg(out);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+#[test]
+fn numbered_shards_wait_for_their_server_and_share_the_rooms() {
+    let out = tempfile::tempdir().unwrap();
+    let file = |number: u32| out.path().join(number.to_string());
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let first = numbered(port, "0/2", &file(0)).spawn().unwrap();
+    let second = numbered(port, "env/2", &file(1)).env("JOB_COMPLETION_INDEX", "1").spawn().unwrap();
+    let mut server = klatch();
+    let mut server = server
+        .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    for child in [first, second] {
+        let finished = Finished::from(child.wait_with_output().unwrap());
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let (finished, record) = merged(out.path(), &[0, 1]);
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{finished:?}");
+    assert_eq!((record.workload.parties(), record.score.sent), (5, 500));
+}
+
+#[test]
+fn shards_that_cannot_be_are_refused() {
+    let out = tempfile::tempdir().unwrap();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let refusals: [(&str, &[&str], &str); 4] = [
+        ("3/3", &[], "it must be I/N with I from 0 to N - 1, or env/N, and is 3/3"),
+        ("0/6", &[], "there are 6 shards for 5 rooms; each shard needs one"),
+        ("0/2", &["--gate", "3:run"], "--shard counts 2 shards, and --gate 3; give both the same number"),
+        ("0/2", &["--wait-for-server", "0.3"], "no server accepted connections on 127.0.0.1:"),
+    ];
+    for (shard, more, reason) in refusals {
+        let finished = Finished::run(numbered(port, shard, &out.path().join("record")).args(more));
+        assert_eq!(finished.status, Some(2), "{shard} {more:?}: {finished:?}");
+        assert!(finished.err.contains(reason), "{shard} {more:?}: {}", finished.err);
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ const JAVA_KNOBS: &str = include_str!("../../../platforms/runtimes/java.toml");
 const JAVA_CROWD: &str = include_str!("../../../platforms/crowds/java.toml");
 const NATIVE_CROWD: &str = include_str!("../../../platforms/crowds/native.toml");
 const THREADS_CROWD: &str = include_str!("../../../platforms/crowds/native-threads.toml");
+const TRADE_AUDIT: &str = include_str!("../../../platforms/audits/trade.toml");
 
 /// A platform of the catalog.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -257,6 +258,19 @@ pub(crate) struct Common {
     pub(crate) needs: Needs,
 }
 
+/// The catalog file of Klatch's own audit.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OwnAudit {
+    pub(crate) command: Vec<String>,
+    pub(crate) java: NeedsJava,
+}
+
+/// The audit of workload `trade`.
+pub(crate) fn trade_audit() -> OwnAudit {
+    toml::from_str(TRADE_AUDIT).expect("a test parses this file")
+}
+
 fn common(text: &str) -> Common {
     // A test parses these files, so an invalid one cannot be released.
     toml::from_str(text).unwrap_or_default()
@@ -281,6 +295,7 @@ mod tests {
         let java = java_knobs();
         assert!(java.contains_key("heap") && java_crowd().knobs.contains_key("yield"));
         assert!(java_crowd().needs.threads_per_connection == 2 && native_crowd().needs.memory_mib > 0);
+        assert!(trade_audit().command.contains(&"{database_url}".to_owned()));
         assert!(launch::names().chain(["yield"]).all(|name| !java.contains_key(name)));
     }
 

@@ -4,8 +4,11 @@ use std::path::Path;
 
 use klatch_record::{CONTENT_SEED, Workload};
 
+use crate::catalog::trade_audit;
+use crate::java::JavaRuntimes;
 use crate::own_programs::{klatch_jar, klatch_program, netty_jar, web_jar};
-use crate::resolve::{PlatformError, ResolvedPlatform};
+use crate::platform_error::PlatformError;
+use crate::resolve::ResolvedPlatform;
 use crate::sources::{BuildFolders, prepare};
 use crate::web_files::web_files;
 
@@ -42,15 +45,25 @@ impl ResolvedPlatform {
         Ok(words)
     }
 
-    /// The command that audits the database of workload `trade`; `None` if the platform has none.
+    /// The command that audits the database of workload `trade`: the platform's own, or else Klatch's.
     ///
     /// # Errors
-    /// A program of Klatch that it needs is missing.
-    pub fn audit_command(&self) -> Result<Option<Vec<String>>, PlatformError> {
+    /// A program of Klatch that it needs is missing, or a Java.
+    pub fn audit_command(&self) -> Result<Vec<String>, PlatformError> {
         let nowhere = Path::new("");
         let site = Site { host: "", port: 0, folder: nowhere, files: nowhere };
-        let words = self.words(&self.in_workload.audit, &site, &BuildFolders::default())?;
-        Ok(Some(words).filter(|words| !words.is_empty()))
+        let folders = BuildFolders::default();
+        if !self.in_workload.audit.is_empty() {
+            return self.words(&self.in_workload.audit, &site, &folders);
+        }
+        let audit = trade_audit();
+        let java = match &self.java {
+            Some(java) => java.clone(),
+            None => JavaRuntimes::new(None).find(audit.java.version_min).map_err(|source| {
+                PlatformError::Java { name: "the audit of workload trade".to_owned(), source }
+            })?,
+        };
+        ResolvedPlatform { java: Some(java), ..self.clone() }.words(&audit.command, &site, &folders)
     }
 
     /// The words of a command with its placeholders filled in.

@@ -11,8 +11,9 @@ use tempfile::TempDir;
 use thiserror::Error;
 
 use crate::catalog::FILES;
+use crate::platform_error::PlatformError;
 use crate::process::Processes;
-use crate::resolve::{PlatformError, PlatformRequest, ResolvedPlatform, resolve_database};
+use crate::resolve::{PlatformRequest, ResolvedPlatform, resolve_database};
 use crate::server::{Server, ServerError};
 use crate::setting::Setting;
 

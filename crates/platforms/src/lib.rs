@@ -11,6 +11,7 @@ mod large_pages;
 mod launch;
 mod needs;
 mod own_programs;
+mod platform_error;
 mod process;
 mod program;
 mod reader;
@@ -31,12 +32,11 @@ pub use java::{Java, JavaError};
 pub use launch::{Launch, process_knobs};
 pub use needs::Needs;
 pub use own_programs::{OwnError, klatch_jar, klatch_program};
+pub use platform_error::PlatformError;
 pub use process::{Line, Process, ProcessError, Processes};
 pub use program::{InstalledProgram, installed_program};
 pub use reader::ReaderProgram;
-pub use resolve::{
-    PlatformError, PlatformListing, PlatformRequest, ResolvedPlatform, crowd_knobs, list, resolve,
-};
+pub use resolve::{PlatformListing, PlatformRequest, ResolvedPlatform, crowd_knobs, list, resolve};
 pub use resolved_knobs::ResolvedKnobs;
 pub use server::{Server, ServerError};
 pub use setting::{KnobError, Setting};

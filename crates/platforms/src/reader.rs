@@ -7,7 +7,8 @@ use tempfile::TempDir;
 
 use crate::block_files::block_files;
 use crate::command::Site;
-use crate::resolve::{PlatformError, ResolvedPlatform};
+use crate::platform_error::PlatformError;
+use crate::resolve::ResolvedPlatform;
 use crate::server::ServerError;
 
 /// A program that reads files, ready to be started.

@@ -2,17 +2,15 @@
 
 use std::path::PathBuf;
 
-use klatch_record::{Class, ProtocolName, Workload, WorkloadKind};
-use thiserror::Error;
+use klatch_record::{Class, ProtocolName, TradeWorkload, Workload, WorkloadKind};
 
 use crate::capacity::Side;
-use crate::catalog::{CatalogError, Entry, Knob, catalog, java_crowd, java_knobs};
+use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs};
 use crate::java::{Java, JavaError, JavaRuntimes};
-use crate::own_programs::OwnError;
-use crate::program::{InstalledProgram, ProgramError, find_program};
+use crate::platform_error::PlatformError;
+use crate::program::{InstalledProgram, find_program};
 use crate::resolved_knobs::ResolvedKnobs;
-use crate::setting::{KnobError, Setting};
-use crate::sources::SourceError;
+use crate::setting::Setting;
 use crate::workloads::InWorkload;
 
 /// The default platforms: the classic Java server if there is a Java for it, else the native one.
@@ -96,70 +94,6 @@ impl ResolvedPlatform {
     }
 }
 
-/// Reasons why a platform cannot be measured here.
-#[derive(Debug, Error)]
-pub enum PlatformError {
-    /// The catalog has an invalid file.
-    #[error(transparent)]
-    Catalog(#[from] CatalogError),
-    /// The catalog has no platform of this name.
-    #[error("no platform is named {name}; the catalog has {available}")]
-    Unknown {
-        /// Name that the user requested.
-        name: String,
-        /// All names of the catalog.
-        available: String,
-    },
-    /// The platform does not carry the workload.
-    #[error("{name} does not carry the workload {workload}; it carries {available}")]
-    Workload {
-        /// Name of the platform.
-        name: String,
-        /// The workload of the request.
-        workload: WorkloadKind,
-        /// All workloads of the platform.
-        available: String,
-    },
-    /// The user requested a version of a platform that does not run on Java.
-    #[error("{name} is not a Java platform, so it has no version {version}")]
-    Version {
-        /// Name of the platform.
-        name: String,
-        /// Version that the user requested.
-        version: String,
-    },
-    /// No usable Java is installed.
-    #[error("{name} {source}")]
-    Java {
-        /// Name of the platform.
-        name: String,
-        /// The reason, and how to install one.
-        source: JavaError,
-    },
-    /// A program that it needs is not usable.
-    #[error("{name} {source}")]
-    Program {
-        /// Name of the platform.
-        name: String,
-        /// The reason, and how to install it.
-        source: ProgramError,
-    },
-    /// Its source cannot be built.
-    #[error("{name}: {source}")]
-    Source {
-        /// Name of the platform.
-        name: String,
-        /// The step of the build that failed.
-        source: SourceError,
-    },
-    /// A knob cannot be set as requested.
-    #[error(transparent)]
-    Knob(#[from] KnobError),
-    /// A file of Klatch itself is missing.
-    #[error(transparent)]
-    Own(#[from] OwnError),
-}
-
 /// Finds the platform, its Java and its program, and checks its knobs.
 ///
 /// # Errors
@@ -222,8 +156,19 @@ fn resolve_named(
         let name = base.to_owned();
         return Err(PlatformError::Workload { name, workload, available: names.join(", ") });
     }
+    check_database(&entry, &request.workload)?;
     let java = find_java(&entry, version, runtimes)?;
     resolve_entry(entry, java, request)
+}
+
+fn check_database(entry: &Entry, workload: &Workload) -> Result<(), PlatformError> {
+    let Workload::Trade(TradeWorkload { database: Some(database), .. }) = workload else { return Ok(()) };
+    let usable = &entry.workloads[&workload.kind()].databases;
+    if usable.is_empty() || usable.contains(database) {
+        return Ok(());
+    }
+    let (name, database) = (entry.name.clone(), database.clone());
+    Err(PlatformError::Database { name, database, available: usable.join(" or ") })
 }
 
 /// Completes a catalog entry with its program and knobs.

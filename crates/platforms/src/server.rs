@@ -11,9 +11,10 @@ use thiserror::Error;
 
 use crate::catalog::ReadyBy;
 use crate::command::Site;
+use crate::platform_error::PlatformError;
 use crate::process::{Line, Process, ProcessError, Processes, describe_status};
 use crate::ready::Ready;
-use crate::resolve::{PlatformError, ResolvedPlatform};
+use crate::resolve::ResolvedPlatform;
 
 /// Interval between attempts to connect to a server that prints no ready line.
 const TRY_PERIOD: Duration = Duration::from_millis(10);

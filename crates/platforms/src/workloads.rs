@@ -17,7 +17,10 @@ pub struct InWorkload {
     /// The arguments that replace `{workload}` in the command. Placeholders of `web`: `{directories}`, `{content_seed}`; of
     /// `trade`: `{database_url}`, `{users}`, `{quotes}`, `{content_seed}`.
     pub arguments: Vec<String>,
-    /// Of `trade`: the command that audits the database, with the placeholders of `command` and `arguments`.
+    /// Of `trade`: the databases that it can use, if not all.
+    pub databases: Vec<String>,
+    /// Of `trade`: the command that audits a database with other tables than those of docs/reference/trade.md, with the
+    /// placeholders of `command` and `arguments`.
     pub audit: Vec<String>,
     /// Of `web`: the platform serves static files only. They are those of `{web_files}`.
     pub static_only: bool,

@@ -39,14 +39,6 @@ pub enum RunError {
     /// The database of the workload cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// The platform carries `trade`, and its file names no audit.
-    #[error(
-        "{name} has no audit of its database, so no run of trade can be valid; its file needs workloads.trade.audit"
-    )]
-    NoAudit {
-        /// Name of the platform.
-        name: String,
-    },
     /// No temporary folder is available.
     #[error("cannot make a folder for the ledgers: {0}")]
     Ledgers(std::io::Error),

@@ -1,0 +1,85 @@
+//! Reasons why a platform cannot be measured here.
+
+use klatch_record::WorkloadKind;
+use thiserror::Error;
+
+use crate::catalog::CatalogError;
+use crate::java::JavaError;
+use crate::own_programs::OwnError;
+use crate::program::ProgramError;
+use crate::setting::KnobError;
+use crate::sources::SourceError;
+
+/// Reasons why a platform cannot be measured here.
+#[derive(Debug, Error)]
+pub enum PlatformError {
+    /// The catalog has an invalid file.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// The catalog has no platform of this name.
+    #[error("no platform is named {name}; the catalog has {available}")]
+    Unknown {
+        /// Name that the user requested.
+        name: String,
+        /// All names of the catalog.
+        available: String,
+    },
+    /// The platform does not carry the workload.
+    #[error("{name} does not carry the workload {workload}; it carries {available}")]
+    Workload {
+        /// Name of the platform.
+        name: String,
+        /// The workload of the request.
+        workload: WorkloadKind,
+        /// All workloads of the platform.
+        available: String,
+    },
+    /// The platform cannot use the database of the workload.
+    #[error("{name} cannot use the database {database}; it uses {available}: add --database {available}")]
+    Database {
+        /// Name of the platform.
+        name: String,
+        /// The database of the request.
+        database: String,
+        /// The databases of the platform.
+        available: String,
+    },
+    /// The user requested a version of a platform that does not run on Java.
+    #[error("{name} is not a Java platform, so it has no version {version}")]
+    Version {
+        /// Name of the platform.
+        name: String,
+        /// Version that the user requested.
+        version: String,
+    },
+    /// No usable Java is installed.
+    #[error("{name} {source}")]
+    Java {
+        /// Name of the platform.
+        name: String,
+        /// The reason, and how to install one.
+        source: JavaError,
+    },
+    /// A program that it needs is not usable.
+    #[error("{name} {source}")]
+    Program {
+        /// Name of the platform.
+        name: String,
+        /// The reason, and how to install it.
+        source: ProgramError,
+    },
+    /// Its source cannot be built.
+    #[error("{name}: {source}")]
+    Source {
+        /// Name of the platform.
+        name: String,
+        /// The step of the build that failed.
+        source: SourceError,
+    },
+    /// A knob cannot be set as requested.
+    #[error(transparent)]
+    Knob(#[from] KnobError),
+    /// A file of Klatch itself is missing.
+    #[error(transparent)]
+    Own(#[from] OwnError),
+}

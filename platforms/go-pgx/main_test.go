@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"net"
+	"strings"
+	"testing"
+
+	"klatch/pgx/brokerage"
+)
+
+func TestOptionsDescribeDatabaseAndPopulation(t *testing.T) {
+	parsed, err := parseOptions(strings.Fields(
+		"--database postgresql://h:1/d --users 80 --quotes 40 --seed 18446744073709551615 --connections 4 --statements off --load"))
+	want := brokerage.Options{
+		URL:         "postgresql://h:1/d",
+		Population:  brokerage.Population{Seed: 18446744073709551615, Users: 80, Quotes: 40},
+		Loads:       true,
+		Connections: 4,
+	}
+	if err != nil || parsed.brokerage != want {
+		t.Errorf("%+v, %v", parsed.brokerage, err)
+	}
+}
+
+func TestBadOptionsAndADatabaseThatCannotBeUsedAreErrors(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := closed.Addr().String()
+	closed.Close()
+	for arguments, reason := range map[string]string{
+		"":                                "--database is needed",
+		"--database x y":                  `unexpected argument "y"`,
+		"--database x --users 0":          "must be 1..=1000000",
+		"--database x --statements maybe": "must be on or off",
+		"--database jdbc:h2:file:x":       "it must be postgresql:",
+		"--database postgresql://" + address + "/d?user=u": "check --database, its user and its password",
+	} {
+		var stdout, stderr bytes.Buffer
+		status := run(strings.Fields(arguments), &stdout, &stderr)
+		if status != 2 || !strings.Contains(stderr.String(), reason) || stdout.Len() > 0 {
+			t.Errorf("%s: %d, %s%s", arguments, status, &stdout, &stderr)
+		}
+	}
+}
+
+func TestTheReadyLineNamesAddressAndProcess(t *testing.T) {
+	address := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7000}
+	line := readyLine(true, address, 12)
+	if !strings.HasPrefix(line, `{"event":"ready","host":"127.0.0.1","port":7000,"pid":12,"model":"goroutines","version":"0.1.0","runtime":"go`) {
+		t.Error(line)
+	}
+	if line := readyLine(false, address, 12); line != "ready: goroutines on 127.0.0.1:7000, pid 12" {
+		t.Error(line)
+	}
+}

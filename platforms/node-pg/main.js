@@ -1,0 +1,56 @@
+#!/usr/bin/env node
+// Klatch's brokerage (workload trade) in Node: one event loop, node:http, and PostgreSQL by pg. The contract is
+// docs/reference/trade.md.
+//
+// It depends on pg because Node programs use it for PostgreSQL, so it is part of what is measured.
+
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import { connect } from './brokerage/database.js';
+import { Site } from './brokerage/site.js';
+import { parseOptions, PROGRAM, StartupError, USAGE } from './options.js';
+
+// The kernel reduces it to net.core.somaxconn. A crowd connects all traders at once.
+const BACKLOG = 65_535;
+
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.on(signal, () => process.exit(0));
+}
+
+try {
+  const options = parseOptions(process.argv.slice(2));
+  if (options.help) {
+    process.stdout.write(USAGE);
+  } else {
+    const database = await connect(options);
+    const server = await listen(new Site(database, options.quotes), options);
+    console.log(readyLine(options, server.address()));
+  }
+} catch (error) {
+  if (!(error instanceof StartupError)) {
+    throw error;
+  }
+  console.error(`${PROGRAM}: ${error.message}`);
+  process.exit(2); // the pool may have connections
+}
+
+// A trader thinks as long as it likes, so the server has no time limits.
+function listen(site, { host, port }) {
+  const server = http.createServer({ keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 });
+  server.on('request', (request, response) => site.serve(request, response));
+  return new Promise((resolve, reject) => {
+    const failed = (error) =>
+      reject(new StartupError(`cannot listen on ${host}:${port}: ${error.message}; choose another --listen`));
+    server.once('error', failed);
+    server.listen({ host, port, backlog: BACKLOG }, () => resolve(server));
+  });
+}
+
+function readyLine({ json }, { address, family, port }) {
+  const { pid, version: runtime } = process;
+  if (!json) {
+    return `ready: events on ${family === 'IPv6' ? `[${address}]` : address}:${port}, pid ${pid}`;
+  }
+  const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+  return JSON.stringify({ event: 'ready', host: address, port, pid, model: 'events', version, runtime });
+}
