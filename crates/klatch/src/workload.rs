@@ -34,7 +34,7 @@ pub(crate) struct WorkloadArgs {
     /// chat: messages that each user sends [default: 100]
     #[arg(long, help_heading = WORKLOAD)]
     count: Option<u32>,
-    /// rr, web, trade, files: time for which requests are sent or blocks read [default: 2, of web 5, of trade 20]
+    /// rr, web, trade, files: time for which requests are sent or blocks read [default: 2, of web 5, of trade 10]
     #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true)]
     duration: Option<f64>,
 }

@@ -73,8 +73,10 @@ pub(crate) fn prepare(
             let inside =
                 FILES.get_dir(name).ok_or_else(|| SourceError::Missing(name.display().to_string()))?;
             let state = checksum_of_dir(inside);
-            let sources = cache_folder()?.subfolder("sources")?;
-            let source = sources.path().join(format!("{}-{state}", entry.name));
+            let folder = cache_folder()?.subfolder("sources")?.subfolder(&format!("{}-{state}", entry.name))?;
+            // Another process that unpacks the same source would take the files of this one for strays.
+            folder.lock()?;
+            let source = folder.path().to_owned();
             unpack(inside, &source).map_err(|error| write_error(&source, error))?;
             (source, state)
         }
@@ -83,6 +85,11 @@ pub(crate) fn prepare(
     let Some(build) = &entry.build else { return Ok(folders) };
     let folder = cache_folder()?.subfolder("builds")?.subfolder(&format!("{}-{state}", entry.name))?;
     folders.build = folder.path().to_owned();
+    if check_manifest(&folders.build)? {
+        return Ok(folders);
+    }
+    // Another process may be building it; its unfinished files would be part of this build, or of its manifest.
+    folder.lock()?;
     if check_manifest(&folders.build)? {
         return Ok(folders);
     }

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -81,6 +81,15 @@ impl PrivateFolder {
         let path = self.path.join(name);
         let fd = enter(&self.fd, Path::new(name), &path, true)?;
         check_private(fd.ok_or_else(|| system("create", &path)(Errno::NOENT))?, path)
+    }
+
+    /// Locks the folder against other processes and threads that lock it, and waits for them. The lock ends with this value.
+    ///
+    /// # Errors
+    /// The file system has no locks.
+    pub fn lock(&self) -> Result<(), FolderError> {
+        rustix::io::retry_on_intr(|| rustix::fs::flock(&self.fd, FlockOperation::LockExclusive))
+            .map_err(system("lock", &self.path))
     }
 
     /// The path without symbolic links. Every folder on it was checked.

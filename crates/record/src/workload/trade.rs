@@ -77,7 +77,7 @@ impl std::str::FromStr for TradeMix {
 }
 
 impl Default for TradeWorkload {
-    /// The population of the 2005 paper, 25 traders without think time, 20 s.
+    /// The population of the 2005 paper, 25 traders without think time, 10 s.
     fn default() -> TradeWorkload {
         TradeWorkload {
             traders: 25,
@@ -88,7 +88,7 @@ impl Default for TradeWorkload {
             database: Some("h2".to_owned()),
             durable: false,
             think_s: 0.0,
-            duration_s: 20.0,
+            duration_s: 10.0,
             start: 1,
             rate_per_trader_per_s: None,
         }
