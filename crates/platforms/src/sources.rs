@@ -73,7 +73,8 @@ pub(crate) fn prepare(
             let inside =
                 FILES.get_dir(name).ok_or_else(|| SourceError::Missing(name.display().to_string()))?;
             let state = checksum_of_dir(inside);
-            let folder = cache_folder()?.subfolder("sources")?.subfolder(&format!("{}-{state}", entry.name))?;
+            let folder =
+                cache_folder()?.subfolder("sources")?.subfolder(&format!("{}-{state}", entry.name))?;
             // Another process that unpacks the same source would take the files of this one for strays.
             folder.lock()?;
             let source = folder.path().to_owned();
