@@ -7,8 +7,8 @@ use klatch_privileges::{cache_folder, check_manifest, confine, sha256_hex, write
 
 use crate::error::LabError;
 
-/// The only module that `klatch.jar` needs.
-const MODULES: &str = "java.base";
+/// Modules of the runtime: `klatch.jar` needs `java.base`, and `klatch-web.jar` with a brokerage on H2 the others.
+const MODULES: &str = "java.base,java.management,java.naming,java.sql,jdk.net,jdk.unsupported";
 
 /// Folder of a cached runtime, built from the JDK of this `java` program. `progress` receives a line before a build.
 ///
@@ -24,7 +24,8 @@ pub fn java_runtime(java: &Path, progress: impl Fn(&str)) -> Result<PathBuf, Lab
     }
     let cache = cache_folder()?.path().to_owned();
     // The file names vendor, version and build.
-    let release = std::fs::read(home.join("release")).map_err(|error| failed(error.to_string()))?;
+    let mut release = std::fs::read(home.join("release")).map_err(|error| failed(error.to_string()))?;
+    release.extend_from_slice(MODULES.as_bytes());
     let runtime = cache.join(format!("java-{}", &sha256_hex(&release)[..16]));
     if runtime.exists() {
         return checked(runtime);

@@ -68,6 +68,13 @@ impl ResolvedPlatform {
         ResolvedPlatform { database_url: Some(url.to_owned()), ..self.clone() }
     }
 
+    /// The same with the settings of server `index` of `count`, which differ if each has its own CPUs.
+    #[must_use]
+    pub fn of_server(&self, index: usize, count: usize) -> ResolvedPlatform {
+        let launch = self.knobs.launch.of_server(index, count);
+        ResolvedPlatform { knobs: ResolvedKnobs { launch, ..self.knobs.clone() }, ..self.clone() }
+    }
+
     /// The wire protocol of its clients in the workload of the request.
     pub fn protocol(&self) -> ProtocolName {
         self.in_workload.protocol.unwrap_or(self.entry.protocol)

@@ -105,8 +105,10 @@ impl<'a> Session<'a> {
         if let Some(platform) = platform {
             let with_database = url.map(|url| platform.with_database(url));
             let platform = with_database.as_ref().unwrap_or(platform);
-            for _ in 0..plan.servers {
-                servers.push(Server::start(platform, plan.listen, processes, plan.ready_timeout)?);
+            let count = plan.servers as usize;
+            for index in 0..count {
+                let platform = platform.of_server(index, count);
+                servers.push(Server::start(&platform, plan.listen, processes, plan.ready_timeout)?);
             }
         }
         let shares = split_parties(&workload, shards(plan));

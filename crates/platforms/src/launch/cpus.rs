@@ -7,18 +7,34 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::{ProcessSetting, Refusal};
 
-pub(super) const HELP: &str =
-    "CPUs that it may run on: 0, 0-3,6, or first:2 (the first two of those allowed here)";
+pub(super) const HELP: &str = "CPUs that it may run on: 0, 0-3,6, first:2 (the first two of those allowed here), \
+                               all of these, or apart (of several servers each has its own part of them)";
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 
 #[derive(Debug)]
-struct Cpus(CpuSet);
+struct Cpus {
+    set: CpuSet,
+    /// Whether each of several servers has its own part of the set.
+    apart: bool,
+}
 
 pub(super) fn parse(text: &str) -> Result<Arc<dyn ProcessSetting>, String> {
     let online = std::fs::read_to_string(ONLINE).map_err(|error| format!("cannot read {ONLINE}: {error}"))?;
     let allowed =
         sched_getaffinity(None).map_err(|error| format!("cannot read the CPU mask of klatch: {error}"))?;
-    Ok(Arc::new(Cpus(cpus(text, online.trim(), &allowed)?)))
+    let apart = text == "apart";
+    let set = if apart || text == "all" { allowed } else { cpus(text, online.trim(), &allowed)? };
+    Ok(Arc::new(Cpus { set, apart }))
+}
+
+/// Part `index` of `count` of a set, at least one CPU. Parts have no CPU in common unless there are fewer CPUs than parts.
+fn part(set: &CpuSet, index: usize, count: usize) -> CpuSet {
+    let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect();
+    let begin = index * cpus.len() / count;
+    let end = ((index + 1) * cpus.len() / count).max(begin + 1);
+    let mut part = CpuSet::new();
+    cpus[begin..end].iter().for_each(|&cpu| part.set(cpu));
+    part
 }
 
 /// Parses `text` to a set of CPUs. `online` lists the CPUs of the machine, `allowed` is the process's own mask.
@@ -33,7 +49,7 @@ fn cpus(text: &str, online: &str, allowed: &CpuSet) -> Result<CpuSet, String> {
         allowed[..count].iter().for_each(|&cpu| set.set(cpu));
         return Ok(set);
     }
-    let wrong = || "must be CPU numbers and ranges, such as 0 or 0-3,6, or first:2".to_owned();
+    let wrong = || "must be CPU numbers and ranges, such as 0 or 0-3,6, or first:2, all or apart".to_owned();
     let exists = list(online).ok_or_else(|| format!("{ONLINE} is odd: {online}"))?;
     for cpu in list(text).ok_or_else(wrong)? {
         if !exists.contains(&cpu) {
@@ -60,11 +76,16 @@ fn list(text: &str) -> Option<Vec<usize>> {
 
 impl ProcessSetting for Cpus {
     fn set(&self) -> io::Result<()> {
-        Ok(sched_setaffinity(None, &self.0)?)
+        Ok(sched_setaffinity(None, &self.set)?)
     }
 
     fn in_force(&self) -> io::Result<bool> {
-        Ok(sched_getaffinity(None)? == self.0)
+        Ok(sched_getaffinity(None)? == self.set)
+    }
+
+    fn of_server(&self, index: usize, count: usize) -> Option<Arc<dyn ProcessSetting>> {
+        let of_server = || Arc::new(Cpus { set: part(&self.set, index, count), apart: false });
+        self.apart.then(|| of_server() as Arc<dyn ProcessSetting>)
     }
 
     fn advice(&self, refusal: &Refusal) -> String {
@@ -97,6 +118,20 @@ mod tests {
         {
             assert_eq!(cpus_text(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn servers_apart_share_the_cpus_evenly() {
+        let mut set = CpuSet::new();
+        [0, 1, 2, 5, 6].iter().for_each(|&cpu| set.set(cpu));
+        let parts = |count: usize| -> Vec<Vec<usize>> {
+            let cpus = |part: CpuSet| (0..99).filter(|&cpu| part.is_set(cpu)).collect();
+            (0..count).map(|index| cpus(part(&set, index, count))).collect()
+        };
+        assert_eq!(parts(1), [vec![0, 1, 2, 5, 6]]);
+        assert_eq!(parts(2), [vec![0, 1], vec![2, 5, 6]]);
+        let many = parts(7);
+        assert!(many.iter().all(|part| part.len() == 1), "{many:?}");
     }
 
     #[test]

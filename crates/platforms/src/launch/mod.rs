@@ -25,6 +25,11 @@ trait ProcessSetting: Debug + Send + Sync {
     /// Whether it is in force for the calling thread. It may make system calls only.
     fn in_force(&self) -> io::Result<bool>;
 
+    /// The setting of server `index` of `count`, if it differs between servers.
+    fn of_server(&self, _index: usize, _count: usize) -> Option<Arc<dyn ProcessSetting>> {
+        None
+    }
+
     /// Explains a refusal of the kernel, and how to avoid it.
     fn advice(&self, refusal: &Refusal) -> String;
 }
@@ -84,6 +89,14 @@ impl Launch {
         let launch = Launch { entries };
         launch.rehearse()?;
         Ok(launch)
+    }
+
+    /// The settings of server `index` of `count`.
+    pub(crate) fn of_server(&self, index: usize, count: usize) -> Launch {
+        let of_server = |(setting, entry): &(Setting, Arc<dyn ProcessSetting>)| {
+            (setting.clone(), entry.of_server(index, count).unwrap_or_else(|| entry.clone()))
+        };
+        Launch { entries: self.entries.iter().map(of_server).collect() }
     }
 
     /// Applies all settings in a child that then exits.
