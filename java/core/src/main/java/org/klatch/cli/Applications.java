@@ -2,12 +2,16 @@ package org.klatch.cli;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
 import org.klatch.exchange.web.Responder;
 import org.klatch.web.Application;
 import org.klatch.web.ApplicationOptions;
+import org.klatch.web.HotLock;
 import org.klatch.web.Logging;
+import org.klatch.web.SessionTable;
 
 /** The applications on the class path, which have a database. */
 final class Applications {
@@ -20,9 +24,22 @@ final class Applications {
           "seed",
           "connections",
           "statements",
+          "session-lock",
+          "session-kib",
           "load");
 
+  /** How threads wait for the lock on the sessions, by name; nothing stands for no such lock. */
+  private static final Map<String, Optional<HotLock.Waiting>> LOCKS =
+      Map.of(
+          "off", Optional.empty(),
+          "park", Optional.of(HotLock.Waiting.PARK),
+          "yield", Optional.of(HotLock.Waiting.YIELD),
+          "two-tiers", Optional.of(HotLock.Waiting.TWO_TIERS),
+          "three-tiers", Optional.of(HotLock.Waiting.THREE_TIERS));
+
   private final ApplicationOptions options;
+  private final Optional<HotLock.Waiting> sessionLock;
+  private final int sessionBytes;
 
   /** Reads the options of applications. */
   Applications(Arguments arguments) throws StartupException {
@@ -38,6 +55,19 @@ final class Applications {
             arguments.integer("connections", 1, 10_000, 16, "connections to the database"),
             isOn(arguments.text("statements", "on|off", "on", "keep prepared statements")),
             arguments.flag("load", "load the population if the database has no tables"));
+    String lock =
+        arguments.text(
+            "session-lock",
+            "HOW",
+            "off",
+            "one lock for all sessions: off, park, yield, two-tiers, three-tiers");
+    sessionLock = LOCKS.get(lock);
+    if (sessionLock == null) {
+      throw new StartupException.Usage(
+          "session-lock must be off, park, yield, two-tiers or three-tiers, got " + lock);
+    }
+    sessionBytes =
+        arguments.integer("session-kib", 1, 1_024, 16, "KiB of state of a session") * 1_024;
   }
 
   private static boolean isOn(String text) throws StartupException {
@@ -50,7 +80,10 @@ final class Applications {
   /** Opens the application of a workload. */
   Responder open(String workload) throws StartupException {
     try {
-      return find(workload).open(options);
+      Responder application = find(workload).open(options);
+      return sessionLock
+          .<Responder>map(lock -> new SessionTable(application, lock, sessionBytes))
+          .orElse(application);
     } catch (IOException e) {
       throw new StartupException(e.getMessage());
     }
