@@ -27,10 +27,7 @@ fn every_model_serves_a_site_whose_every_byte_is_checked() {
         let operations = record.operations.as_ref().unwrap();
         assert_eq!((operations.name.as_str(), operations.connections.parties), ("request", 6));
         assert_eq!((record.score.sent, record.score.received), (operations.count, operations.count));
-        assert!(
-            operations.count > 200 && operations.in_window.unwrap() <= operations.count,
-            "{operations:?}"
-        );
+        assert!(operations.count > 20 && operations.in_window.unwrap() <= operations.count, "{operations:?}");
         assert_eq!((record.platform.class, &record.conforming), (None, &None), "a line has no speed");
     }
 }
@@ -40,7 +37,7 @@ fn every_platform_that_carries_it_serves_the_site() {
     for way in support::carrying("web").into_iter().flatten() {
         let (status, record) = run(&[&["--platform", &way], &FAST[..]].concat());
         assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{way}: {record:?}");
-        assert!(record.operations.unwrap().count > 100, "{way}");
+        assert!(record.operations.unwrap().count > 10, "{way}");
         let server = record.usage.server.unwrap();
         assert!(server.cpu_s > 0.0, "{way}: {server:?}");
     }
