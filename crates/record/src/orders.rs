@@ -82,7 +82,7 @@ pub struct OrdersShare {
 impl OrdersCounts {
     /// The counts of two crowds with different districts and the same steady state.
     #[must_use]
-    pub(crate) fn with(self, other: OrdersCounts) -> OrdersCounts {
+    pub fn with(self, other: OrdersCounts) -> OrdersCounts {
         OrdersCounts {
             steady_s: self.steady_s.max(other.steady_s),
             refused: self.refused + other.refused,

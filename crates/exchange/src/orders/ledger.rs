@@ -142,6 +142,17 @@ impl Ledgers {
         self.production.add(&other.production);
     }
 
+    /// These ledgers of a run after those of earlier runs of the same start.
+    #[must_use]
+    pub fn after(mut self, earlier: Ledgers) -> Ledgers {
+        let played: HashSet<u32> = self.customers.iter().map(|ledger| ledger.customer).collect();
+        self.customers
+            .extend(earlier.customers.into_iter().filter(|ledger| !played.contains(&ledger.customer)));
+        self.production.add(&earlier.production);
+        self.runs = earlier.runs + 1;
+        self
+    }
+
     /// The seed of the next run: each run of a start draws other numbers.
     pub fn seed_of_next_run(&self, seed: u64) -> u64 {
         seed.wrapping_add(u64::from(self.runs) << 32)
