@@ -11,13 +11,12 @@ import org.klatch.web.Logging;
 
 /** The applications on the class path, which have a database. */
 final class Applications {
+  /** The options of all applications. */
   static final List<String> OPTIONS =
       List.of(
           "database",
           "database-user",
           "database-password",
-          "users",
-          "quotes",
           "seed",
           "connections",
           "statements",
@@ -29,12 +28,13 @@ final class Applications {
   Applications(Arguments arguments) throws StartupException {
     options =
         new ApplicationOptions(
-            arguments.text("database", "URL", "", "JDBC URL of the database of trade"),
+            arguments.text("database", "URL", "", "JDBC URL of the database of trade or orders"),
             arguments.text("database-user", "USER", "", "its user, if the URL names none"),
             arguments.text("database-password", "PASSWORD", "", "password of that user"),
             arguments.integer("users", 1, 1_000_000, 5_000, "users of trade"),
             arguments.integer("quotes", 1, 100_000, 1_000, "quotes of trade"),
-            arguments.unsigned("seed", 1, "seed of the population of trade"),
+            arguments.integer("rate", 1, 10_000, 100, "injection rate of the population of orders"),
+            arguments.unsigned("seed", 1, "seed of the population"),
             arguments.integer("connections", 1, 10_000, 16, "connections to the database"),
             isOn(arguments.text("statements", "on|off", "on", "keep prepared statements")),
             arguments.flag("load", "load the population if the database has no tables"));

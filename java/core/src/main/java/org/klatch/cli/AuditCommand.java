@@ -3,18 +3,27 @@ package org.klatch.cli;
 import java.util.List;
 import java.util.Set;
 
-/** The command {@code audit}: what the database of workload trade contains after a run. */
+/** The command {@code audit}: what the database of an application contains after a run. */
 final class AuditCommand {
   private static final String USAGE =
       """
-      usage: %s audit --database URL [OPTIONS]
+      usage: %s audit [trade|orders] --database URL [OPTIONS]
 
       Looks for broken rules in a database that no server uses any more, and prints what it finds as one JSON object.
       Options take one dash or two:
 
       """;
 
-  int run(List<String> args) throws StartupException {
+  /** The workload without a name on the command line. */
+  private static final String DEFAULT = "trade";
+
+  int run(List<String> all) throws StartupException {
+    boolean isNamed = !all.isEmpty() && !all.get(0).startsWith("-");
+    Workload workload = Workload.find(isNamed ? all.get(0) : DEFAULT);
+    if (!workload.isApplication()) {
+      throw new StartupException.Usage("workload " + workload.name() + " has no database");
+    }
+    List<String> args = all.subList(isNamed ? 1 : 0, all.size());
     Arguments arguments = new Arguments(args, Set.of("load", "help"));
     Applications applications = new Applications(arguments);
     if (arguments.flag("help", "print this help")) {
@@ -22,7 +31,8 @@ final class AuditCommand {
       return 0;
     }
     arguments.finish();
-    System.out.println(applications.audit("trade"));
+    workload.rejectOptionsOfOthers(arguments);
+    System.out.println(applications.audit(workload.name()));
     return 0;
   }
 }

@@ -13,9 +13,9 @@ public final class Main {
 
       usage: %s COMMAND [OPTIONS]
 
-        serve      run an IRC server for crowds and other IRC clients, an echo server, a web site or a brokerage
+        serve      run an IRC server for crowds and other IRC clients, an echo server, a web site or an application
         crowd      connect simulated users to a server, and check every delivery
-        audit      look for broken rules in the database of a brokerage
+        audit      look for broken rules in the database of an application
 
       COMMAND --help prints the options of a command; --version prints the version.
       """;

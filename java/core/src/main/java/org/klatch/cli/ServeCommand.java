@@ -17,7 +17,7 @@ final class ServeCommand {
       """
       usage: %s serve [OPTIONS]
 
-      Runs a server until SIGTERM or SIGINT: IRC (chat), echo (rr), a web site (web) or a brokerage (trade).
+      Runs a server until SIGTERM or SIGINT: IRC (chat), echo (rr), a site (web) or an application (trade, orders).
       Options take one dash or two:
 
       """;
@@ -32,7 +32,7 @@ final class ServeCommand {
                 "workload",
                 Workload.names("|"),
                 "chat",
-                "IRC, an echo (RFC 862), a site after SPECweb99, or a brokerage"));
+                "IRC, echo (RFC 862), site, brokerage or order business"));
     String listen =
         arguments.text(
             "listen",

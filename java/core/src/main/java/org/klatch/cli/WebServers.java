@@ -49,7 +49,10 @@ final class WebServers {
     this.blocks = blocks;
     String name =
         arguments.text(
-            "server", "SERVER", "", "server of another project, for web and trade: " + describe());
+            "server",
+            "SERVER",
+            "",
+            "server of another project, for web, trade and orders: " + describe());
     chosen = arguments.has("server") ? find(name) : null;
     threads = Threads.read(arguments, "threads of -server; virtual: Java 21");
     pool =

@@ -43,11 +43,12 @@ record Workload(
               with(WEB_SERVERS, "directories", "content-seed"),
               site -> new SiteService(new Site(site))),
           new Workload(
-              "trade",
-              false,
-              1 << 20,
-              with(WEB_SERVERS, Applications.OPTIONS.toArray(new String[0])),
-              null));
+              "trade", false, 1 << 20, with(WEB_SERVERS, ofApplication("users", "quotes")), null),
+          new Workload("orders", false, 1 << 20, with(WEB_SERVERS, ofApplication("rate")), null));
+
+  private static String[] ofApplication(String... more) {
+    return with(Applications.OPTIONS, more).toArray(new String[0]);
+  }
 
   private static List<String> with(List<String> options, String... more) {
     List<String> all = new ArrayList<>(options);

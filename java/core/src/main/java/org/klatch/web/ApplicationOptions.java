@@ -6,8 +6,9 @@ package org.klatch.web;
  * @param database the JDBC URL of its database
  * @param user user of the database; empty for that of the URL
  * @param password password of that user
- * @param users users of the population
- * @param quotes quotes of the population
+ * @param users users of the population of trade
+ * @param quotes quotes of the population of trade
+ * @param rate injection rate of the population of orders
  * @param seed seed of the population
  * @param connections connections of its pool
  * @param keepsStatements whether prepared statements are used again
@@ -19,6 +20,7 @@ public record ApplicationOptions(
     String password,
     int users,
     int quotes,
+    int rate,
     long seed,
     int connections,
     boolean keepsStatements,

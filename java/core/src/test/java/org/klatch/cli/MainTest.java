@@ -58,7 +58,7 @@ class MainTest {
           serve -loops 2             | --loops belongs to the models virtual and selector
           serve -coalesce            | --coalesce belongs to the model selector
           serve -model selector -loops 0 | loops must be 1..=1024, got 0
-          serve -workload ftp        | unknown workload ftp; choose one of: chat, rr, web, trade
+          serve -workload ftp        | unknown workload ftp; choose one of: chat, rr, web, trade, orders
           serve -workload rr -yield  | --yield belongs to --workload chat
           serve -workload rr -model selector -coalesce | --coalesce belongs to --workload chat
           serve -workload rr -loops 2 | --loops belongs to the models virtual and selector
@@ -77,6 +77,12 @@ class MainTest {
           serve -workload trade -database jdbc:h2:mem:x | workload trade needs --server
           audit                      | trade needs --database URL
           audit -database jdbc:h2:mem:x | workload trade is in klatch-web.jar
+          audit orders -database jdbc:h2:mem:x | workload orders is in klatch-web.jar
+          audit orders               | orders needs --database URL
+          audit orders -users 5      | --users belongs to --workload trade
+          audit -rate 5              | --rate belongs to --workload orders
+          audit chat                 | workload chat has no database
+          serve -workload orders -rate 0 | rate must be 1..=10000, got 0
           """)
   void wrongUsageIsReported(String arguments, String message) throws Exception {
     String line = onlyError(arguments.trim().split(" +", -1));

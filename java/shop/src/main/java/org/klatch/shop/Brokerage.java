@@ -52,15 +52,6 @@ public interface Brokerage extends AutoCloseable {
   void close();
 
   /**
-   * Counts of transactions.
-   *
-   * @param transactions those that changed something and were stored
-   * @param repeats transactions that were made again, because the database ended them for others
-   * @param poolWaitUs time that requests waited for a connection, all together, µs
-   */
-  record Statistics(long transactions, long repeats, long poolWaitUs) {}
-
-  /**
    * The result of an order.
    *
    * @param balance the balance after it, cents

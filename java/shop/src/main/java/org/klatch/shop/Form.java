@@ -3,11 +3,11 @@ package org.klatch.shop;
 import org.klatch.exchange.web.Status;
 
 /** The fields of a form, which are in a given order and without escapes. */
-final class Form {
+public final class Form {
   private final String[] values;
 
   /** Parses a form that has exactly these fields. */
-  Form(String body, String... names) throws RefusedException {
+  public Form(String body, String... names) throws RefusedException {
     String[] fields = body.split("&", -1);
     values = new String[names.length];
     if (fields.length != names.length) {
@@ -23,7 +23,7 @@ final class Form {
   }
 
   /** The field at an index. It has no character that JSON would escape. */
-  String text(int index) throws RefusedException {
+  public String text(int index) throws RefusedException {
     String value = values[index];
     boolean isPlain = value.chars().allMatch(c -> c >= ' ' && c <= '~' && c != '"' && c != '\\');
     if (!isPlain || value.length() > 100) {
@@ -33,12 +33,12 @@ final class Form {
   }
 
   /** The number in the field at an index. */
-  long number(int index, long max) throws RefusedException {
+  public long number(int index, long max) throws RefusedException {
     return parse(values[index], max);
   }
 
   /** Parses a number from 0. */
-  static long parse(String digits, long max) throws RefusedException {
+  public static long parse(String digits, long max) throws RefusedException {
     boolean isNumber = !digits.isEmpty() && digits.length() < 19;
     for (int i = 0; i < digits.length(); i++) {
       isNumber &= digits.charAt(i) >= '0' && digits.charAt(i) <= '9';
@@ -52,6 +52,6 @@ final class Form {
 
   private static RefusedException malformed(String... names) {
     return new RefusedException(
-        Status.BAD_REQUEST, "the body must have the fields " + String.join(", ", names));
+        Status.BAD_REQUEST, "the request must have the fields " + String.join(", ", names));
   }
 }

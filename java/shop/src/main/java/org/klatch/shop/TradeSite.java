@@ -6,12 +6,14 @@ import java.util.List;
 import java.util.Map;
 import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
-import org.klatch.exchange.web.Responder;
 import org.klatch.exchange.web.Status;
 
 /** The requests of workload trade, served by a {@link Brokerage}. All servers share this class. */
-public final class TradeSite implements Responder, AutoCloseable {
-  private static final String ROOT = "/trade/";
+public final class TradeSite extends ShopSite {
+  private static final List<String> GETS =
+      List.of("home", "quotes", "account", "portfolio", "statistics");
+  private static final List<String> POSTS =
+      List.of("login", "logout", "register", "update", "buy", "sell");
   private static final String COOKIE = "user=";
   private static final int ORDERS_SHOWN = 5;
   private static final int QUOTES_MAX = 10;
@@ -26,30 +28,9 @@ public final class TradeSite implements Responder, AutoCloseable {
    * @param quotes number of its quotes
    */
   public TradeSite(Brokerage brokerage, int quotes) {
+    super("/trade/");
     this.brokerage = brokerage;
     this.quotes = quotes;
-  }
-
-  @Override
-  public Reply reply(Request request) {
-    try {
-      String path = request.path();
-      if (!path.startsWith(ROOT)) {
-        throw new RefusedException(Status.NOT_FOUND, "there is no " + plain(path));
-      }
-      return switch (request.method()) {
-        case "GET" -> get(path.substring(ROOT.length()), request);
-        case "POST" -> post(path.substring(ROOT.length()), request);
-        default -> throw new RefusedException(Status.METHOD_NOT_ALLOWED, "methods: GET and POST");
-      };
-    } catch (RefusedException refused) {
-      return Reply.json(refused.status(), "{\"error\":\"" + refused.getMessage() + "\"}", null);
-    }
-  }
-
-  @Override
-  public boolean blocks() {
-    return true;
   }
 
   @Override
@@ -57,7 +38,8 @@ public final class TradeSite implements Responder, AutoCloseable {
     brokerage.close();
   }
 
-  private Reply get(String name, Request request) throws RefusedException {
+  @Override
+  protected Reply get(String name, Request request) throws RefusedException {
     return switch (name) {
       case "home" -> home(user(request));
       case "quotes" -> {
@@ -66,30 +48,31 @@ public final class TradeSite implements Responder, AutoCloseable {
       }
       case "account" -> account(user(request));
       case "portfolio" -> portfolio(user(request));
-      case "statistics" -> statistics();
-      default -> throw unknown(name, "login logout register update buy sell");
+      case "statistics" -> statistics(brokerage.statistics());
+      default -> throw unknown(name, POSTS);
     };
   }
 
-  private Reply post(String name, Request request) throws RefusedException {
+  @Override
+  protected Reply post(String name, Request request) throws RefusedException {
     return switch (name) {
       case "login" -> {
         Form form = new Form(request.body(), "user", "password");
         Account account = brokerage.login(form.number(0, Long.MAX_VALUE), form.text(1));
-        yield ok(new Json().account(account), COOKIE + account.user());
+        yield ok(TradeJson.account(new Json(), account), COOKIE + account.user());
       }
-      case "logout" -> ok(new Json().account(brokerage.logout(user(request))), COOKIE);
+      case "logout" -> ok(TradeJson.account(new Json(), brokerage.logout(user(request))), COOKIE);
       case "register" -> {
         Form form = new Form(request.body(), "user", "password", "balance");
         long user = form.number(0, Long.MAX_VALUE);
         Account account =
             brokerage.register(user, form.text(1), form.number(2, Long.MAX_VALUE / 2));
-        yield ok(new Json().account(account), COOKIE + user);
+        yield ok(TradeJson.account(new Json(), account), COOKIE + user);
       }
       case "update" -> {
         Form form = new Form(request.body(), "address", "email", "card");
         Profile profile = brokerage.update(user(request), form.text(0), form.text(1), form.text(2));
-        yield ok(new Json().profile(profile), null);
+        yield ok(TradeJson.profile(new Json(), profile), null);
       }
       case "buy" -> {
         Form form = new Form(request.body(), "symbol", "quantity");
@@ -104,25 +87,18 @@ public final class TradeSite implements Responder, AutoCloseable {
         Form form = new Form(request.body(), "holding");
         yield traded(brokerage.sell(user(request), form.number(0, Long.MAX_VALUE)));
       }
-      default -> throw unknown(name, "home quotes account portfolio");
+      default -> throw unknown(name, GETS);
     };
-  }
-
-  private Reply statistics() {
-    Brokerage.Statistics statistics = brokerage.statistics();
-    Json json = new Json().raw("{\"transactions\":", statistics.transactions());
-    json.raw(",\"repeats\":", statistics.repeats());
-    return ok(json.raw(",\"pool_wait_us\":", statistics.poolWaitUs()).raw("}"), null);
   }
 
   private Reply home(long user) throws RefusedException {
     List<Holding> holdings = brokerage.holdings(user);
     Market market = brokerage.market();
-    Json json = new Json().raw("{\"account\":").account(brokerage.account(user));
+    Json json = TradeJson.account(new Json().raw("{\"account\":"), brokerage.account(user));
     json.raw(",\"holdings\":", holdings.size());
     json.raw(",\"cost\":", holdings.stream().mapToLong(Holding::cost).sum());
-    json.raw(",\"market\":{\"gainers\":").list(market.gainers(), Json::quote);
-    return ok(json.raw(",\"losers\":").list(market.losers(), Json::quote).raw("}}"), null);
+    json.raw(",\"market\":{\"gainers\":").list(market.gainers(), TradeJson::quote);
+    return ok(json.raw(",\"losers\":").list(market.losers(), TradeJson::quote).raw("}}"), null);
   }
 
   private Reply quotes(String query) throws RefusedException {
@@ -134,14 +110,14 @@ public final class TradeSite implements Responder, AutoCloseable {
     for (String symbol : symbols) {
       numbers.add(existing((int) Form.parse(symbol, Integer.MAX_VALUE)));
     }
-    Json json = new Json().raw("{\"quotes\":").list(brokerage.quotes(numbers), Json::quote);
+    Json json = new Json().raw("{\"quotes\":").list(brokerage.quotes(numbers), TradeJson::quote);
     return ok(json.raw("}"), null);
   }
 
   private Reply account(long user) throws RefusedException {
-    Json json = new Json().raw("{\"account\":").account(brokerage.account(user));
-    json.raw(",\"profile\":").profile(brokerage.profile(user));
-    json.raw(",\"orders\":").list(brokerage.lastOrders(user, ORDERS_SHOWN), Json::order);
+    Json json = TradeJson.account(new Json().raw("{\"account\":"), brokerage.account(user));
+    TradeJson.profile(json.raw(",\"profile\":"), brokerage.profile(user));
+    json.raw(",\"orders\":").list(brokerage.lastOrders(user, ORDERS_SHOWN), TradeJson::order);
     return ok(json.raw("}"), null);
   }
 
@@ -151,12 +127,12 @@ public final class TradeSite implements Responder, AutoCloseable {
     Map<Integer, Quote> now = new HashMap<>();
     brokerage.quotes(symbols).forEach(quote -> now.put(quote.symbol(), quote));
     Json json = new Json().raw("{\"holdings\":");
-    json.list(holdings, (out, holding) -> out.holding(holding, now.get(holding.symbol())));
+    json.list(holdings, (to, holding) -> TradeJson.holding(to, holding, now.get(holding.symbol())));
     return ok(json.raw("}"), null);
   }
 
   private static Reply traded(Brokerage.Trade trade) {
-    Json json = new Json().raw("{\"order\":").order(trade.order());
+    Json json = TradeJson.order(new Json().raw("{\"order\":"), trade.order());
     return ok(json.raw(",\"balance\":", trade.balance()).raw("}"), null);
   }
 
@@ -178,21 +154,5 @@ public final class TradeSite implements Responder, AutoCloseable {
       }
     }
     throw new RefusedException(Status.BAD_REQUEST, "the cookie user is missing: log in first");
-  }
-
-  private static RefusedException unknown(String name, String withOtherMethod) {
-    boolean isKnown = List.of(withOtherMethod.split(" ")).contains(name);
-    return isKnown
-        ? new RefusedException(Status.METHOD_NOT_ALLOWED, name + " has another method")
-        : new RefusedException(Status.NOT_FOUND, "there is no " + plain(ROOT + name));
-  }
-
-  /** A text of a request, without what JSON would escape. */
-  private static String plain(String text) {
-    return text.replaceAll("[^ -~]|[\"\\\\]", "?");
-  }
-
-  private static Reply ok(Json json, String cookie) {
-    return Reply.json(Status.OK, json.toString(), cookie);
   }
 }

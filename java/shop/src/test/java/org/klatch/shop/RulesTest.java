@@ -59,6 +59,6 @@ class RulesTest {
   }
 
   private static String json(List<Quote> quotes) {
-    return new Json().raw("{\"quotes\":").list(quotes, Json::quote).raw("}").toString();
+    return new Json().raw("{\"quotes\":").list(quotes, TradeJson::quote).raw("}").toString();
   }
 }

@@ -38,7 +38,6 @@ final class Audit {
   /** Reads all tables. Returns what it finds, as one JSON object. */
   String run(Connection connection) throws SQLException {
     long startNs = System.nanoTime();
-    connection.setAutoCommit(false); // PostgreSQL then sends a part of the rows at a time
     try (Statement statement = connection.createStatement()) {
       statement.setFetchSize(ROWS_AT_ONCE);
       accounts(statement);

@@ -65,12 +65,12 @@ final class AuditedUser {
   void append(StringBuilder json) {
     json.append('[').append(user).append(',').append(balance);
     json.append(',').append(logins).append(',').append(logouts).append(',').append(revision);
-    json.append(',').append(orders).append(",\"").append(hex(orderDigests)).append("\",");
-    json.append(holdings).append(",\"").append(hex(holdingDigests)).append("\",\"");
-    json.append(hex(last == null ? 0 : last.digest())).append("\"]");
-  }
-
-  private static String hex(long digest) {
-    return "%016x".formatted(digest);
+    json.append(',')
+        .append(orders)
+        .append(",\"")
+        .append(BrokenRules.hex(orderDigests))
+        .append("\",");
+    json.append(holdings).append(",\"").append(BrokenRules.hex(holdingDigests)).append("\",\"");
+    json.append(BrokenRules.hex(last == null ? 0 : last.digest())).append("\"]");
   }
 }

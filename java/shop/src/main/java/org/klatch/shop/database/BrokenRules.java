@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The rules that do not hold, with examples. */
-final class BrokenRules {
+/** The rules that an audit finds broken, with examples. */
+public final class BrokenRules {
   private static final int EXAMPLES_MAX = 20;
 
   private final Map<String, Rule> rules = new TreeMap<>();
@@ -17,7 +17,7 @@ final class BrokenRules {
   }
 
   /** Counts a place where a rule is broken. */
-  void add(String name, String example) {
+  public void add(String name, String example) {
     Rule rule = rules.computeIfAbsent(name, unused -> new Rule());
     rule.count++;
     if (rule.examples.size() < EXAMPLES_MAX) {
@@ -26,7 +26,7 @@ final class BrokenRules {
   }
 
   /** Appends them as a JSON array. No text has a character that JSON escapes. */
-  void append(StringBuilder json) {
+  public void append(StringBuilder json) {
     String separator = "[";
     for (Map.Entry<String, Rule> one : rules.entrySet()) {
       json.append(separator).append("{\"rule\":\"").append(one.getKey());
@@ -35,5 +35,10 @@ final class BrokenRules {
       separator = ",";
     }
     json.append(rules.isEmpty() ? "[]" : "]");
+  }
+
+  /** The 16 hexadecimal digits of a digest. */
+  public static String hex(long digest) {
+    return "%016x".formatted(digest);
   }
 }

@@ -11,12 +11,12 @@ import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import org.klatch.exchange.web.Status;
-import org.klatch.shop.Brokerage;
 import org.klatch.shop.RefusedException;
+import org.klatch.shop.Statistics;
 import org.klatch.web.ApplicationOptions;
 
 /** A pool of connections to the database, and transactions on them. */
-final class Database implements AutoCloseable {
+public final class Database implements AutoCloseable {
   /** A transaction that the database ends for the sake of others is made again so many times. */
   private static final int REPEATS_MAX = 5;
 
@@ -31,8 +31,13 @@ final class Database implements AutoCloseable {
   private final LongAdder repeated = new LongAdder();
   private final LongAdder poolWaitNs = new LongAdder();
 
-  /** A transaction. */
-  interface Work<T> {
+  /**
+   * What a transaction does.
+   *
+   * @param <T> its result
+   */
+  public interface Work<T> {
+    /** Executes the statements on a connection, and commits nothing. */
     T run(Connection connection) throws SQLException, RefusedException;
   }
 
@@ -85,7 +90,7 @@ final class Database implements AutoCloseable {
   }
 
   /** Makes a transaction. One that fails leaves nothing behind. */
-  <T> T transaction(Work<T> work) throws RefusedException {
+  public <T> T transaction(Work<T> work) throws RefusedException {
     return transaction(work, () -> true);
   }
 
@@ -94,7 +99,7 @@ final class Database implements AutoCloseable {
    *
    * @param commits whether it is stored at its end
    */
-  <T> T transaction(Work<T> work, BooleanSupplier commits) throws RefusedException {
+  public <T> T transaction(Work<T> work, BooleanSupplier commits) throws RefusedException {
     for (int repeats = 0; ; repeats++) {
       try (Connection connection = fromPool()) {
         T result = run(connection, work, commits);
@@ -119,12 +124,12 @@ final class Database implements AutoCloseable {
   }
 
   /** What was counted so far. */
-  Brokerage.Statistics statistics() {
-    return new Brokerage.Statistics(transactions.sum(), repeated.sum(), poolWaitNs.sum() / 1000);
+  public Statistics statistics() {
+    return new Statistics(transactions.sum(), repeated.sum(), poolWaitNs.sum() / 1000);
   }
 
   /** Reads something, with one statement or several independent ones. */
-  <T> T read(Work<T> work) throws RefusedException {
+  public <T> T read(Work<T> work) throws RefusedException {
     try (Connection connection = fromPool()) {
       return work.run(connection);
     } catch (SQLException e) {
@@ -166,7 +171,7 @@ final class Database implements AutoCloseable {
   }
 
   /** The query for the next value of a sequence. */
-  String nextValue(String sequence) {
+  public String nextValue(String sequence) {
     return isH2 ? "SELECT NEXT VALUE FOR " + sequence : "SELECT nextval('" + sequence + "')";
   }
 

@@ -6,28 +6,37 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /** Ids from a sequence of the database, taken in blocks. */
-final class Ids {
+public final class Ids {
+  /** Ids that a server takes at once from a sequence. */
+  private static final int BLOCK = 1_000;
+
   private final String query;
   private long next;
   private long end;
 
   /**
-   * Takes ids from a sequence whose increment is {@link Schema#ID_BLOCK}.
+   * Takes ids from a sequence whose increment is that of {@link #sequence}.
    *
    * @param query selects its next value
    */
-  Ids(String query) {
+  public Ids(String query) {
     this.query = query;
   }
 
+  /** The statement that creates a sequence of ids. */
+  public static String sequence(String name, long firstId) {
+    return "CREATE SEQUENCE %s START WITH %d INCREMENT BY %d MINVALUE 0"
+        .formatted(name, firstId, BLOCK);
+  }
+
   /** The next id. A block is lost if the transaction ends without a commit, which does no harm. */
-  synchronized long next(Connection connection) throws SQLException {
+  public synchronized long next(Connection connection) throws SQLException {
     if (next == end) {
       try (PreparedStatement statement = connection.prepareStatement(query);
           ResultSet row = statement.executeQuery()) {
         row.next();
         next = row.getLong(1);
-        end = next + Schema.ID_BLOCK;
+        end = next + BLOCK;
       }
     }
     return next++;

@@ -16,6 +16,7 @@ import org.klatch.shop.Population;
 import org.klatch.shop.Profile;
 import org.klatch.shop.Quote;
 import org.klatch.shop.RefusedException;
+import org.klatch.shop.Statistics;
 
 /** The brokerage on a database. */
 class JdbcBrokerage implements Brokerage {

@@ -13,9 +13,6 @@ import org.klatch.shop.Profile;
 
 /** The tables, and their first contents. */
 final class Schema {
-  /** Ids that a server takes at once from a sequence. */
-  static final int ID_BLOCK = 1_000;
-
   static final String PASSWORD = "xxx";
 
   private static final int BATCH = 1_000;
@@ -46,21 +43,11 @@ final class Schema {
 
   private Schema() {}
 
-  /** Whether the tables exist. */
-  static boolean exists(Connection connection) throws SQLException {
-    try (ResultSet tables = connection.getMetaData().getTables(null, null, "%", null)) {
-      while (tables.next()) {
-        String name = tables.getString("TABLE_NAME");
-        if (name.equalsIgnoreCase("population")) {
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  /** The population that was loaded. */
+  /** The population that was loaded; null if there are no tables. */
   static Population loaded(Connection connection) throws SQLException {
+    if (!Sql.hasTable(connection, "population")) {
+      return null;
+    }
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery("SELECT seed, users, quotes FROM population")) {
       return row.next() ? new Population(row.getLong(1), row.getInt(2), row.getInt(3)) : null;
@@ -69,29 +56,20 @@ final class Schema {
 
   /** Makes the tables and loads a population, in one transaction. */
   static void load(Connection connection, Population population) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      for (String table : TABLES) {
-        statement.execute(table);
-      }
-      long firstId = (long) population.users() * Population.HOLDINGS_MAX;
-      for (String sequence : List.of("order_ids", "holding_ids")) {
-        statement.execute(
-            "CREATE SEQUENCE " + sequence + " START WITH " + firstId + " INCREMENT BY " + ID_BLOCK);
-      }
-    }
+    Sql.execute(connection, TABLES);
+    long firstId = (long) population.users() * Population.HOLDINGS_MAX;
+    Sql.execute(
+        connection,
+        List.of(Ids.sequence("order_ids", firstId), Ids.sequence("holding_ids", firstId)));
     long[] volumes = new long[population.quotes()];
     users(connection, population, volumes);
     quotes(connection, population, volumes);
     try (PreparedStatement insert =
         connection.prepareStatement("INSERT INTO population VALUES (?, ?, ?)")) {
-      set(insert, population.seed(), population.users(), population.quotes());
+      Sql.set(insert, population.seed(), population.users(), population.quotes());
       insert.executeUpdate();
     }
-    try (Statement statement = connection.createStatement()) {
-      for (String index : INDEXES) {
-        statement.execute(index);
-      }
-    }
+    Sql.execute(connection, INDEXES);
     connection.commit();
   }
 
@@ -106,12 +84,11 @@ final class Schema {
         PreparedStatement orders =
             connection.prepareStatement(
                 "INSERT INTO orders VALUES (?, ?, FALSE, TRUE, ?, ?, ?, 0, ?, ?)")) {
-      List<PreparedStatement> all = List.of(accounts, profiles, holdings, orders);
       for (int user = 0; user < population.users(); user++) {
         Population.FirstUser first = population.user(user);
-        add(accounts, user, first.balance(), first.openBalance());
+        Sql.add(accounts, user, first.balance(), first.openBalance());
         Profile profile = Profile.of(user, 0);
-        add(
+        Sql.add(
             profiles,
             user,
             PASSWORD,
@@ -120,8 +97,8 @@ final class Schema {
             profile.email(),
             profile.card());
         for (Holding one : first.holdings()) {
-          add(holdings, one.id(), user, one.symbol(), one.quantity(), one.paid());
-          add(
+          Sql.add(holdings, one.id(), user, one.symbol(), one.quantity(), one.paid());
+          Sql.add(
               orders,
               one.id(),
               user,
@@ -133,9 +110,7 @@ final class Schema {
           volumes[one.symbol()] += one.quantity();
         }
         if ((user + 1) % BATCH == 0 || user + 1 == population.users()) {
-          for (PreparedStatement statement : all) {
-            statement.executeBatch();
-          }
+          Sql.flush(accounts, profiles, holdings, orders);
         }
       }
     }
@@ -147,20 +122,9 @@ final class Schema {
         connection.prepareStatement("INSERT INTO quotes VALUES (?, ?, ?, 0, ?)")) {
       for (int symbol = 0; symbol < population.quotes(); symbol++) {
         int open = population.open(symbol);
-        add(quotes, symbol, open, open, volumes[symbol]);
+        Sql.add(quotes, symbol, open, open, volumes[symbol]);
       }
       quotes.executeBatch();
-    }
-  }
-
-  private static void add(PreparedStatement statement, Object... values) throws SQLException {
-    set(statement, values);
-    statement.addBatch();
-  }
-
-  private static void set(PreparedStatement statement, Object... values) throws SQLException {
-    for (int i = 0; i < values.length; i++) {
-      statement.setObject(i + 1, values[i]);
     }
   }
 }

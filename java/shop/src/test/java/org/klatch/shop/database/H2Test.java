@@ -123,8 +123,9 @@ class H2Test {
   @Test
   void aDatabaseThatDoesNotFitIsRefused() throws Exception {
     ApplicationOptions right = Rules.options(url());
-    ApplicationOptions more = new ApplicationOptions(url(), "", "", 11, 30, 1, 1, true, true);
-    ApplicationOptions unloaded = new ApplicationOptions(url(), "", "", 10, 30, 1, 1, true, false);
+    ApplicationOptions more = new ApplicationOptions(url(), "", "", 11, 30, 1, 1, 1, true, true);
+    ApplicationOptions unloaded =
+        new ApplicationOptions(url(), "", "", 10, 30, 1, 1, 1, true, false);
     assertTrue(refusal(unloaded).contains("has no tables; load them with --load"));
     ((AutoCloseable) new TradeApplication().open(right)).close();
     assertTrue(

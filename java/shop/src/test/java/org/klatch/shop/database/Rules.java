@@ -29,7 +29,7 @@ final class Rules {
   private Rules() {}
 
   static ApplicationOptions options(String url) {
-    return new ApplicationOptions(url, "", "", USERS, 30, 1, THREADS, true, true);
+    return new ApplicationOptions(url, "", "", USERS, 30, 1, 1, THREADS, true, true);
   }
 
   /** Sends a request, with a user's cookie if {@code user} is not negative. */

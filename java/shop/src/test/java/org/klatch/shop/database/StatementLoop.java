@@ -43,7 +43,7 @@ public final class StatementLoop {
     Logging.warningsOnly();
     int threads = Integer.parseInt(args[1]);
     ApplicationOptions options =
-        new ApplicationOptions(args[0], "", "", USERS, QUOTES, 1, 16, true, true);
+        new ApplicationOptions(args[0], "", "", USERS, QUOTES, 1, 1, 16, true, true);
     ((AutoCloseable) new TradeApplication().open(options)).close();
     Database database = new Database(options);
     Brokerage brokerage = new JdbcBrokerage(database, new Population(1, USERS, QUOTES));
