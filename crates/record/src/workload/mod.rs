@@ -107,6 +107,11 @@ impl WorkloadKind {
         self != WorkloadKind::Files
     }
 
+    /// Whether the server keeps accounts in a database, which is audited after the runs.
+    pub fn has_database(self) -> bool {
+        matches!(self, WorkloadKind::Trade | WorkloadKind::Orders)
+    }
+
     /// Whether this is chat, whose records do not repeat it.
     pub(crate) fn is_chat(&self) -> bool {
         *self == WorkloadKind::Chat
@@ -280,6 +285,29 @@ impl Workload {
         }
     }
 
+    /// The database behind the server; `None` for workloads without one.
+    pub fn database(&self) -> Option<DatabaseChoice<'_>> {
+        let (name, durable) = match self {
+            Workload::Trade(trade) => (&trade.database, trade.durable),
+            Workload::Orders(orders) => (&orders.database, orders.durable),
+            Workload::Chat(_) | Workload::Rr(_) | Workload::Web(_) | Workload::Files(_) => return None,
+        };
+        Some(DatabaseChoice { name: name.as_deref(), durable })
+    }
+
+    /// The same without a database that Klatch starts, for a server that somebody else started.
+    #[must_use]
+    pub fn without_database(&self) -> Workload {
+        let (database, durable) = (None, false);
+        match self {
+            Workload::Trade(trade) => Workload::Trade(TradeWorkload { database, durable, ..trade.clone() }),
+            Workload::Orders(orders) => {
+                Workload::Orders(OrdersWorkload { database, durable, ..orders.clone() })
+            }
+            other => other.clone(),
+        }
+    }
+
     /// Connections of the crowd to the server; of `files`, its readers.
     pub fn connections(&self) -> u64 {
         match self {
@@ -315,6 +343,15 @@ impl Workload {
             Workload::Files(files) => Some(files.duration_s),
         }
     }
+}
+
+/// The database that a workload asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatabaseChoice<'a> {
+    /// Its name in the catalog; `None` if somebody else started the server.
+    pub name: Option<&'a str>,
+    /// Whether it writes each commit to the disk before it confirms it.
+    pub durable: bool,
 }
 
 /// Why a workload cannot be: names the option, its range, and what was given.
