@@ -39,6 +39,15 @@ pub(crate) fn describe_workload(workload: &Workload) -> String {
                 trade.duration_s
             )
         }
+        Workload::Orders(orders) => format!(
+            "injection rate {}, population of {}, {} ({}), ramp {} s, for {} s",
+            orders.injection_rate,
+            orders.population,
+            orders.database.as_deref().unwrap_or("unknown database"),
+            if orders.durable { "durable" } else { "not durable" },
+            orders.ramp_s,
+            orders.duration_s
+        ),
         Workload::Files(files) => {
             let check = if files.verified { "checked" } else { "not checked" };
             format!(

@@ -160,6 +160,9 @@ impl<P: Parties> EventLoop<P> {
                 let taken = self.parties.on_bytes(index, input, now_ns);
                 self.parties.link(index).save_partial(&input[taken..]);
                 self.send_due(index, now_ns);
+                while let Some(other) = self.parties.next_ready() {
+                    self.send_due(other, now_ns);
+                }
                 if let Some(free_ns) = free_ns
                     && self.parties.link(index).unread
                 {

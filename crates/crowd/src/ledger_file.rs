@@ -1,9 +1,10 @@
-//! The file in which the ledgers of workload `trade` go from run to run, and to the audit.
+//! The file in which the ledgers of workloads `trade` and `orders` go from run to run, and to the audit.
 
 use std::path::{Path, PathBuf};
 
-use klatch_exchange::trade::Ledgers;
 use klatch_record::{SaveError, save_json};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 /// Why ledgers cannot be read or written.
@@ -31,17 +32,17 @@ pub enum LedgerError {
 }
 
 /// Reads the ledgers of earlier runs; none if there is no file yet.
-pub(crate) fn read(path: Option<&Path>) -> Result<Ledgers, LedgerError> {
-    let Some(path) = path else { return Ok(Ledgers::default()) };
+pub(crate) fn read<T: DeserializeOwned + Default>(path: Option<&Path>) -> Result<T, LedgerError> {
+    let Some(path) = path else { return Ok(T::default()) };
     match std::fs::read(path) {
         Ok(text) => serde_json::from_slice(&text)
             .map_err(|source| LedgerError::NoLedgers { path: path.to_owned(), source }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Ledgers::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(T::default()),
         Err(source) => Err(LedgerError::Read { path: path.to_owned(), source }),
     }
 }
 
 /// Replaces the file with these ledgers.
-pub(crate) fn write(path: Option<&Path>, ledgers: &Ledgers) -> Result<(), LedgerError> {
+pub(crate) fn write(path: Option<&Path>, ledgers: &impl Serialize) -> Result<(), LedgerError> {
     path.map_or(Ok(()), |path| Ok(save_json(ledgers, path)?))
 }

@@ -35,7 +35,7 @@ pub struct Options {
     pub gate: Option<Gate>,
     /// Longest time to wait at the gate.
     pub gate_timeout: Duration,
-    /// Workload `trade`: the file with the ledgers of earlier runs on the same database, which is replaced at the end.
+    /// Workloads `trade` and `orders`: the file with the ledgers of earlier runs on the same database, which is replaced at the end.
     pub ledger: Option<PathBuf>,
     /// Wait for [`crate::ControlSender::go`] and [`crate::ControlSender::quit`].
     pub steered: bool,
@@ -75,7 +75,7 @@ pub enum CrowdError {
         "cannot reset the post log of the server: {0}; a server without the dynamic half needs --static-only"
     )]
     PostLog(PostLogError),
-    /// The ledgers of workload `trade` cannot be read or written.
+    /// The ledgers of a workload with a database cannot be read or written.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// A file of workload `files` cannot be used.

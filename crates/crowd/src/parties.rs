@@ -72,6 +72,11 @@ pub(crate) trait Parties: Send + 'static {
         false
     }
 
+    /// The next connection that may have something to send because of what another one received.
+    fn next_ready(&mut self) -> Option<usize> {
+        None
+    }
+
     /// The server has closed a connection.
     fn on_end(&mut self, _index: usize, _now_ns: u64) -> AfterEnd {
         AfterEnd::Failure

@@ -6,16 +6,17 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle, available_parallelism};
 
-use klatch_exchange::trade::{Ledgers, UserLedger};
 use klatch_exchange::web::PostEntry;
+use klatch_exchange::{orders, trade};
 use klatch_record::{
-    ChatWorkload, CrowdEvent, CrowdResult, Gate, ProtocolName, RrWorkload, TradeWorkload, WebWorkload,
-    Workload,
+    ChatWorkload, CrowdEvent, CrowdResult, Gate, OrdersWorkload, ProtocolName, RrWorkload, TradeWorkload,
+    WebWorkload, Workload,
 };
 
 use crate::brokerage_statistics;
 use crate::connections::Connections;
 use crate::control::ControlReceiver;
+use crate::districts::{Districts, Factories};
 use crate::event_loop::EventLoop;
 use crate::exchanges::Exchanges;
 use crate::gate_client;
@@ -64,6 +65,7 @@ pub fn run(
         (Workload::Rr(rr), ProtocolName::Http) => run.exchanges::<HttpEcho>(rr, on_event),
         (Workload::Web(web), ProtocolName::Http) => run.lines(web, on_event),
         (Workload::Trade(trade), ProtocolName::Http) => run.traders(trade, on_event),
+        (Workload::Orders(orders), ProtocolName::Http) => run.districts(orders, on_event),
         (workload, protocol) => {
             Err(CrowdError::Protocol { workload: workload.kind(), protocol: protocol.name() })
         }
@@ -135,18 +137,45 @@ impl Run<'_> {
             return Err(CrowdError::Threads { workload: self.options.workload.kind() });
         }
         let (seed, path) = (self.options.seed, self.options.ledger.clone());
-        let ledgers = ledger_file::read(path.as_deref())?;
+        let ledgers: trade::Ledgers = ledger_file::read(path.as_deref())?;
         let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
-        let before = brokerage_statistics::read(&addresses, timeout);
+        let before = brokerage_statistics::read("trade", &addresses, timeout);
         let traders = |worker, range| Traders::new(worker, trade, seed, range, &ledgers);
         let no_gate = |_: &Gate, _: &Arc<Shared>| {
             Err(std::io::Error::other("only chat servers have a room for a gate"))
         };
         let (mut result, kept) = self.parties(traders, no_gate, on_event)?;
-        let after =
-            before.and_then(|before| Some((before, brokerage_statistics::read(&addresses, timeout)?)));
+        let after = before
+            .and_then(|before| Some((before, brokerage_statistics::read("trade", &addresses, timeout)?)));
         result.database = after.map(|(before, after)| after.since(&before));
-        ledger_file::write(path.as_deref(), &Ledgers { users: kept.ledgers })?;
+        ledger_file::write(path.as_deref(), &trade::Ledgers { users: kept.ledgers })?;
+        Ok(result)
+    }
+
+    fn districts(
+        self,
+        workload: &OrdersWorkload,
+        on_event: impl FnMut(&CrowdEvent),
+    ) -> Result<CrowdResult, CrowdError> {
+        if self.options.threads == Threads::TwoPerUser {
+            return Err(CrowdError::Threads { workload: self.options.workload.kind() });
+        }
+        let path = self.options.ledger.clone();
+        let earlier: orders::Ledgers = ledger_file::read(path.as_deref())?;
+        let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
+        let before = brokerage_statistics::read("orders", &addresses, timeout);
+        let factories = Factories::new(workload.injection_rate);
+        let seed = earlier.seed_of_next_run(self.options.seed);
+        let districts =
+            |worker, range| Districts::new(worker, workload, seed, range, &earlier, factories.clone());
+        let no_gate = |_: &Gate, _: &Arc<Shared>| {
+            Err(std::io::Error::other("only chat servers have a room for a gate"))
+        };
+        let (mut result, kept) = self.parties(districts, no_gate, on_event)?;
+        let after = before
+            .and_then(|before| Some((before, brokerage_statistics::read("orders", &addresses, timeout)?)));
+        result.database = after.map(|(before, after)| after.since(&before));
+        ledger_file::write(path.as_deref(), &kept.order_ledgers.after(earlier))?;
         Ok(result)
     }
 
@@ -186,7 +215,9 @@ pub(crate) struct ForChecks {
     /// The POSTs of `web` that the server confirmed.
     posts: Vec<PostEntry>,
     /// The users of `trade` that were played.
-    ledgers: Vec<UserLedger>,
+    ledgers: Vec<trade::UserLedger>,
+    /// The customers and the work of `orders`.
+    order_ledgers: orders::Ledgers,
 }
 
 /// Supervises the workers until the crowd ends, and merges the statistics that `threads` return. Returns what was kept for later
@@ -220,6 +251,7 @@ pub(crate) fn supervise(
             result.elapsed_s = result.elapsed_s.max(elapsed_ns as f64 / 1e9);
             kept.posts.append(&mut stats.posts);
             kept.ledgers.append(&mut stats.ledgers);
+            kept.order_ledgers.add(std::mem::take(&mut stats.order_ledgers));
             stats.merge_into(&mut result);
         }
     }

@@ -61,6 +61,10 @@ pub(crate) struct Shared {
     started: Instant,
     /// The time of all pauses that have ended, which the crowd's clock leaves out, ns.
     paused_ns: AtomicU64,
+    /// When the last pause was requested, on the crowd's clock, ns.
+    pause_requested_ns: AtomicU64,
+    /// Time from the request of each pause until it was complete, of all pauses that have ended, ns.
+    pausing_ns: AtomicU64,
     /// Number of pauses requested so far.
     pauses: AtomicU32,
     /// The run ends in a pause.
@@ -139,6 +143,8 @@ impl Shared {
         Shared {
             started: Instant::now(),
             paused_ns: AtomicU64::new(0),
+            pause_requested_ns: AtomicU64::new(0),
+            pausing_ns: AtomicU64::new(0),
             pauses: AtomicU32::new(0),
             finished: AtomicBool::new(false),
             started_machine_ns: monotonic_ns(),
@@ -158,6 +164,7 @@ impl Shared {
 
     /// Makes the workers pause. Each sends [`ControlMessage::Paused`] once.
     pub(crate) fn pause(&self) {
+        self.pause_requested_ns.store(self.now_ns(), Ordering::Relaxed);
         self.pauses.fetch_add(1, Ordering::Relaxed);
         self.phase.store(Phase::Pause as u8, Ordering::Release);
         self.workers.iter().for_each(|worker| worker.wake.wake_threads(1));
@@ -165,9 +172,22 @@ impl Shared {
 
     /// Ends a pause. The clock continues at `stopped_ns`, when the pause was complete.
     pub(crate) fn resume(&self, stopped_ns: u64) {
+        let pausing_ns = stopped_ns.saturating_sub(self.pause_requested_ns());
+        self.pausing_ns.fetch_add(pausing_ns, Ordering::Relaxed);
         self.paused_ns.fetch_add(self.now_ns() - stopped_ns, Ordering::Relaxed);
         self.phase.store(Phase::Talk as u8, Ordering::Release);
         self.workers.iter().for_each(|worker| worker.wake.wake_threads(1));
+    }
+
+    /// When the last pause was requested, on the crowd's clock, ns.
+    pub(crate) fn pause_requested_ns(&self) -> u64 {
+        self.pause_requested_ns.load(Ordering::Relaxed)
+    }
+
+    /// Time for which nothing began because a pause was requested and not complete, of all pauses that have ended, ns. A schedule
+    /// that stands still then leaves it out.
+    pub(crate) fn pausing_ns(&self) -> u64 {
+        self.pausing_ns.load(Ordering::Relaxed)
     }
 
     /// Number of pauses requested so far.

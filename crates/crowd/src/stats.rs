@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
+use klatch_exchange::orders;
 use klatch_exchange::trade::UserLedger;
 use klatch_exchange::web::PostEntry;
 use klatch_record::{
-    CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts, NamedCounts, PartyCounts, Stranger,
+    CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts, NamedCounts, OrdersCounts, PartyCounts,
+    Stranger,
 };
 
 use crate::timeline::{Counts, Timeline};
@@ -33,7 +35,11 @@ pub(crate) struct CrowdStats {
     pub(crate) posts: Vec<PostEntry>,
     /// The users of `trade` that were played.
     pub(crate) ledgers: Vec<UserLedger>,
-    /// Latencies of each operation of `trade`.
+    /// The customers and the work of `orders`.
+    pub(crate) order_ledgers: orders::Ledgers,
+    /// What `orders` counts beside its operations; `None` for other workloads.
+    pub(crate) orders: Option<OrdersCounts>,
+    /// Latencies of each operation of `trade` and `orders`.
     operations_ns: BTreeMap<&'static str, Histogram<u32>>,
     /// Operations complete before the end of the time for which requests are sent; `None` where all are.
     pub(crate) in_window: Option<u64>,
@@ -60,6 +66,8 @@ impl CrowdStats {
             received: 0,
             posts: Vec::new(),
             ledgers: Vec::new(),
+            order_ledgers: orders::Ledgers::default(),
+            orders: None,
             operations_ns: BTreeMap::new(),
             in_window: None,
             line_kbit_per_s: BTreeMap::new(),
@@ -81,6 +89,12 @@ impl CrowdStats {
         self.last_ns = self.last_ns.max(now_ns);
         // The text is checked before its time is used, so the difference fits.
         self.current_ns.saturating_record(now_ns.saturating_sub(meant_ns));
+    }
+
+    /// Counts a verified operation whose latency is not among those of the run.
+    pub(crate) fn record_without_latency(&mut self, now_ns: u64) {
+        self.received += 1;
+        self.last_ns = self.last_ns.max(now_ns);
     }
 
     /// Latencies of intervals that have ended since the last call.
@@ -155,6 +169,7 @@ impl CrowdStats {
         }
         result.in_window =
             result.in_window.into_iter().chain(self.in_window).reduce(|one, other| one + other);
+        result.orders = result.orders.into_iter().chain(self.orders).reduce(OrdersCounts::with);
         result.parties = result.parties.into_iter().chain(self.parties).reduce(PartyCounts::with);
         result.faults.extend(self.faults);
         result.faults.truncate(EXAMPLES_MAX);

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use klatch_exchange::trade::{Ledgers, Mix, OperationKind, Population, Prices, Progress, Trader};
-use klatch_exchange::web::parse_whole_response;
 use klatch_record::{
     CONTENT_SEED, Failure, FailureKind, Fault, FaultKind, PartyCounts, TradeMix, TradeWorkload,
 };
 
+use crate::http_reply::next_reply;
 use crate::link::Link;
 use crate::pace::Turn;
 use crate::parties::{AfterEnd, Parties};
@@ -227,13 +227,10 @@ impl Parties for Traders {
                 self.record_fault(index, FaultKind::Unexpected, &error);
                 return input.len();
             }
-            let response = match parse_whole_response(rest) {
+            let response = match next_reply(rest) {
                 Ok(Some(response)) => response,
                 Ok(None) => break,
-                Err(error) => {
-                    let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
-                    let shown: String = String::from_utf8_lossy(line).chars().take(80).collect();
-                    let detail = format!("the server answered no HTTP ({error}): {shown}");
+                Err(detail) => {
                     self.fail(Some(index), FailureKind::Refused, detail);
                     return input.len();
                 }

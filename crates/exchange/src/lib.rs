@@ -1,8 +1,10 @@
 //! The workloads in which each request has one reply, for servers and crowds, and the contents of files. Plain data and functions:
 //! no socket, no clock.
 
+pub mod audited;
 mod echo;
 pub mod files;
+pub mod orders;
 mod random;
 pub mod trade;
 pub mod web;

@@ -18,6 +18,12 @@ pub(crate) enum Part {
     Quotes = 10,
     Changes = 11,
     Traders = 12,
+    Customers = 13,
+    Assemblies = 14,
+    Components = 15,
+    FirstOrders = 16,
+    Dealers = 17,
+    Factories = 18,
 }
 
 /// The finaliser of SplitMix64: every bit of `z` affects every bit of the result.
@@ -65,6 +71,13 @@ impl Random {
     /// A number below `limit`, from the upper half of the next output.
     pub(crate) fn below(&mut self, limit: u32) -> u32 {
         scale((self.next() >> 32) as u32, limit)
+    }
+
+    /// Puts a deck in another order: the shuffle of Fisher and Yates.
+    pub(crate) fn shuffle<T>(&mut self, deck: &mut [T]) {
+        for last in (1..deck.len()).rev() {
+            deck.swap(last, self.below(last as u32 + 1) as usize);
+        }
     }
 
     /// A number from 0 to below 1, from the upper 53 bits of the next output.

@@ -96,9 +96,10 @@ impl Conformance {
             WorkloadKind::Chat => Workload::default(),
             WorkloadKind::Rr => Workload::Rr(RrWorkload::default()),
             WorkloadKind::Web => Workload::Web(WebWorkload { directories: 1, ..WebWorkload::default() }),
-            WorkloadKind::Trade => {
-                anyhow::bail!("every run of workload trade checks every reply; there are no other checks")
-            }
+            WorkloadKind::Trade | WorkloadKind::Orders => anyhow::bail!(
+                "every run of workload {} checks every reply; there are no other checks",
+                self.workload
+            ),
             WorkloadKind::Files => anyhow::bail!("workload files has no server to check"),
         };
         let request = PlatformRequest {

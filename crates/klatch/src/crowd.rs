@@ -29,7 +29,7 @@ pub(crate) struct Crowd {
     /// TCP port of the server
     #[arg(long, default_value_t = 6667)]
     port: u16,
-    /// Protocol of the server: irc, redis, nats, mqtt; of rr: echo, redis, http, postgres; of web and trade: http
+    /// Protocol of the server: irc, redis, nats, mqtt; of rr: echo, redis, http, postgres; of web, trade and orders: http
     #[arg(long)]
     protocol: Option<ProtocolName>,
     #[command(flatten)]
@@ -74,7 +74,7 @@ pub(crate) struct Crowd {
     /// Write a record, for `klatch merge`; - for standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// trade: file with the ledgers of earlier runs on the same database; it is replaced at the end
+    /// trade, orders: file with the ledgers of earlier runs on the same database; it is replaced at the end
     #[arg(long, value_name = "FILE", conflicts_with = "threads")]
     ledger: Option<PathBuf>,
     /// Print events and the result as JSON, one object per line
@@ -172,7 +172,7 @@ fn usual_protocol(workload: &Workload) -> ProtocolName {
     match workload.kind() {
         WorkloadKind::Chat => ProtocolName::Irc,
         WorkloadKind::Rr => ProtocolName::Echo,
-        WorkloadKind::Web | WorkloadKind::Trade => ProtocolName::Http,
+        WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => ProtocolName::Http,
         WorkloadKind::Files => ProtocolName::File,
     }
 }

@@ -59,9 +59,10 @@ impl Floor {
             WorkloadKind::Chat => "floor",
             WorkloadKind::Rr => "floor-rr",
             WorkloadKind::Web => "floor-web",
-            WorkloadKind::Trade => {
-                anyhow::bail!("workload trade has no floor: a probe would need the database's work as well")
-            }
+            WorkloadKind::Trade | WorkloadKind::Orders => anyhow::bail!(
+                "workload {} has no floor: a probe would need the database's work as well",
+                self.workload
+            ),
             WorkloadKind::Files => {
                 anyhow::bail!("workload files has no server, so it has no floor of the loopback")
             }

@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 use klatch_record::{
-    ChatWorkload, FilesWorkload, Pacing, ReadOrder, RrWorkload, TradeMix, TradeWorkload, WebWorkload,
-    Workload, WorkloadKind, usual_directories,
+    ChatWorkload, FilesWorkload, OrdersWorkload, Pacing, ReadOrder, RrWorkload, TradeMix, TradeWorkload,
+    WebWorkload, Workload, WorkloadKind, usual_directories,
 };
 
 /// Help heading of these options.
@@ -16,6 +16,9 @@ const CHAT: Kinds = &[WorkloadKind::Chat];
 const RR: Kinds = &[WorkloadKind::Rr];
 const WEB: Kinds = &[WorkloadKind::Web];
 const TRADE: Kinds = &[WorkloadKind::Trade];
+const ORDERS: Kinds = &[WorkloadKind::Orders];
+/// Those with a database behind the server.
+const WITH_DATABASE: Kinds = &[WorkloadKind::Trade, WorkloadKind::Orders];
 /// Those with a number of users.
 const USERS: Kinds = &[WorkloadKind::Chat, WorkloadKind::Trade];
 const FILES: Kinds = &[WorkloadKind::Files];
@@ -24,7 +27,8 @@ const MESSAGES: Kinds = &[WorkloadKind::Chat, WorkloadKind::Rr];
 /// Those that can have a schedule.
 const SCHEDULED: Kinds = &[WorkloadKind::Chat, WorkloadKind::Rr, WorkloadKind::Trade];
 /// Those whose runs end by time.
-const TIMED: Kinds = &[WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Trade, WorkloadKind::Files];
+const TIMED: Kinds =
+    &[WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Trade, WorkloadKind::Orders, WorkloadKind::Files];
 
 /// The workload of a run.
 #[derive(Args)]
@@ -34,7 +38,7 @@ pub(crate) struct WorkloadArgs {
     /// chat: messages that each user sends [default: 100]
     #[arg(long, help_heading = WORKLOAD)]
     count: Option<u32>,
-    /// rr, web, trade, files: time for which requests are sent or blocks read [default: 2, of web 5, of trade 10]
+    /// rr, web, trade, orders, files: time for which requests are sent or blocks read [default: 2, of web 5, of trade and orders 10]
     #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true)]
     duration: Option<f64>,
 }
@@ -49,7 +53,8 @@ pub(crate) struct EndlessWorkloadArgs {
 #[derive(Args)]
 struct CommonArgs {
     /// What the crowd does: chat (users in rooms), rr (requests, and a reply to each), web (lines that request the files and pages of
-    /// a site), trade (traders at a brokerage on a database), files (no crowd: the platform reads cached files)
+    /// a site), trade (traders at a brokerage on a database), orders (dealers, factories and suppliers on a database),
+    /// files (no crowd: the platform reads cached files)
     #[arg(long, help_heading = WORKLOAD, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
     workload: WorkloadKind,
     /// chat: number of rooms of the crowd [default: 10]
@@ -88,15 +93,27 @@ struct CommonArgs {
     /// trade: time between a reply and the next operation of a trader [default: 0]
     #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true, conflicts_with = "rate")]
     think: Option<f64>,
-    /// trade: database of the server: h2 (embedded) or postgresql [default: h2]
+    /// trade, orders: database of the server: h2 (embedded) or postgresql [default: h2]
     #[arg(long, help_heading = WORKLOAD, value_name = "DATABASE")]
     database: Option<String>,
-    /// trade: the database writes each commit to the disk before it confirms it
+    /// trade, orders: the database writes each commit to the disk before it confirms it
     #[arg(long, help_heading = WORKLOAD)]
     durable: bool,
     /// trade: users that each trader plays [default: all users, evenly]
     #[arg(long, help_heading = WORKLOAD, value_name = "N")]
     users_per_trader: Option<u32>,
+    /// orders: number of districts, which is that of order entries a second [default: 100]
+    #[arg(long, help_heading = WORKLOAD, value_name = "N")]
+    injection_rate: Option<u32>,
+    /// orders: injection rate of the population that the server loads [default: the injection rate]
+    #[arg(long, help_heading = WORKLOAD, value_name = "N")]
+    population: Option<u32>,
+    /// orders: suppliers of all crowds on the server together [default: one for each district]
+    #[arg(long, help_heading = WORKLOAD, value_name = "N")]
+    suppliers: Option<u32>,
+    /// orders: time before the steady state, in which operations do not count [default: 2]
+    #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true)]
+    ramp: Option<f64>,
     /// files: number of readers, each a thread [default: 1]
     #[arg(long, help_heading = WORKLOAD, value_name = "N")]
     readers: Option<u32>,
@@ -131,7 +148,7 @@ struct CommonArgs {
     /// chat: pause after each message of a user; not with pacing `rate`, whose schedule is fixed in advance [default: 0]
     #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true)]
     pause: Option<f64>,
-    /// Number of the first room, connection, line, trader or reader, for several crowds on one server
+    /// Number of the first room, connection, line, trader, district or reader, for several crowds on one server
     #[arg(long, help_heading = WORKLOAD, default_value_t = 1, value_name = "NUMBER")]
     start: u32,
 }
@@ -156,9 +173,7 @@ impl WorkloadArgs {
     pub(crate) fn workload(&self) -> anyhow::Result<Workload> {
         let foreign = match self.common.workload {
             WorkloadKind::Chat => self.duration.map(|_| ("duration", TIMED)),
-            WorkloadKind::Rr | WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Files => {
-                self.count.map(|_| ("count", CHAT))
-            }
+            _ => self.count.map(|_| ("count", CHAT)),
         };
         refuse(foreign, self.common.workload)?;
         self.common.workload(self.count, self.duration)
@@ -185,6 +200,7 @@ impl CommonArgs {
             WorkloadKind::Rr => Workload::Rr(self.rr(duration_s)),
             WorkloadKind::Web => Workload::Web(self.web(duration_s)),
             WorkloadKind::Trade => Workload::Trade(self.trade(duration_s)),
+            WorkloadKind::Orders => Workload::Orders(self.orders(duration_s)),
             WorkloadKind::Files => Workload::Files(self.files(duration_s)),
         };
         workload.check()?;
@@ -192,7 +208,7 @@ impl CommonArgs {
     }
 
     /// The options that only some kinds of workload have: name, whether it is given, and those kinds.
-    fn particular(&self) -> [(&'static str, bool, Kinds); 26] {
+    fn particular(&self) -> [(&'static str, bool, Kinds); 30] {
         [
             ("rooms", self.rooms.is_some(), CHAT),
             ("users", self.users.is_some(), USERS),
@@ -207,9 +223,13 @@ impl CommonArgs {
             ("quotes", self.quotes.is_some(), TRADE),
             ("mix", self.mix.is_some(), TRADE),
             ("think", self.think.is_some(), TRADE),
-            ("database", self.database.is_some(), TRADE),
-            ("durable", self.durable, TRADE),
+            ("database", self.database.is_some(), WITH_DATABASE),
+            ("durable", self.durable, WITH_DATABASE),
             ("users-per-trader", self.users_per_trader.is_some(), TRADE),
+            ("injection-rate", self.injection_rate.is_some(), ORDERS),
+            ("population", self.population.is_some(), ORDERS),
+            ("suppliers", self.suppliers.is_some(), ORDERS),
+            ("ramp", self.ramp.is_some(), ORDERS),
             ("lines", self.lines.is_some(), WEB),
             ("line", self.line.is_some(), WEB),
             ("directories", self.directories.is_some(), WEB),
@@ -275,6 +295,22 @@ impl CommonArgs {
         }
         .with_all_users();
         TradeWorkload { users_per_trader: self.users_per_trader.unwrap_or(trade.users_per_trader), ..trade }
+    }
+
+    fn orders(&self, duration_s: Option<f64>) -> OrdersWorkload {
+        let usual = OrdersWorkload::default();
+        let injection_rate = self.injection_rate.unwrap_or(usual.injection_rate);
+        let districts = (self.start.saturating_add(injection_rate)).saturating_sub(1);
+        OrdersWorkload {
+            injection_rate,
+            population: self.population.unwrap_or(districts),
+            suppliers: self.suppliers.unwrap_or(districts),
+            database: self.database.clone().or(usual.database),
+            durable: self.durable,
+            ramp_s: self.ramp.unwrap_or(usual.ramp_s),
+            duration_s: duration_s.unwrap_or(usual.duration_s),
+            start: self.start,
+        }
     }
 
     fn files(&self, duration_s: Option<f64>) -> FilesWorkload {

@@ -20,6 +20,7 @@ const JAVA_CROWD: &str = include_str!("../../../platforms/crowds/java.toml");
 const NATIVE_CROWD: &str = include_str!("../../../platforms/crowds/native.toml");
 const THREADS_CROWD: &str = include_str!("../../../platforms/crowds/native-threads.toml");
 const TRADE_AUDIT: &str = include_str!("../../../platforms/audits/trade.toml");
+const ORDERS_AUDIT: &str = include_str!("../../../platforms/audits/orders.toml");
 
 /// A platform of the catalog.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -266,9 +267,10 @@ pub(crate) struct OwnAudit {
     pub(crate) java: NeedsJava,
 }
 
-/// The audit of workload `trade`.
-pub(crate) fn trade_audit() -> OwnAudit {
-    toml::from_str(TRADE_AUDIT).expect("a test parses this file")
+/// The audit of a workload with a database.
+pub(crate) fn own_audit(workload: WorkloadKind) -> OwnAudit {
+    let text = if workload == WorkloadKind::Orders { ORDERS_AUDIT } else { TRADE_AUDIT };
+    toml::from_str(text).expect("a test parses these files")
 }
 
 fn common(text: &str) -> Common {
@@ -295,7 +297,9 @@ mod tests {
         let java = java_knobs();
         assert!(java.contains_key("heap") && java_crowd().knobs.contains_key("yield"));
         assert!(java_crowd().needs.threads_per_connection == 2 && native_crowd().needs.memory_mib > 0);
-        assert!(trade_audit().command.contains(&"{database_url}".to_owned()));
+        for workload in WorkloadKind::ALL.into_iter().filter(|workload| workload.has_database()) {
+            assert!(own_audit(workload).command.contains(&"{database_url}".to_owned()), "{workload}");
+        }
         assert!(launch::names().chain(["yield"]).all(|name| !java.contains_key(name)));
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use klatch_record::{CONTENT_SEED, Workload};
 
-use crate::catalog::trade_audit;
+use crate::catalog::own_audit;
 use crate::java::JavaRuntimes;
 use crate::own_programs::{klatch_jar, klatch_program, netty_jar, web_jar};
 use crate::platform_error::PlatformError;
@@ -45,7 +45,7 @@ impl ResolvedPlatform {
         Ok(words)
     }
 
-    /// The command that audits the database of workload `trade`: the platform's own, or else Klatch's.
+    /// The command that audits the database of a workload: the platform's own, or else Klatch's.
     ///
     /// # Errors
     /// A program of Klatch that it needs is missing, or a Java.
@@ -56,11 +56,12 @@ impl ResolvedPlatform {
         if !self.in_workload.audit.is_empty() {
             return self.words(&self.in_workload.audit, &site, &folders);
         }
-        let audit = trade_audit();
+        let workload = self.workload.kind();
+        let audit = own_audit(workload);
         let java = match &self.java {
             Some(java) => java.clone(),
             None => JavaRuntimes::new(None).find(audit.java.version_min).map_err(|source| {
-                PlatformError::Java { name: "the audit of workload trade".to_owned(), source }
+                PlatformError::Java { name: format!("the audit of workload {workload}"), source }
             })?,
         };
         ResolvedPlatform { java: Some(java), ..self.clone() }.words(&audit.command, &site, &folders)
@@ -104,8 +105,13 @@ impl ResolvedPlatform {
             Workload::Trade(trade) => (trade.users, trade.quotes),
             _ => (0, 0),
         };
+        let injection_rate = match &self.workload {
+            Workload::Orders(orders) => orders.population,
+            _ => 0,
+        };
         text.replace("{users}", &users.to_string())
             .replace("{quotes}", &quotes.to_string())
+            .replace("{injection_rate}", &injection_rate.to_string())
             .replace("{database_url}", self.database_url.as_deref().unwrap_or_default())
             .replace("{directories}", &self.directories().to_string())
             .replace("{files}", &path(Some(site.files)))

@@ -1,11 +1,11 @@
-//! The databases of workload `trade`: one TOML file each, in the folder `platforms/databases` of the source.
+//! The databases of workloads `trade` and `orders`: one TOML file each, in the folder `platforms/databases` of the source.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use klatch_record::{Database, Workload};
+use klatch_record::{Database, DatabaseChoice, Workload};
 use serde::Deserialize;
 use tempfile::TempDir;
 use thiserror::Error;
@@ -116,11 +116,10 @@ impl RunningDatabase {
         all: &Processes,
         timeout: Duration,
     ) -> Result<Option<RunningDatabase>, DatabaseError> {
-        let Workload::Trade(trade) = workload else { return Ok(None) };
-        let Some(name) = &trade.database else { return Ok(None) };
+        let Some(DatabaseChoice { name: Some(name), durable }) = workload.database() else { return Ok(None) };
         let entry = find(name)?;
         let durability =
-            entry.durability.get(if trade.durable { "on" } else { "off" }).cloned().unwrap_or_default();
+            entry.durability.get(if durable { "on" } else { "off" }).cloned().unwrap_or_default();
         let folder = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(DatabaseError::Folder)?;
         let url_template = entry
             .url
@@ -134,7 +133,7 @@ impl RunningDatabase {
         let process = entry.platform.as_ref().map(start).transpose()?;
         let program = process.as_ref().and_then(|process| process.platform.program.as_ref());
         let version = program.map(|program| program.version.clone());
-        let described = Database { name: entry.name, version, durable: trade.durable };
+        let described = Database { name: entry.name, version, durable };
         let mut running =
             RunningDatabase { url: String::new(), described, url_template, process, _folder: folder };
         running.url = running.current_url();

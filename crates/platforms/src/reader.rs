@@ -31,7 +31,11 @@ impl ReaderProgram {
         let files = match &platform.workload {
             Workload::Files(files) => block_files(files)
                 .map_err(|source| PlatformError::Source { name: platform.entry.name.clone(), source })?,
-            Workload::Chat(_) | Workload::Rr(_) | Workload::Web(_) | Workload::Trade(_) => PathBuf::new(),
+            Workload::Chat(_)
+            | Workload::Rr(_)
+            | Workload::Web(_)
+            | Workload::Trade(_)
+            | Workload::Orders(_) => PathBuf::new(),
         };
         let command = platform.prepare(&Site { host: "", port: 0, folder: folder.path(), files: &files })?;
         Ok(ReaderProgram { command, files, _folder: folder })

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use klatch_record::{Class, ProtocolName, TradeWorkload, Workload, WorkloadKind};
+use klatch_record::{Class, DatabaseChoice, ProtocolName, Workload, WorkloadKind};
 
 use crate::capacity::Side;
 use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs};
@@ -19,8 +19,8 @@ const DEFAULTS: [&str; 2] = ["java-threads", "native-epoll"];
 /// The default of workload `files`.
 const DEFAULT_READER: &str = "native-pread";
 
-/// The default of workload `trade`.
-const DEFAULT_BROKERAGE: &str = "jetty";
+/// The default of the workloads with a database.
+const DEFAULT_WITH_DATABASE: &str = "jetty";
 
 /// A platform as a user requests it.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ pub struct ResolvedPlatform {
     /// How it carries the workload of the request.
     pub in_workload: InWorkload,
     pub(crate) workload: Workload,
-    /// What it connects to in workload `trade`.
+    /// The database that it connects to, in the workloads with one.
     pub(crate) database_url: Option<String>,
 }
 
@@ -89,7 +89,11 @@ impl ResolvedPlatform {
     pub(crate) fn directories(&self) -> u32 {
         match &self.workload {
             Workload::Web(web) => web.directories,
-            Workload::Chat(_) | Workload::Rr(_) | Workload::Trade(_) | Workload::Files(_) => 0,
+            Workload::Chat(_)
+            | Workload::Rr(_)
+            | Workload::Trade(_)
+            | Workload::Orders(_)
+            | Workload::Files(_) => 0,
         }
     }
 
@@ -112,7 +116,7 @@ pub fn resolve(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformEr
     }
     let of_workload = match request.workload.kind() {
         WorkloadKind::Files => Some(DEFAULT_READER),
-        WorkloadKind::Trade => Some(DEFAULT_BROKERAGE),
+        WorkloadKind::Trade | WorkloadKind::Orders => Some(DEFAULT_WITH_DATABASE),
         WorkloadKind::Chat | WorkloadKind::Rr | WorkloadKind::Web => None,
     };
     if let Some(name) = of_workload {
@@ -169,12 +173,12 @@ fn resolve_named(
 }
 
 fn check_database(entry: &Entry, workload: &Workload) -> Result<(), PlatformError> {
-    let Workload::Trade(TradeWorkload { database: Some(database), .. }) = workload else { return Ok(()) };
+    let Some(DatabaseChoice { name: Some(database), .. }) = workload.database() else { return Ok(()) };
     let usable = &entry.workloads[&workload.kind()].databases;
-    if usable.is_empty() || usable.contains(database) {
+    if usable.is_empty() || usable.iter().any(|one| one == database) {
         return Ok(());
     }
-    let (name, database) = (entry.name.clone(), database.clone());
+    let (name, database) = (entry.name.clone(), database.to_owned());
     Err(PlatformError::Database { name, database, available: usable.join(" or ") })
 }
 

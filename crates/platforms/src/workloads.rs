@@ -15,11 +15,12 @@ pub struct InWorkload {
     /// The command line, if it is not the one of the platform.
     pub command: Vec<String>,
     /// The arguments that replace `{workload}` in the command. Placeholders of `web`: `{directories}`, `{content_seed}`; of
-    /// `trade`: `{database_url}`, `{users}`, `{quotes}`, `{content_seed}`.
+    /// `trade`: `{database_url}`, `{users}`, `{quotes}`, `{content_seed}`; of `orders`: `{database_url}`, `{injection_rate}` (of the
+    /// population), `{content_seed}`.
     pub arguments: Vec<String>,
-    /// Of `trade`: the databases that it can use, if not all.
+    /// Of `trade` and `orders`: the databases that it can use, if not all.
     pub databases: Vec<String>,
-    /// Of `trade`: the command that audits a database with other tables than those of docs/reference/trade.md, with the
+    /// Of `trade` and `orders`: the command that audits a database with other tables than those of the workload's definition, with the
     /// placeholders of `command` and `arguments`.
     pub audit: Vec<String>,
     /// Of `web`: the platform serves static files only. They are those of `{web_files}`.

@@ -1,4 +1,4 @@
-//! The audit of a database after a run of `trade`.
+//! The audit of a database after a run of `trade` or `orders`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Audit {
     /// Number of all orders that are stored.
     pub orders: u64,
-    /// Users whose accounts were compared with a ledger of the crowd.
+    /// Users of `trade`, or customers of `orders`, whose accounts were compared with a ledger of the crowd.
     pub users: u64,
     /// Time that the audit of the database took, seconds.
     pub audit_s: f64,

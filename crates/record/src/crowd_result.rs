@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DatabaseCounts, Environment, IntervalCounts, PartyCounts, Usage};
+use crate::{DatabaseCounts, Environment, IntervalCounts, OrdersCounts, PartyCounts, Usage};
 
 /// One line of a crowd's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -140,10 +140,13 @@ pub struct CrowdResult {
     /// What each line of `web` received: kbit/s, rounded down, and number of lines.
     #[serde(default)]
     pub line_kbit_per_s: Vec<(u64, u64)>,
-    /// Latencies of each operation of `trade`, sorted by name.
+    /// Latencies of each operation of `trade` and of `orders`, sorted by name; of `orders`, those of the steady state.
     #[serde(default)]
     pub operations: Vec<NamedCounts>,
-    /// What the server counted of its transactions; only `trade`, and only servers that tell it.
+    /// What a crowd of `orders` counts beside its operations; `None` for other workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<OrdersCounts>,
+    /// What the server counted of its transactions; only where there is a database, and only servers that report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<DatabaseCounts>,
     /// The first faults, as examples.

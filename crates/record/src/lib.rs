@@ -16,6 +16,7 @@ mod metric;
 mod observation;
 pub mod observed;
 mod operations;
+mod orders;
 mod part;
 mod protocol;
 mod record;
@@ -55,6 +56,7 @@ pub use observation::{
     Availability, Cost, InstrumentName, InstrumentNameError, Observation, ObservationData, Support,
 };
 pub use operations::{OperationKindScore, Operations, PartyCounts};
+pub use orders::{OrdersCounts, OrdersLimit, OrdersScore, OrdersShare};
 pub use part::Part;
 pub use protocol::ProtocolName;
 pub use record::{
@@ -73,9 +75,9 @@ pub use upgrade::{read_json, upgrade};
 pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use workload::{
-    CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, FILE_PAGE_BYTES, FilesWorkload, Pacing, ReadOrder,
-    RrWorkload, TradeMix, TradeWorkload, WebWorkload, Workload, WorkloadError, WorkloadKind,
-    usual_directories,
+    CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, DatabaseChoice, FILE_PAGE_BYTES, FilesWorkload,
+    OrdersWorkload, Pacing, ReadOrder, RrWorkload, TradeMix, TradeWorkload, WebWorkload, Workload,
+    WorkloadError, WorkloadKind, usual_directories,
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

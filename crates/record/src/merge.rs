@@ -8,7 +8,8 @@ use thiserror::Error;
 
 use crate::read_json;
 use crate::{
-    Cause, LatencyError, Part, Platform, Reason, Record, Score, Shard, Usage, UsageOfBoth, Verdict, Warning,
+    Cause, LatencyError, OrdersScore, Part, Platform, Reason, Record, Score, Shard, Usage, UsageOfBoth,
+    Verdict, Warning,
 };
 
 /// Why records cannot be one.
@@ -102,6 +103,7 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
         warnings: [own_warnings, part.warnings()].concat(),
         operations: part.operations(&first.workload, &score, &usage),
         conforming: part.conforming(&first.workload),
+        orders: part.orders(),
         audit: None,
         score,
         latency: part.latency,
@@ -200,6 +202,7 @@ fn parts(records: &[Record]) -> Vec<Part> {
         databases: BTreeMap::new(),
         kinds: record.operations.as_ref().map_or_else(Vec::new, |operations| operations.kinds.clone()),
         in_window: record.operations.as_ref().and_then(|operations| operations.in_window),
+        orders: record.orders.as_ref().map(OrdersScore::counts),
         line_kbit_per_s: record.conforming.as_ref().map_or_else(Vec::new, |lines| lines.kbit_per_s.clone()),
     };
     records.iter().map(part).collect()

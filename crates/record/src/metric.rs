@@ -12,10 +12,11 @@ pub struct Metric {
 }
 
 /// All metrics for which a study makes estimates.
-pub const METRICS: [Metric; 19] = [
+pub const METRICS: [Metric; 20] = [
     metric("messages_per_s", |record| Some(record.score.messages_per_s)),
     metric("operations_per_s", |record| operations(record, |operations| Some(operations.per_s))),
     metric("conforming_lines", |record| record.conforming.as_ref().map(|conforming| conforming.lines as f64)),
+    metric("tops", |record| record.orders.as_ref()?.tops),
     metric("cpu_us_per_operation", |record| operations(record, |operations| operations.cpu_us_per_operation)),
     metric("server_cpu_us_per_operation", |record| {
         let server = record.usage.server.as_ref()?;

@@ -8,15 +8,15 @@ use crate::{DatabaseCounts, Latency, LatencyError, NamedCounts, Score, UsageOfBo
 /// The operations of a run. One is a request with its verified reply, so two messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Operations {
-    /// The name of one operation: `transaction` of `rr`, `request` of `web`, `operation` of `trade`, `read` of
-    /// `files`.
+    /// The name of one operation: `transaction` of `rr`, `request` of `web`, `operation` of `trade` and `orders`,
+    /// `read` of `files`.
     pub name: String,
     /// Operations that were verified.
     pub count: u64,
     /// The score, 1/s: operations / elapsed, or those in the window / its length.
     pub per_s: f64,
-    /// Operations that were complete before the end of the time for which requests are sent; absent where the run ends with the
-    /// time.
+    /// Operations that were complete before the end of the time for which requests are sent; of `orders`, order entries and work
+    /// orders of the steady state. Absent where the run ends with the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_window: Option<u64>,
     /// CPU time of server and crowd per operation, µs; `null` unless both were measured.
@@ -26,7 +26,7 @@ pub struct Operations {
     /// What the servers counted of their transactions; absent where they do not tell it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<DatabaseCounts>,
-    /// The operations of each kind, sorted by name; absent where there is only one kind.
+    /// The operations of each kind, sorted by name; of `orders`, those of the steady state. Absent where there is only one kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<OperationKindScore>,
 }

@@ -6,8 +6,8 @@ use crate::merge::MergeError;
 use crate::window::Window;
 use crate::{
     Cause, Checks, Conforming, DatabaseCounts, EXAMPLES_MAX, FailureKind, Latency, OperationKindScore,
-    Operations, PartyCounts, Reason, Score, Shard, Timeline, Usage, UsageOfBoth, Warning, WarningKind,
-    Workload,
+    Operations, OrdersCounts, OrdersScore, PartyCounts, Reason, Score, Shard, Timeline, Usage, UsageOfBoth,
+    Warning, WarningKind, Workload,
 };
 
 /// Share of the common time below which the score is a lower bound.
@@ -42,6 +42,8 @@ pub struct Part {
     pub databases: BTreeMap<String, DatabaseCounts>,
     /// Operations that were complete before the end of the time for which requests are sent; `None` where all are.
     pub in_window: Option<u64>,
+    /// What crowds of `orders` count beside their operations; `None` for other workloads.
+    pub orders: Option<OrdersCounts>,
     /// What each line of `web` received: kbit/s, and number of lines.
     pub line_kbit_per_s: Vec<(u64, u64)>,
 }
@@ -77,6 +79,7 @@ impl Part {
             databases: databases(&parts),
             kinds: OperationKindScore::merge(&parts.iter().map(|part| &part.kinds[..]).collect::<Vec<_>>())?,
             in_window: parts.iter().map(|part| part.in_window).sum(),
+            orders: parts.iter().filter_map(|part| part.orders).reduce(OrdersCounts::with),
             line_kbit_per_s: Conforming::merge(parts.iter().map(|part| &part.line_kbit_per_s[..])),
         })
     }
@@ -88,8 +91,11 @@ impl Part {
 
     /// The operations behind the score; `None` for chat.
     pub fn operations(&self, workload: &Workload, score: &Score, usage: &UsageOfBoth) -> Option<Operations> {
-        let window_s =
-            workload.duration_s().map_or(score.elapsed_s, |window_s| window_s.min(score.elapsed_s));
+        let elapsed_s = score.elapsed_s;
+        let window_s = match self.orders {
+            Some(orders) => orders.steady_s,
+            None => workload.duration_s().map_or(elapsed_s, |window_s| window_s.min(elapsed_s)),
+        };
         let in_window = self.in_window.map(|count| (count, window_s));
         self.parties.map(|parties| Operations {
             database: self.databases.values().copied().reduce(|one, other| one.with(&other)),
@@ -102,6 +108,11 @@ impl Part {
     pub fn conforming(&self, workload: &Workload) -> Option<Conforming> {
         let Workload::Web(web) = workload else { return None };
         Conforming::new(web.line_kbit_per_s?, &self.line_kbit_per_s)
+    }
+
+    /// The score of `orders`; `None` for other workloads.
+    pub fn orders(&self) -> Option<OrdersScore> {
+        Some(OrdersScore::new(self.rooms(), self.orders?, &self.kinds))
     }
 
     /// Parties of all shards.

@@ -49,7 +49,7 @@ impl ProtocolName {
                     ProtocolName::Irc | ProtocolName::Redis | ProtocolName::Nats | ProtocolName::Mqtt
                 )
             }
-            WorkloadKind::Web | WorkloadKind::Trade => self == ProtocolName::Http,
+            WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => self == ProtocolName::Http,
             WorkloadKind::Files => self == ProtocolName::File,
             WorkloadKind::Rr => matches!(
                 self,

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Audit, Conforming, Database, Environment, Failure, Fault, Latency, Observation, Operations, ProtocolName,
-    Shard, Stranger, Timeline, Usage, Verdict, Warning, Workload, WorkloadKind,
+    Audit, Conforming, Database, Environment, Failure, Fault, Latency, Observation, Operations, OrdersScore,
+    ProtocolName, Shard, Stranger, Timeline, Usage, Verdict, Warning, Workload, WorkloadKind,
 };
 
 /// The schema name that every record carries in [`Record::schema`].
@@ -44,7 +44,10 @@ pub struct Record {
     /// The lines that conform; absent for other workloads, and for lines without a speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conforming: Option<Conforming>,
-    /// The audit of the database; absent for other workloads than `trade`, and where there was none.
+    /// The score of `orders`, with its limits and its mix; absent for other workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orders: Option<OrdersScore>,
+    /// The audit of the database; absent for workloads without one, and where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<Audit>,
     /// Delivery latency; `null` where nothing was delivered.

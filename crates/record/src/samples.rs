@@ -38,6 +38,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
         }),
         operations: None,
         conforming: None,
+        orders: None,
         audit: None,
         verdict: Verdict { status: Status::Valid, reasons: Vec::new() },
         warnings: Vec::new(),

@@ -9,6 +9,7 @@ mod live;
 mod model;
 mod number;
 mod observations;
+mod orders_text;
 mod progress;
 mod read;
 mod simulation;

@@ -138,6 +138,13 @@ fn workload_place(workload: &Workload) -> Vec<(&'static str, String)> {
             ("durable", trade.durable.to_string()),
             ("pacing", trade.rate_per_trader_per_s.map_or("closed loop".to_owned(), rate)),
         ],
+        Workload::Orders(orders) => vec![
+            ("injection_rate", orders.injection_rate.to_string()),
+            ("population", orders.population.to_string()),
+            ("ramp", orders.ramp_s.to_string()),
+            ("database", orders.database.clone().unwrap_or_default()),
+            ("durable", orders.durable.to_string()),
+        ],
         Workload::Files(files) => vec![
             ("readers", files.readers.to_string()),
             ("block", files.block_bytes.to_string()),

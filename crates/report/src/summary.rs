@@ -9,6 +9,7 @@ use klatch_record::{
 
 use crate::number::{grouped, three_digits, time};
 use crate::observations::observations;
+use crate::orders_text::{limits_and_mix, tops};
 use crate::strokes::spark;
 use crate::usage_table::usage;
 use crate::workload_text::describe;
@@ -65,6 +66,9 @@ pub fn one_line(record: &Record) -> String {
         Status::Invalid => "invalid",
         Status::Unknown => "unknown",
     };
+    if let Some(score) = &record.orders {
+        let _ = write!(text, ", TOPS {}", tops(score));
+    }
     let _ = write!(text, ", {verdict}");
     for reason in &record.verdict.reasons {
         let _ = write!(text, "\n  {verdict}: {reason}");
@@ -121,6 +125,7 @@ fn full(record: &Record) -> String {
         None => "delivery latency",
     };
     text + &percentiles(latency, record.latency.as_ref())
+        + &record.orders.as_ref().map_or_else(String::new, limits_and_mix)
         + &record.operations.as_ref().map_or_else(String::new, kinds)
         + &usage(record)
         + &observations(&record.observations)
@@ -146,11 +151,12 @@ fn operation_lines(operations: &Operations, record: &Record) -> String {
             ("a line received".to_owned(), format!("p5 {kbit_per_s_p5}, p50 {kbit_per_s_p50} kbit/s")),
         ]
     });
+    let orders = record.orders.as_ref().map(|score| ("TOPS".to_owned(), tops(score)));
     let audit = record.audit.as_ref().map(|audit| {
         let result = if audit.broken.is_empty() { "clean" } else { "broken" };
         ("audit".to_owned(), format!("{result}, {} orders", grouped(audit.orders)))
     });
-    let rows = conforming.into_iter().flatten().chain(rows).chain(audit);
+    let rows = conforming.into_iter().flatten().chain(orders).chain(rows).chain(audit);
     rows.map(|(name, value)| format!("{name:<24}{value:>26}\n")).collect()
 }
 

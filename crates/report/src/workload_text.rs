@@ -1,6 +1,6 @@
 //! Workloads as one line of text.
 
-use klatch_record::{ChatWorkload, Pacing, RrWorkload, TradeWorkload, Workload};
+use klatch_record::{ChatWorkload, DatabaseChoice, Pacing, RrWorkload, TradeWorkload, Workload};
 
 /// The parties of a workload, what they do, and for how long.
 pub(crate) fn describe(workload: &Workload) -> String {
@@ -16,7 +16,15 @@ pub(crate) fn describe(workload: &Workload) -> String {
                 web.lines, web.duration_s, web.directories
             )
         }
-        Workload::Trade(trade) => describe_trade(trade),
+        Workload::Trade(trade) => describe_trade(trade, &describe_database(workload)),
+        Workload::Orders(orders) => format!(
+            "injection rate {} for {} s after a ramp of {} s, population of rate {}, {}",
+            orders.injection_rate,
+            orders.duration_s,
+            orders.ramp_s,
+            orders.population,
+            describe_database(workload)
+        ),
         Workload::Files(files) => {
             let check = if files.verified { "every block checked" } else { "not checked" };
             format!(
@@ -36,12 +44,15 @@ pub(crate) fn describe(workload: &Workload) -> String {
     }
 }
 
-fn describe_database(trade: &TradeWorkload) -> String {
-    let durable = if trade.durable { ", durable" } else { "" };
-    trade.database.as_ref().map_or("its own database".to_owned(), |name| format!("{name}{durable}"))
+fn describe_database(workload: &Workload) -> String {
+    match workload.database() {
+        Some(DatabaseChoice { name: Some(name), durable: true }) => format!("{name}, durable"),
+        Some(DatabaseChoice { name: Some(name), .. }) => name.to_owned(),
+        _ => "its own database".to_owned(),
+    }
 }
 
-fn describe_trade(trade: &TradeWorkload) -> String {
+fn describe_trade(trade: &TradeWorkload, database: &str) -> String {
     let TradeWorkload { traders, users, quotes, mix, think_s, duration_s, .. } = trade;
     let pacing = match trade.rate_per_trader_per_s {
         Some(rate) => format!("{rate} operations/s a trader"),
@@ -49,7 +60,6 @@ fn describe_trade(trade: &TradeWorkload) -> String {
         None => "no think time".to_owned(),
     };
     let mix = mix.name();
-    let database = describe_database(trade);
     format!(
         "{traders} traders for {duration_s} s, {mix} mix, {pacing}, {users} users, {quotes} quotes, {database}"
     )

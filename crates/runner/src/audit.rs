@@ -1,12 +1,16 @@
-//! The audit of the database after the runs of workload `trade`: a process of its own looks at what is stored, once the server has
+//! The audit of the database after the runs of workloads `trade` and `orders`: a process of its own looks at what is stored, once the server has
 //! stopped, and the result is compared with the ledgers of the crowds.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use klatch_exchange::trade::{AuditFacts, Ledgers, Population, compare_with_ledgers};
+use klatch_exchange::audited;
+use klatch_exchange::{orders, trade};
 use klatch_platforms::{Launch, Line, ProcessError, Processes};
-use klatch_record::{Audit, BrokenRule, CONTENT_SEED, Cause, Reason, Record, TradeWorkload, Verdict};
+use klatch_record::{
+    Audit, BrokenRule, CONTENT_SEED, Cause, OrdersWorkload, Reason, Record, TradeWorkload, Verdict, Workload,
+};
+use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 /// Longest time of an audit.
@@ -49,14 +53,10 @@ pub(crate) enum AuditError {
 /// The audit did not end with a result, or a ledger is missing.
 pub(crate) fn audit(
     command: &[String],
-    trade: &TradeWorkload,
+    workload: &Workload,
     ledgers: &[PathBuf],
     all: &Processes,
 ) -> Result<Audit, AuditError> {
-    let mut known = Ledgers::default();
-    for path in ledgers {
-        known.users.extend(read_ledgers(path)?.users);
-    }
     let mut process = all.start(command, &Launch::default())?;
     let deadline = Instant::now() + AUDIT_MAX;
     let text = match process.line(deadline) {
@@ -64,20 +64,43 @@ pub(crate) fn audit(
         Line::Late => return Err(AuditError::Late),
         Line::End => return Err(AuditError::NoResult { stderr: process.final_stderr_tail() }),
     };
-    let facts: AuditFacts = serde_json::from_str(&text).map_err(AuditError::NoFacts)?;
-    let population = Population { seed: CONTENT_SEED, users: trade.users, quotes: trade.quotes };
-    let broken = compare_with_ledgers(&facts, &known, &population).into_iter();
-    Ok(Audit {
-        orders: facts.orders,
-        users: known.users.len() as u64,
-        audit_s: facts.seconds,
-        broken: broken
-            .map(|one| BrokenRule { rule: one.rule, count: one.count, examples: one.examples })
-            .collect(),
-    })
+    match workload {
+        Workload::Trade(trade) => compare_trade(&text, trade, ledgers),
+        Workload::Orders(orders) => compare_orders(&text, orders, ledgers),
+        _ => unreachable!("only workloads with a database have an audit"),
+    }
 }
 
-fn read_ledgers(path: &Path) -> Result<Ledgers, AuditError> {
+fn compare_trade(text: &str, workload: &TradeWorkload, ledgers: &[PathBuf]) -> Result<Audit, AuditError> {
+    let mut known = trade::Ledgers::default();
+    for path in ledgers {
+        known.users.extend(read_ledgers::<trade::Ledgers>(path)?.users);
+    }
+    let facts: trade::AuditFacts = serde_json::from_str(text).map_err(AuditError::NoFacts)?;
+    let population = trade::Population { seed: CONTENT_SEED, users: workload.users, quotes: workload.quotes };
+    let broken = trade::compare_with_ledgers(&facts, &known, &population);
+    Ok(audit_record(facts.orders, known.users.len(), facts.seconds, broken))
+}
+
+fn compare_orders(text: &str, workload: &OrdersWorkload, ledgers: &[PathBuf]) -> Result<Audit, AuditError> {
+    let mut known = orders::Ledgers::default();
+    for path in ledgers {
+        known.add(read_ledgers(path)?);
+    }
+    let facts: orders::AuditFacts = serde_json::from_str(text).map_err(AuditError::NoFacts)?;
+    let population = orders::Population { seed: CONTENT_SEED, rate: workload.population };
+    let broken = orders::compare_with_ledgers(&facts, &known, &population);
+    Ok(audit_record(facts.orders, known.customers.len(), facts.seconds, broken))
+}
+
+/// The part of a record, from what was found and compared.
+fn audit_record(orders: u64, accounts: usize, audit_s: f64, broken: Vec<audited::BrokenRule>) -> Audit {
+    let rule =
+        |one: audited::BrokenRule| BrokenRule { rule: one.rule, count: one.count, examples: one.examples };
+    Audit { orders, users: accounts as u64, audit_s, broken: broken.into_iter().map(rule).collect() }
+}
+
+fn read_ledgers<T: DeserializeOwned>(path: &Path) -> Result<T, AuditError> {
     let no_ledgers = |source| AuditError::NoLedgers { path: path.to_owned(), source };
     let text = std::fs::read(path).map_err(no_ledgers)?;
     serde_json::from_slice(&text).map_err(|error| no_ledgers(error.into()))

@@ -1,4 +1,4 @@
-//! What workload `trade` has beside server and crowd: a database, the ledgers of the crowds, and the command of the audit.
+//! What workloads `trade` and `orders` have beside server and crowd: a database, the ledgers of the crowds, and the command of the audit.
 
 use std::path::PathBuf;
 use std::time::Duration;

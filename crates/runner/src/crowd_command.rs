@@ -4,8 +4,8 @@ use klatch_platforms::{
     Java, PlatformError, ReaderProgram, ResolvedKnobs, ResolvedPlatform, Setting, klatch_jar, klatch_program,
 };
 use klatch_record::{
-    ChatWorkload, CrowdInfo, FilesWorkload, Pacing, ProtocolName, RrWorkload, TradeWorkload, WebWorkload,
-    Workload, shard_name,
+    ChatWorkload, CrowdInfo, FilesWorkload, OrdersWorkload, Pacing, ProtocolName, RrWorkload, TradeWorkload,
+    WebWorkload, Workload, shard_name,
 };
 
 use crate::plan::{CrowdKind, Plan, Target, address};
@@ -156,6 +156,7 @@ fn workload_arguments(workload: &Workload) -> Vec<String> {
         Workload::Rr(rr) => rr_arguments(rr),
         Workload::Web(web) => web_arguments(web),
         Workload::Trade(trade) => trade_arguments(trade),
+        Workload::Orders(orders) => orders_arguments(orders),
         Workload::Files(files) => files_arguments(files),
     }
 }
@@ -208,6 +209,16 @@ fn trade_arguments(trade: &TradeWorkload) -> Vec<String> {
     words.extend(option("duration", trade.duration_s));
     words.extend(option("start", trade.start));
     words.extend(trade.rate_per_trader_per_s.into_iter().flat_map(|rate| option("rate", rate)));
+    words
+}
+
+fn orders_arguments(orders: &OrdersWorkload) -> Vec<String> {
+    let mut words = [option("workload", "orders"), option("injection-rate", orders.injection_rate)].concat();
+    words.extend(option("population", orders.population));
+    words.extend(option("suppliers", orders.suppliers));
+    words.extend(option("ramp", orders.ramp_s));
+    words.extend(option("duration", orders.duration_s));
+    words.extend(option("start", orders.start));
     words
 }
 

@@ -70,8 +70,8 @@ fn check_split(plan: &Plan) -> Result<(), RunError> {
         (reads && remote, "workload files has no crowd that could run on another host"),
         (reads && plan.servers > 1, "readers are split over processes by shards, not by server processes"),
         (
-            remote && matches!(plan.workload, Workload::Trade(_)),
-            "the ledgers of workload trade are on this machine, so its crowd is too: leave out --hosts",
+            remote && plan.workload.kind().has_database(),
+            "the ledgers of a workload with a database are on this machine, so its crowd is too: leave out --hosts",
         ),
         (plan.servers > 1 && plan.target.is_some(), "several servers need a platform, not a target"),
         (remote && plan.crowd == CrowdKind::Java, "the Java crowd runs on this machine only, not on hosts"),

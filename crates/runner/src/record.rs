@@ -97,6 +97,7 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         warnings,
         operations: part.operations(run.workload, &score, &usage),
         conforming: part.conforming(run.workload),
+        orders: part.orders(),
         audit: None,
         score,
         latency: part.latency,
@@ -176,6 +177,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         kinds,
         databases: result.database.map(|counts| (crowd.address.to_owned(), counts)).into_iter().collect(),
         in_window: result.in_window,
+        orders: result.orders,
         line_kbit_per_s: result.line_kbit_per_s,
     })
 }

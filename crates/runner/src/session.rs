@@ -6,8 +6,8 @@ use klatch_instruments::{Files, Instruments, Kernel, availability};
 use klatch_machine::{boot_id, environment};
 use klatch_platforms::{Java, Processes, ReaderProgram, ResolvedPlatform, Server, Setting};
 use klatch_record::{
-    Audit, Class, CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role, TradeWorkload,
-    WebWorkload, Workload,
+    Audit, Class, CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role, WebWorkload,
+    Workload,
 };
 
 use crate::audit::{AuditError, audit, with_audit};
@@ -219,13 +219,13 @@ impl<'a> Session<'a> {
     /// Stops the servers, and audits their database.
     pub(crate) fn audit(&mut self) -> Result<Audit, AuditError> {
         self.servers.clear();
-        let (Some(brokerage), Workload::Trade(trade)) = (&mut self.brokerage, &self.workload) else {
+        let Some(brokerage) = &mut self.brokerage else {
             unreachable!("the session has an audit");
         };
         let ledgers: Vec<PathBuf> = (0..self.crowds.len()).map(|number| brokerage.ledger(number)).collect();
         let command = brokerage.audit_command(self.processes, self.plan.ready_timeout);
         let command = command.map_err(|error| AuditError::Database(error.to_string()))?;
-        audit(&command, trade, &ledgers, self.processes)
+        audit(&command, &self.workload, &ledgers, self.processes)
     }
 
     fn record(
@@ -287,9 +287,7 @@ fn workload_for(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Workload {
             Workload::Web(WebWorkload { static_only: true, ..web.clone() })
         }
         // Klatch does not know the database behind somebody else's server.
-        (Workload::Trade(trade), None) => {
-            Workload::Trade(TradeWorkload { database: None, durable: false, ..trade.clone() })
-        }
+        (workload, None) => workload.without_database(),
         (workload, _) => workload.clone(),
     }
 }

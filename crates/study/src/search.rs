@@ -8,13 +8,19 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Search {
-    /// Searches the most rooms, connections, lines or readers with a valid run; lines with a speed must all conform.
+    /// Searches the most rooms, connections, lines or readers, or the largest injection rate, with a valid run; lines with a speed must
+    /// all conform, and `orders` must have a TOPS.
     Limit {
-        /// First number of parties.
-        #[serde(alias = "connections_from", alias = "lines_from", alias = "readers_from")]
+        /// First number of parties; of `orders`, first injection rate.
+        #[serde(
+            alias = "connections_from",
+            alias = "lines_from",
+            alias = "readers_from",
+            alias = "rate_from"
+        )]
         rooms_from: u32,
-        /// Most parties to try.
-        #[serde(alias = "connections_max", alias = "lines_max", alias = "readers_max")]
+        /// Most parties to try; of `orders`, largest injection rate.
+        #[serde(alias = "connections_max", alias = "lines_max", alias = "readers_max", alias = "rate_max")]
         rooms_max: u32,
     },
     /// Searches the highest rate at which the 99th percentile of latency stays within a limit.

@@ -161,7 +161,7 @@ fn probe_exchange(workload: &Workload) -> std::io::Result<Option<ExchangeCost>> 
     let (connections, request, reply) = match workload {
         Workload::Rr(rr) => (rr.connections, rr.size_bytes, rr.size_bytes),
         Workload::Web(web) => (web.lines, GET_BYTES, MEAN_REPLY_BYTES),
-        Workload::Chat(_) | Workload::Trade(_) | Workload::Files(_) => return Ok(None),
+        Workload::Chat(_) | Workload::Trade(_) | Workload::Orders(_) | Workload::Files(_) => return Ok(None),
     };
     probe::probe_exchange(connections, request, reply).map(Some)
 }

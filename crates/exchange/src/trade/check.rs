@@ -9,8 +9,8 @@ use super::reply::{
     AccountPage, AccountReply, HomePage, OrderPage, OrderReply, PortfolioPage, ProfileReply, QuoteReply,
     QuotesPage,
 };
-use super::reply_error::{ReplyError, same};
 use super::request::{Request, profile};
+use crate::audited::{self, ReplyError, same};
 
 /// Checks the body of the reply to `request`, whose status is 200. The ledger has what the reply confirms, also if something else in it is
 /// wrong.
@@ -92,11 +92,7 @@ pub(super) fn check(
 
 /// Parses a body. One that cannot be parsed leaves open what the request did.
 fn parse<'a, T: Deserialize<'a>>(user: &mut UserLedger, body: &'a [u8]) -> Result<T, ReplyError> {
-    serde_json::from_slice(body).map_err(|error| {
-        user.uncertain = true;
-        let shown: String = String::from_utf8_lossy(body).chars().take(80).collect();
-        ReplyError(format!("the body is not the JSON of this reply: {error}: {shown}"))
-    })
+    audited::parse(body).inspect_err(|_| user.uncertain = true)
 }
 
 /// The parts of a new order that the server decides.

@@ -2,7 +2,7 @@
 
 use super::price::Prices;
 use super::reply::QuoteReply;
-use super::reply_error::{ReplyError, same};
+use crate::audited::{ReplyError, same};
 
 pub(super) struct Market<'a> {
     pub(super) prices: &'a mut Prices,

@@ -12,18 +12,16 @@ mod order;
 mod population;
 mod price;
 mod reply;
-mod reply_error;
 mod request;
 mod script;
 mod trader;
 
-pub use audit::{AuditFacts, AuditFinding, BrokenRule, compare_with_ledgers};
+pub use audit::{AuditFacts, compare_with_ledgers};
 pub use ledger::{Ledgers, UserLedger};
 pub use operation::{Mix, OperationKind};
 pub use order::{FEE_CENTS, Held, Order, OrderKind};
 pub use population::{FirstUser, Population};
 pub use price::{Prices, next_price};
-pub use reply_error::ReplyError;
 pub use trader::{Progress, Trader};
 
 #[cfg(test)]

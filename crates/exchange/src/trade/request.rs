@@ -2,6 +2,7 @@
 
 use super::ledger::UserLedger;
 use super::population::LARGE_BALANCE_CENTS;
+use crate::audited::{write_form, write_get};
 
 /// The password of every user.
 const PASSWORD: &str = "xxx";
@@ -49,26 +50,20 @@ impl Request {
             }
             Request::Buy { symbol, quantity } => format!("symbol={symbol}&quantity={quantity}"),
             Request::Sell { holding } => format!("holding={holding}"),
-            Request::Home => return write_get(out, "home", user.user, host),
-            Request::Account => return write_get(out, "account", user.user, host),
-            Request::Portfolio => return write_get(out, "portfolio", user.user, host),
+            Request::Home => return write_page(out, "home", user.user, host),
+            Request::Account => return write_page(out, "account", user.user, host),
+            Request::Portfolio => return write_page(out, "portfolio", user.user, host),
             Request::Quotes(symbols) => {
                 let symbols: Vec<String> = symbols.iter().map(u32::to_string).collect();
                 let target = format!("quotes?symbols={}", symbols.join(","));
-                return write_get(out, &target, user.user, host);
+                return write_page(out, &target, user.user, host);
             }
         };
         let cookie = match self {
             Request::Login | Request::Register => String::new(),
             _ => format!("Cookie: user={}\r\n", user.user),
         };
-        let head = format!(
-            "POST /trade/{} HTTP/1.1\r\nHost: {host}\r\n{cookie}\
-             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
-            self.name(),
-            body.len()
-        );
-        out.extend_from_slice(head.as_bytes());
+        write_form(&format!("/trade/{}", self.name()), host, &cookie, &body, out);
     }
 
     /// The last part of the path.
@@ -97,9 +92,8 @@ impl Request {
     }
 }
 
-fn write_get(out: &mut Vec<u8>, target: &str, user: u64, host: &str) {
-    let head = format!("GET /trade/{target} HTTP/1.1\r\nHost: {host}\r\nCookie: user={user}\r\n\r\n");
-    out.extend_from_slice(head.as_bytes());
+fn write_page(out: &mut Vec<u8>, target: &str, user: u64, host: &str) {
+    write_get(&format!("/trade/{target}"), host, &format!("Cookie: user={user}\r\n"), out);
 }
 
 /// What is stored about a person.

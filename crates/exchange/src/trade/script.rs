@@ -30,7 +30,7 @@ impl Script {
     pub(super) fn next_operation(&mut self) -> OperationKind {
         if self.operations.is_empty() {
             self.operations.extend(self.mix.deck());
-            shuffle(&mut self.random, &mut self.operations);
+            self.random.shuffle(&mut self.operations);
         }
         self.operations.pop().expect("a deck has cards")
     }
@@ -39,7 +39,7 @@ impl Script {
     pub(super) fn next_user(&mut self) -> u32 {
         if self.users.is_empty() {
             self.users.extend(self.own_users.clone());
-            shuffle(&mut self.random, &mut self.users);
+            self.random.shuffle(&mut self.users);
         }
         self.users.pop().expect("a trader has users")
     }
@@ -58,12 +58,5 @@ impl Script {
     /// One of `count` things, from 0.
     pub(super) fn index(&mut self, count: usize) -> usize {
         self.random.below(count as u32) as usize
-    }
-}
-
-/// The shuffle of Fisher and Yates.
-fn shuffle<T>(random: &mut Random, deck: &mut [T]) {
-    for last in (1..deck.len()).rev() {
-        deck.swap(last, random.below(last as u32 + 1) as usize);
     }
 }

@@ -9,9 +9,9 @@ use super::market::Market;
 use super::operation::{Mix, OperationKind};
 use super::population::Population;
 use super::price::Prices;
-use super::reply_error::ReplyError;
 use super::request::Request;
 use super::script::Script;
+use crate::audited::{ReplyError, not_ok};
 
 /// New users that one trader can register, so that their numbers do not meet those of the next one.
 const REGISTERED_MAX: u64 = 1 << 32;
@@ -152,8 +152,7 @@ impl Trader {
         body: &[u8],
     ) -> Progress {
         if status != 200 {
-            let shown: String = String::from_utf8_lossy(body).chars().take(120).collect();
-            return self.fail(ReplyError(format!("status {status} instead of 200: {}", shown.trim_end())));
+            return self.fail(not_ok(status, body));
         }
         let request = self.request.clone();
         let user = self.ledgers.get_mut(&self.user).expect("the user in session has a ledger");

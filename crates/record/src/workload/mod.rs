@@ -2,6 +2,7 @@
 
 mod chat;
 mod files;
+mod orders;
 mod rr;
 mod trade;
 mod web;
@@ -12,6 +13,7 @@ use thiserror::Error;
 
 pub use chat::{ChatWorkload, Pacing};
 pub use files::{FILE_PAGE_BYTES, FilesWorkload, ReadOrder};
+pub use orders::OrdersWorkload;
 pub use rr::RrWorkload;
 pub use trade::{TradeMix, TradeWorkload};
 pub use web::{CONTENT_SEED, WebWorkload, usual_directories};
@@ -34,6 +36,8 @@ pub enum Workload {
     Web(WebWorkload),
     /// Traders at a brokerage, whose accounts a database keeps.
     Trade(TradeWorkload),
+    /// Dealers, factories and suppliers, whose orders a database keeps.
+    Orders(OrdersWorkload),
     /// Blocks of files in the page cache, without a server.
     Files(FilesWorkload),
 }
@@ -51,6 +55,8 @@ pub enum WorkloadKind {
     Web,
     /// A brokerage on a database, after Trade: traders look at quotes, buy and sell.
     Trade,
+    /// An order business on a database, after SPECjAppServer2002: dealers enter orders, and a factory makes what is ordered.
+    Orders,
     /// Cached files: readers read blocks of files from the page cache, and there is no server.
     Files,
 }
@@ -64,8 +70,14 @@ impl Default for Workload {
 
 impl WorkloadKind {
     /// All kinds, in the order in which help lists them.
-    pub const ALL: [WorkloadKind; 5] =
-        [WorkloadKind::Chat, WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Trade, WorkloadKind::Files];
+    pub const ALL: [WorkloadKind; 6] = [
+        WorkloadKind::Chat,
+        WorkloadKind::Rr,
+        WorkloadKind::Web,
+        WorkloadKind::Trade,
+        WorkloadKind::Orders,
+        WorkloadKind::Files,
+    ];
 
     /// The name of one party, in the singular.
     pub fn party_name(self) -> &'static str {
@@ -74,6 +86,7 @@ impl WorkloadKind {
             WorkloadKind::Rr => "connection",
             WorkloadKind::Web => "line",
             WorkloadKind::Trade => "trader",
+            WorkloadKind::Orders => "district",
             WorkloadKind::Files => "reader",
         }
     }
@@ -84,7 +97,7 @@ impl WorkloadKind {
             WorkloadKind::Chat => "message",
             WorkloadKind::Rr => "transaction",
             WorkloadKind::Web => "request",
-            WorkloadKind::Trade => "operation",
+            WorkloadKind::Trade | WorkloadKind::Orders => "operation",
             WorkloadKind::Files => "read",
         }
     }
@@ -92,6 +105,11 @@ impl WorkloadKind {
     /// Whether a crowd connects to a server. Otherwise the platform itself is what reads, and it is measured as the server.
     pub fn has_server(self) -> bool {
         self != WorkloadKind::Files
+    }
+
+    /// Whether the server keeps accounts in a database, which is audited after the runs.
+    pub fn has_database(self) -> bool {
+        matches!(self, WorkloadKind::Trade | WorkloadKind::Orders)
     }
 
     /// Whether this is chat, whose records do not repeat it.
@@ -106,6 +124,7 @@ impl WorkloadKind {
             WorkloadKind::Rr => "rr",
             WorkloadKind::Web => "web",
             WorkloadKind::Trade => "trade",
+            WorkloadKind::Orders => "orders",
             WorkloadKind::Files => "files",
         }
     }
@@ -135,6 +154,7 @@ impl Workload {
             Workload::Rr(_) => WorkloadKind::Rr,
             Workload::Web(_) => WorkloadKind::Web,
             Workload::Trade(_) => WorkloadKind::Trade,
+            Workload::Orders(_) => WorkloadKind::Orders,
             Workload::Files(_) => WorkloadKind::Files,
         }
     }
@@ -149,6 +169,7 @@ impl Workload {
             Workload::Rr(rr) => rr.check(),
             Workload::Web(web) => web.check(),
             Workload::Trade(trade) => trade.check(),
+            Workload::Orders(orders) => orders.check(),
             Workload::Files(files) => files.check(),
         }
     }
@@ -157,18 +178,23 @@ impl Workload {
     pub fn chat(&self) -> Option<&ChatWorkload> {
         match self {
             Workload::Chat(chat) => Some(chat),
-            Workload::Rr(_) | Workload::Web(_) | Workload::Trade(_) | Workload::Files(_) => None,
+            Workload::Rr(_)
+            | Workload::Web(_)
+            | Workload::Trade(_)
+            | Workload::Orders(_)
+            | Workload::Files(_) => None,
         }
     }
 
     /// Number of parties. A *party* keeps its accounts to itself: a room of `chat`, a connection of `rr`, a line of `web`, a trader of
-    /// `trade`, a reader of `files`.
+    /// `trade`, a district of `orders`, a reader of `files`.
     pub fn parties(&self) -> u32 {
         match self {
             Workload::Chat(chat) => chat.rooms,
             Workload::Rr(rr) => rr.connections,
             Workload::Web(web) => web.lines,
             Workload::Trade(trade) => trade.traders,
+            Workload::Orders(orders) => orders.injection_rate,
             Workload::Files(files) => files.readers,
         }
     }
@@ -180,6 +206,7 @@ impl Workload {
             Workload::Rr(rr) => rr.start,
             Workload::Web(web) => web.start,
             Workload::Trade(trade) => trade.start,
+            Workload::Orders(orders) => orders.start,
             Workload::Files(files) => files.start,
         }
     }
@@ -197,6 +224,9 @@ impl Workload {
                 let users_per_trader = trade.users_per_trader.min(most).max(1);
                 Workload::Trade(TradeWorkload { start, traders: parties, users_per_trader, ..trade.clone() })
             }
+            Workload::Orders(orders) => {
+                Workload::Orders(OrdersWorkload { start, injection_rate: parties, ..orders.clone() })
+            }
             Workload::Files(files) => {
                 Workload::Files(FilesWorkload { start, readers: parties, ..files.clone() })
             }
@@ -213,6 +243,9 @@ impl Workload {
             Workload::Trade(trade) => {
                 Workload::Trade(TradeWorkload { duration_s: rr::SECONDS_MAX, ..trade.clone() })
             }
+            Workload::Orders(orders) => {
+                Workload::Orders(OrdersWorkload { duration_s: rr::SECONDS_MAX, ..orders.clone() })
+            }
             Workload::Files(files) => {
                 Workload::Files(FilesWorkload { duration_s: rr::SECONDS_MAX, ..files.clone() })
             }
@@ -220,7 +253,7 @@ impl Workload {
     }
 
     /// The same on a schedule fixed in advance, with so many messages, requests or operations a second of each connection. The lines of
-    /// `web` and the readers of `files` have no schedule, and stay as they are.
+    /// `web` and the readers of `files` have no schedule, and districts of `orders` have their own, so they stay as they are.
     #[must_use]
     pub fn with_rate(&self, per_s: f64) -> Workload {
         match self {
@@ -236,7 +269,7 @@ impl Workload {
                 think_s: 0.0,
                 ..trade.clone()
             }),
-            Workload::Web(_) | Workload::Files(_) => self.clone(),
+            Workload::Web(_) | Workload::Orders(_) | Workload::Files(_) => self.clone(),
         }
     }
 
@@ -246,9 +279,32 @@ impl Workload {
             Workload::Chat(ChatWorkload { pacing: Pacing::Rate { per_user_per_s }, .. }) => {
                 Some(*per_user_per_s)
             }
-            Workload::Chat(_) | Workload::Web(_) | Workload::Files(_) => None,
+            Workload::Chat(_) | Workload::Web(_) | Workload::Orders(_) | Workload::Files(_) => None,
             Workload::Rr(rr) => rr.rate_per_connection_per_s,
             Workload::Trade(trade) => trade.rate_per_trader_per_s,
+        }
+    }
+
+    /// The database behind the server; `None` for workloads without one.
+    pub fn database(&self) -> Option<DatabaseChoice<'_>> {
+        let (name, durable) = match self {
+            Workload::Trade(trade) => (&trade.database, trade.durable),
+            Workload::Orders(orders) => (&orders.database, orders.durable),
+            Workload::Chat(_) | Workload::Rr(_) | Workload::Web(_) | Workload::Files(_) => return None,
+        };
+        Some(DatabaseChoice { name: name.as_deref(), durable })
+    }
+
+    /// The same without a database that Klatch starts, for a server that somebody else started.
+    #[must_use]
+    pub fn without_database(&self) -> Workload {
+        let (database, durable) = (None, false);
+        match self {
+            Workload::Trade(trade) => Workload::Trade(TradeWorkload { database, durable, ..trade.clone() }),
+            Workload::Orders(orders) => {
+                Workload::Orders(OrdersWorkload { database, durable, ..orders.clone() })
+            }
+            other => other.clone(),
         }
     }
 
@@ -259,6 +315,7 @@ impl Workload {
             Workload::Rr(rr) => rr.connections.into(),
             Workload::Web(web) => web.lines.into(),
             Workload::Trade(trade) => trade.traders.into(),
+            Workload::Orders(orders) => orders.connections(),
             Workload::Files(files) => files.readers.into(),
         }
     }
@@ -267,7 +324,11 @@ impl Workload {
     pub fn messages_expected(&self) -> Option<u64> {
         match self {
             Workload::Chat(chat) => Some(chat.sent_expected() + chat.received_expected()),
-            Workload::Rr(_) | Workload::Web(_) | Workload::Trade(_) | Workload::Files(_) => None,
+            Workload::Rr(_)
+            | Workload::Web(_)
+            | Workload::Trade(_)
+            | Workload::Orders(_)
+            | Workload::Files(_) => None,
         }
     }
 
@@ -278,9 +339,19 @@ impl Workload {
             Workload::Rr(rr) => Some(rr.duration_s),
             Workload::Web(web) => Some(web.duration_s),
             Workload::Trade(trade) => Some(trade.duration_s),
+            Workload::Orders(orders) => Some(orders.ramp_s + orders.duration_s),
             Workload::Files(files) => Some(files.duration_s),
         }
     }
+}
+
+/// The database that a workload asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatabaseChoice<'a> {
+    /// Its name in the catalog; `None` if somebody else started the server.
+    pub name: Option<&'a str>,
+    /// Whether it writes each commit to the disk before it confirms it.
+    pub durable: bool,
 }
 
 /// Why a workload cannot be: names the option, its range, and what was given.
@@ -307,6 +378,7 @@ impl WorkloadError {
             "reader count" => "readers",
             "trader count" => "traders",
             "quote count" => "quotes",
+            "injection rate" => "injection_rate",
             "think time" => "think",
             "block size" => "block",
             "file count" => "files",

@@ -1,7 +1,8 @@
 //! Command lines that repeat a measurement.
 
 use klatch_record::{
-    ChatWorkload, FilesWorkload, Pacing, Record, ResultKind, RrWorkload, TradeWorkload, WebWorkload, Workload,
+    ChatWorkload, FilesWorkload, OrdersWorkload, Pacing, Record, ResultKind, RrWorkload, TradeWorkload,
+    WebWorkload, Workload,
 };
 
 use super::subject::Subject;
@@ -62,6 +63,7 @@ fn run_again(record: &Record, trials: u32) -> Vec<String> {
         Workload::Rr(rr) => rr_options(rr, &mut option),
         Workload::Web(web) => web_options(web, &mut option),
         Workload::Trade(trade) => trade_options(trade, &mut option),
+        Workload::Orders(orders) => orders_options(orders, &mut option),
         Workload::Files(files) => files_options(files, &mut option),
     }
     environment.sysctls.iter().for_each(|(name, value)| option("sysctl", format!("{name}={value}")));
@@ -72,7 +74,7 @@ fn run_again(record: &Record, trials: u32) -> Vec<String> {
     if matches!(workload, Workload::Web(web) if web.static_only && platform.command.is_none()) {
         words.push("--static-only".to_owned());
     }
-    if matches!(workload, Workload::Trade(trade) if trade.durable) {
+    if workload.database().is_some_and(|database| database.durable) {
         words.push("--durable".to_owned());
     }
     if matches!(workload, Workload::Files(files) if !files.verified) {
@@ -96,6 +98,19 @@ fn trade_options(trade: &TradeWorkload, option: &mut impl FnMut(&str, String)) {
     }
     if let Some(rate) = trade.rate_per_trader_per_s {
         option("rate", rate.to_string());
+    }
+}
+
+fn orders_options(orders: &OrdersWorkload, option: &mut impl FnMut(&str, String)) {
+    option("workload", "orders".to_owned());
+    option("injection-rate", orders.injection_rate.to_string());
+    if orders.population != orders.injection_rate {
+        option("population", orders.population.to_string());
+    }
+    option("ramp", orders.ramp_s.to_string());
+    option("duration", orders.duration_s.to_string());
+    if let Some(database) = &orders.database {
+        option("database", database.clone());
     }
 }
 

@@ -51,6 +51,11 @@ pub(crate) fn dimensions(
     numbers(&mut all, "think", &workload.think, |think| set(WorkloadChange::Think(think)));
     numbers(&mut all, "database", &workload.database, |name: String| set(WorkloadChange::Database(name)));
     numbers(&mut all, "durable", &workload.durable, |durable| set(WorkloadChange::Durable(durable)));
+    numbers(&mut all, "injection_rate", &workload.injection_rate, |rate| {
+        set(WorkloadChange::InjectionRate(rate))
+    });
+    numbers(&mut all, "population", &workload.population, |rate| set(WorkloadChange::Population(rate)));
+    numbers(&mut all, "ramp", &workload.ramp, |ramp| set(WorkloadChange::Ramp(ramp)));
     numbers(&mut all, "size", &workload.size, |size| set(WorkloadChange::Size(size)));
     numbers(&mut all, "pacing", &workload.pacing, Change::Pacing);
     numbers(&mut all, "window", &workload.window, Change::Window);

@@ -65,6 +65,9 @@ pub(crate) enum WorkloadChange {
     Think(f64),
     Database(String),
     Durable(bool),
+    InjectionRate(u32),
+    Population(u32),
+    Ramp(f64),
 }
 
 impl WorkloadChange {
@@ -104,6 +107,15 @@ impl WorkloadChange {
                 WorkloadChange::Database(name) => trade.database = Some(name),
                 WorkloadChange::Durable(durable) => trade.durable = durable,
                 WorkloadChange::Duration(duration) => trade.duration_s = duration,
+                _ => {}
+            },
+            Workload::Orders(orders) => match self {
+                WorkloadChange::InjectionRate(rate) => orders.injection_rate = rate,
+                WorkloadChange::Population(rate) => orders.population = rate,
+                WorkloadChange::Ramp(ramp) => orders.ramp_s = ramp,
+                WorkloadChange::Database(name) => orders.database = Some(name),
+                WorkloadChange::Durable(durable) => orders.durable = durable,
+                WorkloadChange::Duration(duration) => orders.duration_s = duration,
                 _ => {}
             },
             Workload::Rr(rr) => match self {
@@ -154,6 +166,13 @@ impl Draft {
             && !has_directories
         {
             web.directories = usual_directories(web.lines);
+        }
+        let has_population = self.at.iter().any(|(axis, _)| axis == "population");
+        if let Workload::Orders(orders) = &mut self.plan.workload {
+            orders.suppliers = orders.injection_rate;
+            if !has_population {
+                orders.population = orders.injection_rate;
+            }
         }
         let Workload::Chat(chat) = &mut self.plan.workload else {
             if let Workload::Trade(trade) = &mut self.plan.workload {

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use klatch_record::{
-    FilesWorkload, ReadOrder, RrWorkload, TradeMix, TradeWorkload, WebWorkload, Workload, WorkloadKind,
+    FilesWorkload, OrdersWorkload, ReadOrder, RrWorkload, TradeMix, TradeWorkload, WebWorkload, Workload,
+    WorkloadKind,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,7 +19,7 @@ use super::{OneOrMany, StudyFile, Values};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadTable {
-    /// Kind of the workload: `chat`, `rr`, `web`, `trade` or `files`.
+    /// Kind of the workload: `chat`, `rr`, `web`, `trade`, `orders` or `files`.
     #[serde(default)]
     pub(crate) kind: WorkloadKind,
     /// Number of rooms in all.
@@ -81,12 +82,21 @@ pub(crate) struct WorkloadTable {
     /// Workload `trade`: time between a reply and the next operation of a trader, seconds.
     #[schemars(with = "Option<OneOrMany<f64>>")]
     pub(crate) think: Values<f64>,
-    /// Workload `trade`: database of the server.
+    /// Workloads `trade` and `orders`: database of the server.
     #[schemars(with = "Option<OneOrMany<String>>")]
     pub(crate) database: Values<String>,
-    /// Workload `trade`: whether the database writes each commit to the disk before it confirms it.
+    /// Workloads `trade` and `orders`: whether the database writes each commit to the disk before it confirms it.
     #[schemars(with = "Option<OneOrMany<bool>>")]
     pub(crate) durable: Values<bool>,
+    /// Workload `orders`: number of districts, which is that of order entries per second.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) injection_rate: Values<u32>,
+    /// Workload `orders`: injection rate of the population that the server loads; by default that of the run.
+    #[schemars(with = "Option<OneOrMany<u32>>")]
+    pub(crate) population: Values<u32>,
+    /// Workload `orders`: time before the steady state, in which operations do not count, seconds.
+    #[schemars(with = "Option<OneOrMany<f64>>")]
+    pub(crate) ramp: Values<f64>,
     /// Length of the text of a message, or of a request, bytes.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) size: Values<u32>,
@@ -139,18 +149,26 @@ impl WorkloadTable {
                 Workload::Web(WebWorkload { static_only, ..WebWorkload::default() })
             }
             WorkloadKind::Trade => Workload::Trade(TradeWorkload::default()),
+            WorkloadKind::Orders => Workload::Orders(OrdersWorkload::default()),
             WorkloadKind::Files => Workload::Files(FilesWorkload::default()),
         }
     }
 
     /// The settings that only some kinds of workload have.
-    fn particular(&self) -> [Particular; 27] {
+    fn particular(&self) -> [Particular; 30] {
         fn span<T>(values: &Values<T>) -> Option<Range<usize>> {
             values.as_ref().map(Spanned::span)
         }
         let (chat, rr, web) = (&[WorkloadKind::Chat][..], &[WorkloadKind::Rr][..], &[WorkloadKind::Web][..]);
-        let timed = &[WorkloadKind::Rr, WorkloadKind::Web, WorkloadKind::Trade, WorkloadKind::Files];
-        let trade = &[WorkloadKind::Trade];
+        let timed = &[
+            WorkloadKind::Rr,
+            WorkloadKind::Web,
+            WorkloadKind::Trade,
+            WorkloadKind::Orders,
+            WorkloadKind::Files,
+        ];
+        let (trade, orders) = (&[WorkloadKind::Trade], &[WorkloadKind::Orders]);
+        let with_database = &[WorkloadKind::Trade, WorkloadKind::Orders];
         let files = &[WorkloadKind::Files];
         [
             ("rooms", span(&self.rooms), chat),
@@ -168,8 +186,11 @@ impl WorkloadTable {
             ("quotes", span(&self.quotes), trade),
             ("mix", span(&self.mix), trade),
             ("think", span(&self.think), trade),
-            ("database", span(&self.database), trade),
-            ("durable", span(&self.durable), trade),
+            ("database", span(&self.database), with_database),
+            ("durable", span(&self.durable), with_database),
+            ("injection_rate", span(&self.injection_rate), orders),
+            ("population", span(&self.population), orders),
+            ("ramp", span(&self.ramp), orders),
             ("lines", span(&self.lines), web),
             ("line", span(&self.line), web),
             ("directories", span(&self.directories), web),
@@ -196,7 +217,7 @@ pub(crate) fn check_workload(file: &StudyFile, source: &Source<'_>) -> Result<()
         }
     }
     if let Some(search) = &file.search
-        && matches!(kind, WorkloadKind::Web | WorkloadKind::Files)
+        && matches!(kind, WorkloadKind::Web | WorkloadKind::Orders | WorkloadKind::Files)
         && matches!(search.get_ref(), Search::Knee { .. })
     {
         let message =
@@ -205,7 +226,7 @@ pub(crate) fn check_workload(file: &StudyFile, source: &Source<'_>) -> Result<()
     }
     match kind {
         WorkloadKind::Chat => check_pacing(file, source),
-        WorkloadKind::Rr | WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Files => Ok(()),
+        _ => Ok(()),
     }
 }
 

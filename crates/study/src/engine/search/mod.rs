@@ -4,7 +4,7 @@
 mod ladder;
 mod report;
 
-use klatch_record::{CellResult, CellStatus, Record, SearchResult, SearchStep};
+use klatch_record::{CellResult, CellStatus, OrdersScore, Record, SearchResult, SearchStep, Workload};
 
 use self::ladder::{Ladder, highest_held};
 use self::report::{axis, estimate, number, verdict};
@@ -127,8 +127,11 @@ fn with_value(cell: &Cell, search: &Search, value: f64) -> Cell {
     let mut cell = cell.clone();
     match search {
         Search::Limit { .. } => {
-            let start = cell.plan.workload.start();
-            cell.plan.workload = cell.plan.workload.with_parties(start, value as u32);
+            let workload = &mut cell.plan.workload;
+            *workload = match &*workload {
+                Workload::Orders(orders) => Workload::Orders(orders.with_injection_rate(value as u32)),
+                other => other.with_parties(other.start(), value as u32),
+            };
         }
         Search::Knee { .. } => cell.plan.workload = cell.plan.workload.with_rate(value),
     }
@@ -143,13 +146,27 @@ fn judge(search: &Search, block: &Block) -> (bool, String) {
     }
     let latency = block.trials.first().and_then(|record| record.latency.as_ref());
     let p99_ms = latency.map(|latency| latency.p99_us / 1e3);
-    let seen = p99_ms.map_or("no latency was observed".to_owned(), |p99| format!("latency p99 {p99:.2} ms"));
+    let by_latency =
+        || p99_ms.map_or("no latency was observed".to_owned(), |p99| format!("latency p99 {p99:.2} ms"));
+    let score = block.trials.iter().find_map(|record| record.orders.as_ref());
+    let seen = score.map_or_else(by_latency, observed_score);
     let held = match search {
         // Lines without a speed conform as long as the server answers.
-        Search::Limit { .. } => block.trials.iter().all(all_conform),
+        Search::Limit { .. } => block.trials.iter().all(|record| all_conform(record) && has_tops(record)),
         Search::Knee { latency_p99_max_ms, .. } => p99_ms.is_some_and(|p99| p99 <= *latency_p99_max_ms),
     };
     (held, seen)
+}
+
+/// The score of a run of `orders`, or the limit or share for which it has none.
+fn observed_score(score: &OrdersScore) -> String {
+    let tops = || score.tops.map_or(String::new(), |tops| format!("{tops:.1} TOPS"));
+    score.first_broken().unwrap_or_else(tops)
+}
+
+/// Whether a run of `orders` has a score. Other workloads have no such limits.
+fn has_tops(record: &Record) -> bool {
+    record.orders.as_ref().is_none_or(|score| score.tops.is_some())
 }
 
 /// Whether every line of a run conforms. Other workloads have no lines.

@@ -41,6 +41,7 @@ pub(super) fn axis(search: &Search, workload: WorkloadKind) -> &'static str {
         (Search::Limit { .. }, WorkloadKind::Rr) => "connections",
         (Search::Limit { .. }, WorkloadKind::Web) => "lines",
         (Search::Limit { .. }, WorkloadKind::Trade) => "traders",
+        (Search::Limit { .. }, WorkloadKind::Orders) => "injection rate",
         (Search::Limit { .. }, WorkloadKind::Files) => "readers",
         (Search::Knee { .. }, WorkloadKind::Trade) => "operations/s of each trader",
         (Search::Knee { .. }, _) => "requests/s of each connection",

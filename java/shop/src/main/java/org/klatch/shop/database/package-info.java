@@ -1,2 +1,2 @@
-/** Workload trade on a database, by plain JDBC: H2 and PostgreSQL. */
+/** Databases by plain JDBC, H2 and PostgreSQL, and workload trade on them. */
 package org.klatch.shop.database;

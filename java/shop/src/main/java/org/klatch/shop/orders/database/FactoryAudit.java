@@ -92,7 +92,7 @@ final class FactoryAudit {
     }
     int assembly = workOrder.assembly();
     if (assembly < 0 || assembly >= made.length) {
-      broken.add("population", name + " has assembly " + assembly + ", which there is not");
+      broken.add("population", name + " has the unknown assembly " + assembly);
       return;
     }
     scheduled[assembly] += state > 0 && state <= WorkOrder.COMPLETE ? workOrder.quantity() : 0;

@@ -15,11 +15,13 @@ class JdbcCompany implements Company {
   private final Database database;
   private final Dealers dealers;
   private final Factory factory;
+  private final Stock stock;
 
-  JdbcCompany(Database database, Dealers dealers, Factory factory) {
+  JdbcCompany(Database database, Dealers dealers, Factory factory, Stock stock) {
     this.database = database;
     this.dealers = dealers;
     this.factory = factory;
+    this.stock = stock;
   }
 
   @Override
@@ -75,7 +77,7 @@ class JdbcCompany implements Company {
 
   @Override
   public Purchase deliver(long purchase) throws RefusedException {
-    return database.transaction(connection -> factory.deliver(connection, purchase));
+    return database.transaction(connection -> stock.deliver(connection, purchase));
   }
 
   @Override

@@ -116,7 +116,7 @@ final class OrderAudit {
           hasLine = line.next();
         }
         if (!isNumbered || lines.isEmpty()) {
-          broken.add("totals", "order " + id + " has no lines, or not all that it should");
+          broken.add("totals", "order " + id + " has no lines, or a gap in their numbers");
         }
         check(
             new Order(
@@ -149,7 +149,7 @@ final class OrderAudit {
       Line line = order.lines().get(i);
       int assembly = line.assembly();
       if (assembly < 0 || assembly >= prices.length) {
-        broken.add("population", name + " has assembly " + assembly + ", which there is not");
+        broken.add("population", name + " has the unknown assembly " + assembly);
         continue;
       }
       if (line.price() != prices[assembly]) {

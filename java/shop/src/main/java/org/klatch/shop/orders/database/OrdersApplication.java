@@ -45,8 +45,9 @@ public class OrdersApplication extends DatabaseApplication<Population> {
 
   /** The company on a database that is loaded. */
   JdbcCompany company(Database database, Ids workOrderIds) {
+    Stock stock = new Stock(database);
     return new JdbcCompany(
-        database, new Dealers(database, workOrderIds), new Factory(database, workOrderIds));
+        database, new Dealers(database, workOrderIds), new Factory(workOrderIds, stock), stock);
   }
 
   @Override

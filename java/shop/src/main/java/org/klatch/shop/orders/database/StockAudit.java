@@ -57,7 +57,7 @@ final class StockAudit {
         }
         int component = purchase.component();
         if (component < 0 || component >= onOrder.length) {
-          broken.add("population", name + " has component " + component + ", which there is not");
+          broken.add("population", name + " has the unknown component " + component);
           continue;
         }
         (isDelivered ? received : onOrder)[component] += purchase.quantity();

@@ -39,10 +39,12 @@ public final class PlantedOrders extends OrdersApplication {
 
   @Override
   JdbcCompany company(Database database, Ids workOrderIds) {
+    Stock stock = new PlantedStock(database);
     return new PlantedCompany(
         database,
         new PlantedDealers(database, workOrderIds),
-        new PlantedFactory(database, workOrderIds));
+        new PlantedFactory(workOrderIds, stock),
+        stock);
   }
 
   private boolean isPlanted(String name) {
@@ -70,8 +72,8 @@ public final class PlantedOrders extends OrdersApplication {
   }
 
   private final class PlantedCompany extends JdbcCompany {
-    PlantedCompany(Database database, Dealers dealers, Factory factory) {
-      super(database, dealers, factory);
+    PlantedCompany(Database database, Dealers dealers, Factory factory, Stock stock) {
+      super(database, dealers, factory, stock);
     }
 
     @Override
@@ -126,32 +128,38 @@ public final class PlantedOrders extends OrdersApplication {
   }
 
   private final class PlantedFactory extends Factory {
-    /** So many times too much is taken, so that on hand falls below zero within seconds. */
-    private static final int TIMES = 1_000;
-
-    PlantedFactory(Database database, Ids workOrderIds) {
-      super(database, workOrderIds);
-    }
-
-    @Override
-    void check(Stock stock, int quantity) throws RefusedException {
-      if (!isPlanted("below-zero")) {
-        super.check(stock, quantity);
-      }
-    }
-
-    @Override
-    void take(Connection connection, Stock stock, int quantity) throws SQLException {
-      if (isPlanted("below-zero")) {
-        take(connection, stock.component(), quantity * TIMES, 0);
-      } else {
-        super.take(connection, stock, quantity);
-      }
+    PlantedFactory(Ids workOrderIds, Stock stock) {
+      super(workOrderIds, stock);
     }
 
     @Override
     void addMade(Connection connection, int assembly, int quantity) throws SQLException {
       super.addMade(connection, assembly, isPlanted("work-order-twice") ? 2 * quantity : quantity);
+    }
+  }
+
+  private final class PlantedStock extends Stock {
+    /** Factor of what is taken, which is so high that on hand falls below zero within seconds. */
+    private static final int TIMES = 1_000;
+
+    PlantedStock(Database database) {
+      super(database);
+    }
+
+    @Override
+    void check(Component component, int quantity) throws RefusedException {
+      if (!isPlanted("below-zero")) {
+        super.check(component, quantity);
+      }
+    }
+
+    @Override
+    void take(Connection connection, Component component, int quantity) throws SQLException {
+      if (isPlanted("below-zero")) {
+        subtract(connection, component.number(), quantity * TIMES, 0);
+      } else {
+        super.take(connection, component, quantity);
+      }
     }
   }
 }

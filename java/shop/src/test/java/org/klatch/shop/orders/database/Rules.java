@@ -59,7 +59,7 @@ final class Rules {
   /** The ids of a reply, in its order. */
   static List<Long> ids(String reply) {
     Matcher matcher = ID.matcher(reply);
-    return matcher.results().map(found -> Long.parseLong(found.group(1))).toList();
+    return matcher.results().map(match -> Long.parseLong(match.group(1))).toList();
   }
 
   /**
