@@ -199,7 +199,7 @@ fn what_does_not_belong_to_the_workload_is_refused() {
     refused(&["--depth", "3"], "--depth belongs to --workload rr, not to chat");
     refused(
         &["--duration", "3"],
-        "--duration belongs to --workload rr or web or trade or files, not to chat",
+        "--duration belongs to --workload rr or web or trade or orders or files, not to chat",
     );
     refused(&rr(&["--duration", "-1"]), "duration must be above 0 and at most 86400 seconds, got -1");
     refused(&rr(&["--size", "3"]), "request size must be 4..=65536, got 3");
@@ -211,5 +211,5 @@ fn what_does_not_belong_to_the_workload_is_refused() {
     );
     refused(&rr(&["--target", "irc://127.0.0.1:1"]), "the protocol irc does not carry the workload rr");
     refused(&rr(&["--platform", "native-epoll", "--shards", "2"]), "connection count must be 2 or more");
-    refused(&["--workload", "web2"], "workload must be one of chat, rr, web, trade, files, got web2");
+    refused(&["--workload", "web2"], "workload must be one of chat, rr, web, trade, orders, files, got web2");
 }

@@ -7,6 +7,7 @@ use std::process::{Child, Stdio};
 
 use klatch_record::{Cause, FailureKind, Record, Status, Workload};
 use rustix::process::{Pid, Signal, kill_process};
+use support::planted::planted_server;
 use support::{Finished, children_of, klatch, run_once, until_joined, until_line};
 
 /// A small population, so that a run takes seconds.
@@ -91,30 +92,9 @@ fn later_runs_of_a_start_continue_from_the_accounts_of_earlier_ones() {
     assert!(orders.iter().all(|one| *one == orders[2]), "one audit for all: {orders:?}");
 }
 
-/// A catalog with a brokerage that has a fault, made of test classes.
-fn planted(plant: &str, folder: &Path) {
-    let java = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java");
-    let classes = java.join("shop/target/test-classes");
-    let built = classes.join("org/klatch/shop/database/PlantedApplication.class");
-    assert!(built.is_file(), "{} is missing: make build makes it", built.display());
-    let shipped = include_str!("../../../platforms/jetty.toml");
-    let class_path = format!("{}:{{web_jar}}", classes.display());
-    let text = shipped.replace("name = \"jetty\"", "name = \"planted\"").replacen(
-        "\"-jar\", \"{web_jar}\", \"serve\"",
-        &format!("\"-Dklatch.plant={plant}\", \"-cp\", \"{class_path}\", \"org.klatch.cli.Main\", \"serve\""),
-        1,
-    );
-    let jar = java.join("target/klatch-web.jar").canonicalize().unwrap().display().to_string();
-    std::fs::write(
-        folder.join("planted.toml"),
-        text.replace(&class_path, &class_path.replace("{web_jar}", &jar)),
-    )
-    .unwrap();
-}
-
 fn run_planted(plant: &str, arguments: &[&str]) -> Record {
     let catalog = tempfile::tempdir().unwrap();
-    planted(plant, catalog.path());
+    planted_server("database/PlantedApplication", plant, catalog.path());
     let catalog = catalog.path().to_str().unwrap();
     let (status, record) = run(&[&["--catalog", catalog, "--platform", "planted"], arguments].concat());
     assert_eq!((status, record.verdict.status), (Some(1), Status::Invalid), "{plant}: {record:?}");
@@ -270,6 +250,6 @@ fn what_a_brokerage_cannot_have_is_refused() {
     refused(&["--target", "http://127.0.0.1:1", "--trials", "1"], "127.0.0.1:1");
     refused(
         &["--hosts", "a", "--host-address", "127.0.0.1"],
-        "the ledgers of workload trade are on this machine",
+        "the ledgers of a workload with a database are on this machine",
     );
 }

@@ -71,8 +71,9 @@ impl ResolvedPlatform {
     /// The same with the settings of server `index` of `count`, which differ if each has its own CPUs.
     #[must_use]
     pub fn of_server(&self, index: usize, count: usize) -> ResolvedPlatform {
-        let launch = self.knobs.launch.of_server(index, count);
-        ResolvedPlatform { knobs: ResolvedKnobs { launch, ..self.knobs.clone() }, ..self.clone() }
+        let mut platform = self.clone();
+        platform.knobs.launch = self.knobs.launch.of_server(index, count);
+        platform
     }
 
     /// The wire protocol of its clients in the workload of the request.

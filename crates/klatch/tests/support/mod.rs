@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
 pub(crate) mod network;
+pub(crate) mod planted;
 pub(crate) mod proxy;
 
 use std::io::{BufRead, BufReader};
