@@ -85,7 +85,7 @@ impl Districts {
         district.seats[FACTORY].state = State::Done;
         self.factories.active.fetch_sub(1, Ordering::AcqRel);
         if self.factories.all_done() {
-            // Nothing is purchased any more, so each supplier looks for the last time. Those of other workers do when they look next.
+            // Nothing is purchased any more, so each supplier polls for the last time. Those of other workers do when they poll next.
             self.ready.extend((0..self.districts.len()).map(|number| number * CONNECTIONS + SUPPLIER));
         }
     }
