@@ -22,7 +22,7 @@ fn run(arguments: &[&str]) -> (Option<i32>, Record) {
 }
 
 fn is_valid(way: &str, status: Option<i32>, record: &Record) {
-    assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{way}: {record:?}");
+    assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{way}: {:?}", record.verdict);
     let audit = record.audit.as_ref().unwrap();
     assert!(audit.broken.is_empty() && audit.orders > 1_510 && audit.users > 10, "{way}: {audit:?}");
     let operations = record.operations.as_ref().unwrap();
@@ -86,15 +86,17 @@ fn run_planted(plant: &str, arguments: &[&str]) -> (Option<i32>, Record) {
 }
 
 fn run_invalid(plant: &str) -> Record {
-    let (status, record) = run_planted(plant, &[]);
-    assert_eq!((status, record.verdict.status), (Some(1), Status::Invalid), "{plant}: {record:?}");
+    // One customer in ten has a low limit, so few of a small business reach it.
+    let more = if plant == "credit" { ["--injection-rate", "100"] } else { ["--injection-rate", "20"] };
+    let (status, record) = run_planted(plant, &more);
+    assert_eq!((status, record.verdict.status), (Some(1), Status::Invalid), "{plant}: {:?}", record.verdict);
     record
 }
 
 #[test]
 fn what_the_audit_shows_is_named() {
     let rules = [
-        ("work-order-twice", "large"),
+        ("work-order-twice", "made"),
         ("below-zero", "components"),
         ("lost-order", "confirmed"),
         ("credit", "credit"),
@@ -136,7 +138,7 @@ fn what_replies_show_is_named_with_district_and_request() {
 #[test]
 fn a_late_operation_leaves_a_valid_run_without_a_score() {
     let (status, record) = run_planted("late", &[]);
-    assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
+    assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{:?}", record.verdict);
     let orders = record.orders.as_ref().unwrap();
     assert_eq!(orders.tops, None);
     let late: Vec<&str> =

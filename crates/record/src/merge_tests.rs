@@ -248,3 +248,36 @@ fn what_is_not_of_one_run_is_refused() {
     assert!(error(other).contains("does not name the causes of its verdict"));
     assert_eq!(merge(vec![]).unwrap_err().to_string(), "there is no record to merge");
 }
+
+#[test]
+fn shards_of_orders_merge_to_the_score_of_all_their_operations() {
+    let kinds = |factor: u64| -> Vec<crate::OperationKindScore> {
+        let kind = |(name, count, ms): (&str, u64, u64)| {
+            let latency_ns = vec![(ms * 1_000_000, count * factor)];
+            crate::NamedCounts { name: name.to_owned(), latency_ns }
+        };
+        let counts: Vec<_> = [
+            ("change_order", 20, 3),
+            ("customer_status", 10, 3),
+            ("new_order", 50, 900 * factor),
+            ("order_status", 20, 3),
+            ("work_order", 75, 1_100),
+        ]
+        .map(kind)
+        .into();
+        crate::OperationKindScore::from_counts(&counts).unwrap()
+    };
+    let part = |start: u32, factor: u64| {
+        let sample = parts(&[record(start)]).remove(0);
+        let orders = crate::OrdersCounts { steady_s: 10.0, refused: factor, short: 1 };
+        Part { kinds: kinds(factor), orders: Some(orders), ..sample }
+    };
+    let one = part(1, 1).orders().unwrap();
+    assert_eq!((one.injection_rate, one.tops), (2, Some(17.5)));
+    let all = Part::merge(vec![part(1, 1), part(3, 3), part(5, 3)]).unwrap();
+    let score = all.orders().unwrap();
+    assert_eq!((score.injection_rate, score.refused, score.short, score.tops), (6, 7, 3, None));
+    assert_eq!(score.first_broken().unwrap(), "new_order: p90 2.70 s, limit 2 s");
+    let in_turn = Part::merge(vec![Part::merge(vec![part(1, 1), part(3, 3)]).unwrap(), part(5, 3)]).unwrap();
+    assert_eq!(in_turn.orders().unwrap(), score);
+}

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use klatch_exchange::orders::{FactoryReply, OperationKind};
+use klatch_exchange::orders::{Factory, FactoryReply, OperationKind};
 use klatch_record::FaultKind;
 
 use super::{CONNECTIONS, DEALERS, District, Districts, FACTORY, SUPPLIER, State};
@@ -14,15 +14,14 @@ impl Districts {
     pub(super) fn queue_factory(&mut self, number: usize, now_ns: u64) -> Option<u64> {
         let (origin_ns, end_ns) = (self.origin_ns(), self.end_ns());
         let is_running = self.worker.state == WorkerState::Running;
+        let next_planned_ns = |factory: &Factory| {
+            let on_schedule_ns = Some(factory.next_planned_ns()).filter(|ns| is_running && *ns < end_ns);
+            on_schedule_ns.map(|ns| origin_ns + ns)
+        };
         let factory = &mut self.districts[number].factory;
-        let (mut planned, mut next_planned_ns) = (0, None);
-        while is_running {
-            let on_schedule_ns = factory.next_planned_ns();
-            next_planned_ns = Some(origin_ns + on_schedule_ns).filter(|_| on_schedule_ns < end_ns);
-            match next_planned_ns.filter(|meant_ns| *meant_ns <= now_ns) {
-                Some(meant_ns) => factory.plan(meant_ns),
-                None => break,
-            }
+        let mut planned = 0;
+        while let Some(meant_ns) = next_planned_ns(factory).filter(|meant_ns| *meant_ns <= now_ns) {
+            factory.plan(meant_ns);
             planned += 1;
         }
         self.begin_work_orders(planned);
@@ -39,7 +38,7 @@ impl Districts {
                 None
             }
             next_ns => {
-                let due_ns = next_ns.into_iter().chain(next_planned_ns).min();
+                let due_ns = next_ns.into_iter().chain(next_planned_ns(factory)).min();
                 self.check_factory(number);
                 due_ns
             }
@@ -86,7 +85,7 @@ impl Districts {
         district.seats[FACTORY].state = State::Done;
         self.factories.active.fetch_sub(1, Ordering::AcqRel);
         if self.factories.all_done() {
-            // Nothing is purchased any more, so each supplier looks for the last time. Those of other workers do when they look next.
+            // Nothing is purchased any more, so each supplier polls for the last time. Those of other workers do when they poll next.
             self.ready.extend((0..self.districts.len()).map(|number| number * CONNECTIONS + SUPPLIER));
         }
     }

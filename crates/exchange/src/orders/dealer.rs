@@ -106,7 +106,7 @@ impl Dealer {
         card.kind()
     }
 
-    /// Appends the request.
+    /// Appends the request of the operation.
     pub fn write_request(&self, host: &str, out: &mut Vec<u8>) {
         self.request.write(host, out);
     }

@@ -32,9 +32,9 @@ pub struct CustomerLedger {
 pub enum Unconfirmed {
     /// A new order, whose id is not known.
     New {
-        /// Its total, cents.
+        /// Its total with the discount, cents.
         total_cents: i64,
-        /// Its lines.
+        /// The lines that it has.
         lines: Vec<Line>,
     },
     /// The state of an order after a change, or after it was cancelled.

@@ -245,8 +245,8 @@ impl MemoryBusiness {
     /// If the text of the audit cannot be parsed.
     pub fn broken_rules(&self, ledgers: &Ledgers) -> Vec<(String, String)> {
         let facts = serde_json::from_str(&self.audit()).expect("the audit has its form");
-        let found = super::compare_with_ledgers(&facts, ledgers, &self.population);
-        found.into_iter().map(|one| (one.rule, one.examples[0].clone())).collect()
+        let broken = super::compare_with_ledgers(&facts, ledgers, &self.population);
+        broken.into_iter().map(|one| (one.rule, one.examples[0].clone())).collect()
     }
 }
 

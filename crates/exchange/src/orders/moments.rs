@@ -21,7 +21,7 @@ impl Moments {
         moments
     }
 
-    /// The next moment.
+    /// The next moment, ns after the gate opened.
     pub(super) fn next_ns(&self) -> u64 {
         self.next_ns
     }

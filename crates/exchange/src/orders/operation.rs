@@ -10,7 +10,7 @@ const DECKS: u64 = u64::MAX;
 /// What a district does. The order is that in which they are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OperationKind {
-    /// Enter an order.
+    /// Enter a new order.
     NewOrder,
     /// Change or cancel an order.
     ChangeOrder,

@@ -28,7 +28,7 @@ pub struct Order {
     pub total_cents: i64,
     /// Whether it was cancelled, so that its total is not owed.
     pub is_cancelled: bool,
-    /// What is ordered.
+    /// Its lines, one to five.
     pub lines: Vec<Line>,
 }
 

@@ -40,7 +40,7 @@ pub struct FirstCustomer {
 }
 
 impl Population {
-    /// Number of customers.
+    /// Number of customers, 75 for each district.
     pub fn customers(&self) -> u32 {
         CUSTOMERS_PER_DISTRICT * self.rate
     }
@@ -50,7 +50,7 @@ impl Population {
         100 * self.rate.div_ceil(100)
     }
 
-    /// Number of components.
+    /// Number of components, five for each assembly.
     pub fn components(&self) -> u32 {
         5 * self.assemblies()
     }

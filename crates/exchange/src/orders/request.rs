@@ -3,7 +3,7 @@
 use super::order::Line;
 use crate::audited::{write_form, write_get};
 
-/// One request.
+/// One request of a district.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     New { customer: u32, lines: Vec<Line> },
@@ -19,7 +19,7 @@ pub(super) enum Request {
 }
 
 impl Request {
-    /// Appends the request.
+    /// Appends the request as HTTP.
     pub(super) fn write(&self, host: &str, out: &mut Vec<u8>) {
         let form = match self {
             Request::New { customer, lines } => format!("customer={customer}&lines={}", join(lines)),

@@ -1,4 +1,4 @@
-//! One supplier: it looks for its purchases, and delivers them one after the other.
+//! One supplier: it polls for its purchases, and delivers them one after the other.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -32,10 +32,10 @@ pub struct Supplier {
 #[derive(Debug, PartialEq, Eq)]
 pub enum SupplierReply {
     /// These are the purchases to deliver.
-    Found,
+    Purchases,
     /// One purchase is delivered.
     Delivered,
-    /// A look or a delivery ends with a wrong reply.
+    /// A poll or a delivery ends with a wrong reply.
     Failed(ReplyError),
 }
 
@@ -52,12 +52,12 @@ impl Supplier {
         }
     }
 
-    /// Whether another request follows at once: a delivery, or a look for further purchases.
+    /// Whether another request follows at once: a delivery, or a poll for further purchases.
     pub fn has_next(&self) -> bool {
         !self.open.is_empty() || self.has_more
     }
 
-    /// Appends the next request: a delivery, or a look if there is nothing to deliver.
+    /// Appends the next request: a delivery, or a poll if there is nothing to deliver.
     pub fn write_next(&mut self, host: &str, out: &mut Vec<u8>) {
         self.request = match self.open.front() {
             Some(purchase) => Request::Deliver { purchase: purchase.id },
@@ -79,12 +79,12 @@ impl Supplier {
         }
         let result = match self.open.pop_front() {
             Some(purchase) => self.check_delivery(purchase, ledger, body).map(|()| SupplierReply::Delivered),
-            None => self.check_purchases(body).map(|()| SupplierReply::Found),
+            None => self.check_purchases(body).map(|()| SupplierReply::Purchases),
         };
         result.unwrap_or_else(SupplierReply::Failed)
     }
 
-    /// No right reply to the request in flight will come. What is still to be delivered is found again by the next look.
+    /// No right reply to the request in flight will come. What is still to be delivered is found again by the next poll.
     pub fn on_lost(&mut self, ledger: &mut ProductionLedger) {
         if self.open.pop_front().is_some() {
             ledger.maybe_delivered += 1;

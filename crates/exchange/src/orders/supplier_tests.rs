@@ -35,7 +35,7 @@ fn every_purchase_is_delivered_once_by_its_supplier() {
     let mut most = 0;
     for number in 0..2 {
         let mut supplier = Supplier::new(number, 2);
-        assert_eq!(ask(&mut supplier, &mut business, &mut ledger), SupplierReply::Found);
+        assert_eq!(ask(&mut supplier, &mut business, &mut ledger), SupplierReply::Purchases);
         most = most.max(supplier.open.len());
         while supplier.has_next() {
             let reply = ask(&mut supplier, &mut business, &mut ledger);

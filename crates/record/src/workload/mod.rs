@@ -1,6 +1,7 @@
 //! What a crowd does to a server, or a reader to its files.
 
 mod chat;
+mod error;
 mod files;
 mod orders;
 mod rr;
@@ -9,9 +10,11 @@ mod web;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
+
+use error::{out_of, within};
 
 pub use chat::{ChatWorkload, Pacing};
+pub use error::WorkloadError;
 pub use files::{FILE_PAGE_BYTES, FilesWorkload, ReadOrder};
 pub use orders::OrdersWorkload;
 pub use rr::RrWorkload;
@@ -352,47 +355,4 @@ pub struct DatabaseChoice<'a> {
     pub name: Option<&'a str>,
     /// Whether it writes each commit to the disk before it confirms it.
     pub durable: bool,
-}
-
-/// Why a workload cannot be: names the option, its range, and what was given.
-#[derive(Debug, Error, PartialEq)]
-#[error("{what} must be {range}, got {got}")]
-pub struct WorkloadError {
-    what: &'static str,
-    range: String,
-    got: String,
-}
-
-impl WorkloadError {
-    /// The axis of a study that is out of range.
-    pub fn axis(&self) -> &'static str {
-        match self.what {
-            "room count" => "rooms",
-            "user count" => "users",
-            "message count" => "count",
-            "message size" | "request size" => "size",
-            "connection count" => "connections",
-            "line count" => "lines",
-            "line speed" => "line",
-            "directory count" => "directories",
-            "reader count" => "readers",
-            "trader count" => "traders",
-            "quote count" => "quotes",
-            "injection rate" => "injection_rate",
-            "think time" => "think",
-            "block size" => "block",
-            "file count" => "files",
-            "file size" => "file_mib",
-            other => other,
-        }
-    }
-}
-
-fn within(what: &'static str, least: u32, most: u32, got: u32) -> Result<(), WorkloadError> {
-    let inside = (least..=most).contains(&got);
-    inside.then_some(()).ok_or_else(|| out_of(what, &format!("{least}..={most}"), got))
-}
-
-fn out_of(what: &'static str, range: &str, got: impl ToString) -> WorkloadError {
-    WorkloadError { what, range: range.to_owned(), got: got.to_string() }
 }

@@ -173,3 +173,35 @@ fn has_tops(record: &Record) -> bool {
 fn all_conform(record: &Record) -> bool {
     record.conforming.as_ref().is_none_or(|conforming| conforming.lines == conforming.of)
 }
+
+#[cfg(test)]
+mod tests {
+    use klatch_record::{OrdersCounts, OrdersWorkload, samples};
+
+    use super::*;
+
+    const LIMIT: Search = Search::Limit { rooms_from: 1, rooms_max: 100 };
+
+    #[test]
+    fn a_run_of_orders_without_a_tops_does_not_hold() {
+        let counts = OrdersCounts { steady_s: 10.0, refused: 0, short: 0 };
+        let score = OrdersScore::new(4, counts, &[]);
+        let judged = |score: OrdersScore| {
+            let record = Record { orders: Some(score), ..samples::record(1, 0, 9.0) };
+            judge(&LIMIT, &Block { trials: vec![record], ..Block::default() })
+        };
+        assert_eq!(judged(score.clone()), (false, "new_order: no operation, limit 2 s".to_owned()));
+        let mut held = OrdersScore { tops: Some(7.0), ..score };
+        held.limits.iter_mut().for_each(|limit| limit.within = true);
+        held.mix.iter_mut().for_each(|share| share.within = true);
+        assert_eq!(judged(held), (true, "7.0 TOPS".to_owned()));
+    }
+
+    #[test]
+    fn a_step_sets_the_injection_rate_with_population_and_suppliers() {
+        let orders = OrdersWorkload::default();
+        assert_eq!(axis(&LIMIT, Workload::Orders(orders.clone()).kind()), "injection rate");
+        let larger = orders.with_injection_rate(150);
+        assert_eq!((larger.population, larger.suppliers), (150, 150));
+    }
+}
