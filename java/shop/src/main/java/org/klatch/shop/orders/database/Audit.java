@@ -6,7 +6,7 @@ import java.util.Locale;
 import org.klatch.shop.database.BrokenRules;
 import org.klatch.shop.orders.Population;
 
-/** Looks for broken rules in a database that nobody uses any more. */
+/** Checks all rules in a database that no server uses any more. */
 final class Audit {
   /** Rows that PostgreSQL sends at once. */
   static final int ROWS_AT_ONCE = 10_000;
