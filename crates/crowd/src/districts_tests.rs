@@ -5,6 +5,7 @@ use klatch_exchange::orders::MemoryBusiness;
 use klatch_record::CrowdResult;
 
 use super::*;
+use crate::parties::AfterEnd;
 use crate::shared::{ControlMessage, Shared, Wake};
 
 const MS: u64 = 1_000_000;

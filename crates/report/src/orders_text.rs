@@ -58,7 +58,7 @@ mod tests {
         assert_eq!(tops(&score), "none (new_order: p90 2.50 s, limit 2 s)");
         let text = limits_and_mix(&score);
         let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
-        assert_eq!(rows[2], ["new_order", "2.5", "s", "2", "s", "51.0", "%", "50.0", "%", "no"]);
+        assert_eq!(rows[2], ["new_order", "2.50", "s", "2", "s", "51.0", "%", "50.0", "%", "no"]);
         assert_eq!(rows[3], ["work_order", "–", "5", "s", "–", "–", "no"]);
         assert_eq!(tops(&OrdersScore { tops: Some(7.04), ..score }), "7.0");
     }

@@ -1,7 +1,7 @@
 //! Checks replies to a dealer against the ledger of the customer, and enters what they confirm.
 
 use super::ledger::{CustomerLedger, Unconfirmed, UsedIds};
-use super::order::{Line, Order, WorkOrder, is_large, total_cents};
+use super::order::{Line, Order, WorkOrder, is_large};
 use super::population::Population;
 use super::reply::{ChangeReply, CustomerReply, NewReply, OrderReply};
 use super::request::Request;
@@ -47,7 +47,7 @@ impl Check<'_> {
     }
 
     fn check_new(&mut self, lines: &[Line], body: &[u8], out: &mut DealerReply) -> Result<(), ReplyError> {
-        let total_cents = total_cents(self.population, self.customer.discount, lines);
+        let total_cents = self.population.total_cents(self.customer.discount, lines);
         let reply: NewReply<'_> =
             self.parse_or_unconfirmed(body, || Unconfirmed::New { total_cents, lines: lines.to_vec() })?;
         let is_above = self.customer.is_above_limit(total_cents);
@@ -99,7 +99,7 @@ impl Check<'_> {
         out: &mut DealerReply,
     ) -> Result<(), ReplyError> {
         let before = self.customer.orders[&order].clone();
-        let total_cents = total_cents(self.population, self.customer.discount, lines);
+        let total_cents = self.population.total_cents(self.customer.discount, lines);
         let after = Order { total_cents, lines: lines.to_vec(), ..before.clone() };
         let reply: ChangeReply<'_> =
             self.parse_or_unconfirmed(body, || Unconfirmed::Changed(after.clone()))?;

@@ -7,7 +7,7 @@ use super::check::{Check, DealerReply};
 use super::ledger::{CustomerLedger, Ledgers, Unconfirmed, UsedIds};
 use super::moments::Moments;
 use super::operation::{Card, Decks, OperationKind};
-use super::order::{Line, Order, is_large, total_cents};
+use super::order::{Line, Order, is_large};
 use super::population::{CUSTOMERS_PER_DISTRICT, Population};
 use super::request::Request;
 use crate::audited::not_ok;
@@ -155,11 +155,11 @@ impl Dealer {
         let ledger = &self.ledgers[&customer];
         let change = match &self.request {
             Request::New { lines, .. } => {
-                let total_cents = total_cents(&self.population, ledger.discount, lines);
+                let total_cents = self.population.total_cents(ledger.discount, lines);
                 Unconfirmed::New { total_cents, lines: lines.clone() }
             }
             Request::Change { order, lines, .. } => {
-                let total_cents = total_cents(&self.population, ledger.discount, lines);
+                let total_cents = self.population.total_cents(ledger.discount, lines);
                 let before = ledger.orders[order].clone();
                 Unconfirmed::Changed(Order { total_cents, lines: lines.clone(), ..before })
             }

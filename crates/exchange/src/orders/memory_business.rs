@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::ledger::{CustomerLedger, Ledgers};
-use super::order::{Line, Order, Purchase, WorkOrder, is_large, total_cents};
+use super::order::{Line, Order, Purchase, WorkOrder, is_large};
 use super::population::Population;
 
 /// A server's state and its planted fault.
@@ -89,7 +89,7 @@ impl MemoryBusiness {
 
     fn new_order(&mut self, customer: u32, lines: Vec<Line>) -> String {
         let ledger = self.customers.get_mut(&customer).expect("the customer exists");
-        let total_cents = total_cents(&self.population, ledger.discount, &lines);
+        let total_cents = self.population.total_cents(ledger.discount, &lines);
         if ledger.is_above_limit(total_cents) && self.plant != "credit" {
             let owed = ledger.owed_cents;
             return format!(
@@ -122,7 +122,7 @@ impl MemoryBusiness {
         let ledger = self.customers.get_mut(&customer).expect("the customer exists");
         let before = ledger.orders[&id].clone();
         assert!(before.can_change() && before.lines != lines, "{before:?}");
-        let total_cents = total_cents(&self.population, ledger.discount, &lines);
+        let total_cents = self.population.total_cents(ledger.discount, &lines);
         let is_refused = ledger.is_above_limit(total_cents - before.total_cents);
         let (status, total_cents) =
             if is_refused { ("refused", before.total_cents) } else { ("open", total_cents) };

@@ -24,7 +24,7 @@ pub use ledger::{CustomerLedger, Ledgers, ProductionLedger, Unconfirmed, UsedIds
 #[cfg(any(test, feature = "samples"))]
 pub use memory_business::MemoryBusiness;
 pub use operation::OperationKind;
-pub use order::{Line, Order, Purchase, WorkOrder, is_large, total_cents};
+pub use order::{Line, Order, Purchase, WorkOrder, is_large};
 pub use population::{Assembly, CUSTOMERS_PER_DISTRICT, FirstCustomer, Population};
 pub use supplier::{Supplier, SupplierReply};
 

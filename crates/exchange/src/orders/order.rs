@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::population::Population;
 use crate::random::output;
 
 /// An order of more pieces is large.
@@ -52,13 +51,6 @@ pub struct Purchase {
     pub component: u32,
     /// Number of its pieces.
     pub quantity: u32,
-}
-
-/// The total of these lines for a customer with this discount, cents, rounded half up.
-pub fn total_cents(population: &Population, discount: u32, lines: &[Line]) -> i64 {
-    let value: i64 =
-        lines.iter().map(|line| population.price_cents(line.assembly) * i64::from(line.quantity)).sum();
-    (value * i64::from(10_000 - discount) + 5_000) / 10_000
 }
 
 /// Whether an order of these lines is large.

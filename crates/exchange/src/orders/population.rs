@@ -1,6 +1,6 @@
 //! The first state of every customer, assembly and component, as functions of a seed.
 
-use super::order::{Line, Order, total_cents};
+use super::order::{Line, Order};
 use crate::random::{Part, Random, output, part_seed};
 
 /// Customers of each district.
@@ -77,6 +77,13 @@ impl Population {
         1_000 + i64::from(self.sequence(Part::Assemblies, assembly).below(9_001))
     }
 
+    /// The total of these lines for a customer with this discount, cents, rounded half up.
+    pub fn total_cents(&self, discount: u32, lines: &[Line]) -> i64 {
+        let value: i64 =
+            lines.iter().map(|line| self.price_cents(line.assembly) * i64::from(line.quantity)).sum();
+        (value * i64::from(10_000 - discount) + 5_000) / 10_000
+    }
+
     /// The pieces of a component that are on hand at first.
     pub fn on_hand(&self, component: u32) -> u32 {
         1_000 + self.sequence(Part::Components, component).below(200)
@@ -87,7 +94,7 @@ impl Population {
         let mut random = self.sequence(Part::Customers, customer);
         let discount = random.below(2_001);
         let lines = self.first_lines(customer);
-        let total_cents = total_cents(self, discount, &lines);
+        let total_cents = self.total_cents(discount, &lines);
         let limit_cents = match random.below(10) {
             0 => total_cents + i64::from(random.below(200_001)),
             _ => AMPLE_LIMIT_CENTS,
