@@ -152,7 +152,7 @@ fn a_duet_compares_two_ways_to_read() {
         let duet: serde_json::Value = serde_json::from_str(&finished.out).unwrap();
         let metrics = duet["metrics"].as_array().unwrap();
         let cpu = metrics.iter().find(|metric| metric["metric"] == "server_cpu_us_per_message").unwrap();
-        let pairs: usize = duet["starts"].as_array().unwrap().iter().map(|start| pairs_of(start)).sum();
+        let pairs: usize = duet["starts"].as_array().unwrap().iter().map(pairs_of).sum();
         assert!(pairs >= 20, "{other}: {pairs} pairs");
         // A JVM compiles while it is paused, which disturbs pairs; on a busy machine too few can be left for an interval.
         let few = other == "java-files"
