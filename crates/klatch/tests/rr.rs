@@ -32,7 +32,8 @@ fn every_model_answers_every_request_of_every_crowd() {
             assert_eq!((record.score.sent, record.score.received), (operations.count, operations.count));
             assert!(operations.connections.least > 0 && operations.count > 30, "{operations:?}");
             assert_eq!(record.latency.as_ref().unwrap().count, operations.count);
-            assert!((0.3..3.0).contains(&record.score.elapsed_s), "{record:?}");
+            // The last reply can come just before the end of the time.
+            assert!((0.25..3.0).contains(&record.score.elapsed_s), "{record:?}");
             assert!(record.usage.server.is_some() && operations.cpu_us_per_operation.is_some());
             assert_eq!(record.platform.class, None, "only chat servers have a class");
         }
