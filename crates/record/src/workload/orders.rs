@@ -8,7 +8,7 @@ use super::{WorkloadError, out_of, within};
 
 /// Connections of a district: five dealers, a factory and a supplier.
 const CONNECTIONS_PER_DISTRICT: u32 = 7;
-/// Largest injection rate.
+/// Largest injection rate, in order entries per second.
 const RATE_MAX: u32 = 10_000;
 
 /// Districts, the population, and the phases. Definition: `docs/reference/orders.md`.
