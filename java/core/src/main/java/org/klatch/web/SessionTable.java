@@ -9,8 +9,8 @@ import org.klatch.exchange.web.Request;
 import org.klatch.exchange.web.Responder;
 
 /**
- * Keeps the state of each session behind one lock, as the application servers of the 2005 study
- * did, so that every request takes it. The application behind it does not use the state.
+ * Keeps the state of each session behind one lock, so that every request takes it: a place where
+ * threads meet. The application behind it does not use the state.
  */
 public final class SessionTable implements Responder {
   private final Responder application;
