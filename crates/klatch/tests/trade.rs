@@ -5,9 +5,9 @@ mod support;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-use klatch_record::{Cause, FailureKind, Record, Status, Workload};
+use klatch_record::{FailureKind, Record, Status, Workload};
 use rustix::process::{Pid, Signal, kill_process};
-use support::planted::planted_server;
+use support::planted::{assert_audit_names, planted_server};
 use support::{Finished, children_of, klatch, run_once, until_joined, until_line};
 
 /// A small population, so that a run takes seconds.
@@ -106,16 +106,7 @@ fn what_the_audit_shows_is_named() {
     let rules =
         [("double-sale", "shares"), ("no-fee", "money"), ("lost-order", "confirmed"), ("price", "prices")];
     for (plant, rule) in rules {
-        let record = run_planted(plant, &[]);
-        let reasons = &record.verdict.reasons;
-        let audit = record.audit.as_ref().unwrap_or_else(|| panic!("{plant}: no audit: {reasons:?}"));
-        let broken = audit.broken.iter().find(|one| one.rule == rule);
-        assert!(broken.is_some_and(|one| one.count > 0 && !one.examples.is_empty()), "{plant}: {audit:?}");
-        let named = format!("audit: {rule} broken ");
-        assert!(
-            reasons.iter().any(|one| one.cause == Cause::Audit && one.message.starts_with(&named)),
-            "{plant}: {reasons:?}"
-        );
+        assert_audit_names(rule, plant, &run_planted(plant, &[]));
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use klatch_record::{Cause, Record};
+
 /// Writes a catalog with the platform `planted` into `folder`: Jetty with an application that has the fault `plant`. `class` is the test
 /// class of the application below `org/klatch/shop`.
 pub(crate) fn planted_server(class: &str, plant: &str, folder: &Path) {
@@ -18,4 +20,17 @@ pub(crate) fn planted_server(class: &str, plant: &str, folder: &Path) {
         1,
     );
     std::fs::write(folder.join("planted.toml"), text).unwrap();
+}
+
+/// Checks that the audit of a run with the fault `plant` shows the broken rule, and that the verdict names it.
+pub(crate) fn assert_audit_names(rule: &str, plant: &str, record: &Record) {
+    let reasons = &record.verdict.reasons;
+    let audit = record.audit.as_ref().unwrap_or_else(|| panic!("{plant}: no audit: {reasons:?}"));
+    let broken = audit.broken.iter().find(|one| one.rule == rule);
+    assert!(broken.is_some_and(|one| one.count > 0 && !one.examples.is_empty()), "{plant}: {audit:?}");
+    let named = format!("audit: {rule} broken ");
+    assert!(
+        reasons.iter().any(|one| one.cause == Cause::Audit && one.message.starts_with(&named)),
+        "{plant}: {reasons:?}"
+    );
 }
