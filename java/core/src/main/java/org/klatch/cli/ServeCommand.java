@@ -41,8 +41,9 @@ final class ServeCommand {
             "address to listen on; port 0 takes a free one");
     Options options = options(arguments, workload, ListenAddress.parse(listen));
     SiteOptions siteOptions = siteOptions(arguments);
-    WebServers webServers = new WebServers(arguments, workload.isApplication());
     Applications applications = new Applications(arguments);
+    boolean blocks = workload.isApplication() && applications.areBlocking();
+    WebServers webServers = new WebServers(arguments, blocks);
     boolean json = arguments.flag("json", "print the ready line as JSON");
     if (arguments.flag("help", "print this help")) {
       System.out.print(USAGE.formatted(Invocation.command()) + arguments.help());

@@ -3,6 +3,7 @@ package org.klatch.web;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import org.klatch.exchange.SplitMix;
 import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
@@ -31,6 +32,18 @@ public final class SessionTable implements Responder {
 
   @Override
   public Reply reply(Request request) {
+    change(request);
+    return application.reply(request);
+  }
+
+  @Override
+  public CompletionStage<Reply> replyAsync(Request request) {
+    change(request);
+    return application.replyAsync(request);
+  }
+
+  /** Changes the state of the session of a request. */
+  private void change(Request request) {
     String session = request.cookie() == null ? "" : request.cookie();
     long text = request.path().getBytes(StandardCharsets.UTF_8).length;
     lock.acquire();
@@ -45,7 +58,6 @@ public final class SessionTable implements Responder {
     } finally {
       lock.release();
     }
-    return application.reply(request);
   }
 
   @Override

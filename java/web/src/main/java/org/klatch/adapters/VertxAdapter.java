@@ -83,15 +83,18 @@ public final class VertxAdapter implements WebServer {
   }
 
   private static void reply(Responder responder, HttpServerRequest request, String body) {
-    Reply reply =
-        responder.reply(
-            new Request(
-                request.method().name(),
-                request.path(),
-                request.query(),
-                request.getHeader("Cookie"),
-                body,
-                request.remoteAddress().hostAddress()));
+    Request toServe =
+        new Request(
+            request.method().name(),
+            request.path(),
+            request.query(),
+            request.getHeader("Cookie"),
+            body,
+            request.remoteAddress().hostAddress());
+    responder.replyAsync(toServe).thenAccept(reply -> send(request, reply));
+  }
+
+  private static void send(HttpServerRequest request, Reply reply) {
     HttpServerResponse response = request.response().setStatusCode(reply.status().code());
     reply.forEachHeader(response::putHeader);
     response.end(Buffer.buffer(reply.body()));

@@ -25,8 +25,13 @@ public abstract class DatabaseApplication<P extends Record> implements Applicati
   /** Creates the tables and loads a population, in one transaction. */
   protected abstract void load(Connection connection, P population) throws SQLException;
 
-  /** Opens the site on a database that is loaded. */
-  protected abstract Responder site(Database database, P population);
+  /**
+   * Opens the site on a database that is loaded.
+   *
+   * @throws IOException if it cannot use this database
+   */
+  protected abstract Responder site(ApplicationOptions options, Database database, P population)
+      throws IOException;
 
   /** Audits a database. Returns one JSON object. */
   protected abstract String audit(Connection connection, P population) throws SQLException;
@@ -60,7 +65,7 @@ public abstract class DatabaseApplication<P extends Record> implements Applicati
     } catch (SQLException e) {
       throw failed(options, e);
     }
-    return site(database, population);
+    return site(options, database, population);
   }
 
   @Override

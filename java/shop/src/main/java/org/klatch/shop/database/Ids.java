@@ -8,7 +8,7 @@ import java.sql.SQLException;
 /** Ids from a sequence of the database, taken in blocks. */
 public final class Ids {
   /** Ids that a server takes at once from a sequence. */
-  private static final int BLOCK = 1_000;
+  public static final int BLOCK = 1_000;
 
   private final String query;
   private long next;

@@ -5,12 +5,10 @@ import org.klatch.shop.Market;
 import org.klatch.shop.RefusedException;
 
 /**
- * The market, which is read again when it is 20 s old. One thread reads it, and the others use the
+ * The market, which is read again when it is too old. One thread reads it, and the others use the
  * old one meanwhile.
  */
 final class MarketCache {
-  private static final long AGE_MAX_NS = 20_000_000_000L;
-
   private final AtomicBoolean isRead = new AtomicBoolean();
   private volatile Entry entry; // null before the first
 
@@ -24,7 +22,7 @@ final class MarketCache {
   /** The market, from the cache if it is not too old. */
   Market market(Reader reader) throws RefusedException {
     Entry current = entry;
-    boolean isFresh = current != null && System.nanoTime() - current.readNs() < AGE_MAX_NS;
+    boolean isFresh = current != null && System.nanoTime() - current.readNs() < Market.AGE_MAX_NS;
     if (isFresh || (current != null && !isRead.compareAndSet(false, true))) {
       return current.market();
     }

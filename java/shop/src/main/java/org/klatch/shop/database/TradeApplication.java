@@ -1,5 +1,6 @@
 package org.klatch.shop.database;
 
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.klatch.exchange.web.Responder;
@@ -35,7 +36,8 @@ public class TradeApplication extends DatabaseApplication<Population> {
   }
 
   @Override
-  protected Responder site(Database database, Population population) {
+  protected Responder site(ApplicationOptions options, Database database, Population population)
+      throws IOException {
     return new TradeSite(brokerage(database, population), population.quotes());
   }
 

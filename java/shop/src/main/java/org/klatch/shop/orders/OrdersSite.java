@@ -5,13 +5,15 @@ import java.util.List;
 import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
 import org.klatch.exchange.web.Status;
+import org.klatch.shop.BlockingSite;
 import org.klatch.shop.Form;
 import org.klatch.shop.Json;
 import org.klatch.shop.RefusedException;
-import org.klatch.shop.ShopSite;
+import org.klatch.shop.Replies;
+import org.klatch.shop.ShopTargets;
 
 /** The requests of workload orders, served by a {@link Company}. All servers share this class. */
-public final class OrdersSite extends ShopSite {
+public final class OrdersSite extends ShopTargets<Reply> implements BlockingSite {
   private static final List<String> GETS = List.of("order", "customer", "purchases", "statistics");
   private static final List<String> POSTS =
       List.of("new", "change", "cancel", "plan", "schedule", "advance", "deliver");
@@ -37,14 +39,15 @@ public final class OrdersSite extends ShopSite {
     return switch (name) {
       case "order" -> {
         Form form = new Form(query, "customer", "order");
-        yield json(OrdersJson.order(company.order(id(form, 0), form.number(1, Long.MAX_VALUE))));
+        yield Replies.ok(
+            OrdersJson.order(company.order(id(form, 0), form.number(1, Long.MAX_VALUE))));
       }
       case "customer" -> {
         int customer = id(new Form(query, "customer"), 0);
-        yield json(OrdersJson.customer(customer, company.customer(customer)));
+        yield Replies.ok(OrdersJson.customer(customer, company.customer(customer)));
       }
       case "purchases" -> purchases(new Form(query, "supplier", "of"));
-      case "statistics" -> statistics(company.statistics());
+      case "statistics" -> Replies.statistics(company.statistics());
       default -> throw unknown(name, POSTS);
     };
   }
@@ -55,34 +58,35 @@ public final class OrdersSite extends ShopSite {
     return switch (name) {
       case "new" -> {
         Form form = new Form(body, "customer", "lines");
-        yield json(OrdersJson.entered(company.enter(id(form, 0), items(form.text(1)))));
+        yield Replies.ok(OrdersJson.entered(company.enter(id(form, 0), items(form.text(1)))));
       }
       case "change" -> {
         Form form = new Form(body, "customer", "order", "lines");
         long order = form.number(1, Long.MAX_VALUE);
         var changed = company.change(id(form, 0), order, items(form.text(2)));
-        yield json(OrdersJson.changed(order, changed.isRefused() ? "refused" : "open", changed));
+        yield Replies.ok(
+            OrdersJson.changed(order, changed.isRefused() ? "refused" : "open", changed));
       }
       case "cancel" -> {
         Form form = new Form(body, "customer", "order");
         long order = form.number(1, Long.MAX_VALUE);
         var changed = company.cancel(id(form, 0), order);
-        yield json(OrdersJson.changed(order, Order.status(true), changed));
+        yield Replies.ok(OrdersJson.changed(order, Order.status(true), changed));
       }
       case "plan" -> {
         Form form = new Form(body, "assembly", "quantity");
         int quantity = positive(form.number(1, QUANTITY_MAX), "quantity");
-        yield json(OrdersJson.workOrder(company.plan(id(form, 0), quantity)));
+        yield Replies.ok(OrdersJson.workOrder(company.plan(id(form, 0), quantity)));
       }
       case "schedule" -> {
         Form form = new Form(body, "work_order");
-        yield json(OrdersJson.workOrder(company.schedule(form.number(0, Long.MAX_VALUE))));
+        yield Replies.ok(OrdersJson.workOrder(company.schedule(form.number(0, Long.MAX_VALUE))));
       }
       case "advance" -> advance(new Form(body, "work_order", "state"));
       case "deliver" -> {
         Form form = new Form(body, "purchase");
         Purchase purchase = company.deliver(form.number(0, Long.MAX_VALUE));
-        yield json(OrdersJson.purchase(new Json(), purchase));
+        yield Replies.ok(OrdersJson.purchase(new Json(), purchase));
       }
       default -> throw unknown(name, GETS);
     };
@@ -96,7 +100,7 @@ public final class OrdersSite extends ShopSite {
     }
     List<Purchase> purchases = company.purchases(supplier, of);
     Json json = new Json().raw("{\"purchases\":").list(purchases, OrdersJson::purchase);
-    return json(json.raw("}"));
+    return Replies.ok(json.raw("}"));
   }
 
   private Reply advance(Form form) throws RefusedException {
@@ -105,7 +109,7 @@ public final class OrdersSite extends ShopSite {
       throw new RefusedException(Status.BAD_REQUEST, "state must be 2, 3 or 4");
     }
     long workOrder = form.number(0, Long.MAX_VALUE);
-    return json(OrdersJson.workOrder(company.advance(workOrder, state)));
+    return Replies.ok(OrdersJson.workOrder(company.advance(workOrder, state)));
   }
 
   /** The number of a customer, an assembly or a supplier. */
@@ -137,9 +141,5 @@ public final class OrdersSite extends ShopSite {
       throw new RefusedException(Status.BAD_REQUEST, name + " must be at least 1");
     }
     return (int) number;
-  }
-
-  private static Reply json(Json json) {
-    return ok(json, null);
   }
 }

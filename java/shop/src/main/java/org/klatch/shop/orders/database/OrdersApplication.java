@@ -38,7 +38,7 @@ public class OrdersApplication extends DatabaseApplication<Population> {
   }
 
   @Override
-  protected Responder site(Database database, Population population) {
+  protected Responder site(ApplicationOptions options, Database database, Population population) {
     Ids workOrderIds = new Ids(database.nextValue("work_order_ids"));
     return new OrdersSite(company(database, workOrderIds));
   }
