@@ -9,6 +9,7 @@ mod duet;
 mod duet_side;
 mod floor;
 mod help;
+mod hosts;
 mod instruments;
 mod interrupt;
 mod lab;

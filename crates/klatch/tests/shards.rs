@@ -148,8 +148,8 @@ fn invalid_shard_and_server_counts_are_refused() {
         error(&["--servers", "2", "--target", "irc://localhost:1"]).contains("need a platform, not a target")
     );
     assert!(error(&["--hosts", "a,b"]).contains("name an address of this machine with --host-address"));
-    assert!(error(&["--hosts", "a,-oProxyCommand=x"]).contains("a host must be a name for ssh"));
-    assert!(error(&["--ssh", "ssh 'a"]).contains("--ssh must be a command"));
+    assert!(error(&["--hosts", "a,-oProxyCommand=x"]).contains("a host must be a name, or @slurm alone"));
+    assert!(error(&["--reach", "ssh 'a"]).contains("or a command in shell syntax with {host}"));
 }
 
 #[test]
