@@ -3,8 +3,10 @@
 //!
 //! A shard announces itself when it joins, and announces itself again when it sees a new one. Of two shards, the first in the
 //! room receives the other's announcement, and the other receives the answer. So all shards learn of each other in any order
-//! of arrival. The shard with the lowest room opens the gate. All repeat their announcement every second, so a shard that
-//! died is not waited for.
+//! of arrival. The shard with the lowest room opens the gate.
+//!
+//! A gate that lost a shard cannot open, so it ends for all. A shard is lost when it announces that, when its server reports
+//! that it left the room, or when it has been silent: all repeat their announcement every second.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -13,8 +15,11 @@ use klatch_record::Gate;
 
 /// How often a shard announces itself.
 pub(crate) const REPEAT_NS: u64 = 1_000_000_000;
-/// A shard is gone when it has been silent for this long.
-const GONE_NS: u64 = 5 * REPEAT_NS;
+/// A shard is lost when it has been silent for this long.
+const SILENCE_NS: u64 = 5 * REPEAT_NS;
+/// After a shard is lost, the gate may still open for this long. A shard leaves room 0 when the gate opens, and a server with
+/// several threads may report that before it delivers the line that opens the gate.
+const GRACE_NS: u64 = REPEAT_NS;
 
 /// Most shards that are listed, unless more are expected. A stranger in room 0 can pose as any number of shards.
 const OTHERS_MAX: usize = 4096;
@@ -30,6 +35,13 @@ pub(crate) enum GateAction {
     Go(u64),
 }
 
+/// The number with which a line of room 0 opens a gate of any name.
+pub(crate) fn opened_run(text: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (name, run) = text.strip_prefix("klatch-gate ")?.split_once(" open ")?;
+    u64::from_str_radix(run, 16).ok().filter(|_| !name.contains(' '))
+}
+
 /// The shards at a gate, as one of them sees them.
 pub(crate) struct GateMembership {
     gate: Gate,
@@ -37,6 +49,8 @@ pub(crate) struct GateMembership {
     rooms: u32,
     /// The other shards: the number of their rooms, and when each was seen last, ns.
     others: BTreeMap<Shard, (u32, u64)>,
+    /// The first shard that was lost: why, and when, ns.
+    lost: Option<(String, u64)>,
 }
 
 /// First room and a random number: a restarted shard is another one.
@@ -45,7 +59,7 @@ type Shard = (u32, u64);
 impl GateMembership {
     pub(crate) fn new(gate: Gate, start: u32, rooms: u32) -> GateMembership {
         let number = RandomState::new().build_hasher().finish();
-        GateMembership { gate, me: (start, number), rooms, others: BTreeMap::new() }
+        GateMembership { gate, me: (start, number), rooms, others: BTreeMap::new(), lost: None }
     }
 
     /// The line that announces this shard.
@@ -57,6 +71,12 @@ impl GateMembership {
     /// The line that opens the gate.
     pub(crate) fn open_line(&self) -> String {
         format!("klatch-gate {} open {:x}", self.gate.name, self.run())
+    }
+
+    /// The line that takes this shard from the gate before it opens.
+    pub(crate) fn leave_line(&self) -> String {
+        let (start, number) = self.me;
+        format!("klatch-gate {} leave {start} {number:x}", self.gate.name)
     }
 
     /// The number with which this shard opens the gate. It is random, so another run has another one.
@@ -72,6 +92,12 @@ impl GateMembership {
         match words[..] {
             ["klatch-gate", name, "open", run] if name == self.gate.name => {
                 u64::from_str_radix(run, 16).map_or(GateAction::Wait, GateAction::Go)
+            }
+            ["klatch-gate", name, "leave", start, number] if name == self.gate.name => {
+                if let (Ok(start), Ok(number)) = (start.parse(), u64::from_str_radix(number, 16)) {
+                    self.lose(|shard, _| shard == (start, number), "was stopped", now_ns);
+                }
+                GateAction::Wait
             }
             ["klatch-gate", name, "here", start, rooms, of, number]
                 if name == self.gate.name && of == shards =>
@@ -98,23 +124,50 @@ impl GateMembership {
         }
     }
 
-    /// The number of shards present, including this one. Removes those that are gone.
-    pub(crate) fn count_present(&mut self, now_ns: u64) -> usize {
-        self.others.retain(|_, (_, seen_ns)| now_ns.saturating_sub(*seen_ns) < GONE_NS);
+    /// The server reports that the shard whose first room is `start` left room 0.
+    pub(crate) fn on_left(&mut self, start: u32, now_ns: u64) {
+        self.lose(|shard, _| shard.0 == start, "left the gate: it ended, or its connection broke", now_ns);
+    }
+
+    /// All lines that have arrived are processed: drops the shards that have been silent.
+    pub(crate) fn on_drained(&mut self, now_ns: u64) {
+        let silent = |_, seen_ns: u64| now_ns.saturating_sub(seen_ns) >= SILENCE_NS;
+        self.lose(silent, &format!("has been silent for {} s", SILENCE_NS / 1_000_000_000), now_ns);
+    }
+
+    /// Removes the shards for which `is_lost` holds, given when each was seen last. Keeps the first of all that were lost.
+    fn lose(&mut self, is_lost: impl Fn(Shard, u64) -> bool, how: &str, now_ns: u64) {
+        self.others.retain(|&shard, &mut (rooms, seen_ns)| {
+            let lost = is_lost(shard, seen_ns);
+            if lost && self.lost.is_none() {
+                self.lost = Some((format!("the shard of {} {how}", rooms_of(shard.0, rooms)), now_ns));
+            }
+            !lost
+        });
+    }
+
+    /// Why the gate cannot open any more.
+    pub(crate) fn failure(&self, now_ns: u64) -> Option<&str> {
+        let (why, lost_ns) = self.lost.as_ref()?;
+        (now_ns.saturating_sub(*lost_ns) >= GRACE_NS).then_some(why)
+    }
+
+    /// The number of shards present, including this one.
+    pub(crate) fn count_present(&self) -> usize {
         self.others.len() + 1
     }
 
     /// Whether this shard must open the gate: all are present, no room is taken twice, and no other has a lower room.
-    pub(crate) fn must_open(&mut self, now_ns: u64) -> bool {
-        let all = self.count_present(now_ns) == self.gate.shards as usize;
+    pub(crate) fn must_open(&self) -> bool {
+        let all = self.count_present() == self.gate.shards as usize;
         let rooms = self.rooms_present();
         let disjoint = rooms.windows(2).all(|pair| last_room(pair[0]) < pair[1].0);
-        all && disjoint && rooms[0].0 == self.me.0
+        all && self.lost.is_none() && disjoint && rooms[0].0 == self.me.0
     }
 
     /// The shards present, as text for an error message.
-    pub(crate) fn describe(&mut self, now_ns: u64) -> String {
-        let count = self.count_present(now_ns);
+    pub(crate) fn describe(&self) -> String {
+        let count = self.count_present();
         let ranges: Vec<String> =
             self.rooms_present().iter().map(|&(start, rooms)| rooms_of(start, rooms)).collect();
         let Gate { shards, name } = &self.gate;
@@ -150,157 +203,5 @@ fn rooms_of(start: u32, rooms: u32) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn membership(start: u32, shards: u32) -> GateMembership {
-        GateMembership::new(Gate { shards, name: "g".into() }, start, 2)
-    }
-
-    /// Simulates a room that delivers each line to all members present, in the order of `turns`.
-    /// Returns the shards that opened the gate, and for which shards it opened.
-    fn simulate(starts: &[u32], turns: &[usize]) -> (Vec<usize>, Vec<bool>) {
-        let mut shards: Vec<GateMembership> =
-            starts.iter().map(|&start| membership(start, starts.len() as u32)).collect();
-        let mut inbox = vec![Vec::<String>::new(); starts.len()];
-        let (mut inside, mut open, mut openers) =
-            (vec![false; starts.len()], vec![false; starts.len()], vec![]);
-        let enough =
-            turns.iter().copied().chain((0..starts.len() * starts.len() * 8).map(|turn| turn % starts.len()));
-        for shard in enough.map(|turn| turn % starts.len()) {
-            let mut sent = Vec::new();
-            if !inside[shard] {
-                inside[shard] = true;
-                sent.push(shards[shard].announcement());
-            } else if !inbox[shard].is_empty() {
-                let line = inbox[shard].remove(0);
-                match shards[shard].on_line(line.as_bytes(), 0) {
-                    GateAction::Answer => sent.push(shards[shard].announcement()),
-                    GateAction::Go(_) => open[shard] = true,
-                    GateAction::Wait => {}
-                }
-            }
-            if !open[shard] && shards[shard].must_open(0) {
-                sent.push(shards[shard].open_line());
-                (open[shard], _) = (true, openers.push(shard));
-            }
-            for line in sent {
-                let receives = |&other: &usize| other != shard && inside[other];
-                (0..starts.len()).filter(receives).for_each(|other| inbox[other].push(line.clone()));
-            }
-        }
-        (openers, open)
-    }
-
-    proptest! {
-        #[test]
-        fn the_lowest_shard_opens_the_gate_for_all_in_any_order(
-            starts in proptest::sample::subsequence((0..12).map(|shard| 1 + 2 * shard).collect::<Vec<_>>(), 1..8)
-                .prop_shuffle(),
-            turns in proptest::collection::vec(0_usize..8, 0..300),
-        ) {
-            let (openers, open) = simulate(&starts, &turns);
-            let lowest = starts.iter().enumerate().min_by_key(|(_, start)| **start).unwrap().0;
-            prop_assert_eq!(openers, vec![lowest]);
-            prop_assert!(open.iter().all(|open| *open));
-        }
-    }
-
-    /// Numbers near all limits, and some invalid ones.
-    fn number() -> impl Strategy<Value = String> {
-        let near =
-            |limit: u64| (limit.saturating_sub(2)..=limit.saturating_add(2)).prop_map(|n| n.to_string());
-        prop_oneof![
-            near(2),
-            near(u32::MAX.into()),
-            near(u64::MAX),
-            any::<u32>().prop_map(|n| n.to_string()),
-            "-?[0-9x]{0,12}"
-        ]
-    }
-
-    /// Lines of the gate with any numbers, and arbitrary bytes.
-    fn line() -> impl Strategy<Value = Vec<u8>> {
-        let announcement =
-            (number(), number(), prop_oneof![Just("2".to_owned()), number()], "[0-9a-fg]{0,17}").prop_map(
-                |(start, rooms, of, id)| format!("klatch-gate g here {start} {rooms} {of} {id}").into_bytes(),
-            );
-        prop_oneof![4 => announcement, 1 => proptest::collection::vec(any::<u8>(), 0..64)]
-    }
-
-    proptest! {
-        #[test]
-        fn after_any_lines_the_gate_opens_only_for_disjoint_rooms(
-            lines in proptest::collection::vec(line(), 0..12),
-        ) {
-            let mut gate = membership(3, 2);
-            for line in lines {
-                gate.on_line(&line, 0);
-                let rooms: Vec<(u64, u64)> =
-                    gate.rooms_present().iter().map(|&(start, rooms)| (start.into(), rooms.into())).collect();
-                prop_assert!(rooms.iter().all(|(start, rooms)| *rooms > 0 && start + rooms <= 1 << 32));
-                let disjoint = rooms.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0);
-                prop_assert!(!gate.must_open(0) || (rooms.len() == 2 && disjoint && rooms[0].0 == 3));
-                gate.describe(0);
-            }
-        }
-    }
-
-    #[test]
-    fn room_numbers_that_overflow_do_not_open_the_gate() {
-        for line in ["klatch-gate g here 3 4294967295 2 ff", "klatch-gate g here 4294967295 2 2 ff"] {
-            let mut lowest = membership(3, 2);
-            assert_eq!(lowest.on_line(line.as_bytes(), 0), GateAction::Wait);
-            assert!(!lowest.must_open(0));
-        }
-    }
-
-    #[test]
-    fn a_flood_of_strangers_takes_bounded_memory() {
-        let mut gate = membership(3, 2);
-        for number in 0..2 * OTHERS_MAX {
-            gate.on_line(format!("klatch-gate g here 9 1 2 {number:x}").as_bytes(), 0);
-        }
-        assert_eq!(gate.count_present(0), OTHERS_MAX + 1);
-    }
-
-    #[test]
-    fn a_dead_shard_is_dropped_and_may_return() {
-        let (mut lowest, first, again) = (membership(1, 2), membership(3, 2), membership(3, 2));
-        assert_eq!(lowest.on_line(first.announcement().as_bytes(), 0), GateAction::Answer);
-        assert_eq!(lowest.on_line(first.announcement().as_bytes(), REPEAT_NS), GateAction::Wait);
-        assert!(lowest.must_open(REPEAT_NS));
-        assert!(!lowest.must_open(REPEAT_NS + GONE_NS));
-        assert_eq!(lowest.describe(REPEAT_NS + GONE_NS), "1 of 2 shards are at the gate g: rooms 1 to 2");
-        assert_eq!(lowest.on_line(again.announcement().as_bytes(), 2 * GONE_NS), GateAction::Answer);
-        assert!(lowest.must_open(2 * GONE_NS));
-    }
-
-    #[test]
-    fn overlapping_rooms_keep_the_gate_closed() {
-        let mut lowest = membership(1, 2);
-        lowest.on_line(membership(2, 2).announcement().as_bytes(), 0);
-        assert!(!lowest.must_open(0));
-        assert_eq!(lowest.describe(0), "2 of 2 shards are at the gate g: rooms 1 to 2, rooms 2 to 3");
-    }
-
-    #[test]
-    fn lines_of_other_gates_and_invalid_lines_are_ignored() {
-        let mut one = membership(3, 2);
-        let own = one.announcement();
-        for line in [
-            "",
-            "hello",
-            "klatch-gate h open 1",
-            "klatch-gate g here 1 2 3 ff",
-            "klatch-gate g here x 2 2 ff",
-            &own,
-        ] {
-            assert_eq!(one.on_line(line.as_bytes(), 0), GateAction::Wait, "{line}");
-        }
-        assert_eq!(one.count_present(0), 1);
-        assert_eq!(one.on_line(b"klatch-gate g open", 0), GateAction::Wait, "no number");
-        assert_eq!(one.on_line(b"klatch-gate g open 1f", 0), GateAction::Go(31));
-    }
-}
+#[path = "gate_tests.rs"]
+mod tests;

@@ -49,8 +49,16 @@ pub(crate) fn spawn<P: Protocol>(
                 let _ = client.control.send(ControlMessage::Go);
                 client.leave();
             }
-            Ok(None) => {}
-            Err((kind, detail)) => fail(&client.control, kind, detail),
+            Ok(None) => {
+                client.announce_leaving();
+                client.leave();
+            }
+            Err((kind, detail)) => {
+                // Before the crowd learns of it, because that ends the process.
+                client.announce_leaving();
+                fail(&client.control, kind, detail);
+                client.leave();
+            }
         }
     })?;
     Ok(())
@@ -86,7 +94,7 @@ impl<P: Protocol> GateClient<P> {
         let (mut input, mut buffer) = (Vec::new(), [0; 4096]);
         while self.shared.phase() == Phase::Join {
             let now_ns = self.shared.now_ns();
-            if joined && self.membership.must_open(now_ns) {
+            if joined && self.membership.must_open() {
                 self.queue_line(self.membership.open_line());
                 self.flush().map_err(broke)?;
                 return Ok(Some(self.membership.run()));
@@ -95,18 +103,27 @@ impl<P: Protocol> GateClient<P> {
                 self.queue_line(self.membership.announcement());
                 announced_ns = now_ns;
             }
-            self.report_present(now_ns);
+            self.report_present();
+            if let Some(why) = self.membership.failure(now_ns) {
+                let present = self.membership.describe();
+                return Err((FailureKind::Join, format!("{why}; {present}")));
+            }
             if Instant::now() >= deadline {
-                let present = self.membership.describe(now_ns);
+                let present = self.membership.describe();
                 return Err((FailureKind::Timeout, format!("after {} s {present}", timeout.as_secs_f64())));
             }
             self.flush().map_err(broke)?;
-            match self.stream.read(&mut buffer) {
+            let drained = match self.stream.read(&mut buffer) {
                 Ok(0) => return Err((FailureKind::Disconnect, "the server closed the connection".into())),
-                Ok(bytes) => input.extend_from_slice(&buffer[..bytes]),
-                Err(error) if is_timeout(&error) => continue,
+                Ok(bytes) => {
+                    input.extend_from_slice(&buffer[..bytes]);
+                    bytes < buffer.len()
+                }
+                Err(error) if is_timeout(&error) => true,
                 Err(error) => return Err(broke(error)),
-            }
+            };
+            // A thread that was not scheduled for a while finds the lines of that time here.
+            let now_ns = self.shared.now_ns();
             let mut taken = 0;
             while let Some((bytes, event)) = self.protocol.parse(&input[taken..], &mut self.out) {
                 taken += bytes;
@@ -120,6 +137,10 @@ impl<P: Protocol> GateClient<P> {
                         let line = String::from_utf8_lossy(line);
                         return Err((FailureKind::Join, format!("the server answered: {line}")));
                     }
+                    ServerEvent::Left(start) => {
+                        self.membership.on_left(start, now_ns);
+                        GateAction::Wait
+                    }
                     ServerEvent::Stranger(_) | ServerEvent::Ignored => GateAction::Wait,
                 };
                 match action {
@@ -131,6 +152,9 @@ impl<P: Protocol> GateClient<P> {
                 }
             }
             input.drain(..taken);
+            if drained {
+                self.membership.on_drained(now_ns);
+            }
         }
         Ok(None)
     }
@@ -146,12 +170,19 @@ impl<P: Protocol> GateClient<P> {
     }
 
     /// Reports the number of shards present when it has changed.
-    fn report_present(&mut self, now_ns: u64) {
-        let present = self.membership.count_present(now_ns);
+    fn report_present(&mut self) {
+        let present = self.membership.count_present();
         if present != self.reported {
             self.reported = present;
             let _ = self.control.send(ControlMessage::ShardsAtGate(present as u32));
         }
+    }
+
+    /// Announces that this shard does not start, so that the others need not wait.
+    fn announce_leaving(&mut self) {
+        self.queue_line(self.membership.leave_line());
+        // Without a connection, the server or the silence announces it.
+        let _ = self.flush();
     }
 
     /// Quits and reads until the connection is closed, so that the last message is delivered.

@@ -155,6 +155,10 @@ impl Irc {
         match command {
             b"PRIVMSG" => self.message(prefix, params),
             b"JOIN" => self.first_stranger(std::iter::once(nick_of(prefix))),
+            b"QUIT" | b"PART" => match self.speaker(nick_of(prefix)) {
+                Speaker::Member(user) => ServerEvent::Left(user),
+                Speaker::Stranger(_) | Speaker::Unknown => ServerEvent::Ignored,
+            },
             // Some servers prefix these commands with their name.
             b"PING" | b"ERROR" => self.line(rest, out),
             [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9'] => self.numeric(command, line, params, out),
@@ -214,6 +218,9 @@ mod tests {
         assert_eq!(parse(":srv 353 r12u3 = #klatch-12 :@r12u0 +r12u1 r12u3\r\n").0, ServerEvent::Ignored);
         assert_eq!(parse(":srv 353 r12u3 = #klatch-12 :@r12u0 @eve\r\n").0, ServerEvent::Stranger(b"eve"));
         assert_eq!(parse(":eve!e@h JOIN #klatch-12\r\n").0, ServerEvent::Stranger(b"eve"));
+        assert_eq!(parse(":r12u4!u@h QUIT :Connection closed\r\n").0, ServerEvent::Left(4));
+        assert_eq!(parse(":r12u4!u@h PART #klatch-12\r\n").0, ServerEvent::Left(4));
+        assert_eq!(parse(":eve!e@h QUIT\r\n").0, ServerEvent::Ignored);
     }
 
     #[test]

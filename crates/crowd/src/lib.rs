@@ -10,6 +10,7 @@ mod event_loop;
 mod exchanges;
 mod gate;
 mod gate_client;
+mod gate_observer;
 mod http_command;
 mod http_reply;
 mod irc;
@@ -47,6 +48,7 @@ mod user_threads;
 mod worker;
 
 pub use control::{ControlReceiver, ControlSender, control_channel};
+pub use gate_observer::observe_gates;
 pub use options::{CrowdError, Options, Threads};
 pub use read_error::ReadError;
 pub use readers::{ReadModel, Reading, read_files};

@@ -28,6 +28,8 @@ pub(crate) enum ServerEvent<'a> {
     Message(Speaker<'a>, &'a [u8]),
     /// The nick of a client outside the crowd that is in the room.
     Stranger(&'a [u8]),
+    /// A user of this room, by number, has left it. Only IRC reports this.
+    Left(u32),
     /// The server refused a request; the text is its answer.
     Refused(&'a [u8]),
     /// The server announced that it will close the connection.

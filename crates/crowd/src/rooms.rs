@@ -75,6 +75,7 @@ impl<P: Protocol> Rooms<P> {
             ServerEvent::Joined
             | ServerEvent::Refused(_)
             | ServerEvent::Closing(_)
+            | ServerEvent::Left(_)
             | ServerEvent::Ignored => {}
         }
     }

@@ -15,7 +15,7 @@ use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 use crate::output::{is_stdout, print, print_error, print_line, save_or_print};
 use crate::shard_option::ShardOption;
 use crate::version::build;
-use crate::wait_for_server::wait_for_server;
+use crate::wait_for_server::ServerAddress;
 use crate::workload::WorkloadArgs;
 use crate::{COULD_NOT_RUN, UNKNOWN};
 
@@ -23,12 +23,15 @@ use crate::{COULD_NOT_RUN, UNKNOWN};
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Crowd {
-    /// Host name or IP address of the server
-    #[arg(long, default_value = "127.0.0.1")]
-    host: String,
+    /// Host name or IP address of the server [default: 127.0.0.1, or that of --server-file]
+    #[arg(long)]
+    host: Option<String>,
     /// TCP port of the server
-    #[arg(long, default_value_t = 6667)]
+    #[arg(long, default_value_t = 6667, conflicts_with = "server_file")]
     port: u16,
+    /// File with the address of the server, from `klatch serve --ready-file`
+    #[arg(long, value_name = "FILE")]
+    server_file: Option<PathBuf>,
     /// Protocol of the server: irc, redis, nats, mqtt; of rr: echo, redis, http, postgres; of web, trade and orders: http
     #[arg(long)]
     protocol: Option<ProtocolName>,
@@ -62,7 +65,7 @@ pub(crate) struct Crowd {
     /// of Kubernetes, Slurm, HyperQueue, Nomad and GNU parallel
     #[arg(long, value_name = "I/N", conflicts_with = "steered")]
     shard: Option<ShardOption>,
-    /// Wait until the server accepts connections, for that time at most
+    /// Wait until the server, or its file, is there and it accepts connections, for that time at most
     #[arg(long, value_name = "SECONDS")]
     wait_for_server: Option<f64>,
     /// Start together with other crowds: when all users have joined, wait at this gate for that many shards
@@ -97,12 +100,12 @@ impl Crowd {
             Some(shard) => (shard.share(&whole)?, Some(shard.gate(self.gate)?)),
             None => (whole, self.gate),
         };
-        if let Some(limit) = self.wait_for_server {
-            wait_for_server(&self.host, self.port, seconds("wait for the server", limit)?)?;
-        }
+        let limit = self.wait_for_server.map(|limit| seconds("wait for the server", limit)).transpose()?;
+        let server = ServerAddress { host: self.host, port: self.port, file: self.server_file };
+        let (host, port) = server.find(limit)?;
         let options = Options {
-            host: self.host,
-            port: self.port,
+            host,
+            port,
             protocol: self.protocol.unwrap_or_else(|| usual_protocol(&workload)),
             workload,
             threads: if self.threads { Threads::TwoPerUser } else { Threads::Loops(self.loops) },

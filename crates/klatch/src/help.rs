@@ -119,7 +119,7 @@ mod tests {
             ("Machine", &["scheduler", "sysctl", "allow-sysctl"]),
             (
                 "Several processes and machines",
-                &["shards", "servers", "hosts", "host-address", "host-program", "ssh"],
+                &["shards", "servers", "hosts", "host-address", "host-program", "reach"],
             ),
             ("Time limits", &["ready-timeout", "timeout", "connect-timeout"]),
             ("Options", &["help"]),

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Result, Write, stderr, stdout};
 use std::path::Path;
 use std::sync::Mutex;
 
-use klatch_record::{Record, save};
+use klatch_record::{Record, save, save_text};
 
 /// The first write error that is not a closed pipe.
 static FAILURE: Mutex<Option<std::io::Error>> = Mutex::new(None);
@@ -44,6 +44,18 @@ pub(crate) fn save_or_print(record: &Record, path: &Path) -> anyhow::Result<()> 
         return Ok(());
     }
     Ok(save(record, path)?)
+}
+
+/// Writes text to a file, whole or not at all, or to standard output.
+///
+/// # Errors
+/// The file cannot be written, or is there and no regular file.
+pub(crate) fn save_text_or_print(text: &str, path: &Path) -> anyhow::Result<()> {
+    if is_stdout(path) {
+        print(text);
+        return Ok(());
+    }
+    Ok(save_text(text, path)?)
 }
 
 /// Flushes standard output.

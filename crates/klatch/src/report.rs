@@ -1,6 +1,5 @@
 //! `klatch report`: reads results, builds the report and writes it in a format.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,7 +8,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use klatch_compare::{Terms, compare};
 use klatch_record::lab::{Outcome, Study};
-use klatch_record::{Duet, Estimator, error_chain};
+use klatch_record::{Duet, Estimator, error_chain, save_text};
 use klatch_report::{
     Source, csv, duet_report, floor_history, html, json, lab_report, markdown, read, read_duet, read_floor,
     read_lab, report_of_two,
@@ -54,7 +53,7 @@ impl Report {
         match self.output() {
             None => print(text),
             Some(path) => {
-                save(&text, &path)?;
+                save_text(&text, &path)?;
                 print_line(path.display());
             }
         }
@@ -117,21 +116,21 @@ impl Report {
 /// Writes the report of the results in a folder to `report.html` in that folder.
 pub(crate) fn save_report(folder: &Path) -> anyhow::Result<PathBuf> {
     let path = folder.join("report.html");
-    save(&render(&klatch_report::report(&read(folder)?), Format::Html)?, &path)?;
+    save_text(&render(&klatch_report::report(&read(folder)?), Format::Html)?, &path)?;
     Ok(path)
 }
 
 /// Writes the report of a duet to `report.html` in its folder.
 pub(crate) fn save_duet_report(folder: &Path, duet: &Duet) -> anyhow::Result<PathBuf> {
     let path = folder.join("report.html");
-    save(&render(&duet_report(folder, duet), Format::Html)?, &path)?;
+    save_text(&render(&duet_report(folder, duet), Format::Html)?, &path)?;
     Ok(path)
 }
 
 /// Writes the report of a lab study to `report.html` in its folder.
 pub(crate) fn save_lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> anyhow::Result<PathBuf> {
     let path = folder.join("report.html");
-    save(&render(&lab_report(folder, study, outcomes), Format::Html)?, &path)?;
+    save_text(&render(&lab_report(folder, study, outcomes), Format::Html)?, &path)?;
     Ok(path)
 }
 
@@ -163,21 +162,5 @@ pub(crate) fn render(report: &klatch_report::Report, format: Format) -> anyhow::
         Format::Md => markdown(report),
         Format::Csv => csv(report),
         Format::Json => json(report),
-    })
-}
-
-/// Writes the text to a temporary file, syncs and renames it, so that `path` has the old or the new text at any time.
-pub(crate) fn save(text: &str, path: &Path) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let temporary = folder.join(format!(".report-{}", std::process::id()));
-    let write = || {
-        let mut file = std::fs::File::create(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&temporary, path)
-    };
-    write().with_context(|| {
-        let _ = std::fs::remove_file(&temporary);
-        format!("cannot write {}", path.display())
     })
 }

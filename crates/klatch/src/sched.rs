@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 
-use crate::output::{print_error, print_line};
+use crate::output::{print_error, print_line, save_text_or_print};
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use klatch_platforms::Setting;
@@ -42,7 +42,7 @@ struct Run {
     /// Knob of the scheduler; `klatch sched list NAME` lists all
     #[arg(long = "knob", value_name = "NAME=VALUE")]
     knobs: Vec<Setting>,
-    /// File for the statistics as JSON [default: printed to standard error]
+    /// File for the statistics as JSON, or - for standard output [default: printed to standard error]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Command to run under the scheduler, with its arguments
@@ -115,10 +115,7 @@ impl Run {
         let exit_status = exit_status.with_context(|| format!("cannot start {program}"))?;
         let report = report?;
         match &self.out {
-            Some(path) => {
-                let text = serde_json::to_string(&report)?;
-                std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-            }
+            Some(path) => save_text_or_print(&(serde_json::to_string(&report)? + "\n"), path)?,
             None => print_report(&report),
         }
         if let Some(why) = &report.lost {

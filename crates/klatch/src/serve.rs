@@ -1,10 +1,14 @@
 //! `klatch serve`: a native server as a process, which `klatch run` also starts.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgAction, Args};
 use klatch_record::CONTENT_SEED;
-use klatch_server::{Model, ServeOptions, Workload, serve};
+use klatch_server::{Model, ServeOptions, Workload, ready_json, serve_announced};
+
+use crate::server_file::ReadyFile;
+use crate::use_file::UseFile;
 
 /// Start one of Klatch's native servers
 #[derive(Args)]
@@ -46,6 +50,12 @@ pub(crate) struct Serve {
     /// Workload web: seed of the site's contents [default: 1]
     #[arg(long, value_name = "SEED")]
     content_seed: Option<u64>,
+    /// Write the ready line as JSON to this file, for `klatch crowd --server-file`; it is removed at the end
+    #[arg(long, value_name = "FILE")]
+    ready_file: Option<PathBuf>,
+    /// At the end, write what the server used since the last gate opened, for `klatch merge`; - for standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Print the ready line as JSON
     #[arg(long)]
     json: bool,
@@ -59,7 +69,11 @@ impl Serve {
             "--directories and --content-seed belong to --workload web, not to {}",
             self.workload
         );
-        serve(&ServeOptions {
+        anyhow::ensure!(
+            self.out.is_none() || self.workload == Workload::Chat,
+            "--out is the use since a gate opened, and only --workload chat has gates"
+        );
+        let options = ServeOptions {
             workload: self.workload,
             model: self.model,
             listen: self.listen,
@@ -73,7 +87,15 @@ impl Serve {
             directories: self.directories.unwrap_or(25),
             content_seed: self.content_seed.unwrap_or(CONTENT_SEED),
             json: self.json,
+        };
+        let ready_file = self.ready_file.map(ReadyFile::new);
+        let use_file = self.out.map(UseFile::new);
+        serve_announced(&options, |address| {
+            use_file.iter().try_for_each(|file| file.observe(address))?;
+            ready_file.as_ref().map_or(Ok(()), |file| file.write(&ready_json(&options, address)))
         })?;
+        drop(ready_file);
+        use_file.map_or(Ok(()), |file| file.save(options.class()))?;
         Ok(ExitCode::SUCCESS)
     }
 }

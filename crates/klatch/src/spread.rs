@@ -3,7 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use clap::Args;
-use klatch_runner::{Remote, from_shell};
+use klatch_runner::{Reach, Remote};
+
+use crate::hosts::resolve_hosts;
 
 /// Help heading of these options.
 const SEVERAL: &str = "Several processes and machines";
@@ -16,7 +18,8 @@ pub(crate) struct SpreadArgs {
     /// Server processes, each with rooms of its own
     #[arg(long, help_heading = SEVERAL, default_value_t = 1, value_name = "N")]
     servers: u32,
-    /// Machines that run the crowd, by their ssh names; klatch must be installed there
+    /// Machines that run the crowd, by the names that --reach takes; klatch must be installed there. @slurm: the other nodes of this
+    /// allocation
     #[arg(long, help_heading = SEVERAL, value_name = "HOST,…", value_delimiter = ',')]
     hosts: Vec<String>,
     /// Address of this machine on which servers listen for the hosts
@@ -25,9 +28,10 @@ pub(crate) struct SpreadArgs {
     /// Path of klatch on the hosts
     #[arg(long, help_heading = SEVERAL, value_name = "PATH", default_value = "klatch")]
     host_program: String,
-    /// Command that reaches a host; `-- HOST COMMAND` follows it
-    #[arg(long, help_heading = SEVERAL, value_name = "COMMAND", default_value = "ssh -o BatchMode=yes")]
-    ssh: String,
+    /// How a command is run on a host: ssh, slurm, kubernetes, docker, or a template such as 'ssh -F FILE -- {host} {command}';
+    /// {command...} stands for separate words [default: ssh; with @slurm: slurm]
+    #[arg(long, help_heading = SEVERAL, value_name = "COMMAND")]
+    reach: Option<Reach>,
 }
 
 impl SpreadArgs {
@@ -43,18 +47,13 @@ impl SpreadArgs {
         self.host_address.into()
     }
 
+    /// The machines of the crowd, and how to reach them.
+    ///
+    /// # Errors
+    /// A host has no possible name, or the engine does not list its hosts.
     pub(crate) fn remote(&self) -> anyhow::Result<Remote> {
-        // ssh would take a name that begins with a dash for an option.
-        let invalid = self.hosts.iter().find(|host| host.is_empty() || host.starts_with('-'));
-        anyhow::ensure!(
-            invalid.is_none(),
-            "a host must be a name for ssh, got '{}'",
-            invalid.map_or("", String::as_str)
-        );
-        let ssh = from_shell(&self.ssh).filter(|words| !words.is_empty());
-        let ssh =
-            ssh.ok_or_else(|| anyhow::anyhow!("--ssh must be a command in shell syntax, got {}", self.ssh))?;
-        Ok(Remote { hosts: self.hosts.clone(), ssh, program: self.host_program.clone() })
+        let (hosts, usual) = resolve_hosts(&self.hosts)?;
+        Ok(Remote { hosts, reach: self.reach.clone().unwrap_or(usual), program: self.host_program.clone() })
     }
 }
 

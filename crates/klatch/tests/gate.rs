@@ -5,9 +5,11 @@ mod support;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
 use klatch_platforms::{PlatformRequest, Processes, Server, resolve};
-use klatch_record::{Record, Status};
+use klatch_record::{Class, Record, Status};
+use rustix::process::{Pid, Signal, kill_process};
 use support::{Finished, NativeServer, klatch};
 
 /// A shard with 2 rooms that waits at a gate.
@@ -108,6 +110,53 @@ fn numbered_shards_wait_for_their_server_and_share_the_rooms() {
 }
 
 #[test]
+fn a_server_announces_itself_and_adds_its_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let crowds: Vec<Child> = ["0/2", "1/2"]
+        .map(|number| {
+            let mut command = klatch();
+            command.args(["crowd", "--rooms", "4", "--users", "4", "--count", "25", "--shard", number]);
+            command.args(["--wait-for-server", "30", "--server-file"]).arg(file("server"));
+            command.arg("--out").arg(file(&number[..1])).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        })
+        .into();
+    let mut command = klatch();
+    command.args(["serve", "--model", "threads", "--listen", "127.0.0.1:0", "--ready-file"]);
+    command.arg(file("server")).arg("--out").arg(file("use")).stdout(Stdio::null());
+    let mut server = command.stderr(Stdio::piped()).spawn().unwrap();
+    for crowd in crowds {
+        let finished = Finished::from(crowd.wait_with_output().unwrap());
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+    }
+    kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+    assert!(server.wait().unwrap().success());
+    assert!(!file("server").exists(), "no crowd finds a server that has ended");
+    let merge = |names: &[&str]| {
+        Finished::run(klatch().args(["merge", "--json"]).args(names.iter().map(|name| file(name))))
+    };
+    let finished = merge(&["1", "use", "0"]);
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{finished:?}");
+    let server = record.usage.server.as_ref().unwrap();
+    // 16 users have two threads each.
+    assert!(server.cpu_s > 0.0 && server.switches_voluntary > 100 && server.threads > 32, "{server:?}");
+    assert!(record.score.cpu_us_per_message.unwrap() > server.cpu_us_per_message, "{record:?}");
+    assert_eq!(record.platform.class, Some(Class::Classic));
+    assert_eq!(record.platform.command.as_ref().unwrap()[1], "serve");
+    assert_eq!(record.checks.strangers, [], "the server's own user is in no room of the crowd");
+    let twice = merge(&["0", "1", "use", "use"]);
+    assert!(twice.err.contains("there are the files of 2 servers"), "{twice:?}");
+    let other = std::fs::read_to_string(file("use")).unwrap();
+    let run = record.shards[0].gate_run.as_ref().unwrap();
+    std::fs::write(file("other"), other.replace(run, "1f")).unwrap();
+    let stale = merge(&["0", "1", "other"]);
+    assert_eq!(stale.status, Some(2), "{stale:?}");
+    assert!(stale.err.contains("the run at the gate is "), "{stale:?}");
+}
+
+#[test]
 fn shards_that_cannot_be_are_refused() {
     let out = tempfile::tempdir().unwrap();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -115,7 +164,11 @@ fn shards_that_cannot_be_are_refused() {
         ("3/3", &[], "it must be I/N with I from 0 to N - 1, or env/N, and is 3/3"),
         ("0/6", &[], "there are 6 shards for 5 rooms; each shard needs one"),
         ("0/2", &["--gate", "3:run"], "--shard counts 2 shards, and --gate 3; give both the same number"),
-        ("0/2", &["--wait-for-server", "0.3"], "no server accepted connections on 127.0.0.1:"),
+        (
+            "0/2",
+            &["--wait-for-server", "0.3"],
+            "waited for the server for 0.3 s: no server accepted connections on 127.0.0.1:",
+        ),
     ];
     for (shard, more, reason) in refusals {
         let finished = Finished::run(numbered(port, shard, &out.path().join("record")).args(more));
@@ -127,18 +180,12 @@ fn shards_that_cannot_be_are_refused() {
 #[test]
 fn an_incomplete_gate_lists_the_shards_present() {
     let (server, out) = (NativeServer::start(), tempfile::tempdir().unwrap());
-    let mut dead = shard(server.address, "irc", 3, "3:short", out.path());
-    support::until_line(&mut dead, "1 of 3 shards at the gate");
     let mut command = klatch();
     command.args(["crowd", "--port", &server.address.port().to_string(), "--rooms", "2", "--users", "4"]);
-    command.args(["--gate", "3:short", "--gate-timeout", "8", "--out"]).arg(out.path().join("1"));
-    let mut waiting = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    support::until_line(&mut waiting, "2 of 3 shards at the gate");
-    dead.kill().unwrap();
-    dead.wait().unwrap();
-    let finished = Finished::from(waiting.wait_with_output().unwrap());
+    command.args(["--gate", "3:short", "--gate-timeout", "2", "--out"]).arg(out.path().join("1"));
+    let finished = Finished::run(&mut command);
     assert_eq!(finished.status, Some(1), "{finished:?}");
-    let expected = "invalid: the gate: after 8 s 1 of 3 shards are at the gate short: rooms 1 to 2";
+    let expected = "invalid: the gate: after 2 s 1 of 3 shards are at the gate short: rooms 1 to 2";
     assert!(finished.out.contains(expected), "{finished:?}");
     let (finished, record) = merged(out.path(), &[1]);
     assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid));
@@ -147,6 +194,38 @@ fn an_incomplete_gate_lists_the_shards_present() {
         format!("1 of 3 announced shards are here: {}", record.shards[0]),
         "{record:?}"
     );
+}
+
+/// The shards at a gate that cannot open, after one of them was killed with this signal.
+fn ends_without(address: SocketAddr, protocol: &str, signal: Signal, reason: &str) {
+    let out = tempfile::tempdir().unwrap();
+    let began = Instant::now();
+    let mut dead = shard(address, protocol, 5, "4:lost", out.path());
+    support::until_line(&mut dead, "1 of 4 shards at the gate");
+    let mut waiting = [1, 3].map(|start| shard(address, protocol, start, "4:lost", out.path()));
+    waiting.iter_mut().for_each(|shard| support::until_line(shard, "3 of 4 shards at the gate"));
+    kill_process(Pid::from_child(&dead), signal).unwrap();
+    dead.wait().unwrap();
+    for shard in waiting {
+        let finished = Finished::from(shard.wait_with_output().unwrap());
+        assert_eq!(finished.status, Some(1), "{finished:?}");
+        let expected = format!("invalid: the gate: the shard of rooms 5 to 6 {reason}; ");
+        assert!(finished.out.contains(&expected), "{expected}: {finished:?}");
+    }
+    assert!(began.elapsed().as_secs() < 25, "the gate itself waits for 30 s");
+}
+
+#[test]
+fn a_shard_that_is_gone_ends_the_gate_for_all() {
+    let left = "left the gate: it ended, or its connection broke";
+    ends_without(NativeServer::start().address, "irc", Signal::KILL, left);
+    let request = PlatformRequest { name: Some("redis".into()), ..PlatformRequest::default() };
+    let processes = Processes::default();
+    let patience = std::time::Duration::from_secs(60);
+    let server =
+        Server::start(&resolve(&request).unwrap(), [127, 0, 0, 1].into(), &processes, patience).unwrap();
+    // Redis does not report who has left.
+    ends_without(server.address, "redis", Signal::KILL, "has been silent for 5 s");
 }
 
 #[test]
@@ -187,12 +266,20 @@ fn a_record_goes_to_standard_output_and_replaces_no_device() {
     assert!(finished.err.contains("valid"), "the text for people is on standard error: {}", finished.err);
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
     let refused = crowd(pipe.to_str().unwrap());
     assert_eq!(refused.status, Some(2), "{refused:?}");
     assert!(refused.err.contains("it exists and is no regular file"), "{refused:?}");
     assert!(!pipe.is_file(), "the pipe is still one");
+    // A link to standard output, as /dev/stdout is one. Here that is a regular file.
+    let (link, out) = (folder.path().join("stdout"), folder.path().join("out"));
+    std::os::unix::fs::symlink("/proc/self/fd/1", &link).unwrap();
+    let mut command = klatch();
+    command.args(["crowd", "--port", &port, "--rooms", "1", "--users", "3", "--count", "5", "--out"]);
+    let status = command.arg(&link).stdout(std::fs::File::create(&out).unwrap()).status().unwrap();
+    assert_eq!(status.code(), Some(2));
+    assert!(link.is_symlink(), "the link is still one");
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn a_shard_that_dies_on_its_host_is_named() {
     assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{finished:?}");
     let expected = "the shard of room 2 on b: the crowd ended without a result; on standard error: ";
     assert!(record.verdict.reasons[0].message.starts_with(expected), "{record:?}");
-    assert_eq!(record.verdict.reasons.len(), 1, "{record:?}");
+    assert!(record.score.sent < 400, "the other shard did not go on to its end: {record:?}");
 }
 
 #[test]

@@ -87,3 +87,21 @@ fn a_full_standard_output_is_reported() {
         "{finished:?}"
     );
 }
+
+#[test]
+fn no_command_replaces_a_device_or_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let (results, link, pipe) =
+        (folder.path().join("r"), folder.path().join("link"), folder.path().join("pipe"));
+    let run = Finished::run(klatch().args(SMALL).arg(&results));
+    assert_eq!(run.status, Some(0), "{run:?}");
+    std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for (special, kind) in [(&link, "a symbolic link"), (&pipe, "no regular file")] {
+        let mut command = klatch();
+        let refused = Finished::run(command.arg("report").arg(&results).arg("-o").arg(special));
+        assert_eq!(refused.status, Some(2), "{refused:?}");
+        assert!(refused.err.contains(&format!("it exists and is {kind}")), "{refused:?}");
+        assert!(!special.symlink_metadata().unwrap().is_file(), "it is still there");
+    }
+}

@@ -22,16 +22,22 @@ pub fn cpu_time_ns(pid: u32) -> Result<u64> {
 
 /// CPU time of the children of this process that have ended and were waited for, with their own such children, seconds.
 pub fn children_cpu_s() -> Option<f64> {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the call writes only `usage`, which is valid in any state: it consists of integers.
-    let usage = unsafe {
-        if libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) != 0 {
-            return None;
-        }
-        usage.assume_init()
-    };
+    let usage = usage_of(libc::RUSAGE_CHILDREN)?;
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
     Some(seconds(usage.ru_utime) + seconds(usage.ru_stime))
+}
+
+/// Voluntary and involuntary context switches of this process since its start, of all threads, also of those that have ended.
+pub(crate) fn own_switches() -> Option<(u64, u64)> {
+    let usage = usage_of(libc::RUSAGE_SELF)?;
+    Some((usage.ru_nvcsw as u64, usage.ru_nivcsw as u64))
+}
+
+/// The kernel's counters of this process, or of its children.
+fn usage_of(target: libc::c_int) -> Option<libc::rusage> {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call writes only `usage`, which is valid in any state: it consists of integers.
+    unsafe { (libc::getrusage(target, usage.as_mut_ptr()) == 0).then(|| usage.assume_init()) }
 }
 
 fn read_clock(clock: libc::clockid_t) -> Result<u64> {

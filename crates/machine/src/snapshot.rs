@@ -5,7 +5,7 @@ use procfs::ProcError;
 use procfs::process::Process;
 use thiserror::Error;
 
-use crate::cpu_clock::cpu_time_ns;
+use crate::cpu_clock::{cpu_time_ns, own_switches};
 use crate::gc::gc_s;
 use crate::process_tree::process_tree;
 
@@ -48,6 +48,16 @@ impl Snapshot {
         Ok(sum)
     }
 
+    /// Reads the counters of this process, with the context switches of its threads that have ended. It must have no children.
+    ///
+    /// # Errors
+    /// This user may not read files in `/proc`.
+    pub fn take_own() -> Result<Snapshot, SnapshotError> {
+        let own = Snapshot::take(std::process::id())?;
+        let Some((voluntary, involuntary)) = own_switches() else { return Ok(own) };
+        Ok(Snapshot { switches_voluntary: voluntary, switches_involuntary: involuntary, ..own })
+    }
+
     fn take_one(pid: u32) -> Result<Snapshot, SnapshotError> {
         let failed = |why: String| SnapshotError { pid, why };
         let cpu_ns = cpu_time_ns(pid).map_err(|error| failed(error.to_string()))?;
@@ -63,6 +73,11 @@ impl Snapshot {
         self.switches_involuntary += other.switches_involuntary;
         self.threads += other.threads;
         self.memory_peak_bytes += other.memory_peak_bytes;
+    }
+
+    /// Threads that were alive, of the process and its descendants.
+    pub fn threads(&self) -> u64 {
+        self.threads
     }
 
     /// The resources used since `earlier`, in total and for each of `messages` messages.
@@ -139,6 +154,15 @@ mod tests {
         assert!((0.2..cpus * begun.elapsed().as_secs_f64()).contains(&usage.cpu_s), "{usage:?}");
         assert!((usage.user_s + usage.system_s - usage.cpu_s).abs() < 1e-9);
         assert!((usage.cpu_us_per_message - usage.cpu_s * 1e4).abs() < 1e-6);
+    }
+
+    #[test]
+    fn own_switches_include_threads_that_have_ended() {
+        let before = Snapshot::take_own().unwrap();
+        let naps = || (0..20).for_each(|_| std::thread::sleep(std::time::Duration::from_micros(50)));
+        std::thread::spawn(naps).join().unwrap();
+        let usage = Snapshot::take_own().unwrap().since(&before, 1);
+        assert!(usage.switches_voluntary >= 20, "{usage:?}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod floor;
 pub mod lab;
 mod latency;
 mod merge;
+mod merge_files;
 mod metric;
 mod observation;
 pub mod observed;
@@ -25,6 +26,7 @@ mod replay;
 pub mod samples;
 mod save;
 mod sensitivity;
+mod server_part;
 mod shard;
 mod study;
 mod timeline;
@@ -50,7 +52,8 @@ pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
 pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorResult, FloorRow, LoopbackCost};
 pub use latency::{Latency, LatencyError};
-pub use merge::{MergeError, merge, merge_files};
+pub use merge::{MergeError, merge};
+pub use merge_files::merge_files;
 pub use metric::{METRICS, Metric};
 pub use observation::{
     Availability, Cost, InstrumentName, InstrumentNameError, Observation, ObservationData, Support,
@@ -63,8 +66,9 @@ pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };
 pub use replay::{Replay, ReplayStep, ReplayTask};
-pub use save::{SaveError, save, save_json};
+pub use save::{SaveError, save, save_json, save_text};
 pub use sensitivity::{Claim, Sensitivity};
+pub use server_part::{SERVER_SCHEMA_NAME, ServerPart};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};
 pub use study::{
     CellResult, CellStatus, Estimate, PairResult, ResultKind, STUDY_SCHEMA_NAME, SearchResult, SearchStep,

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::read_json;
 use crate::{
     Cause, LatencyError, OrdersScore, Part, Platform, Reason, Record, Score, Shard, Usage, UsageOfBoth,
     Verdict, Warning,
@@ -50,6 +49,9 @@ pub enum MergeError {
         /// When the record's run began, RFC 3339 in UTC.
         started_at: String,
     },
+    /// A server's part was given twice.
+    #[error("there are the files of {0} servers, and a gate is a room of one server")]
+    SeveralServers(usize),
     /// A histogram cannot be read.
     #[error(transparent)]
     Latency(#[from] LatencyError),
@@ -114,19 +116,6 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
         shards: part.shards,
         ..first.clone()
     })
-}
-
-/// Reads records from files, and merges them.
-///
-/// # Errors
-/// See [`MergeError`].
-pub fn merge_files(paths: &[PathBuf]) -> Result<Record, MergeError> {
-    let read = |path: &PathBuf| {
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|source| MergeError::Read { path: path.clone(), source })?;
-        read_json(&text).map_err(|source| MergeError::NoRecord { path: path.clone(), source })
-    };
-    merge(paths.iter().map(read).collect::<Result<_, _>>()?)
 }
 
 /// Formats one part of a record for comparison.

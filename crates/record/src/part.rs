@@ -135,7 +135,10 @@ impl Part {
             let reason = |reason: &String| Reason::new(Cause::Crowd, format!("{name}{reason}"));
             shard.reasons.iter().map(reason).collect::<Vec<_>>()
         };
-        missing.into_iter().chain(shards.iter().flat_map(of_shard)).collect()
+        // A shard that reported nothing comes first: others may have been stopped because of it.
+        let silent = |shard: &&Shard| shard.total == 0 && shard.opened.is_none();
+        let (first, rest): (Vec<&Shard>, _) = shards.iter().partition(silent);
+        missing.into_iter().chain(first.into_iter().chain(rest).flat_map(of_shard)).collect()
     }
 
     /// What the shards together warn of. A warning that several share appears once.

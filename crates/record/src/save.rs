@@ -28,14 +28,25 @@ pub fn save(record: &Record, path: &Path) -> Result<(), SaveError> {
 /// # Errors
 /// The folder cannot be written to, or the disk is full.
 pub fn save_json(what: &impl serde::Serialize, path: &Path) -> Result<(), SaveError> {
-    let text = serde_json::to_string_pretty(what).expect("a result is plain JSON") + "\n";
+    save_text(&(serde_json::to_string_pretty(what).expect("a result is plain JSON") + "\n"), path)
+}
+
+/// The same with any text.
+///
+/// # Errors
+/// The folder cannot be written to, the disk is full, or `path` is there and no regular file.
+pub fn save_text(text: &str, path: &Path) -> Result<(), SaveError> {
     write_whole(text.as_bytes(), path).map_err(|source| SaveError { path: path.to_owned(), source })
 }
 
 fn write_whole(bytes: &[u8], path: &Path) -> std::io::Result<()> {
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        // A device or a pipe would be replaced by a file of its name.
-        return Err(std::io::Error::other("it exists and is no regular file; --out - is standard output"));
+    // The new file replaces what has its name, which could be a device or a pipe. `/dev/stdout` is a link, also if
+    // standard output is a regular file.
+    if let Ok(there) = std::fs::symlink_metadata(path)
+        && !there.is_file()
+    {
+        let kind = if there.is_symlink() { "a symbolic link" } else { "no regular file" };
+        return Err(std::io::Error::other(format!("it exists and is {kind}")));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;

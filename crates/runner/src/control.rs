@@ -69,7 +69,7 @@ struct Control {
     before: Option<Counters>,
     /// Taken after the last delivery.
     after: Option<Counters>,
-    /// The first crowd that ended before the gate opened. The gate then stays closed.
+    /// The first crowd that ended before the gate opened, or without a result. All others are stopped.
     failed: Option<usize>,
     frequency: CpuFrequency,
     sampler: Option<CpuSampler>,
@@ -199,10 +199,13 @@ impl Control {
         }
         if self.before.is_none() && self.failed.is_none() {
             if self.running[place].stage >= Stage::Done {
-                self.keep_gate_closed(place);
+                self.stop_others(place);
             } else if self.running.iter().all(|crowd| crowd.stage == Stage::Joined) {
                 self.open_gate(observer, on_event)?;
             }
+        }
+        if self.failed.is_none() && self.running[place].died() {
+            self.stop_others(place);
         }
         if self.after.is_none() && self.running.iter().all(|crowd| crowd.stage >= Stage::Done) {
             self.finish(observer, on_event);
@@ -220,8 +223,8 @@ impl Control {
         }
     }
 
-    /// The crowd at `failed` ended early, so all others end too: the end of standard input stops a crowd at the gate.
-    fn keep_gate_closed(&mut self, failed: usize) {
+    /// The crowd at `failed` ended early, so all others end too: the end of standard input stops a crowd.
+    fn stop_others(&mut self, failed: usize) {
         self.failed = Some(failed);
         for crowd in self.running.iter_mut().filter(|crowd| crowd.stage < Stage::Done) {
             crowd.process.close_stdin();

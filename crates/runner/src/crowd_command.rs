@@ -73,7 +73,7 @@ impl CrowdCommand {
         let name_and_value = |setting: &Setting| (setting.name.clone(), setting.value.clone());
         let settings = plan.crowd_settings.iter().map(name_and_value).collect();
         if let Some(host) = assignment.host {
-            command = plan.remote.over_ssh(host, &command);
+            command = plan.remote.reach.command(host, &command);
         }
         Ok(CrowdCommand {
             info: CrowdInfo { kind: plan.crowd.name().to_owned(), knobs: settings, command, runtime },

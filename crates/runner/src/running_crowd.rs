@@ -91,12 +91,18 @@ impl RunningCrowd {
         false
     }
 
+    /// Whether it ended without a result.
+    pub(crate) fn died(&self) -> bool {
+        self.stage == Stage::Ended && self.result.is_none()
+    }
+
     /// Whether it runs on this machine.
     pub(crate) fn is_local(&self) -> bool {
         self.command.host.is_none()
     }
 
-    /// Its output after it has ended. `failed_first` names the crowd that prevented the start, if one did; `span` holds
+    /// Its output after it has ended. `failed_first` names the crowd that ended first, without a start or
+    /// a result, if one did; `span` holds
     /// the snapshots of its process before and after the run.
     pub(crate) fn output(
         &mut self,
@@ -117,7 +123,8 @@ impl RunningCrowd {
         if let Some(failure) = result.failure.as_mut().filter(|failure| failure.kind == FailureKind::Stopped)
             && let Some(other) = failed_first
         {
-            failure.detail = format!("it was stopped, because {other} could not begin");
+            let how = if gate_opened { "ended without a result" } else { "could not begin" };
+            failure.detail = format!("it was stopped, because {other} {how}");
         }
         let messages = result.sent + result.received;
         let report = self.report.take();

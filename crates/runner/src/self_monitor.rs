@@ -20,8 +20,8 @@ impl SelfMonitor {
     /// Snapshots this process when the gate opens and after the last delivery. Call it at once with each event.
     pub fn on_event(&mut self, event: &CrowdEvent) {
         match event {
-            CrowdEvent::Open => self.before = Snapshot::take(std::process::id()).ok(),
-            CrowdEvent::Done => self.after = Snapshot::take(std::process::id()).ok(),
+            CrowdEvent::Open => self.before = Snapshot::take_own().ok(),
+            CrowdEvent::Done => self.after = Snapshot::take_own().ok(),
             _ => {}
         }
     }

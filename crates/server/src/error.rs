@@ -73,6 +73,9 @@ pub enum ServeError {
         /// What is missing, and what to do about it.
         reason: String,
     },
+    /// The caller could not announce that the server is ready.
+    #[error(transparent)]
+    Announce(io::Error),
     /// A system call failed that should not.
     #[error("cannot {what}: {reason}")]
     System {

@@ -26,12 +26,31 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 pub use error::ServeError;
 pub use options::{Model, ServeOptions, Workload};
+pub use ready::ready_json;
 pub(crate) use served::{Chat, RequestResponse, Served, Web};
 
 /// Serves until SIGTERM or SIGINT. Prints the ready line on standard output when connections are accepted.
+///
+/// # Errors
+/// The server cannot start or go on.
 pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
+    serve_announced(options, |_| Ok(()))
+}
+
+/// Serves until SIGTERM or SIGINT. When connections are accepted, it calls `on_ready` with the real address, and then prints the
+/// ready line on standard output.
+///
+/// # Errors
+/// The server cannot start or go on, or `on_ready` failed.
+pub fn serve_announced(
+    options: &ServeOptions,
+    on_ready: impl FnOnce(SocketAddr) -> std::io::Result<()>,
+) -> Result<(), ServeError> {
     let stop = signals::term_and_int()?;
-    serve_until(options, stop.as_fd(), |address| ready::print(options, address))
+    serve_until(options, stop.as_fd(), |address| {
+        on_ready(address).map_err(ServeError::Announce)?;
+        ready::print(options, address)
+    })
 }
 
 /// Serves until `stop` becomes readable. Calls `ready` with the real address, also for port 0, once connections are accepted.

@@ -16,10 +16,20 @@ pub(crate) fn print(options: &ServeOptions, address: SocketAddr) -> Result<(), S
 
 fn line(options: &ServeOptions, address: SocketAddr, pid: u32) -> String {
     let model = options.model;
-    if !options.json {
-        let class = options.class().map_or(String::new(), |class| format!(" ({class})"));
-        return format!("ready: {model}{class} on {address}, pid {pid}");
+    if options.json {
+        return json(options, address, pid);
     }
+    let class = options.class().map_or(String::new(), |class| format!(" ({class})"));
+    format!("ready: {model}{class} on {address}, pid {pid}")
+}
+
+/// The ready line of this process as JSON, also if the server prints it for people.
+pub fn ready_json(options: &ServeOptions, address: SocketAddr) -> String {
+    json(options, address, std::process::id())
+}
+
+fn json(options: &ServeOptions, address: SocketAddr, pid: u32) -> String {
+    let model = options.model;
     let class = options.class().map_or(String::new(), |class| format!(r#""class":"{class}","#));
     // Nothing in these values needs an escape.
     let (host, port) = (address.ip(), address.port());

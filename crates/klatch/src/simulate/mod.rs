@@ -15,7 +15,7 @@ use klatch_study::{Simulator, load_simulated, sensitivity, shipped_simulated};
 use serde_json::json;
 
 use crate::computed::{ComputedArgs, outline};
-use crate::output::{print, print_error, print_line};
+use crate::output::{print, print_error, print_line, save_text_or_print};
 use crate::version::build;
 use run::Run;
 use speed::Speed;
@@ -81,7 +81,7 @@ struct CostArgs {
 struct Calibrate {
     #[command(flatten)]
     costs: CostArgs,
-    /// File for the fitted costs
+    /// File for the fitted costs, or - for standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -188,7 +188,7 @@ fn no_costs(name: &str) -> String {
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    save_text_or_print(text, path)?;
     print_error(format_args!("klatch: costs written to {}", path.display()));
     Ok(())
 }

@@ -75,8 +75,9 @@ impl Network {
             .args(["--platform", "native-epoll", "--warmup", "0", "--trials", "1", "--json", "--out"])
             .arg(out);
         command.args(["--hosts", "a,b", "--host-address", "10.77.1.1"]);
-        command.args(["--host-program", env!("CARGO_BIN_EXE_klatch"), "--ssh"]);
-        command.arg(format!("ssh -F {} -o BatchMode=yes", self.path("ssh-config"))).args(arguments);
+        command.args(["--host-program", env!("CARGO_BIN_EXE_klatch"), "--reach"]);
+        let ssh = format!("ssh -F {} -o BatchMode=yes -- {{host}} {{command}}", self.path("ssh-config"));
+        command.arg(ssh).args(arguments);
         command
     }
 
