@@ -2,8 +2,6 @@
 
 use std::str::FromStr;
 
-use crate::remote::in_shell;
-
 /// Templates with a name.
 const PRESETS: [(&str, &str); 4] = [
     ("ssh", "ssh -o BatchMode=yes -- {host} {command}"),
@@ -72,6 +70,12 @@ impl FromStr for Reach {
             WORDS[0]
         ))
     }
+}
+
+/// Quotes the words of a command for a shell.
+pub fn in_shell(words: &[String]) -> String {
+    // Quoting fails only for a NUL, which no program argument can hold.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
 #[cfg(test)]

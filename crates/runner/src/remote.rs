@@ -20,12 +20,6 @@ impl Remote {
     }
 }
 
-/// Quotes the words of a command for a shell.
-pub fn in_shell(words: &[String]) -> String {
-    // Quoting fails only for a NUL, which no program argument can hold.
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
