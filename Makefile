@@ -1,6 +1,6 @@
 # `make setup` installs the build requirements, `make setup-test` also those of the tests; `make run`, `make bench` and
 # `make test` call them. `make build` and `make check` install nothing.
-.PHONY: run bench build check test test-system lint test-java test-go test-node docs setup setup-test clean
+.PHONY: run bench build dist check test test-system lint test-java test-go test-node docs setup setup-test clean
 
 JARS := java/target/klatch.jar java/target/klatch-netty.jar java/target/klatch-web.jar
 KLATCH := target/release/klatch
@@ -26,6 +26,10 @@ build: $(JARS)
 # The program contains the jars, so they are built first.
 $(JARS) &: $(shell find java -path '*/src/main/*.java' -o -name pom.xml)
 	$(MVN) package -DskipTests
+
+# The files of a release in target/dist: a tarball and a .deb, with the sums of both.
+dist: setup $(JARS)
+	@scripts/dist.sh
 
 # Formatters, linters and unit tests, without root and, after a build, without network. Two minutes after a build.
 check:

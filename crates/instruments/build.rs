@@ -33,6 +33,7 @@ fn compile(source: &Path, arch: &str, headers: &str, object: &Path) {
             "-Werror",
             arch,
             "-Isrc/bpf",
+            &without_folder(),
             "-I",
             headers,
             "-c",
@@ -48,4 +49,10 @@ fn compile(source: &Path, arch: &str, headers: &str, object: &Path) {
             panic!("the instruments need {clang} to be built ({error}); install it: scripts/setup.sh run")
         }
     }
+}
+
+/// Keeps the folder of this checkout out of the object, so that equal sources give equal bytes.
+fn without_folder() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize();
+    format!("-ffile-prefix-map={}=.", root.expect("the crate is in a workspace").display())
 }

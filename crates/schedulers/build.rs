@@ -32,6 +32,7 @@ fn compile(source: &Path, [libbpf, policies]: [&str; 2], object: &Path) {
         "-Wall",
         "-Werror",
         "-Isrc/bpf",
+        &without_folder(),
         "-I",
         libbpf,
         "-I",
@@ -45,4 +46,10 @@ fn compile(source: &Path, [libbpf, policies]: [&str; 2], object: &Path) {
             panic!("the schedulers need {clang} to be built ({error}); install it: scripts/setup.sh run")
         }
     }
+}
+
+/// Keeps the folder of this checkout out of the object, so that equal sources give equal bytes.
+fn without_folder() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize();
+    format!("-ffile-prefix-map={}=.", root.expect("the crate is in a workspace").display())
 }

@@ -2,9 +2,11 @@
 
 mod calibrate;
 mod compare;
+mod completions;
 mod computed;
 mod conformance;
 mod crowd;
+mod doctor;
 mod duet;
 mod duet_side;
 mod floor;
@@ -13,6 +15,7 @@ mod hosts;
 mod instruments;
 mod interrupt;
 mod lab;
+mod man;
 mod merge;
 mod open;
 mod output;
@@ -76,6 +79,9 @@ enum Command {
     Simulate(simulate::Simulate),
     Probe(probe::Probe),
     Schema(schema::Schema),
+    Doctor(doctor::Doctor),
+    Completions(completions::Completions),
+    Man(man::Manual),
 }
 
 /// Exit status after a usage error, or an error that keeps a command from running.
@@ -144,6 +150,9 @@ impl Command {
             Command::Simulate(simulate) => simulate.execute(),
             Command::Probe(probe) => probe.execute(),
             Command::Schema(schema) => schema.execute(),
+            Command::Doctor(doctor) => doctor.execute(),
+            Command::Completions(completions) => completions.execute(),
+            Command::Man(manual) => manual.execute(),
         }
     }
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::packed::unpacked;
 
 /// Percentiles of a time, and their histogram.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,21 +99,10 @@ impl Latency {
     }
 }
 
-/// The same of a packed histogram.
-pub(crate) fn unpacked(histogram: &str) -> Result<Vec<(u64, u64)>, LatencyError> {
-    let wrong = |why: String| LatencyError::Unpack(why);
-    let packed = BASE64.decode(histogram).map_err(|error| wrong(error.to_string()))?;
-    let read = Deserializer::new().deserialize(&mut packed.as_slice());
-    let histogram: Histogram<u64> = read.map_err(|error| wrong(error.to_string()))?;
-    let pair = |value, count| (histogram.lowest_equivalent(value), count);
-    Ok(histogram
-        .iter_recorded()
-        .map(|bucket| pair(bucket.value_iterated_to(), bucket.count_at_value()))
-        .collect())
-}
-
 #[cfg(test)]
 mod tests {
+    use hdrhistogram::serialization::Deserializer;
+
     use super::*;
 
     #[test]

@@ -18,6 +18,7 @@ mod observation;
 pub mod observed;
 mod operations;
 mod orders;
+mod packed;
 mod part;
 mod protocol;
 mod record;

@@ -1,6 +1,5 @@
 //! Several records of shards as one. It is exact: the merge of merges equals the merge of all.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -188,7 +187,6 @@ fn parts(records: &[Record]) -> Vec<Part> {
         checks: record.checks.clone(),
         usage: record.usage.crowd.clone(),
         parties: record.operations.as_ref().map(|operations| operations.connections),
-        databases: BTreeMap::new(),
         kinds: record.operations.as_ref().map_or_else(Vec::new, |operations| operations.kinds.clone()),
         in_window: record.operations.as_ref().and_then(|operations| operations.in_window),
         orders: record.orders.as_ref().map(OrdersScore::counts),
@@ -242,3 +240,7 @@ fn own_warnings(records: &[Record], parts: &[Part]) -> Vec<Warning> {
 #[cfg(test)]
 #[path = "merge_tests.rs"]
 pub(crate) mod tests;
+
+#[cfg(test)]
+#[path = "merge_properties.rs"]
+mod properties;

@@ -26,6 +26,7 @@ pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
         total: 400,
         reasons: vec![],
         warnings: vec![],
+        database: None,
         usage: None,
         environment: None,
     }
@@ -61,7 +62,7 @@ fn over_time(start: u32) -> Timeline {
 }
 
 /// The record of a shard with rooms `start` to `start + 1`; the number makes it differ from others.
-fn record(start: u32) -> Record {
+pub(crate) fn record(start: u32) -> Record {
     let odd = f64::from(start) / 7.0;
     let shard = Shard { elapsed_s: 10.0 + odd.round(), usage: Some(usage(odd)), ..shard(start, 2) };
     let usage = UsageOfBoth { server: None, crowd: Some(usage(odd)), database: None };

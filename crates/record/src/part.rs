@@ -38,8 +38,6 @@ pub struct Part {
     pub parties: Option<PartyCounts>,
     /// The operations of each kind, where there are several.
     pub kinds: Vec<OperationKindScore>,
-    /// What each server counted of its transactions, by the server's address.
-    pub databases: BTreeMap<String, DatabaseCounts>,
     /// Operations that were complete before the end of the time for which requests are sent; `None` where all are.
     pub in_window: Option<u64>,
     /// What crowds of `orders` count beside their operations; `None` for other workloads.
@@ -76,7 +74,6 @@ impl Part {
             checks: checks(&parts),
             usage: usages.map(|usages| Usage::together(&usages, sent + received)),
             parties: parts.iter().filter_map(|part| part.parties).reduce(PartyCounts::with),
-            databases: databases(&parts),
             kinds: OperationKindScore::merge(&parts.iter().map(|part| &part.kinds[..]).collect::<Vec<_>>())?,
             in_window: parts.iter().map(|part| part.in_window).sum(),
             orders: parts.iter().filter_map(|part| part.orders).reduce(OrdersCounts::with),
@@ -98,7 +95,7 @@ impl Part {
         };
         let in_window = self.in_window.map(|count| (count, window_s));
         self.parties.map(|parties| Operations {
-            database: self.databases.values().copied().reduce(|one, other| one.with(&other)),
+            database: database(&self.shards),
             kinds: self.kinds.clone(),
             ..Operations::new(workload.kind(), parties, in_window, score, usage)
         })
@@ -173,13 +170,16 @@ impl Part {
     }
 }
 
-fn databases(parts: &[Part]) -> BTreeMap<String, DatabaseCounts> {
-    let mut all: BTreeMap<String, DatabaseCounts> = BTreeMap::new();
-    for (address, counts) in parts.iter().flat_map(|part| &part.databases) {
-        let of_server = all.entry(address.clone()).or_default();
-        *of_server = of_server.or_more(counts);
+/// What all servers counted together. Shards of the same server saw nearly the same.
+fn database(shards: &[Shard]) -> Option<DatabaseCounts> {
+    let mut all: BTreeMap<&str, DatabaseCounts> = BTreeMap::new();
+    for shard in shards {
+        if let Some(counts) = &shard.database {
+            let of_server = all.entry(&shard.address).or_default();
+            *of_server = of_server.or_more(counts);
+        }
     }
-    all
+    all.into_values().reduce(|one, other| one.with(&other))
 }
 
 fn checks(parts: &[Part]) -> Checks {
@@ -195,6 +195,8 @@ fn checks(parts: &[Part]) -> Checks {
             fault.speaker,
             fault.sequence,
             fault.kind as u8,
+            fault.count,
+            fault.detail.clone(),
         )
     });
     faults.truncate(EXAMPLES_MAX);
@@ -205,6 +207,7 @@ fn checks(parts: &[Part]) -> Checks {
     let failure = all().filter_map(|checks| checks.failure.clone()).min_by_key(|failure| {
         (
             failure.kind == FailureKind::Stopped,
+            failure.kind as u8,
             failure.connection,
             failure.room,
             failure.user,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Environment, Usage, Warning, WorkloadKind};
+use crate::{DatabaseCounts, Environment, Usage, Warning, WorkloadKind};
 
 /// A crowd with rooms of its own, which needed nothing from the others but a common start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +39,9 @@ pub struct Shard {
     pub reasons: Vec<String>,
     /// Caveats about its part.
     pub warnings: Vec<Warning>,
+    /// What its server counted of its transactions until its end; absent where the server does not report them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<DatabaseCounts>,
     /// Its usage; `null` if it could not be measured.
     pub usage: Option<Usage>,
     /// Where it ran; `null` if that is the record's `environment`.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::latency::{Latency, LatencyError, unpacked};
+use crate::latency::{Latency, LatencyError};
+use crate::packed::unpacked;
 
 /// Deliveries by the interval of their arrival, as a crowd counts them. A crowd begins with intervals of 25 ms and doubles
 /// their width whenever there would be more than 128.

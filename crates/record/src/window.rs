@@ -49,7 +49,6 @@ mod tests {
 
     fn window(shards: &[(Option<(&str, u64)>, f64)]) -> (f64, f64) {
         let timed = |&(opened, elapsed_s): &(Option<(&str, u64)>, f64)| Shard {
-            gate_run: None,
             opened: opened.map(|(clock, ns)| Moment { clock: clock.to_owned(), ns }),
             elapsed_s,
             ..shard(1, 1)

@@ -33,7 +33,7 @@ pub use error::{RunError, after_restore};
 pub use execute::{Event, Outcome, execute};
 pub use folder::{make_folder, next_stem};
 pub use guards::{describe_noise, guard_series};
-pub use noise::{noise_between_starts, save_noise};
+pub use noise::{load_noise, noise_between_starts, save_noise};
 pub use plan::{CrowdKind, Plan, Target, TargetError};
 pub use preflight::resolve_platform;
 pub use reach::{Reach, in_shell};

@@ -40,7 +40,7 @@ pub fn noise_between_starts(comparison: &Comparison) -> Noise {
 }
 
 /// The last calibration of this machine; `None` without one, or if the file cannot be read.
-pub(crate) fn load_noise() -> Option<Noise> {
+pub fn load_noise() -> Option<Noise> {
     read(&PrivateFolder::open(&state_folder().ok()?).ok()??)?.machines.remove(&host_name())
 }
 

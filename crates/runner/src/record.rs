@@ -148,6 +148,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         total: result.sent + result.received,
         reasons: crowd.died.into_iter().chain(judged).collect(),
         warnings,
+        database: result.database,
         usage: usage.clone(),
         environment: crowd.environment,
     };
@@ -175,7 +176,6 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         usage,
         parties: result.parties,
         kinds,
-        databases: result.database.map(|counts| (crowd.address.to_owned(), counts)).into_iter().collect(),
         in_window: result.in_window,
         orders: result.orders,
         line_kbit_per_s: result.line_kbit_per_s,

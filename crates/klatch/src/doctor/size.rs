@@ -1,0 +1,66 @@
+//! How many users fit into this machine's limits, and the limits of its network.
+
+use klatch_machine::limits::{local_ports, sysctl};
+use klatch_platforms::{PlatformRequest, Side, check_capacity, resolve};
+use klatch_record::CONNECTIONS_PER_SOURCE;
+
+use super::finding::Finding;
+
+const TOPIC: &str = "Size";
+/// The server whose need is checked; others need more.
+const SERVER: &str = "native-epoll";
+/// Numbers of users in one server process and one crowd process. The first is the default of `klatch run`.
+const USERS: [u64; 4] = [200, 2_000, 20_000, 200_000];
+/// Limits of a process bind less where there are several.
+const SPLIT: &str = "or several processes: --servers N --shards N";
+/// Connections that wait to be accepted: joining crowds open up to this number at a time.
+const BACKLOG_MIN: u64 = 4_096;
+
+pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
+    let request = PlatformRequest { name: Some(SERVER.to_owned()), ..PlatformRequest::default() };
+    let server = resolve(&request)?;
+    let fits = |users: u64| {
+        let sides = [server.side(1, users), Side::for_native_crowd(1, users)];
+        let name = format!("{users} users");
+        match check_capacity(&sides, users.min(CONNECTIONS_PER_SOURCE.into())) {
+            Ok(()) => Finding::works(TOPIC, name, format!("{SERVER} and its crowd fit")),
+            Err(error) => too_many(name, &error.to_string()),
+        }
+    };
+    Ok(USERS.into_iter().map(fits).chain(network()).collect())
+}
+
+/// The error has a line for each side and limit; both sides meet most limits, which are named once.
+fn too_many(name: String, error: &str) -> Finding {
+    let (mut states, mut remedies): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for line in error.lines() {
+        let (state, remedy) = line.split_once("; raise it with ").unwrap_or((line, SPLIT));
+        if !remedies.contains(&remedy) {
+            states.push(state);
+            remedies.push(remedy);
+        }
+    }
+    Finding::gap(TOPIC, name, states.join("; "), format!("{}; {SPLIT}", remedies.join("; ")))
+}
+
+fn network() -> Vec<Finding> {
+    let ports = local_ports().map(|(first, last)| {
+        let state = format!("{} for each pair of addresses", last.saturating_sub(first) + 1);
+        Finding::works(TOPIC, "local ports", state)
+    });
+    let backlog = sysctl("net.core.somaxconn").map(|backlog| {
+        let state = format!("{backlog} connections wait to be accepted at most");
+        if backlog < BACKLOG_MIN {
+            let remedy = format!("sysctl -w net.core.somaxconn={BACKLOG_MIN}");
+            Finding::gap(TOPIC, "net.core.somaxconn", state, remedy)
+        } else {
+            Finding::works(TOPIC, "net.core.somaxconn", state)
+        }
+    });
+    // Where connections are tracked, those over loopback are too.
+    let tracked = sysctl("net.netfilter.nf_conntrack_max").map(|most| {
+        let state = format!("{most} connections are tracked at most");
+        Finding::works(TOPIC, "nf_conntrack_max", state)
+    });
+    [ports, backlog, tracked].into_iter().flatten().collect()
+}

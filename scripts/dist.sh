@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Builds the files of a release in target/dist: a tarball and a .deb, with the sums of both.
+#
+# libelf and zlib are inside the program, which needs only the C library. Equal sources give equal bytes in every folder: no
+# path of this checkout or of cargo's folder is in it, and times are that of the commit.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+dist=$root/target/dist
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+architecture=$(uname -m)
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+libraries=/usr/lib/$architecture-linux-gnu
+
+command -v cargo-deb >/dev/null || PATH=$PATH:$cargo_home/bin
+command -v cargo-deb >/dev/null || {
+    echo "dist.sh: the package needs cargo-deb; install it: cargo install --locked cargo-deb" >&2
+    exit 2
+}
+for library in libelf.a libz.a; do
+    [ -f "$libraries/$library" ] || {
+        echo "dist.sh: $libraries/$library is missing; install it: apt-get install libelf-dev zlib1g-dev" >&2
+        exit 2
+    }
+done
+
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+export LIBBPF_SYS_LIBRARY_PATH=$libraries
+export RUSTFLAGS="--remap-path-prefix=$root=/klatch --remap-path-prefix=$cargo_home=/cargo"
+# Names of routines stay, because instruments show those of the native servers.
+export CARGO_PROFILE_RELEASE_STRIP=debuginfo
+# Other flags than those of `make build`, so another folder.
+export CARGO_TARGET_DIR=$root/target/dist-build
+cargo build --release --locked --package klatch --features static
+klatch=$CARGO_TARGET_DIR/release/klatch
+
+rm -rf "$dist"
+mkdir -p "$dist/man" "$dist/completions"
+"$klatch" man --out "$dist/man"
+"$klatch" completions bash >"$dist/completions/klatch.bash"
+"$klatch" completions zsh >"$dist/completions/_klatch"
+"$klatch" completions fish >"$dist/completions/klatch.fish"
+
+name=klatch-$version-$architecture-linux
+mkdir "$dist/$name"
+cp "$klatch" README.md LICENSE "$dist/$name"
+cp -r "$dist/man" "$dist/completions" "$dist/$name"
+tar --create --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
+    --directory "$dist" "$name" | gzip --no-name --best >"$dist/$name.tar.gz"
+
+cargo deb --no-build --no-strip --package klatch --deb-version "$version" --output "$dist/" >/dev/null
+rm -r "${dist:?}/$name" "$dist/man" "$dist/completions"
+cd "$dist"
+sha256sum -- *.deb *.tar.gz | tee SHA256SUMS
