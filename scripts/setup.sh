@@ -68,6 +68,8 @@ if [ "$purpose" = test ]; then
     need apache2 apache2-bin
     # Its programs are outside the search path.
     ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || packages="$packages postgresql"
+    # The files of contrib/slurm run on a cluster in miniature.
+    need slurmctld slurm-wlm
     need nats-server nats-server
     need mosquitto mosquitto
     need ngircd ngircd
