@@ -69,9 +69,10 @@ test-node:
 
 lint:
 	cargo fmt --all --check
-	shellcheck scripts/*.sh .ci/run
+	shellcheck scripts/*.sh .ci/run contrib/slurm/*
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
 	scripts/deny.sh
+	scripts/manifests.sh
 
 # Build docs/ as a book with search in target/book. cargo installs mdbook in a folder that the search path may lack.
 docs: export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
