@@ -49,7 +49,7 @@ cp -r "$dist/man" "$dist/completions" "$dist/$name"
 tar --create --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
     --directory "$dist" "$name" | gzip --no-name --best >"$dist/$name.tar.gz"
 
-cargo deb --no-build --no-strip --package klatch --deb-version "$version" --output "$dist/" >/dev/null
+cargo deb --no-build --no-strip --package klatch --deb-version "$version-1" --output "$dist/" >/dev/null
 rm -r "${dist:?}/$name" "$dist/man" "$dist/completions"
 cd "$dist"
 sha256sum -- *.deb *.tar.gz | tee SHA256SUMS
