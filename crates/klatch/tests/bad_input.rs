@@ -20,7 +20,7 @@ fn fails(command: &mut Command, message: &str) {
 fn numbers_out_of_range_are_refused() {
     let out = tempfile::tempdir().unwrap();
     for (arguments, message) in [
-        (["--rooms", "0"], "klatch: room count must be 1..=10000, got 0"),
+        (["--rooms", "0"], "klatch: room count must be 1..=65535, got 0"),
         (["--users", "1"], "klatch: user count must be 2..=10000, got 1"),
         (["--size", "20"], "klatch: message size must be 36..=400, got 20"),
         (["--trials", "0"], "klatch: trial count must be 1..=1000, got 0"),

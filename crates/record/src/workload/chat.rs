@@ -5,10 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{WorkloadError, out_of, within};
 
+/// The largest number of a room; with 16 users in each it has a million connections.
+const ROOM_MAX: u32 = 65_535;
+
 /// Rooms, users, messages, and when they are sent. Definition: `docs/reference/benchmark.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChatWorkload {
-    /// Number of rooms, 1..=10000.
+    /// Number of rooms, 1..=65535.
     pub rooms: u32,
     /// Users in each room, 2..=10000.
     pub users: u32,
@@ -80,11 +83,11 @@ impl ChatWorkload {
     /// # Errors
     /// The first number that is out of range.
     pub fn check(&self) -> Result<(), WorkloadError> {
-        within("room count", 1, 10_000, self.rooms)?;
+        within("room count", 1, ROOM_MAX, self.rooms)?;
         within("user count", 2, 10_000, self.users)?;
         within("message count", 1, u32::MAX, self.count)?;
         within("message size", 36, 400, self.size_bytes)?;
-        within("first room", 1, 65_535 - (self.rooms - 1), self.start)?;
+        within("first room", 1, ROOM_MAX - (self.rooms - 1), self.start)?;
         match self.pacing {
             Pacing::Rounds { window } => within("window", 1, u32::MAX, window)?,
             Pacing::Rate { per_user_per_s: rate } => {
@@ -133,7 +136,7 @@ mod tests {
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
         let error = |workload: ChatWorkload| workload.check().unwrap_err().to_string();
-        assert_eq!(error(ChatWorkload { rooms: 0, ..CLASSIC }), "room count must be 1..=10000, got 0");
+        assert_eq!(error(ChatWorkload { rooms: 0, ..CLASSIC }), "room count must be 1..=65535, got 0");
         assert_eq!(error(ChatWorkload { users: 1, ..CLASSIC }), "user count must be 2..=10000, got 1");
         assert_eq!(
             error(ChatWorkload { count: 0, ..CLASSIC }),

@@ -95,7 +95,7 @@ fn invalid_files_are_refused_with_line_and_column() {
             format!("{HEAD}[workload]\nrooms = []\n"),
             "mine.toml:4:9: rooms has no value, so there is nothing to run",
         ),
-        (format!("{HEAD}[workload]\nrooms = [1, 0]\n"), "mine.toml:4:9: room count must be 1..=10000, got 0"),
+        (format!("{HEAD}[workload]\nrooms = [1, 0]\n"), "mine.toml:4:9: room count must be 1..=65535, got 0"),
         (format!("{HEAD}[workload]\nrooms = 'many'\n"), "mine.toml:4:9: invalid type: string \"many\""),
         (
             format!("{HEAD}[workload]\nkind = 'rr'\nrooms = 3\n"),
