@@ -9,7 +9,7 @@ use serde::Serialize;
 pub(super) struct Finding {
     /// The heading it stands under.
     pub(super) topic: &'static str,
-    /// What was checked.
+    /// What was checked, in a few words.
     pub(super) name: String,
     /// Whether something is missing.
     pub(super) is_gap: bool,
@@ -20,7 +20,7 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    /// Something that works.
+    /// A finding without a gap.
     pub(super) fn works(topic: &'static str, name: impl Into<String>, state: impl Into<String>) -> Finding {
         Finding { topic, name: name.into(), is_gap: false, state: state.into(), remedy: None }
     }
