@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use klatch_platforms::{PlatformRequest, list};
+use klatch_platforms::{PlatformError, PlatformRequest, list};
 use klatch_record::error_chain;
 
 use super::finding::Finding;
@@ -10,9 +10,12 @@ use super::finding::Finding;
 const TOPIC: &str = "Runtimes and servers";
 /// What stands between the reason and the command in an error of the catalog.
 const INSTALL: &str = "; install it: ";
+/// Installs the Java of the Debian release; some platforms need a newer one.
+const INSTALL_JAVA: &str =
+    "apt-get install default-jre-headless; `klatch platforms` names the version that each needs";
 
 pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
-    let (mut usable, mut gaps, mut javas) = (0, Vec::new(), BTreeSet::new());
+    let (mut usable, mut gaps, mut javas, mut without_java) = (0, Vec::new(), BTreeSet::new(), Vec::new());
     for listed in list(&PlatformRequest::default())? {
         match &listed.variants {
             Ok(variants) => {
@@ -21,6 +24,8 @@ pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
                     variants.iter().filter_map(|one| one.java.as_ref()).map(|java| java.version.clone()),
                 );
             }
+            // One gap for all of them is below.
+            Err(PlatformError::Java { .. }) => without_java.push(listed.entry.name.clone()),
             Err(error) => {
                 let reason = error_chain(error);
                 let name = listed.entry.name.as_str();
@@ -31,10 +36,34 @@ pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
             }
         }
     }
-    let java = match javas.is_empty() {
-        true => Finding::gap(TOPIC, "Java", "there is none", "apt-get install default-jre-headless"),
-        false => Finding::works(TOPIC, "Java", javas.into_iter().collect::<Vec<_>>().join("; ")),
-    };
     let all = Finding::works(TOPIC, "platforms", format!("{usable} can be measured: klatch platforms"));
-    Ok([all, java].into_iter().chain(gaps).collect())
+    Ok([all].into_iter().chain(java(&javas, &without_java)).chain(gaps).collect())
+}
+
+/// The Java runtimes, and one gap for all platforms that none of them can run.
+fn java(versions: &BTreeSet<String>, without: &[String]) -> Vec<Finding> {
+    let versions: Vec<&str> = versions.iter().map(String::as_str).collect();
+    let mut findings = Vec::new();
+    if !versions.is_empty() {
+        findings.push(Finding::works(TOPIC, "Java", versions.join("; ")));
+    }
+    if !without.is_empty() {
+        let state = format!("none, or none new enough, for {}", without.join(", "));
+        findings.push(Finding::gap(TOPIC, "Java", state, INSTALL_JAVA));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn platforms_without_java_are_one_gap() {
+        let without = ["java-threads".to_owned(), "jetty".to_owned()];
+        let [gap] = &java(&BTreeSet::new(), &without)[..] else { panic!() };
+        assert!(gap.is_gap && gap.state.ends_with("for java-threads, jetty"), "{gap:?}");
+        let [found, gap] = &java(&["OpenJDK 17".to_owned()].into(), &without[..1])[..] else { panic!() };
+        assert_eq!((found.is_gap, found.state.as_str(), gap.is_gap), (false, "OpenJDK 17", true));
+    }
 }
