@@ -35,6 +35,16 @@ export CARGO_TARGET_DIR=$root/target/dist-build
 cargo build --release --locked --package klatch --features static
 klatch=$CARGO_TARGET_DIR/release/klatch
 
+# ThinLTO puts a hash of the folder into the names of some routines: they are numbered instead. The build id depends on those names.
+nm --numeric-sort "$klatch" | awk '$NF ~ /\.llvm\.[0-9]+$/ && !done[$NF]++ {
+    name = $NF
+    sub(/[0-9]+$/, "", name)
+    count[name]++
+    print $NF, name count[name]
+}' >"$klatch.names"
+objcopy --redefine-syms="$klatch.names" --remove-section=.note.gnu.build-id "$klatch" "$klatch.numbered"
+mv "$klatch.numbered" "$klatch"
+
 rm -rf "$dist"
 mkdir -p "$dist/man" "$dist/completions"
 "$klatch" man --out "$dist/man"
