@@ -60,7 +60,7 @@ SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0
 MpiDefault=none
 ReturnToService=2
 KillWait=5
-SlurmdTimeout=5
+SlurmdTimeout=10
 MessageTimeout=5
 NodeName=alpha NodeAddr=10.77.0.2 CPUs=2 State=UNKNOWN
 NodeName=beta NodeAddr=10.77.0.3 CPUs=2 State=UNKNOWN
