@@ -6,19 +6,12 @@ fn main() {
     // The commit changes with HEAD, and "-dirty" with the index. Cargo cannot detect either by itself.
     println!("cargo::rerun-if-changed=../../.git/HEAD");
     println!("cargo::rerun-if-changed=../../.git/index");
-    println!("cargo::rerun-if-env-changed=SOURCE_COMMIT");
-    // Sources without a repository get it from outside.
-    let told = std::env::var("SOURCE_COMMIT").ok();
-    let commit = told.or_else(of_repository);
-    println!("cargo::rustc-env=KLATCH_COMMIT={}", commit.unwrap_or_default());
-}
-
-fn of_repository() -> Option<String> {
-    git(&["rev-parse", "--short=12", "HEAD"]).map(|commit| {
+    let commit = git(&["rev-parse", "--short=12", "HEAD"]).map(|commit| {
         let changed =
             git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| !list.is_empty());
         if changed { commit + "-dirty" } else { commit }
-    })
+    });
+    println!("cargo::rustc-env=KLATCH_COMMIT={}", commit.unwrap_or_default());
 }
 
 fn git(arguments: &[&str]) -> Option<String> {

@@ -124,7 +124,7 @@ fn a_cancelled_allocation_leaves_nothing_running() {
     let folder = tempfile::tempdir().unwrap();
     let lines = format!(
         "job=$(submit reach --platform native-epoll {LONG} --warmup 0 --trials 1 --out out)\n\
-         until_log 'all joined'; scancel $job; until_done $job; ! grep -qsx klatch /proc/[0-9]*/comm; cat log"
+         until_log 'all joined'; scancel $job; until_done $job; cat log; ! grep -qsx klatch /proc/[0-9]*/comm"
     );
     let finished = on_cluster(folder.path(), &lines);
     assert_eq!(finished.status, Some(0), "{finished:?}");
