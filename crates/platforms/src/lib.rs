@@ -25,7 +25,7 @@ mod sysctl;
 mod web_files;
 mod workloads;
 
-pub use capacity::{CapacityError, Side, check_capacity};
+pub use capacity::{CapacityError, Shortage, Side, check_capacity};
 pub use catalog::{CatalogError, Entry, Pages, schema};
 pub use database::{DatabaseEntry, DatabaseError, RunningDatabase, databases};
 pub use java::{Java, JavaError};
@@ -34,7 +34,7 @@ pub use needs::Needs;
 pub use own_programs::{OwnError, klatch_jar, klatch_program};
 pub use platform_error::PlatformError;
 pub use process::{Line, Process, ProcessError, Processes};
-pub use program::{InstalledProgram, installed_program};
+pub use program::{InstalledProgram, ProgramError, installed_program};
 pub use reader::ReaderProgram;
 pub use resolve::{PlatformListing, PlatformRequest, ResolvedPlatform, crowd_knobs, list, resolve};
 pub use resolved_knobs::ResolvedKnobs;

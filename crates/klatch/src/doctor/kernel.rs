@@ -1,7 +1,7 @@
 //! The machine, and what its kernel offers to instruments and schedulers.
 
 use klatch_instruments::{Kernel, availability};
-use klatch_lab::require_qemu;
+use klatch_lab::{LabError, require_qemu};
 use klatch_machine::environment;
 use klatch_record::{Support, error_chain};
 use klatch_schedulers::sched_ext_state;
@@ -57,10 +57,13 @@ pub(super) fn schedulers() -> Vec<Finding> {
     };
     let lab = match require_qemu() {
         Ok(()) => Finding::works(SCHEDULERS, "lab", "QEMU is installed"),
-        Err(error) => {
-            let install = "apt-get install qemu-system-x86";
-            Finding::gap(SCHEDULERS, "lab", error_chain(&error), install)
-        }
+        Err(LabError::NoProgram { program, package }) => Finding::gap(
+            SCHEDULERS,
+            "lab",
+            format!("{program} is not installed"),
+            format!("apt-get install {package}"),
+        ),
+        Err(error) => Finding { is_gap: true, ..Finding::works(SCHEDULERS, "lab", error_chain(&error)) },
     };
     vec![here, lab]
 }

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use klatch_platforms::{PlatformError, PlatformRequest, list};
+use klatch_platforms::{PlatformError, PlatformRequest, ProgramError, list};
 use klatch_record::error_chain;
 
 use super::finding::Finding;
 
 const TOPIC: &str = "Runtimes and servers";
-/// What stands between the reason and the command in an error of the catalog.
-const INSTALL: &str = "; install it: ";
 /// Installs the Java of the Debian release; some platforms need a newer one.
 const INSTALL_JAVA: &str =
     "apt-get install default-jre-headless; `klatch platforms` names the version that each needs";
@@ -26,13 +24,13 @@ pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
             }
             // One gap for all of them is below.
             Err(PlatformError::Java { .. }) => without_java.push(listed.entry.name.clone()),
+            Err(PlatformError::Program { source: ProgramError::Missing { name, install }, .. }) => {
+                let state = format!("{name} is not installed");
+                gaps.push(Finding::gap(TOPIC, &listed.entry.name, state, install));
+            }
             Err(error) => {
                 let reason = error_chain(error);
-                let name = listed.entry.name.as_str();
-                gaps.push(match reason.split_once(INSTALL) {
-                    Some((state, command)) => Finding::gap(TOPIC, name, state, command),
-                    None => Finding { is_gap: true, ..Finding::works(TOPIC, name, reason.as_str()) },
-                });
+                gaps.push(Finding { is_gap: true, ..Finding::works(TOPIC, &listed.entry.name, reason) });
             }
         }
     }

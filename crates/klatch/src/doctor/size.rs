@@ -1,7 +1,7 @@
 //! How many users fit into this machine's limits, and the limits of its network.
 
 use klatch_machine::limits::{local_ports, sysctl};
-use klatch_platforms::{PlatformRequest, Side, check_capacity, resolve};
+use klatch_platforms::{CapacityError, PlatformRequest, Side, check_capacity, resolve};
 use klatch_record::CONNECTIONS_PER_SOURCE;
 
 use super::finding::Finding;
@@ -24,23 +24,18 @@ pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
         let name = format!("{users} users");
         match check_capacity(&sides, users.min(CONNECTIONS_PER_SOURCE.into())) {
             Ok(()) => Finding::works(TOPIC, name, format!("{SERVER} and its crowd fit")),
-            Err(error) => too_many(name, &error.to_string()),
+            Err(error) => too_many(name, error),
         }
     };
     Ok(USERS.into_iter().map(fits).chain(network()).collect())
 }
 
-/// The error has a line for each side and limit; both sides meet most limits, which are named once.
-fn too_many(name: String, error: &str) -> Finding {
-    let (mut states, mut remedies): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
-    for line in error.lines() {
-        let (state, remedy) = line.split_once("; raise it with ").unwrap_or((line, SPLIT));
-        if !remedies.contains(&remedy) {
-            states.push(state);
-            remedies.push(remedy);
-        }
-    }
-    Finding::gap(TOPIC, name, states.join("; "), format!("{}; {SPLIT}", remedies.join("; ")))
+/// Both sides meet most limits, which are named once.
+fn too_many(name: String, CapacityError(mut shortages): CapacityError) -> Finding {
+    shortages.dedup_by(|one, other| one.raise == other.raise);
+    let states: Vec<String> = shortages.iter().map(|shortage| shortage.state.clone()).collect();
+    let raise: Vec<String> = shortages.into_iter().map(|shortage| shortage.raise).collect();
+    Finding::gap(TOPIC, name, states.join("; "), format!("{}; {SPLIT}", raise.join("; ")))
 }
 
 fn network() -> Vec<Finding> {

@@ -6,6 +6,8 @@ use klatch_machine::limits::{self, control_groups, field, number};
 use klatch_privileges::{invoker, programs_run_as_root};
 use rustix::process::{Resource, geteuid, getrlimit};
 
+use super::Shortage;
+
 const MIB: u64 = 1 << 20;
 
 /// A limit, and how to raise it.
@@ -19,11 +21,13 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    pub(super) fn describe(&self, side: &str, amount: u64, what: &str) -> String {
+    pub(super) fn shortage(&self, side: &str, amount: u64, what: &str) -> Shortage {
         let Limit { name, value, used, raise } = self;
         let in_use = if *used > 0 { format!(" with {used} in use") } else { String::new() };
-        let raise = raise.replace("{}", &(amount + used).to_string());
-        format!("{side} needs {amount} {what}, and {name} is {value}{in_use}; raise it with `{raise}`")
+        Shortage {
+            state: format!("{side} needs {amount} {what}, and {name} is {value}{in_use}"),
+            raise: raise.replace("{}", &(amount + used).to_string()),
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod limits;
 
+use std::fmt;
+
 use thiserror::Error;
 
 use self::limits::{Limit, Machine};
@@ -29,8 +31,23 @@ pub struct Side {
 
 /// The limits that are too low for a run, each with the command that raises it.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("{}", .0.join("\n"))]
-pub struct CapacityError(Vec<String>);
+#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+pub struct CapacityError(pub Vec<Shortage>);
+
+/// A limit that is too low.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// What is needed, and what the limit is.
+    pub state: String,
+    /// The command that raises it.
+    pub raise: String,
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; raise it with `{}`", self.state, self.raise)
+    }
+}
 
 /// Checks that this machine can carry `sides`, whose crowds open `connections_per_server` connections to one address.
 ///
@@ -44,7 +61,7 @@ fn compare(sides: &[Side], connections_per_server: u64, machine: &Machine) -> Re
     let mut missing = Vec::new();
     let mut need = |name: &str, amount: u64, what: &str, limits: &[Limit]| {
         let short = limits.iter().filter(|limit| amount > limit.value.saturating_sub(limit.used));
-        missing.extend(short.map(|limit| limit.describe(name, amount, what)));
+        missing.extend(short.map(|limit| limit.shortage(name, amount, what)));
     };
     for side in sides {
         let name = format!("{} with {} connections", side.name, side.connections);
@@ -137,7 +154,7 @@ mod tests {
     fn every_low_limit_is_reported_with_its_command() {
         let error = compare(&[side(1001)], 1001, &machine()).unwrap_err();
         assert_eq!(
-            error.0,
+            error.to_string().lines().collect::<Vec<_>>(),
             [
                 "two-threads with 1001 connections needs 1101 open files, and files is 1100; raise it with `set 1101`",
                 "two-threads with 1001 connections needs 9008 memory maps, and maps is 9000; raise it with `set 9008`",
@@ -154,11 +171,11 @@ mod tests {
             compare(&[side(600), Side { name: "crowd".into(), ..side(600) }], 600, &machine()).unwrap_err();
         assert_eq!(error.0.len(), 2, "{error}");
         assert!(
-            error.0[0].starts_with("two-threads and crowd needs 2400 threads for connections"),
+            error.0[0].state.starts_with("two-threads and crowd needs 2400 threads for connections"),
             "{error}"
         );
-        assert!(error.0[1].starts_with("two-threads and crowd needs 668 MiB of memory"), "{error}");
+        assert!(error.0[1].state.starts_with("two-threads and crowd needs 668 MiB of memory"), "{error}");
         let error = compare(&[Side { processes: 3, ..side(500) }], 500, &machine()).unwrap_err();
-        assert!(error.0[0].starts_with("two-threads needs 3000 threads"), "{error}");
+        assert!(error.0[0].state.starts_with("two-threads needs 3000 threads"), "{error}");
     }
 }
