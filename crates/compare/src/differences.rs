@@ -87,7 +87,7 @@ type Property = (&'static str, fn(&Record) -> String);
 
 /// One sentence for each property in which the records of the two sides differ.
 pub(crate) fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
-    let properties: [Property; 8] = [
+    let properties: [Property; 9] = [
         ("workloads differ", |record| describe_workload(&record.workload)),
         ("classes differ, so the scores are not comparable", |record| {
             class(record.platform.class).to_owned()
@@ -100,6 +100,7 @@ pub(crate) fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
             format!("{} {}", record.environment.kernel, record.environment.kernel_build)
         }),
         ("protocols differ", |record| record.platform.protocol.name().to_owned()),
+        ("transports differ", |record| record.platform.transport.name().to_owned()),
     ];
     let values = |side: &[Record], property: fn(&Record) -> String| {
         let mut values: Vec<String> = side.iter().map(property).collect();

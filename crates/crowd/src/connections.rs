@@ -11,6 +11,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
+use crate::channel::{Channel, TransportOptions};
 use crate::line_speed::RECEIVE_BUFFER_BYTES;
 use crate::protocol::UserId;
 use crate::system::bind_address_without_port;
@@ -25,6 +26,7 @@ pub(crate) struct Connections {
     epoll: OwnedFd,
     addresses: Vec<SocketAddr>,
     connect_timeout: Duration,
+    transport: TransportOptions,
 }
 
 /// A connection that epoll reported.
@@ -43,10 +45,11 @@ impl Connections {
         addresses: Vec<SocketAddr>,
         connect_timeout: Duration,
         wake: impl AsFd,
+        transport: TransportOptions,
     ) -> std::io::Result<Connections> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, wake, EventData::new_u64(WAKE_KEY), EventFlags::IN)?;
-        Ok(Connections { epoll, addresses, connect_timeout })
+        Ok(Connections { epoll, addresses, connect_timeout, transport })
     }
 
     /// Connects a user and polls its connection for input until it is closed. A `slow` line has a small receive buffer, and
@@ -58,6 +61,11 @@ impl Connections {
         let flags = if slow { EventFlags::IN | SLOW } else { EventFlags::IN };
         epoll::add(&self.epoll, &stream, EventData::new_u64(index as u64), flags)?;
         Ok(stream)
+    }
+
+    /// The channel of a user's new connection.
+    pub(crate) fn channel(&self, id: UserId) -> Option<Box<Channel>> {
+        Channel::new(&self.transport, id)
     }
 
     /// Turns polling for room in the socket's send buffer on or off.

@@ -121,7 +121,9 @@ impl<P: Parties> EventLoop<P> {
             match self.connections.connect(index, self.parties.id(index), self.speed.is_some()) {
                 Ok(stream) => {
                     self.parties.worker().shared.connected.fetch_add(1, Ordering::Relaxed);
-                    self.parties.link(index).stream = Some(stream);
+                    let channel = self.connections.channel(self.parties.id(index));
+                    let link = self.parties.link(index);
+                    (link.stream, link.channel) = (Some(stream), channel);
                     self.parties.write_handshake(index);
                     self.connected += 1;
                     self.flush(index);
@@ -150,7 +152,11 @@ impl<P: Parties> EventLoop<P> {
         let most = self.speed.map_or(READ_BYTES, LineSpeed::sip_bytes);
         let read = self.parties.link(index).read(&mut buffer, P::UNIT_BYTES_MAX, most);
         match read {
-            Ok(None) => self.parties.link(index).unread = false,
+            Ok(None) => {
+                self.parties.link(index).unread = false;
+                // The channel may have replies of its own.
+                self.flush(index);
+            }
             Ok(Some(([], _))) => self.on_end(index, now_ns),
             Ok(Some((input, new_bytes))) => {
                 let link = self.parties.link(index);
@@ -231,7 +237,7 @@ impl<P: Parties> EventLoop<P> {
 
     fn flush(&mut self, index: usize) {
         let link = self.parties.link(index);
-        if link.out.is_empty() {
+        if !link.has_output() {
             return;
         }
         let flushed = link.flush();
@@ -260,8 +266,12 @@ impl<P: Parties> EventLoop<P> {
         for index in 0..self.parties.connections() {
             self.parties.write_quit(index);
             self.flush(index);
+            if let Some(channel) = &mut self.parties.link(index).channel {
+                channel.close();
+                self.flush(index);
+            }
             let link = self.parties.link(index);
-            if let Some(stream) = link.stream.as_ref().filter(|_| link.out.is_empty()) {
+            if let Some(stream) = link.stream.as_ref().filter(|_| !link.has_output()) {
                 // Not every protocol has a quit command. The connection may already be broken.
                 let _ = stream.shutdown(std::net::Shutdown::Write);
             }

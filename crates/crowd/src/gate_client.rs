@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use klatch_record::{Failure, FailureKind, Gate};
 
+use crate::channel::{Channel, read_through};
 use crate::connections::connect_any;
 use crate::gate::{GateAction, GateMembership, REPEAT_NS};
 use crate::options::Options;
@@ -33,15 +34,25 @@ pub(crate) fn spawn<P: Protocol>(
 ) -> std::io::Result<()> {
     let (start, rooms) = (options.workload.start(), options.workload.parties());
     let (timeout, connect_timeout) = (options.gate_timeout, options.connect_timeout);
+    let transport = options.transport.clone();
     std::thread::Builder::new().name("gate".to_owned()).spawn(move || {
         let membership = GateMembership::new(gate, start, rooms);
-        let protocol = P::new(UserId { room: ROOM, user: start, users: USERS });
+        let id = UserId { room: ROOM, user: start, users: USERS };
+        let (protocol, channel) = (P::new(id), Channel::new(&transport, id));
         let stream = match connect_any(&addresses, connect_timeout) {
             Ok(stream) => stream,
             Err(error) => return fail(&control, FailureKind::Join, format!("cannot connect: {error}")),
         };
-        let mut client =
-            GateClient { protocol, stream, membership, shared, control, out: Vec::new(), reported: 0 };
+        let mut client = GateClient {
+            protocol,
+            stream,
+            channel,
+            membership,
+            shared,
+            control,
+            out: Vec::new(),
+            reported: 0,
+        };
         match client.until_open(timeout) {
             Ok(Some(run)) => {
                 client.shared.set_gate_run(run);
@@ -74,6 +85,7 @@ fn fail(control: &Sender<ControlMessage>, kind: FailureKind, detail: String) {
 struct GateClient<P> {
     protocol: P,
     stream: TcpStream,
+    channel: Option<Box<Channel>>,
     membership: GateMembership,
     shared: Arc<Shared>,
     control: Sender<ControlMessage>,
@@ -91,7 +103,7 @@ impl<P: Protocol> GateClient<P> {
         self.protocol.write_handshake(&mut self.out);
         let deadline = Instant::now() + timeout;
         let (mut joined, mut announced_ns) = (false, 0);
-        let (mut input, mut buffer) = (Vec::new(), [0; 4096]);
+        let (mut input, mut buffer) = (Vec::new(), vec![0; 32 * 1024]);
         while self.shared.phase() == Phase::Join {
             let now_ns = self.shared.now_ns();
             if joined && self.membership.must_open() {
@@ -113,7 +125,12 @@ impl<P: Protocol> GateClient<P> {
                 return Err((FailureKind::Timeout, format!("after {} s {present}", timeout.as_secs_f64())));
             }
             self.flush().map_err(broke)?;
-            let drained = match self.stream.read(&mut buffer) {
+            let read = match &mut self.channel {
+                None => self.stream.read(&mut buffer),
+                Some(channel) => read_through(channel, &mut self.stream, &mut buffer),
+            };
+            let drained = match read {
+                Ok(0) if self.channel.is_some() => false,
                 Ok(0) => return Err((FailureKind::Disconnect, "the server closed the connection".into())),
                 Ok(bytes) => {
                     input.extend_from_slice(&buffer[..bytes]);
@@ -164,6 +181,11 @@ impl<P: Protocol> GateClient<P> {
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
+        if let Some(channel) = &mut self.channel {
+            let mut raw = Vec::new();
+            channel.send(&self.out, &mut raw);
+            self.out = raw;
+        }
         self.stream.write_all(&self.out)?;
         self.out.clear();
         Ok(())
@@ -188,7 +210,12 @@ impl<P: Protocol> GateClient<P> {
     /// Quits and reads until the connection is closed, so that the last message is delivered.
     fn leave(mut self) {
         self.protocol.write_quit(&mut self.out);
-        let sent = self.flush().and_then(|()| self.stream.shutdown(Shutdown::Write));
+        let mut sent = self.flush();
+        if let Some(channel) = &mut self.channel {
+            channel.close();
+            sent = sent.and_then(|()| self.flush());
+        }
+        let sent = sent.and_then(|()| self.stream.shutdown(Shutdown::Write));
         let deadline = Instant::now() + LEAVE;
         let mut buffer = [0; 4096];
         while sent.is_ok() && Instant::now() < deadline {

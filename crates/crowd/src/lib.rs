@@ -3,6 +3,7 @@
 
 mod account;
 mod brokerage_statistics;
+mod channel;
 mod connections;
 mod control;
 mod districts;
@@ -47,6 +48,7 @@ mod traders;
 mod user_threads;
 mod worker;
 
+pub use channel::TransportOptions;
 pub use control::{ControlReceiver, ControlSender, control_channel};
 pub use gate_observer::observe_gates;
 pub use options::{CrowdError, Options, Threads};

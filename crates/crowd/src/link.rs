@@ -3,12 +3,18 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
+use crate::channel::{Channel, read_through};
+
 /// Unsent bytes at which a connection stops sending. This is the back-pressure of a server that does not read.
 pub(crate) const OUT_MAX: usize = 64 * 1024;
 
 #[derive(Default)]
 pub(crate) struct Link {
     pub(crate) stream: Option<TcpStream>,
+    /// What lies between the protocol and the socket; `None` if nothing.
+    pub(crate) channel: Option<Box<Channel>>,
+    /// Bytes of the channel that the socket has not taken.
+    raw: Vec<u8>,
     pub(crate) joined: bool,
     /// The time for which a timer is set, ns; 0 if none is.
     pub(crate) timer_ns: u64,
@@ -56,7 +62,15 @@ impl Link {
         buffer[..partial_len].copy_from_slice(&self.partial);
         let end = buffer.len().min(partial_len + most);
         let Some(stream) = &mut self.stream else { return Ok(None) };
-        match stream.read(&mut buffer[partial_len..end]) {
+        let read = match &mut self.channel {
+            None => stream.read(&mut buffer[partial_len..end]),
+            Some(channel) => match read_through(channel, stream, &mut buffer[partial_len..end]) {
+                // Only a part of a unit, or something of the channel itself.
+                Ok(0) => return Ok(None),
+                other => other,
+            },
+        };
+        match read {
             Ok(0) => Ok(Some((&[], 0))),
             Ok(bytes) => {
                 self.partial.clear();
@@ -75,18 +89,36 @@ impl Link {
     /// Sends as much as the socket takes.
     pub(crate) fn flush(&mut self) -> std::io::Result<Flushed> {
         let Some(stream) = &mut self.stream else { return Ok(Flushed::All) };
-        let mut written = 0;
-        while written < self.out.len() {
-            match stream.write(&self.out[written..]) {
-                Ok(bytes) => written += bytes,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error),
-            }
+        let Some(channel) = &mut self.channel else { return write_some(stream, &mut self.out) };
+        // While the socket takes nothing, the output waits where its length is the back-pressure.
+        if self.raw.len() < OUT_MAX {
+            channel.send(&self.out, &mut self.raw);
+            self.out.clear();
         }
-        self.out.drain(..written);
-        Ok(if self.out.is_empty() { Flushed::All } else { Flushed::Partly })
+        write_some(stream, &mut self.raw)
     }
+
+    /// Whether [`Link::flush`] has something to send.
+    pub(crate) fn has_output(&self) -> bool {
+        !self.out.is_empty()
+            || !self.raw.is_empty()
+            || self.channel.as_ref().is_some_and(|channel| channel.has_output())
+    }
+}
+
+/// Writes as much of `bytes` as the socket takes, and removes it.
+fn write_some(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<Flushed> {
+    let mut written = 0;
+    while written < bytes.len() {
+        match stream.write(&bytes[written..]) {
+            Ok(count) => written += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+    }
+    bytes.drain(..written);
+    Ok(if bytes.is_empty() { Flushed::All } else { Flushed::Partly })
 }
 
 /// A server sent a unit that is longer than the protocol allows.

@@ -4,10 +4,11 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use klatch_record::{Gate, ProtocolName, Workload, WorkloadError, WorkloadKind};
+use klatch_record::{Gate, ProtocolName, Transport, Workload, WorkloadError, WorkloadKind};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
+use crate::channel::TransportOptions;
 use crate::ledger_file::LedgerError;
 use crate::post_log::PostLogError;
 use crate::read_error::ReadError;
@@ -21,6 +22,8 @@ pub struct Options {
     pub port: u16,
     /// The protocol of the server.
     pub protocol: ProtocolName,
+    /// How its connections are carried. Only `chat` has more than `plain`.
+    pub transport: TransportOptions,
     /// What the crowd does.
     pub workload: Workload,
     /// Event loops, or two threads a user.
@@ -63,6 +66,14 @@ pub enum CrowdError {
         workload: WorkloadKind,
         /// Name of the protocol.
         protocol: &'static str,
+    },
+    /// Only chat is carried by more than plain TCP.
+    #[error("--transport {transport} carries the workload chat, not {workload}")]
+    Transport {
+        /// The transport of the options.
+        transport: Transport,
+        /// Kind of the workload.
+        workload: WorkloadKind,
     },
     /// Two threads a user do not carry the workload.
     #[error("event loops carry the workload {workload}, two threads a user do not")]
@@ -111,6 +122,10 @@ impl Options {
     /// Checks the workload and raises the limit of open files to its maximum. Returns the addresses of the server.
     pub(crate) fn check(&self) -> Result<Vec<SocketAddr>, CrowdError> {
         self.workload.check()?;
+        let (transport, workload) = (self.transport.kind, self.workload.kind());
+        if !transport.is_plain() && workload != WorkloadKind::Chat {
+            return Err(CrowdError::Transport { transport, workload });
+        }
         let connections = self.workload.connections();
         let of_loops = match self.threads {
             // One epoll and one eventfd descriptor each.

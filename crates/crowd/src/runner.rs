@@ -268,15 +268,15 @@ fn start<P: Parties>(
     let addresses = || addresses.to_vec();
     let connect_timeout = options.connect_timeout;
     if options.threads == Threads::TwoPerUser {
-        let (shared, addresses) = (shared.clone(), addresses());
-        let run = move || user_threads::run(&shared, workers, &addresses, connect_timeout);
+        let (shared, addresses, transport) = (shared.clone(), addresses(), options.transport.clone());
+        let run = move || user_threads::run(&shared, workers, &addresses, connect_timeout, &transport);
         return Ok(vec![Builder::new().name("crowd".to_owned()).spawn(run)?]);
     }
     let mut threads = Vec::new();
     for parties in workers {
         let number = parties.worker().number;
         let Wake::Loop(wake) = &shared.workers[number].wake else { unreachable!("it is a loop") };
-        let connections = Connections::new(addresses(), connect_timeout, wake)?;
+        let connections = Connections::new(addresses(), connect_timeout, wake, options.transport.clone())?;
         let thread = Builder::new().name(format!("crowd-{number}"));
         threads.push(thread.spawn(move || vec![EventLoop::new(parties, connections).run()])?);
     }

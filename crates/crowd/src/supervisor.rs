@@ -168,6 +168,7 @@ mod tests {
     use klatch_record::{ChatWorkload, Pacing, ProtocolName, Workload};
 
     use super::*;
+    use crate::TransportOptions;
     use crate::options::Threads;
     use crate::shared::Wake;
 
@@ -179,6 +180,7 @@ mod tests {
             host: String::new(),
             port: 1,
             protocol: ProtocolName::Irc,
+            transport: TransportOptions::default(),
             workload: Workload::Chat(ChatWorkload {
                 rooms: 1,
                 users: 4,

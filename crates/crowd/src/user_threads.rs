@@ -10,7 +10,9 @@ use std::thread::{Builder, JoinHandle, Thread, current, park, park_timeout};
 use std::time::Duration;
 
 use klatch_record::FailureKind;
+use klatch_websocket::MESSAGE_BYTES_MAX;
 
+use crate::channel::{Channel, TransportOptions};
 use crate::connections::connect_user;
 use crate::event_loop::LEAVE_NS;
 use crate::link::too_long;
@@ -32,6 +34,7 @@ pub(crate) fn run<P: Parties>(
     parties: Vec<P>,
     addresses: &[SocketAddr],
     connect_timeout: Duration,
+    transport: &TransportOptions,
 ) -> Vec<CrowdStats> {
     let workers: Vec<_> = parties.into_iter().map(|parties| Arc::new(Mutex::new(parties))).collect();
     shared.workers.iter().for_each(|worker| register_thread(&worker.wake, current()));
@@ -39,7 +42,9 @@ pub(crate) fn run<P: Parties>(
     'joining: for parties in &workers {
         let users = lock(parties).connections();
         for index in 0..users {
-            if let Err((kind, detail)) = connect(parties, index, addresses, connect_timeout, &mut threads) {
+            if let Err((kind, detail)) =
+                connect(parties, index, addresses, connect_timeout, transport, &mut threads)
+            {
                 lock(parties).fail(Some(index), kind, detail);
                 break 'joining;
             }
@@ -85,6 +90,7 @@ fn connect<P: Parties>(
     index: usize,
     addresses: &[SocketAddr],
     connect_timeout: Duration,
+    transport: &TransportOptions,
     threads: &mut Vec<JoinHandle<()>>,
 ) -> Result<(), (FailureKind, String)> {
     let (id, number, shared) = {
@@ -104,6 +110,7 @@ fn connect<P: Parties>(
         parties: parties.clone(),
         index,
         stream,
+        channel: Channel::new(transport, id).map(Mutex::new),
         starter: current(),
         ended: AtomicBool::new(false),
     });
@@ -126,6 +133,8 @@ struct UserThreads<P> {
     parties: Arc<Mutex<P>>,
     index: usize,
     stream: TcpStream,
+    /// What lies between the protocol and the socket; never locked during a system call.
+    channel: Option<Mutex<Box<Channel>>>,
     /// The thread that waits until this user has joined.
     starter: Thread,
     /// The receiver has ended.
@@ -138,7 +147,8 @@ impl<P: Parties> UserThreads<P> {
         let mut partial_len = 0;
         let sends = lock(&self.parties).receiver_sends();
         let mut out = Vec::new();
-        while let Some(bytes) = self.read(&mut buffer[partial_len..]) {
+        let mut raw = vec![0; if self.channel.is_some() { P::UNIT_BYTES_MAX } else { 0 }];
+        while let Some(bytes) = self.read(&mut buffer[partial_len..], &mut raw, sender) {
             let (taken, must_send, has_joined) = {
                 let mut parties = lock(&self.parties);
                 let now_ns = parties.worker().shared.now_ns();
@@ -186,10 +196,15 @@ impl<P: Parties> UserThreads<P> {
         sender.unpark();
     }
 
-    /// Reads once. `None` at the end of the stream or on an error, which it reports.
-    fn read(&self, buffer: &mut [u8]) -> Option<usize> {
+    /// Reads once. `None` at the end of the stream or on an error, which it reports. `raw` is memory for a channel.
+    fn read(&self, buffer: &mut [u8], raw: &mut [u8], sender: &Thread) -> Option<usize> {
         loop {
-            match (&self.stream).read(buffer) {
+            let read = match &self.channel {
+                None => (&self.stream).read(buffer),
+                Some(channel) => self.read_through(channel, raw, buffer, sender),
+            };
+            match read {
+                Ok(0) if self.channel.is_some() => {}
                 Ok(0) => {
                     self.fail("the server closed the connection".to_owned());
                     return None;
@@ -201,6 +216,42 @@ impl<P: Parties> UserThreads<P> {
                     return None;
                 }
             }
+        }
+    }
+
+    /// Reads once through the channel. Returns the number of plain bytes, which may be none.
+    fn read_through(
+        &self,
+        channel: &Mutex<Box<Channel>>,
+        raw: &mut [u8],
+        buffer: &mut [u8],
+        sender: &Thread,
+    ) -> std::io::Result<usize> {
+        // The plain bytes are no more than the raw ones, but for fragments of a message.
+        let most = raw.len().min(buffer.len() - MESSAGE_BYTES_MAX.min(buffer.len() / 2));
+        let bytes = (&self.stream).read(&mut raw[..most])?;
+        let mut channel = lock(channel);
+        if bytes == 0 {
+            return Err(channel.end_error());
+        }
+        let mut plain = Vec::new();
+        channel.receive(&raw[..bytes], &mut plain)?;
+        let must_reply = channel.has_output();
+        drop(channel);
+        if must_reply {
+            sender.unpark();
+        }
+        let Some(place) = buffer.get_mut(..plain.len()) else { return Err(too_long(buffer.len())) };
+        place.copy_from_slice(&plain);
+        Ok(plain.len())
+    }
+
+    /// Replaces the plain bytes of `out` by those for the socket.
+    fn encode(&self, out: &mut Vec<u8>) {
+        if let Some(channel) = &self.channel {
+            let mut raw = Vec::new();
+            lock(channel).send(out, &mut raw);
+            *out = raw;
         }
     }
 
@@ -218,6 +269,7 @@ impl<P: Parties> UserThreads<P> {
                 std::mem::swap(&mut link.out, &mut out);
                 until_ns
             };
+            self.encode(&mut out);
             if !out.is_empty() {
                 if let Err(error) = self.write(&out, &shared) {
                     self.fail(format!("the connection broke: {error}"));
@@ -243,6 +295,12 @@ impl<P: Parties> UserThreads<P> {
             parties.worker_mut().state = WorkerState::Leaving;
             parties.write_quit(self.index);
             out.append(&mut parties.link(self.index).out);
+        }
+        self.encode(&mut out);
+        if let Some(channel) = &self.channel {
+            let mut channel = lock(channel);
+            channel.close();
+            channel.send(&[], &mut out);
         }
         // The connection may already be broken.
         let _ = self.write(&out, shared);

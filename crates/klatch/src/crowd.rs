@@ -5,12 +5,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_crowd::{ControlSender, Options, ReadModel, Reading, Threads, control_channel, read_files, run};
+use klatch_crowd::{
+    ControlSender, Options, ReadModel, Reading, Threads, TransportOptions, control_channel, read_files, run,
+};
 use klatch_record::{
-    CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, Workload, WorkloadKind,
+    CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, Transport, Workload, WorkloadKind,
 };
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
+use klatch_websocket::TEXT_SUBPROTOCOL;
 
 use crate::output::{is_stdout, print, print_error, print_line, save_or_print};
 use crate::shard_option::ShardOption;
@@ -35,6 +38,15 @@ pub(crate) struct Crowd {
     /// Protocol of the server: irc, redis, nats, mqtt; of rr: echo, redis, http, postgres; of web, trade and orders: http
     #[arg(long)]
     protocol: Option<ProtocolName>,
+    /// What lies between the protocol and TCP: plain (nothing), ws (WebSocket)
+    #[arg(long, default_value_t = Transport::Plain)]
+    transport: Transport,
+    /// ws: path of the WebSocket
+    #[arg(long, default_value = "/", value_name = "PATH")]
+    path: String,
+    /// ws: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
+    #[arg(long, value_name = "NAME")]
+    subprotocol: Option<String>,
     #[command(flatten)]
     workload: WorkloadArgs,
     /// Event loops, each with rooms of its own
@@ -103,10 +115,12 @@ impl Crowd {
         let limit = self.wait_for_server.map(|limit| seconds("wait for the server", limit)).transpose()?;
         let server = ServerAddress { host: self.host, port: self.port, file: self.server_file };
         let (host, port) = server.find(limit)?;
+        let protocol = self.protocol.unwrap_or_else(|| usual_protocol(&workload));
         let options = Options {
+            transport: transport(self.transport, self.path, self.subprotocol, protocol, (&host, port))?,
             host,
             port,
-            protocol: self.protocol.unwrap_or_else(|| usual_protocol(&workload)),
+            protocol,
             workload,
             threads: if self.threads { Threads::TwoPerUser } else { Threads::Loops(self.loops) },
             timeout: seconds("timeout", self.timeout)?,
@@ -147,6 +161,7 @@ impl Crowd {
                 host: options.host,
                 port: options.port,
                 protocol: options.protocol,
+                transport: options.transport.kind,
                 workload: options.workload,
                 gate: options.gate,
                 started_at,
@@ -178,6 +193,35 @@ fn usual_protocol(workload: &Workload) -> ProtocolName {
         WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => ProtocolName::Http,
         WorkloadKind::Files => ProtocolName::File,
     }
+}
+
+/// How the connections to a server are carried.
+fn transport(
+    kind: Transport,
+    path: String,
+    subprotocol: Option<String>,
+    protocol: ProtocolName,
+    (host, port): (&str, u16),
+) -> anyhow::Result<TransportOptions> {
+    anyhow::ensure!(
+        path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic()),
+        "--path must begin with / and have no spaces, got {path}"
+    );
+    let lines = protocol == ProtocolName::Irc;
+    let subprotocol = match subprotocol {
+        None => lines.then(|| TEXT_SUBPROTOCOL.to_owned()),
+        Some(name) if name == "none" => None,
+        Some(name) => {
+            let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+            anyhow::ensure!(
+                !name.is_empty() && name.bytes().all(is_token),
+                "--subprotocol must be a name without spaces, got {name}"
+            );
+            Some(name)
+        }
+    };
+    let host = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+    Ok(TransportOptions { kind, path, subprotocol, lines, host })
 }
 
 /// A duration above 0 and at most one day.

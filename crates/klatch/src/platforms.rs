@@ -8,7 +8,7 @@ use clap::Args;
 use klatch_platforms::{
     PlatformListing, PlatformRequest, ResolvedPlatform, crowd_knobs, list, process_knobs,
 };
-use klatch_record::{Class, error_chain};
+use klatch_record::{Class, Transport, error_chain};
 use serde_json::json;
 
 /// Help heading of the options that select and configure the server.
@@ -103,6 +103,12 @@ fn workloads(listed: &PlatformListing) -> Vec<&'static str> {
     listed.entry.workloads.keys().map(|kind| kind.name()).collect()
 }
 
+/// Its transports; without a table `plain` alone.
+fn transports(listed: &PlatformListing) -> Vec<&'static str> {
+    let named: Vec<_> = listed.entry.transports.keys().map(|kind| kind.name()).collect();
+    if named.is_empty() { vec![Transport::Plain.name()] } else { named }
+}
+
 fn class(listed: &PlatformListing) -> &'static str {
     match listed.entry.class {
         Some(Class::Classic) => "classic",
@@ -127,6 +133,7 @@ fn as_json(listed: &PlatformListing) -> serde_json::Value {
         "class": listed.entry.class,
         "workloads": workloads(listed),
         "protocol": listed.entry.protocol.name(),
+        "transports": transports(listed),
         "here": listed.variants.as_ref().map(ways).unwrap_or_default(),
         "not_here": listed.variants.as_ref().err().map(ToString::to_string),
         "knobs": listed.knobs().into_iter().collect::<std::collections::BTreeMap<_, _>>(),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use klatch_platforms::{PlatformRequest, Processes, Setting};
-use klatch_record::{InstrumentName, Record, Role, Status};
+use klatch_platforms::{PlatformRequest, Processes, Setting, TRANSPORT_KNOB};
+use klatch_record::{InstrumentName, Record, Role, Status, Transport};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_runner::{CrowdKind, Event, Plan, Target, VisitEvent, execute, guard_series};
 use klatch_schedulers::SchedulerSpec;
@@ -34,10 +34,16 @@ pub(crate) struct Run {
     /// Knob of the platform; `klatch platforms --knobs` lists all
     #[arg(long = "knob", value_name = "NAME=VALUE", conflicts_with = "target", help_heading = SERVER)]
     knobs: Vec<Setting>,
-    /// Running server to measure instead of a platform: irc://, redis://, nats://, mqtt://; of workload rr: echo://, redis://,
+    /// What lies between the platform's protocol and TCP: plain (nothing), ws (WebSocket); the same as --knob transport=NAME
+    #[arg(long, conflicts_with = "target", help_heading = SERVER)]
+    transport: Option<Transport>,
+    /// Running server to measure instead of a platform: irc://, ws:// (with a path), redis://, nats://, mqtt://; of workload rr: echo://, redis://,
     /// http://, postgres://
     #[arg(long, value_name = "irc://HOST:PORT", help_heading = SERVER)]
     target: Option<Target>,
+    /// ws: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
+    #[arg(long, value_name = "NAME", help_heading = SERVER)]
+    subprotocol: Option<String>,
     #[command(flatten)]
     platforms: PlatformArgs,
     /// Load generator to use
@@ -149,7 +155,8 @@ impl Run {
         })
     }
 
-    fn plan(self) -> anyhow::Result<Plan> {
+    fn plan(mut self) -> anyhow::Result<Plan> {
+        self.knobs.extend(self.transport.map(transport_setting));
         anyhow::ensure!(
             (1..=1000).contains(&self.trials),
             "trial count must be 1..=1000, got {}",
@@ -168,6 +175,7 @@ impl Run {
                 ..self.platforms.request()
             },
             target: self.target,
+            subprotocol: self.subprotocol,
             crowd: self.crowd.kind(),
             crowd_settings: self.crowd_knobs,
             sysctls: self.sysctls,
@@ -189,6 +197,11 @@ impl Run {
             build: build(),
         })
     }
+}
+
+/// The knob that selects a transport.
+pub(crate) fn transport_setting(transport: Transport) -> Setting {
+    Setting { name: TRANSPORT_KNOB.to_owned(), value: transport.to_string() }
 }
 
 /// Prints the progress of the runs.

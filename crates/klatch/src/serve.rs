@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, Args};
 use klatch_record::CONTENT_SEED;
-use klatch_server::{Model, ServeOptions, Workload, ready_json, serve_announced};
+use klatch_server::{Model, ServeOptions, Transport, Workload, ready_json, serve_announced};
 
 use crate::server_file::ReadyFile;
 use crate::use_file::UseFile;
@@ -17,6 +17,9 @@ pub(crate) struct Serve {
     /// What the server does: chat (IRC), rr (request/response: every byte goes back, RFC 862), web (a site after SPECweb99)
     #[arg(long, default_value_t = Workload::Chat)]
     workload: Workload,
+    /// What lies between IRC and TCP: plain (nothing), ws (WebSocket, one line a message)
+    #[arg(long, default_value_t = Transport::Plain)]
+    transport: Transport,
     /// I/O model: threads, epoll, uring, tokio
     #[arg(long, default_value_t = Model::Epoll)]
     model: Model,
@@ -73,8 +76,13 @@ impl Serve {
             self.out.is_none() || self.workload == Workload::Chat,
             "--out is the use since a gate opened, and only --workload chat has gates"
         );
+        anyhow::ensure!(
+            self.out.is_none() || self.transport == Transport::Plain,
+            "--out observes the gates by a connection of its own, which speaks --transport plain only"
+        );
         let options = ServeOptions {
             workload: self.workload,
+            transport: self.transport,
             model: self.model,
             listen: self.listen,
             coalesce: self.coalesce,

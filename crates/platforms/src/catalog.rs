@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
-use klatch_record::{Class, ProtocolName, WorkloadKind};
+use klatch_record::{Class, ProtocolName, Transport, WorkloadKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::configuration_file::ConfigurationFile;
 use crate::launch;
 use crate::needs::Needs;
+use crate::transports::{InTransport, TRANSPORT_KNOB};
 use crate::workloads::{self, InWorkload};
 
 /// The catalog files that are compiled into the program.
@@ -63,6 +65,9 @@ pub struct Entry {
     /// Configuration files that are written before it starts and removed afterwards.
     #[serde(default)]
     pub files: Vec<ConfigurationFile>,
+    /// The transports of its chat, if there is another than `plain`. Without this table: `plain`.
+    #[serde(default)]
+    pub transports: BTreeMap<Transport, InTransport>,
     /// Settings of the platform by name.
     #[serde(default)]
     pub knobs: BTreeMap<String, Knob>,
@@ -111,16 +116,6 @@ pub struct NeedsProgram {
 pub struct Build {
     /// Program and arguments. The output belongs into `{build}`.
     pub command: Vec<String>,
-}
-
-/// A file that a platform reads when it starts.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ConfigurationFile {
-    /// Name of the file within `{folder}`.
-    pub name: String,
-    /// Content of the file, with the same placeholders as the command.
-    pub text: String,
 }
 
 /// A setting: either one of `values`, or any value, which replaces `{value}` in `arguments`.
@@ -212,7 +207,7 @@ fn in_folder(folder: &Path) -> Result<Vec<Entry>, CatalogError> {
 
 fn parse(text: &str, path: &Path) -> Result<Entry, CatalogError> {
     let wrong = |message: String| CatalogError::Wrong { path: path.to_owned(), message };
-    let entry: Entry =
+    let mut entry: Entry =
         toml::from_str(text).map_err(|error| wrong(error.to_string().trim_end().to_owned()))?;
     if path.file_stem().is_none_or(|stem| stem != entry.name.as_str()) {
         return Err(wrong(format!("the platform is named {}, so the file must be {0}.toml", entry.name)));
@@ -221,6 +216,14 @@ fn parse(text: &str, path: &Path) -> Result<Entry, CatalogError> {
         return Err(wrong("the command is empty: it needs a program at least".to_owned()));
     }
     workloads::check(&entry.workloads, entry.class, entry.protocol).map_err(wrong)?;
+    if entry.knobs.contains_key(TRANSPORT_KNOB) {
+        return Err(wrong(
+            "knob transport stands for the table [transports]; it needs another name".to_owned(),
+        ));
+    }
+    if !entry.transports.is_empty() {
+        entry.knobs.insert(TRANSPORT_KNOB.to_owned(), transport_knob(&entry.transports));
+    }
     let java = if entry.java.is_some() { java_knobs() } else { BTreeMap::new() };
     if let Some(name) = entry.knobs.keys().find(|&name| launch::names().any(|other| other == name)) {
         return Err(wrong(format!("knob {name} is a process setting; it needs another name here")));
@@ -229,6 +232,18 @@ fn parse(text: &str, path: &Path) -> Result<Entry, CatalogError> {
         return Err(wrong(format!("knob {name} belongs to every Java; it needs another name here")));
     }
     Ok(entry)
+}
+
+/// The knob that selects one of these transports.
+fn transport_knob(transports: &BTreeMap<Transport, InTransport>) -> Knob {
+    let values = transports.iter().map(|(kind, one)| (kind.name().to_owned(), one.arguments.clone()));
+    Knob {
+        help: "what lies between the protocol and TCP; --transport sets it too".to_owned(),
+        values: values.collect(),
+        arguments: Vec::new(),
+        workloads: vec![WorkloadKind::Chat],
+        pages: BTreeMap::new(),
+    }
 }
 
 /// The knobs of the Java that runs a platform or the Java crowd.

@@ -31,7 +31,8 @@ impl ResolvedPlatform {
         if self.in_workload.static_only {
             folders.web_files = web_files(self.directories()).map_err(wrong)?;
         }
-        for file in &self.entry.files {
+        let own = Some(&self.in_transport.files).filter(|files| !files.is_empty());
+        for file in own.unwrap_or(&self.entry.files) {
             let path = site.folder.join(&file.name);
             let text = self.fill(&file.text, site, &folders);
             std::fs::write(&path, text)

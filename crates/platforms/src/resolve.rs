@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use klatch_record::{Class, DatabaseChoice, ProtocolName, Workload, WorkloadKind};
+use klatch_record::{Class, DatabaseChoice, ProtocolName, Transport, Workload, WorkloadKind};
 
 use crate::capacity::Side;
 use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs};
@@ -11,6 +11,7 @@ use crate::platform_error::PlatformError;
 use crate::program::{InstalledProgram, find_program};
 use crate::resolved_knobs::ResolvedKnobs;
 use crate::setting::Setting;
+use crate::transports::{InTransport, selected};
 use crate::workloads::InWorkload;
 
 /// The default platforms: the classic Java server if there is a Java for it, else the native one.
@@ -56,6 +57,10 @@ pub struct ResolvedPlatform {
     pub knobs: ResolvedKnobs,
     /// How it carries the workload of the request.
     pub in_workload: InWorkload,
+    /// What lies between its protocol and TCP.
+    pub transport: Transport,
+    /// How it carries that transport.
+    pub in_transport: InTransport,
     pub(crate) workload: Workload,
     /// The database that it connects to, in the workloads with one.
     pub(crate) database_url: Option<String>,
@@ -196,12 +201,17 @@ fn resolve_entry(
     let program = program.map_err(|source| PlatformError::Program { name: name.clone(), source })?;
     let knobs = ResolvedKnobs::new(&name, &request.settings, &entry.knobs, java.is_some())?;
     let in_workload = entry.workloads.get(&workload).cloned().unwrap_or_default();
+    let chat = workload == WorkloadKind::Chat;
+    let (transport, in_transport) =
+        if chat { selected(&entry.transports, &request.settings) } else { Default::default() };
     Ok(ResolvedPlatform {
         name: java.as_ref().map_or_else(|| name.clone(), |java| format!("{name}@{}", java.feature)),
         knobs,
         settings: request.settings.clone(),
         because: None,
         in_workload,
+        transport,
+        in_transport,
         workload: request.workload.clone(),
         database_url: None,
         entry,
@@ -346,7 +356,7 @@ mod tests {
         let error = resolve_text(&PlatformRequest { settings, ..request("native-epoll") });
         assert_eq!(
             error,
-            "native-epoll has no knob turbo; it has loops, nodelay, sendq, cpus, nice, policy, thp"
+            "native-epoll has no knob turbo; it has loops, nodelay, sendq, transport, cpus, nice, policy, thp"
         );
     }
 }

@@ -31,6 +31,7 @@ mod server_part;
 mod shard;
 mod study;
 mod timeline;
+mod transport;
 mod upgrade;
 mod usage;
 mod verdict;
@@ -76,6 +77,7 @@ pub use study::{
     StudyAxis, StudyResult,
 };
 pub use timeline::{Interval, IntervalCounts, Timeline};
+pub use transport::Transport;
 pub use upgrade::{read_json, upgrade};
 pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};

@@ -201,7 +201,7 @@ fn platform(first: &Record, shards: &[Shard]) -> Platform {
     addresses.dedup();
     let address = addresses.join(", ");
     let of_target = first.platform.command.is_none();
-    let name = format!("{}://{address}", first.platform.protocol.name());
+    let name = format!("{}://{address}", first.platform.transport.scheme(first.platform.protocol));
     Platform {
         servers: addresses.len() as u32,
         name: if of_target { name } else { first.platform.name.clone() },

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Audit, Conforming, Database, Environment, Failure, Fault, Latency, Observation, Operations, OrdersScore,
-    ProtocolName, Shard, Stranger, Timeline, Usage, Verdict, Warning, Workload, WorkloadKind,
+    ProtocolName, Shard, Stranger, Timeline, Transport, Usage, Verdict, Warning, Workload, WorkloadKind,
 };
 
 /// The schema name that every record carries in [`Record::schema`].
@@ -99,6 +99,9 @@ pub struct Platform {
     pub class: Option<Class>,
     /// The protocol it speaks.
     pub protocol: ProtocolName,
+    /// What lies between its protocol and TCP; absent if nothing.
+    #[serde(default, skip_serializing_if = "Transport::is_plain")]
+    pub transport: Transport,
     /// What was set about it.
     pub knobs: BTreeMap<String, String>,
     /// The server's version, if it reports one.

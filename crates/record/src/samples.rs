@@ -2,7 +2,7 @@
 
 use crate::{
     Build, ChatWorkload, Checks, Class, CrowdInfo, Environment, Limits, Noise, Pacing, Platform,
-    ProtocolName, Record, Role, SCHEMA_NAME, Score, Status, Usage, UsageOfBoth, Verdict, Workload,
+    ProtocolName, Record, Role, SCHEMA_NAME, Score, Status, Transport, Usage, UsageOfBoth, Verdict, Workload,
 };
 
 /// A valid trial with this throughput that began in this minute.
@@ -17,6 +17,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             name: "x".into(),
             class: Some(Class::Classic),
             protocol: ProtocolName::Irc,
+            transport: Transport::Plain,
             knobs: [].into(),
             version: None,
             address: "127.0.0.1:1".into(),

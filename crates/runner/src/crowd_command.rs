@@ -4,10 +4,11 @@ use klatch_platforms::{
     Java, PlatformError, ReaderProgram, ResolvedKnobs, ResolvedPlatform, Setting, klatch_jar, klatch_program,
 };
 use klatch_record::{
-    ChatWorkload, CrowdInfo, FilesWorkload, OrdersWorkload, Pacing, ProtocolName, RrWorkload, TradeWorkload,
-    WebWorkload, Workload, shard_name,
+    ChatWorkload, CrowdInfo, FilesWorkload, OrdersWorkload, Pacing, RrWorkload, TradeWorkload, WebWorkload,
+    Workload, shard_name,
 };
 
+use crate::carrier::{Carrier, option};
 use crate::plan::{CrowdKind, Plan, Target, address};
 
 /// How to start one crowd process.
@@ -40,7 +41,7 @@ pub(crate) struct CrowdAssignment<'a> {
 impl CrowdCommand {
     pub(crate) fn new(
         plan: &Plan,
-        protocol: ProtocolName,
+        carrier: &Carrier,
         assignment: CrowdAssignment<'_>,
         java: Option<&Java>,
     ) -> Result<CrowdCommand, PlatformError> {
@@ -61,7 +62,8 @@ impl CrowdCommand {
         command.extend(option("timeout", plan.timeout.as_secs_f64()));
         command.extend(option("connect-timeout", plan.connect_timeout.as_secs_f64()));
         command.extend(option("seed", plan.seed));
-        let protocol = option("protocol", protocol.name());
+        command.extend(carrier.arguments());
+        let protocol = option("protocol", carrier.protocol.name());
         match plan.crowd {
             CrowdKind::Native => command.extend([protocol, option("loops", plan.crowd_loops)].concat()),
             CrowdKind::NativeThreads => command.extend(protocol.into_iter().chain(["--threads".to_owned()])),
@@ -121,6 +123,7 @@ pub fn shard_commands(program: &str, target: &Target, shares: &[Workload], gate:
         let mut words = vec![program.to_owned(), "crowd".to_owned()];
         words.extend(arguments(share, &target.host, target.port));
         words.extend(option("protocol", target.protocol.name()));
+        words.extend(Carrier::of_target(target, None).arguments());
         words.extend(option("gate", format!("{}:{gate}", shares.len())));
         words.extend(option("out", shard_file(place)));
         words
@@ -232,8 +235,4 @@ fn files_arguments(files: &FilesWorkload) -> Vec<String> {
     words.extend(option("start", files.start));
     words.extend((!files.verified).then(|| "--unverified".to_owned()));
     words
-}
-
-fn option(name: &str, value: impl ToString) -> [String; 2] {
-    [format!("--{name}"), value.to_string()]
 }

@@ -3,6 +3,7 @@
 
 mod audit;
 mod brokerage;
+mod carrier;
 mod control;
 mod cpu_sampler;
 mod crowd_command;

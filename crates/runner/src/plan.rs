@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use klatch_platforms::{PlatformRequest, Setting};
-use klatch_record::{Build, InstrumentName, ProtocolName, Workload};
+use klatch_record::{Build, InstrumentName, ProtocolName, Transport, Workload, WorkloadKind};
 use thiserror::Error;
 
 use crate::remote::Remote;
@@ -50,6 +50,8 @@ pub struct Plan {
     pub timeout: Duration,
     /// Longest time to establish one connection.
     pub connect_timeout: Duration,
+    /// Subprotocol to ask for at a WebSocket, or `none`; `None` for the default of the platform and its protocol.
+    pub subprotocol: Option<String>,
     /// Event loops of each native crowd process.
     pub crowd_loops: usize,
     /// Seed of the schedule under pacing `rate`.
@@ -85,6 +87,10 @@ impl CrowdKind {
 pub struct Target {
     /// Protocol of the server.
     pub protocol: ProtocolName,
+    /// What lies between the protocol and TCP.
+    pub transport: Transport,
+    /// Path of a WebSocket, beginning with `/`.
+    pub path: String,
     /// Host name or IP address, without brackets.
     pub host: String,
     /// TCP port, not 0.
@@ -94,7 +100,7 @@ pub struct Target {
 /// A text that is not the address of a server.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error(
-    "a target has the form irc://host:port (or redis://, nats://, mqtt://, echo://, http://, postgres://), got {0}"
+    "a target has the form irc://host:port (or ws:// with a path, redis://, nats://, mqtt://, echo://, http://, postgres://), got {0}"
 )]
 pub struct TargetError(String);
 
@@ -103,8 +109,15 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Target, TargetError> {
         let wrong = || TargetError(text.to_owned());
-        let (protocol, address) = text.split_once("://").ok_or_else(wrong)?;
-        let protocol = protocol.parse().map_err(|_| wrong())?;
+        let (scheme, address) = text.split_once("://").ok_or_else(wrong)?;
+        let (protocol, transport) = parse_scheme(scheme).ok_or_else(wrong)?;
+        let (address, path) = match (transport, address.find('/')) {
+            (Transport::Ws, Some(at)) => address.split_at(at),
+            (Transport::Ws, None) | (Transport::Plain, _) => (address, "/"),
+        };
+        if !path.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(wrong());
+        }
         // Files have a path, and no server that listens.
         if protocol == ProtocolName::File {
             return Err(wrong());
@@ -113,8 +126,18 @@ impl FromStr for Target {
         // An IPv6 address stands in brackets.
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let port = port.parse().ok().filter(|&port| port > 0 && !host.is_empty()).ok_or_else(wrong)?;
-        Ok(Target { protocol, host: host.to_owned(), port })
+        Ok(Target { protocol, transport, path: path.to_owned(), host: host.to_owned(), port })
     }
+}
+
+/// The protocol and the transport of an address, as [`Transport::scheme`] writes them.
+fn parse_scheme(scheme: &str) -> Option<(ProtocolName, Transport)> {
+    let every = Transport::ALL
+        .into_iter()
+        .flat_map(|transport| ProtocolName::ALL.into_iter().map(move |protocol| (protocol, transport)));
+    every
+        .filter(|(protocol, transport)| transport.is_plain() || protocol.carries(WorkloadKind::Chat))
+        .find(|(protocol, transport)| transport.scheme(*protocol) == scheme)
 }
 
 impl std::fmt::Display for Target {
@@ -134,8 +157,19 @@ mod tests {
 
     #[test]
     fn targets_have_a_host_and_a_port() {
-        let (protocol, host) = (ProtocolName::Nats, "chat.example".to_owned());
-        assert_eq!("nats://chat.example:4222".parse(), Ok(Target { protocol, host, port: 4222 }));
+        let nats: Target = "nats://chat.example:4222".parse().unwrap();
+        assert_eq!((nats.protocol, nats.transport), (ProtocolName::Nats, Transport::Plain));
+        assert_eq!((nats.host.as_str(), nats.port), ("chat.example", 4222));
+        let web: Target = "ws://[::1]:80/irc?a=b".parse().unwrap();
+        assert_eq!(
+            (web.protocol, web.transport, web.path.as_str()),
+            (ProtocolName::Irc, Transport::Ws, "/irc?a=b")
+        );
+        let web: Target = "nats+ws://x:80".parse().unwrap();
+        assert_eq!(
+            (web.protocol, web.transport, web.path.as_str()),
+            (ProtocolName::Nats, Transport::Ws, "/")
+        );
         let v6: Target = "irc://[::1]:6667".parse().unwrap();
         assert_eq!((v6.host.as_str(), v6.to_string().as_str()), ("::1", "[::1]:6667"));
         for wrong in [
@@ -147,6 +181,9 @@ mod tests {
             "irc://x:99999",
             "fax://x:1",
             "file://x:1",
+            "irc://x:1/path",
+            "ws://x:1/a b",
+            "http+ws://x:1",
         ] {
             assert_eq!(wrong.parse::<Target>(), Err(TargetError(wrong.to_owned())));
         }

@@ -6,12 +6,12 @@ use klatch_instruments::{Files, Instruments, Kernel, availability};
 use klatch_machine::{boot_id, environment};
 use klatch_platforms::{Java, Processes, ReaderProgram, ResolvedPlatform, Server, Setting};
 use klatch_record::{
-    Audit, Class, CrowdEvent, Environment, FailureKind, Platform, ProtocolName, Record, Role, WebWorkload,
-    Workload,
+    Audit, Class, CrowdEvent, Environment, FailureKind, Platform, Record, Role, WebWorkload, Workload,
 };
 
 use crate::audit::{AuditError, audit, with_audit};
 use crate::brokerage::Brokerage;
+use crate::carrier::Carrier;
 use crate::control::{self, CrowdsInRun, CrowdsOutcome, ServerPids};
 use crate::crowd_command::{CrowdAssignment, CrowdCommand};
 use crate::error::RunError;
@@ -65,11 +65,7 @@ impl<'a> Session<'a> {
             instruments: availability(&Kernel::detect()),
             ..environment()
         };
-        let protocol = match (platform, &plan.target) {
-            (Some(platform), _) => platform.protocol(),
-            (None, Some(target)) => target.protocol,
-            (None, None) => unreachable!("either a platform or a target"),
-        };
+        let carrier = Carrier::new(plan, platform);
         let crowd_java = crowd_java(plan, platform)?;
         let mut servers = Vec::new();
         let workload = workload_for(plan, platform);
@@ -84,7 +80,7 @@ impl<'a> Session<'a> {
                 command: Some(reader.command.clone()),
                 servers: plan.shards,
             };
-            let platform = describe_platform(Some(platform), platform.protocol(), started);
+            let platform = describe_platform(Some(platform), &carrier, started);
             let (servers, reader) = (Vec::new(), Some(reader));
             return Ok(Session {
                 plan,
@@ -125,7 +121,7 @@ impl<'a> Session<'a> {
                 server: (&host, port),
                 host: plan.remote.host(number),
             };
-            let mut crowd = CrowdCommand::new(plan, protocol, assignment, crowd_java.as_ref())?;
+            let mut crowd = CrowdCommand::new(plan, &carrier, assignment, crowd_java.as_ref())?;
             if let Some(brokerage) = &brokerage {
                 crowd
                     .info
@@ -143,7 +139,7 @@ impl<'a> Session<'a> {
             servers: servers.len().max(1) as u32,
         };
         let database = brokerage.as_ref().map(|brokerage| brokerage.database.described.clone());
-        let platform = Platform { database, ..describe_platform(platform, protocol, started) };
+        let platform = Platform { database, ..describe_platform(platform, &carrier, started) };
         Ok(Session {
             plan,
             processes,
@@ -346,17 +342,16 @@ struct Started {
     servers: u32,
 }
 
-fn describe_platform(
-    platform: Option<&ResolvedPlatform>,
-    protocol: ProtocolName,
-    started: Started,
-) -> Platform {
+fn describe_platform(platform: Option<&ResolvedPlatform>, carrier: &Carrier, started: Started) -> Platform {
     let Started { address, class, command, servers } = started;
     Platform {
-        name: platform
-            .map_or_else(|| format!("{}://{address}", protocol.name()), |platform| platform.name.clone()),
+        name: platform.map_or_else(
+            || format!("{}://{address}", carrier.transport.scheme(carrier.protocol)),
+            |platform| platform.name.clone(),
+        ),
         class,
-        protocol,
+        protocol: carrier.protocol,
+        transport: carrier.transport,
         knobs: platform
             .map(|platform| platform.settings.iter().map(name_and_value).collect())
             .unwrap_or_default(),

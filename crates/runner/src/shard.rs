@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use klatch_record::{
-    Build, CrowdInfo, CrowdResult, CrowdSelfReport, Gate, Platform, ProtocolName, Record, Role, Workload,
+    Build, CrowdInfo, CrowdResult, CrowdSelfReport, Gate, Platform, ProtocolName, Record, Role, Transport,
+    Workload,
 };
 
 use crate::error::RunError;
@@ -20,6 +21,8 @@ pub struct ShardPlan {
     pub port: u16,
     /// Protocol of the server.
     pub protocol: ProtocolName,
+    /// What lies between the protocol and TCP.
+    pub transport: Transport,
     /// The crowd's own share of the rooms.
     pub workload: Workload,
     /// The gate at which it waits for the other shards.
@@ -48,9 +51,10 @@ pub fn shard_record(
 ) -> Result<Record, RunError> {
     let address = address(&plan.host, plan.port);
     let platform = Platform {
-        name: format!("{}://{address}", plan.protocol.name()),
+        name: format!("{}://{address}", plan.transport.scheme(plan.protocol)),
         class: None,
         protocol: plan.protocol,
+        transport: plan.transport,
         knobs: [].into(),
         version: None,
         address: address.clone(),

@@ -25,9 +25,9 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 pub use error::ServeError;
-pub use options::{Model, ServeOptions, Workload};
+pub use options::{Model, ServeOptions, Transport, Workload};
 pub use ready::ready_json;
-pub(crate) use served::{Chat, RequestResponse, Served, Web};
+pub(crate) use served::{Chat, OverWebSocket, RequestResponse, Served, Web};
 
 /// Serves until SIGTERM or SIGINT. Prints the ready line on standard output when connections are accepted.
 ///
@@ -60,10 +60,11 @@ pub fn serve_until(
     ready: impl FnOnce(SocketAddr) -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     options.check()?;
-    match options.workload {
-        Workload::Chat => serve_workload::<Chat>(options, stop, ready),
-        Workload::Rr => serve_workload::<RequestResponse>(options, stop, ready),
-        Workload::Web => serve_workload::<Web>(options, stop, ready),
+    match (options.workload, options.transport) {
+        (Workload::Chat, Transport::Plain) => serve_workload::<Chat>(options, stop, ready),
+        (Workload::Chat, Transport::Ws) => serve_workload::<OverWebSocket<Chat>>(options, stop, ready),
+        (Workload::Rr, _) => serve_workload::<RequestResponse>(options, stop, ready),
+        (Workload::Web, _) => serve_workload::<Web>(options, stop, ready),
     }
 }
 

@@ -98,11 +98,53 @@ impl FromStr for Workload {
     }
 }
 
+/// What lies between a workload's bytes and the TCP connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// Nothing: the bytes are those of TCP.
+    #[default]
+    Plain,
+    /// WebSocket, one line of IRC a message, as IRCv3 specifies it.
+    Ws,
+}
+
+impl Transport {
+    /// All transports, in the order of help and lists.
+    pub const ALL: [Transport; 2] = [Transport::Plain, Transport::Ws];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Transport::Plain => "plain",
+            Transport::Ws => "ws",
+        }
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Transport {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Transport, String> {
+        let transport = Transport::ALL.into_iter().find(|transport| transport.name() == name);
+        transport.ok_or_else(|| {
+            format!("transport must be one of {}, got {name}", Transport::ALL.map(Transport::name).join(", "))
+        })
+    }
+}
+
 /// What can be set about a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServeOptions {
     /// The workload that it serves.
     pub workload: Workload,
+    /// What lies between the workload's bytes and the TCP connection; only `chat` has more than `plain`.
+    pub transport: Transport,
     /// How it moves its bytes.
     pub model: Model,
     /// Address or host name, and port; port 0 lets the system choose.
@@ -134,6 +176,7 @@ impl Default for ServeOptions {
     fn default() -> ServeOptions {
         ServeOptions {
             workload: Workload::Chat,
+            transport: Transport::Plain,
             model: Model::Epoll,
             listen: "127.0.0.1:6667".into(),
             coalesce: false,
@@ -193,7 +236,10 @@ impl ServeOptions {
             ("--loops", self.loops.is_some(), LOOPS),
             ("--yield", self.yields, &[Model::Threads]),
         ];
-        for (knob, turned) in [("--coalesce", self.coalesce), ("--yield", self.yields)] {
+        let transport = self.transport != Transport::Plain;
+        for (knob, turned) in
+            [("--coalesce", self.coalesce), ("--yield", self.yields), ("--transport", transport)]
+        {
             if turned && self.workload != Workload::Chat {
                 return Err(ServeError::ChatKnob { knob, workload: self.workload });
             }

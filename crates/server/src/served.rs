@@ -1,11 +1,13 @@
 //! The services of the workloads. Each model has its own outbox, so a service is a family of types.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use klatch_chat::{Identity, ServerState};
 use klatch_exchange::Echo;
 use klatch_exchange::web::{Site, SiteOptions};
 use klatch_service::{Outbox, Service};
+use klatch_websocket::{FramedOutbox, WebSocket};
 
 use crate::ServeOptions;
 
@@ -55,5 +57,16 @@ impl Served for Web {
             directories: options.directories,
             ..SiteOptions::default()
         }))
+    }
+}
+
+/// A workload whose clients connect by WebSocket.
+pub(crate) struct OverWebSocket<W>(PhantomData<W>);
+
+impl<W: Served> Served for OverWebSocket<W> {
+    type Service<O: Outbox + Send + Sync + 'static> = WebSocket<W::Service<FramedOutbox<O>>>;
+
+    fn start<O: Outbox + Send + Sync + 'static>(options: &ServeOptions) -> Arc<Self::Service<O>> {
+        Arc::new(WebSocket::new(W::start(options)))
     }
 }

@@ -32,6 +32,7 @@ pub(crate) fn base() -> Plan {
         ready_timeout: timeout,
         timeout,
         connect_timeout: timeout,
+        subprotocol: None,
         crowd_loops: 1,
         seed: 1,
         build: Build { version: "0".into(), commit: None },

@@ -28,6 +28,7 @@ fn options(workload: FilesWorkload, steered: bool) -> Options {
         host: String::new(),
         port: 0,
         protocol: ProtocolName::File,
+        transport: crate::TransportOptions::default(),
         workload: Workload::Files(workload),
         threads: Threads::Loops(1),
         timeout: Duration::from_secs(20),

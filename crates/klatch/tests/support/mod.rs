@@ -5,6 +5,7 @@
 pub(crate) mod network;
 pub(crate) mod planted;
 pub(crate) mod proxy;
+pub(crate) mod websocket_front;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -93,8 +94,12 @@ pub(crate) struct NativeServer {
 
 impl NativeServer {
     pub(crate) fn start() -> NativeServer {
+        NativeServer::start_with(&[])
+    }
+
+    pub(crate) fn start_with(options: &[&str]) -> NativeServer {
         let mut command = klatch();
-        command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).stdout(Stdio::piped());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).args(options).stdout(Stdio::piped());
         let mut child = command.spawn().expect("klatch can be started");
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

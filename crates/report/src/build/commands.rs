@@ -51,7 +51,10 @@ fn run_again(record: &Record, trials: u32) -> Vec<String> {
     let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
     match platform.command {
         Some(_) => option("platform", platform.name.clone()),
-        None => option("target", format!("{}://{}", platform.protocol.name(), platform.address)),
+        None => option(
+            "target",
+            format!("{}://{}", platform.transport.scheme(platform.protocol), platform.address),
+        ),
     }
     platform.knobs.iter().for_each(|(name, value)| option("knob", format!("{name}={value}")));
     if workload.kind().has_server() {

@@ -9,6 +9,8 @@ use rustix::io::Errno;
 
 /// A buffer that grew beyond this is given back when it has become empty.
 const KEEP_BYTES: usize = 64 * 1024;
+/// Longest line of a chat server, with its end.
+const LINE_BYTES_MAX: usize = 512;
 /// Most empty buffers that are reused.
 const SPARES_MAX: usize = 256;
 
@@ -95,7 +97,8 @@ impl WriteBuffer {
         Ok(())
     }
 
-    /// Forgets what waits, but for the rest of what is partly written, and takes a last line.
+    /// Forgets what waits, but for the rest of what is partly written, and takes a last line. Without one, nothing is left: what is
+    /// partly written need not be lines.
     pub(super) fn end_with(&mut self, last: &Arc<[u8]>) {
         match self {
             WriteBuffer::Classic { lines, written, bytes, answers } => {
@@ -104,6 +107,7 @@ impl WriteBuffer {
                 lines.push_back(Arc::clone(last));
                 *bytes = lines.iter().map(|line| line.len()).sum();
             }
+            WriteBuffer::Open { buffer, written } if last.is_empty() => buffer.truncate(*written),
             WriteBuffer::Open { buffer, written } => {
                 let mut rest = *written;
                 while rest > 0 && rest < buffer.len() && buffer[rest - 1] != b'\n' {
@@ -150,9 +154,12 @@ impl WriteBuffer {
                     spare(std::mem::take(buffer));
                 } else if *written > buffer.len() / 2 {
                     // Moves few bytes: about as much has been written as is moved. A line that is partly written
-                    // stays whole, so that its end is known.
-                    let line =
-                        buffer[..*written].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+                    // stays whole, so that its end is known. What has no end in so many bytes is not lines.
+                    let whole = if *written > LINE_BYTES_MAX { *written } else { 0 };
+                    let line = buffer[..*written]
+                        .iter()
+                        .rposition(|&byte| byte == b'\n')
+                        .map_or(whole, |end| end + 1);
                     buffer.drain(..line);
                     *written -= line;
                 }

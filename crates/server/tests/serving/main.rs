@@ -4,6 +4,7 @@ mod echo;
 mod running;
 #[path = "../shared/mod.rs"]
 mod shared;
+mod websocket;
 
 use std::io::Write;
 use std::net::{Shutdown, TcpStream};

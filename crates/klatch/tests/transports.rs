@@ -1,0 +1,141 @@
+//! Chat by other transports than plain TCP: valid runs, named faults, and one clear line for bad input.
+
+mod support;
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use klatch_record::{Record, Status, Transport};
+use support::proxy::{Mischief, in_front_of};
+use support::websocket_front::{Framing, websocket_front};
+use support::{Finished, NativeServer, klatch, run_once};
+
+const SMALL: [&str; 8] = ["--rooms", "2", "--users", "5", "--count", "20", "--timeout", "2"];
+const CROWDS: [&str; 2] = ["native", "native-threads"];
+
+/// Platforms that list this transport, as far as they can run here.
+fn carrying(transport: &str) -> Vec<String> {
+    let has = |platform: &serde_json::Value| {
+        platform["transports"].as_array().unwrap().iter().any(|one| one == transport)
+    };
+    let listed = support::listed().into_iter().filter(|(platform, _)| has(platform));
+    // Only the newest of several Javas.
+    listed.filter_map(|(_, mut ways)| ways.pop()).collect()
+}
+
+#[test]
+fn every_platform_with_websocket_is_valid_under_turns_and_under_rounds() {
+    let platforms = carrying("ws");
+    assert!(platforms.len() >= 5, "{platforms:?}");
+    for way in platforms {
+        for pacing in ["turns", "rounds"] {
+            let out = tempfile::tempdir().unwrap();
+            let mut run =
+                run_once(out.path(), &["--platform", &way, "--transport", "ws", "--pacing", pacing]);
+            let finished = Finished::run(run.args(["--rooms", "10", "--users", "20", "--count", "20"]));
+            let record = finished.record();
+            assert_eq!(record.verdict.status, Status::Valid, "{way}, {pacing}: {finished:?}");
+            assert_eq!((record.score.sent, record.score.received), (4_000, 76_000), "{way}, {pacing}");
+            assert_eq!(record.platform.transport, Transport::Ws, "{way}");
+        }
+    }
+}
+
+#[test]
+fn shards_meet_at_a_gate_over_websocket() {
+    let server = NativeServer::start_with(&["--transport", "ws"]);
+    let folder = tempfile::tempdir().unwrap();
+    let port = server.address.port().to_string();
+    let mut shards: Vec<_> = (0..2)
+        .map(|shard| {
+            let mut command = klatch();
+            command.args(["crowd", "--transport", "ws", "--port", &port, "--rooms", "4", "--users", "5"]);
+            command.args(["--count", "10", "--shard", &format!("{shard}/2")]);
+            command.arg("--out").arg(folder.path().join(format!("{shard}.json")));
+            command.spawn().unwrap()
+        })
+        .collect();
+    shards.iter_mut().for_each(|shard| assert!(shard.wait().unwrap().success()));
+    let mut merge = klatch();
+    merge.arg("merge").args([0, 1].map(|shard| folder.path().join(format!("{shard}.json"))));
+    let finished = Finished::run(merge.arg("--json"));
+    let record = finished.record();
+    assert_eq!((record.verdict.status, record.score.sent), (Status::Valid, 200), "{finished:?}");
+    assert_eq!(record.platform.transport, Transport::Ws);
+    assert!(record.platform.name.starts_with("ws://127.0.0.1:"), "{}", record.platform.name);
+}
+
+/// A small run against a front of a server with these faults. Returns how many pings the crowd answered too.
+fn spoilt(mischief: Mischief, framing: Framing, crowd: &str) -> (Option<i32>, Record, u64) {
+    let out = tempfile::tempdir().unwrap();
+    let server = NativeServer::start();
+    let (front, pings) = websocket_front(in_front_of(server.address, mischief), framing);
+    let target = format!("ws://{front}");
+    let finished = Finished::run(
+        run_once(out.path(), &["--target", &target])
+            .args(["--crowd", crowd, "--pacing", "flood"])
+            .args(SMALL),
+    );
+    (finished.status, finished.record(), pings.load(Relaxed))
+}
+
+#[test]
+fn fragments_in_odd_pieces_are_put_together_and_pings_are_answered() {
+    for crowd in CROWDS {
+        let (status, record, _) = spoilt(Mischief::None, Framing::Whole, crowd);
+        assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
+        let (status, record, pongs) = spoilt(Mischief::None, Framing::Fragments, crowd);
+        assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
+        // A ping in each delivery; those in the last lines may meet a crowd that has gone.
+        assert!(record.score.received == 800 && pongs >= 800, "{pongs}");
+    }
+}
+
+#[test]
+fn faults_inside_frames_are_named() {
+    for crowd in CROWDS {
+        let (status, record, _) = spoilt(Mischief::Alter { delivery: 10 }, Framing::Whole, crowd);
+        assert_eq!((status, record.checks.corrupted), (Some(1), 1), "{record:?}");
+        let (status, record, _) = spoilt(Mischief::Lose { delivery: 10 }, Framing::Whole, crowd);
+        assert_eq!((status, record.checks.lost), (Some(1), 1), "{record:?}");
+        let (status, record, _) = spoilt(Mischief::Repeat { delivery: 10 }, Framing::Fragments, crowd);
+        assert_eq!((status, record.checks.duplicated), (Some(1), 1), "{record:?}");
+        let (status, record, _) = spoilt(Mischief::Swap { delivery: 10 }, Framing::Whole, crowd);
+        assert_eq!((status, record.checks.reordered), (Some(1), 1), "{record:?}");
+    }
+}
+
+#[test]
+fn violations_of_the_protocol_are_named() {
+    for crowd in CROWDS {
+        for (framing, reason) in [
+            (Framing::Masked, "invalid WebSocket frame: a server must not mask its frames (close code 1002)"),
+            (Framing::EndsSilently, "the server closed the connection without a WebSocket close frame"),
+            (Framing::Closes, "the server closed the WebSocket with code 1011 (out of memory)"),
+            (Framing::NoSubprotocol, "the server agreed to no subprotocol, and was asked for text.ircv3.net"),
+        ] {
+            let (status, record, _) = spoilt(Mischief::None, framing, crowd);
+            assert_eq!(status, Some(1), "{framing:?}: {record:?}");
+            let reasons = record.verdict.messages();
+            assert!(reasons.contains(reason), "{framing:?}: {reasons}");
+        }
+    }
+}
+
+#[test]
+fn a_server_without_websocket_is_named_in_one_line() {
+    let server = NativeServer::start();
+    let out = tempfile::tempdir().unwrap();
+    let target = format!("ws://{}", server.address);
+    let finished = Finished::run(run_once(out.path(), &["--target", &target]).args(SMALL));
+    let reasons = finished.record().verdict.messages();
+    assert!(reasons.contains("so it speaks no WebSocket at this port; it sent: "), "{reasons}");
+    let refused = |arguments: &[&str]| {
+        let finished = Finished::run(&mut run_once(out.path(), arguments));
+        assert_eq!((finished.status, finished.err.lines().count()), (Some(2), 1), "{finished:?}");
+        finished.err
+    };
+    let error = refused(&["--platform", "redis", "--transport", "ws"]);
+    assert!(error.contains("redis has no knob transport"), "{error}");
+    let error = refused(&["--platform", "native-epoll", "--workload", "rr", "--transport", "ws"]);
+    assert!(error.contains("native-epoll has no knob transport"), "{error}");
+}

@@ -1,0 +1,60 @@
+//! What lies between a protocol and TCP.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ProtocolName;
+
+/// What lies between the bytes of a protocol and the TCP connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// Nothing: the bytes are those of TCP.
+    #[default]
+    Plain,
+    /// WebSocket (RFC 6455) without extensions.
+    Ws,
+}
+
+impl Transport {
+    /// All transports, in the order in which help lists them.
+    pub const ALL: [Transport; 2] = [Transport::Plain, Transport::Ws];
+
+    /// Its name on the command line and in the catalog.
+    pub fn name(self) -> &'static str {
+        match self {
+            Transport::Plain => "plain",
+            Transport::Ws => "ws",
+        }
+    }
+
+    /// The scheme of a server's address: `irc`, `ws` for IRC over WebSocket, `nats+ws`.
+    pub fn scheme(self, protocol: ProtocolName) -> String {
+        match (self, protocol) {
+            (Transport::Plain, _) => protocol.name().to_owned(),
+            (Transport::Ws, ProtocolName::Irc) => "ws".to_owned(),
+            (Transport::Ws, _) => format!("{}+ws", protocol.name()),
+        }
+    }
+
+    /// Whether it is the default; then records do not name it.
+    pub fn is_plain(&self) -> bool {
+        *self == Transport::Plain
+    }
+}
+
+impl std::fmt::Display for Transport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for Transport {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Transport, String> {
+        let names = Transport::ALL.map(Transport::name);
+        let known = Transport::ALL.into_iter().find(|transport| transport.name() == text);
+        known.ok_or_else(|| format!("transport must be one of {}, got {text}", names.join(", ")))
+    }
+}
