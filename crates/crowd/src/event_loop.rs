@@ -263,6 +263,9 @@ impl<P: Parties> EventLoop<P> {
     /// Quits, and reads until every connection is closed: duplicates may still arrive.
     fn leave(&mut self) {
         self.parties.worker_mut().state = WorkerState::Leaving;
+        let tls = (0..self.parties.connections())
+            .find_map(|index| self.parties.link(index).channel.as_ref()?.tls_session());
+        self.parties.worker_mut().stats.tls = tls;
         for index in 0..self.parties.connections() {
             self.parties.write_quit(index);
             self.flush(index);

@@ -8,7 +8,7 @@ use klatch_exchange::trade::UserLedger;
 use klatch_exchange::web::PostEntry;
 use klatch_record::{
     CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts, NamedCounts, OrdersCounts, PartyCounts,
-    Stranger,
+    Stranger, TlsSession,
 };
 
 use crate::timeline::{Counts, Timeline};
@@ -30,6 +30,8 @@ pub(crate) struct CrowdStats {
     /// The time of the last verified delivery, ns; 0 if there was none.
     pub(crate) last_ns: u64,
     pub(crate) sent: u64,
+    /// What TLS agreed to on the first connection; `None` without TLS.
+    pub(crate) tls: Option<TlsSession>,
     pub(crate) received: u64,
     /// The POSTs of `web` that the server confirmed.
     pub(crate) posts: Vec<PostEntry>,
@@ -57,6 +59,7 @@ impl CrowdStats {
             latency_ns: new_histogram(),
             current_ns: new_histogram(),
             current_ends_ns: 0,
+            tls: None,
             timeline: Timeline::new(),
             since_pause_ns: new_histogram(),
             lag_ns: new_histogram(),
@@ -155,6 +158,7 @@ impl CrowdStats {
         self.end_interval();
         let count = |kind: FaultKind| self.counts[kind as usize];
         result.sent += self.sent;
+        result.tls = result.tls.take().or(self.tls);
         result.received += self.received;
         result.lost += count(FaultKind::Lost);
         result.unsent += count(FaultKind::Unsent);

@@ -299,6 +299,9 @@ impl<P: Parties> UserThreads<P> {
         self.encode(&mut out);
         if let Some(channel) = &self.channel {
             let mut channel = lock(channel);
+            if let Some(session) = channel.tls_session() {
+                lock(&self.parties).worker_mut().stats.tls = Some(session);
+            }
             channel.close();
             channel.send(&[], &mut out);
         }

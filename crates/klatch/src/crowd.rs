@@ -1,9 +1,10 @@
 //! `klatch crowd`: the native crowd as a process, which `klatch run` also starts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::Args;
 use klatch_crowd::{
     ControlSender, Options, ReadModel, Reading, Threads, TransportOptions, control_channel, read_files, run,
@@ -13,6 +14,7 @@ use klatch_record::{
 };
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
+use klatch_tls::ClientTls;
 use klatch_websocket::TEXT_SUBPROTOCOL;
 
 use crate::output::{is_stdout, print, print_error, print_line, save_or_print};
@@ -38,13 +40,16 @@ pub(crate) struct Crowd {
     /// Protocol of the server: irc, redis, nats, mqtt; of rr: echo, redis, http, postgres; of web, trade and orders: http
     #[arg(long)]
     protocol: Option<ProtocolName>,
-    /// What lies between the protocol and TCP: plain (nothing), ws (WebSocket)
+    /// What lies between the protocol and TCP: plain (nothing), ws (WebSocket), tls (TLS 1.3), wss (both)
     #[arg(long, default_value_t = Transport::Plain)]
     transport: Transport,
-    /// ws: path of the WebSocket
+    /// ws, wss: path of the WebSocket
     #[arg(long, default_value = "/", value_name = "PATH")]
     path: String,
-    /// ws: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
+    /// tls, wss: file with the authorities that may have signed the certificate, in PEM [default: those of the system]
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
     #[arg(long, value_name = "NAME")]
     subprotocol: Option<String>,
     #[command(flatten)]
@@ -117,7 +122,10 @@ impl Crowd {
         let (host, port) = server.find(limit)?;
         let protocol = self.protocol.unwrap_or_else(|| usual_protocol(&workload));
         let options = Options {
-            transport: transport(self.transport, self.path, self.subprotocol, protocol, (&host, port))?,
+            transport: TransportOptions {
+                tls: tls(self.transport, self.ca.as_deref(), &host)?,
+                ..transport(self.transport, self.path, self.subprotocol, protocol, (&host, port))?
+            },
             host,
             port,
             protocol,
@@ -221,7 +229,21 @@ fn transport(
         }
     };
     let host = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-    Ok(TransportOptions { kind, path, subprotocol, lines, host })
+    Ok(TransportOptions { kind, path, subprotocol, lines, host, tls: None })
+}
+
+/// The bundle of authorities of Debian and of most other systems.
+const SYSTEM_AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+/// The settings of TLS, for the transports with it.
+fn tls(transport: Transport, ca: Option<&Path>, host: &str) -> anyhow::Result<Option<ClientTls>> {
+    if !transport.has_tls() {
+        anyhow::ensure!(ca.is_none(), "--ca belongs to --transport tls and wss, not to {transport}");
+        return Ok(None);
+    }
+    let authorities = ca.unwrap_or(Path::new(SYSTEM_AUTHORITIES));
+    let tls = ClientTls::from_file(authorities, host);
+    Ok(Some(tls.context("--ca FILE names the authorities that may have signed the server's certificate")?))
 }
 
 /// A duration above 0 and at most one day.

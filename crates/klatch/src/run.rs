@@ -34,14 +34,19 @@ pub(crate) struct Run {
     /// Knob of the platform; `klatch platforms --knobs` lists all
     #[arg(long = "knob", value_name = "NAME=VALUE", conflicts_with = "target", help_heading = SERVER)]
     knobs: Vec<Setting>,
-    /// What lies between the platform's protocol and TCP: plain (nothing), ws (WebSocket); the same as --knob transport=NAME
+    /// What lies between the platform's protocol and TCP: plain (nothing), ws (WebSocket), tls (TLS 1.3), wss (both);
+    /// the same as --knob transport=NAME
     #[arg(long, conflicts_with = "target", help_heading = SERVER)]
     transport: Option<Transport>,
-    /// Running server to measure instead of a platform: irc://, ws:// (with a path), redis://, nats://, mqtt://; of workload rr: echo://, redis://,
+    /// Running server to measure instead of a platform: irc://, ircs://, ws:// and wss:// (with a path), redis://, nats://, mqtt://; of workload rr: echo://, redis://,
     /// http://, postgres://
     #[arg(long, value_name = "irc://HOST:PORT", help_heading = SERVER)]
     target: Option<Target>,
-    /// ws: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
+    /// File with the authorities that may have signed the certificate of an ircs:// or wss:// target, in PEM
+    /// [default: those of the system]
+    #[arg(long, value_name = "FILE", requires = "target", help_heading = SERVER)]
+    ca: Option<PathBuf>,
+    /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
     #[arg(long, value_name = "NAME", help_heading = SERVER)]
     subprotocol: Option<String>,
     #[command(flatten)]
@@ -176,6 +181,7 @@ impl Run {
             },
             target: self.target,
             subprotocol: self.subprotocol,
+            ca: self.ca,
             crowd: self.crowd.kind(),
             crowd_settings: self.crowd_knobs,
             sysctls: self.sysctls,

@@ -17,9 +17,15 @@ pub(crate) struct Serve {
     /// What the server does: chat (IRC), rr (request/response: every byte goes back, RFC 862), web (a site after SPECweb99)
     #[arg(long, default_value_t = Workload::Chat)]
     workload: Workload,
-    /// What lies between IRC and TCP: plain (nothing), ws (WebSocket, one line a message)
+    /// What lies between IRC and TCP: plain (nothing), ws (WebSocket, one line a message), tls (TLS 1.3), wss (both)
     #[arg(long, default_value_t = Transport::Plain)]
     transport: Transport,
+    /// tls, wss: file with the certificate chain, in PEM
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
+    /// tls, wss: file with the key of the certificate, in PEM
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
     /// I/O model: threads, epoll, uring, tokio
     #[arg(long, default_value_t = Model::Epoll)]
     model: Model,
@@ -83,6 +89,8 @@ impl Serve {
         let options = ServeOptions {
             workload: self.workload,
             transport: self.transport,
+            certificate: self.certificate,
+            key: self.key,
             model: self.model,
             listen: self.listen,
             coalesce: self.coalesce,

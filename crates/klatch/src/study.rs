@@ -177,6 +177,7 @@ pub(crate) fn default_plan(platform: PlatformRequest, out: &Path) -> Plan {
         timeout: Duration::from_secs(60),
         connect_timeout: Duration::from_secs(10),
         subprotocol: None,
+        ca: None,
         crowd_loops: 1,
         seed: 1,
         build: build(),

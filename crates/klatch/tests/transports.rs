@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use klatch_record::{Record, Status, Transport};
 use support::proxy::{Mischief, in_front_of};
+use support::tls_front::{Certificate, TlsFault, tls_front, write_certificate};
 use support::websocket_front::{Framing, websocket_front};
 use support::{Finished, NativeServer, klatch, run_once};
 
@@ -22,22 +23,121 @@ fn carrying(transport: &str) -> Vec<String> {
     listed.filter_map(|(_, mut ways)| ways.pop()).collect()
 }
 
-#[test]
-fn every_platform_with_websocket_is_valid_under_turns_and_under_rounds() {
-    let platforms = carrying("ws");
+/// Runs every platform that has this transport.
+fn every_platform_is_valid(transport: Transport) {
+    let platforms = carrying(transport.name());
     assert!(platforms.len() >= 5, "{platforms:?}");
     for way in platforms {
         for pacing in ["turns", "rounds"] {
             let out = tempfile::tempdir().unwrap();
-            let mut run =
-                run_once(out.path(), &["--platform", &way, "--transport", "ws", "--pacing", pacing]);
+            let options = ["--platform", &way, "--transport", transport.name(), "--pacing", pacing];
+            let mut run = run_once(out.path(), &options);
             let finished = Finished::run(run.args(["--rooms", "10", "--users", "20", "--count", "20"]));
             let record = finished.record();
             assert_eq!(record.verdict.status, Status::Valid, "{way}, {pacing}: {finished:?}");
             assert_eq!((record.score.sent, record.score.received), (4_000, 76_000), "{way}, {pacing}");
-            assert_eq!(record.platform.transport, Transport::Ws, "{way}");
+            assert_eq!(record.platform.transport, transport, "{way}");
+            let session = record.shards[0].tls.as_ref();
+            assert_eq!(
+                session.map(|tls| (tls.version.as_str(), tls.cipher.as_str())),
+                transport.has_tls().then_some(("TLSv1.3", "TLS_AES_128_GCM_SHA256")),
+                "{way}"
+            );
         }
     }
+}
+
+#[test]
+fn every_platform_with_websocket_is_valid() {
+    every_platform_is_valid(Transport::Ws);
+}
+
+#[test]
+fn every_platform_with_tls_is_valid_and_the_record_names_the_cipher() {
+    every_platform_is_valid(Transport::Tls);
+}
+
+#[test]
+fn every_platform_with_websocket_within_tls_is_valid() {
+    every_platform_is_valid(Transport::Wss);
+}
+
+/// A small run against a TLS front of a server.
+fn behind_tls(
+    mischief: Mischief,
+    certificate: Certificate,
+    fault: TlsFault,
+    crowd: &str,
+) -> (Option<i32>, Record) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = NativeServer::start();
+    let authority = write_certificate(folder.path(), certificate);
+    let front = tls_front(in_front_of(server.address, mischief), folder.path(), fault);
+    let mut run = run_once(folder.path(), &["--target", &format!("ircs://{front}"), "--ca"]);
+    // Enough bytes for a fault after 64 KiB.
+    let workload = ["--rooms", "2", "--users", "5", "--count", "300", "--timeout", "2", "--pacing", "flood"];
+    let finished = Finished::run(run.arg(authority).args(["--crowd", crowd]).args(workload));
+    (finished.status, finished.record())
+}
+
+#[test]
+fn faults_within_tls_are_named() {
+    for crowd in CROWDS {
+        let spoilt = |mischief| behind_tls(mischief, Certificate::Right, TlsFault::None, crowd);
+        let (status, record) = spoilt(Mischief::None);
+        assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
+        let (status, record) = spoilt(Mischief::Alter { delivery: 10 });
+        assert_eq!((status, record.checks.corrupted), (Some(1), 1), "{record:?}");
+        let (status, record) = spoilt(Mischief::Lose { delivery: 10 });
+        assert_eq!((status, record.checks.lost), (Some(1), 1), "{record:?}");
+    }
+}
+
+#[test]
+fn violations_of_tls_are_named() {
+    for crowd in CROWDS {
+        for (certificate, fault, reason) in [
+            (Certificate::Expired, TlsFault::None, "the server's certificate has expired"),
+            (Certificate::OtherName, TlsFault::None, "the server's certificate is for another name"),
+            (Certificate::Right, TlsFault::AlteredRecord, "TLS failed: "),
+            (
+                Certificate::Right,
+                TlsFault::EndsSilently,
+                "the server closed the connection without a TLS alert",
+            ),
+        ] {
+            let (status, record) = behind_tls(Mischief::None, certificate, fault, crowd);
+            let reasons = record.verdict.messages();
+            assert!(status == Some(1) && reasons.contains(reason), "{certificate:?} {fault:?}: {reasons}");
+        }
+    }
+}
+
+#[test]
+fn a_port_without_tls_and_an_unknown_authority_are_named_in_one_line() {
+    let (server, folder) = (NativeServer::start(), tempfile::tempdir().unwrap());
+    let authority = write_certificate(folder.path(), Certificate::Right);
+    for scheme in ["ircs", "wss"] {
+        let mut run =
+            run_once(folder.path(), &["--target", &format!("{scheme}://{}", server.address), "--ca"]);
+        let reasons = Finished::run(run.arg(&authority).args(SMALL)).record().verdict.messages();
+        assert!(
+            reasons.contains("the server does not answer in TLS, so it speaks none at this port"),
+            "{reasons}"
+        );
+    }
+    let front = tls_front(server.address, folder.path(), TlsFault::None);
+    let mut run = run_once(folder.path(), &["--target", &format!("ircs://{front}"), "--ca"]);
+    let other = tempfile::tempdir().unwrap();
+    let unknown = write_certificate(other.path(), Certificate::Right);
+    let reasons = Finished::run(run.arg(unknown).args(SMALL)).record().verdict.messages();
+    assert!(
+        reasons.contains("no authority in the file of --ca has signed the server's certificate"),
+        "{reasons}"
+    );
+    let mut run = run_once(folder.path(), &["--target", &format!("ircs://{front}"), "--ca", "/nowhere"]);
+    let finished = Finished::run(run.args(SMALL));
+    assert!(finished.err.contains("/nowhere"), "{finished:?}");
 }
 
 #[test]
@@ -135,7 +235,7 @@ fn a_server_without_websocket_is_named_in_one_line() {
         finished.err
     };
     let error = refused(&["--platform", "redis", "--transport", "ws"]);
-    assert!(error.contains("redis has no knob transport"), "{error}");
+    assert!(error.contains("knob transport must be one of plain, tls, got ws"), "{error}");
     let error = refused(&["--platform", "native-epoll", "--workload", "rr", "--transport", "ws"]);
     assert!(error.contains("native-epoll has no knob transport"), "{error}");
 }

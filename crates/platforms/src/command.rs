@@ -5,6 +5,7 @@ use std::path::Path;
 use klatch_record::{CONTENT_SEED, Workload};
 
 use crate::catalog::own_audit;
+use crate::certificate::{CERTIFICATE, KEY, write_certificate};
 use crate::java::JavaRuntimes;
 use crate::own_programs::{klatch_jar, klatch_program, netty_jar, web_jar};
 use crate::platform_error::PlatformError;
@@ -26,6 +27,10 @@ impl ResolvedPlatform {
     /// Builds the platform if necessary, writes its files, and returns the command line.
     pub(crate) fn prepare(&self, site: &Site<'_>) -> Result<Vec<String>, PlatformError> {
         let wrong = |source| PlatformError::Source { name: self.entry.name.clone(), source };
+        if self.transport.has_tls() {
+            let host = site.host.parse().expect("a local address");
+            write_certificate(site.folder, host)?;
+        }
         let mut folders =
             prepare(&self.entry, |word, folders| self.fill(word, site, folders)).map_err(wrong)?;
         if self.in_workload.static_only {
@@ -87,7 +92,9 @@ impl ResolvedPlatform {
                     let arguments = self.in_workload.arguments.iter();
                     words.extend(arguments.map(|word| self.fill(word, site, folders)));
                 }
-                "{knobs}" => words.extend(self.knobs.arguments.iter().cloned()),
+                "{knobs}" => {
+                    words.extend(self.knobs.arguments.iter().map(|word| self.fill(word, site, folders)));
+                }
                 word => words.push(self.fill(word, site, folders)),
             }
         }
@@ -121,6 +128,8 @@ impl ResolvedPlatform {
             .replace("{address}", &format!("{}:{}", site.host, site.port))
             .replace("{host}", site.host)
             .replace("{port}", &site.port.to_string())
+            .replace("{certificate}", &path(Some(&site.folder.join(CERTIFICATE))))
+            .replace("{key}", &path(Some(&site.folder.join(KEY))))
             .replace("{folder}", &path(Some(site.folder)))
             .replace("{source}", &path(Some(&folders.source)))
             .replace("{build}", &path(Some(&folders.build)))

@@ -4,6 +4,7 @@ mod arguments;
 mod block_files;
 mod capacity;
 mod catalog;
+mod certificate;
 mod command;
 mod configuration_file;
 mod database;
@@ -29,6 +30,7 @@ mod workloads;
 
 pub use capacity::{CapacityError, Shortage, Side, check_capacity};
 pub use catalog::{CatalogError, Entry, Pages, schema};
+pub use certificate::CertificateError;
 pub use database::{DatabaseEntry, DatabaseError, RunningDatabase, databases};
 pub use java::{Java, JavaError};
 pub use launch::{Launch, process_knobs};

@@ -4,6 +4,7 @@ use klatch_record::WorkloadKind;
 use thiserror::Error;
 
 use crate::catalog::CatalogError;
+use crate::certificate::CertificateError;
 use crate::java::JavaError;
 use crate::own_programs::OwnError;
 use crate::program::ProgramError;
@@ -76,6 +77,9 @@ pub enum PlatformError {
         /// The step of the build that failed.
         source: SourceError,
     },
+    /// No certificate can be made for it.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
     /// A knob cannot be set as requested.
     #[error(transparent)]
     Knob(#[from] KnobError),

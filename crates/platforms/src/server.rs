@@ -1,7 +1,7 @@
 //! A server that Klatch started and that is ready. Dropping it stops it.
 
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use thiserror::Error;
 
 use crate::catalog::ReadyBy;
+use crate::certificate::AUTHORITY;
 use crate::command::Site;
 use crate::platform_error::PlatformError;
 use crate::process::{Line, Process, ProcessError, Processes, describe_status};
@@ -24,6 +25,7 @@ pub struct Server {
     // Dropped before the folder, so the server no longer reads its files.
     process: Process,
     folder: TempDir,
+    has_tls: bool,
     /// Address on which it listens.
     pub address: SocketAddr,
     /// The process that instruments observe.
@@ -148,6 +150,7 @@ impl Server {
                     class: ready_line.and_then(|ready| ready.class).or(class),
                     process,
                     folder,
+                    has_tls: platform.transport.has_tls(),
                     command,
                 })
             }
@@ -164,6 +167,11 @@ impl Server {
                 stderr: or_nothing(process.stderr_tail()),
             }),
         }
+    }
+
+    /// The file with the authority that signed its certificate; `None` without TLS. It lives as long as the server.
+    pub fn authority(&self) -> Option<PathBuf> {
+        self.has_tls.then(|| self.folder.path().join(AUTHORITY))
     }
 
     /// Its exit status and the end of its standard error, if it has ended.

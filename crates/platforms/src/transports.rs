@@ -16,7 +16,8 @@ pub const TRANSPORT_KNOB: &str = "transport";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InTransport {
-    /// The arguments that select it; they stand among those of the knobs.
+    /// The arguments that select it; they stand among those of the knobs. Placeholders, beside those of the command: `{certificate}` and
+    /// `{key}`, the files of `tls` and `wss`.
     pub arguments: Vec<String>,
     /// The configuration files, if they are not those of the platform.
     pub files: Vec<ConfigurationFile>,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DatabaseCounts, Environment, IntervalCounts, OrdersCounts, PartyCounts, Usage};
+use crate::{DatabaseCounts, Environment, IntervalCounts, OrdersCounts, PartyCounts, TlsSession, Usage};
 
 /// One line of a crowd's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -104,6 +104,9 @@ pub struct CrowdResult {
     /// The random number with which the shards' gate was opened, in hexadecimal; absent without such a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate_run: Option<String>,
+    /// What TLS agreed to, on one of the connections; absent without TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsSession>,
     /// From the opening of the gate to the last verified delivery, seconds.
     pub elapsed_s: f64,
     /// From the first connect to the last join, seconds.

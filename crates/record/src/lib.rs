@@ -77,7 +77,7 @@ pub use study::{
     StudyAxis, StudyResult,
 };
 pub use timeline::{Interval, IntervalCounts, Timeline};
-pub use transport::Transport;
+pub use transport::{TlsSession, Transport};
 pub use upgrade::{read_json, upgrade};
 pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};

@@ -21,6 +21,7 @@ pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
         command: vec!["klatch".into(), "crowd".into()],
         gate: None,
         gate_run: None,
+        tls: None,
         opened: None,
         elapsed_s: 10.0,
         total: 400,

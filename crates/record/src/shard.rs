@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{DatabaseCounts, Environment, Usage, Warning, WorkloadKind};
+use crate::{DatabaseCounts, Environment, TlsSession, Usage, Warning, WorkloadKind};
 
 /// A crowd with rooms of its own, which needed nothing from the others but a common start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,9 @@ pub struct Shard {
     /// The random number with which its gate was opened, in hexadecimal: the run; absent without a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate_run: Option<String>,
+    /// What TLS agreed to; absent without TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsSession>,
     /// When its gate opened; `null` if the crowd does not report it.
     pub opened: Option<Moment>,
     /// From then to its last verified delivery, seconds.

@@ -14,33 +14,61 @@ pub enum Transport {
     Plain,
     /// WebSocket (RFC 6455) without extensions.
     Ws,
+    /// TLS 1.3, with certificates that are checked and without resumption.
+    Tls,
+    /// WebSocket within TLS.
+    Wss,
 }
 
 impl Transport {
     /// All transports, in the order in which help lists them.
-    pub const ALL: [Transport; 2] = [Transport::Plain, Transport::Ws];
+    pub const ALL: [Transport; 4] = [Transport::Plain, Transport::Ws, Transport::Tls, Transport::Wss];
 
     /// Its name on the command line and in the catalog.
     pub fn name(self) -> &'static str {
         match self {
             Transport::Plain => "plain",
             Transport::Ws => "ws",
+            Transport::Tls => "tls",
+            Transport::Wss => "wss",
         }
     }
 
-    /// The scheme of a server's address: `irc`, `ws` for IRC over WebSocket, `nats+ws`.
+    /// The scheme of a server's address: `irc`, `ircs` for TLS, `ws` for IRC over WebSocket, `nats+ws`.
     pub fn scheme(self, protocol: ProtocolName) -> String {
         match (self, protocol) {
             (Transport::Plain, _) => protocol.name().to_owned(),
             (Transport::Ws, ProtocolName::Irc) => "ws".to_owned(),
             (Transport::Ws, _) => format!("{}+ws", protocol.name()),
+            (Transport::Tls, _) => format!("{}s", protocol.name()),
+            (Transport::Wss, ProtocolName::Irc) => "wss".to_owned(),
+            (Transport::Wss, _) => format!("{}+wss", protocol.name()),
         }
+    }
+
+    /// Whether it begins with a TLS handshake.
+    pub fn has_tls(self) -> bool {
+        matches!(self, Transport::Tls | Transport::Wss)
+    }
+
+    /// Whether messages are those of a WebSocket.
+    pub fn has_websocket(self) -> bool {
+        matches!(self, Transport::Ws | Transport::Wss)
     }
 
     /// Whether it is the default; then records do not name it.
     pub fn is_plain(&self) -> bool {
         *self == Transport::Plain
     }
+}
+
+/// What the connections of a run agreed to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TlsSession {
+    /// Version of the protocol: `TLSv1.3`.
+    pub version: String,
+    /// Cipher suite, as IANA names it: `TLS_AES_128_GCM_SHA256`.
+    pub cipher: String,
 }
 
 impl std::fmt::Display for Transport {

@@ -1,5 +1,7 @@
 //! The protocol of a server's clients, and how it is carried.
 
+use std::path::PathBuf;
+
 use klatch_platforms::ResolvedPlatform;
 use klatch_record::{ProtocolName, Transport};
 
@@ -13,36 +15,44 @@ pub(crate) struct Carrier {
     path: String,
     /// As on the crowd's command line: a name, or `none`; `None` for the crowd's default.
     subprotocol: Option<String>,
+    /// File with the authorities that may have signed the certificate.
+    ca: Option<PathBuf>,
 }
 
 impl Carrier {
     /// Of the platform that the plan starts, or of its target.
-    pub(crate) fn new(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Carrier {
+    pub(crate) fn new(plan: &Plan, platform: Option<&ResolvedPlatform>, ca: Option<PathBuf>) -> Carrier {
         match (platform, &plan.target) {
             (Some(platform), _) => Carrier {
                 protocol: platform.protocol(),
                 transport: platform.transport,
                 path: platform.in_transport.path.clone().unwrap_or_else(|| "/".to_owned()),
                 subprotocol: plan.subprotocol.clone().or_else(|| platform.in_transport.subprotocol.clone()),
+                ca,
             },
-            (None, Some(target)) => Carrier::of_target(target, plan.subprotocol.clone()),
+            (None, Some(target)) => {
+                Carrier { ca: plan.ca.clone(), ..Carrier::of_target(target, plan.subprotocol.clone()) }
+            }
             (None, None) => unreachable!("either a platform or a target"),
         }
     }
 
     pub(crate) fn of_target(target: &Target, subprotocol: Option<String>) -> Carrier {
         let Target { protocol, transport, path, .. } = target.clone();
-        Carrier { protocol, transport, path, subprotocol }
+        Carrier { protocol, transport, path, subprotocol, ca: None }
     }
 
     /// The options of a crowd, without its protocol. There are none for plain TCP.
     pub(crate) fn arguments(&self) -> Vec<String> {
         match self.transport {
             Transport::Plain => Vec::new(),
-            Transport::Ws => {
-                let mut words = option("transport", self.transport).to_vec();
+            transport => {
+                let mut words = option("transport", transport).to_vec();
                 words.extend((self.path != "/").then(|| option("path", &self.path)).into_iter().flatten());
-                words.extend(self.subprotocol.iter().flat_map(|name| option("subprotocol", name)));
+                if transport.has_websocket() {
+                    words.extend(self.subprotocol.iter().flat_map(|name| option("subprotocol", name)));
+                }
+                words.extend(self.ca.iter().flat_map(|file| option("ca", file.display())));
                 words
             }
         }

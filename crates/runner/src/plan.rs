@@ -52,6 +52,8 @@ pub struct Plan {
     pub connect_timeout: Duration,
     /// Subprotocol to ask for at a WebSocket, or `none`; `None` for the default of the platform and its protocol.
     pub subprotocol: Option<String>,
+    /// File with the authorities that may have signed the certificate of a target; `None` for those of the system.
+    pub ca: Option<PathBuf>,
     /// Event loops of each native crowd process.
     pub crowd_loops: usize,
     /// Seed of the schedule under pacing `rate`.
@@ -100,7 +102,7 @@ pub struct Target {
 /// A text that is not the address of a server.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error(
-    "a target has the form irc://host:port (or ws:// with a path, redis://, nats://, mqtt://, echo://, http://, postgres://), got {0}"
+    "a target has the form irc://host:port (or ircs://, ws:// and wss:// with a path, redis://, nats://, mqtt://, echo://, http://, postgres://), got {0}"
 )]
 pub struct TargetError(String);
 
@@ -112,8 +114,8 @@ impl FromStr for Target {
         let (scheme, address) = text.split_once("://").ok_or_else(wrong)?;
         let (protocol, transport) = parse_scheme(scheme).ok_or_else(wrong)?;
         let (address, path) = match (transport, address.find('/')) {
-            (Transport::Ws, Some(at)) => address.split_at(at),
-            (Transport::Ws, None) | (Transport::Plain, _) => (address, "/"),
+            (Transport::Ws | Transport::Wss, Some(at)) => address.split_at(at),
+            _ => (address, "/"),
         };
         if !path.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(wrong());

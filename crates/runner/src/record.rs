@@ -143,6 +143,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         command: crowd.crowd.command.clone(),
         gate: crowd.gate,
         gate_run: result.gate_run,
+        tls: result.tls,
         opened: crowd.clock.zip(result.opened_ns).map(|(clock, ns)| Moment { clock, ns }),
         elapsed_s: result.elapsed_s,
         total: result.sent + result.received,

@@ -65,7 +65,7 @@ impl<'a> Session<'a> {
             instruments: availability(&Kernel::detect()),
             ..environment()
         };
-        let carrier = Carrier::new(plan, platform);
+        let carrier = Carrier::new(plan, platform, None);
         let crowd_java = crowd_java(plan, platform)?;
         let mut servers = Vec::new();
         let workload = workload_for(plan, platform);
@@ -110,8 +110,9 @@ impl<'a> Session<'a> {
         let shares = split_parties(&workload, shards(plan));
         let mut crowds = Vec::new();
         for (number, workload) in shares.iter().enumerate() {
-            let server = servers.get(number * servers.len() / shares.len()).map(|server| server.address);
-            let (host, port) = match (server, &plan.target) {
+            let server = servers.get(number * servers.len() / shares.len());
+            let carrier = Carrier::new(plan, platform, server.and_then(Server::authority));
+            let (host, port) = match (server.map(|server| server.address), &plan.target) {
                 (Some(server), _) => (server.ip().to_string(), server.port()),
                 (None, Some(target)) => (target.host.clone(), target.port),
                 (None, None) => unreachable!("either a platform or a target"),

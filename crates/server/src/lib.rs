@@ -27,7 +27,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub use error::ServeError;
 pub use options::{Model, ServeOptions, Transport, Workload};
 pub use ready::ready_json;
-pub(crate) use served::{Chat, OverWebSocket, RequestResponse, Served, Web};
+pub(crate) use served::{Chat, OverTls, OverWebSocket, RequestResponse, Served, Web};
 
 /// Serves until SIGTERM or SIGINT. Prints the ready line on standard output when connections are accepted.
 ///
@@ -63,6 +63,10 @@ pub fn serve_until(
     match (options.workload, options.transport) {
         (Workload::Chat, Transport::Plain) => serve_workload::<Chat>(options, stop, ready),
         (Workload::Chat, Transport::Ws) => serve_workload::<OverWebSocket<Chat>>(options, stop, ready),
+        (Workload::Chat, Transport::Tls) => serve_workload::<OverTls<Chat>>(options, stop, ready),
+        (Workload::Chat, Transport::Wss) => {
+            serve_workload::<OverTls<OverWebSocket<Chat>>>(options, stop, ready)
+        }
         (Workload::Rr, _) => serve_workload::<RequestResponse>(options, stop, ready),
         (Workload::Web, _) => serve_workload::<Web>(options, stop, ready),
     }
@@ -77,9 +81,9 @@ fn serve_workload<W: Served>(
     let (listener, address) = listener::listen(&options.listen)?;
     let ready = || ready(address);
     match options.model {
-        Model::Threads => threads::run(&W::start(options), listener, options, stop, ready),
-        Model::Epoll => epoll::run(&W::start(options), listener, options, stop, ready),
-        Model::Uring => uring::run(&W::start(options), listener, options, stop, ready),
-        Model::Tokio => tokio::run(&W::start(options), listener, options, stop, ready),
+        Model::Threads => threads::run(&W::start(options)?, listener, options, stop, ready),
+        Model::Epoll => epoll::run(&W::start(options)?, listener, options, stop, ready),
+        Model::Uring => uring::run(&W::start(options)?, listener, options, stop, ready),
+        Model::Tokio => tokio::run(&W::start(options)?, listener, options, stop, ready),
     }
 }

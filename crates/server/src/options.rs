@@ -1,6 +1,7 @@
 //! What can be set about a server.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use klatch_exchange::web::DIRECTORIES_MAX;
@@ -106,17 +107,23 @@ pub enum Transport {
     Plain,
     /// WebSocket, one line of IRC a message, as IRCv3 specifies it.
     Ws,
+    /// TLS 1.3.
+    Tls,
+    /// WebSocket within TLS.
+    Wss,
 }
 
 impl Transport {
     /// All transports, in the order of help and lists.
-    pub const ALL: [Transport; 2] = [Transport::Plain, Transport::Ws];
+    pub const ALL: [Transport; 4] = [Transport::Plain, Transport::Ws, Transport::Tls, Transport::Wss];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Transport::Plain => "plain",
             Transport::Ws => "ws",
+            Transport::Tls => "tls",
+            Transport::Wss => "wss",
         }
     }
 }
@@ -145,6 +152,10 @@ pub struct ServeOptions {
     pub workload: Workload,
     /// What lies between the workload's bytes and the TCP connection; only `chat` has more than `plain`.
     pub transport: Transport,
+    /// The certificate chain of `tls` and `wss`, in PEM.
+    pub certificate: Option<PathBuf>,
+    /// The key of the certificate, in PEM.
+    pub key: Option<PathBuf>,
     /// How it moves its bytes.
     pub model: Model,
     /// Address or host name, and port; port 0 lets the system choose.
@@ -177,6 +188,8 @@ impl Default for ServeOptions {
         ServeOptions {
             workload: Workload::Chat,
             transport: Transport::Plain,
+            certificate: None,
+            key: None,
             model: Model::Epoll,
             listen: "127.0.0.1:6667".into(),
             coalesce: false,
@@ -221,6 +234,10 @@ impl ServeOptions {
         }
         if !(1..=DIRECTORIES_MAX).contains(&self.directories) {
             return Err(ServeError::Directories { most: DIRECTORIES_MAX, got: self.directories });
+        }
+        let with_tls = matches!(self.transport, Transport::Tls | Transport::Wss);
+        if !with_tls && (self.certificate.is_some() || self.key.is_some()) {
+            return Err(ServeError::Certificate { transport: self.transport });
         }
         match self.loops {
             Some(got) if !(1..=LOOPS_MAX).contains(&got) => Err(ServeError::Loops { most: LOOPS_MAX, got }),

@@ -7,16 +7,22 @@ use klatch_chat::{Identity, ServerState};
 use klatch_exchange::Echo;
 use klatch_exchange::web::{Site, SiteOptions};
 use klatch_service::{Outbox, Service};
+use klatch_tls::{ServerTls, Tls, TlsOutbox};
 use klatch_websocket::{FramedOutbox, WebSocket};
 
-use crate::ServeOptions;
+use crate::{ServeError, ServeOptions};
 
 /// The server side of a workload, for any outbox.
 pub(crate) trait Served {
     type Service<O: Outbox + Send + Sync + 'static>: Service<O>;
 
     /// The service at the start of a server.
-    fn start<O: Outbox + Send + Sync + 'static>(options: &ServeOptions) -> Arc<Self::Service<O>>;
+    ///
+    /// # Errors
+    /// A file that it needs cannot be used.
+    fn start<O: Outbox + Send + Sync + 'static>(
+        options: &ServeOptions,
+    ) -> Result<Arc<Self::Service<O>>, ServeError>;
 }
 
 pub(crate) struct Chat;
@@ -25,14 +31,14 @@ impl Served for Chat {
     type Service<O: Outbox + Send + Sync + 'static> = ServerState<O>;
 
     /// A server without rooms and users.
-    fn start<O: Outbox + Send + Sync + 'static>(_: &ServeOptions) -> Arc<ServerState<O>> {
-        ServerState::new(Identity {
+    fn start<O: Outbox + Send + Sync + 'static>(_: &ServeOptions) -> Result<Arc<ServerState<O>>, ServeError> {
+        Ok(ServerState::new(Identity {
             name: "klatch.localhost".into(),
             version: concat!("klatch-", env!("CARGO_PKG_VERSION")).into(),
             created: concat!("with klatch ", env!("CARGO_PKG_VERSION")).to_owned(),
             network: "Klatch".into(),
             motd: vec!["Come in and talk.".into()],
-        })
+        }))
     }
 }
 
@@ -41,8 +47,8 @@ pub(crate) struct RequestResponse;
 impl Served for RequestResponse {
     type Service<O: Outbox + Send + Sync + 'static> = Echo;
 
-    fn start<O: Outbox + Send + Sync + 'static>(_: &ServeOptions) -> Arc<Echo> {
-        Arc::new(Echo)
+    fn start<O: Outbox + Send + Sync + 'static>(_: &ServeOptions) -> Result<Arc<Echo>, ServeError> {
+        Ok(Arc::new(Echo))
     }
 }
 
@@ -51,12 +57,12 @@ pub(crate) struct Web;
 impl Served for Web {
     type Service<O: Outbox + Send + Sync + 'static> = Site;
 
-    fn start<O: Outbox + Send + Sync + 'static>(options: &ServeOptions) -> Arc<Site> {
-        Arc::new(Site::new(&SiteOptions {
+    fn start<O: Outbox + Send + Sync + 'static>(options: &ServeOptions) -> Result<Arc<Site>, ServeError> {
+        Ok(Arc::new(Site::new(&SiteOptions {
             seed: options.content_seed,
             directories: options.directories,
             ..SiteOptions::default()
-        }))
+        })))
     }
 }
 
@@ -66,7 +72,26 @@ pub(crate) struct OverWebSocket<W>(PhantomData<W>);
 impl<W: Served> Served for OverWebSocket<W> {
     type Service<O: Outbox + Send + Sync + 'static> = WebSocket<W::Service<FramedOutbox<O>>>;
 
-    fn start<O: Outbox + Send + Sync + 'static>(options: &ServeOptions) -> Arc<Self::Service<O>> {
-        Arc::new(WebSocket::new(W::start(options)))
+    fn start<O: Outbox + Send + Sync + 'static>(
+        options: &ServeOptions,
+    ) -> Result<Arc<Self::Service<O>>, ServeError> {
+        Ok(Arc::new(WebSocket::new(W::start(options)?)))
+    }
+}
+
+/// A workload whose clients connect by TLS.
+pub(crate) struct OverTls<W>(PhantomData<W>);
+
+impl<W: Served> Served for OverTls<W> {
+    type Service<O: Outbox + Send + Sync + 'static> = Tls<W::Service<TlsOutbox<O>>>;
+
+    fn start<O: Outbox + Send + Sync + 'static>(
+        options: &ServeOptions,
+    ) -> Result<Arc<Self::Service<O>>, ServeError> {
+        let (Some(certificate), Some(key)) = (&options.certificate, &options.key) else {
+            return Err(ServeError::NoCertificate);
+        };
+        let tls = ServerTls::from_files(certificate, key)?;
+        Ok(Arc::new(Tls::new(W::start(options)?, tls)))
     }
 }

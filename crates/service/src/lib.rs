@@ -25,6 +25,18 @@ pub trait Outbox: Clone {
     fn deliver(&self, bytes: &Arc<[u8]>) {
         self.send(bytes);
     }
+
+    /// Passes what is written together through `seal` from now on, if this outbox combines what waits into batches. Returns whether it
+    /// does; otherwise the caller passes whole units.
+    fn seal_batches(&self, _seal: &Arc<dyn Seal>) -> bool {
+        false
+    }
+}
+
+/// Makes the bytes of the socket from those of a service, in the order in which they are written.
+pub trait Seal: Send + Sync {
+    /// Appends to `raw` what stands for `plain`.
+    fn seal(&self, plain: &[u8], raw: &mut Vec<u8>);
 }
 
 /// The server side of a workload, shared by the connections of a server.

@@ -33,6 +33,7 @@ pub(crate) fn base() -> Plan {
         timeout,
         connect_timeout: timeout,
         subprotocol: None,
+        ca: None,
         crowd_loops: 1,
         seed: 1,
         build: Build { version: "0".into(), commit: None },

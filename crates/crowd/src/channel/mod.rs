@@ -2,7 +2,10 @@
 
 mod websocket;
 
-use klatch_record::Transport;
+use std::io::{Error, ErrorKind};
+
+use klatch_record::{TlsSession, Transport};
+use klatch_tls::{CertificateError, ClientTls, InvalidMessage, Session, TlsPipe};
 
 use crate::protocol::UserId;
 use websocket::WebSocketClient;
@@ -20,30 +23,45 @@ pub struct TransportOptions {
     pub lines: bool,
     /// Host and port of the server, as HTTP names them.
     pub host: String,
+    /// Settings of TLS; only of the transports with it.
+    pub tls: Option<ClientTls>,
 }
 
 /// One connection's transport. Plain bytes are those of the protocol, raw bytes those of the socket.
 pub(crate) struct Channel {
-    websocket: WebSocketClient,
+    websocket: Option<WebSocketClient>,
+    tls: Option<TlsPipe>,
+    /// Frames within TLS, or bytes that TLS contained; empty between two calls.
+    frames: Vec<u8>,
 }
 
 impl Channel {
     /// The channel of a new connection; `None` if the protocol's bytes are the socket's.
     pub(crate) fn new(options: &TransportOptions, id: UserId) -> Option<Box<Channel>> {
-        match options.kind {
-            Transport::Plain => None,
-            Transport::Ws => Some(Box::new(Channel { websocket: WebSocketClient::new(options, id) })),
-        }
+        let websocket = options.kind.has_websocket().then(|| WebSocketClient::new(options, id));
+        let tls = options.tls.as_ref().map(TlsPipe::client);
+        let exists = websocket.is_some() || tls.is_some();
+        exists.then(|| Box::new(Channel { websocket, tls, frames: Vec::new() }))
     }
 
     /// Appends to `raw` what is to be written now: that of `plain` which may be sent already, and replies of the transport.
     pub(crate) fn send(&mut self, plain: &[u8], raw: &mut Vec<u8>) {
-        self.websocket.send(plain, raw);
+        match (&mut self.websocket, &mut self.tls) {
+            (Some(websocket), None) => websocket.send(plain, raw),
+            (None, Some(tls)) => tls.send(plain, raw),
+            (Some(websocket), Some(tls)) => {
+                websocket.send(plain, &mut self.frames);
+                tls.send(&self.frames, raw);
+                self.frames = Vec::new();
+            }
+            (None, None) => raw.extend_from_slice(plain),
+        }
     }
 
     /// Whether [`Channel::send`] has something to append without further plain bytes.
     pub(crate) fn has_output(&self) -> bool {
-        self.websocket.has_output()
+        self.websocket.as_ref().is_some_and(WebSocketClient::has_output)
+            || self.tls.as_ref().is_some_and(TlsPipe::has_output)
     }
 
     /// Appends to `plain` what the received bytes contain.
@@ -51,18 +69,73 @@ impl Channel {
     /// # Errors
     /// The server violates the protocol of the transport, or has closed it.
     pub(crate) fn receive(&mut self, raw: &[u8], plain: &mut Vec<u8>) -> std::io::Result<()> {
-        self.websocket.receive(raw, plain)
+        let Some(tls) = &mut self.tls else {
+            return self.websocket.as_mut().map_or(Ok(()), |websocket| websocket.receive(raw, plain));
+        };
+        let received = match &mut self.websocket {
+            None => tls.receive(raw, plain),
+            Some(websocket) => {
+                let received = tls.receive(raw, &mut self.frames);
+                let frames = std::mem::take(&mut self.frames);
+                websocket.receive(&frames, plain)?;
+                received
+            }
+        };
+        received.map_err(|error| tls_error(&error))?;
+        // What came before the end is processed first; the end of the stream follows.
+        if tls.peer_closed() && plain.is_empty() {
+            return Err(Error::new(ErrorKind::ConnectionAborted, "the server closed the connection"));
+        }
+        Ok(())
     }
 
-    /// Ends the connection in the way of the transport, after all that was sent before.
+    /// Ends the connection in the way of the transport, after all that was sent before. TLS gets no alert: its library would take a
+    /// faulty record after that for an error of this side, and such a record is to be counted.
     pub(crate) fn close(&mut self) {
-        self.websocket.close();
+        if let Some(websocket) = &mut self.websocket {
+            websocket.close();
+        }
     }
 
     /// The error of a connection whose stream of bytes has ended.
-    pub(crate) fn end_error(&self) -> std::io::Error {
-        std::io::Error::other(self.websocket.end_reason())
+    pub(crate) fn end_error(&self) -> Error {
+        let reason = match (&self.tls, &self.websocket) {
+            (Some(tls), _) if !tls.is_open() => {
+                "the server closed the connection during the TLS handshake".to_owned()
+            }
+            (Some(tls), _) if !tls.peer_closed() => {
+                "the server closed the connection without a TLS alert".to_owned()
+            }
+            (_, Some(websocket)) => websocket.end_reason(),
+            _ => "the server closed the connection".to_owned(),
+        };
+        Error::other(reason)
     }
+
+    /// What TLS agreed to; `None` without TLS.
+    pub(crate) fn tls_session(&self) -> Option<TlsSession> {
+        let Session { version, cipher } = self.tls.as_ref()?.session()?;
+        Some(TlsSession { version, cipher })
+    }
+}
+
+fn tls_error(error: &klatch_tls::Error) -> Error {
+    let reason = match error {
+        klatch_tls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
+            "the server does not answer in TLS, so it speaks none at this port".to_owned()
+        }
+        klatch_tls::Error::InvalidCertificate(
+            CertificateError::Expired | CertificateError::ExpiredContext { .. },
+        ) => "the server's certificate has expired".to_owned(),
+        klatch_tls::Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        ) => "no authority in the file of --ca has signed the server's certificate".to_owned(),
+        klatch_tls::Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => "the server's certificate is for another name".to_owned(),
+        other => format!("TLS failed: {other}"),
+    };
+    Error::other(reason)
 }
 
 thread_local! {

@@ -5,6 +5,7 @@
 pub(crate) mod network;
 pub(crate) mod planted;
 pub(crate) mod proxy;
+pub(crate) mod tls_front;
 pub(crate) mod websocket_front;
 
 use std::io::{BufRead, BufReader};

@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use klatch_service::Outbox;
+use klatch_service::{Outbox, Seal};
 use rustix::io::Errno;
 use rustix::net::{self, SendFlags};
 
@@ -88,6 +88,10 @@ impl Outbox for ConnectionIo {
             state.write_blocked |= shared.context.write_through && !waited;
             shared.on_queued(&mut state);
         }
+    }
+
+    fn seal_batches(&self, seal: &Arc<dyn Seal>) -> bool {
+        self.0.state().buffer.seal_batches(seal)
     }
 }
 

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use klatch_service::Seal;
 use rustix::io::Errno;
 
 /// A buffer that grew beyond this is given back when it has become empty.
@@ -33,7 +34,16 @@ pub(super) enum WriteBuffer {
         buffer: Vec<u8>,
         /// Bytes at the front that are written.
         written: usize,
+        /// What is written together passes through this first.
+        seal: Option<Sealed>,
     },
+}
+
+/// The state of a buffer whose batches are sealed.
+pub(super) struct Sealed {
+    seal: Arc<dyn Seal>,
+    /// Bytes at the front of the buffer that are sealed.
+    bytes: usize,
 }
 
 impl WriteBuffer {
@@ -42,14 +52,26 @@ impl WriteBuffer {
     }
 
     pub(super) fn open() -> WriteBuffer {
-        WriteBuffer::Open { buffer: Vec::new(), written: 0 }
+        WriteBuffer::Open { buffer: Vec::new(), written: 0, seal: None }
+    }
+
+    /// Seals what is written together from now on. Returns whether anything is: not in class `classic`.
+    pub(super) fn seal_batches(&mut self, with: &Arc<dyn Seal>) -> bool {
+        match self {
+            WriteBuffer::Classic { .. } => false,
+            WriteBuffer::Open { buffer, seal, .. } => {
+                // What waits already was made without it.
+                *seal = Some(Sealed { seal: Arc::clone(with), bytes: buffer.len() });
+                true
+            }
+        }
     }
 
     /// Number of bytes in the buffer.
     pub(super) fn len(&self) -> usize {
         match self {
             WriteBuffer::Classic { written, bytes, answers, .. } => bytes - written + answers.len(),
-            WriteBuffer::Open { buffer, written } => buffer.len() - written,
+            WriteBuffer::Open { buffer, written, .. } => buffer.len() - written,
         }
     }
 
@@ -107,8 +129,10 @@ impl WriteBuffer {
                 lines.push_back(Arc::clone(last));
                 *bytes = lines.iter().map(|line| line.len()).sum();
             }
-            WriteBuffer::Open { buffer, written } if last.is_empty() => buffer.truncate(*written),
-            WriteBuffer::Open { buffer, written } => {
+            // What is sealed stays, since later units depend on it.
+            WriteBuffer::Open { buffer, seal: Some(sealed), .. } => buffer.truncate(sealed.bytes),
+            WriteBuffer::Open { buffer, written, .. } if last.is_empty() => buffer.truncate(*written),
+            WriteBuffer::Open { buffer, written, .. } => {
                 let mut rest = *written;
                 while rest > 0 && rest < buffer.len() && buffer[rest - 1] != b'\n' {
                     rest += 1;
@@ -147,11 +171,19 @@ impl WriteBuffer {
                 }
             }
             WriteBuffer::Open { buffer, .. } if buffer.is_empty() => {}
-            WriteBuffer::Open { buffer, written } => {
+            WriteBuffer::Open { buffer, written, seal } => {
+                if let Some(sealed) = seal {
+                    sealed.seal_rest(buffer);
+                }
                 *written += write_some(&buffer[*written..], &mut write)?;
                 if *written == buffer.len() {
                     *written = 0;
+                    seal.iter_mut().for_each(|sealed| sealed.bytes = 0);
                     spare(std::mem::take(buffer));
+                } else if let Some(sealed) = seal {
+                    buffer.drain(..*written);
+                    sealed.bytes -= *written;
+                    *written = 0;
                 } else if *written > buffer.len() / 2 {
                     // Moves few bytes: about as much has been written as is moved. A line that is partly written
                     // stays whole, so that its end is known. What has no end in so many bytes is not lines.
@@ -166,6 +198,20 @@ impl WriteBuffer {
             }
         }
         Ok(())
+    }
+}
+
+impl Sealed {
+    /// Seals what is not sealed yet.
+    fn seal_rest(&mut self, buffer: &mut Vec<u8>) {
+        if self.bytes < buffer.len() {
+            let mut plain = SPARES.with_borrow_mut(Vec::pop).unwrap_or_default();
+            plain.extend_from_slice(&buffer[self.bytes..]);
+            buffer.truncate(self.bytes);
+            self.seal.seal(&plain, buffer);
+            self.bytes = buffer.len();
+            spare(plain);
+        }
     }
 }
 

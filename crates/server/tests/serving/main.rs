@@ -4,6 +4,7 @@ mod echo;
 mod running;
 #[path = "../shared/mod.rs"]
 mod shared;
+mod tls;
 mod websocket;
 
 use std::io::Write;

@@ -1,0 +1,106 @@
+//! One connection of a client by TLS.
+
+use std::sync::Arc;
+
+use klatch_service::{Flow, Outbox, Seal, Service, Visit};
+
+use crate::service::TlsOutbox;
+
+/// One connection to a [`crate::Tls`].
+pub struct TlsVisit<O: Outbox, S: Service<TlsOutbox<O>>> {
+    outbox: TlsOutbox<O>,
+    inner: S::Visit,
+    plain: Vec<u8>,
+    ended: bool,
+}
+
+impl<O, S> TlsVisit<O, S>
+where
+    O: Outbox + Send + 'static,
+    S: Service<TlsOutbox<O>>,
+{
+    pub(crate) fn new(outbox: TlsOutbox<O>, inner: S::Visit) -> TlsVisit<O, S> {
+        TlsVisit { outbox, inner, plain: Vec::new(), ended: false }
+    }
+
+    /// Decrypts into `plain`, and sends what the handshake or an alert needs. Returns whether the connection is in order.
+    fn decrypt(&mut self, bytes: &[u8]) -> bool {
+        let records = &self.outbox.records;
+        let mut state = records.state();
+        let was_open = state.pipe.is_open();
+        let received = state.pipe.receive(bytes, &mut self.plain);
+        if state.batches {
+            return received.is_ok();
+        }
+        let mut raw = Vec::new();
+        state.pipe.send(&[], &mut raw);
+        if !raw.is_empty() {
+            self.outbox.outbox.send(&raw.into());
+        }
+        if !was_open && state.pipe.is_open() {
+            let seal: Arc<dyn Seal> = records.clone();
+            state.batches = self.outbox.outbox.seal_batches(&seal);
+        }
+        received.is_ok()
+    }
+
+    /// Announces the end of the connection.
+    fn end(&mut self) {
+        self.ended = true;
+        let mut state = self.outbox.records.state();
+        state.ending = true;
+        if !state.batches {
+            state.pipe.close();
+            let mut raw = Vec::new();
+            state.pipe.send(&[], &mut raw);
+            self.outbox.outbox.send(&raw.into());
+        }
+    }
+}
+
+impl<O, S> Visit for TlsVisit<O, S>
+where
+    O: Outbox + Send + 'static,
+    S: Service<TlsOutbox<O>>,
+{
+    fn feed(&mut self, bytes: &[u8]) -> Flow {
+        if self.ended {
+            return Flow::Close;
+        }
+        self.plain.clear();
+        let is_in_order = self.decrypt(bytes);
+        let mut flow = Flow::Continue;
+        if !self.plain.is_empty() {
+            flow = self.inner.feed(&self.plain);
+        }
+        let peer_closed = self.outbox.records.state().pipe.peer_closed();
+        if !is_in_order || peer_closed {
+            self.inner.hang_up(if peer_closed { b"Connection closed" } else { b"TLS error" });
+            flow = Flow::Close;
+        }
+        // An idle connection owns no buffer: there are many.
+        self.plain = Vec::new();
+        if flow == Flow::Close {
+            self.end();
+        }
+        flow
+    }
+
+    fn close(&mut self, reason: &[u8]) {
+        self.inner.close(reason);
+        self.end();
+    }
+
+    fn hang_up(&mut self, reason: &[u8]) {
+        self.ended = true;
+        self.inner.hang_up(reason);
+    }
+
+    fn may_send_more(&self) -> bool {
+        self.inner.may_send_more()
+    }
+
+    fn registered(&self) -> bool {
+        self.inner.registered()
+    }
+}
