@@ -16,7 +16,7 @@ pub enum Transport {
     Ws,
     /// TLS 1.3, with certificates that are checked and without resumption.
     Tls,
-    /// WebSocket within TLS.
+    /// WebSocket, and TLS around it.
     Wss,
 }
 

@@ -107,9 +107,9 @@ pub enum Transport {
     Plain,
     /// WebSocket, one line of IRC a message, as IRCv3 specifies it.
     Ws,
-    /// TLS 1.3.
+    /// TLS 1.3, without resumption.
     Tls,
-    /// WebSocket within TLS.
+    /// WebSocket, and TLS around it.
     Wss,
 }
 

@@ -15,7 +15,7 @@ pub(crate) enum Certificate {
     Right,
     /// It expired in 2001.
     Expired,
-    /// For 127.0.0.9.
+    /// For 127.0.0.9, where nothing listens.
     OtherName,
 }
 
