@@ -9,6 +9,8 @@ import org.klatch.exchange.web.SiteOptions;
 import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
+import org.klatch.service.Service;
+import org.klatch.websocket.WebSocketService;
 
 /** The command {@code serve}: its options, and the start of the server that they describe. */
 final class ServeCommand {
@@ -41,6 +43,7 @@ final class ServeCommand {
             "address to listen on; port 0 takes a free one");
     Options options = options(arguments, workload, ListenAddress.parse(listen));
     SiteOptions siteOptions = siteOptions(arguments);
+    boolean webSocket = isWebSocket(arguments);
     Applications applications = new Applications(arguments);
     boolean blocks = workload.isApplication() && applications.areBlocking();
     WebServers webServers = new WebServers(arguments, blocks);
@@ -65,7 +68,9 @@ final class ServeCommand {
       }
       Model model = models.find(name);
       models.rejectUnsupportedKnobs(model, arguments, "yield", "loops", "coalesce");
-      Server server = model.listen(options, workload.service(siteOptions), System.err::println);
+      Service plain = workload.service(siteOptions);
+      Service service = webSocket ? new WebSocketService(plain) : plain;
+      Server server = model.listen(options, service, System.err::println);
       String kind = workload.hasClasses() ? model.classWith(options) : null;
       ReadyLine.print(json, options.host(), server.port(), name, kind);
       server.run();
@@ -101,6 +106,18 @@ final class ServeCommand {
             "seconds that a connection may take to register"),
         arguments.integer(
             "half-open-max", 1, 1 << 20, 4096, "most connections that have not registered"));
+  }
+
+  private static boolean isWebSocket(Arguments arguments) throws StartupException {
+    String transport =
+        arguments.text(
+            "transport", "plain|ws", "plain", "lines over TCP, or in messages of WebSocket");
+    return switch (transport) {
+      case "plain" -> false;
+      case "ws" -> true;
+      default ->
+          throw new StartupException.Usage("transport must be plain or ws, got " + transport);
+    };
   }
 
   private static SiteOptions siteOptions(Arguments arguments) throws StartupException {
