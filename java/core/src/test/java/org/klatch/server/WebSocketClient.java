@@ -106,7 +106,10 @@ final class WebSocketClient implements AutoCloseable {
   }
 
   Frame next() throws IOException {
-    int start = in.readUnsignedByte();
+    return next(in.readUnsignedByte());
+  }
+
+  private Frame next(int start) throws IOException {
     int length = in.readUnsignedByte();
     if (length == 126) {
       length = in.readUnsignedShort();
@@ -142,6 +145,14 @@ final class WebSocketClient implements AutoCloseable {
   /** Reads to the end of the connection, which must have no further byte. */
   void expectEnd() throws IOException {
     assertEquals(-1, in.read());
+  }
+
+  /** Reads to the end of the connection, which must be the end of a frame. */
+  void skipToEnd() throws IOException {
+    int start;
+    while ((start = in.read()) >= 0) {
+      next(start);
+    }
   }
 
   /** Reads to the end of the connection. */
