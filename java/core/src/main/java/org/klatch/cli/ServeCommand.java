@@ -43,7 +43,7 @@ final class ServeCommand {
             "address to listen on; port 0 takes a free one");
     Options options = options(arguments, workload, ListenAddress.parse(listen));
     SiteOptions siteOptions = siteOptions(arguments);
-    boolean webSocket = isWebSocket(arguments);
+    boolean webSocket = Transports.isWebSocket(arguments);
     Applications applications = new Applications(arguments);
     boolean blocks = workload.isApplication() && applications.areBlocking();
     WebServers webServers = new WebServers(arguments, blocks);
@@ -106,18 +106,6 @@ final class ServeCommand {
             "seconds that a connection may take to register"),
         arguments.integer(
             "half-open-max", 1, 1 << 20, 4096, "most connections that have not registered"));
-  }
-
-  private static boolean isWebSocket(Arguments arguments) throws StartupException {
-    String transport =
-        arguments.text(
-            "transport", "plain|ws", "plain", "lines over TCP, or in messages of WebSocket");
-    return switch (transport) {
-      case "plain" -> false;
-      case "ws" -> true;
-      default ->
-          throw new StartupException.Usage("transport must be plain or ws, got " + transport);
-    };
   }
 
   private static SiteOptions siteOptions(Arguments arguments) throws StartupException {

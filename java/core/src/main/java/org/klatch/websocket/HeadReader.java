@@ -46,6 +46,11 @@ public final class HeadReader {
     return new String(head, 0, size - END_SIZE, ISO_8859_1);
   }
 
+  /** Returns what has been read so far. */
+  public String soFar() {
+    return new String(head, 0, size, ISO_8859_1);
+  }
+
   private void add(byte b) {
     if (size == head.length) {
       head = Arrays.copyOf(head, 2 * size);
