@@ -59,7 +59,11 @@ final class ChatWorkload implements CrowdWorkload {
       throw new StartupException.Usage(
           "subprotocol must be text.ircv3.net, binary.ircv3.net or none, got " + name);
     }
-    return webSocket ? new Transport(true, subprotocol) : Transport.PLAIN;
+    String path = arguments.text("path", "PATH", "/", "path of the WebSocket (transport ws)");
+    if (!path.matches("/[!-~]*")) {
+      throw new StartupException.Usage("path must begin with / and have no spaces, got " + path);
+    }
+    return webSocket ? new Transport(true, subprotocol, path) : Transport.PLAIN;
   }
 
   @Override
@@ -77,8 +81,10 @@ final class ChatWorkload implements CrowdWorkload {
       throw new StartupException.Usage(
           "-pause must be 0 under -pacing rate: its schedule is fixed in advance");
     }
-    if (arguments.has("subprotocol") && !options.transport().webSocket()) {
-      throw new StartupException.Usage("-subprotocol needs -transport ws");
+    for (String option : new String[] {"subprotocol", "path"}) {
+      if (arguments.has(option) && !options.transport().webSocket()) {
+        throw new StartupException.Usage("-" + option + " needs -transport ws");
+      }
     }
     if (arguments.has("window") && options.pacing() != Pacing.ROUNDS) {
       throw new StartupException.Usage("-window needs -pacing rounds");

@@ -84,7 +84,7 @@ final class User {
     var out = new WebSocketOutput(socket.getOutputStream(), subprotocol != Subprotocol.BINARY);
     sender.writeTo(out);
     var in = new WebSocketInput(socket, subprotocol, out, this::answerPing);
-    in.open(options.host(), options.port());
+    in.open(options.host(), options.port(), options.transport().path());
     return in;
   }
 

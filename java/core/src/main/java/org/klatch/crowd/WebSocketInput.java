@@ -61,10 +61,10 @@ final class WebSocketInput extends InputStream {
    *
    * @throws WebSocketException if the server does not agree
    */
-  void open(String host, int port) throws IOException {
+  void open(String host, int port, String path) throws IOException {
     byte[] key = new byte[ClientHandshake.KEY_BYTES];
     ThreadLocalRandom.current().nextBytes(key);
-    ClientHandshake handshake = new ClientHandshake(host, port, subprotocol, key);
+    ClientHandshake handshake = new ClientHandshake(host, port, path, subprotocol, key);
     out.writeRequest(handshake.request().getBytes(US_ASCII));
     HeadReader head = new HeadReader();
     int end = HeadReader.INCOMPLETE;

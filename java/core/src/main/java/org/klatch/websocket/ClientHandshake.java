@@ -11,6 +11,7 @@ public final class ClientHandshake {
   private static final String ANSWERED = "the server answered the WebSocket handshake ";
 
   private final String host;
+  private final String path;
   private final Subprotocol offered;
   private final String key;
 
@@ -18,11 +19,13 @@ public final class ClientHandshake {
    * Creates a handshake.
    *
    * @param host name or address of the server
+   * @param path path of the WebSocket, in ASCII
    * @param offered the only subprotocol that is offered; null for none
    * @param key {@link #KEY_BYTES} random bytes
    */
-  public ClientHandshake(String host, int port, Subprotocol offered, byte[] key) {
+  public ClientHandshake(String host, int port, String path, Subprotocol offered, byte[] key) {
     this.host = (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+    this.path = path;
     this.offered = offered;
     this.key = Base64.getEncoder().encodeToString(key);
   }
@@ -32,7 +35,7 @@ public final class ClientHandshake {
     String list = offered == null ? "" : "Sec-WebSocket-Protocol: " + offered.wireName + "\r\n";
     return String.join(
         "\r\n",
-        "GET / HTTP/1.1",
+        "GET " + path + " HTTP/1.1",
         "Host: " + host,
         "Upgrade: websocket",
         "Connection: Upgrade",

@@ -35,6 +35,8 @@ class MainTest {
           crowd -window 5            | -window needs -pacing rounds
           crowd -transport tcp       | transport must be plain or ws, got tcp
           crowd -subprotocol none    | -subprotocol needs -transport ws
+          crowd -path /irc           | -path needs -transport ws
+          crowd -transport ws -path irc | path must begin with / and have no spaces, got irc
           crowd -transport ws -subprotocol mqtt | subprotocol must be text.ircv3.net, binary.ircv3.net or none, got mqtt
           crowd -bogus 1             | unknown option -bogus
           crowd --bogus=1            | unknown option -bogus

@@ -86,7 +86,7 @@ class WebSocketCrowdTest {
       String expected =
           String.join(
               "\r\n",
-              "GET / HTTP/1.1",
+              "GET /irc HTTP/1.1",
               "Host: 127.0.0.1:" + server.port(),
               "Upgrade: websocket",
               "Connection: Upgrade",
