@@ -68,8 +68,11 @@ final class ServeCommand {
       }
       Model model = models.find(name);
       models.rejectUnsupportedKnobs(model, arguments, "yield", "loops", "coalesce");
+      if (model.hasWebSocket() && !webSocket) {
+        throw new StartupException.Usage("model " + name + " needs --transport ws");
+      }
       Service plain = workload.service(siteOptions);
-      Service service = webSocket ? new WebSocketService(plain) : plain;
+      Service service = webSocket && !model.hasWebSocket() ? new WebSocketService(plain) : plain;
       Server server = model.listen(options, service, System.err::println);
       String kind = workload.hasClasses() ? model.classWith(options) : null;
       ReadyLine.print(json, options.host(), server.port(), name, kind);

@@ -11,7 +11,6 @@ final class WebSocketHandler implements ConnectionHandler {
   static final int MAX_MESSAGE = 16 * 1024;
 
   private static final int LEAST_BUFFER = 2 * 1024;
-  private static final byte[] LINE_END = {'\r', '\n'};
 
   private final byte[] buffer;
   private final WebSocketOutbox outbox;
@@ -98,38 +97,11 @@ final class WebSocketHandler implements ConnectionHandler {
   private void handleMessage(Runnable onHandled) {
     byte[] message = decoder.bytes();
     int size = decoder.size();
-    for (int i = 0; i < size; i++) {
-      if (message[i] == '\r' || message[i] == '\n') {
-        close(CloseCode.POLICY_VIOLATION, "WebSocket error: a line break in a message");
-        return;
-      }
+    if (MessageFeeder.hasLineBreak(message, size)) {
+      close(CloseCode.POLICY_VIOLATION, "WebSocket error: a line break in a message");
+    } else if (!MessageFeeder.feed(lines, message, size, onHandled)) {
+      ended = true;
     }
-    boolean goesOn = feedLine(message, size, onHandled);
-    ended |= !goesOn;
-  }
-
-  private boolean feedLine(byte[] message, int size, Runnable onHandled) {
-    int at = lines.fillAt();
-    byte[] target = lines.buffer();
-    if (size + LINE_END.length <= target.length - at) {
-      System.arraycopy(message, 0, target, at, size);
-      System.arraycopy(LINE_END, 0, target, at + size, LINE_END.length);
-      return lines.feed(size + LINE_END.length, onHandled);
-    }
-    return feedParts(message, size, onHandled) && feedParts(LINE_END, LINE_END.length, onHandled);
-  }
-
-  private boolean feedParts(byte[] bytes, int size, Runnable onHandled) {
-    for (int done = 0; done < size; ) {
-      int at = lines.fillAt();
-      int count = Math.min(size - done, lines.buffer().length - at);
-      System.arraycopy(bytes, done, lines.buffer(), at, count);
-      done += count;
-      if (!lines.feed(count, onHandled)) {
-        return false;
-      }
-    }
-    return true;
   }
 
   private void close(int code, String reason) {
