@@ -44,7 +44,11 @@ class ArchitectureTest {
   void servicesUseNoInputOrOutput() {
     noClasses()
         .that()
-        .resideInAnyPackage("org.klatch.service", "org.klatch.chat", "org.klatch.exchange..")
+        .resideInAnyPackage(
+            "org.klatch.service",
+            "org.klatch.chat",
+            "org.klatch.exchange..",
+            "org.klatch.websocket")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("java.net..", "java.io..", "java.nio.channels..", "java.nio.file..")

@@ -6,6 +6,8 @@ import org.klatch.crowd.Control;
 import org.klatch.crowd.Crowd;
 import org.klatch.crowd.Options;
 import org.klatch.crowd.Pacing;
+import org.klatch.crowd.Transport;
+import org.klatch.websocket.Subprotocol;
 
 /** Workload {@code chat}: users in rooms of an IRC server. */
 final class ChatWorkload implements CrowdWorkload {
@@ -40,7 +42,28 @@ final class ChatWorkload implements CrowdWorkload {
                         "connect-timeout", 0.1, "10", "time-out of one connect, in seconds")
                     / 1_000_000),
             arguments.flag("yield", "yield after each packet received and each batch sent"),
-            arguments.unsigned("seed", 1, "seed of the schedules (pacing rate)"));
+            arguments.unsigned("seed", 1, "seed of the schedules (pacing rate)"),
+            transport(arguments));
+  }
+
+  private static Transport transport(Arguments arguments) throws StartupException {
+    boolean webSocket = Transports.isWebSocket(arguments);
+    String name =
+        arguments.text(
+            "subprotocol",
+            "NAME|none",
+            Subprotocol.TEXT.wireName,
+            "subprotocol to offer (transport ws), or binary.ircv3.net");
+    Subprotocol subprotocol = Subprotocol.find(name);
+    if (subprotocol == null && !name.equals("none")) {
+      throw new StartupException.Usage(
+          "subprotocol must be text.ircv3.net, binary.ircv3.net or none, got " + name);
+    }
+    String path = arguments.text("path", "PATH", "/", "path of the WebSocket (transport ws)");
+    if (!path.matches("/[!-~]*")) {
+      throw new StartupException.Usage("path must begin with / and have no spaces, got " + path);
+    }
+    return webSocket ? new Transport(true, subprotocol, path) : Transport.PLAIN;
   }
 
   @Override
@@ -57,6 +80,11 @@ final class ChatWorkload implements CrowdWorkload {
     if (rate && options.pauseNs() > 0) {
       throw new StartupException.Usage(
           "-pause must be 0 under -pacing rate: its schedule is fixed in advance");
+    }
+    for (String option : new String[] {"subprotocol", "path"}) {
+      if (arguments.has(option) && !options.transport().webSocket()) {
+        throw new StartupException.Usage("-" + option + " needs -transport ws");
+      }
     }
     if (arguments.has("window") && options.pacing() != Pacing.ROUNDS) {
       throw new StartupException.Usage("-window needs -pacing rounds");

@@ -9,6 +9,8 @@ import org.klatch.exchange.web.SiteOptions;
 import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
+import org.klatch.service.Service;
+import org.klatch.websocket.WebSocketService;
 
 /** The command {@code serve}: its options, and the start of the server that they describe. */
 final class ServeCommand {
@@ -41,6 +43,7 @@ final class ServeCommand {
             "address to listen on; port 0 takes a free one");
     Options options = options(arguments, workload, ListenAddress.parse(listen));
     SiteOptions siteOptions = siteOptions(arguments);
+    boolean webSocket = Transports.isWebSocket(arguments);
     Applications applications = new Applications(arguments);
     boolean blocks = workload.isApplication() && applications.areBlocking();
     WebServers webServers = new WebServers(arguments, blocks);
@@ -65,7 +68,12 @@ final class ServeCommand {
       }
       Model model = models.find(name);
       models.rejectUnsupportedKnobs(model, arguments, "yield", "loops", "coalesce");
-      Server server = model.listen(options, workload.service(siteOptions), System.err::println);
+      if (model.hasWebSocket() && !webSocket) {
+        throw new StartupException.Usage("model " + name + " needs --transport ws");
+      }
+      Service plain = workload.service(siteOptions);
+      Service service = webSocket && !model.hasWebSocket() ? new WebSocketService(plain) : plain;
+      Server server = model.listen(options, service, System.err::println);
       String kind = workload.hasClasses() ? model.classWith(options) : null;
       ReadyLine.print(json, options.host(), server.port(), name, kind);
       server.run();

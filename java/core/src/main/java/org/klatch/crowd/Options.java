@@ -18,6 +18,7 @@ package org.klatch.crowd;
  * @param connectTimeoutMs time-out of one connect, ms
  * @param yield whether threads yield after each packet received and each batch sent
  * @param seed of the schedules, unsigned; for {@code rate}
+ * @param transport what carries the lines
  */
 public record Options(
     String host,
@@ -34,7 +35,8 @@ public record Options(
     long timeoutNs,
     int connectTimeoutMs,
     boolean yield,
-    long seed) {
+    long seed,
+    Transport transport) {
 
   /** Messages that the whole crowd sends. */
   public long expectedSent() {

@@ -51,8 +51,8 @@ final class Receiver {
               + e.getMessage());
       return;
     }
+    InputStream in = user.openTransport();
     handshake.begin();
-    InputStream in = user.socket().getInputStream();
     while (true) {
       int at = framer.fillAt();
       int count = in.read(framer.buffer(), at, framer.buffer().length - at);

@@ -1,10 +1,12 @@
 package org.klatch.crowd;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.klatch.websocket.Subprotocol;
 
 /** A simulated user with a connection, a receiver thread and a sender thread. */
 final class User {
@@ -34,6 +36,7 @@ final class User {
   private final Thread receiverThread;
   private final Thread senderThread;
   private volatile boolean leaving;
+  private boolean hasJoined; // used by the receiver only
 
   User(UserId id, Options options, Gate gate, Progress progress, Timeline timeline) {
     this.id = id;
@@ -65,15 +68,38 @@ final class User {
     }
     socket.connect(address, options.connectTimeoutMs());
     progress.connected();
-    sender.writeTo(socket.getOutputStream());
   }
 
-  Socket socket() {
-    return socket;
+  /**
+   * Opens the transport on the connection. Called by the receiver.
+   *
+   * @return the lines that the server sends
+   */
+  InputStream openTransport() throws IOException {
+    if (!options.transport().webSocket()) {
+      sender.writeTo(socket.getOutputStream());
+      return socket.getInputStream();
+    }
+    Subprotocol subprotocol = options.transport().subprotocol();
+    var out = new WebSocketOutput(socket.getOutputStream(), subprotocol != Subprotocol.BINARY);
+    sender.writeTo(out);
+    var in = new WebSocketInput(socket, subprotocol, out, this::answerPing);
+    in.open(options.host(), options.port(), options.transport().path());
+    return in;
+  }
+
+  /** Makes the answer to a ping go out, which waits in the output. Called by the receiver. */
+  private void answerPing() throws IOException {
+    if (hasJoined) {
+      sender.enqueue(new byte[0]);
+    } else {
+      sender.writeNow(""); // the sender has not started
+    }
   }
 
   /** Records the join and starts the sender. */
   void joined() {
+    hasJoined = true;
     if (startThread(senderThread)) {
       progress.joined();
     }
@@ -138,6 +164,8 @@ final class User {
   private void receive(Receiver receiver) {
     try (socket) {
       receiver.run();
+    } catch (WebSocketException e) {
+      failed(hasJoined ? Failure.Kind.DISCONNECT : Failure.Kind.JOIN, e.getMessage());
     } catch (IOException e) {
       disconnected(e);
     }

@@ -18,6 +18,14 @@ public interface Model {
     return 17;
   }
 
+  /**
+   * Whether its servers have a WebSocket of their own. They get a service of lines, and serve no
+   * other transport.
+   */
+  default boolean hasWebSocket() {
+    return false;
+  }
+
   /** Its class: {@code classic} (one write for each delivery) or {@code open}. */
   default String classWith(Options options) {
     return "classic";

@@ -84,6 +84,21 @@ class TwoProcessesTest {
     assertServesACrowd(options, model, kind);
   }
 
+  @ParameterizedTest
+  @CsvSource({"--model threads, ''", "--model selector, --subprotocol binary.ircv3.net"})
+  void aCrowdUsesWebSocket(String model, String subprotocol) throws Exception {
+    String serve = "serve --listen 127.0.0.1:0 --transport ws --json " + model;
+    try (Program other = new Program(serve.split(" ", -1))) {
+      String port = JSON.readTree(other.next()).get("port").asText();
+      String options = "crowd -rooms 2 -users 3 -count 20 -transport ws -port " + port;
+      String line = (options + " " + subprotocol).strip();
+      try (Program crowd = new Program(line.split(" ", -1))) {
+        List<String> lines = crowd.rest();
+        assertEquals("valid", lines.get(lines.size() - 1), lines.toString());
+      }
+    }
+  }
+
   @Test
   void virtualServesACrowdOrReportsTheJavaItNeeds() throws Exception {
     int java = Runtime.version().feature();

@@ -1,5 +1,7 @@
 package org.klatch.crowd;
 
+import org.klatch.websocket.Subprotocol;
+
 /** Builds the options of a small workload against 127.0.0.1. */
 final class TestOptions {
   private final int port;
@@ -12,6 +14,7 @@ final class TestOptions {
   private double pauseS;
   private double timeoutS = 30;
   private boolean yield;
+  private Transport transport = Transport.PLAIN;
 
   private TestOptions(int port, Pacing pacing) {
     this.port = port;
@@ -62,6 +65,12 @@ final class TestOptions {
     return this;
   }
 
+  /** Offers a subprotocol over WebSocket, or none if it is null. */
+  TestOptions webSocket(Subprotocol subprotocol) {
+    transport = new Transport(true, subprotocol, "/irc");
+    return this;
+  }
+
   Options build() {
     return new Options(
         "127.0.0.1",
@@ -78,6 +87,7 @@ final class TestOptions {
         (long) (timeoutS * 1e9),
         5000,
         yield,
-        1);
+        1,
+        transport);
   }
 }

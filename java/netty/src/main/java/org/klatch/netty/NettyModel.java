@@ -25,6 +25,6 @@ public final class NettyModel implements Model {
 
   @Override
   public Server listen(Options options, Service service, Consumer<String> log) throws IOException {
-    return new NettyServer(options, service, log);
+    return new NettyServer(options, service, pipeline -> {}, log);
   }
 }

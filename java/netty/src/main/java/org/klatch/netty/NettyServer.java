@@ -6,6 +6,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -38,10 +39,13 @@ final class NettyServer implements Server {
   /**
    * Binds the listener.
    *
+   * @param addCodec adds what a pipeline has before the connection's handler
    * @param log receives a line for each error
    * @throws IOException if the address cannot be bound
    */
-  NettyServer(Options options, Service service, Consumer<String> log) throws IOException {
+  NettyServer(
+      Options options, Service service, Consumer<ChannelPipeline> addCodec, Consumer<String> log)
+      throws IOException {
     boolean epoll = Epoll.isAvailable();
     IoHandlerFactory transport = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
     Class<? extends ServerChannel> kind =
@@ -66,6 +70,7 @@ final class NettyServer implements Server {
                 new ChannelInitializer<SocketChannel>() {
                   @Override
                   protected void initChannel(SocketChannel channel) {
+                    addCodec.accept(channel.pipeline());
                     channel.pipeline().addLast(connection(channel, options, service));
                   }
                 })
