@@ -74,7 +74,7 @@ mod tests {
             }
         }
         let expected: [(&str, &[&str]); 8] = [
-            ("Server", &["platform", "knob", "target", "java", "catalog"]),
+            ("Server", &["platform", "knob", "transport", "target", "ca", "subprotocol", "java", "catalog"]),
             ("Crowd", &["crowd", "crowd-knob", "crowd-loops"]),
             (
                 "Workload",

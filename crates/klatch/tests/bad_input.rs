@@ -30,7 +30,7 @@ fn numbers_out_of_range_are_refused() {
         (["--platform", "fax"], "klatch: no platform is named fax; the catalog has "),
         (
             ["--target", "chat.example"],
-            "a target has the form irc://host:port (or redis://, nats://, mqtt://, echo://, http://, postgres://), got chat.example",
+            "a target has the form irc://host:port (or ircs://, ws:// and wss:// with a path, redis://, nats://, mqtt://, echo://, http://, postgres://), got chat.example",
         ),
     ] {
         // The later of two equal options overrides the earlier one.
