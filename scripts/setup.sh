@@ -78,6 +78,7 @@ if [ "$purpose" = test ]; then
     need node nodejs
     # npm, which Node of other sources has, fetches it otherwise.
     [ -d /usr/share/nodejs/pg ] || need npm node-pg
+    [ -d /usr/share/nodejs/ws ] || packages="$packages node-ws"
 fi
 # Debian 12's Java has no virtual threads; one test needs a Java of Debian 13. It is installed outside Klatch's search path:
 # otherwise all tests of every Java would run with it too.

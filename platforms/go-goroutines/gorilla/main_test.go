@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+func dial(t *testing.T, server *httptest.Server, subprotocols ...string) *websocket.Conn {
+	t.Helper()
+	dialer := websocket.Dialer{Subprotocols: subprotocols}
+	client, _, err := dialer.Dial("ws"+strings.TrimPrefix(server.URL, "http"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	_ = client.SetReadDeadline(time.Now().Add(20 * time.Second))
+	return client
+}
+
+// say sends lines as messages of a type.
+func say(t *testing.T, client *websocket.Conn, messages int, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		if err := client.WriteMessage(messages, []byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// readUntil returns the type and the text of the first message with part in it.
+func readUntil(t *testing.T, client *websocket.Conn, part string) (int, string) {
+	t.Helper()
+	for {
+		messages, text, err := client.ReadMessage()
+		if err != nil {
+			t.Fatalf("before %q: %v", part, err)
+		}
+		if strings.Contains(string(text), part) {
+			return messages, string(text)
+		}
+	}
+}
+
+func start(t *testing.T) *httptest.Server {
+	server := httptest.NewServer(newServer(1 << 20))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestUsersOfBothSubprotocolsTalk(t *testing.T) {
+	server := start(t)
+	ann, bob := dial(t, server, "unknown", textProtocol, binaryProtocol), dial(t, server, binaryProtocol)
+	if ann.Subprotocol() != textProtocol || bob.Subprotocol() != binaryProtocol {
+		t.Fatalf("agreed to %q and %q", ann.Subprotocol(), bob.Subprotocol())
+	}
+	say(t, ann, websocket.TextMessage, "NICK ann", "USER ann 0 * :ann", "JOIN #a")
+	readUntil(t, ann, " 366 ")
+	say(t, bob, websocket.BinaryMessage, "NICK bob", "USER bob 0 * :bob", "JOIN #a")
+	readUntil(t, bob, " 366 ")
+	say(t, bob, websocket.BinaryMessage, "PRIVMSG #a :not \xff UTF-8")
+	messages, text := readUntil(t, ann, "PRIVMSG")
+	if messages != websocket.TextMessage || text != ":bob!bob@127.0.0.1 PRIVMSG #a :not \ufffd UTF-8" {
+		t.Errorf("got %d %q", messages, text)
+	}
+	say(t, ann, websocket.TextMessage, "PRIVMSG #a :hello")
+	messages, text = readUntil(t, bob, "PRIVMSG")
+	if messages != websocket.BinaryMessage || text != ":ann!ann@127.0.0.1 PRIVMSG #a :hello" {
+		t.Errorf("got %d %q", messages, text)
+	}
+	say(t, ann, websocket.TextMessage, "QUIT :bye")
+	readUntil(t, bob, "QUIT :Quit: bye")
+	readUntil(t, ann, "ERROR ")
+	expectClose(t, ann, websocket.CloseNormalClosure)
+}
+
+func TestViolationsCloseTheConnection(t *testing.T) {
+	server := start(t)
+	for _, violation := range []struct {
+		message string
+		code    int
+	}{
+		{"PING x\r\nQUIT", websocket.ClosePolicyViolation},
+		{strings.Repeat("x", messageBytesMax+1), websocket.CloseMessageTooBig},
+		{"PING \xff", websocket.CloseInvalidFramePayloadData},
+	} {
+		client := dial(t, server, textProtocol)
+		say(t, client, websocket.TextMessage, violation.message)
+		expectClose(t, client, violation.code)
+	}
+}
+
+func expectClose(t *testing.T, client *websocket.Conn, code int) {
+	t.Helper()
+	_, text, err := client.ReadMessage()
+	var closed *websocket.CloseError
+	if !errors.As(err, &closed) || closed.Code != code {
+		t.Errorf("got %q and %v, not close code %d", text, err, code)
+	}
+}
