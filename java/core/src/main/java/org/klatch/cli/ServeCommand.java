@@ -10,6 +10,7 @@ import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
 import org.klatch.service.Service;
+import org.klatch.web.Logging;
 import org.klatch.websocket.WebSocketService;
 
 /** The command {@code serve}: its options, and the start of the server that they describe. */
@@ -70,6 +71,9 @@ final class ServeCommand {
       models.rejectUnsupportedKnobs(model, arguments, "yield", "loops", "coalesce");
       if (model.hasWebSocket() && !webSocket) {
         throw new StartupException.Usage("model " + name + " needs --transport ws");
+      }
+      if (model.hasWebSocket()) {
+        Logging.warningsOnly();
       }
       Service plain = workload.service(siteOptions);
       Service service = webSocket && !model.hasWebSocket() ? new WebSocketService(plain) : plain;
