@@ -61,7 +61,7 @@ public abstract class WebSocketStackRules {
             5000,
             false,
             1,
-            new Transport(true, subprotocol, "/"));
+            new Transport(true, subprotocol, "/", null));
     Result result = new Crowd(options, new TestControl()).run();
     assertNull(result.failure());
     assertTrue(result.valid());
