@@ -1,12 +1,16 @@
 package org.klatch.cli;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Locale;
+import javax.net.ssl.SSLContext;
 import org.klatch.chat.Text;
 import org.klatch.crowd.Control;
 import org.klatch.crowd.Crowd;
 import org.klatch.crowd.Options;
 import org.klatch.crowd.Pacing;
 import org.klatch.crowd.Transport;
+import org.klatch.tls.TlsContexts;
 import org.klatch.websocket.Subprotocol;
 
 /** Workload {@code chat}: users in rooms of an IRC server. */
@@ -47,7 +51,7 @@ final class ChatWorkload implements CrowdWorkload {
   }
 
   private static Transport transport(Arguments arguments) throws StartupException {
-    boolean webSocket = Transports.isWebSocket(arguments);
+    Transports kind = Transports.read(arguments);
     String name =
         arguments.text(
             "subprotocol",
@@ -63,7 +67,18 @@ final class ChatWorkload implements CrowdWorkload {
     if (!path.matches("/[!-~]*")) {
       throw new StartupException.Usage("path must begin with / and have no spaces, got " + path);
     }
-    return webSocket ? new Transport(true, subprotocol, path) : Transport.PLAIN;
+    String ca =
+        arguments.text(
+            "ca", "FILE", "", "authorities to trust, in PEM; default: those of Java (tls, wss)");
+    return new Transport(kind.webSocket, subprotocol, path, kind.tls ? clientContext(ca) : null);
+  }
+
+  private static SSLContext clientContext(String ca) throws StartupException {
+    try {
+      return TlsContexts.client(ca.isEmpty() ? null : Path.of(ca));
+    } catch (IOException e) {
+      throw new StartupException(e.toString());
+    }
   }
 
   @Override
@@ -83,8 +98,11 @@ final class ChatWorkload implements CrowdWorkload {
     }
     for (String option : new String[] {"subprotocol", "path"}) {
       if (arguments.has(option) && !options.transport().webSocket()) {
-        throw new StartupException.Usage("-" + option + " needs -transport ws");
+        throw new StartupException.Usage("-" + option + " needs -transport ws or wss");
       }
+    }
+    if (arguments.has("ca") && options.transport().tls() == null) {
+      throw new StartupException.Usage("-ca needs -transport tls or wss");
     }
     if (arguments.has("window") && options.pacing() != Pacing.ROUNDS) {
       throw new StartupException.Usage("-window needs -pacing rounds");

@@ -10,7 +10,7 @@ import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
 import org.klatch.service.Service;
-import org.klatch.websocket.WebSocketService;
+import org.klatch.web.Logging;
 
 /** The command {@code serve}: its options, and the start of the server that they describe. */
 final class ServeCommand {
@@ -43,7 +43,8 @@ final class ServeCommand {
             "address to listen on; port 0 takes a free one");
     Options options = options(arguments, workload, ListenAddress.parse(listen));
     SiteOptions siteOptions = siteOptions(arguments);
-    boolean webSocket = Transports.isWebSocket(arguments);
+    Transports transport = Transports.read(arguments);
+    Transports.Certificate certificate = transport.readCertificate(arguments);
     Applications applications = new Applications(arguments);
     boolean blocks = workload.isApplication() && applications.areBlocking();
     WebServers webServers = new WebServers(arguments, blocks);
@@ -68,11 +69,15 @@ final class ServeCommand {
       }
       Model model = models.find(name);
       models.rejectUnsupportedKnobs(model, arguments, "yield", "loops", "coalesce");
-      if (model.hasWebSocket() && !webSocket) {
+      Service lines = workload.service(siteOptions);
+      Service service = lines;
+      if (!model.hasWebSocket()) {
+        service = transport.wrap(lines, certificate);
+      } else if (transport != Transports.WS) {
         throw new StartupException.Usage("model " + name + " needs --transport ws");
+      } else {
+        Logging.warningsOnly();
       }
-      Service plain = workload.service(siteOptions);
-      Service service = webSocket && !model.hasWebSocket() ? new WebSocketService(plain) : plain;
       Server server = model.listen(options, service, System.err::println);
       String kind = workload.hasClasses() ? model.classWith(options) : null;
       ReadyLine.print(json, options.host(), server.port(), name, kind);

@@ -1,19 +1,80 @@
 package org.klatch.cli;
 
-/** The option {@code transport} of servers and crowds. */
-final class Transports {
-  private Transports() {}
+import java.io.IOException;
+import java.nio.file.Path;
+import org.klatch.service.Service;
+import org.klatch.tls.TlsContexts;
+import org.klatch.tls.TlsService;
+import org.klatch.websocket.WebSocketService;
 
-  /** Reads the option; true for WebSocket. */
-  static boolean isWebSocket(Arguments arguments) throws StartupException {
-    String transport =
+/** The option {@code transport} of servers and crowds: what carries the lines. */
+enum Transports {
+  PLAIN(false, false),
+  WS(true, false),
+  TLS(false, true),
+  WSS(true, true);
+
+  final boolean webSocket;
+  final boolean tls;
+
+  Transports(boolean webSocket, boolean tls) {
+    this.webSocket = webSocket;
+    this.tls = tls;
+  }
+
+  /** Reads the option. */
+  static Transports read(Arguments arguments) throws StartupException {
+    String name =
         arguments.text(
-            "transport", "plain|ws", "plain", "IRC lines over TCP, or in WebSocket messages");
-    return switch (transport) {
-      case "plain" -> false;
-      case "ws" -> true;
+            "transport", "TRANSPORT", "plain", "plain (lines over TCP), ws (WebSocket), tls, wss");
+    return switch (name) {
+      case "plain" -> PLAIN;
+      case "ws" -> WS;
+      case "tls" -> TLS;
+      case "wss" -> WSS;
       default ->
-          throw new StartupException.Usage("transport must be plain or ws, got " + transport);
+          throw new StartupException.Usage("transport must be plain, ws, tls or wss, got " + name);
     };
   }
+
+  /** Reads the options of a server with TLS; null without TLS. */
+  Certificate readCertificate(Arguments arguments) throws StartupException {
+    String certificate =
+        arguments.text("certificate", "FILE", "", "certificate chain in PEM (transport tls, wss)");
+    String key = arguments.text("key", "FILE", "", "private key, PKCS #8 in PEM");
+    for (String option : new String[] {"certificate", "key"}) {
+      if (arguments.has(option) != tls) {
+        throw new StartupException.Usage(
+            tls
+                ? "transports tls and wss need --certificate and --key"
+                : "--" + option + " needs --transport tls or wss");
+      }
+    }
+    return tls ? new Certificate(Path.of(certificate), Path.of(key)) : null;
+  }
+
+  /**
+   * Wraps a service of lines.
+   *
+   * @param certificate of a server with TLS, else null
+   */
+  Service wrap(Service lines, Certificate certificate) throws StartupException {
+    Service framed = webSocket ? new WebSocketService(lines) : lines;
+    if (!tls) {
+      return framed;
+    }
+    try {
+      return new TlsService(framed, TlsContexts.server(certificate.chain(), certificate.key()));
+    } catch (IOException e) {
+      throw new StartupException(e.getMessage());
+    }
+  }
+
+  /**
+   * The files of a server with TLS.
+   *
+   * @param chain the certificate chain
+   * @param key the private key
+   */
+  record Certificate(Path chain, Path key) {}
 }

@@ -35,7 +35,11 @@ record Workload(
   private static final List<Workload> ALL =
       List.of(
           new Workload(
-              "chat", true, 1 << 20, List.of("yield", "coalesce", "transport"), site -> newChat()),
+              "chat",
+              true,
+              1 << 20,
+              List.of("yield", "coalesce", "transport", "certificate", "key"),
+              site -> newChat()),
           new Workload("rr", false, 1 << 20, List.of(), site -> new EchoService()),
           new Workload(
               "web",

@@ -1,5 +1,6 @@
 package org.klatch.crowd;
 
+import javax.net.ssl.SSLContext;
 import org.klatch.websocket.Subprotocol;
 
 /**
@@ -8,8 +9,9 @@ import org.klatch.websocket.Subprotocol;
  * @param webSocket whether each line is a WebSocket message; otherwise TCP carries them
  * @param subprotocol the subprotocol that is offered; null for none
  * @param path the path of the WebSocket
+ * @param tls the authorities that a client trusts; null without TLS
  */
-public record Transport(boolean webSocket, Subprotocol subprotocol, String path) {
+public record Transport(boolean webSocket, Subprotocol subprotocol, String path, SSLContext tls) {
   /** Lines over TCP. */
-  public static final Transport PLAIN = new Transport(false, null, "/");
+  public static final Transport PLAIN = new Transport(false, null, "/", null);
 }

@@ -6,6 +6,11 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import org.klatch.tls.TlsContexts;
 import org.klatch.websocket.Subprotocol;
 
 /** A simulated user with a connection, a receiver thread and a sender thread. */
@@ -76,16 +81,34 @@ final class User {
    * @return the lines that the server sends
    */
   InputStream openTransport() throws IOException {
-    if (!options.transport().webSocket()) {
-      sender.writeTo(socket.getOutputStream());
-      return socket.getInputStream();
+    Transport transport = options.transport();
+    Socket carrier = transport.tls() == null ? socket : secured(transport.tls());
+    if (!transport.webSocket()) {
+      sender.writeTo(carrier.getOutputStream());
+      return carrier.getInputStream();
     }
-    Subprotocol subprotocol = options.transport().subprotocol();
-    var out = new WebSocketOutput(socket.getOutputStream(), subprotocol != Subprotocol.BINARY);
+    Subprotocol subprotocol = transport.subprotocol();
+    var out = new WebSocketOutput(carrier.getOutputStream(), subprotocol != Subprotocol.BINARY);
     sender.writeTo(out);
-    var in = new WebSocketInput(socket, subprotocol, out, this::answerPing);
-    in.open(options.host(), options.port(), options.transport().path());
+    var in = new WebSocketInput(carrier.getInputStream(), subprotocol, out, this::answerPing);
+    in.open(options.host(), options.port(), transport.path());
     return in;
+  }
+
+  /** Performs the handshake of TLS, which checks the server's name or address. */
+  private Socket secured(SSLContext context) throws IOException {
+    var secured =
+        (SSLSocket)
+            context.getSocketFactory().createSocket(socket, options.host(), options.port(), false);
+    SSLParameters parameters = TlsContexts.parameters();
+    parameters.setEndpointIdentificationAlgorithm("HTTPS");
+    secured.setSSLParameters(parameters);
+    try {
+      secured.startHandshake();
+    } catch (SSLException e) {
+      throw new TransportException("the TLS handshake failed: " + e.getMessage());
+    }
+    return secured;
   }
 
   /** Makes the answer to a ping go out, which waits in the output. Called by the receiver. */
@@ -164,7 +187,7 @@ final class User {
   private void receive(Receiver receiver) {
     try (socket) {
       receiver.run();
-    } catch (WebSocketException e) {
+    } catch (TransportException e) {
       failed(hasJoined ? Failure.Kind.DISCONNECT : Failure.Kind.JOIN, e.getMessage());
     } catch (IOException e) {
       disconnected(e);

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.Socket;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 import org.klatch.websocket.ClientHandshake;
@@ -30,7 +29,7 @@ final class WebSocketInput extends InputStream {
     void handle() throws IOException;
   }
 
-  private final Socket socket;
+  private final InputStream socket;
   private final Subprotocol subprotocol;
   private final WebSocketOutput out;
   private final PingHandler onPing;
@@ -49,7 +48,8 @@ final class WebSocketInput extends InputStream {
    * @param subprotocol the one to offer; null for none
    * @param out takes the answers to control frames
    */
-  WebSocketInput(Socket socket, Subprotocol subprotocol, WebSocketOutput out, PingHandler onPing) {
+  WebSocketInput(
+      InputStream socket, Subprotocol subprotocol, WebSocketOutput out, PingHandler onPing) {
     this.socket = socket;
     this.subprotocol = subprotocol;
     this.out = out;
@@ -59,7 +59,7 @@ final class WebSocketInput extends InputStream {
   /**
    * Performs the opening handshake.
    *
-   * @throws WebSocketException if the server does not agree
+   * @throws TransportException if the server does not agree
    */
   void open(String host, int port, String path) throws IOException {
     byte[] key = new byte[ClientHandshake.KEY_BYTES];
@@ -69,9 +69,9 @@ final class WebSocketInput extends InputStream {
     HeadReader head = new HeadReader();
     int end = HeadReader.INCOMPLETE;
     while (end == HeadReader.INCOMPLETE) {
-      int count = socket.getInputStream().read(buffer);
+      int count = socket.read(buffer);
       if (count < 0) {
-        throw new WebSocketException("the server closed the connection in the WebSocket handshake");
+        throw new TransportException("the server closed the connection in the WebSocket handshake");
       }
       end = head.read(buffer, 0, count);
       checkStart(head);
@@ -79,16 +79,16 @@ final class WebSocketInput extends InputStream {
     }
     String wrong = handshake.check(head.head());
     if (wrong != null) {
-      throw new WebSocketException(wrong);
+      throw new TransportException(wrong);
     }
   }
 
   /** Fails at once if the response is not HTTP: then its head may never end. */
-  private static void checkStart(HeadReader head) throws WebSocketException {
+  private static void checkStart(HeadReader head) throws TransportException {
     String start = head.soFar();
     boolean isHttp = start.startsWith(HTTP) || HTTP.startsWith(start);
     if (!isHttp || head.isTooLong()) {
-      throw new WebSocketException(ClientHandshake.unexpected(start));
+      throw new TransportException(ClientHandshake.unexpected(start));
     }
   }
 
@@ -100,9 +100,9 @@ final class WebSocketInput extends InputStream {
         return copied;
       }
       if (problem != null) {
-        throw new WebSocketException(problem);
+        throw new TransportException(problem);
       }
-      int received = ended ? -1 : socket.getInputStream().read(buffer);
+      int received = ended ? -1 : socket.read(buffer);
       if (received < 0) {
         return -1;
       }

@@ -33,9 +33,9 @@ class MainTest {
           crowd -pacing rate -rate 5 -pause 1 | -pause must be 0 under -pacing rate: its schedule is fixed in advance
           crowd -seed -1             | seed must be 0..=18446744073709551615, got -1
           crowd -window 5            | -window needs -pacing rounds
-          crowd -transport tcp       | transport must be plain or ws, got tcp
-          crowd -subprotocol none    | -subprotocol needs -transport ws
-          crowd -path /irc           | -path needs -transport ws
+          crowd -transport tcp       | transport must be plain, ws, tls or wss, got tcp
+          crowd -subprotocol none    | -subprotocol needs -transport ws or wss
+          crowd -path /irc           | -path needs -transport ws or wss
           crowd -transport ws -path irc | path must begin with / and have no spaces, got irc
           crowd -transport ws -subprotocol mqtt | subprotocol must be text.ircv3.net, binary.ircv3.net or none, got mqtt
           crowd -bogus 1             | unknown option -bogus
@@ -60,7 +60,9 @@ class MainTest {
           serve -model clay          | unknown model clay; choose one of: threads, virtual, selector
           serve -model netty         | unknown model netty; choose one of: threads, virtual, selector; netty is in klatch-netty.jar
           serve -model selector -yield | --yield belongs to the models threads and virtual
-          serve -transport wss       | transport must be plain or ws, got wss
+          serve -transport wss       | transports tls and wss need --certificate and --key
+          serve -key a -transport ws | --key needs --transport tls or wss
+          crowd -ca a                | -ca needs -transport tls or wss
           serve -workload rr -transport ws | --transport belongs to --workload chat
           serve -loops 2             | --loops belongs to the models virtual and selector
           serve -coalesce            | --coalesce belongs to the model selector

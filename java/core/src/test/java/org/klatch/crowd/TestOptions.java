@@ -67,7 +67,7 @@ final class TestOptions {
 
   /** Offers a subprotocol over WebSocket, or none if it is null. */
   TestOptions webSocket(Subprotocol subprotocol) {
-    transport = new Transport(true, subprotocol, "/irc");
+    transport = new Transport(true, subprotocol, "/irc", null);
     return this;
   }
 

@@ -61,7 +61,7 @@ public abstract class WebSocketStackRules {
             5000,
             false,
             1,
-            new Transport(true, subprotocol, "/"));
+            new Transport(true, subprotocol, "/", null));
     Result result = new Crowd(options, new TestControl()).run();
     assertNull(result.failure());
     assertTrue(result.valid());
@@ -114,9 +114,10 @@ public abstract class WebSocketStackRules {
   }
 
   private static void expectClose(int port, int code, byte[] bytes) throws IOException {
-    try (WebSocketClient ann = WebSocketClient.joined(port, "ann", "text.ircv3.net")) {
-      ann.send(bytes);
-      expectClose(code, ann.next());
+    String nick = "u" + code; // the server may notice the end of the last client later
+    try (WebSocketClient client = WebSocketClient.joined(port, nick, "text.ircv3.net")) {
+      client.send(bytes);
+      expectClose(code, client.next());
     }
   }
 

@@ -120,9 +120,13 @@ final class NettyConnection extends ChannelInboundHandlerAdapter
     end(closeReason);
   }
 
+  /** Sends a closing line only for a service that has one: within TLS, a gap makes it invalid. */
   private void overflow() {
-    sendQueue.reopenUnbounded();
-    end("SendQ exceeded");
+    String reason = "SendQ exceeded";
+    if (service.closingLine(reason).length > 0) {
+      sendQueue.reopenUnbounded();
+    }
+    end(reason);
   }
 
   private void end(String reason) {

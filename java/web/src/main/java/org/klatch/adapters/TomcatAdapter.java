@@ -47,7 +47,7 @@ public final class TomcatAdapter implements WebServer {
     return new StartedServer(port, () -> Failures.closing(tomcat::stop));
   }
 
-  private static Connector connector(WebServerOptions options) {
+  static Connector connector(WebServerOptions options) {
     Connector connector = new Connector();
     connector.setPort(options.port());
     connector.setThrowOnFailure(true);
@@ -62,7 +62,7 @@ public final class TomcatAdapter implements WebServer {
     return connector;
   }
 
-  private static void set(Connector connector, String name, Object value) {
+  static void set(Connector connector, String name, Object value) {
     if (!connector.setProperty(name, value.toString())) {
       throw new IllegalStateException("Tomcat has no property " + name);
     }
