@@ -8,6 +8,7 @@ mod irc;
 mod stream;
 mod table;
 mod web;
+mod websocket;
 mod writes;
 
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -20,6 +21,7 @@ pub use echo::check_echo;
 pub use finding::{Finding, Outcome};
 pub use table::{row, summary};
 pub use web::{SiteSubject, check_site};
+pub use websocket::{WebSocketSubject, check_websocket};
 
 /// The server under test.
 #[derive(Clone, Copy, Debug)]

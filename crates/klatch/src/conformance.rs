@@ -5,16 +5,19 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_conformance::{
-    Finding, Outcome, SiteSubject, Subject, check, check_echo, check_site, row, summary,
+    Finding, Outcome, SiteSubject, Subject, WebSocketSubject, check, check_echo, check_site, check_websocket,
+    row, summary,
 };
 use klatch_platforms::{PlatformRequest, Processes, ResolvedPlatform, Server, Setting, resolve};
-use klatch_record::{Class, ProtocolName, RrWorkload, WebWorkload, Workload, WorkloadKind};
+use klatch_record::{Class, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind};
 use klatch_runner::Target;
+use klatch_websocket::TEXT_SUBPROTOCOL;
 
 use crate::INTERRUPTED;
 use crate::crowd::seconds;
 use crate::output::{print_error, print_line};
 use crate::platforms::PlatformArgs;
+use crate::run::transport_setting;
 
 /// Check that a server follows the protocol of a workload
 ///
@@ -23,11 +26,15 @@ use crate::platforms::PlatformArgs;
 /// Exit status: 0 all passed, 1 some failed, 2 could not run.
 #[derive(Args)]
 pub(crate) struct Conformance {
-    /// Platform to start, check and stop; or a running server, irc://HOST:PORT, echo://HOST:PORT or http://HOST:PORT
+    /// Platform to start, check and stop; or a running server, irc://HOST:PORT, ws://HOST:PORT/PATH, echo://HOST:PORT or
+    /// http://HOST:PORT
     target: String,
     /// Workload whose server the platform is to be: chat, rr or web
     #[arg(long, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
     workload: WorkloadKind,
+    /// chat: what lies between the platform's protocol and TCP: plain, or ws (WebSocket), for which there are other checks
+    #[arg(long)]
+    transport: Option<Transport>,
     /// web: check static files only, on a running server without the dynamic half
     #[arg(long)]
     static_only: bool,
@@ -55,6 +62,10 @@ struct Checked<'a> {
     /// Its process, if Klatch started it.
     pid: Option<u32>,
     static_only: bool,
+    transport: Transport,
+    path: &'a str,
+    /// What to ask for at a WebSocket, if it is not the default.
+    subprotocol: Option<&'a str>,
 }
 
 impl Conformance {
@@ -68,6 +79,9 @@ impl Conformance {
                 class: None,
                 pid: None,
                 static_only: self.static_only,
+                transport: target.transport,
+                path: &target.path,
+                subprotocol: None,
             });
         }
         let all = Processes::default();
@@ -82,6 +96,9 @@ impl Conformance {
                 class: server.class,
                 pid: Some(server.pid),
                 static_only: self.static_only || platform.in_workload.static_only,
+                transport: platform.transport,
+                path: platform.in_transport.path.as_deref().unwrap_or("/"),
+                subprotocol: platform.in_transport.subprotocol.as_deref(),
             })
         });
         if all.interrupted() {
@@ -104,7 +121,7 @@ impl Conformance {
         };
         let request = PlatformRequest {
             name: Some(self.target.clone()),
-            settings: self.knobs.clone(),
+            settings: self.knobs.iter().cloned().chain(self.transport.map(transport_setting)).collect(),
             workload,
             ..self.platforms.request()
         };
@@ -121,6 +138,11 @@ impl Conformance {
 
     fn check(&self, server: &Checked<'_>) -> anyhow::Result<ExitCode> {
         let answer_timeout = seconds("timeout", self.timeout)?;
+        anyhow::ensure!(
+            !server.transport.has_tls(),
+            "the kit has no checks for transport {}; every run checks the certificate and each record, and --transport plain or ws the rest",
+            server.transport
+        );
         let on_finding = |finding: &Finding| {
             if !self.json {
                 print_line(row(finding));
@@ -130,6 +152,15 @@ impl Conformance {
             ProtocolName::Http => {
                 let subject = SiteSubject { static_only: server.static_only, answer_timeout };
                 check_site(server.address, &subject, on_finding)
+            }
+            ProtocolName::Irc if server.transport == Transport::Ws => {
+                let subprotocol = server.subprotocol.unwrap_or(TEXT_SUBPROTOCOL);
+                let subject = WebSocketSubject {
+                    path: server.path.to_owned(),
+                    subprotocol: (subprotocol != "none").then(|| subprotocol.to_owned()),
+                    answer_timeout,
+                };
+                check_websocket(server.address, &subject, on_finding)
             }
             ProtocolName::Echo => check_echo(server.address, answer_timeout, on_finding),
             _ => {

@@ -29,7 +29,8 @@ const PEERS: [&str; 3] = ["ergo", "inspircd", "ngircd"];
 #[test]
 fn every_own_server_passes_all_checks() {
     let ours = listed().into_iter().filter(|(platform, _)| {
-        platform["protocol"] == "irc" && !PEERS.iter().any(|peer| platform["name"] == *peer)
+        let plain = has_transport(platform, "plain");
+        platform["protocol"] == "irc" && plain && !PEERS.iter().any(|peer| platform["name"] == *peer)
     });
     let ours: Vec<(String, bool)> = ours
         .flat_map(|(platform, ways)| ways.into_iter().map(move |way| (way, platform["class"] == "classic")))
@@ -71,6 +72,43 @@ fn every_own_server_of_web_and_rr_passes_all_checks() {
         }
         assert!(checked >= 4, "only {checked} servers of {workload} passed {least} checks");
     }
+}
+
+fn has_transport(platform: &Value, name: &str) -> bool {
+    platform["transports"].as_array().is_some_and(|all| all.contains(&name.into()))
+}
+
+#[test]
+fn every_server_over_websocket_passes_all_checks() {
+    let mut checked = 0;
+    for (platform, ways) in listed() {
+        if platform["protocol"] != "irc" || !has_transport(&platform, "ws") {
+            continue;
+        }
+        for way in &ways {
+            let finished = conformance(&[way, "--transport", "ws", "--json", "--timeout", "30"]);
+            let findings: Value =
+                serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{way}: {finished:?}"));
+            assert_eq!(with_outcome(&findings, "passed").len(), 13, "{way}: {}", finished.out);
+            assert_eq!(finished.status, Some(0), "{way}: {finished:?}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 10, "only {checked} servers were checked");
+}
+
+#[test]
+fn a_running_websocket_is_checked_and_one_over_tls_is_refused() {
+    let server = NativeServer::start_with(&["--transport", "ws"]);
+    let finished = conformance(&[&format!("ws://{}", server.address)]);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(finished.out.contains("violation: no mask"), "{}", finished.out);
+    let plain = NativeServer::start();
+    let finished = conformance(&[&format!("ws://{}", plain.address), "--timeout", "1"]);
+    assert_eq!(finished.status, Some(1), "{finished:?}");
+    let finished = conformance(&[&format!("wss://{}", server.address)]);
+    assert_eq!(finished.status, Some(2), "{finished:?}");
+    assert!(finished.err.contains("the kit has no checks for transport wss"), "{}", finished.err);
 }
 
 fn passes_all(way: &str, classic: bool) {
