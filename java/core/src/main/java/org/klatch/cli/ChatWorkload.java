@@ -77,7 +77,7 @@ final class ChatWorkload implements CrowdWorkload {
     try {
       return TlsContexts.client(ca.isEmpty() ? null : Path.of(ca));
     } catch (IOException e) {
-      throw new StartupException(e.toString());
+      throw new StartupException(e.getMessage());
     }
   }
 

@@ -6,11 +6,6 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLParameters;
-import javax.net.ssl.SSLSocket;
-import org.klatch.tls.TlsContexts;
 import org.klatch.websocket.Subprotocol;
 
 /** A simulated user with a connection, a receiver thread and a sender thread. */
@@ -82,7 +77,7 @@ final class User {
    */
   InputStream openTransport() throws IOException {
     Transport transport = options.transport();
-    Socket carrier = transport.tls() == null ? socket : secured(transport.tls());
+    Socket carrier = transport.secure(socket, options.host(), options.port());
     if (!transport.webSocket()) {
       sender.writeTo(carrier.getOutputStream());
       return carrier.getInputStream();
@@ -93,22 +88,6 @@ final class User {
     var in = new WebSocketInput(carrier.getInputStream(), subprotocol, out, this::answerPing);
     in.open(options.host(), options.port(), transport.path());
     return in;
-  }
-
-  /** Performs the handshake of TLS, which checks the server's name or address. */
-  private Socket secured(SSLContext context) throws IOException {
-    var secured =
-        (SSLSocket)
-            context.getSocketFactory().createSocket(socket, options.host(), options.port(), false);
-    SSLParameters parameters = TlsContexts.parameters();
-    parameters.setEndpointIdentificationAlgorithm("HTTPS");
-    secured.setSSLParameters(parameters);
-    try {
-      secured.startHandshake();
-    } catch (SSLException e) {
-      throw new TransportException("the TLS handshake failed: " + e.getMessage());
-    }
-    return secured;
   }
 
   /** Makes the answer to a ping go out, which waits in the output. Called by the receiver. */

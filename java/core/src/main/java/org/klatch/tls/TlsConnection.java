@@ -62,7 +62,7 @@ final class TlsConnection implements Outbox {
         }
       }
     } catch (SSLException e) {
-      closed = true; // the handler learns of it by its input
+      closed = true; // the engine reports it to the next unwrap, which ends the connection
     } finally {
       lock.unlock();
     }

@@ -2,9 +2,11 @@ package org.klatch.tls;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -87,6 +89,16 @@ public final class TlsContexts {
     return new SSLParameters(new String[] {"TLS_AES_128_GCM_SHA256"}, new String[] {PROTOCOL});
   }
 
+  private static byte[] read(Path file) throws IOException {
+    try {
+      return Files.readAllBytes(file);
+    } catch (NoSuchFileException e) {
+      throw new IOException("there is no file " + file, e);
+    } catch (AccessDeniedException e) {
+      throw new IOException("no permission to read " + file, e);
+    }
+  }
+
   private static KeyStore emptyStore() throws GeneralSecurityException, IOException {
     KeyStore store = KeyStore.getInstance("PKCS12");
     store.load(null, null);
@@ -95,17 +107,16 @@ public final class TlsContexts {
 
   private static Collection<? extends Certificate> certificates(Path file)
       throws IOException, GeneralSecurityException {
-    try (InputStream in = Files.newInputStream(file)) {
-      var all = CertificateFactory.getInstance("X.509").generateCertificates(in);
-      if (all.isEmpty()) {
-        throw new IOException(file + " contains no certificate in PEM");
-      }
-      return all;
+    var in = new ByteArrayInputStream(read(file));
+    var all = CertificateFactory.getInstance("X.509").generateCertificates(in);
+    if (all.isEmpty()) {
+      throw new IOException(file + " contains no certificate in PEM");
     }
+    return all;
   }
 
   private static PrivateKey privateKey(Path file) throws IOException, GeneralSecurityException {
-    Matcher pem = KEY.matcher(Files.readString(file, ISO_8859_1));
+    Matcher pem = KEY.matcher(new String(read(file), ISO_8859_1));
     if (!pem.find()) {
       throw new IOException(file + " contains no \"BEGIN PRIVATE KEY\" (PKCS #8 in PEM)");
     }

@@ -43,7 +43,7 @@ public final class FrameDecoder {
 
   private final byte[] head = new byte[Frames.MAX_HEAD];
   private int headFilled;
-  private int headSize = 2; // as far as known
+  private int headSize = 2; // the rest is in the first two bytes
   private boolean inPayload;
   private int opcode;
   private boolean isFinal;

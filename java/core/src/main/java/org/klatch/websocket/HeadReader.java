@@ -17,7 +17,7 @@ public final class HeadReader {
 
   private byte[] head = new byte[LEAST_CAPACITY];
   private int size;
-  private int matched; // bytes of the end that came last
+  private int matched; // bytes of CR LF CR LF that were read last
 
   /**
    * Reads from {@code bytes[from, to)}.

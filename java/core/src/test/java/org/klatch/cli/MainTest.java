@@ -99,6 +99,14 @@ class MainTest {
   }
 
   @Test
+  void aMissingCertificateIsReported() throws Exception {
+    String expected = "klatch: there is no file /nonexistent/a";
+    String serve = "serve -transport tls -key /nonexistent/b -certificate /nonexistent/a";
+    assertEquals(expected, onlyError(serve.split(" ", -1)));
+    assertEquals(expected, onlyError("crowd", "-transport", "tls", "-ca", "/nonexistent/a"));
+  }
+
+  @Test
   void aPortInUseIsReported() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String listen = "127.0.0.1:" + taken.getLocalPort();

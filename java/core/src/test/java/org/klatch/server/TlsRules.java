@@ -2,6 +2,7 @@ package org.klatch.server;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -9,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.util.Arrays;
@@ -137,6 +139,36 @@ public abstract class TlsRules {
       silent.setSoTimeout(30_000);
       assertOnlyAlerts(silent.getInputStream().readAllBytes());
     }
+  }
+
+  /** The end of the stream may come without close_notify, but every record is valid. */
+  @Test
+  void overflowLeavesNoGapInTheRecords() throws Exception {
+    int port = start(false, 30, 64 * 1024);
+    try (SSLSocket slow = connect(port);
+        SSLSocket ann = connect(port)) {
+      var fromServer = new BufferedReader(new InputStreamReader(ann.getInputStream(), ISO_8859_1));
+      join(slow, "slow");
+      join(ann, "ann");
+      String messages = ("PRIVMSG #a :" + "x".repeat(400) + "\r\n").repeat(100);
+      String seen = "";
+      while (!seen.equals(":slow!slow@127.0.0.1 QUIT :SendQ exceeded")) {
+        ann.getOutputStream().write((messages + "PING :x\r\n").getBytes(ISO_8859_1));
+        do {
+          seen = fromServer.readLine();
+        } while (!seen.contains(" PONG ") && !seen.contains(" QUIT "));
+      }
+      try {
+        slow.getInputStream().transferTo(OutputStream.nullOutputStream());
+      } catch (SSLException truncated) {
+        assertFalse(truncated.toString().contains("Tag mismatch"), truncated.toString());
+      }
+    }
+  }
+
+  private static void join(SSLSocket client, String nick) throws IOException {
+    String lines = "NICK " + nick + "\r\nUSER " + nick + " 0 * :x\r\nJOIN #a\r\n";
+    client.getOutputStream().write(lines.getBytes(ISO_8859_1));
   }
 
   private static void assertOnlyAlerts(byte[] records) {

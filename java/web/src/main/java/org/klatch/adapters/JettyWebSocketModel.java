@@ -105,6 +105,10 @@ public final class JettyWebSocketModel implements Model {
       socket.receive(copy);
     }
 
+    /** Does nothing, where Jetty would log a warning: {@link #onWebSocketClose} follows. */
+    @Override
+    public void onWebSocketError(Throwable error) {}
+
     @Override
     public void onWebSocketClose(int code, String reason, Callback callback) {
       callback.succeed();
