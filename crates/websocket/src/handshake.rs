@@ -104,11 +104,11 @@ pub fn accept(input: &[u8]) -> Result<Option<Answer>, Rejection> {
     Ok(Some(Answer { request_bytes, head: head.into_bytes(), subprotocol }))
 }
 
-/// Appends a client's request. `key` is any 16 bytes; `subprotocol` is the one that it asks for, if any.
+/// Appends a client's request, with the origin of a page of that host, since some servers demand one. `key` is any 16 bytes; `subprotocol` is the one that it asks for, if any.
 pub fn write_request(out: &mut Vec<u8>, host: &str, path: &str, key: [u8; 16], subprotocol: Option<&str>) {
     let key = STANDARD.encode(key);
     let mut text = format!(
-        "GET {path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+        "GET {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
     );
     if let Some(name) = subprotocol {
