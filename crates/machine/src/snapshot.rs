@@ -151,7 +151,9 @@ mod tests {
         let usage = Snapshot::take(me).unwrap().since(&before, 100);
         // Other tests are threads of this process, so their CPU time is included.
         let cpus = std::thread::available_parallelism().unwrap().get() as f64;
-        assert!((0.2..cpus * begun.elapsed().as_secs_f64()).contains(&usage.cpu_s), "{usage:?}");
+        // A shared machine counts time that its host took as CPU time too, so the limit has a margin.
+        let most = 1.25 * cpus * begun.elapsed().as_secs_f64();
+        assert!((0.2..most).contains(&usage.cpu_s), "{usage:?}");
         assert!((usage.user_s + usage.system_s - usage.cpu_s).abs() < 1e-9);
         assert!((usage.cpu_us_per_message - usage.cpu_s * 1e4).abs() < 1e-6);
     }
