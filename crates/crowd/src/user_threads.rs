@@ -10,7 +10,6 @@ use std::thread::{Builder, JoinHandle, Thread, current, park, park_timeout};
 use std::time::Duration;
 
 use klatch_record::FailureKind;
-use klatch_websocket::MESSAGE_BYTES_MAX;
 
 use crate::channel::{Channel, TransportOptions};
 use crate::connections::connect_user;
@@ -143,7 +142,9 @@ struct UserThreads<P> {
 
 impl<P: Parties> UserThreads<P> {
     fn receive(&self, sender: &Thread) {
-        let mut buffer = vec![0; 2 * P::UNIT_BYTES_MAX];
+        // A read through a channel may add a TLS record and fragments of a message that arrived before.
+        let units = if self.channel.is_some() { 5 } else { 2 };
+        let mut buffer = vec![0; units * P::UNIT_BYTES_MAX];
         let mut partial_len = 0;
         let sends = lock(&self.parties).receiver_sends();
         let mut out = Vec::new();
@@ -227,9 +228,7 @@ impl<P: Parties> UserThreads<P> {
         buffer: &mut [u8],
         sender: &Thread,
     ) -> std::io::Result<usize> {
-        // The plain bytes are no more than the raw ones, but for fragments of a message.
-        let most = raw.len().min(buffer.len() - MESSAGE_BYTES_MAX.min(buffer.len() / 2));
-        let bytes = (&self.stream).read(&mut raw[..most])?;
+        let bytes = (&self.stream).read(raw)?;
         let mut channel = lock(channel);
         if bytes == 0 {
             return Err(channel.end_error());

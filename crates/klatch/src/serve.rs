@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgAction, Args};
-use klatch_record::CONTENT_SEED;
-use klatch_server::{Model, ServeOptions, Transport, Workload, ready_json, serve_announced};
+use klatch_record::{CONTENT_SEED, Transport};
+use klatch_server::{Model, ServeOptions, TlsFiles, Workload, ready_json, serve_announced};
 
 use crate::server_file::ReadyFile;
 use crate::use_file::UseFile;
@@ -88,9 +88,8 @@ impl Serve {
         );
         let options = ServeOptions {
             workload: self.workload,
-            transport: self.transport,
-            certificate: self.certificate,
-            key: self.key,
+            websocket: self.transport.has_websocket(),
+            tls: tls_files(self.transport, self.certificate, self.key)?,
             model: self.model,
             listen: self.listen,
             coalesce: self.coalesce,
@@ -113,5 +112,23 @@ impl Serve {
         drop(ready_file);
         use_file.map_or(Ok(()), |file| file.save(options.class()))?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The files of a transport with TLS. Other transports have none.
+fn tls_files(
+    transport: Transport,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+) -> anyhow::Result<Option<TlsFiles>> {
+    match (transport.has_tls(), certificate, key) {
+        (true, Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key })),
+        (true, ..) => {
+            anyhow::bail!("--transport tls and wss need --certificate FILE and --key FILE, in PEM")
+        }
+        (false, None, None) => Ok(None),
+        (false, ..) => {
+            anyhow::bail!("--certificate and --key belong to --transport tls and wss, not to {transport}")
+        }
     }
 }

@@ -23,8 +23,8 @@ fn carrying(transport: &str) -> Vec<String> {
     listed.filter_map(|(_, mut ways)| ways.pop()).collect()
 }
 
-/// Runs every platform that has this transport, with so many rooms of ten users. A Java that has just started needs a while for each
-/// TLS handshake.
+/// Runs every platform that has this transport, with `rooms` rooms of ten users each. For TLS it is few: a Java that has just started takes
+/// tens of ms for a handshake.
 fn every_platform_is_valid(transport: Transport, rooms: u64, pacings: &[&str]) {
     let platforms = carrying(transport.name());
     assert!(platforms.len() >= 5, "{platforms:?}");
@@ -115,6 +115,62 @@ fn violations_of_tls_are_named() {
             assert!(status == Some(1) && reasons.contains(reason), "{certificate:?} {fault:?}: {reasons}");
         }
     }
+}
+
+#[test]
+fn the_java_crowd_uses_every_transport_and_names_what_it_refuses() {
+    for transport in [Transport::Ws, Transport::Tls, Transport::Wss] {
+        let out = tempfile::tempdir().unwrap();
+        let options = ["--platform", "native-epoll", "--transport", transport.name(), "--crowd", "java"];
+        let finished = Finished::run(run_once(out.path(), &options).args(SMALL));
+        let record = finished.record();
+        assert_eq!(record.verdict.status, Status::Valid, "{transport}: {finished:?}");
+        let cipher = record.shards[0].tls.as_ref().map(|tls| tls.cipher.as_str());
+        assert_eq!(cipher, transport.has_tls().then_some("TLS_AES_128_GCM_SHA256"), "{transport}");
+    }
+    for (certificate, reason) in [
+        (Certificate::Expired, "the server's certificate has expired"),
+        (Certificate::OtherName, "the server's certificate is for another name"),
+    ] {
+        let (status, record) = behind_tls(Mischief::None, certificate, TlsFault::None, "java");
+        let reasons = record.verdict.messages();
+        assert!(status == Some(1) && reasons.contains(reason), "{certificate:?}: {reasons}");
+    }
+    let (server, folder) = (NativeServer::start(), tempfile::tempdir().unwrap());
+    let authority = write_certificate(folder.path(), Certificate::Right);
+    let mut run =
+        run_once(folder.path(), &["--target", &format!("ircs://{}", server.address), "--crowd", "java"]);
+    let reasons = Finished::run(run.arg("--ca").arg(&authority).args(SMALL)).record().verdict.messages();
+    assert!(
+        reasons.contains("the server does not answer in TLS, so it speaks none at this port"),
+        "{reasons}"
+    );
+    let front = tls_front(server.address, folder.path(), TlsFault::None);
+    let other = tempfile::tempdir().unwrap();
+    let unknown = write_certificate(other.path(), Certificate::Right);
+    let mut run = run_once(folder.path(), &["--target", &format!("ircs://{front}"), "--crowd", "java"]);
+    let reasons = Finished::run(run.arg("--ca").arg(unknown).args(SMALL)).record().verdict.messages();
+    assert!(
+        reasons.contains("no authority in the file of --ca has signed the server's certificate"),
+        "{reasons}"
+    );
+}
+
+#[test]
+fn a_server_with_tls_needs_its_files_and_others_refuse_them() {
+    let error = |arguments: &[&str]| {
+        let finished = Finished::run(klatch().arg("serve").args(arguments));
+        assert_eq!((finished.status, finished.err.lines().count()), (Some(2), 1), "{finished:?}");
+        finished.err
+    };
+    assert_eq!(
+        error(&["--transport", "tls", "--certificate", "c.pem"]),
+        "klatch: --transport tls and wss need --certificate FILE and --key FILE, in PEM\n"
+    );
+    assert_eq!(
+        error(&["--transport", "ws", "--certificate", "c.pem", "--key", "k.pem"]),
+        "klatch: --certificate and --key belong to --transport tls and wss, not to ws\n"
+    );
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Processes {
         let mut builder = Command::new(program);
         builder.args(arguments).process_group(0);
         builder.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        raise_open_files(&mut builder);
+        set_limits(&mut builder);
         launch.apply(&mut builder);
         // Must be last: the settings above may need root's rights.
         confine(&mut builder);
@@ -276,15 +276,19 @@ fn rustix_pid(child: &Child) -> Option<rustix::process::Pid> {
     rustix::process::Pid::from_raw(child.id() as i32)
 }
 
-/// Raises the limit of open files, because each connection is one and not every server raises it. It is capped, because
-/// some programs allocate a table of that size.
+/// Sets the limits of a process that is started. The limit of open files is raised, each connection is one and not every server raises it; it is capped, because some
+/// programs allocate a table of that size. A server that crashes leaves no core dump in the folder of the user.
 #[allow(unsafe_code)]
-fn raise_open_files(command: &mut Command) {
+fn set_limits(command: &mut Command) {
     let maximum = getrlimit(Resource::Nofile).maximum;
     let current = Some(maximum.unwrap_or(OPEN_FILES_MAX).min(OPEN_FILES_MAX));
-    // SAFETY: the closure makes one system call with numbers.
+    let no_core = Rlimit { current: Some(0), maximum: getrlimit(Resource::Core).maximum };
+    // SAFETY: the closure makes two system calls with numbers.
     unsafe {
-        before_exec(command, move || Ok(setrlimit(Resource::Nofile, Rlimit { current, maximum })?));
+        before_exec(command, move || {
+            setrlimit(Resource::Nofile, Rlimit { current, maximum })?;
+            Ok(setrlimit(Resource::Core, no_core)?)
+        });
     }
 }
 
@@ -322,6 +326,12 @@ mod tests {
         drop(process);
         // A killed process ends only after it has had a CPU.
         assert!(is_readable_within(&handle, STOP_TIMEOUT));
+    }
+
+    #[test]
+    fn a_process_that_crashes_leaves_no_core_dump() {
+        let process = sh("ulimit -S -c");
+        assert_eq!(process.line(soon()), Line::Text("0".into()));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{Model, Transport, Workload};
+use crate::{Model, Workload};
 
 /// Why a server cannot start, or cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -67,18 +67,9 @@ pub enum ServeError {
         /// The workload that was asked for.
         workload: Workload,
     },
-    /// TLS without a certificate.
-    #[error("--transport tls and wss need --certificate FILE and --key FILE, in PEM")]
-    NoCertificate,
     /// The certificate or its key cannot be used.
     #[error(transparent)]
     TlsFile(#[from] klatch_tls::TlsFileError),
-    /// A certificate is given that nothing uses.
-    #[error("--certificate and --key belong to --transport tls and wss, not to {transport}")]
-    Certificate {
-        /// The transport that was asked for.
-        transport: Transport,
-    },
     /// The system has no io_uring that the model `uring` can use.
     #[error("cannot serve with io_uring: {reason}")]
     IoUring {

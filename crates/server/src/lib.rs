@@ -25,7 +25,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 pub use error::ServeError;
-pub use options::{Model, ServeOptions, Transport, Workload};
+pub use options::{Model, ServeOptions, TlsFiles, Workload};
 pub use ready::ready_json;
 pub(crate) use served::{Chat, OverTls, OverWebSocket, RequestResponse, Served, Web};
 
@@ -60,15 +60,15 @@ pub fn serve_until(
     ready: impl FnOnce(SocketAddr) -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     options.check()?;
-    match (options.workload, options.transport) {
-        (Workload::Chat, Transport::Plain) => serve_workload::<Chat>(options, stop, ready),
-        (Workload::Chat, Transport::Ws) => serve_workload::<OverWebSocket<Chat>>(options, stop, ready),
-        (Workload::Chat, Transport::Tls) => serve_workload::<OverTls<Chat>>(options, stop, ready),
-        (Workload::Chat, Transport::Wss) => {
+    match (options.workload, options.websocket, &options.tls) {
+        (Workload::Chat, false, None) => serve_workload::<Chat>(options, stop, ready),
+        (Workload::Chat, true, None) => serve_workload::<OverWebSocket<Chat>>(options, stop, ready),
+        (Workload::Chat, false, Some(_)) => serve_workload::<OverTls<Chat>>(options, stop, ready),
+        (Workload::Chat, true, Some(_)) => {
             serve_workload::<OverTls<OverWebSocket<Chat>>>(options, stop, ready)
         }
-        (Workload::Rr, _) => serve_workload::<RequestResponse>(options, stop, ready),
-        (Workload::Web, _) => serve_workload::<Web>(options, stop, ready),
+        (Workload::Rr, ..) => serve_workload::<RequestResponse>(options, stop, ready),
+        (Workload::Web, ..) => serve_workload::<Web>(options, stop, ready),
     }
 }
 

@@ -99,50 +99,13 @@ impl FromStr for Workload {
     }
 }
 
-/// What lies between a workload's bytes and the TCP connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Transport {
-    /// Nothing: the bytes are those of TCP.
-    #[default]
-    Plain,
-    /// WebSocket, one line of IRC a message, as IRCv3 specifies it.
-    Ws,
-    /// TLS 1.3, without resumption.
-    Tls,
-    /// WebSocket, and TLS around it.
-    Wss,
-}
-
-impl Transport {
-    /// All transports, in the order of help and lists.
-    pub const ALL: [Transport; 4] = [Transport::Plain, Transport::Ws, Transport::Tls, Transport::Wss];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Transport::Plain => "plain",
-            Transport::Ws => "ws",
-            Transport::Tls => "tls",
-            Transport::Wss => "wss",
-        }
-    }
-}
-
-impl fmt::Display for Transport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Transport {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Transport, String> {
-        let transport = Transport::ALL.into_iter().find(|transport| transport.name() == name);
-        transport.ok_or_else(|| {
-            format!("transport must be one of {}, got {name}", Transport::ALL.map(Transport::name).join(", "))
-        })
-    }
+/// The files of a server that its clients reach by TLS 1.3, in PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate chain, the server's own certificate first.
+    pub certificate: PathBuf,
+    /// The key of that certificate.
+    pub key: PathBuf,
 }
 
 /// What can be set about a server.
@@ -150,12 +113,10 @@ impl FromStr for Transport {
 pub struct ServeOptions {
     /// The workload that it serves.
     pub workload: Workload,
-    /// What lies between the workload's bytes and the TCP connection; only `chat` has more than `plain`.
-    pub transport: Transport,
-    /// The certificate chain of `tls` and `wss`, in PEM.
-    pub certificate: Option<PathBuf>,
-    /// The key of the certificate, in PEM.
-    pub key: Option<PathBuf>,
+    /// Chat: clients connect by WebSocket, one line of IRC a message, as IRCv3 specifies it.
+    pub websocket: bool,
+    /// Chat: clients connect by TLS; `None` for plain TCP.
+    pub tls: Option<TlsFiles>,
     /// How it moves its bytes.
     pub model: Model,
     /// Address or host name, and port; port 0 lets the system choose.
@@ -187,9 +148,8 @@ impl Default for ServeOptions {
     fn default() -> ServeOptions {
         ServeOptions {
             workload: Workload::Chat,
-            transport: Transport::Plain,
-            certificate: None,
-            key: None,
+            websocket: false,
+            tls: None,
             model: Model::Epoll,
             listen: "127.0.0.1:6667".into(),
             coalesce: false,
@@ -235,10 +195,6 @@ impl ServeOptions {
         if !(1..=DIRECTORIES_MAX).contains(&self.directories) {
             return Err(ServeError::Directories { most: DIRECTORIES_MAX, got: self.directories });
         }
-        let with_tls = matches!(self.transport, Transport::Tls | Transport::Wss);
-        if !with_tls && (self.certificate.is_some() || self.key.is_some()) {
-            return Err(ServeError::Certificate { transport: self.transport });
-        }
         match self.loops {
             Some(got) if !(1..=LOOPS_MAX).contains(&got) => Err(ServeError::Loops { most: LOOPS_MAX, got }),
             _ => self.check_knobs(),
@@ -253,7 +209,7 @@ impl ServeOptions {
             ("--loops", self.loops.is_some(), LOOPS),
             ("--yield", self.yields, &[Model::Threads]),
         ];
-        let transport = self.transport != Transport::Plain;
+        let transport = self.websocket || self.tls.is_some();
         for (knob, turned) in
             [("--coalesce", self.coalesce), ("--yield", self.yields), ("--transport", transport)]
         {

@@ -10,7 +10,7 @@ use klatch_service::{Outbox, Service};
 use klatch_tls::{ServerTls, Tls, TlsOutbox};
 use klatch_websocket::{FramedOutbox, WebSocket};
 
-use crate::{ServeError, ServeOptions};
+use crate::{ServeError, ServeOptions, TlsFiles};
 
 /// The server side of a workload, for any outbox.
 pub(crate) trait Served {
@@ -88,9 +88,7 @@ impl<W: Served> Served for OverTls<W> {
     fn start<O: Outbox + Send + Sync + 'static>(
         options: &ServeOptions,
     ) -> Result<Arc<Self::Service<O>>, ServeError> {
-        let (Some(certificate), Some(key)) = (&options.certificate, &options.key) else {
-            return Err(ServeError::NoCertificate);
-        };
+        let TlsFiles { certificate, key } = options.tls.as_ref().expect("a server over TLS has its files");
         let tls = ServerTls::from_files(certificate, key)?;
         Ok(Arc::new(Tls::new(W::start(options)?, tls)))
     }

@@ -10,7 +10,6 @@ use crate::service::TlsOutbox;
 pub struct TlsVisit<O: Outbox, S: Service<TlsOutbox<O>>> {
     outbox: TlsOutbox<O>,
     inner: S::Visit,
-    plain: Vec<u8>,
     ended: bool,
 }
 
@@ -20,15 +19,15 @@ where
     S: Service<TlsOutbox<O>>,
 {
     pub(crate) fn new(outbox: TlsOutbox<O>, inner: S::Visit) -> TlsVisit<O, S> {
-        TlsVisit { outbox, inner, plain: Vec::new(), ended: false }
+        TlsVisit { outbox, inner, ended: false }
     }
 
     /// Decrypts into `plain`, and sends what the handshake or an alert needs. Returns whether the connection is in order.
-    fn decrypt(&mut self, bytes: &[u8]) -> bool {
+    fn decrypt(&self, bytes: &[u8], plain: &mut Vec<u8>) -> bool {
         let records = &self.outbox.records;
         let mut state = records.state();
         let was_open = state.pipe.is_open();
-        let received = state.pipe.receive(bytes, &mut self.plain);
+        let received = state.pipe.receive(bytes, plain);
         if state.batches {
             return received.is_ok();
         }
@@ -67,19 +66,18 @@ where
         if self.ended {
             return Flow::Close;
         }
-        self.plain.clear();
-        let is_in_order = self.decrypt(bytes);
+        // Not kept: an idle connection owns no buffer, since there are many.
+        let mut plain = Vec::new();
+        let is_in_order = self.decrypt(bytes, &mut plain);
         let mut flow = Flow::Continue;
-        if !self.plain.is_empty() {
-            flow = self.inner.feed(&self.plain);
+        if !plain.is_empty() {
+            flow = self.inner.feed(&plain);
         }
         let peer_closed = self.outbox.records.state().pipe.peer_closed();
         if !is_in_order || peer_closed {
             self.inner.hang_up(if peer_closed { b"Connection closed" } else { b"TLS error" });
             flow = Flow::Close;
         }
-        // An idle connection owns no buffer: there are many.
-        self.plain = Vec::new();
         if flow == Flow::Close {
             self.end();
         }

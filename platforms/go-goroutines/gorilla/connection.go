@@ -95,7 +95,9 @@ func (c *connection) serve() {
 	code, reason := c.read()
 	c.session.HangUp("Connection closed")
 	c.end()
-	_ = c.socket.SetWriteDeadline(time.Now().Add(lastTimeout))
+	// A client that reads nothing must not hold the writer, whose write no deadline of the package ends any more.
+	timer := time.AfterFunc(lastTimeout, func() { _ = c.socket.UnderlyingConn().Close() })
+	defer timer.Stop()
 	<-written
 	if code != 0 {
 		last := websocket.FormatCloseMessage(code, reason)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"net"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -91,6 +92,54 @@ func TestViolationsCloseTheConnection(t *testing.T) {
 		client := dial(t, server, textProtocol)
 		say(t, client, websocket.TextMessage, violation.message)
 		expectClose(t, client, violation.code)
+	}
+}
+
+// closeReporter reports the address of each client whose connection the server closes.
+type closeReporter struct {
+	net.Listener
+	closed chan string
+}
+
+type reportedConn struct {
+	net.Conn
+	closed chan string
+}
+
+func (l *closeReporter) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return &reportedConn{conn, l.closed}, err
+}
+
+func (c *reportedConn) Close() error {
+	c.closed <- c.RemoteAddr().String()
+	return c.Conn.Close()
+}
+
+func TestClientThatNeverReadsIsClosed(t *testing.T) {
+	server := httptest.NewUnstartedServer(newServer(4 << 20))
+	closed := make(chan string, 100)
+	server.Listener = &closeReporter{server.Listener, closed}
+	server.Start()
+	t.Cleanup(server.Close)
+	ann, slow := dial(t, server, textProtocol), dial(t, server, textProtocol)
+	say(t, slow, websocket.TextMessage, "NICK slow", "USER slow 0 * :slow", "JOIN #a")
+	readUntil(t, slow, " 366 ")
+	say(t, ann, websocket.TextMessage, "NICK ann", "USER ann 0 * :ann", "JOIN #a")
+	readUntil(t, ann, " 366 ")
+	// More than the buffers of the sockets and the send queue hold.
+	line := "PRIVMSG #a :" + strings.Repeat("x", 400)
+	for sent := 0; sent < 60_000; sent++ {
+		say(t, ann, websocket.TextMessage, line)
+	}
+	readUntil(t, ann, ":slow!slow@127.0.0.1 QUIT")
+	select {
+	case address := <-closed:
+		if address != slow.LocalAddr().String() {
+			t.Errorf("%s was closed, not the client that does not read", address)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the connection is still open")
 	}
 }
 

@@ -54,7 +54,7 @@ impl Client {
         }
     }
 
-    /// A registered user who has joined the room.
+    /// A registered user in the room.
     pub(super) fn user(server: &Server, nick: &str, room: &str) -> Checked<Client> {
         let mut client = Client::open(server, server.subprotocol.as_deref())?;
         client.say(&format!("NICK {nick}"))?;

@@ -31,8 +31,6 @@ pub struct TransportOptions {
 pub(crate) struct Channel {
     websocket: Option<WebSocketClient>,
     tls: Option<TlsPipe>,
-    /// Frames within TLS, or bytes that TLS contained; empty between two calls.
-    frames: Vec<u8>,
 }
 
 impl Channel {
@@ -41,20 +39,19 @@ impl Channel {
         let websocket = options.kind.has_websocket().then(|| WebSocketClient::new(options, id));
         let tls = options.tls.as_ref().map(TlsPipe::client);
         let exists = websocket.is_some() || tls.is_some();
-        exists.then(|| Box::new(Channel { websocket, tls, frames: Vec::new() }))
+        exists.then(|| Box::new(Channel { websocket, tls }))
     }
 
     /// Appends to `raw` what is to be written now: that of `plain` which may be sent already, and replies of the transport.
     pub(crate) fn send(&mut self, plain: &[u8], raw: &mut Vec<u8>) {
         match (&mut self.websocket, &mut self.tls) {
-            (Some(websocket), None) => websocket.send(plain, raw),
-            (None, Some(tls)) => tls.send(plain, raw),
             (Some(websocket), Some(tls)) => {
-                websocket.send(plain, &mut self.frames);
-                tls.send(&self.frames, raw);
-                self.frames = Vec::new();
+                let mut frames = Vec::new();
+                websocket.send(plain, &mut frames);
+                tls.send(&frames, raw);
             }
-            (None, None) => raw.extend_from_slice(plain),
+            (Some(websocket), _) => websocket.send(plain, raw),
+            (_, tls) => tls.iter_mut().for_each(|tls| tls.send(plain, raw)),
         }
     }
 
@@ -75,8 +72,8 @@ impl Channel {
         let received = match &mut self.websocket {
             None => tls.receive(raw, plain),
             Some(websocket) => {
-                let received = tls.receive(raw, &mut self.frames);
-                let frames = std::mem::take(&mut self.frames);
+                let mut frames = Vec::new();
+                let received = tls.receive(raw, &mut frames);
                 websocket.receive(&frames, plain)?;
                 received
             }

@@ -17,6 +17,8 @@ const BATCH_BYTES: usize = 64 * 1024;
 /// What all links of a loop share.
 pub(super) struct LoopContext {
     pub(super) coalesce: bool,
+    /// What the connections get is lines; a closing message is one too.
+    pub(super) has_lines: bool,
     /// Deliveries are written at once, not when the loop services the connection.
     pub(super) write_through: bool,
     pub(super) sendq_bytes: usize,
@@ -97,7 +99,8 @@ impl Outbox for ConnectionIo {
 
 impl ConnectionIo {
     pub(super) fn new(socket: OwnedFd, slot: usize, context: Arc<LoopContext>) -> ConnectionIo {
-        let buffer = if context.coalesce { WriteBuffer::open() } else { WriteBuffer::classic() };
+        let buffer =
+            if context.coalesce { WriteBuffer::open(context.has_lines) } else { WriteBuffer::classic() };
         let state = State { buffer, condition: Condition::Open, write_blocked: false, dirty: false };
         ConnectionIo(Arc::new(Shared { socket, slot, context, state: Mutex::new(state) }))
     }

@@ -67,6 +67,7 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
             epoll::create(epoll::CreateFlags::CLOEXEC).map_err(ServeError::system("open an epoll"))?;
         let context = LoopContext {
             coalesce: options.coalesce,
+            has_lines: !S::closing_message(b"").is_empty(),
             write_through: !options.coalesce && options.loops() == 1,
             sendq_bytes: options.sendq_bytes,
             mailbox: Arc::clone(mailbox),

@@ -10,8 +10,6 @@ use rustix::io::Errno;
 
 /// A buffer that grew beyond this is given back when it has become empty.
 const KEEP_BYTES: usize = 64 * 1024;
-/// Longest line of a chat server, with its end.
-const LINE_BYTES_MAX: usize = 512;
 /// Most empty buffers that are reused.
 const SPARES_MAX: usize = 256;
 
@@ -34,6 +32,8 @@ pub(super) enum WriteBuffer {
         buffer: Vec<u8>,
         /// Bytes at the front that are written.
         written: usize,
+        /// Its units are lines, so a last line can follow the end of one.
+        has_lines: bool,
         /// What is written together passes through this first.
         seal: Option<Sealed>,
     },
@@ -51,8 +51,9 @@ impl WriteBuffer {
         WriteBuffer::Classic { lines: VecDeque::new(), written: 0, bytes: 0, answers: Vec::new() }
     }
 
-    pub(super) fn open() -> WriteBuffer {
-        WriteBuffer::Open { buffer: Vec::new(), written: 0, seal: None }
+    /// `has_lines`: its units are lines, and [`WriteBuffer::end_with`] may get one.
+    pub(super) fn open(has_lines: bool) -> WriteBuffer {
+        WriteBuffer::Open { buffer: Vec::new(), written: 0, has_lines, seal: None }
     }
 
     /// Seals what is written together from now on. Returns whether anything is: not in class `classic`.
@@ -119,8 +120,8 @@ impl WriteBuffer {
         Ok(())
     }
 
-    /// Forgets what waits, but for the rest of what is partly written, and takes a last line. Without one, nothing is left: what is
-    /// partly written need not be lines.
+    /// Forgets what waits, but for the rest of what is partly written, and takes a last line. If the units are not lines, their ends
+    /// are unknown, so nothing is left.
     pub(super) fn end_with(&mut self, last: &Arc<[u8]>) {
         match self {
             WriteBuffer::Classic { lines, written, bytes, answers } => {
@@ -131,7 +132,7 @@ impl WriteBuffer {
             }
             // What is sealed stays, since later units depend on it.
             WriteBuffer::Open { buffer, seal: Some(sealed), .. } => buffer.truncate(sealed.bytes),
-            WriteBuffer::Open { buffer, written, .. } if last.is_empty() => buffer.truncate(*written),
+            WriteBuffer::Open { buffer, written, has_lines: false, .. } => buffer.truncate(*written),
             WriteBuffer::Open { buffer, written, .. } => {
                 let mut rest = *written;
                 while rest > 0 && rest < buffer.len() && buffer[rest - 1] != b'\n' {
@@ -171,7 +172,7 @@ impl WriteBuffer {
                 }
             }
             WriteBuffer::Open { buffer, .. } if buffer.is_empty() => {}
-            WriteBuffer::Open { buffer, written, seal } => {
+            WriteBuffer::Open { buffer, written, has_lines, seal } => {
                 if let Some(sealed) = seal {
                     sealed.seal_rest(buffer);
                 }
@@ -186,12 +187,9 @@ impl WriteBuffer {
                     *written = 0;
                 } else if *written > buffer.len() / 2 {
                     // Moves few bytes: about as much has been written as is moved. A line that is partly written
-                    // stays whole, so that its end is known. What has no end in so many bytes is not lines.
-                    let whole = if *written > LINE_BYTES_MAX { *written } else { 0 };
-                    let line = buffer[..*written]
-                        .iter()
-                        .rposition(|&byte| byte == b'\n')
-                        .map_or(whole, |end| end + 1);
+                    // stays whole, so that its end is known.
+                    let end_of_lines = || buffer[..*written].iter().rposition(|&byte| byte == b'\n');
+                    let line = if *has_lines { end_of_lines().map_or(0, |end| end + 1) } else { *written };
                     buffer.drain(..line);
                     *written -= line;
                 }

@@ -102,7 +102,7 @@ fn classic_goes_on_where_a_jam_stopped_answers() {
 
 #[test]
 fn open_writes_all_together() {
-    let (mut buffer, mut sink) = (WriteBuffer::open(), Sink { space: 100, ..Sink::default() });
+    let (mut buffer, mut sink) = (WriteBuffer::open(true), Sink { space: 100, ..Sink::default() });
     push(&mut buffer, &["one", "two", "three"]);
     assert!(sink.writes.is_empty());
     assert_eq!(buffer.len(), 11);
@@ -114,7 +114,7 @@ fn open_writes_all_together() {
 #[test]
 fn open_goes_on_where_a_jam_stopped_it() {
     for space in 1..11 {
-        let (mut buffer, mut sink) = (WriteBuffer::open(), Sink { space, ..Sink::default() });
+        let (mut buffer, mut sink) = (WriteBuffer::open(true), Sink { space, ..Sink::default() });
         push(&mut buffer, &["one", "two"]);
         buffer.flush(|bytes| sink.write(bytes)).unwrap();
         push(&mut buffer, &["three"]);
@@ -135,7 +135,7 @@ fn the_last_line_follows_a_whole_line() {
         (8, "one\ntwo\nend\n"),
         (10, "one\ntwo\nthree\nend\n"),
     ] {
-        for mut buffer in [WriteBuffer::classic(), WriteBuffer::open()] {
+        for mut buffer in [WriteBuffer::classic(), WriteBuffer::open(true)] {
             let mut sink = Sink { space, ..Sink::default() };
             push(&mut buffer, &["one\n", "two\n", "three\n"]);
             buffer.flush(|bytes| sink.write(bytes)).unwrap();
@@ -149,9 +149,21 @@ fn the_last_line_follows_a_whole_line() {
 }
 
 #[test]
+fn frames_leave_no_rest_and_no_line_follows_a_part_of_one() {
+    for space in 1..12 {
+        let (mut buffer, mut sink) = (WriteBuffer::open(false), Sink { space, ..Sink::default() });
+        push(&mut buffer, &["\n1234\n", "\n5678\n"]);
+        buffer.flush(|bytes| sink.write(bytes)).unwrap();
+        assert_eq!(buffer.len(), 12 - space);
+        buffer.end_with(&line(""));
+        assert_eq!(buffer.len(), 0, "space for {space}");
+    }
+}
+
+#[test]
 fn a_broken_connection_is_an_error() {
     assert_eq!(WriteBuffer::classic().take(&line("one"), |_| Err(Errno::PIPE)), Err(Errno::PIPE));
-    for mut buffer in [WriteBuffer::classic(), WriteBuffer::open()] {
+    for mut buffer in [WriteBuffer::classic(), WriteBuffer::open(true)] {
         push(&mut buffer, &["one"]);
         assert_eq!(buffer.flush(|_| Err(Errno::PIPE)), Err(Errno::PIPE));
     }
@@ -170,7 +182,7 @@ impl Seal for Brackets {
 #[test]
 fn a_batch_is_sealed_once_however_often_its_write_is_stopped() {
     for space in 0..12 {
-        let (mut buffer, mut sink) = (WriteBuffer::open(), Sink { space, ..Sink::default() });
+        let (mut buffer, mut sink) = (WriteBuffer::open(true), Sink { space, ..Sink::default() });
         push(&mut buffer, &["raw"]);
         let brackets = Arc::new(Brackets(0.into()));
         let seal: Arc<dyn Seal> = brackets.clone();
@@ -191,7 +203,7 @@ fn a_batch_is_sealed_once_however_often_its_write_is_stopped() {
 
 #[test]
 fn an_end_keeps_what_is_sealed_and_drops_the_rest() {
-    let (mut buffer, mut sink) = (WriteBuffer::open(), Sink { space: 2, ..Sink::default() });
+    let (mut buffer, mut sink) = (WriteBuffer::open(true), Sink { space: 2, ..Sink::default() });
     let seal: Arc<dyn Seal> = Arc::new(Brackets(0.into()));
     buffer.seal_batches(&seal);
     push(&mut buffer, &["one"]);

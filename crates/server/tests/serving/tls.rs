@@ -2,10 +2,10 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use klatch_server::{Model, ServeOptions, Transport, serve};
+use klatch_server::{Model, ServeOptions, TlsFiles, serve};
 use klatch_tls::{ClientTls, TlsPipe};
 
 use crate::every_server;
@@ -21,9 +21,9 @@ fn write_certificate(folder: &Path) {
     std::fs::write(folder.join("key.pem"), signed.signing_key.serialize_pem()).unwrap();
 }
 
-fn with_tls(options: ServeOptions, folder: &Path, transport: Transport) -> ServeOptions {
-    let file = |name: &str| Some(folder.join(name));
-    ServeOptions { transport, certificate: file("certificate.pem"), key: file("key.pem"), ..options }
+fn with_tls(options: ServeOptions, folder: &Path) -> ServeOptions {
+    let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
+    ServeOptions { tls: Some(TlsFiles { certificate, key }), ..options }
 }
 
 struct Client {
@@ -81,7 +81,7 @@ fn users_talk_and_the_end_is_announced() {
     let folder = tempfile::tempdir().unwrap();
     write_certificate(folder.path());
     for options in every_server() {
-        let server = Running::start(with_tls(options, folder.path(), Transport::Tls));
+        let server = Running::start(with_tls(options, folder.path()));
         let mut ann = Client::user(&server, folder.path(), "ann");
         let mut bob = Client::user(&server, folder.path(), "bob");
         ann.read_until("JOIN #a\r\n");
@@ -107,9 +107,9 @@ fn users_talk_and_the_end_is_announced() {
 fn what_is_not_tls_ends_its_connection_alone() {
     let folder = tempfile::tempdir().unwrap();
     write_certificate(folder.path());
-    for transport in [Transport::Tls, Transport::Wss] {
+    for websocket in [false, true] {
         for options in every_server() {
-            let server = Running::start(with_tls(options, folder.path(), transport));
+            let server = Running::start(ServeOptions { websocket, ..with_tls(options, folder.path()) });
             let mut plain = TcpStream::connect(server.address).unwrap();
             plain.set_read_timeout(Some(TIMEOUT)).unwrap();
             plain.write_all(b"NICK ann\r\nUSER ann 0 * :ann\r\n").unwrap();
@@ -117,7 +117,7 @@ fn what_is_not_tls_ends_its_connection_alone() {
             // A fatal alert, or a reset if the server was faster.
             let _ = plain.read_to_end(&mut answer);
             assert!(!answer.windows(3).any(|bytes| bytes == b"001"), "{answer:?}");
-            if transport == Transport::Tls {
+            if !websocket {
                 // A record that is altered after the handshake.
                 let mut bad = Client::user(&server, folder.path(), "bad");
                 let mut raw = Vec::new();
@@ -138,21 +138,17 @@ fn certificates_that_cannot_be_used_are_named() {
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     write_certificate(folder.path());
     write_certificate(other.path());
-    let epoll = || ServeOptions { model: Model::Epoll, ..ServeOptions::default() };
-    let error = |options: &ServeOptions| serve(options).unwrap_err().to_string();
-    let right = with_tls(epoll(), folder.path(), Transport::Tls);
-    assert_eq!(
-        error(&ServeOptions { key: None, ..right.clone() }),
-        "--transport tls and wss need --certificate FILE and --key FILE, in PEM"
-    );
-    assert_eq!(
-        error(&ServeOptions { transport: Transport::Ws, ..right.clone() }),
-        "--certificate and --key belong to --transport tls and wss, not to ws"
-    );
-    let mixed = error(&ServeOptions { key: Some(other.path().join("key.pem")), ..right.clone() });
+    let options = || ServeOptions { model: Model::Epoll, ..ServeOptions::default() };
+    let error = |certificate: PathBuf, key: PathBuf| {
+        serve(&ServeOptions { tls: Some(TlsFiles { certificate, key }), ..options() })
+            .unwrap_err()
+            .to_string()
+    };
+    let (certificate, key) = (folder.path().join("certificate.pem"), folder.path().join("key.pem"));
+    let mixed = error(certificate, other.path().join("key.pem"));
     assert!(mixed.starts_with("cannot use the certificate "), "{mixed}");
-    let swapped = error(&ServeOptions { certificate: right.key.clone(), ..right.clone() });
+    let swapped = error(key.clone(), key.clone());
     assert!(swapped.ends_with("key.pem has no certificate"), "{swapped}");
-    let missing = error(&ServeOptions { certificate: Some("/nowhere".into()), ..right });
+    let missing = error("/nowhere".into(), key);
     assert!(missing.starts_with("cannot read certificates from /nowhere: "), "{missing}");
 }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use klatch_server::{Model, ServeOptions, Transport, Workload, serve};
+use klatch_server::{Model, ServeOptions, Workload, serve};
 use klatch_websocket::{
     BINARY_SUBPROTOCOL, Decoder, Event, Opcode, Role, TEXT_SUBPROTOCOL, check_answer, write_frame,
     write_request,
@@ -19,7 +19,7 @@ const KEY: [u8; 16] = *b"sixteen bytes ok";
 const MASK: [u8; 4] = [1, 2, 3, 4];
 
 fn servers() -> impl Iterator<Item = Running> {
-    let over_websocket = |options| ServeOptions { transport: Transport::Ws, ..options };
+    let over_websocket = |options| ServeOptions { websocket: true, ..options };
     every_server().into_iter().map(over_websocket).map(Running::start)
 }
 
@@ -64,7 +64,7 @@ impl Client {
         }
     }
 
-    /// A user who has registered and joined the room.
+    /// A registered user in the room #a.
     fn in_room(server: &Running, nick: &str) -> Client {
         let mut client = Client::connect(server, Some(TEXT_SUBPROTOCOL));
         client.say(&format!("NICK {nick}"));
@@ -269,7 +269,7 @@ fn a_request_that_opens_no_websocket_gets_its_status() {
 fn only_chat_is_carried() {
     let options = ServeOptions {
         workload: Workload::Rr,
-        transport: Transport::Ws,
+        websocket: true,
         model: Model::Epoll,
         ..ServeOptions::default()
     };

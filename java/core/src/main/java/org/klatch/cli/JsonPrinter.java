@@ -12,6 +12,7 @@ import org.klatch.crowd.PartyCounts;
 import org.klatch.crowd.Result;
 import org.klatch.crowd.Stranger;
 import org.klatch.crowd.Timeline;
+import org.klatch.crowd.TlsSession;
 
 /** Prints events and result as JSON, one object a line: see docs/reference/protocol.md. */
 final class JsonPrinter implements Printer {
@@ -77,6 +78,10 @@ final class JsonPrinter implements Printer {
     json.putAll("faults", faults.first(), JsonPrinter::fault);
     json.putAll("strangers", result.strangers(), JsonPrinter::stranger);
     json.put("parties", parties(result.parties()));
+    if (result.tls() != null) {
+      TlsSession tls = result.tls();
+      json.put("tls", new Json().put("version", tls.version()).put("cipher", tls.cipher()));
+    }
     json.put("finished", result.finished());
     print(json.put("failure", failure(result.failure())));
   }

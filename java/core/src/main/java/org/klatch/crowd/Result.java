@@ -16,6 +16,7 @@ import java.util.List;
  * @param faults faults of the deliveries
  * @param strangers other users in the rooms, at most 20
  * @param parties how reads are spread over the readers; null for users in rooms
+ * @param tls what TLS agreed to on the first connection with TLS; null without
  * @param finished whether a command ended the run, so that messages not sent are no fault
  * @param failure the reason why the crowd ended early, or null
  */
@@ -30,6 +31,7 @@ public record Result(
     Faults faults,
     List<Stranger> strangers,
     PartyCounts parties,
+    TlsSession tls,
     boolean finished,
     Failure failure) {
 

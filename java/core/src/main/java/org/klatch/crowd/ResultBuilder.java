@@ -2,6 +2,7 @@ package org.klatch.crowd;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /** Adds up the counters of all users, once their threads have ended. */
 final class ResultBuilder {
@@ -44,8 +45,23 @@ final class ResultBuilder {
     }
     double elapsedS = (lastNs - gate.openedNs()) / 1e9;
     return new Result(
-        sent, received, elapsedS, joinS, latency, lag, overTime, faults, strangers, null, finished,
+        sent,
+        received,
+        elapsedS,
+        joinS,
+        latency,
+        lag,
+        overTime,
+        faults,
+        strangers,
+        null,
+        tlsSession(),
+        finished,
         failure);
+  }
+
+  private TlsSession tlsSession() {
+    return users.stream().map(User::tlsSession).filter(Objects::nonNull).findFirst().orElse(null);
   }
 
   private void addFaults(List<User> room, Faults faults) {

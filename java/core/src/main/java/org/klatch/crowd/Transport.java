@@ -40,7 +40,7 @@ public record Transport(boolean webSocket, Subprotocol subprotocol, String path,
     try {
       secured.startHandshake();
     } catch (SSLException e) {
-      throw new TransportException("the TLS handshake failed: " + e.getMessage());
+      throw new TransportException("the TLS handshake failed: " + TlsErrors.explain(e));
     }
     return secured;
   }

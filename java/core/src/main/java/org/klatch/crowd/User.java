@@ -6,6 +6,8 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.SSLSession;
+import javax.net.ssl.SSLSocket;
 import org.klatch.websocket.Subprotocol;
 
 /** A simulated user with a connection, a receiver thread and a sender thread. */
@@ -37,6 +39,7 @@ final class User {
   private final Thread senderThread;
   private volatile boolean leaving;
   private boolean hasJoined; // used by the receiver only
+  private TlsSession tlsSession; // as hasJoined; read when the thread has ended
 
   User(UserId id, Options options, Gate gate, Progress progress, Timeline timeline) {
     this.id = id;
@@ -78,6 +81,10 @@ final class User {
   InputStream openTransport() throws IOException {
     Transport transport = options.transport();
     Socket carrier = transport.secure(socket, options.host(), options.port());
+    if (carrier instanceof SSLSocket secured) {
+      SSLSession session = secured.getSession();
+      tlsSession = new TlsSession(session.getProtocol(), session.getCipherSuite());
+    }
     if (!transport.webSocket()) {
       sender.writeTo(carrier.getOutputStream());
       return carrier.getInputStream();
@@ -97,6 +104,11 @@ final class User {
     } else {
       sender.writeNow(""); // the sender has not started
     }
+  }
+
+  /** Returns what TLS agreed to; null without TLS. Called when the threads have ended. */
+  TlsSession tlsSession() {
+    return tlsSession;
   }
 
   /** Records the join and starts the sender. */

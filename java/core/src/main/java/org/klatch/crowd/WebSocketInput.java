@@ -10,6 +10,7 @@ import org.klatch.websocket.ClientHandshake;
 import org.klatch.websocket.CloseCode;
 import org.klatch.websocket.FrameDecoder;
 import org.klatch.websocket.HeadReader;
+import org.klatch.websocket.MessageFeeder;
 import org.klatch.websocket.Subprotocol;
 
 /**
@@ -167,12 +168,10 @@ final class WebSocketInput extends InputStream {
     }
     message = decoder.bytes();
     messageSize = decoder.size();
-    for (int i = 0; i < messageSize; i++) {
-      if (message[i] == '\r' || message[i] == '\n') {
-        messageSize = 0;
-        fail(CloseCode.POLICY_VIOLATION, "a message contains a line break");
-        return false;
-      }
+    if (MessageFeeder.hasLineBreak(message, messageSize)) {
+      messageSize = 0;
+      fail(CloseCode.POLICY_VIOLATION, "a message contains a line break");
+      return false;
     }
     messageAt = 0;
     lineEndAt = 0;

@@ -143,6 +143,7 @@ public final class Readers implements Parties {
         faults,
         List.of(),
         PartyCounts.of(blocks),
+        null,
         finished,
         failure == null ? diskFailure() : failure);
   }

@@ -3,7 +3,7 @@ package org.klatch.crowd;
 import org.klatch.websocket.Subprotocol;
 
 /** Builds the options of a small workload against 127.0.0.1. */
-final class TestOptions {
+public final class TestOptions {
   private final int port;
   private final Pacing pacing;
   private int rooms = 2;
@@ -21,21 +21,25 @@ final class TestOptions {
     this.pacing = pacing;
   }
 
-  static TestOptions create(int port, Pacing pacing) {
+  /** Starts with 2 rooms of 4 users, 10 messages each. */
+  public static TestOptions create(int port, Pacing pacing) {
     return new TestOptions(port, pacing);
   }
 
-  TestOptions rooms(int value) {
+  /** Sets the number of rooms. */
+  public TestOptions rooms(int value) {
     rooms = value;
     return this;
   }
 
-  TestOptions users(int value) {
+  /** Sets the number of users of a room. */
+  public TestOptions users(int value) {
     users = value;
     return this;
   }
 
-  TestOptions count(int value) {
+  /** Sets the number of messages of a user. */
+  public TestOptions count(int value) {
     count = value;
     return this;
   }
@@ -67,11 +71,17 @@ final class TestOptions {
 
   /** Offers a subprotocol over WebSocket, or none if it is null. */
   TestOptions webSocket(Subprotocol subprotocol) {
-    transport = new Transport(true, subprotocol, "/irc", null);
+    return transport(new Transport(true, subprotocol, "/irc", null));
+  }
+
+  /** Sets what carries the lines. */
+  public TestOptions transport(Transport value) {
+    transport = value;
     return this;
   }
 
-  Options build() {
+  /** Returns the options. */
+  public Options build() {
     return new Options(
         "127.0.0.1",
         port,

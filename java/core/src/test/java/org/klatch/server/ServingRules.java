@@ -8,11 +8,31 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.klatch.chat.Identity;
 import org.klatch.chat.ServerState;
+import org.klatch.service.Service;
 
 /** Rules for every model: events on one connection must not affect another. */
 public abstract class ServingRules {
   /** A model with one setting of its knobs. */
-  public record Variant(Model model, boolean yield, int loops, boolean coalesce) {}
+  public record Variant(Model model, boolean yield, int loops, boolean coalesce) {
+    /** Starts a server of this variant on a free port. */
+    Server start(Service service, int sendqBytes, int registrationTimeoutS, int halfOpenMax)
+        throws IOException {
+      Options options =
+          new Options(
+              "127.0.0.1",
+              0,
+              true,
+              yield,
+              loops,
+              coalesce,
+              sendqBytes,
+              registrationTimeoutS,
+              halfOpenMax);
+      Server server = model.listen(options, service, line -> {});
+      new Thread(server::run, "test server").start();
+      return server;
+    }
+  }
 
   private final Variant variant;
   private Server server;
@@ -199,19 +219,7 @@ public abstract class ServingRules {
 
   private int start(int sendqBytes, int registrationTimeoutS, int halfOpenMax) throws IOException {
     ServerState state = new ServerState(new Identity("test", "1", "today", "Klatch", "Hello."));
-    Options options =
-        new Options(
-            "127.0.0.1",
-            0,
-            true,
-            variant.yield,
-            variant.loops,
-            variant.coalesce,
-            sendqBytes,
-            registrationTimeoutS,
-            halfOpenMax);
-    server = variant.model.listen(options, state, line -> {});
-    new Thread(server::run, "test server").start();
+    server = variant.start(state, sendqBytes, registrationTimeoutS, halfOpenMax);
     return server.port();
   }
 }

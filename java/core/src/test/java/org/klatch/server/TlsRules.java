@@ -31,6 +31,8 @@ import org.klatch.crowd.Failure;
 import org.klatch.crowd.Pacing;
 import org.klatch.crowd.Result;
 import org.klatch.crowd.TestControl;
+import org.klatch.crowd.TestOptions;
+import org.klatch.crowd.TlsSession;
 import org.klatch.crowd.Transport;
 import org.klatch.service.Service;
 import org.klatch.tls.TlsContexts;
@@ -71,6 +73,7 @@ public abstract class TlsRules {
     assertNull(result.failure());
     assertTrue(result.valid());
     assertEquals(options.expectedReceived(), result.received());
+    assertEquals(new TlsSession("TLSv1.3", "TLS_AES_128_GCM_SHA256"), result.tls());
   }
 
   @Test
@@ -193,23 +196,12 @@ public abstract class TlsRules {
 
   private static org.klatch.crowd.Options crowd(int port, boolean webSocket, SSLContext tls) {
     Transport transport = new Transport(webSocket, Subprotocol.TEXT, "/", tls);
-    return new org.klatch.crowd.Options(
-        "127.0.0.1",
-        port,
-        3,
-        5,
-        50,
-        1,
-        60,
-        Pacing.FLOOD,
-        1,
-        0,
-        0,
-        30_000_000_000L,
-        5000,
-        false,
-        1,
-        transport);
+    return TestOptions.create(port, Pacing.FLOOD)
+        .rooms(3)
+        .users(5)
+        .count(50)
+        .transport(transport)
+        .build();
   }
 
   private int start(boolean webSocket, int registrationTimeoutS, int sendqBytes)
@@ -217,19 +209,7 @@ public abstract class TlsRules {
     Service chat = new ServerState(new Identity("test", "1", "today", "Klatch", "Hello."));
     Service framed = webSocket ? new WebSocketService(chat) : chat;
     Service service = new TlsService(framed, TlsContexts.server(files.certificate, files.key));
-    Options options =
-        new Options(
-            "127.0.0.1",
-            0,
-            true,
-            variant.yield(),
-            variant.loops(),
-            variant.coalesce(),
-            sendqBytes,
-            registrationTimeoutS,
-            100);
-    server = variant.model().listen(options, service, line -> {});
-    new Thread(server::run, "test server").start();
+    server = variant.start(service, sendqBytes, registrationTimeoutS, 100);
     return server.port();
   }
 }

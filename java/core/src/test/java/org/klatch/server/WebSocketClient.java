@@ -129,6 +129,28 @@ final class WebSocketClient implements AutoCloseable {
     return frame;
   }
 
+  /**
+   * Sends messages to the room, {@code burst} at a time, until {@code nick}, who reads nothing, is
+   * seen to quit.
+   */
+  void sendUntilQuit(String nick, int burst) throws IOException {
+    byte[] message = frame(TEXT, ("PRIVMSG #a :" + "x".repeat(400)).getBytes(UTF_8));
+    String quit = ":" + nick + "!" + nick + "@127.0.0.1 QUIT :SendQ exceeded";
+    String seen = "";
+    for (int round = 0; !seen.equals(quit); round++) {
+      assertTrue(round < 2000, "the slow reader was never closed");
+      ByteArrayOutputStream messages = new ByteArrayOutputStream();
+      for (int i = 0; i < burst; i++) {
+        messages.writeBytes(message);
+      }
+      messages.writeBytes(frame(TEXT, ("PING " + round).getBytes(UTF_8)));
+      send(messages.toByteArray());
+      do {
+        seen = next().text();
+      } while (!seen.equals(quit) && !seen.startsWith(":test PONG "));
+    }
+  }
+
   /** Waits for a PONG of IRC: the server has handled all earlier messages. */
   void ping(String token) throws IOException {
     sendText("PING :" + token);

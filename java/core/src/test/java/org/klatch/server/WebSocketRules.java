@@ -249,21 +249,7 @@ public abstract class WebSocketRules {
     int port = start(30, 64 * 1024);
     try (WebSocketClient slow = WebSocketClient.joined(port, "slow", TEXT);
         WebSocketClient ann = WebSocketClient.joined(port, "ann", TEXT)) {
-      byte[] message = frame(0x81, ("PRIVMSG #a :" + "x".repeat(400)).getBytes(UTF_8));
-      String quit = ":slow!slow@127.0.0.1 QUIT :SendQ exceeded";
-      String seen = "";
-      for (int round = 0; !seen.equals(quit); round++) {
-        assertTrue(round < 2000, "the slow reader was never closed");
-        ByteArrayOutputStream messages = new ByteArrayOutputStream();
-        for (int i = 0; i < 100; i++) {
-          messages.writeBytes(message);
-        }
-        messages.writeBytes(frame(0x81, ("PING " + round).getBytes(UTF_8)));
-        ann.send(messages.toByteArray());
-        do {
-          seen = ann.next().text();
-        } while (!seen.equals(quit) && !seen.startsWith(":test PONG "));
-      }
+      ann.sendUntilQuit("slow", 100);
       ann.ping("still here");
       slow.skipToEnd();
     }
@@ -271,19 +257,7 @@ public abstract class WebSocketRules {
 
   private int start(int registrationTimeoutS, int sendqBytes) throws IOException {
     ServerState state = new ServerState(new Identity("test", "1", "today", "Klatch", "Hello."));
-    Options options =
-        new Options(
-            "127.0.0.1",
-            0,
-            true,
-            variant.yield(),
-            variant.loops(),
-            variant.coalesce(),
-            sendqBytes,
-            registrationTimeoutS,
-            100);
-    server = variant.model().listen(options, new WebSocketService(state), line -> {});
-    new Thread(server::run, "test server").start();
+    server = variant.start(new WebSocketService(state), sendqBytes, registrationTimeoutS, 100);
     return server.port();
   }
 }

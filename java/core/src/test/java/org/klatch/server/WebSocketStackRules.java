@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.klatch.server.WebSocketClient.frame;
 
-import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketException;
@@ -23,6 +22,7 @@ import org.klatch.crowd.Crowd;
 import org.klatch.crowd.Pacing;
 import org.klatch.crowd.Result;
 import org.klatch.crowd.TestControl;
+import org.klatch.crowd.TestOptions;
 import org.klatch.crowd.Transport;
 import org.klatch.websocket.Subprotocol;
 
@@ -47,23 +47,12 @@ public abstract class WebSocketStackRules {
   void everySubprotocolServesACrowd(Subprotocol subprotocol) throws Exception {
     int port = start(30, 1 << 20);
     var options =
-        new org.klatch.crowd.Options(
-            "127.0.0.1",
-            port,
-            3,
-            5,
-            50,
-            1,
-            60,
-            Pacing.FLOOD,
-            1,
-            0,
-            0,
-            30_000_000_000L,
-            5000,
-            false,
-            1,
-            new Transport(true, subprotocol, "/", null));
+        TestOptions.create(port, Pacing.FLOOD)
+            .rooms(3)
+            .users(5)
+            .count(50)
+            .transport(new Transport(true, subprotocol, "/", null))
+            .build();
     Result result = new Crowd(options, new TestControl()).run();
     assertNull(result.failure());
     assertTrue(result.valid());
@@ -160,21 +149,7 @@ public abstract class WebSocketStackRules {
     int port = start(30, 64 * 1024);
     try (WebSocketClient slow = WebSocketClient.joined(port, "slow", "text.ircv3.net");
         WebSocketClient ann = WebSocketClient.joined(port, "ann", "text.ircv3.net")) {
-      byte[] message = frame(0x81, ("PRIVMSG #a :" + "x".repeat(400)).getBytes(UTF_8));
-      String quit = ":slow!slow@127.0.0.1 QUIT :SendQ exceeded";
-      String seen = "";
-      for (int round = 0; !seen.equals(quit); round++) {
-        assertTrue(round < 2000, "the slow reader was never closed");
-        ByteArrayOutputStream messages = new ByteArrayOutputStream();
-        for (int i = 0; i < 20; i++) {
-          messages.writeBytes(message);
-        }
-        messages.writeBytes(frame(0x81, ("PING " + round).getBytes(UTF_8)));
-        ann.send(messages.toByteArray());
-        do {
-          seen = ann.next().text();
-        } while (!seen.equals(quit) && !seen.startsWith(":test PONG "));
-      }
+      ann.sendUntilQuit("slow", 20);
       ann.ping("still here");
       slow.rest();
     }
@@ -182,10 +157,8 @@ public abstract class WebSocketStackRules {
 
   private int start(int registrationTimeoutS, int sendqBytes) throws IOException {
     ServerState state = new ServerState(new Identity("test", "1", "today", "Klatch", "Hello."));
-    Options options =
-        new Options("127.0.0.1", 0, true, false, 2, false, sendqBytes, registrationTimeoutS, 100);
-    server = model.listen(options, state, line -> {});
-    new Thread(server::run, "test server").start();
+    var variant = new ServingRules.Variant(model, false, 2, false);
+    server = variant.start(state, sendqBytes, registrationTimeoutS, 100);
     return server.port();
   }
 }
