@@ -103,6 +103,11 @@ fn violations_of_tls_are_named() {
         for (certificate, fault, reason) in [
             (Certificate::Expired, TlsFault::None, "the server's certificate has expired"),
             (Certificate::OtherName, TlsFault::None, "the server's certificate is for another name"),
+            (
+                Certificate::Authority,
+                TlsFault::None,
+                "the server's certificate is that of an authority; openssl",
+            ),
             (Certificate::Right, TlsFault::AlteredRecord, "TLS failed: "),
             (
                 Certificate::Right,

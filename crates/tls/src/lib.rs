@@ -10,4 +10,4 @@ pub use pipe::{Session, TlsPipe};
 pub use service::{Tls, TlsOutbox};
 pub use visit::TlsVisit;
 
-pub use rustls::{CertificateError, Error, InvalidMessage};
+pub use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};

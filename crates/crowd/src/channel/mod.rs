@@ -1,11 +1,12 @@
 //! What lies between the bytes of a protocol and those of the socket, for transports other than `plain`.
 
+mod tls_errors;
 mod websocket;
 
 use std::io::{Error, ErrorKind};
 
 use klatch_record::{TlsSession, Transport};
-use klatch_tls::{CertificateError, ClientTls, InvalidMessage, Session, TlsPipe};
+use klatch_tls::{ClientTls, Session, TlsPipe};
 
 use crate::protocol::UserId;
 use websocket::WebSocketClient;
@@ -78,7 +79,7 @@ impl Channel {
                 received
             }
         };
-        received.map_err(|error| tls_error(&error))?;
+        received.map_err(|error| Error::other(tls_errors::explain(&error)))?;
         // What came before the end is processed first; the end of the stream follows.
         if tls.peer_closed() && plain.is_empty() {
             return Err(Error::new(ErrorKind::ConnectionAborted, "the server closed the connection"));
@@ -114,25 +115,6 @@ impl Channel {
         let Session { version, cipher } = self.tls.as_ref()?.session()?;
         Some(TlsSession { version, cipher })
     }
-}
-
-fn tls_error(error: &klatch_tls::Error) -> Error {
-    let reason = match error {
-        klatch_tls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
-            "the server does not answer in TLS, so it speaks none at this port".to_owned()
-        }
-        klatch_tls::Error::InvalidCertificate(
-            CertificateError::Expired | CertificateError::ExpiredContext { .. },
-        ) => "the server's certificate has expired".to_owned(),
-        klatch_tls::Error::InvalidCertificate(
-            CertificateError::UnknownIssuer | CertificateError::BadSignature,
-        ) => "no authority in the file of --ca has signed the server's certificate".to_owned(),
-        klatch_tls::Error::InvalidCertificate(
-            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-        ) => "the server's certificate is for another name".to_owned(),
-        other => format!("TLS failed: {other}"),
-    };
-    Error::other(reason)
 }
 
 thread_local! {

@@ -17,6 +17,8 @@ pub(crate) enum Certificate {
     Expired,
     /// For 127.0.0.9, where nothing listens.
     OtherName,
+    /// That of an authority, as `openssl req -x509` makes one.
+    Authority,
 }
 
 /// What a front does to the bytes of the server.
@@ -45,6 +47,9 @@ pub(crate) fn write_certificate(folder: &Path, kind: Certificate) -> PathBuf {
     params.subject_alt_names = vec![SanType::IpAddress(IpAddr::V4(Ipv4Addr::new(127, 0, 0, last)))];
     if kind == Certificate::Expired {
         (params.not_before, params.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(2001, 1, 1));
+    }
+    if kind == Certificate::Authority {
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     }
     let key = KeyPair::generate().unwrap();
     let certificate = params.signed_by(&key, &issuer).unwrap();

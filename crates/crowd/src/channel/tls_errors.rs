@@ -1,0 +1,36 @@
+//! Explains for users why TLS with a server failed.
+
+use klatch_tls::{AlertDescription, CertificateError, Error, InvalidMessage};
+
+/// The reason in words.
+pub(super) fn explain(error: &Error) -> String {
+    match error {
+        Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
+            "the server does not answer in TLS, so it speaks none at this port".to_owned()
+        }
+        Error::InvalidCertificate(error) => certificate(error),
+        Error::AlertReceived(AlertDescription::HandshakeFailure | AlertDescription::ProtocolVersion) => {
+            "the server refused the TLS handshake; it must have TLS 1.3 and TLS_AES_128_GCM_SHA256".to_owned()
+        }
+        other => format!("TLS failed: {other}"),
+    }
+}
+
+fn certificate(error: &CertificateError) -> String {
+    let reason = match error {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "has expired",
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => "is not valid yet",
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "is for another name"
+        }
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            return "no authority in the file of --ca has signed the server's certificate".to_owned();
+        }
+        // The library has no better name for it.
+        CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+            "is that of an authority; openssl makes one of a server with -addext basicConstraints=critical,CA:FALSE"
+        }
+        other => return format!("the server's certificate is not accepted: {other}"),
+    };
+    format!("the server's certificate {reason}")
+}
