@@ -13,7 +13,7 @@ use klatch_record::{
     CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, Transport, Workload, WorkloadKind,
 };
 use klatch_report::Progress;
-use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
+use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, address, now, shard_record};
 use klatch_tls::ClientTls;
 use klatch_websocket::TEXT_SUBPROTOCOL;
 
@@ -212,6 +212,10 @@ fn transport(
     (host, port): (&str, u16),
 ) -> anyhow::Result<TransportOptions> {
     anyhow::ensure!(
+        kind.has_websocket() || (path == "/" && subprotocol.is_none()),
+        "--path and --subprotocol belong to --transport ws and wss, not to {kind}"
+    );
+    anyhow::ensure!(
         path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic()),
         "--path must begin with / and have no spaces, got {path}"
     );
@@ -228,8 +232,7 @@ fn transport(
             Some(name)
         }
     };
-    let host = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-    Ok(TransportOptions { kind, path, subprotocol, lines, host, tls: None })
+    Ok(TransportOptions { kind, path, subprotocol, lines, host: address(host, port), tls: None })
 }
 
 /// The bundle of authorities of Debian and of most other systems.

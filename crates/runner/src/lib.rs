@@ -35,7 +35,7 @@ pub use execute::{Event, Outcome, execute};
 pub use folder::{make_folder, next_stem};
 pub use guards::{describe_noise, guard_series};
 pub use noise::{load_noise, noise_between_starts, save_noise};
-pub use plan::{CrowdKind, Plan, Target, TargetError};
+pub use plan::{CrowdKind, Plan, Target, TargetError, address};
 pub use preflight::resolve_platform;
 pub use reach::{Reach, in_shell};
 pub use remote::Remote;

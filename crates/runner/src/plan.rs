@@ -149,7 +149,7 @@ impl std::fmt::Display for Target {
 }
 
 /// Host and port as one word, with brackets around an IPv6 address.
-pub(crate) fn address(host: &str, port: u16) -> String {
+pub fn address(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 

@@ -1,9 +1,10 @@
 //! Checks a plan before anything starts.
 
 use klatch_platforms::{CapacityError, PlatformRequest, ResolvedPlatform, Side, check_capacity, resolve};
-use klatch_record::{CONNECTIONS_PER_SOURCE, ProtocolName, Workload, WorkloadKind};
+use klatch_record::{CONNECTIONS_PER_SOURCE, ProtocolName, Transport, Workload, WorkloadKind};
 use klatch_schedulers::SchedulerError;
 
+use crate::carrier::Carrier;
 use crate::crowd_command::crowd_knobs;
 use crate::error::RunError;
 use crate::plan::{CrowdKind, Plan};
@@ -26,22 +27,44 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunErro
         }
         Some(_) => None,
     };
-    let protocol = platform.as_ref().map(ResolvedPlatform::protocol);
     let workload = plan.workload.kind();
     if plan.crowd == CrowdKind::Java && workload != WorkloadKind::Chat {
         return Err(RunError::CrowdWorkload { workload });
     }
-    match protocol.or(plan.target.as_ref().map(|target| target.protocol)) {
-        Some(protocol) if !protocol.carries(workload) => {
-            Err(RunError::Protocol { protocol: protocol.name(), workload })
-        }
-        Some(protocol) if plan.crowd == CrowdKind::Java && protocol != ProtocolName::Irc => {
-            Err(RunError::CrowdProtocol { protocol: protocol.name() })
-        }
-        _ => {
-            check_needs(plan, platform.as_ref())?;
-            Ok(platform)
-        }
+    let Carrier { protocol, transport, .. } = Carrier::new(plan, platform.as_ref(), None);
+    if !protocol.carries(workload) {
+        return Err(RunError::Protocol { protocol: protocol.name(), workload });
+    }
+    if plan.crowd == CrowdKind::Java && protocol != ProtocolName::Irc {
+        return Err(RunError::CrowdProtocol { protocol: protocol.name() });
+    }
+    check_transport(plan, transport)?;
+    check_needs(plan, platform.as_ref())?;
+    Ok(platform)
+}
+
+/// Refuses options that the transport of the plan does not have, or that it cannot have.
+fn check_transport(plan: &Plan, transport: Transport) -> Result<(), RunError> {
+    let own_server = plan.target.is_none();
+    first_conflict([
+        (
+            plan.subprotocol.is_some() && !transport.has_websocket(),
+            "--subprotocol belongs to the transports ws and wss",
+        ),
+        (plan.ca.is_some() && !transport.has_tls(), "--ca belongs to the transports tls and wss"),
+        (
+            transport.has_tls() && own_server && !plan.remote.hosts.is_empty(),
+            "the certificate of a server that Klatch starts is known on this machine only: leave out --hosts, or start the server with a \
+             certificate of yours, and name it by --target and its authority, in a file on all machines, by --ca",
+        ),
+    ])
+}
+
+/// The first of these messages whose condition applies, as an error.
+fn first_conflict<const N: usize>(conflicts: [(bool, &'static str); N]) -> Result<(), RunError> {
+    match conflicts.into_iter().find(|(applies, _)| *applies) {
+        Some((_, message)) => Err(RunError::Conflict(message)),
+        None => Ok(()),
     }
 }
 
@@ -60,7 +83,7 @@ fn check_split(plan: &Plan) -> Result<(), RunError> {
     }
     let remote = !plan.remote.hosts.is_empty();
     let reads = !plan.workload.kind().has_server();
-    let conflicts = [
+    first_conflict([
         (reads && plan.target.is_some(), "workload files has no server to name: choose a platform"),
         (
             reads && plan.crowd != CrowdKind::Native,
@@ -80,11 +103,7 @@ fn check_split(plan: &Plan) -> Result<(), RunError> {
             remote && plan.target.is_none() && plan.listen.is_loopback(),
             "no other host reaches a server on loopback: name an address of this machine with --host-address",
         ),
-    ];
-    match conflicts.into_iter().find(|(applies, _)| *applies) {
-        Some((_, message)) => Err(RunError::Conflict(message)),
-        None => Ok(()),
-    }
+    ])
 }
 
 /// Refuses a plan that needs more threads, files or memory than this machine has. A run would fail only later.
