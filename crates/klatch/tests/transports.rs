@@ -313,7 +313,7 @@ fn a_server_without_websocket_is_named_in_one_line() {
         "--hosts",
         "a",
         "--host-address",
-        "127.0.0.2",
+        "192.0.2.1",
     ]);
     assert!(error.contains("is known on this machine only: leave out --hosts"), "{error}");
     let error = refused(&["--platform", "native-epoll", "--workload", "rr", "--transport", "ws"]);
