@@ -1,10 +1,9 @@
 //! `klatch crowd`: the native crowd as a process, which `klatch run` also starts.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::Args;
 use klatch_crowd::{
     ControlSender, Options, ReadModel, Reading, Threads, TransportOptions, control_channel, read_files, run,
@@ -13,12 +12,11 @@ use klatch_record::{
     CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, Transport, Workload, WorkloadKind,
 };
 use klatch_report::Progress;
-use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, address, now, shard_record};
-use klatch_tls::ClientTls;
-use klatch_websocket::TEXT_SUBPROTOCOL;
+use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
 use crate::output::{is_stdout, print, print_error, print_line, save_or_print};
 use crate::shard_option::ShardOption;
+use crate::transport::{tls, transport};
 use crate::version::build;
 use crate::wait_for_server::ServerAddress;
 use crate::workload::WorkloadArgs;
@@ -201,52 +199,6 @@ fn usual_protocol(workload: &Workload) -> ProtocolName {
         WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => ProtocolName::Http,
         WorkloadKind::Files => ProtocolName::File,
     }
-}
-
-/// How the connections to a server are carried.
-fn transport(
-    kind: Transport,
-    path: String,
-    subprotocol: Option<String>,
-    protocol: ProtocolName,
-    (host, port): (&str, u16),
-) -> anyhow::Result<TransportOptions> {
-    anyhow::ensure!(
-        kind.has_websocket() || (path == "/" && subprotocol.is_none()),
-        "--path and --subprotocol belong to --transport ws and wss, not to {kind}"
-    );
-    anyhow::ensure!(
-        path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic()),
-        "--path must begin with / and have no spaces, got {path}"
-    );
-    let lines = protocol == ProtocolName::Irc;
-    let subprotocol = match subprotocol {
-        None => lines.then(|| TEXT_SUBPROTOCOL.to_owned()),
-        Some(name) if name == "none" => None,
-        Some(name) => {
-            let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-            anyhow::ensure!(
-                !name.is_empty() && name.bytes().all(is_token),
-                "--subprotocol must be a name without spaces, got {name}"
-            );
-            Some(name)
-        }
-    };
-    Ok(TransportOptions { kind, path, subprotocol, lines, host: address(host, port), tls: None })
-}
-
-/// The bundle of authorities of Debian and of most other systems.
-const SYSTEM_AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
-
-/// The settings of TLS, for the transports with it.
-fn tls(transport: Transport, ca: Option<&Path>, host: &str) -> anyhow::Result<Option<ClientTls>> {
-    if !transport.has_tls() {
-        anyhow::ensure!(ca.is_none(), "--ca belongs to --transport tls and wss, not to {transport}");
-        return Ok(None);
-    }
-    let authorities = ca.unwrap_or(Path::new(SYSTEM_AUTHORITIES));
-    let tls = ClientTls::from_file(authorities, host);
-    Ok(Some(tls.context("--ca FILE names the authorities that may have signed the server's certificate")?))
 }
 
 /// A duration above 0 and at most one day.

@@ -115,7 +115,7 @@ mod tests {
                     "duration",
                 ],
             ),
-            ("Measurement", &["seed", "instrument", "warmup", "trials", "out", "json"]),
+            ("Measurement", &["seed", "instrument", "warmup", "trials", "out", "json", "web"]),
             ("Machine", &["scheduler", "sysctl", "allow-sysctl"]),
             (
                 "Several processes and machines",

@@ -34,9 +34,11 @@ mod simulate;
 mod spread;
 mod study;
 mod trace;
+mod transport;
 mod use_file;
 mod version;
 mod wait_for_server;
+mod web_view;
 mod workload;
 
 use std::process::ExitCode;

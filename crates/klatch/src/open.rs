@@ -1,22 +1,26 @@
 //! `klatch open`: an HTTP server for the results folder, on loopback only.
 
+use std::collections::HashMap;
 use std::io::Cursor;
-use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use anyhow::Context;
 use clap::Args;
-use klatch_report::{Entry, index, read};
+use klatch_report::{Entry, Filter, index, read};
+use klatch_viewer::{Loopback, announced};
 use percent_encoding::percent_decode_str;
-use tiny_http::{Header, Request, Response, Server};
+use tiny_http::{Header, Response};
 
 use crate::output::print_line;
 use crate::report::{Format, render, report_side_by_side};
 
 /// Browse the results folder on loopback
 ///
-/// Serves an index of the results, newest first, with search, and reports of one or two of them. Ctrl-C ends it.
+/// Serves an index of the results, newest first, with search and filters, and reports of one or two of them. A run with --web that writes
+/// into the folder can be watched from there. Ctrl-C ends it.
 #[derive(Args)]
 pub(crate) struct Open {
     /// Folder with the results
@@ -27,55 +31,51 @@ pub(crate) struct Open {
     port: u16,
 }
 
-type Page = Response<Cursor<Vec<u8>>>;
-
 impl Open {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         folders(&self.results)?;
-        let server = Server::http((Ipv4Addr::LOCALHOST, self.port))
-            .map_err(|error| anyhow::anyhow!("cannot listen on 127.0.0.1:{}: {error}", self.port))?;
-        let port = server.server_addr().to_ip().map_or(self.port, |address| address.port());
-        print_line(format_args!("http://127.0.0.1:{port}/"));
+        let loopback = Loopback::bind(self.port)?;
+        print_line(loopback.url());
         crate::output::finish()?;
-        for request in server.incoming_requests() {
-            let page = self.answer(&request, port);
+        let known = Known::default();
+        while let Some(request) = loopback.next() {
+            let page = match self.page(request.url(), &known) {
+                Ok(Some(html)) => {
+                    let kind = Header::from_bytes("Content-Type", "text/html; charset=utf-8");
+                    Response::from_string(html).with_header(kind.expect("a constant header is valid"))
+                }
+                Ok(None) => plain("no such page; start at /", 404),
+                Err(error) => plain(&format!("{error:#}"), 500),
+            };
             // The client may have disconnected.
             let _ = request.respond(page);
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn answer(&self, request: &Request, port: u16) -> Page {
-        // DNS rebinding: a foreign page under a host name that resolves to this machine must not read the results.
-        let host = request.headers().iter().find(|header| header.field.equiv("Host"));
-        let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
-        if !host.is_some_and(|host| ours.iter().any(|name| host.value.as_str() == name)) {
-            return plain("use http://127.0.0.1 with the port that klatch open printed", 403);
-        }
-        match self.page(request.url()) {
-            Ok(Some(html)) => {
-                let kind = Header::from_bytes("Content-Type", "text/html; charset=utf-8");
-                Response::from_string(html).with_header(kind.expect("a constant header is valid"))
-            }
-            Ok(None) => plain("no such page; start at /", 404),
-            Err(error) => plain(&format!("{error:#}"), 500),
-        }
-    }
-
     /// The page at this URL; `None` if there is none.
-    fn page(&self, url: &str) -> anyhow::Result<Option<String>> {
+    fn page(&self, url: &str, known: &Known) -> anyhow::Result<Option<String>> {
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
         let parameter = |name: &str| {
             let mut pairs = form_urlencoded::parse(query.as_bytes());
             pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
         };
+        let filter = || Filter {
+            words: parameter("words"),
+            platform: parameter("platform"),
+            study: parameter("study"),
+            page: parameter("page").parse().unwrap_or(1),
+        };
         match path {
-            "/" => self.index(&parameter("words"), None).map(Some),
+            "/" => self.index(known, &filter(), None).map(Some),
             "/compare" => match (self.folder(&parameter("a"))?, self.folder(&parameter("b"))?) {
                 (Some(a), Some(b)) if a != b => {
                     Ok(Some(render(&report_side_by_side(&a, &b)?, Format::Html)?))
                 }
-                _ => self.index("", Some("Select one result as A and another as B.")).map(Some),
+                _ => {
+                    let problem = Some("Select one result as A and another as B.");
+                    self.index(known, &Filter::default(), problem).map(Some)
+                }
             },
             path => {
                 let Some(name) = path.strip_prefix("/report/") else { return Ok(None) };
@@ -86,23 +86,50 @@ impl Open {
         }
     }
 
-    fn index(&self, words: &str, problem: Option<&str>) -> anyhow::Result<String> {
-        let mut entries = Vec::new();
-        for name in folders(&self.results)? {
-            // Skip folders without results.
-            if let Ok(source) = read(&self.results.join(&name)) {
-                entries.push(Entry::new(&name, &source));
-            }
-        }
-        entries.retain(|entry| entry.holds(words));
-        entries.sort_by(|a, b| (&b.started_at, &b.folder).cmp(&(&a.started_at, &a.folder)));
-        Ok(index(&entries, words, &self.results.display().to_string(), problem)?)
+    fn index(&self, known: &Known, filter: &Filter, problem: Option<&str>) -> anyhow::Result<String> {
+        let entries = known.read(&self.results, folders(&self.results)?);
+        let running = announced(&self.results);
+        Ok(index(&entries, filter, &running, &self.results.display().to_string(), problem)?)
     }
 
     /// The folder of this name. Only direct children of the results folder match, so a name cannot escape it.
     fn folder(&self, name: &str) -> anyhow::Result<Option<PathBuf>> {
         let known = folders(&self.results)?.iter().any(|folder| folder == name);
         Ok(known.then(|| self.results.join(name)))
+    }
+}
+
+/// Results that need not be read again, with the time of their folder when they were read.
+#[derive(Default)]
+struct Known(Mutex<HashMap<String, (SystemTime, Entry)>>);
+
+impl Known {
+    /// The results in these folders, read by as many threads as there are CPUs. Folders without a result are left out.
+    fn read(&self, results: &Path, folders: Vec<String>) -> Vec<Entry> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = folders.len().div_ceil(threads).max(1);
+        let read = |names: &[String]| -> Vec<Entry> {
+            names.iter().filter_map(|name| self.entry(&results.join(name), name)).collect()
+        };
+        std::thread::scope(|scope| {
+            let readers: Vec<_> = folders.chunks(share).map(|names| scope.spawn(|| read(names))).collect();
+            readers.into_iter().flat_map(|reader| reader.join().expect("reading does not panic")).collect()
+        })
+    }
+
+    fn entry(&self, path: &Path, name: &str) -> Option<Entry> {
+        let changed = std::fs::metadata(path).and_then(|data| data.modified()).ok()?;
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((read, entry)) = lock().get(name)
+            && *read == changed
+        {
+            return Some(entry.clone());
+        }
+        let entry = Entry::read(path)?;
+        if entry.is_final {
+            lock().insert(name.to_owned(), (changed, entry.clone()));
+        }
+        Some(entry)
     }
 }
 
@@ -114,6 +141,6 @@ fn folders(results: &Path) -> anyhow::Result<Vec<String>> {
     Ok(folders.filter_map(|entry| entry.file_name().into_string().ok()).collect())
 }
 
-fn plain(text: &str, status: u16) -> Page {
+fn plain(text: &str, status: u16) -> Response<Cursor<Vec<u8>>> {
     Response::from_string(text).with_status_code(status)
 }

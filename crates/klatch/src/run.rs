@@ -17,6 +17,7 @@ use crate::output::{print, print_error, print_line};
 use crate::platforms::{PlatformArgs, SERVER};
 use crate::spread::SpreadArgs;
 use crate::version::build;
+use crate::web_view::{WebArgs, WebView};
 use crate::workload::WorkloadArgs;
 
 /// Measure a server with a crowd and write a record of each run
@@ -80,6 +81,8 @@ pub(crate) struct Run {
     /// Print each record as one line of JSON
     #[arg(long, help_heading = MEASUREMENT)]
     json: bool,
+    #[command(flatten, next_help_heading = MEASUREMENT)]
+    web: WebArgs,
     /// Early Linux scheduler to load for the runs (sched_ext): goodness, o1:yield=2; `klatch sched list` lists all
     #[arg(long, value_name = "NAME[:KNOB=VALUE,…]", help_heading = MACHINE)]
     scheduler: Option<SchedulerSpec>,
@@ -131,12 +134,16 @@ impl CrowdName {
 impl Run {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let json = self.json;
+        let (web, title) = (self.web, self.title());
         let plan = self.plan()?;
+        let web = web.start(&title, &plan.out)?;
         let all = Processes::default();
         let stopper = all.clone();
         crate::interrupt::on_interrupt(move || stopper.interrupt())?;
-        let mut display = Display { json, plan: &plan, progress: None };
-        let outcome = match execute(&plan, &all, |event| display.update(event)) {
+        let mut display = Display { json, plan: &plan, progress: None, web };
+        let made = execute(&plan, &all, |event| display.update(event));
+        display.end(made.is_ok());
+        let outcome = match made {
             Ok(outcome) => outcome,
             Err(_) if all.interrupted() => {
                 print_error(
@@ -158,6 +165,12 @@ impl Run {
             (false, true) => ExitCode::from(UNKNOWN),
             (false, false) => ExitCode::SUCCESS,
         })
+    }
+
+    /// What is measured, before it is known in full.
+    fn title(&self) -> String {
+        let target = self.target.as_ref().map(ToString::to_string);
+        self.platform.clone().or(target).unwrap_or_else(|| "the usual platform".to_owned())
     }
 
     fn plan(mut self) -> anyhow::Result<Plan> {
@@ -215,16 +228,29 @@ struct Display<'a> {
     json: bool,
     plan: &'a Plan,
     progress: Option<Progress>,
+    web: Option<WebView>,
 }
 
 impl Display<'_> {
+    /// Shows on the page that nothing follows.
+    fn end(&mut self, finished: bool) {
+        if let Some(web) = self.web.take() {
+            web.end(if finished {
+                "all runs are made"
+            } else {
+                "the runs ended early; the terminal says why"
+            });
+        }
+    }
+
     fn update(&mut self, event: Event<'_>) {
         let event = match event {
             Event::Visit(event) => event,
             Event::Unsaved(record) => return print_json(record),
         };
+        self.web.iter().for_each(|web| web.update(&event, None));
         match event {
-            VisitEvent::Ready(platform, workload) if !self.json => {
+            VisitEvent::Ready { platform, workload, .. } if !self.json => {
                 if !self.plan.sysctls.is_empty() {
                     print_line(format_args!("machine   {}; restored afterwards", join(&self.plan.sysctls)));
                 }
@@ -237,7 +263,7 @@ impl Display<'_> {
             VisitEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.update(event)),
             VisitEvent::RunEnded(record) if self.json => print_json(record),
             VisitEvent::RunEnded(record) => print_line(one_line(record)),
-            VisitEvent::Ready(..) => {}
+            VisitEvent::Ready { .. } => {}
         }
     }
 }

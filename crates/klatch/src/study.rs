@@ -248,7 +248,7 @@ impl Display {
                 });
                 print_line(format_args!("\n{} (block {block}{left})", cell.id));
             }
-            StudyEvent::Visit(VisitEvent::Ready(..)) => {}
+            StudyEvent::Visit(VisitEvent::Ready { .. }) => {}
             StudyEvent::Visit(VisitEvent::RunEnded(record)) => {
                 print_line(format_args!("  {}", one_line(record)))
             }
@@ -261,7 +261,7 @@ impl Display {
 fn update_live(live: &mut Live, event: StudyEvent<'_>) {
     match event {
         StudyEvent::VisitStarted { cell, block, left } => live.visit(&cell.id, block, left),
-        StudyEvent::Visit(VisitEvent::Ready(..)) => {}
+        StudyEvent::Visit(VisitEvent::Ready { .. }) => {}
         StudyEvent::Visit(VisitEvent::RunStarted(role, number)) => live.begin_run(role, number),
         StudyEvent::Visit(VisitEvent::Crowd(event)) => live.crowd(event),
         StudyEvent::Visit(VisitEvent::RunEnded(record)) => live.ended(record),

@@ -26,6 +26,7 @@ pub struct Snapshot {
     switches_voluntary: u64,
     switches_involuntary: u64,
     threads: u64,
+    memory_bytes: u64,
     memory_peak_bytes: u64,
     gc_s: Option<f64>,
 }
@@ -72,12 +73,23 @@ impl Snapshot {
         self.switches_voluntary += other.switches_voluntary;
         self.switches_involuntary += other.switches_involuntary;
         self.threads += other.threads;
+        self.memory_bytes += other.memory_bytes;
         self.memory_peak_bytes += other.memory_peak_bytes;
     }
 
     /// Threads that were alive, of the process and its descendants.
     pub fn threads(&self) -> u64 {
         self.threads
+    }
+
+    /// CPU time since the process and its descendants began, s.
+    pub fn cpu_s(&self) -> f64 {
+        self.cpu_ns as f64 / 1e9
+    }
+
+    /// Resident memory, bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
     }
 
     /// The resources used since `earlier`, in total and for each of `messages` messages.
@@ -123,6 +135,7 @@ fn read(pid: u32) -> Result<Snapshot, ProcError> {
     // What children used that have ended, as coarse as ticks.
     let (children_user, children_system) = (stat.cutime.max(0) as u64, stat.cstime.max(0) as u64);
     let tick_ns = 1_000_000_000 / procfs::ticks_per_second().max(1);
+    let status = process.status()?;
     Ok(Snapshot {
         cpu_ns: (children_user + children_system) * tick_ns,
         user_ticks: stat.utime + children_user,
@@ -130,7 +143,8 @@ fn read(pid: u32) -> Result<Snapshot, ProcError> {
         switches_voluntary: voluntary,
         switches_involuntary: involuntary,
         threads,
-        memory_peak_bytes: process.status()?.vmhwm.unwrap_or(0) * 1024,
+        memory_bytes: status.vmrss.unwrap_or(0) * 1024,
+        memory_peak_bytes: status.vmhwm.unwrap_or(0) * 1024,
         gc_s: gc_s(pid),
     })
 }

@@ -9,6 +9,7 @@ mod duet;
 mod environment;
 mod error_chain;
 mod floor;
+mod joining;
 pub mod lab;
 mod latency;
 mod merge;
@@ -53,6 +54,7 @@ pub use duet::{
 pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
 pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorResult, FloorRow, LoopbackCost};
+pub use joining::Joining;
 pub use latency::{Latency, LatencyError};
 pub use merge::{MergeError, merge};
 pub use merge_files::merge_files;

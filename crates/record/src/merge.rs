@@ -106,6 +106,7 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
         conforming: part.conforming(&first.workload),
         orders: part.orders(),
         audit: None,
+        joining: None,
         score,
         latency: part.latency,
         send_lag: part.send_lag,

@@ -1,6 +1,6 @@
 //! The metrics of a record that are estimated over several trials, by name.
 
-use crate::{Latency, Operations, Record, Usage};
+use crate::{Joining, Latency, Operations, Record, Usage};
 
 /// A number that can be computed from one record.
 #[derive(Clone, Copy, Debug)]
@@ -12,7 +12,7 @@ pub struct Metric {
 }
 
 /// All metrics for which a study makes estimates.
-pub const METRICS: [Metric; 20] = [
+pub const METRICS: [Metric; 23] = [
     metric("messages_per_s", |record| Some(record.score.messages_per_s)),
     metric("operations_per_s", |record| operations(record, |operations| Some(operations.per_s))),
     metric("conforming_lines", |record| record.conforming.as_ref().map(|conforming| conforming.lines as f64)),
@@ -28,6 +28,15 @@ pub const METRICS: [Metric; 20] = [
     metric("switches_per_message", |record| record.score.switches_per_message),
     metric("cores_obtained", |record| record.score.cores_obtained),
     metric("join_s", |record| Some(record.score.join_s)),
+    metric("server_cpu_us_per_connection", |record| {
+        joining(record, |joining| joining.server_cpu_us_per_connection)
+    }),
+    metric("crowd_cpu_us_per_connection", |record| {
+        joining(record, |joining| joining.crowd_cpu_us_per_connection)
+    }),
+    metric("server_memory_bytes_per_connection", |record| {
+        joining(record, |joining| joining.server_memory_bytes_per_connection)
+    }),
     metric("server_cpu_us_per_message", |record| server(record, |usage| usage.cpu_us_per_message)),
     metric("server_system_us_per_message", |record| server(record, |usage| usage.system_us_per_message)),
     metric("server_switches_per_message", |record| server(record, |usage| usage.switches_per_message)),
@@ -50,6 +59,10 @@ fn operations(record: &Record, value: impl FnOnce(&Operations) -> Option<f64>) -
 
 fn server(record: &Record, value: fn(&Usage) -> f64) -> Option<f64> {
     record.usage.server.as_ref().map(value)
+}
+
+fn joining(record: &Record, value: fn(&Joining) -> Option<f64>) -> Option<f64> {
+    record.joining.as_ref().and_then(value)
 }
 
 fn latency(record: &Record, value: fn(&Latency) -> f64) -> Option<f64> {

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Audit, Conforming, Database, Environment, Failure, Fault, Latency, Observation, Operations, OrdersScore,
-    ProtocolName, Shard, Stranger, Timeline, Transport, Usage, Verdict, Warning, Workload, WorkloadKind,
+    Audit, Conforming, Database, Environment, Failure, Fault, Joining, Latency, Observation, Operations,
+    OrdersScore, ProtocolName, Shard, Stranger, Timeline, Transport, Usage, Verdict, Warning, Workload,
+    WorkloadKind,
 };
 
 /// The schema name that every record carries in [`Record::schema`].
@@ -50,6 +51,9 @@ pub struct Record {
     /// The audit of the database; absent for workloads without one, and where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<Audit>,
+    /// What it cost to connect the crowd; absent in merged records, and in those of Klatch versions before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joining: Option<Joining>,
     /// Delivery latency; `null` where nothing was delivered.
     pub latency: Option<Latency>,
     /// How late the crowd spoke; only under pacing `rate`.

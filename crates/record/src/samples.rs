@@ -72,6 +72,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
         },
         usage: UsageOfBoth { server: None, crowd: None, database: None },
         observations: Vec::new(),
+        joining: None,
         environment: Environment {
             kernel: "6".into(),
             kernel_build: "#1".into(),

@@ -54,6 +54,16 @@ pub(crate) fn usage(record: &Record) -> String {
         side(threads, server),
         side(threads, crowd)
     );
+    if let Some(joining) = &record.joining {
+        let side = |us: Option<f64>| us.map_or_else(absent, three_digits);
+        let _ = writeln!(
+            text,
+            "{:<24}{:>11}{:>11}",
+            "CPU µs per join",
+            side(joining.server_cpu_us_per_connection),
+            side(joining.crowd_cpu_us_per_connection)
+        );
+    }
     if let Some(cores) = record.score.cores_obtained {
         let _ = writeln!(
             text,

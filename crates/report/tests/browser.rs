@@ -2,10 +2,9 @@
 
 mod support;
 
-use klatch_record::{Cause, Class, Reason};
-use klatch_report::{Entry, Source, html, index, report};
-use klatch_testing::{Need, needs};
-use support::chromium::Chromium;
+use klatch_record::{Cause, Class, Reason, Status};
+use klatch_report::{Entry, Filter, Kind, Source, html, index, report};
+use klatch_testing::{Chromium, Need, needs};
 use support::{add, add_failed, observe, study, time, warn};
 
 const STACKS: &str = "server;java;main;read;tcp_recvmsg_[k] 300\nserver;java;main;write;tcp_sendmsg_[k] 500\n\
@@ -197,18 +196,76 @@ fn twelve_platforms_forty_points_long_failures_and_nothing_at_all_look_right() {
     assert_eq!(browser.evaluate("document.querySelector('.badge').textContent"), "no result");
 }
 
+/// An entry of the index with this name and platform, of the `number`th second.
+fn entry(name: &str, platform: &str, number: u32) -> Entry {
+    Entry {
+        folder: format!("folder-{number}"),
+        kind: Kind::Study,
+        name: name.to_owned(),
+        platforms: vec![platform.to_owned()],
+        question: format!("What of {name}?"),
+        started_at: format!("2026-11-25T{:02}:{:02}:{:02}Z", number / 3600, number / 60 % 60, number % 60),
+        summary: "3 cells".to_owned(),
+        score: Some(51_234.0),
+        unit: "message".to_owned(),
+        cpu_us: Some(12.3),
+        p99_us: Some(1_850.0),
+        verdict: Some(Status::Valid),
+        values: vec![50_000.0, 51_234.0, 52_000.0],
+        is_final: true,
+    }
+}
+
 #[test]
-fn the_index_is_searched_and_stays_text() {
+fn the_index_is_searched_filtered_paged_and_stays_text() {
     needs!(Need::Chromium);
     let evil = "<img src=x onerror=window.caught=1>";
-    let entry = Entry::new("2026-01-01-x", &study("threads", evil));
-    assert!(entry.holds("THREADS 2026-01") && !entry.holds("threads rooms"));
+    let mut entries: Vec<Entry> = (0..450).map(|number| entry("threads", "native-epoll", number)).collect();
+    entries.push(entry(evil, evil, 451));
     let mut browser = Chromium::start();
-    for width in [1440, 400] {
-        browser.open(&index(std::slice::from_ref(&entry), evil, evil, Some(evil)).unwrap(), width, false);
+    let filter = |words: &str, platform: &str, page| Filter {
+        words: words.to_owned(),
+        platform: platform.to_owned(),
+        page,
+        ..Filter::default()
+    };
+    let rows = "document.querySelectorAll('tbody tr').length";
+    for (width, dark) in [(1440, false), (400, true)] {
+        browser.open(&index(&entries, &filter("", "", 1), &[], evil, Some(evil)).unwrap(), width, dark);
         assert_eq!(browser.evaluate(LAYOUT_FAULTS), "", "at {width} px");
+        assert_eq!(browser.evaluate(rows), 200);
+        assert_eq!(browser.evaluate("document.querySelector('tbody th a').textContent"), evil);
+        let second = "document.querySelectorAll('tbody tr')[1].textContent.replace(/\\s+/g, ' ').trim()";
+        let told = browser.evaluate(second);
+        for part in ["threads", "51,234 messages/s", "12.3 µs", "1.85 ms", "complete", "▁▅█", "3 cells"]
+        {
+            assert!(told.as_str().unwrap().contains(part), "no {part} in {told}");
+        }
     }
-    assert_eq!(browser.evaluate("document.querySelector('[name=words]').value"), evil);
+    for (filter, wanted) in [
+        (filter("", "", 3), 51),
+        (filter("", "", 99), 51),
+        (filter("THREADS folder-7", "", 1), 11),
+        (filter("", evil, 1), 1),
+        (Filter { study: "threads".to_owned(), ..Filter::default() }, 200),
+        (filter(evil, "native-epoll", 1), 0),
+    ] {
+        browser.open(&index(&entries, &filter, &[], "results", None).unwrap(), 1440, false);
+        assert_eq!(browser.evaluate(rows), wanted, "{filter:?}");
+        assert_eq!(browser.evaluate("document.querySelector('[name=words]').value"), filter.words);
+        assert_eq!(browser.evaluate("document.querySelector('[name=platform]').value"), filter.platform);
+    }
+    let running = ["http://127.0.0.1:4000/".to_owned()];
+    browser.open(&index(&[], &Filter::default(), &running, "results", None).unwrap(), 400, false);
+    assert_eq!(browser.evaluate(LAYOUT_FAULTS), "");
+    assert_eq!(browser.evaluate("document.querySelector('header .answer a').href"), running[0]);
+    assert!(
+        browser
+            .evaluate("document.querySelector('main').textContent")
+            .as_str()
+            .unwrap()
+            .contains("no results yet")
+    );
     assert_eq!(browser.evaluate("document.querySelectorAll('img').length + (window.caught ?? 0)"), 0);
     assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use klatch_platforms::ResolvedPlatform;
-use klatch_record::{ProtocolName, Transport};
+use klatch_record::{ProtocolName, Transport, Workload};
 
 use crate::plan::{Plan, Target};
 
@@ -12,11 +12,42 @@ use crate::plan::{Plan, Target};
 pub(crate) struct Carrier {
     pub(crate) protocol: ProtocolName,
     pub(crate) transport: Transport,
-    path: String,
+    pub(crate) path: String,
     /// As on the crowd's command line: a name, or `none`; `None` for the crowd's default.
-    subprotocol: Option<String>,
+    pub(crate) subprotocol: Option<String>,
     /// File with the authorities that may have signed the certificate.
-    ca: Option<PathBuf>,
+    pub(crate) ca: Option<PathBuf>,
+}
+
+/// A server that is ready, and its part of the workload.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// Number of its first party.
+    pub start: u32,
+    /// Number of its parties.
+    pub parties: u32,
+    /// Host name or address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// Protocol of its clients.
+    pub protocol: ProtocolName,
+    /// What lies between the protocol and TCP.
+    pub transport: Transport,
+    /// Path of a WebSocket, beginning with `/`.
+    pub path: String,
+    /// Subprotocol of a WebSocket, or `none`; `None` for the protocol's usual one.
+    pub subprotocol: Option<String>,
+    /// File with the authorities that may have signed its certificate; `None` for those of the system.
+    pub ca: Option<PathBuf>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(workload: &Workload, (host, port): (&str, u16), carrier: &Carrier) -> Endpoint {
+        let Carrier { protocol, transport, path, subprotocol, ca } = carrier.clone();
+        let (start, parties, host) = (workload.start(), workload.parties(), host.to_owned());
+        Endpoint { start, parties, host, port, protocol, transport, path, subprotocol, ca }
+    }
 }
 
 impl Carrier {

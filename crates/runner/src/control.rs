@@ -13,6 +13,7 @@ use klatch_record::{CrowdEvent, Observation, PausedCounts, Usage};
 use crate::cpu_sampler::CpuSampler;
 use crate::crowd_command::CrowdCommand;
 use crate::error::RunError;
+use crate::joining::JoiningCost;
 use crate::observer::RunObserver;
 use crate::running_crowd::{CrowdOutput, RunningCrowd, Stage};
 
@@ -33,6 +34,8 @@ pub(crate) struct CrowdsOutcome {
     /// Share of the machine's CPU time that other programs used during the run, 0..=1.
     pub(crate) others_share: Option<f64>,
     pub(crate) observations: Vec<Observation>,
+    /// Use until the gate opened; `None` if it did not.
+    pub(crate) joining: Option<JoiningCost>,
     /// Mean frequency of the fastest CPU during the run, MHz.
     pub(crate) cpu_mhz: Option<f64>,
 }
@@ -65,6 +68,8 @@ pub(crate) struct CrowdsInRun<'a> {
 struct Control {
     running: Vec<RunningCrowd>,
     pids: ServerPids,
+    /// The servers before any crowd was started.
+    idle: Vec<Option<Snapshot>>,
     /// Taken before the gate opens.
     before: Option<Counters>,
     /// Taken after the last delivery.
@@ -100,6 +105,7 @@ impl<'a> CrowdsInRun<'a> {
         silence_max: Duration,
     ) -> Result<CrowdsInRun<'a>, RunError> {
         let (sender, lines) = channel();
+        let idle = pids.servers.iter().map(|&pid| Snapshot::take(pid).ok()).collect();
         let mut running = Vec::new();
         for (place, crowd) in crowds.iter().enumerate() {
             let mut process = processes.start(&crowd.info.command, &crowd.knobs.launch)?;
@@ -109,6 +115,7 @@ impl<'a> CrowdsInRun<'a> {
         let control = Control {
             running,
             pids: pids.clone(),
+            idle,
             before: None,
             after: None,
             failed: None,
@@ -290,6 +297,9 @@ impl Control {
     fn outcome(mut self) -> Result<CrowdsOutcome, RunError> {
         let failed_first = self.failed.map(|place| self.running[place].command.name.clone());
         let gate_opened = self.before.is_some();
+        let at_gate = self.before.as_ref();
+        let joining =
+            at_gate.map(|counters| JoiningCost::new(&self.idle, &counters.servers, &counters.crowds));
         let span = self.before.zip(self.after);
         let mut outputs = Vec::new();
         for (place, crowd) in self.running.iter_mut().enumerate() {
@@ -317,6 +327,7 @@ impl Control {
             steal_share,
             others_share,
             observations: self.observations,
+            joining,
             cpu_mhz: self.frequency.mean_mhz(),
         })
     }

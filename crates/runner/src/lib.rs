@@ -11,6 +11,7 @@ mod error;
 mod execute;
 mod folder;
 mod guards;
+mod joining;
 mod noise;
 mod observer;
 mod plan;
@@ -29,6 +30,7 @@ mod steered_run;
 mod verdict;
 mod visit;
 
+pub use carrier::Endpoint;
 pub use crowd_command::{shard_commands, shard_file};
 pub use error::{RunError, after_restore};
 pub use execute::{Event, Outcome, execute};

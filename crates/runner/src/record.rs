@@ -8,6 +8,7 @@ use klatch_record::{
 
 use crate::error::RunError;
 use crate::guards::{contradiction, run_warnings};
+use crate::joining::JoiningCost;
 use crate::verdict::{crowd_warnings, judge, machine_warnings};
 
 /// The facts of a run apart from the results of its crowds.
@@ -29,6 +30,8 @@ pub(crate) struct RunFacts<'a> {
     /// One description for each server that ended during the run.
     pub(crate) servers_ended: Vec<String>,
     pub(crate) observations: Vec<Observation>,
+    /// Use until the gate opened; `None` if nobody measured it.
+    pub(crate) joining: Option<JoiningCost>,
 }
 
 /// One crowd of a run, and its result.
@@ -100,6 +103,7 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         orders: part.orders(),
         audit: None,
         score,
+        joining: run.joining.map(|cost| cost.per_connection(run.workload.connections(), part.join_s)),
         latency: part.latency,
         send_lag: part.send_lag,
         over_time: part.over_time,

@@ -11,7 +11,7 @@ use klatch_record::{
 
 use crate::audit::{AuditError, audit, with_audit};
 use crate::brokerage::Brokerage;
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, Endpoint};
 use crate::control::{self, CrowdsInRun, CrowdsOutcome, ServerPids};
 use crate::crowd_command::{CrowdAssignment, CrowdCommand};
 use crate::error::RunError;
@@ -46,6 +46,8 @@ pub struct Session<'a> {
     pub platform: Platform,
     /// The workload that the platform can carry.
     pub workload: Workload,
+    /// The server of each shard; none if the workload has no server.
+    pub(crate) endpoints: Vec<Endpoint>,
 }
 
 impl<'a> Session<'a> {
@@ -93,6 +95,7 @@ impl<'a> Session<'a> {
                 scheduler,
                 platform,
                 workload,
+                endpoints: Vec::new(),
             });
         }
         let brokerage = platform.map(|platform| Brokerage::open(plan, platform, &workload, processes));
@@ -108,7 +111,7 @@ impl<'a> Session<'a> {
             }
         }
         let shares = split_parties(&workload, shards(plan));
-        let mut crowds = Vec::new();
+        let (mut crowds, mut endpoints) = (Vec::new(), Vec::new());
         for (number, workload) in shares.iter().enumerate() {
             let server = servers.get(number * servers.len() / shares.len());
             let carrier = Carrier::new(plan, platform, server.and_then(Server::authority));
@@ -117,6 +120,7 @@ impl<'a> Session<'a> {
                 (None, Some(target)) => (target.host.clone(), target.port),
                 (None, None) => unreachable!("either a platform or a target"),
             };
+            endpoints.push(Endpoint::new(workload, (&host, port), &carrier));
             let assignment = CrowdAssignment {
                 workload: workload.clone(),
                 server: (&host, port),
@@ -152,6 +156,7 @@ impl<'a> Session<'a> {
             scheduler,
             platform,
             workload,
+            endpoints,
         })
     }
 
@@ -232,8 +237,16 @@ impl<'a> Session<'a> {
         started_at: String,
         outcome: CrowdsOutcome,
     ) -> Result<Record, RunError> {
-        let CrowdsOutcome { outputs, server, database, steal_share, others_share, cpu_mhz, observations } =
-            outcome;
+        let CrowdsOutcome {
+            outputs,
+            server,
+            database,
+            steal_share,
+            others_share,
+            cpu_mhz,
+            observations,
+            joining,
+        } = outcome;
         let servers_ended = self.servers_ended();
         if servers_ended.is_empty()
             && let Some(detail) = outputs.iter().find_map(connect_failure)
@@ -260,6 +273,7 @@ impl<'a> Session<'a> {
             database,
             servers_ended,
             observations,
+            joining,
         };
         let parts = self.crowds.iter().zip(outputs);
         build_record(run, parts.map(|(crowd, output)| crowd_part(crowd, output)).collect())

@@ -83,6 +83,7 @@ pub fn shard_record(
         database: None,
         servers_ended: Vec::new(),
         observations: Vec::new(),
+        joining: None,
     };
     let part = CrowdPart {
         crowd: &crowd,

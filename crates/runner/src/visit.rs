@@ -7,6 +7,7 @@ use klatch_platforms::{Processes, Sysctls};
 use klatch_record::{CrowdEvent, Platform, Record, Role, Status, Workload};
 
 use crate::audit::with_audit;
+use crate::carrier::Endpoint;
 use crate::error::{RunError, after_restore};
 use crate::folder::stem_after;
 use crate::plan::Plan;
@@ -16,7 +17,14 @@ use crate::session::Session;
 /// A step of a visit.
 pub enum VisitEvent<'a> {
     /// The server accepts connections.
-    Ready(&'a Platform, &'a Workload),
+    Ready {
+        /// The platform as records describe it.
+        platform: &'a Platform,
+        /// The workload that the platform can carry.
+        workload: &'a Workload,
+        /// The server of each shard.
+        endpoints: &'a [Endpoint],
+    },
     /// A run starts: its role, and its number within that role.
     RunStarted(Role, u32),
     /// A line that the crowd printed.
@@ -74,7 +82,11 @@ pub fn make_runs(
     is_last: impl Fn(&Record) -> bool,
     on_event: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
-    on_event(VisitEvent::Ready(&session.platform, &session.workload))?;
+    on_event(VisitEvent::Ready {
+        platform: &session.platform,
+        workload: &session.workload,
+        endpoints: &session.endpoints,
+    })?;
     // A database is audited once, when the server has stopped. Until then its runs wait.
     let mut waiting: Vec<Record> = Vec::new();
     let mut made = Ok(());

@@ -6,6 +6,7 @@
 //!
 //! With `KLATCH_TEST_STRICT=1`, as in CI, a missing need with a remedy is a failure.
 
+mod chromium;
 mod need;
 mod program;
 
@@ -13,6 +14,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+pub use chromium::Chromium;
 pub use need::Need;
 pub use program::write_program;
 

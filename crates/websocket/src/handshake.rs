@@ -104,6 +104,27 @@ pub fn accept(input: &[u8]) -> Result<Option<Answer>, Rejection> {
     Ok(Some(Answer { request_bytes, head: head.into_bytes(), subprotocol }))
 }
 
+/// What a request says of the page that it is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestSource<'a> {
+    /// Path and query that it asks for.
+    pub target: &'a str,
+    /// The host that it was sent to, as the client names it.
+    pub host: &'a str,
+    /// The origin of the page; only browsers name it.
+    pub origin: Option<&'a str>,
+}
+
+/// The source of a request that [`accept`] answers; `None` of any other.
+pub fn request_source(input: &[u8]) -> Option<RequestSource<'_>> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut request = httparse::Request::new(&mut headers);
+    request.parse(input).ok().filter(httparse::Status::is_complete)?;
+    let target = request.path?;
+    let headers = Headers(request.headers);
+    Some(RequestSource { target, host: headers.one("host")?, origin: headers.one("origin") })
+}
+
 /// Appends a client's request, with the origin of a page of that host, since some servers demand one. `key` is any 16 bytes; `subprotocol` is the one that it asks for, if any.
 pub fn write_request(out: &mut Vec<u8>, host: &str, path: &str, key: [u8; 16], subprotocol: Option<&str>) {
     let key = STANDARD.encode(key);

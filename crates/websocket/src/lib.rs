@@ -10,8 +10,8 @@ mod visit;
 pub use decoder::{Decoder, Event, FrameError, Role};
 pub use frame::{Opcode, write_frame};
 pub use handshake::{
-    Answer, BINARY_SUBPROTOCOL, HandshakeError, Rejection, TEXT_SUBPROTOCOL, accept, accept_value,
-    check_answer, write_request,
+    Answer, BINARY_SUBPROTOCOL, HandshakeError, Rejection, RequestSource, TEXT_SUBPROTOCOL, accept,
+    accept_value, check_answer, request_source, write_request,
 };
 pub use service::{FramedOutbox, WebSocket};
 pub use visit::WebSocketVisit;

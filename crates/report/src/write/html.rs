@@ -29,8 +29,11 @@ const SCRIPTS: [&str; 7] = [
     include_str!("../../assets/page.js"),
 ];
 
-/// The style sheet of all pages.
-pub(crate) const STYLE: &str = include_str!("../../assets/page.css");
+/// The colours of all pages, in light and dark.
+pub(crate) const COLORS: &str = include_str!("../../assets/colors.css");
+/// The style sheet of reports and of the index.
+pub(crate) const STYLE: &str =
+    concat!(include_str!("../../assets/colors.css"), include_str!("../../assets/page.css"));
 
 #[derive(Template)]
 #[template(path = "report.html")]

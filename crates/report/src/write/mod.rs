@@ -2,13 +2,12 @@
 
 mod csv;
 mod html;
-mod index;
 mod markdown;
-mod show;
+pub(crate) mod show;
 
 pub use csv::csv;
+pub(crate) use html::{COLORS, STYLE, policy};
 pub use html::{HtmlError, html};
-pub use index::{Entry, index};
 pub use markdown::markdown;
 
 use crate::model::Report;

@@ -99,6 +99,6 @@ pub(super) fn us(us: &Option<f64>) -> String {
 }
 
 /// Formats an RFC 3339 time as `2026-11-22 02:31:00`.
-pub(super) fn moment(moment: &str) -> String {
+pub(crate) fn moment(moment: &str) -> String {
     moment.replace('T', " ").trim_end_matches('Z').to_owned()
 }

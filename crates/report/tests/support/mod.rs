@@ -2,8 +2,6 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of this")]
 
-pub(crate) mod chromium;
-
 use std::path::Path;
 
 use klatch_record::observed::{

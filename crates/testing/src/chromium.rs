@@ -6,21 +6,28 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 /// A browser with one page.
-pub(crate) struct Chromium {
+pub struct Chromium {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     session: Option<String>,
     sent: u64,
-    /// Errors that the page reported, and network requests that it attempted.
-    pub(crate) complaints: Vec<String>,
+    /// Errors that the page reported, and network requests that it attempted to others than its own host.
+    pub complaints: Vec<String>,
+    /// Start of the addresses that the page may ask for.
+    own: String,
     /// Number of files saved so far.
     saved: u32,
     folder: tempfile::TempDir,
 }
 
 impl Chromium {
-    pub(crate) fn start() -> Chromium {
+    /// Starts a browser.
+    ///
+    /// # Panics
+    /// There is none, or it does not answer.
+    #[allow(clippy::new_without_default, reason = "it starts a process")]
+    pub fn start() -> Chromium {
         let folder = tempfile::tempdir().expect("a folder for the browser");
         // The browser reads from descriptor 3 and writes to 4.
         let mut child = Command::new("sh")
@@ -47,6 +54,7 @@ impl Chromium {
             session: None,
             sent: 0,
             complaints: Vec::new(),
+            own: String::new(),
             saved: 0,
             folder,
         };
@@ -64,21 +72,49 @@ impl Chromium {
     }
 
     /// Opens a page with this HTML at this width, and waits until it is drawn.
-    pub(crate) fn open(&mut self, html: &str, width: u32, dark: bool) {
+    ///
+    /// # Panics
+    /// The browser does not answer.
+    pub fn open(&mut self, html: &str, width: u32, dark: bool) {
         let path = self.folder.path().join("report.html");
         std::fs::write(&path, html).expect("the page can be written");
+        self.visit(&format!("file://{}", path.display()), width, dark);
+        self.settle();
+    }
+
+    /// Opens the page at this address at this width, and waits until it is loaded.
+    ///
+    /// # Panics
+    /// The browser does not answer.
+    pub fn visit(&mut self, url: &str, width: u32, dark: bool) {
+        url.clone_into(&mut self.own);
         let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", size);
         let scheme =
             json!([{ "name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" } }]);
         self.call("Emulation.setEmulatedMedia", json!({ "features": scheme }));
-        self.call("Page.navigate", json!({ "url": format!("file://{}", path.display()) }));
+        self.call("Page.navigate", json!({ "url": url }));
         self.until("Page.loadEventFired");
-        self.settle();
+    }
+
+    /// Waits until a condition of the page is true.
+    ///
+    /// # Panics
+    /// The browser does not answer; it ends after a time limit.
+    pub fn wait_for(&mut self, condition: &str) {
+        self.evaluate(&format!(
+            "new Promise((done) => {{
+                const look = () => ({condition}) ? done(true) : setTimeout(look, 20);
+                look();
+            }})"
+        ));
     }
 
     /// Waits until every figure is drawn and the layout is stable.
-    pub(crate) fn settle(&mut self) {
+    ///
+    /// # Panics
+    /// The browser does not answer.
+    pub fn settle(&mut self) {
         self.evaluate(
             "new Promise((done) => {
                 const look = () => {
@@ -93,7 +129,10 @@ impl Chromium {
     }
 
     /// The value of a script in the page; promises are awaited.
-    pub(crate) fn evaluate(&mut self, script: &str) -> Value {
+    ///
+    /// # Panics
+    /// The script throws, or the browser does not answer.
+    pub fn evaluate(&mut self, script: &str) -> Value {
         let parameters = json!({ "expression": script, "awaitPromise": true, "returnByValue": true });
         let result = self.call("Runtime.evaluate", parameters);
         assert!(result["exceptionDetails"].is_null(), "{script}: {}", result["exceptionDetails"]);
@@ -101,14 +140,20 @@ impl Chromium {
     }
 
     /// Presses a key in the focused element.
-    pub(crate) fn press(&mut self, key: &str) {
+    ///
+    /// # Panics
+    /// The browser does not answer.
+    pub fn press(&mut self, key: &str) {
         for kind in ["keyDown", "keyUp"] {
             self.call("Input.dispatchKeyEvent", json!({ "type": kind, "key": key }));
         }
     }
 
     /// Clicks the selected element, waits for the file that it saves, and returns its name and text.
-    pub(crate) fn saved(&mut self, selector: &str) -> (String, String) {
+    ///
+    /// # Panics
+    /// The browser does not answer.
+    pub fn saved(&mut self, selector: &str) -> (String, String) {
         let before = self.saved;
         self.evaluate(&format!("document.querySelector({selector:?}).click()"));
         while self.saved == before {
@@ -160,8 +205,10 @@ impl Chromium {
             "Log.entryAdded" => self.complaints.push(parameters["entry"].to_string()),
             "Network.requestWillBeSent" => {
                 let url = parameters["request"]["url"].as_str().unwrap_or_default();
-                let own = url.starts_with("file:///tmp/") && url.ends_with("/report.html");
-                if !own && !url.starts_with("data:") && !url.starts_with("blob:") {
+                if !url.starts_with(self.own.as_str())
+                    && !url.starts_with("data:")
+                    && !url.starts_with("blob:")
+                {
                     self.complaints.push(format!("it asked for {url}"));
                 }
             }

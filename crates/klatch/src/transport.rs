@@ -1,0 +1,56 @@
+//! The transport of a connection, from options.
+
+use std::path::Path;
+
+use anyhow::Context;
+use klatch_crowd::TransportOptions;
+use klatch_record::{ProtocolName, Transport};
+use klatch_runner::address;
+use klatch_tls::ClientTls;
+use klatch_websocket::TEXT_SUBPROTOCOL;
+
+/// How the connections to a server are carried.
+pub(crate) fn transport(
+    kind: Transport,
+    path: String,
+    subprotocol: Option<String>,
+    protocol: ProtocolName,
+    (host, port): (&str, u16),
+) -> anyhow::Result<TransportOptions> {
+    anyhow::ensure!(
+        kind.has_websocket() || (path == "/" && subprotocol.is_none()),
+        "--path and --subprotocol belong to --transport ws and wss, not to {kind}"
+    );
+    anyhow::ensure!(
+        path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic()),
+        "--path must begin with / and have no spaces, got {path}"
+    );
+    let lines = protocol == ProtocolName::Irc;
+    let subprotocol = match subprotocol {
+        None => lines.then(|| TEXT_SUBPROTOCOL.to_owned()),
+        Some(name) if name == "none" => None,
+        Some(name) => {
+            let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+            anyhow::ensure!(
+                !name.is_empty() && name.bytes().all(is_token),
+                "--subprotocol must be a name without spaces, got {name}"
+            );
+            Some(name)
+        }
+    };
+    Ok(TransportOptions { kind, path, subprotocol, lines, host: address(host, port), tls: None })
+}
+
+/// The bundle of authorities of Debian and of most other systems.
+const SYSTEM_AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+/// The settings of TLS, for the transports with it.
+pub(crate) fn tls(transport: Transport, ca: Option<&Path>, host: &str) -> anyhow::Result<Option<ClientTls>> {
+    if !transport.has_tls() {
+        anyhow::ensure!(ca.is_none(), "--ca belongs to --transport tls and wss, not to {transport}");
+        return Ok(None);
+    }
+    let authorities = ca.unwrap_or(Path::new(SYSTEM_AUTHORITIES));
+    let tls = ClientTls::from_file(authorities, host);
+    Ok(Some(tls.context("--ca FILE names the authorities that may have signed the server's certificate")?))
+}

@@ -1,0 +1,214 @@
+//! One result in the index.
+
+use std::path::Path;
+
+use klatch_record::{CellStatus, DuetEnd, Role, Status};
+use klatch_stats::median;
+use serde::de::DeserializeOwned;
+
+use super::heads::{DuetHead, RecordHead, SchemaHead, StudyHead};
+
+/// The folders of results below a study that has no result yet are this deep at most.
+const DEPTH_MAX: usize = 4;
+
+/// What a folder of results holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Name of the folder.
+    pub folder: String,
+    /// What kind of result it is.
+    pub kind: Kind,
+    /// Name of the study, or of what was measured.
+    pub name: String,
+    /// Platforms in it, sorted.
+    pub platforms: Vec<String>,
+    /// Question of the study; empty for others.
+    pub question: String,
+    /// Start of the first run, RFC 3339 in UTC; empty if there is none.
+    pub started_at: String,
+    /// Number of cells or runs, and failures.
+    pub summary: String,
+    /// Median of the trials, per second; of runs only.
+    pub score: Option<f64>,
+    /// Name of one unit of the score.
+    pub unit: String,
+    /// Median CPU time per unit, server and crowd together, µs; of runs only.
+    pub cpu_us: Option<f64>,
+    /// Median p99 latency of the trials, µs; of runs only.
+    pub p99_us: Option<f64>,
+    /// The worst verdict; `None` if nothing was measured.
+    pub verdict: Option<Status>,
+    /// Throughput of each trial, or the mean of each cell, in their order.
+    pub values: Vec<f64>,
+    /// Nothing is added to it any more, so it need not be read again.
+    pub is_final: bool,
+}
+
+/// The kinds of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Of `klatch run`.
+    Runs,
+    /// Of `klatch study`.
+    Study,
+    /// Of `klatch duet`.
+    Duet,
+}
+
+impl Entry {
+    /// Reads the result in a folder; `None` if there is none.
+    pub fn read(path: &Path) -> Option<Entry> {
+        let folder = path.file_name()?.to_string_lossy().into_owned();
+        if let Some(duet) = parsed(&path.join("duet.json")) {
+            return Some(of_duet(folder, &duet));
+        }
+        let (mut records, mut study) = (Vec::new(), None);
+        collect(path, 0, &mut records, &mut study);
+        match study {
+            Some(study) => Some(of_study(folder, &study)),
+            None => {
+                let is_study = path.join("study.toml").is_file();
+                let is_known = !records.is_empty() || path.join("begun.json").is_file();
+                is_known.then(|| of_runs(folder, &mut records, is_study))
+            }
+        }
+    }
+
+    /// Whether the entry contains all of these words; case is ignored.
+    pub fn holds(&self, words: &str) -> bool {
+        let text = format!("{} {} {} {}", self.folder, self.name, self.question, self.summary).to_lowercase();
+        words.to_lowercase().split_whitespace().all(|word| text.contains(word))
+    }
+}
+
+/// Reads the results in a folder and below it. With the result of a study, nothing else is needed.
+fn collect(path: &Path, depth: usize, records: &mut Vec<RecordHead>, study: &mut Option<StudyHead>) {
+    let Ok(entries) = std::fs::read_dir(path) else { return };
+    let mut folders = Vec::new();
+    for entry in entries.flatten() {
+        // Links are not followed, as `latest` is one.
+        let Ok(kind) = entry.file_type() else { continue };
+        let path = entry.path();
+        if kind.is_dir() {
+            folders.push(path);
+        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "json") {
+            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            let Ok(SchemaHead { schema }) = serde_json::from_str(&text) else { continue };
+            match schema.as_deref() {
+                Some(name) if name.starts_with("klatch-record/") => {
+                    records.extend(serde_json::from_str::<RecordHead>(&text).ok());
+                }
+                Some(name) if name.starts_with("klatch-study/") && depth == 0 => {
+                    *study = serde_json::from_str(&text).ok();
+                }
+                _ => {}
+            }
+        }
+    }
+    if study.is_none() && depth < DEPTH_MAX {
+        folders.iter().for_each(|folder| collect(folder, depth + 1, records, study));
+    }
+}
+
+fn of_runs(folder: String, records: &mut [RecordHead], is_study: bool) -> Entry {
+    records.sort_by(|a, b| a.started_at.cmp(&b.started_at));
+    let trials: Vec<&RecordHead> = records.iter().filter(|record| record.role == Role::Trial).collect();
+    let valid: Vec<&RecordHead> =
+        trials.iter().copied().filter(|record| record.verdict.status == Status::Valid).collect();
+    let middle = |of: fn(&RecordHead) -> Option<f64>| {
+        let values: Vec<f64> = valid.iter().filter_map(|record| of(record)).collect();
+        median(&values).ok().filter(|_| !is_study)
+    };
+    let mut platforms: Vec<String> = records.iter().map(|record| record.platform.name.clone()).collect();
+    platforms.sort();
+    platforms.dedup();
+    let first = records.first();
+    let summary = match (is_study, records.len()) {
+        (_, 0) => "nothing measured yet".to_owned(),
+        (true, runs) => format!("not finished, {runs} runs"),
+        (false, runs) => format!("{runs} runs"),
+    };
+    Entry {
+        name: first.map_or_else(|| folder.clone(), |record| record.platform.name.clone()),
+        kind: if is_study { Kind::Study } else { Kind::Runs },
+        platforms,
+        question: String::new(),
+        started_at: first.map(|record| record.started_at.clone()).unwrap_or_default(),
+        summary,
+        score: middle(|record| Some(record.per_s())),
+        unit: first.map_or("message", RecordHead::unit).to_owned(),
+        cpu_us: middle(RecordHead::cpu_us),
+        p99_us: middle(RecordHead::p99_us),
+        verdict: worst(records.iter().map(|record| record.verdict.status)),
+        values: trials.iter().map(|record| record.per_s()).collect(),
+        // A run's folder gets a file with each run, which changes the folder's time.
+        is_final: !is_study && !records.is_empty(),
+        folder,
+    }
+}
+
+fn of_study(folder: String, study: &StudyHead) -> Entry {
+    let failed = study.cells.iter().filter(|cell| cell.status == CellStatus::Failed).count();
+    let failures = if failed == 0 { String::new() } else { format!(", {failed} failed") };
+    let mut platforms: Vec<String> =
+        study.cells.iter().filter_map(|cell| cell.at.get("platform").cloned()).collect();
+    platforms.sort();
+    platforms.dedup();
+    let means = study.cells.iter().filter_map(|cell| Some(cell.estimates.get(&study.metric)?.mean));
+    Entry {
+        folder,
+        kind: Kind::Study,
+        name: study.name.clone(),
+        platforms,
+        question: study.question.clone(),
+        started_at: study.started_at.clone(),
+        summary: format!("{} cells{failures}", study.cells.len()),
+        score: None,
+        unit: String::new(),
+        cpu_us: None,
+        p99_us: None,
+        verdict: (!study.cells.is_empty()).then_some(match failed {
+            0 => Status::Valid,
+            _ => Status::Invalid,
+        }),
+        values: means.collect(),
+        is_final: study.cells.iter().all(|cell| cell.status != CellStatus::Open),
+    }
+}
+
+fn of_duet(folder: String, duet: &DuetHead) -> Entry {
+    let (a, b) = (&duet.a.platform, &duet.b.platform);
+    let (summary, verdict) = match &duet.end {
+        DuetEnd::Complete => ("duet", Status::Valid),
+        DuetEnd::Interrupted => ("duet, interrupted", Status::Unknown),
+        DuetEnd::Failed { .. } => ("duet, failed", Status::Invalid),
+    };
+    Entry {
+        folder,
+        kind: Kind::Duet,
+        name: format!("{a} and {b}"),
+        platforms: if a == b { vec![a.clone()] } else { vec![a.clone(), b.clone()] },
+        question: String::new(),
+        started_at: duet.started_at.clone(),
+        summary: summary.to_owned(),
+        score: None,
+        unit: String::new(),
+        cpu_us: None,
+        p99_us: None,
+        verdict: Some(verdict),
+        values: Vec::new(),
+        is_final: true,
+    }
+}
+
+fn worst(verdicts: impl Iterator<Item = Status>) -> Option<Status> {
+    verdicts.max_by_key(|status| match status {
+        Status::Valid => 0,
+        Status::Unknown => 1,
+        Status::Invalid => 2,
+    })
+}
+
+fn parsed<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+}

@@ -1,0 +1,108 @@
+//! The few fields of results that the index shows. A folder can have thousands of results, so the rest is skipped.
+
+use klatch_record::{CellStatus, DuetEnd, Role, Status};
+use serde::Deserialize;
+
+/// Of a record.
+#[derive(Deserialize)]
+pub(super) struct RecordHead {
+    pub(super) started_at: String,
+    pub(super) role: Role,
+    pub(super) platform: NameHead,
+    pub(super) verdict: VerdictHead,
+    score: ScoreHead,
+    operations: Option<OperationsHead>,
+    latency: Option<LatencyHead>,
+}
+
+impl RecordHead {
+    pub(super) fn per_s(&self) -> f64 {
+        self.operations.as_ref().map_or(self.score.messages_per_s, |operations| operations.per_s)
+    }
+
+    pub(super) fn unit(&self) -> &str {
+        self.operations.as_ref().map_or("message", |operations| operations.name.as_str())
+    }
+
+    pub(super) fn cpu_us(&self) -> Option<f64> {
+        match &self.operations {
+            Some(operations) => operations.cpu_us_per_operation,
+            None => self.score.cpu_us_per_message,
+        }
+    }
+
+    pub(super) fn p99_us(&self) -> Option<f64> {
+        self.latency.as_ref().map(|latency| latency.p99_us)
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct NameHead {
+    pub(super) name: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct VerdictHead {
+    pub(super) status: Status,
+}
+
+#[derive(Deserialize)]
+struct ScoreHead {
+    messages_per_s: f64,
+    cpu_us_per_message: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct OperationsHead {
+    name: String,
+    per_s: f64,
+    cpu_us_per_operation: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct LatencyHead {
+    p99_us: f64,
+}
+
+/// Of the result of a study.
+#[derive(Deserialize)]
+pub(super) struct StudyHead {
+    pub(super) name: String,
+    pub(super) question: String,
+    pub(super) started_at: String,
+    pub(super) metric: String,
+    pub(super) cells: Vec<CellHead>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CellHead {
+    pub(super) status: CellStatus,
+    pub(super) at: std::collections::BTreeMap<String, String>,
+    pub(super) estimates: std::collections::BTreeMap<String, EstimateHead>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct EstimateHead {
+    pub(super) mean: f64,
+}
+
+/// Of a duet.
+#[derive(Deserialize)]
+pub(super) struct DuetHead {
+    pub(super) started_at: String,
+    pub(super) a: SideHead,
+    pub(super) b: SideHead,
+    pub(super) end: DuetEnd,
+}
+
+#[derive(Deserialize)]
+pub(super) struct SideHead {
+    pub(super) platform: String,
+}
+
+/// The field that tells results apart.
+#[derive(Deserialize)]
+pub(super) struct SchemaHead<'a> {
+    #[serde(borrow)]
+    pub(super) schema: Option<std::borrow::Cow<'a, str>>,
+}

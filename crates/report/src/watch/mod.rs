@@ -1,0 +1,10 @@
+//! The page that shows a run while it is being made: its state as JSON, and the HTML that draws it.
+
+mod page;
+mod state;
+mod talk;
+mod timeline;
+
+pub use page::{watch_page, watch_policy};
+pub use state::LiveState;
+pub use talk::{Talk, TalkRooms};

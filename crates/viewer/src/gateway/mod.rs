@@ -1,0 +1,137 @@
+//! Carries IRC between a page's WebSocket and a server that has none, or none that a browser trusts. One message is one line.
+
+mod conversation;
+mod outbox;
+
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use klatch_crowd::TransportOptions;
+use klatch_websocket::{Answer, accept, request_source};
+
+use crate::loopback::{is_own_origin, own_hosts};
+use crate::viewer::ViewerError;
+use conversation::Conversation;
+
+/// Most people that talk at a time.
+const CONVERSATIONS_MAX: usize = 16;
+/// Longest time for a page to send its request, and for a server to accept the connection.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A server of IRC, and how it is reached.
+#[derive(Clone, Debug)]
+pub struct Upstream {
+    /// Host name or address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// What lies between IRC and TCP.
+    pub transport: TransportOptions,
+}
+
+/// A listener for the pages of one viewer.
+pub(crate) struct Gateway {
+    port: u16,
+    upstreams: Arc<Mutex<Vec<Upstream>>>,
+}
+
+impl Gateway {
+    /// Listens on a free port, for pages that come from `page_port`.
+    pub(crate) fn start(page_port: u16) -> Result<Gateway, ViewerError> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(ViewerError::Thread)?;
+        let port = listener.local_addr().map_err(ViewerError::Thread)?.port();
+        let upstreams = Arc::new(Mutex::new(Vec::new()));
+        let admission = Arc::new(Admission {
+            page_port,
+            port,
+            upstreams: Arc::clone(&upstreams),
+            conversations: AtomicUsize::new(0),
+        });
+        let listen = move || {
+            for stream in listener.incoming().flatten() {
+                let admission = Arc::clone(&admission);
+                // Without a thread the connection is closed, which the page shows.
+                let _ = std::thread::Builder::new()
+                    .name("talk".to_owned())
+                    .spawn(move || admission.admit(stream));
+            }
+        };
+        std::thread::Builder::new().name("gateway".to_owned()).spawn(listen).map_err(ViewerError::Thread)?;
+        Ok(Gateway { port, upstreams })
+    }
+
+    /// Connects new pages to these servers; returns the address for each.
+    pub(crate) fn set_upstreams(&self, upstreams: Vec<Upstream>) -> Vec<String> {
+        let urls =
+            (0..upstreams.len()).map(|place| format!("ws://127.0.0.1:{}/{place}", self.port)).collect();
+        *self.upstreams.lock().unwrap_or_else(PoisonError::into_inner) = upstreams;
+        urls
+    }
+}
+
+/// Decides which connections are accepted.
+struct Admission {
+    page_port: u16,
+    port: u16,
+    upstreams: Arc<Mutex<Vec<Upstream>>>,
+    conversations: AtomicUsize,
+}
+
+impl Admission {
+    fn admit(&self, stream: TcpStream) {
+        if self.conversations.fetch_add(1, Ordering::Relaxed) < CONVERSATIONS_MAX {
+            // Whoever breaks off before the WebSocket is open has no channel for a reason.
+            let _ = self.converse(stream);
+        }
+        self.conversations.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn converse(&self, stream: TcpStream) -> std::io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut input = Vec::new();
+        let answer = loop {
+            match accept(&input) {
+                Ok(Some(answer)) => break answer,
+                Ok(None) => read_more(&stream, &mut input)?,
+                Err(rejection) => return write(&stream, &rejection.0),
+            }
+        };
+        let Some(upstream) = self.upstream(&input[..answer.request_bytes]) else {
+            let refusal = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            return write(&stream, refusal.as_bytes());
+        };
+        let Answer { head, request_bytes, .. } = answer;
+        write(&stream, &head)?;
+        stream.set_read_timeout(None)?;
+        input.drain(..request_bytes);
+        Conversation::hold(&stream, input, &upstream, PATIENCE)
+    }
+
+    /// The server that a request asks for; `None` unless it is of a page of this viewer. The origin is what keeps foreign pages out: a
+    /// browser lets any page open a WebSocket to any address.
+    fn upstream(&self, request: &[u8]) -> Option<Upstream> {
+        let source = request_source(request)?;
+        let is_own = own_hosts(self.port).iter().any(|own| own == source.host)
+            && source.origin.is_some_and(|origin| is_own_origin(origin, self.page_port));
+        let place: usize = source.target.strip_prefix('/')?.parse().ok()?;
+        let upstreams = self.upstreams.lock().unwrap_or_else(PoisonError::into_inner);
+        upstreams.get(place).filter(|_| is_own).cloned()
+    }
+}
+
+fn read_more(mut stream: &TcpStream, input: &mut Vec<u8>) -> std::io::Result<()> {
+    let mut buffer = [0; 4096];
+    match std::io::Read::read(&mut stream, &mut buffer)? {
+        0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
+        bytes => {
+            input.extend_from_slice(&buffer[..bytes]);
+            Ok(())
+        }
+    }
+}
+
+fn write(mut stream: &TcpStream, bytes: &[u8]) -> std::io::Result<()> {
+    std::io::Write::write_all(&mut stream, bytes)
+}
