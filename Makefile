@@ -60,7 +60,7 @@ test-java:
 	$(MVN) verify
 
 test-go:
-	for module in go-goroutines go-goroutines/gorilla go-pgx; do \
+	for module in go-goroutines go-goroutines/gorilla go-goroutines/coder go-goroutines/gws go-pgx; do \
 		(cd platforms/$$module && test -z "$$(gofmt -l .)" && go vet ./... && go test ./...) || exit 1; \
 	done
 

@@ -16,10 +16,17 @@ const (
 	linger = time.Second
 )
 
+// stream is a connection of TCP, with TLS around it or not.
+type stream interface {
+	net.Conn
+	// CloseWrite ends the output. The client sees the end after the last line.
+	CloseWrite() error
+}
+
 // connection serves one client: one goroutine reads and handles lines, another writes, with one call for each line.
 type connection struct {
 	server     *server
-	conn       *net.TCPConn
+	conn       stream
 	session    *chat.Session
 	queue      *queue
 	registered bool // used by the reader only
@@ -113,7 +120,7 @@ func (c *connection) stopReading() {
 
 // discard closes a connection after the client has closed it, or after linger. Closing with unread bytes would reset
 // the connection, and the client would lose the last line.
-func discard(conn *net.TCPConn) {
+func discard(conn stream) {
 	_ = conn.CloseWrite()
 	_ = conn.SetReadDeadline(time.Now().Add(linger))
 	_, _ = io.Copy(io.Discard, conn)

@@ -121,6 +121,9 @@ func TestInvalidOptionsAreReported(t *testing.T) {
 		{"--workload web --content-seed -1", `"-1" for flag -content-seed: parse error; try --help`},
 		{"--workload rr --directories 25", "--directories belongs to --workload web, not to rr; try --help"},
 		{"--content-seed 1", "--content-seed belongs to --workload web, not to chat; try --help"},
+		{"--certificate c.pem", "--certificate and --key belong together; try --help"},
+		{"--workload rr --certificate c.pem --key k.pem", "--certificate and --key belong to --workload chat, not to rr; try --help"},
+		{"--certificate no.pem --key no.pem", "cannot use the certificate no.pem with the key no.pem: open no.pem: no such file"},
 		{"--json now", `unexpected argument "now"; try --help`},
 	} {
 		var stdout, stderr bytes.Buffer

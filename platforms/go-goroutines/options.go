@@ -26,6 +26,8 @@ Options:
                                       [default: 1048576]
       --nodelay true|false            TCP_NODELAY on every connection [default: true]
       --loops THREADS                 Threads that run goroutines in parallel (GOMAXPROCS) [default: one a CPU]
+      --certificate FILE              Workload chat: speak TLS 1.3, with this certificate chain in PEM
+      --key FILE                      The key of the certificate, in PEM
       --registration-timeout SECONDS  How long a connection may take to register [default: 30]
       --half-open-max N               Most connections that have not registered [default: 4096]
       --directories N                 Workload web: directories of the site, of 5 MB each [default: 25]
@@ -51,6 +53,8 @@ type options struct {
 	loops               int
 	registrationTimeout time.Duration
 	halfOpenMax         int
+	certificate         string // empty without TLS
+	key                 string
 	directories         int
 	contentSeed         uint64
 	json                bool
@@ -88,6 +92,8 @@ func parseOptions(args []string) (*options, error) {
 	flags.Var(&number{&parsed.loops, 1, 1024}, "loops", "")
 	flags.Var(&number{&timeout, 1, 86_400}, "registration-timeout", "")
 	flags.Var(&number{&parsed.halfOpenMax, 1, 1 << 20}, "half-open-max", "")
+	flags.StringVar(&parsed.certificate, "certificate", "", "")
+	flags.StringVar(&parsed.key, "key", "", "")
 	flags.Var(&number{&parsed.directories, 1, site.DirectoriesMax}, "directories", "")
 	flags.Uint64Var(&parsed.contentSeed, "content-seed", 1, "")
 	flags.BoolVar(&parsed.json, "json", false, "")
@@ -102,6 +108,13 @@ func parseOptions(args []string) (*options, error) {
 			err = fmt.Errorf("--%s belongs to --workload web, not to %s", set.Name, parsed.workload)
 		}
 	})
+	hasTLS := parsed.certificate != "" || parsed.key != ""
+	if err == nil && hasTLS && parsed.workload != workloadChat {
+		err = fmt.Errorf("--certificate and --key belong to --workload chat, not to %s", parsed.workload)
+	}
+	if err == nil && (parsed.certificate == "") != (parsed.key == "") {
+		err = errors.New("--certificate and --key belong together")
+	}
 	return &parsed, err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -21,12 +22,17 @@ type server struct {
 	listener *net.TCPListener
 	state    *chat.ServerState
 	web      *http.Server // of workload web
+	tls      *tls.Config  // nil without TLS
 	log      io.Writer
 	halfOpen atomic.Int64 // connections that have not registered
 }
 
 // listen binds the address; run serves the connections and writes errors.
 func listen(options *options, errors io.Writer) (*server, error) {
+	config, err := tlsConfig(options)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := bind(options.listen)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %s", options.listen, explain(err))
@@ -38,11 +44,27 @@ func listen(options *options, errors io.Writer) (*server, error) {
 		Network: "Klatch",
 		MOTD:    []string{"Come in and talk."},
 	})
-	s := &server{options: options, listener: listener, state: state, log: errors}
+	s := &server{options: options, listener: listener, state: state, tls: config, log: errors}
 	if options.workload == workloadWeb {
 		s.web = site.NewServer(options.contentSeed, options.directories, log.New(errors, program+": ", 0))
 	}
 	return s, nil
+}
+
+// tlsConfig returns the settings of TLS, or nil without a certificate. Each connection makes a full handshake.
+func tlsConfig(options *options) (*tls.Config, error) {
+	if options.certificate == "" {
+		return nil, nil
+	}
+	certificate, err := tls.LoadX509KeyPair(options.certificate, options.key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the certificate %s with the key %s: %v", options.certificate, options.key, err)
+	}
+	return &tls.Config{
+		Certificates:           []tls.Certificate{certificate},
+		MinVersion:             tls.VersionTLS13,
+		SessionTicketsDisabled: true,
+	}, nil
 }
 
 func bind(address string) (*net.TCPListener, error) {
@@ -85,13 +107,19 @@ func (s *server) run() {
 	}
 }
 
-func (s *server) admit(conn *net.TCPConn) {
+func (s *server) admit(tcp *net.TCPConn) {
 	if s.options.workload == workloadRR {
-		go echo(conn)
+		go echo(tcp)
 		return
+	}
+	var conn stream = tcp
+	if s.tls != nil {
+		// The first read makes the handshake.
+		conn = tls.Server(tcp, s.tls)
 	}
 	if s.halfOpen.Load() >= int64(s.options.halfOpenMax) {
 		go func() {
+			_ = conn.SetDeadline(time.Now().Add(linger))
 			_, _ = io.WriteString(conn, "ERROR :Too many unregistered connections\r\n")
 			discard(conn)
 		}()

@@ -19,6 +19,8 @@ Options:
       --sendq BYTES                   Most bytes in the send queue of a connection; beyond them it is closed
                                       [default: 1048576]
       --nodelay true|false            TCP_NODELAY on every connection [default: true]
+      --certificate FILE              Workload chat: speak TLS 1.3, with this certificate chain in PEM
+      --key FILE                      The key of the certificate, in PEM
       --registration-timeout SECONDS  How long a connection may take to register [default: 30]
       --half-open-max N               Most connections that have not registered [default: 4096]
       --directories N                 Workload web: directories of the site, of 5 MB each [default: 25]
@@ -35,6 +37,8 @@ const OPTIONS = {
   listen: { type: 'string' },
   sendq: { type: 'string' },
   nodelay: { type: 'string' },
+  certificate: { type: 'string' },
+  key: { type: 'string' },
   'registration-timeout': { type: 'string' },
   'half-open-max': { type: 'string' },
   directories: { type: 'string' },
@@ -43,8 +47,8 @@ const OPTIONS = {
   help: { type: 'boolean' },
 };
 
-// Returns { help, json, workload, host, port, sendqBytes, nodelay, registrationTimeoutMs, halfOpenMax, directories,
-// contentSeed }; throws StartupError. The seed is a BigInt.
+// Returns { help, json, workload, host, port, sendqBytes, nodelay, certificate, key, registrationTimeoutMs, halfOpenMax,
+// directories, contentSeed }; throws StartupError. The seed is a BigInt; without TLS there is no certificate.
 export function parseOptions(args) {
   const values = parse(args);
   rejectOptionsOfOthers(values);
@@ -57,6 +61,8 @@ export function parseOptions(args) {
     port,
     sendqBytes: number(values, 'sendq', 4096, 1 << 30, 1 << 20),
     nodelay: boolean(values, 'nodelay', true),
+    certificate: values.certificate,
+    key: values.key,
     registrationTimeoutMs: 1000 * number(values, 'registration-timeout', 1, 86_400, 30),
     halfOpenMax: number(values, 'half-open-max', 1, 1 << 20, 4096),
     directories: number(values, 'directories', 1, DIRECTORIES_MAX, 25),
@@ -68,6 +74,13 @@ function rejectOptionsOfOthers({ workload: name = 'chat', ...values }) {
   const ofSite = ['directories', 'content-seed'].find((option) => values[option] !== undefined);
   if (ofSite && name !== 'web') {
     throw new StartupError(`--${ofSite} belongs to --workload web, not to ${name}; try --help`);
+  }
+  const { certificate, key } = values;
+  if ((certificate !== undefined || key !== undefined) && name !== 'chat') {
+    throw new StartupError(`--certificate and --key belong to --workload chat, not to ${name}; try --help`);
+  }
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw new StartupError('--certificate and --key belong together; try --help');
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
+import tls from 'node:tls';
 import { ServerState } from './chat/state.js';
 import { Connection, LINGER_MS } from './connection.js';
 import { echo } from './echo.js';
@@ -15,7 +16,7 @@ const BACKLOG = 65_535;
 const OWN_FILES = 40;
 
 // Listens as configured. Resolves to the net.Server; rejects with StartupError. log receives later errors.
-export function serve(options, log) {
+export async function serve(options, log) {
   const server = options.workload === 'web' ? siteServer(options) : socketServer(options);
   limitConnections(server, log);
   return new Promise((resolve, reject) => {
@@ -25,9 +26,35 @@ export function serve(options, log) {
 }
 
 function socketServer(options) {
-  const server = net.createServer({ allowHalfOpen: true, noDelay: options.nodelay });
+  const settings = { allowHalfOpen: true, noDelay: options.nodelay };
+  if (options.certificate !== undefined) {
+    const server = tls.createServer({ ...settings, ...certificate(options), minVersion: 'TLSv1.3' });
+    server.on('secureConnection', chat(options));
+    return server;
+  }
+  const server = net.createServer(settings);
   server.on('connection', options.workload === 'rr' ? echo : chat(options));
   return server;
+}
+
+// Returns { cert, key } as Node takes them; throws StartupError.
+function certificate(options) {
+  const read = (path) => {
+    try {
+      return readFileSync(path);
+    } catch (error) {
+      throw new StartupError(`cannot read ${path}: ${error.message}`);
+    }
+  };
+  const pair = { cert: read(options.certificate), key: read(options.key) };
+  try {
+    tls.createSecureContext(pair);
+  } catch (error) {
+    throw new StartupError(
+      `cannot use the certificate ${options.certificate} with the key ${options.key}: ${error.message}`,
+    );
+  }
+  return pair;
 }
 
 // Returns the handler of new connections to a chat server.

@@ -50,7 +50,17 @@ pub enum Threads {
     /// Number of event loops, at least 1. Each owns whole rooms.
     Loops(usize),
     /// Two threads a user, as in VolanoMark's crowd.
-    TwoPerUser,
+    TwoPerUser {
+        /// Yield the CPU after each packet received and each batch sent, as VolanoMark did.
+        yields: bool,
+    },
+}
+
+impl Threads {
+    /// Whether each user has threads of its own.
+    pub fn is_two_per_user(self) -> bool {
+        matches!(self, Threads::TwoPerUser { .. })
+    }
 }
 
 /// Reasons why a crowd cannot start.
@@ -130,7 +140,7 @@ impl Options {
         let of_loops = match self.threads {
             // One epoll and one eventfd descriptor each.
             Threads::Loops(loops) => 2 * loops as u64,
-            Threads::TwoPerUser => 0,
+            Threads::TwoPerUser { .. } => 0,
         };
         // Standard streams, and a few temporary files.
         let needed = connections + 8 + of_loops;

@@ -41,7 +41,7 @@ use crate::site::Site;
 use crate::stats::CrowdStats;
 use crate::supervisor::Supervisor;
 use crate::traders::Traders;
-use crate::user_threads;
+use crate::user_threads::{self, UserLinks};
 use crate::worker::Worker;
 
 /// Runs a crowd to its end and reports events on the way.
@@ -109,7 +109,7 @@ impl Run<'_> {
     }
 
     fn lines(self, web: &WebWorkload, on_event: impl FnMut(&CrowdEvent)) -> Result<CrowdResult, CrowdError> {
-        if self.options.threads == Threads::TwoPerUser {
+        if self.options.threads.is_two_per_user() {
             return Err(CrowdError::Threads { workload: self.options.workload.kind() });
         }
         let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
@@ -133,7 +133,7 @@ impl Run<'_> {
         trade: &TradeWorkload,
         on_event: impl FnMut(&CrowdEvent),
     ) -> Result<CrowdResult, CrowdError> {
-        if self.options.threads == Threads::TwoPerUser {
+        if self.options.threads.is_two_per_user() {
             return Err(CrowdError::Threads { workload: self.options.workload.kind() });
         }
         let (seed, path) = (self.options.seed, self.options.ledger.clone());
@@ -157,7 +157,7 @@ impl Run<'_> {
         workload: &OrdersWorkload,
         on_event: impl FnMut(&CrowdEvent),
     ) -> Result<CrowdResult, CrowdError> {
-        if self.options.threads == Threads::TwoPerUser {
+        if self.options.threads.is_two_per_user() {
             return Err(CrowdError::Threads { workload: self.options.workload.kind() });
         }
         let path = self.options.ledger.clone();
@@ -194,7 +194,7 @@ impl Run<'_> {
                 (loops, (0..loops).map(|_| Wake::event_loop()).collect::<std::io::Result<_>>()?)
             }
             // One lock for each CPU is enough, and every worker has a fixed cost.
-            Threads::TwoPerUser => {
+            Threads::TwoPerUser { .. } => {
                 let cpus = available_parallelism().map_or(1, usize::from).min(count as usize);
                 (cpus, (0..cpus).map(|_| Wake::Threads(Mutex::default())).collect())
             }
@@ -267,9 +267,10 @@ fn start<P: Parties>(
 ) -> std::io::Result<Vec<JoinHandle<Vec<CrowdStats>>>> {
     let addresses = || addresses.to_vec();
     let connect_timeout = options.connect_timeout;
-    if options.threads == Threads::TwoPerUser {
+    if let Threads::TwoPerUser { yields } = options.threads {
         let (shared, addresses, transport) = (shared.clone(), addresses(), options.transport.clone());
-        let run = move || user_threads::run(&shared, workers, &addresses, connect_timeout, &transport);
+        let links = UserLinks { addresses, connect_timeout, transport, yields };
+        let run = move || user_threads::run(&shared, workers, &links);
         return Ok(vec![Builder::new().name("crowd".to_owned()).spawn(run)?]);
     }
     let mut threads = Vec::new();

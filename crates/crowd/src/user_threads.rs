@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle, Thread, current, park, park_timeout};
+use std::thread::{Builder, JoinHandle, Thread, current, park, park_timeout, yield_now};
 use std::time::Duration;
 
 use klatch_record::FailureKind;
@@ -26,24 +26,25 @@ const STACK_BYTES: usize = 128 * 1024;
 /// How often a blocked sender checks whether the crowd stops.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
 
+/// How users are connected, and what their threads do besides.
+pub(crate) struct UserLinks {
+    pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) transport: TransportOptions,
+    /// Yield the CPU after each packet received and each batch sent.
+    pub(crate) yields: bool,
+}
+
 /// Joins all users of these parties, one after another, and starts two threads for each. Returns the statistics of each
 /// worker when the crowd stops.
-pub(crate) fn run<P: Parties>(
-    shared: &Shared,
-    parties: Vec<P>,
-    addresses: &[SocketAddr],
-    connect_timeout: Duration,
-    transport: &TransportOptions,
-) -> Vec<CrowdStats> {
+pub(crate) fn run<P: Parties>(shared: &Shared, parties: Vec<P>, links: &UserLinks) -> Vec<CrowdStats> {
     let workers: Vec<_> = parties.into_iter().map(|parties| Arc::new(Mutex::new(parties))).collect();
     shared.workers.iter().for_each(|worker| register_thread(&worker.wake, current()));
     let mut threads = Vec::new();
     'joining: for parties in &workers {
         let users = lock(parties).connections();
         for index in 0..users {
-            if let Err((kind, detail)) =
-                connect(parties, index, addresses, connect_timeout, transport, &mut threads)
-            {
+            if let Err((kind, detail)) = connect(parties, index, links, &mut threads) {
                 lock(parties).fail(Some(index), kind, detail);
                 break 'joining;
             }
@@ -87,9 +88,7 @@ fn follow_phase<P: Parties>(parties: &Arc<Mutex<P>>) {
 fn connect<P: Parties>(
     parties: &Arc<Mutex<P>>,
     index: usize,
-    addresses: &[SocketAddr],
-    connect_timeout: Duration,
-    transport: &TransportOptions,
+    links: &UserLinks,
     threads: &mut Vec<JoinHandle<()>>,
 ) -> Result<(), (FailureKind, String)> {
     let (id, number, shared) = {
@@ -101,7 +100,7 @@ fn connect<P: Parties>(
         let kind = if first { FailureKind::Connect } else { FailureKind::Join };
         (kind, format!("cannot connect: {error}"))
     };
-    let stream = connect_user(addresses, id, connect_timeout, None).map_err(not_connected)?;
+    let stream = connect_user(&links.addresses, id, links.connect_timeout, None).map_err(not_connected)?;
     stream.set_write_timeout(Some(WRITE_TIMEOUT)).map_err(not_connected)?;
     shared.connected.fetch_add(1, Ordering::Relaxed);
     lock(parties).write_handshake(index);
@@ -109,7 +108,8 @@ fn connect<P: Parties>(
         parties: parties.clone(),
         index,
         stream,
-        channel: Channel::new(transport, id).map(Mutex::new),
+        channel: Channel::new(&links.transport, id).map(Mutex::new),
+        yields: links.yields,
         starter: current(),
         ended: AtomicBool::new(false),
     });
@@ -134,6 +134,8 @@ struct UserThreads<P> {
     stream: TcpStream,
     /// What lies between the protocol and the socket; never locked during a system call.
     channel: Option<Mutex<Box<Channel>>>,
+    /// Yield the CPU after each packet received and each batch sent.
+    yields: bool,
     /// The thread that waits until this user has joined.
     starter: Thread,
     /// The receiver has ended.
@@ -185,6 +187,10 @@ impl<P: Parties> UserThreads<P> {
             }
             if has_joined {
                 self.starter.unpark();
+            }
+            if self.yields {
+                // A packet of VolanoMark's is a line.
+                memchr::memchr_iter(b'\n', &buffer[..taken]).for_each(|_| yield_now());
             }
             buffer.copy_within(taken..partial_len + bytes, 0);
             partial_len = partial_len + bytes - taken;
@@ -257,6 +263,8 @@ impl<P: Parties> UserThreads<P> {
     fn send(&self) {
         let shared = lock(&self.parties).worker().shared.clone();
         let mut out = Vec::new();
+        // Since the last yield.
+        let mut wrote = false;
         while shared.phase() != Phase::Stop {
             let now_ns = shared.now_ns();
             let until_ns = {
@@ -275,7 +283,13 @@ impl<P: Parties> UserThreads<P> {
                     break;
                 }
                 out.clear();
-            } else if let Some(until_ns) = until_ns {
+                wrote = true;
+                continue;
+            }
+            if self.yields && std::mem::take(&mut wrote) {
+                yield_now();
+            }
+            if let Some(until_ns) = until_ns {
                 park_timeout(Duration::from_nanos(until_ns.saturating_sub(now_ns)));
             } else {
                 park();

@@ -158,6 +158,8 @@ impl Conformance {
                 let subject = WebSocketSubject {
                     path: server.path.to_owned(),
                     subprotocol: (subprotocol != "none").then(|| subprotocol.to_owned()),
+                    class: server.class,
+                    pid: server.pid,
                     answer_timeout,
                 };
                 check_websocket(server.address, &subject, on_finding)

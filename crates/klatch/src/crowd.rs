@@ -58,6 +58,9 @@ pub(crate) struct Crowd {
     /// Use two threads per user instead of event loops, as VolanoMark's crowd did
     #[arg(long, conflicts_with = "loops")]
     threads: bool,
+    /// With --threads: yield the CPU after each packet received and each batch sent, as VolanoMark did
+    #[arg(long = "yield", requires = "threads")]
+    yields: bool,
     /// files: way to read a block: pread, mmap, or uring (io_uring)
     #[arg(long, default_value = "pread")]
     model: ReadModel,
@@ -128,7 +131,10 @@ impl Crowd {
             port,
             protocol,
             workload,
-            threads: if self.threads { Threads::TwoPerUser } else { Threads::Loops(self.loops) },
+            threads: match self.threads {
+                true => Threads::TwoPerUser { yields: self.yields },
+                false => Threads::Loops(self.loops),
+            },
             timeout: seconds("timeout", self.timeout)?,
             connect_timeout: seconds("connect timeout", self.connect_timeout)?,
             seed: self.seed,
@@ -161,7 +167,7 @@ impl Crowd {
         let verdict = klatch_runner::judge(&result);
         let report = monitor.report(result.sent + result.received);
         if let Some(out) = &self.out {
-            let threads = options.threads == Threads::TwoPerUser;
+            let threads = options.threads.is_two_per_user();
             let plan = ShardPlan {
                 crowd: if threads { CrowdKind::NativeThreads } else { CrowdKind::Native },
                 host: options.host,

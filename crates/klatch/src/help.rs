@@ -74,7 +74,20 @@ mod tests {
             }
         }
         let expected: [(&str, &[&str]); 8] = [
-            ("Server", &["platform", "knob", "transport", "target", "ca", "subprotocol", "java", "catalog"]),
+            (
+                "Server",
+                &[
+                    "platform",
+                    "classic",
+                    "knob",
+                    "transport",
+                    "target",
+                    "ca",
+                    "subprotocol",
+                    "java",
+                    "catalog",
+                ],
+            ),
             ("Crowd", &["crowd", "crowd-knob", "crowd-loops"]),
             (
                 "Workload",

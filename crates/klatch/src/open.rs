@@ -9,13 +9,13 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 use clap::Args;
-use klatch_report::{Entry, Filter, index, read};
+use klatch_report::{Entry, IndexFilter, index};
 use klatch_viewer::{Loopback, announced};
 use percent_encoding::percent_decode_str;
 use tiny_http::{Header, Response};
 
 use crate::output::print_line;
-use crate::report::{Format, render, report_side_by_side};
+use crate::report::{Format, render, report_of, report_side_by_side};
 
 /// Browse the results folder on loopback
 ///
@@ -60,7 +60,7 @@ impl Open {
             let mut pairs = form_urlencoded::parse(query.as_bytes());
             pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
         };
-        let filter = || Filter {
+        let filter = || IndexFilter {
             words: parameter("words"),
             platform: parameter("platform"),
             study: parameter("study"),
@@ -74,19 +74,19 @@ impl Open {
                 }
                 _ => {
                     let problem = Some("Select one result as A and another as B.");
-                    self.index(known, &Filter::default(), problem).map(Some)
+                    self.index(known, &IndexFilter::default(), problem).map(Some)
                 }
             },
             path => {
                 let Some(name) = path.strip_prefix("/report/") else { return Ok(None) };
                 let name = percent_decode_str(name).decode_utf8_lossy();
                 let Some(folder) = self.folder(&name)? else { return Ok(None) };
-                Ok(Some(render(&klatch_report::report(&read(&folder)?), Format::Html)?))
+                Ok(Some(render(&report_of(&folder)?, Format::Html)?))
             }
         }
     }
 
-    fn index(&self, known: &Known, filter: &Filter, problem: Option<&str>) -> anyhow::Result<String> {
+    fn index(&self, known: &Known, filter: &IndexFilter, problem: Option<&str>) -> anyhow::Result<String> {
         let entries = known.read(&self.results, folders(&self.results)?);
         let running = announced(&self.results);
         Ok(index(&entries, filter, &running, &self.results.display().to_string(), problem)?)

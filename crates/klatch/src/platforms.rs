@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use crate::output::{print, print_line};
 use clap::Args;
 use klatch_platforms::{
-    PlatformListing, PlatformRequest, ResolvedPlatform, crowd_knobs, list, process_knobs,
+    PlatformListing, PlatformRequest, ResolvedPlatform, java_crowd_knobs, list, process_knobs,
+    threads_crowd_knobs,
 };
 use klatch_record::{Class, Transport, error_chain};
 use serde_json::json;
@@ -83,10 +84,18 @@ impl Platforms {
 }
 
 fn print_common_knobs() {
-    print_line("the Java crowd (--crowd java --crowd-knob), in addition to those of every Java platform");
-    crowd_knobs().iter().for_each(|(name, what)| print_line(format_args!("    {name:<21} {what}")));
-    print_line("every server (--knob) and crowd (--crowd-knob)");
-    process_knobs().iter().for_each(|(name, what)| print_line(format_args!("    {name:<21} {what}")));
+    let owned = |(name, what): (&str, &str)| (name.to_owned(), what.to_owned());
+    for (owner, knobs) in [
+        (
+            "the Java crowd (--crowd java --crowd-knob), in addition to those of every Java platform",
+            java_crowd_knobs(),
+        ),
+        ("the crowd native-threads (--crowd native-threads --crowd-knob)", threads_crowd_knobs()),
+        ("every server (--knob) and crowd (--crowd-knob)", process_knobs().into_iter().map(owned).collect()),
+    ] {
+        print_line(owner);
+        knobs.iter().for_each(|(name, what)| print_line(format_args!("    {name:<21} {what}")));
+    }
 }
 
 fn row(name: &str, listed: &PlatformListing, state: &str) -> String {

@@ -79,12 +79,8 @@ impl Report {
             );
             return Ok(lab_report(folder, &study, &outcomes));
         }
-        if let [path] = self.paths.as_slice()
-            && let Some(duet) = read_duet(path)?
-        {
-            return Ok(duet_report(path, &duet));
-        }
         match self.paths.as_slice() {
+            [path] => report_of(path),
             [a, b] if a.is_dir() && b.is_dir() => report_side_by_side(a, b),
             paths => {
                 let mut sources =
@@ -111,6 +107,14 @@ impl Report {
             (None, ..) => None,
         }
     }
+}
+
+/// Report of a duet, a study or runs.
+pub(crate) fn report_of(path: &Path) -> anyhow::Result<klatch_report::Report> {
+    Ok(match read_duet(path)? {
+        Some(duet) => duet_report(path, &duet),
+        None => klatch_report::report(&read(path)?),
+    })
 }
 
 /// Writes the report of the results in a folder to `report.html` in that folder.

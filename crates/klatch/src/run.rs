@@ -32,6 +32,10 @@ pub(crate) struct Run {
     /// [default: java-threads with Java 17 or newer, else native-epoll]
     #[arg(long, conflicts_with = "target", verbatim_doc_comment, help_heading = SERVER)]
     platform: Option<String>,
+    /// The classic VolanoMark test: two threads for each connection at both ends, in Java unless the platform is native-threads, and
+    /// yields where VolanoMark had them; 10 rooms of 20 users, turns
+    #[arg(long, conflicts_with_all = ["target", "crowd", "pacing", "workload", "transport"], help_heading = SERVER)]
+    classic: bool,
     /// Knob of the platform; `klatch platforms --knobs` lists all
     #[arg(long = "knob", value_name = "NAME=VALUE", conflicts_with = "target", help_heading = SERVER)]
     knobs: Vec<Setting>,
@@ -134,13 +138,13 @@ impl CrowdName {
 impl Run {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let json = self.json;
-        let (web, title) = (self.web, self.title());
+        let (web, title, classic) = (self.web, self.title(), self.classic);
         let plan = self.plan()?;
         let web = web.start(&title, &plan.out)?;
         let all = Processes::default();
         let stopper = all.clone();
         crate::interrupt::on_interrupt(move || stopper.interrupt())?;
-        let mut display = Display { json, plan: &plan, progress: None, web };
+        let mut display = Display { json, classic, plan: &plan, progress: None, web };
         let made = execute(&plan, &all, |event| display.update(event));
         display.end(made.is_ok());
         let outcome = match made {
@@ -173,7 +177,26 @@ impl Run {
         self.platform.clone().or(target).unwrap_or_else(|| "the usual platform".to_owned())
     }
 
+    /// Sets the platform, the crowd and the yields of the classic test, where the command line does not.
+    fn make_classic(&mut self) -> anyhow::Result<()> {
+        let platform = self.platform.get_or_insert_with(|| "java-threads".to_owned());
+        self.crowd = match platform.split('@').next() {
+            Some("java-threads") => CrowdName::Java,
+            Some("native-threads") => CrowdName::NativeThreads,
+            _ => anyhow::bail!("--classic is the test of java-threads or native-threads, not of {platform}"),
+        };
+        for knobs in [&mut self.knobs, &mut self.crowd_knobs] {
+            if !knobs.iter().any(|knob| knob.name == "yield") {
+                knobs.push(Setting { name: "yield".to_owned(), value: "on".to_owned() });
+            }
+        }
+        Ok(())
+    }
+
     fn plan(mut self) -> anyhow::Result<Plan> {
+        if self.classic {
+            self.make_classic()?;
+        }
         self.knobs.extend(self.transport.map(transport_setting));
         anyhow::ensure!(
             (1..=1000).contains(&self.trials),
@@ -226,6 +249,7 @@ pub(crate) fn transport_setting(transport: Transport) -> Setting {
 /// Prints the progress of the runs.
 struct Display<'a> {
     json: bool,
+    classic: bool,
     plan: &'a Plan,
     progress: Option<Progress>,
     web: Option<WebView>,
@@ -253,6 +277,9 @@ impl Display<'_> {
             VisitEvent::Ready { platform, workload, .. } if !self.json => {
                 if !self.plan.sysctls.is_empty() {
                     print_line(format_args!("machine   {}; restored afterwards", join(&self.plan.sysctls)));
+                }
+                if self.classic {
+                    print_line("test      classic VolanoMark test");
                 }
                 print_line(headline(platform, &describe_crowd(self.plan), workload));
             }

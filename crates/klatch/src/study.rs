@@ -17,6 +17,7 @@ use crate::INTERRUPTED;
 use crate::output::{print, print_error, print_line};
 use crate::platforms::PlatformArgs;
 use crate::version::build;
+use crate::web_view::{WebArgs, WebView};
 
 /// Measure platforms × workloads × knobs under run rules
 ///
@@ -54,6 +55,8 @@ pub(crate) struct Study {
     /// Show progress on the whole terminal: cell, speed, trials with their interval, time left
     #[arg(long, conflicts_with_all = ["json", "dry_run"])]
     live: bool,
+    #[command(flatten)]
+    web: WebArgs,
 }
 
 impl Study {
@@ -76,9 +79,17 @@ impl Study {
             "{} sets sysctls of this machine; allow it with --allow-sysctl",
             plan.name
         );
+        anyhow::ensure!(
+            !self.web.is_wanted() || !plan.is_of_duets(),
+            "--web shows runs, and {} has duets; leave it out",
+            plan.name
+        );
         let live = self.live.then(|| Live::start(&plan.name, plan.cells.iter().map(|cell| cell.id.clone())));
         let workload = plan.cells.first().map(|cell| cell.plan.workload.kind()).unwrap_or_default();
-        let mut display = Display { json: self.json, workload, progress: None, live: live.transpose()? };
+        let web = self.web.start(&plan.name, &self.out)?;
+        let live = live.transpose()?;
+        let mut display =
+            Display { json: self.json, workload, progress: None, live, web, cell: String::new() };
         let store = self.store(&plan)?;
         plan.seed = store.seed();
         let all = Processes::default();
@@ -96,7 +107,7 @@ impl Study {
             }
         };
         // Restores the terminal before anything else is printed.
-        drop(display);
+        display.end(done.is_ok());
         match done {
             Ok(result) => Ok(self.finish(&result, &store)),
             Err(_) if all.interrupted() => {
@@ -227,10 +238,31 @@ struct Display {
     workload: WorkloadKind,
     progress: Option<Progress>,
     live: Option<Live>,
+    web: Option<WebView>,
+    /// Name of the cell that is visited.
+    cell: String,
 }
 
 impl Display {
+    /// Shows on the page that nothing follows, and leaves the view on the terminal.
+    fn end(self, finished: bool) {
+        if let Some(web) = &self.web {
+            web.end(if finished {
+                "the study has ended"
+            } else {
+                "the study ended early; the terminal says why"
+            });
+        }
+    }
+
     fn update(&mut self, event: StudyEvent<'_>) {
+        match &event {
+            StudyEvent::VisitStarted { cell, .. } => self.cell.clone_from(&cell.id),
+            StudyEvent::Visit(event) => {
+                self.web.iter().for_each(|web| web.update(event, Some(&self.cell)));
+            }
+            StudyEvent::VisitFailed(..) | StudyEvent::CellSettled(..) => {}
+        }
         if let Some(live) = &mut self.live {
             return update_live(live, event);
         }

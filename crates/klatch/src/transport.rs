@@ -38,7 +38,9 @@ pub(crate) fn transport(
             Some(name)
         }
     };
-    Ok(TransportOptions { kind, path, subprotocol, lines, host: address(host, port), tls: None })
+    let greets_before_tls = protocol == ProtocolName::Nats && kind == Transport::Tls;
+    let host = address(host, port);
+    Ok(TransportOptions { kind, path, subprotocol, lines, greets_before_tls, host, tls: None })
 }
 
 /// The bundle of authorities of Debian and of most other systems.

@@ -20,6 +20,11 @@ pub(crate) struct WebArgs {
 }
 
 impl WebArgs {
+    /// Whether the page is to be served.
+    pub(crate) fn is_wanted(self) -> bool {
+        self.web.is_some()
+    }
+
     /// Starts to serve the page, if it is wanted, and prints its address.
     ///
     /// # Errors

@@ -90,7 +90,10 @@ fn every_server_over_websocket_passes_all_checks() {
             let finished = conformance(&[way, "--transport", "ws", "--json", "--timeout", "30"]);
             let findings: Value =
                 serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{way}: {finished:?}"));
-            assert_eq!(with_outcome(&findings, "passed").len(), 13, "{way}: {}", finished.out);
+            assert_eq!(with_outcome(&findings, "failed"), [""; 0], "{way}: {}", finished.out);
+            // Only the write calls of class classic are counted.
+            let counted = usize::from(platform["class"] == "classic");
+            assert_eq!(with_outcome(&findings, "passed").len(), 13 + counted, "{way}: {}", finished.out);
             assert_eq!(finished.status, Some(0), "{way}: {finished:?}");
             checked += 1;
         }

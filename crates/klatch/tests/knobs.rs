@@ -6,6 +6,7 @@ mod support;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use klatch_record::Status;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use support::{Finished, children_of, klatch, run_once};
 
@@ -77,6 +78,34 @@ fn the_java_crowd_has_knobs_of_its_own_and_of_its_java() {
     assert!(record.crowd.command.contains(&"--yield".to_owned()), "{:?}", record.crowd);
     assert_eq!(record.crowd.runtime.unwrap().options[..2], ["-Xms64m", "-Xmx64m"]);
     assert!(record.platform.command.unwrap().contains(&"--yield".to_owned()));
+}
+
+#[test]
+fn the_classic_test_has_two_threads_for_each_connection_and_yields_at_both_ends() {
+    let out = tempfile::tempdir().unwrap();
+    let yields = [("yield".to_owned(), "on".to_owned())].into();
+    for (platform, crowd) in [(None, "java"), (Some("native-threads"), "native-threads")] {
+        let mut run = run_once(out.path(), &["--classic"]);
+        run.args(SMALL).args(platform.iter().flat_map(|name| ["--platform", name]));
+        let record = Finished::run(&mut run).record();
+        assert_eq!(record.verdict.status, Status::Valid, "{:?}", record.verdict);
+        assert_eq!((record.crowd.kind.as_str(), &record.crowd.knobs), (crowd, &yields));
+        assert_eq!(record.platform.knobs, yields, "{}", record.platform.name);
+        assert!(record.crowd.command.contains(&"--yield".to_owned()), "{:?}", record.crowd);
+    }
+    // What the command line says is kept.
+    let mut run =
+        run_once(out.path(), &["--classic", "--platform", "native-threads", "--crowd-knob", "yield=off"]);
+    let record = Finished::run(run.args(SMALL)).record();
+    assert!(!record.crowd.command.contains(&"--yield".to_owned()), "{:?}", record.crowd);
+    let mut run = klatch();
+    run.args(["run", "--classic", "--platform", "native-threads", "--warmup", "0", "--trials", "1", "--out"]);
+    let finished = Finished::run(run.arg(out.path()).args(SMALL));
+    assert!(finished.out.starts_with("test      classic VolanoMark test\n"), "{finished:?}");
+    refused(
+        run_once(out.path(), &["--classic", "--platform", "redis"]).args(SMALL),
+        "klatch: --classic is the test of java-threads or native-threads, not of redis",
+    );
 }
 
 #[test]

@@ -42,6 +42,9 @@ fn every_platform_is_valid(transport: Transport, rooms: u64, pacings: &[&str]) {
             "{way}, {pacing}"
         );
         assert_eq!(record.platform.transport, transport, "{way}");
+        let joining = record.joining.as_ref().unwrap();
+        assert_eq!(joining.connections, rooms * 10, "{way}");
+        assert!(joining.server_cpu_us_per_connection.is_some_and(|us| us > 0.0), "{way}: {joining:?}");
         let session = record.shards[0].tls.as_ref();
         assert_eq!(
             session.map(|tls| (tls.version.as_str(), tls.cipher.as_str())),

@@ -4,10 +4,11 @@ mod support;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use klatch_record::{Record, Status};
 use klatch_testing::{Chromium, Need, needs};
-use support::run_once;
+use support::{Finished, klatch, run_once};
 
 /// A run with a page, killed when dropped.
 struct Watched {
@@ -44,6 +45,9 @@ impl Drop for Watched {
     }
 }
 
+/// A browser and a run need the CPUs for themselves, so there is one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
 const HEARD: &str = "document.querySelector('#lines').textContent";
 
 fn join(browser: &mut Chromium, nick: &str) {
@@ -56,6 +60,7 @@ fn join(browser: &mut Chromium, nick: &str) {
 
 /// Two people talk to the crowd and to each other during a run, and stay until its end.
 fn talk_in_a_run(options: &[&str]) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let out = tempfile::tempdir().unwrap();
     // The run lasts 15 s, and a browser may take some of them to start.
     let (mut ann, mut ben) = (Chromium::start(), Chromium::start());
@@ -99,6 +104,38 @@ fn talk_in_a_run(options: &[&str]) {
 }
 
 #[test]
+fn a_port_that_is_in_use_is_told_before_anything_starts() {
+    let out = tempfile::tempdir().unwrap();
+    let holder = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let used = holder.local_addr().unwrap();
+    let web = format!("--web={}", used.port());
+    let finished = Finished::run(&mut run_once(out.path(), &["--platform", "native-epoll", &web]));
+    assert_eq!((finished.status, finished.out.as_str()), (Some(2), ""));
+    let told = format!("klatch: cannot listen on 127.0.0.1:{}: Address already in use", used.port());
+    assert!(finished.err.starts_with(&told) && finished.err.lines().count() == 1, "{finished:?}");
+}
+
+#[test]
+fn a_study_is_watched_unless_it_has_duets() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("small.toml");
+    let text =
+        "question = 'q'\nplatforms = ['native-epoll', 'native-threads']\n[workload]\nrooms = 2\nusers = 5\n";
+    let rules =
+        ["count = 20\n[rules]\npreset = 'volano-1999'\n", "[rules]\npreset = 'duet'\ntrials_max = 2\n"];
+    let [watched, refused] = rules.map(|rules| {
+        std::fs::write(&file, format!("{text}{rules}")).unwrap();
+        let mut study = klatch();
+        study.arg("study").arg(&file).args(["--web", "--json", "--out"]).arg(folder.path().join("results"));
+        Finished::run(&mut study)
+    });
+    assert_eq!(watched.status, Some(0), "{watched:?}");
+    assert!(watched.err.starts_with("watch     http://127.0.0.1:"), "{watched:?}");
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+    assert!(refused.err.contains("--web shows runs, and small has duets; leave it out"), "{refused:?}");
+}
+
+#[test]
 fn two_people_in_a_room_over_the_gateway() {
     needs!(Need::Chromium);
     talk_in_a_run(&["--platform", "native-epoll"]);
@@ -113,6 +150,7 @@ fn two_people_in_a_room_over_the_servers_own_websocket() {
 #[test]
 fn a_person_in_a_room_behind_a_certificate_that_no_browser_knows() {
     needs!(Need::Chromium);
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let out = tempfile::tempdir().unwrap();
     let mut browser = Chromium::start();
     let watched = Watched::start(out.path(), &["--platform", "native-epoll", "--transport", "wss"]);

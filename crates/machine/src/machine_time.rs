@@ -7,7 +7,7 @@ use procfs::{CurrentSI, KernelStats};
 pub struct MachineTime {
     all: u64,
     steal: u64,
-    /// User, nice and system time.
+    /// Time that the clocks of processes contain.
     busy: u64,
 }
 
@@ -16,15 +16,13 @@ impl MachineTime {
     pub fn read() -> Option<MachineTime> {
         let total = KernelStats::current().ok()?.total;
         let steal = total.steal.unwrap_or(0);
-        let all = total.user
-            + total.nice
-            + total.system
-            + total.idle
-            + total.iowait.unwrap_or(0)
-            + total.irq.unwrap_or(0)
-            + total.softirq.unwrap_or(0)
-            + steal;
-        Some(MachineTime { all, steal, busy: total.user + total.nice + total.system })
+        let (irq, softirq) = (total.irq.unwrap_or(0), total.softirq.unwrap_or(0));
+        let of_processes = total.user + total.nice + total.system;
+        let all = of_processes + total.idle + total.iowait.unwrap_or(0) + irq + softirq + steal;
+        // A kernel without CONFIG_IRQ_TIME_ACCOUNTING attributes time by ticks, and no tick sees an interrupt. Such a kernel charges
+        // the work of interrupts to the process that they interrupt, and so do the clocks of processes.
+        let busy = if irq == 0 { of_processes + softirq } else { of_processes };
+        Some(MachineTime { all, steal, busy })
     }
 
     /// Share of the CPU time since boot that the hypervisor gave to other guests, 0..=1.

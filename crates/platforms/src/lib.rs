@@ -40,7 +40,9 @@ pub use platform_error::PlatformError;
 pub use process::{Line, Process, ProcessError, Processes};
 pub use program::{InstalledProgram, ProgramError, installed_program};
 pub use reader::ReaderProgram;
-pub use resolve::{PlatformListing, PlatformRequest, ResolvedPlatform, crowd_knobs, list, resolve};
+pub use resolve::{
+    PlatformListing, PlatformRequest, ResolvedPlatform, java_crowd_knobs, list, resolve, threads_crowd_knobs,
+};
 pub use resolved_knobs::ResolvedKnobs;
 pub use server::{Server, ServerError};
 pub use setting::{KnobError, Setting};

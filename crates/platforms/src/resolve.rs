@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use klatch_record::{Class, DatabaseChoice, ProtocolName, Transport, Workload, WorkloadKind};
 
 use crate::capacity::Side;
-use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs};
+use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs, threads_crowd};
 use crate::java::{Java, JavaError, JavaRuntimes};
 use crate::platform_error::PlatformError;
 use crate::program::{InstalledProgram, find_program};
@@ -266,8 +266,13 @@ impl PlatformListing {
 }
 
 /// The knobs of the Java crowd: name, and description with the allowed values.
-pub fn crowd_knobs() -> Vec<(String, String)> {
+pub fn java_crowd_knobs() -> Vec<(String, String)> {
     java_crowd().knobs.iter().map(describe_knob).collect()
+}
+
+/// The same of the native crowd with two threads a user.
+pub fn threads_crowd_knobs() -> Vec<(String, String)> {
+    threads_crowd().knobs.iter().map(describe_knob).collect()
 }
 
 fn describe_knob((name, knob): (&String, &Knob)) -> (String, String) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::arguments::arguments;
-use crate::catalog::{Knob, java_crowd, java_knobs, native_crowd};
+use crate::catalog::{Knob, java_crowd, java_knobs, native_crowd, threads_crowd};
 use crate::large_pages::{LargePages, check_available};
 use crate::launch::{self, Launch};
 use crate::setting::{KnobError, Setting};
@@ -69,6 +69,14 @@ impl ResolvedKnobs {
     /// It has no such knob, or this machine does not allow the setting.
     pub fn for_native_crowd(settings: &[Setting]) -> Result<ResolvedKnobs, KnobError> {
         ResolvedKnobs::new("the native crowd", settings, &native_crowd().knobs, false)
+    }
+
+    /// Resolves `settings` for the native crowd with two threads a user.
+    ///
+    /// # Errors
+    /// It has no such knob, or this machine does not allow the setting.
+    pub fn for_threads_crowd(settings: &[Setting]) -> Result<ResolvedKnobs, KnobError> {
+        ResolvedKnobs::new("the crowd native-threads", settings, &threads_crowd().knobs, false)
     }
 
     /// Resolves `settings` for the Java crowd.

@@ -27,7 +27,7 @@ pub use build::{duet_report, floor_history, report, report_of_two};
 pub use comparison::comparison;
 pub use duet::{calibration, duet};
 pub use floor::floor;
-pub use index::{Entry, Filter, Kind, index};
+pub use index::{Entry, EntryKind, IndexFilter, index};
 pub use lab::{lab_report, lab_summary, read_lab};
 pub use live::Live;
 pub use model::{

@@ -3,7 +3,7 @@
 mod support;
 
 use klatch_record::{Cause, Class, Reason, Status};
-use klatch_report::{Entry, Filter, Kind, Source, html, index, report};
+use klatch_report::{Entry, EntryKind, IndexFilter, Source, html, index, report};
 use klatch_testing::{Chromium, Need, needs};
 use support::{add, add_failed, observe, study, time, warn};
 
@@ -200,7 +200,7 @@ fn twelve_platforms_forty_points_long_failures_and_nothing_at_all_look_right() {
 fn entry(name: &str, platform: &str, number: u32) -> Entry {
     Entry {
         folder: format!("folder-{number}"),
-        kind: Kind::Study,
+        kind: EntryKind::Study,
         name: name.to_owned(),
         platforms: vec![platform.to_owned()],
         question: format!("What of {name}?"),
@@ -223,11 +223,11 @@ fn the_index_is_searched_filtered_paged_and_stays_text() {
     let mut entries: Vec<Entry> = (0..450).map(|number| entry("threads", "native-epoll", number)).collect();
     entries.push(entry(evil, evil, 451));
     let mut browser = Chromium::start();
-    let filter = |words: &str, platform: &str, page| Filter {
+    let filter = |words: &str, platform: &str, page| IndexFilter {
         words: words.to_owned(),
         platform: platform.to_owned(),
         page,
-        ..Filter::default()
+        ..IndexFilter::default()
     };
     let rows = "document.querySelectorAll('tbody tr').length";
     for (width, dark) in [(1440, false), (400, true)] {
@@ -247,7 +247,7 @@ fn the_index_is_searched_filtered_paged_and_stays_text() {
         (filter("", "", 99), 51),
         (filter("THREADS folder-7", "", 1), 11),
         (filter("", evil, 1), 1),
-        (Filter { study: "threads".to_owned(), ..Filter::default() }, 200),
+        (IndexFilter { study: "threads".to_owned(), ..IndexFilter::default() }, 200),
         (filter(evil, "native-epoll", 1), 0),
     ] {
         browser.open(&index(&entries, &filter, &[], "results", None).unwrap(), 1440, false);
@@ -256,7 +256,7 @@ fn the_index_is_searched_filtered_paged_and_stays_text() {
         assert_eq!(browser.evaluate("document.querySelector('[name=platform]').value"), filter.platform);
     }
     let running = ["http://127.0.0.1:4000/".to_owned()];
-    browser.open(&index(&[], &Filter::default(), &running, "results", None).unwrap(), 400, false);
+    browser.open(&index(&[], &IndexFilter::default(), &running, "results", None).unwrap(), 400, false);
     assert_eq!(browser.evaluate(LAYOUT_FAULTS), "");
     assert_eq!(browser.evaluate("document.querySelector('header .answer a').href"), running[0]);
     assert!(

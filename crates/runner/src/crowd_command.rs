@@ -139,9 +139,8 @@ pub fn shard_file(place: usize) -> String {
 /// The plan's crowd settings, resolved for its kind of crowd.
 pub(crate) fn crowd_knobs(plan: &Plan) -> Result<ResolvedKnobs, PlatformError> {
     Ok(match plan.crowd {
-        CrowdKind::Native | CrowdKind::NativeThreads => {
-            ResolvedKnobs::for_native_crowd(&plan.crowd_settings)?
-        }
+        CrowdKind::Native => ResolvedKnobs::for_native_crowd(&plan.crowd_settings)?,
+        CrowdKind::NativeThreads => ResolvedKnobs::for_threads_crowd(&plan.crowd_settings)?,
         CrowdKind::Java => ResolvedKnobs::for_java_crowd(&plan.crowd_settings)?,
     })
 }

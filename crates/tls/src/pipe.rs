@@ -43,11 +43,16 @@ impl TlsPipe {
 
     /// Appends to `raw` what is to be written now: the records of `plain`, or those of the handshake before them.
     pub fn send(&mut self, plain: &[u8], raw: &mut Vec<u8>) {
+        self.queue(plain);
+        self.drain(raw);
+    }
+
+    /// Queues plain bytes; [`TlsPipe::send`] appends their records.
+    pub fn queue(&mut self, plain: &[u8]) {
         if !self.failed {
             // Writing to memory does not fail.
             let _ = self.connection.writer().write_all(plain);
         }
-        self.drain(raw);
     }
 
     /// Whether [`TlsPipe::send`] has something to append without further plain bytes.

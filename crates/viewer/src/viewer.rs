@@ -52,7 +52,7 @@ pub struct Viewer {
 }
 
 impl Viewer {
-    /// Serves a page on this port of 127.0.0.1 (0 selects a free one), and says so in the results folder.
+    /// Serves a page on this port of 127.0.0.1 (0 selects a free one), and announces it in the results folder.
     ///
     /// # Errors
     /// See [`ViewerError`].

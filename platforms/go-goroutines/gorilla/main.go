@@ -1,95 +1,67 @@
-// Command go-gorilla is the chat of go-goroutines over WebSocket by the package gorilla/websocket: IRC, one line a message, as
-// IRCv3 specifies it. Each connection has a goroutine that reads and one that writes, with one write call for each delivery.
+// Command go-gorilla serves the chat over WebSocket by the package gorilla/websocket. Each connection has a goroutine that reads and
+// one that writes.
 package main
 
 import (
-	"encoding/json"
-	"errors"
-	"flag"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"os"
-	"os/signal"
-	"runtime"
-	"syscall"
 	"time"
 
-	"klatch/goroutines/chat"
+	"github.com/gorilla/websocket"
+	"klatch/goroutines/websockets"
 )
 
-const (
-	program = "go-gorilla"
-	version = "0.1.0"
-)
-
-// options are those of the command line.
-type options struct {
-	listen    string
-	sendBytes int // most bytes in the send queue of a connection
-	loops     int // threads that run goroutines in parallel
-}
+// closeTimeout is the time that a client has to take a close frame.
+const closeTimeout = time.Second
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(websockets.Run("gorilla", upgrade, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run serves until SIGTERM or SIGINT and returns the exit status.
-func run(args []string, stdout, stderr io.Writer) int {
-	parsed, err := parseOptions(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
+// upgrader accepts pages of any origin: anyone may join the chat.
+var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
+
+func upgrade(writer http.ResponseWriter, request *http.Request, subprotocol string) (websockets.Socket, error) {
+	header := http.Header{}
+	if subprotocol != "" {
+		header.Set("Sec-WebSocket-Protocol", subprotocol)
 	}
+	conn, err := upgrader.Upgrade(writer, request, header)
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v; try --help\n", program, err)
-		return 2
+		return nil, err
 	}
-	runtime.GOMAXPROCS(parsed.loops)
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
-	listener, err := net.Listen("tcp", parsed.listen)
-	if err != nil {
-		fmt.Fprintf(stderr, "%s: cannot listen on %s: %v\n", program, parsed.listen, err)
-		return 2
-	}
-	address := listener.Addr().(*net.TCPAddr)
-	line, err := json.Marshal(map[string]any{
-		"event": "ready", "host": address.IP.String(), "port": address.Port, "pid": os.Getpid(),
-		"model": "gorilla", "class": "classic", "version": version, "runtime": runtime.Version(),
-	})
-	if err != nil {
-		panic(err) // strings and numbers always have a JSON form
-	}
-	fmt.Fprintln(stdout, string(line))
-	go func() { _ = http.Serve(listener, newServer(parsed.sendBytes)) }()
-	<-stop
-	return 0
+	conn.SetReadLimit(websockets.MessageBytesMax)
+	return &socket{conn}, nil
 }
 
-func parseOptions(args []string, stderr io.Writer) (*options, error) {
-	parsed := &options{}
-	flags := flag.NewFlagSet(program, flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.StringVar(&parsed.listen, "listen", "127.0.0.1:6667", "address to listen on, `HOST:PORT`; port 0 takes a free one")
-	flags.IntVar(&parsed.sendBytes, "sendq", 1<<20, "most `bytes` in the send queue of a connection; beyond them it is closed")
-	flags.IntVar(&parsed.loops, "loops", runtime.GOMAXPROCS(0), "`threads` that run goroutines in parallel")
-	err := flags.Parse(args)
-	if err == nil && flags.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+type socket struct{ conn *websocket.Conn }
+
+func (s *socket) ReadAll(handle func(bool, []byte) (int, string)) (int, string) {
+	for {
+		kind, message, err := s.conn.ReadMessage()
+		if err != nil {
+			return 0, "" // the package has sent a close frame
+		}
+		if code, reason := handle(kind == websocket.TextMessage, message); code != 0 {
+			return code, reason
+		}
 	}
-	if err == nil && (parsed.sendBytes < 4096 || parsed.loops < 1) {
-		err = errors.New("--sendq must be at least 4096, and --loops at least 1")
-	}
-	return parsed, err
 }
 
-func newState() *chat.ServerState {
-	return chat.NewServerState(chat.Identity{
-		Name:    "klatch.localhost",
-		Version: "klatch-" + version,
-		Created: time.Now().UTC().Format("2006-01-02"),
-		Network: "Klatch",
-		MOTD:    []string{"Come in and talk."},
-	})
+func (s *socket) Write(text bool, message []byte) error {
+	kind := websocket.BinaryMessage
+	if text {
+		kind = websocket.TextMessage
+	}
+	return s.conn.WriteMessage(kind, message)
+}
+
+func (s *socket) Close(code int, reason string) {
+	last := websocket.FormatCloseMessage(code, reason)
+	_ = s.conn.WriteControl(websocket.CloseMessage, last, time.Now().Add(closeTimeout))
+	_ = s.conn.Close()
+}
+
+func (s *socket) Abort() {
+	_ = s.conn.UnderlyingConn().Close()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	"klatch/goroutines/websockets"
 )
 
 func dial(t *testing.T, server *httptest.Server, subprotocols ...string) *websocket.Conn {
@@ -48,15 +49,15 @@ func readUntil(t *testing.T, client *websocket.Conn, part string) (int, string) 
 }
 
 func start(t *testing.T) *httptest.Server {
-	server := httptest.NewServer(newServer(1 << 20))
+	server := httptest.NewServer(websockets.NewServer(1<<20, upgrade))
 	t.Cleanup(server.Close)
 	return server
 }
 
 func TestUsersOfBothSubprotocolsTalk(t *testing.T) {
 	server := start(t)
-	ann, bob := dial(t, server, "unknown", textProtocol, binaryProtocol), dial(t, server, binaryProtocol)
-	if ann.Subprotocol() != textProtocol || bob.Subprotocol() != binaryProtocol {
+	ann, bob := dial(t, server, "unknown", websockets.TextProtocol, websockets.BinaryProtocol), dial(t, server, websockets.BinaryProtocol)
+	if ann.Subprotocol() != websockets.TextProtocol || bob.Subprotocol() != websockets.BinaryProtocol {
 		t.Fatalf("agreed to %q and %q", ann.Subprotocol(), bob.Subprotocol())
 	}
 	say(t, ann, websocket.TextMessage, "NICK ann", "USER ann 0 * :ann", "JOIN #a")
@@ -86,10 +87,10 @@ func TestViolationsCloseTheConnection(t *testing.T) {
 		code    int
 	}{
 		{"PING x\r\nQUIT", websocket.ClosePolicyViolation},
-		{strings.Repeat("x", messageBytesMax+1), websocket.CloseMessageTooBig},
+		{strings.Repeat("x", websockets.MessageBytesMax+1), websocket.CloseMessageTooBig},
 		{"PING \xff", websocket.CloseInvalidFramePayloadData},
 	} {
-		client := dial(t, server, textProtocol)
+		client := dial(t, server, websockets.TextProtocol)
 		say(t, client, websocket.TextMessage, violation.message)
 		expectClose(t, client, violation.code)
 	}
@@ -117,12 +118,12 @@ func (c *reportedConn) Close() error {
 }
 
 func TestClientThatNeverReadsIsClosed(t *testing.T) {
-	server := httptest.NewUnstartedServer(newServer(4 << 20))
+	server := httptest.NewUnstartedServer(websockets.NewServer(4<<20, upgrade))
 	closed := make(chan string, 100)
 	server.Listener = &closeReporter{server.Listener, closed}
 	server.Start()
 	t.Cleanup(server.Close)
-	ann, slow := dial(t, server, textProtocol), dial(t, server, textProtocol)
+	ann, slow := dial(t, server, websockets.TextProtocol), dial(t, server, websockets.TextProtocol)
 	say(t, slow, websocket.TextMessage, "NICK slow", "USER slow 0 * :slow", "JOIN #a")
 	readUntil(t, slow, " 366 ")
 	say(t, ann, websocket.TextMessage, "NICK ann", "USER ann 0 * :ann", "JOIN #a")

@@ -83,6 +83,13 @@ test('invalid options are reported', { timeout: 120_000 }, async () => {
     [['--workload', 'web', '--content-seed', '18446744073709551616'], '--content-seed must be 0..=18446744073709551615'],
     [['--workload', 'rr', '--directories', '25'], '--directories belongs to --workload web, not to rr; try --help'],
     [['--content-seed', '1'], '--content-seed belongs to --workload web, not to chat; try --help'],
+    [['--key', 'k.pem'], '--certificate and --key belong together; try --help'],
+    [
+      ['--workload', 'web', '--certificate', 'c.pem', '--key', 'k.pem'],
+      '--certificate and --key belong to --workload chat, not to web; try --help',
+    ],
+    [['--certificate', 'no.pem', '--key', 'no.pem'], 'cannot read no.pem: ENOENT'],
+    [['--certificate', MAIN, '--key', MAIN], `cannot use the certificate ${MAIN} with the key ${MAIN}: `],
     [['--sendq'], "Option '--sendq <value>' argument missing; try --help"],
     [['--model', 'threads'], "Unknown option '--model'; try --help"],
     [['now'], "Unexpected argument 'now'"],

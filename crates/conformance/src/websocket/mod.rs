@@ -1,16 +1,19 @@
 //! Checks of a chat server over WebSocket: RFC 6455, and IRC over it as IRCv3 specifies it.
 
+mod class;
 mod client;
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use klatch_record::Class;
 use klatch_websocket::{BINARY_SUBPROTOCOL, Opcode, TEXT_SUBPROTOCOL};
 
 use crate::finding::{CheckError, Checked, Finding, not_checked, wrong};
 use crate::stream::connect;
 use crate::{NoServer, reach, run_prefix};
+use class::one_write_per_delivery;
 use client::{Client, Got, masked};
 
 /// A chat server over WebSocket.
@@ -20,6 +23,10 @@ pub struct WebSocketSubject {
     pub path: String,
     /// The subprotocol to ask for; `None` for none.
     pub subprotocol: Option<String>,
+    /// Its declared class; only `classic` is checked.
+    pub class: Option<Class>,
+    /// Its process, if it runs on this machine and Klatch started it.
+    pub pid: Option<u32>,
     /// Longest time for one answer.
     pub answer_timeout: Duration,
 }
@@ -29,6 +36,8 @@ struct Server {
     answer_timeout: Duration,
     path: String,
     subprotocol: Option<String>,
+    class: Option<Class>,
+    pid: Option<u32>,
     /// Prefix of nicks, which differs from check to check.
     prefix: String,
 }
@@ -36,7 +45,7 @@ struct Server {
 /// Name, expected behaviour and check.
 type WebSocketCheck = (&'static str, &'static str, fn(&Server) -> Checked);
 
-const CHECKS: [WebSocketCheck; 13] = [
+const CHECKS: [WebSocketCheck; 14] = [
     ("handshake: text", "the server agrees to text.ircv3.net, and its messages are texts", text_subprotocol),
     (
         "handshake: binary",
@@ -58,6 +67,11 @@ const CHECKS: [WebSocketCheck; 13] = [
     ("violation: reserved bit", "the connection ends after a frame with a reserved bit (1002)", reserved_bit),
     ("violation: UTF-8", "the connection ends after a text that is not UTF-8 (1007)", not_utf8),
     ("violation: size", "the connection ends after a frame of 1 MiB (1009)", too_large),
+    (
+        "class: one write per delivery",
+        "a server of class classic makes exactly one write call for each delivery",
+        one_write_per_delivery,
+    ),
 ];
 
 /// Runs all checks against the server at `address` (`host:port`) in turn, and calls `on_finding` after each.
@@ -78,6 +92,8 @@ pub fn check_websocket(
             answer_timeout: subject.answer_timeout,
             path: subject.path.clone(),
             subprotocol: subject.subprotocol.clone(),
+            class: subject.class,
+            pid: subject.pid,
             prefix: format!("w{run}{letter}"),
         };
         let finding = Finding::new(name, expected, check(&server));

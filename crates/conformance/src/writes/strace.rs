@@ -18,7 +18,7 @@ const DELAY: &str = "delay_exit=30000:when=1+10";
 const DATA_MAX: &str = "1048576";
 
 /// An strace that traces the writes of a process. Dropping it detaches it; the process goes on.
-pub(super) struct Strace {
+pub(crate) struct Strace {
     child: Child,
     log: NamedTempFile,
     /// The lines of its standard error, until it ends.
@@ -27,7 +27,7 @@ pub(super) struct Strace {
 
 impl Strace {
     /// Starts strace and waits until it has attached to every thread of the process.
-    pub(super) fn attach(pid: u32, until: Instant) -> Checked<Strace> {
+    pub(crate) fn attach(pid: u32, until: Instant) -> Checked<Strace> {
         let log = NamedTempFile::new()
             .map_err(|error| CheckError::NotChecked(format!("no file for strace: {error}")))?;
         let spawned = Command::new("strace")
@@ -78,7 +78,7 @@ impl Strace {
     }
 
     /// Detaches and returns the log of the calls.
-    pub(super) fn stop(mut self, until: Instant) -> Checked<String> {
+    pub(crate) fn stop(mut self, until: Instant) -> Checked<String> {
         self.signal(Signal::INT);
         // strace reports every thread that it detaches from, and then ends.
         let end = loop {

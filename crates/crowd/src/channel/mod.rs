@@ -22,6 +22,8 @@ pub struct TransportOptions {
     pub subprotocol: Option<String>,
     /// Each line of the protocol is a message. Otherwise the messages are a stream of bytes.
     pub lines: bool,
+    /// The server sends a line before TLS begins, as NATS does.
+    pub greets_before_tls: bool,
     /// Host and port of the server, as HTTP names them.
     pub host: String,
     /// Settings of TLS; only of the transports with it.
@@ -32,6 +34,8 @@ pub struct TransportOptions {
 pub(crate) struct Channel {
     websocket: Option<WebSocketClient>,
     tls: Option<TlsPipe>,
+    /// The server's first line has not arrived in full, so TLS has not begun.
+    awaits_greeting: bool,
 }
 
 impl Channel {
@@ -40,11 +44,15 @@ impl Channel {
         let websocket = options.kind.has_websocket().then(|| WebSocketClient::new(options, id));
         let tls = options.tls.as_ref().map(TlsPipe::client);
         let exists = websocket.is_some() || tls.is_some();
-        exists.then(|| Box::new(Channel { websocket, tls }))
+        let awaits_greeting = options.greets_before_tls && tls.is_some();
+        exists.then(|| Box::new(Channel { websocket, tls, awaits_greeting }))
     }
 
     /// Appends to `raw` what is to be written now: that of `plain` which may be sent already, and replies of the transport.
     pub(crate) fn send(&mut self, plain: &[u8], raw: &mut Vec<u8>) {
+        if self.awaits_greeting {
+            return self.tls.iter_mut().for_each(|tls| tls.queue(plain));
+        }
         match (&mut self.websocket, &mut self.tls) {
             (Some(websocket), Some(tls)) => {
                 let mut frames = Vec::new();
@@ -58,6 +66,9 @@ impl Channel {
 
     /// Whether [`Channel::send`] has something to append without further plain bytes.
     pub(crate) fn has_output(&self) -> bool {
+        if self.awaits_greeting {
+            return false;
+        }
         self.websocket.as_ref().is_some_and(WebSocketClient::has_output)
             || self.tls.as_ref().is_some_and(TlsPipe::has_output)
     }
@@ -66,7 +77,14 @@ impl Channel {
     ///
     /// # Errors
     /// The server violates the protocol of the transport, or has closed it.
-    pub(crate) fn receive(&mut self, raw: &[u8], plain: &mut Vec<u8>) -> std::io::Result<()> {
+    pub(crate) fn receive(&mut self, mut raw: &[u8], plain: &mut Vec<u8>) -> std::io::Result<()> {
+        if self.awaits_greeting {
+            let line_end = memchr::memchr(b'\n', raw);
+            let (greeting, rest) = raw.split_at(line_end.map_or(raw.len(), |end| end + 1));
+            plain.extend_from_slice(greeting);
+            self.awaits_greeting = line_end.is_none();
+            raw = rest;
+        }
         let Some(tls) = &mut self.tls else {
             return self.websocket.as_mut().map_or(Ok(()), |websocket| websocket.receive(raw, plain));
         };

@@ -5,9 +5,9 @@ const LINES_MAX = 200;
 let socket = null, nick = "", channel = "", joined = false, pending = [], drawing = false, offered = "", rooms = [];
 
 function offerTalk(talk) {
-  const told = JSON.stringify(talk);
-  if (told === offered) return;
-  offered = told;
+  const offer = JSON.stringify(talk);
+  if (offer === offered) return;
+  offered = offer;
   rooms = talk?.rooms ?? [];
   byId("talk-why").textContent = rooms.length
     ? "You join as a stranger: the crowd's messages are checked as before, and the result names you."

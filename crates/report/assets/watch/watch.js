@@ -34,16 +34,16 @@ function drawNumbers(run) {
   else if (typeof run?.done === "number") done.value = run.done;
   else done.removeAttribute("value");
   const last = run?.timeline.at(-1);
-  const is = (value, format) => (value === null || value === undefined ? "–" : format(value));
-  const cpus = (value) => is(value, (number) => number.toFixed(2));
-  const latency = (index) => is(run?.latency_us?.[index], time);
+  const shown = (value, format) => (value === null || value === undefined ? "–" : format(value));
+  const cpus = (value) => shown(value, (number) => number.toFixed(2));
+  const latency = (index) => shown(run?.latency_us?.[index], time);
   const numbers = [
     ["users joined", run ? `${grouped(run.joined)} of ${grouped(run.users || run.joined)}` : "–"],
-    ["time to join", is(run?.join_s, (s) => `${s.toFixed(2)} s`)],
-    ["due", is(run?.due, grouped)],
-    ["received", is(run?.received, grouped)],
+    ["time to join", shown(run?.join_s, (s) => `${s.toFixed(2)} s`)],
+    ["due", shown(run?.due, grouped)],
+    ["received", shown(run?.received, grouped)],
     ["in flight", run ? grouped(Math.max(run.due - run.received, 0)) : "–"],
-    ["received per second", is(last?.[2], grouped)],
+    ["received per second", shown(last?.[2], grouped)],
     ["p50 of the run", latency(0)],
     ["p99 of the run", latency(1)],
     ["p99.9 of the run", latency(2)],

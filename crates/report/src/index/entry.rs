@@ -17,7 +17,7 @@ pub struct Entry {
     /// Name of the folder.
     pub folder: String,
     /// What kind of result it is.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Name of the study, or of what was measured.
     pub name: String,
     /// Platforms in it, sorted.
@@ -46,7 +46,7 @@ pub struct Entry {
 
 /// The kinds of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// Of `klatch run`.
     Runs,
     /// Of `klatch study`.
@@ -125,12 +125,12 @@ fn of_runs(folder: String, records: &mut [RecordHead], is_study: bool) -> Entry 
     let first = records.first();
     let summary = match (is_study, records.len()) {
         (_, 0) => "nothing measured yet".to_owned(),
-        (true, runs) => format!("not finished, {runs} runs"),
-        (false, runs) => format!("{runs} runs"),
+        (true, runs) => format!("not finished, {}", counted(runs)),
+        (false, runs) => counted(runs),
     };
     Entry {
         name: first.map_or_else(|| folder.clone(), |record| record.platform.name.clone()),
-        kind: if is_study { Kind::Study } else { Kind::Runs },
+        kind: if is_study { EntryKind::Study } else { EntryKind::Runs },
         platforms,
         question: String::new(),
         started_at: first.map(|record| record.started_at.clone()).unwrap_or_default(),
@@ -157,7 +157,7 @@ fn of_study(folder: String, study: &StudyHead) -> Entry {
     let means = study.cells.iter().filter_map(|cell| Some(cell.estimates.get(&study.metric)?.mean));
     Entry {
         folder,
-        kind: Kind::Study,
+        kind: EntryKind::Study,
         name: study.name.clone(),
         platforms,
         question: study.question.clone(),
@@ -185,7 +185,7 @@ fn of_duet(folder: String, duet: &DuetHead) -> Entry {
     };
     Entry {
         folder,
-        kind: Kind::Duet,
+        kind: EntryKind::Duet,
         name: format!("{a} and {b}"),
         platforms: if a == b { vec![a.clone()] } else { vec![a.clone(), b.clone()] },
         question: String::new(),
@@ -201,6 +201,10 @@ fn of_duet(folder: String, duet: &DuetHead) -> Entry {
     }
 }
 
+fn counted(runs: usize) -> String {
+    if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
+}
+
 fn worst(verdicts: impl Iterator<Item = Status>) -> Option<Status> {
     verdicts.max_by_key(|status| match status {
         Status::Valid => 0,
@@ -211,4 +215,59 @@ fn worst(verdicts: impl Iterator<Item = Status>) -> Option<Status> {
 
 fn parsed<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use klatch_record::samples::record;
+    use klatch_record::{Cause, Reason, Record, Verdict};
+
+    use super::*;
+
+    fn write(folder: &Path, name: &str, record: &Record) {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, serde_json::to_string(record).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn runs_show_the_median_of_the_valid_trials_and_the_worst_verdict() {
+        let folder = tempfile::tempdir().unwrap();
+        for (number, per_s) in [(1, 50_000.0), (2, 52_000.0), (3, 51_000.0)] {
+            write(folder.path(), &format!("trial-{number}.json"), &record(number, number, per_s));
+        }
+        let warm_up = Record { role: Role::WarmUp, ..record(1, 0, 9_000.0) };
+        write(folder.path(), "warm-up-1.json", &warm_up);
+        let entry = Entry::read(folder.path()).unwrap();
+        assert_eq!(
+            (entry.kind, entry.summary.as_str(), entry.score),
+            (EntryKind::Runs, "4 runs", Some(51_000.0))
+        );
+        assert_eq!((entry.values.len(), entry.verdict, entry.is_final), (3, Some(Status::Valid), true));
+        let lost = Verdict::from_reasons(vec![Reason::new(Cause::Crowd, "a message was lost")]);
+        let invalid = Record { verdict: lost, ..record(4, 4, 99_000.0) };
+        write(folder.path(), "trial-4.json", &invalid);
+        let entry = Entry::read(folder.path()).unwrap();
+        assert_eq!((entry.score, entry.verdict), (Some(51_000.0), Some(Status::Invalid)));
+    }
+
+    #[test]
+    fn an_unfinished_study_has_no_score_and_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("study.toml"), "").unwrap();
+        write(folder.path(), "cells/rooms-5/block-001/trial-1.json", &record(1, 0, 50_000.0));
+        let entry = Entry::read(folder.path()).unwrap();
+        assert_eq!((entry.kind, entry.score, entry.is_final), (EntryKind::Study, None, false));
+        assert_eq!(entry.summary, "not finished, 1 run");
+    }
+
+    #[test]
+    fn a_folder_without_results_is_no_entry() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("notes.json"), "{ \"a\": 1 }").unwrap();
+        std::fs::write(folder.path().join("broken.json"), "{").unwrap();
+        assert_eq!(Entry::read(folder.path()), None);
+        std::fs::write(folder.path().join("begun.json"), "{}").unwrap();
+        assert_eq!(Entry::read(folder.path()).unwrap().summary, "nothing measured yet");
+    }
 }

@@ -4,5 +4,5 @@ mod entry;
 mod heads;
 mod page;
 
-pub use entry::{Entry, Kind};
-pub use page::{Filter, index};
+pub use entry::{Entry, EntryKind};
+pub use page::{IndexFilter, index};

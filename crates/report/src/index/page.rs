@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use askama::Template;
 use klatch_record::Status;
 
-use super::entry::{Entry, Kind};
+use super::entry::{Entry, EntryKind};
 use crate::number::{grouped, three_digits, time};
 use crate::strokes::spark;
 use crate::write::{HtmlError, STYLE, policy, show};
@@ -15,7 +15,7 @@ const ROWS: usize = 200;
 
 /// Which results are listed. Empty texts admit all.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct IndexFilter {
     /// Words that must all occur in name, question or folder.
     pub words: String,
     /// Name of a platform.
@@ -26,10 +26,10 @@ pub struct Filter {
     pub page: usize,
 }
 
-impl Filter {
+impl IndexFilter {
     fn admits(&self, entry: &Entry) -> bool {
         let is_platform = self.platform.is_empty() || entry.platforms.contains(&self.platform);
-        let is_study = self.study.is_empty() || (entry.kind == Kind::Study && entry.name == self.study);
+        let is_study = self.study.is_empty() || (entry.kind == EntryKind::Study && entry.name == self.study);
         is_platform && is_study && entry.holds(&self.words)
     }
 }
@@ -41,7 +41,7 @@ struct Page<'a> {
     admitted: usize,
     all: usize,
     first: usize,
-    filter: &'a Filter,
+    filter: &'a IndexFilter,
     page: usize,
     pages: usize,
     platforms: BTreeSet<&'a str>,
@@ -74,10 +74,10 @@ impl<'a> Row<'a> {
             p99: shown(entry.p99_us, time),
             spark: spark(&entry.values),
             verdict: entry.verdict.map(|status| match (status, entry.kind) {
-                (Status::Valid, Kind::Runs) => ("good", "valid"),
+                (Status::Valid, EntryKind::Runs) => ("good", "valid"),
                 (Status::Valid, _) => ("good", "complete"),
                 (Status::Unknown, _) => ("fair", "unknown"),
-                (Status::Invalid, Kind::Runs) => ("bad", "invalid"),
+                (Status::Invalid, EntryKind::Runs) => ("bad", "invalid"),
                 (Status::Invalid, _) => ("bad", "failed"),
             }),
         }
@@ -91,7 +91,7 @@ impl<'a> Row<'a> {
 /// Rendering the template failed.
 pub fn index(
     entries: &[Entry],
-    filter: &Filter,
+    filter: &IndexFilter,
     running: &[String],
     place: &str,
     problem: Option<&str>,
@@ -101,7 +101,7 @@ pub fn index(
     let pages = admitted.len().div_ceil(ROWS).max(1);
     let page = filter.page.clamp(1, pages);
     let first = (page - 1) * ROWS;
-    let is_study = |entry: &&Entry| entry.kind == Kind::Study && !entry.question.is_empty();
+    let is_study = |entry: &&Entry| entry.kind == EntryKind::Study && !entry.question.is_empty();
     let page = Page {
         rows: admitted.iter().skip(first).take(ROWS).map(|entry| Row::new(entry)).collect(),
         admitted: admitted.len(),

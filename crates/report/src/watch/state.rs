@@ -20,6 +20,9 @@ const FINISHED_MAX: usize = 100;
 pub struct LiveState {
     /// The platform, or the study with its current cell.
     title: String,
+    /// The cell of a study that is visited.
+    #[serde(skip)]
+    cell: Option<String>,
     /// The workload in words; empty until a server is ready.
     workload: String,
     /// Name of one operation: `message`, `request`.
@@ -88,6 +91,7 @@ impl LiveState {
     pub fn new(title: &str) -> LiveState {
         LiveState {
             title: title.to_owned(),
+            cell: None,
             workload: String::new(),
             unit: "message".to_owned(),
             talk: None,
@@ -101,7 +105,8 @@ impl LiveState {
 
     /// Takes over a server that is ready; `cell` is that of a study.
     pub fn ready(&mut self, platform: &Platform, workload: &Workload, cell: Option<&str>, talk: Talk) {
-        self.title = cell.map_or_else(|| platform.name.clone(), str::to_owned);
+        self.cell = cell.map(str::to_owned);
+        self.title = self.cell.clone().unwrap_or_else(|| platform.name.clone());
         self.workload = describe(workload);
         self.talk = Some(talk);
         self.unit = workload.kind().operation_name().to_owned();
@@ -177,8 +182,9 @@ impl LiveState {
         let reasons = record.verdict.reasons.iter().map(ToString::to_string);
         let warnings =
             record.warnings.iter().map(|warning| format!("{}; {}", warning.message, warning.advice));
+        let run = role_and_number(record.role, record.number);
         self.finished.push(FinishedRun {
-            name: role_and_number(record.role, record.number),
+            name: self.cell.as_ref().map_or_else(|| run.clone(), |cell| format!("{cell}: {run}")),
             score: format!("{} {}s/s", grouped(record.throughput_per_s().round() as u64), record.unit()),
             latency_p99: record.latency.as_ref().map(|latency| time(latency.p99_us)),
             server_cpu: cpu(&record.usage.server),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use klatch_platforms::PlatformError;
-use klatch_record::{StudyAxis, error_chain};
+use klatch_platforms::{KnobError, PlatformError, TRANSPORT_KNOB};
+use klatch_record::{StudyAxis, Transport, error_chain};
 use klatch_runner::{Plan, RunError, resolve_platform};
 use toml::Spanned;
 
@@ -136,6 +136,8 @@ fn cell(
             error @ (PlatformError::Java { .. }
             | PlatformError::Program { .. }
             | PlatformError::Source { .. }) => Some(error_chain(&error)),
+            // Not every platform of a study has each transport of its axis.
+            PlatformError::Knob(error) if is_missing_transport(&error) => Some(error.to_string()),
             PlatformError::Knob(error) => {
                 return Err(source.error_at(span(error.knob().unwrap_or_default()), error));
             }
@@ -144,6 +146,12 @@ fn cell(
         Err(error) => return Err(source.error_at(choice.span(), error)),
     };
     Ok(Cell { id: String::new(), at: draft.at.into_iter().collect(), plan: draft.plan, absent })
+}
+
+/// Whether the platform lacks a transport that others have.
+fn is_missing_transport(error: &KnobError) -> bool {
+    let KnobError::Value { name, value, .. } = error else { return false };
+    name == TRANSPORT_KNOB && value.parse::<Transport>().is_ok()
 }
 
 /// The names of all possible axes, in the order of tables: the platform, platforms' own knobs, and common dimensions.

@@ -56,6 +56,18 @@ kind = 'java'
 }
 
 #[test]
+fn a_transport_that_a_platform_lacks_makes_its_cells_absent() {
+    let text =
+        "question = 'q'\nplatforms = ['native-epoll', 'redis']\n[server]\ntransport = ['plain', 'ws']\n";
+    let folder = tempfile::tempdir().unwrap();
+    let plan = study(folder.path(), text).unwrap();
+    let absent: Vec<bool> = plan.cells.iter().map(|cell| cell.absent.is_some()).collect();
+    // Whether Redis is installed or not.
+    assert!(!absent[0] && !absent[1] && absent[3], "{:?}", plan.cells);
+    assert!(outcome(&text.replace("'ws'", "'udp'")).contains("must be one of"));
+}
+
+#[test]
 fn each_workload_has_axes_of_its_own() {
     let cells = |text: &str| {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What waits for a page. It is bounded: a page that is slower than the room misses messages and is told how many.
+//! What waits for a page. It is bounded: a page that is slower than the room misses messages and learns how many.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +16,7 @@ pub(super) struct Outbox {
 #[derive(Default)]
 struct State {
     frames: Vec<u8>,
-    /// Messages that were left out since the page was told last.
+    /// Messages that were left out since the last notice.
     left_out: u64,
     ended: bool,
 }

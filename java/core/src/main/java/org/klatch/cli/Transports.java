@@ -2,8 +2,13 @@ package org.klatch.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.klatch.service.Service;
-import org.klatch.tls.TlsContexts;
+import org.klatch.tls.JdkTls;
+import org.klatch.tls.TlsProvider;
 import org.klatch.tls.TlsService;
 import org.klatch.websocket.WebSocketService;
 
@@ -42,6 +47,7 @@ enum Transports {
     String certificate =
         arguments.text("certificate", "FILE", "", "certificate chain in PEM (transport tls, wss)");
     String key = arguments.text("key", "FILE", "", "private key, PKCS #8 in PEM");
+    String provider = arguments.text("tls-provider", "NAME", "jdk", names(providers()));
     for (String option : new String[] {"certificate", "key"}) {
       if (arguments.has(option) != tls) {
         throw new StartupException.Usage(
@@ -50,7 +56,31 @@ enum Transports {
                 : "--" + option + " needs --transport tls or wss");
       }
     }
-    return tls ? new Certificate(Path.of(certificate), Path.of(key)) : null;
+    if (arguments.has("tls-provider") && !tls) {
+      throw new StartupException.Usage("--tls-provider needs --transport tls or wss");
+    }
+    return tls ? new Certificate(Path.of(certificate), Path.of(key), find(provider)) : null;
+  }
+
+  private static TlsProvider find(String name) throws StartupException {
+    for (TlsProvider provider : providers()) {
+      if (provider.name().equals(name)) {
+        return provider;
+      }
+    }
+    throw new StartupException.Usage(
+        "unknown TLS provider " + name + "; choose one of: " + names(providers()));
+  }
+
+  /** The implementations of TLS on the class path, that of the JDK first. */
+  private static List<TlsProvider> providers() {
+    Stream<TlsProvider> others =
+        ServiceLoader.load(TlsProvider.class).stream().map(ServiceLoader.Provider::get);
+    return Stream.concat(Stream.of(new JdkTls()), others).toList();
+  }
+
+  private static String names(List<TlsProvider> providers) {
+    return providers.stream().map(TlsProvider::name).collect(Collectors.joining(", "));
   }
 
   /**
@@ -64,17 +94,19 @@ enum Transports {
       return framed;
     }
     try {
-      return new TlsService(framed, TlsContexts.server(certificate.chain(), certificate.key()));
+      return new TlsService(
+          framed, certificate.provider().engines(certificate.chain(), certificate.key()));
     } catch (IOException e) {
       throw new StartupException(e.getMessage());
     }
   }
 
   /**
-   * The files of a server with TLS.
+   * The files of a server with TLS, and what uses them.
    *
    * @param chain the certificate chain
    * @param key the private key
+   * @param provider the implementation that uses them
    */
-  record Certificate(Path chain, Path key) {}
+  record Certificate(Path chain, Path key, TlsProvider provider) {}
 }

@@ -38,7 +38,7 @@ record Workload(
               "chat",
               true,
               1 << 20,
-              List.of("yield", "coalesce", "transport", "certificate", "key"),
+              List.of("yield", "coalesce", "transport", "certificate", "key", "tls-provider"),
               site -> newChat()),
           new Workload("rr", false, 1 << 20, List.of(), site -> new EchoService()),
           new Workload(

@@ -1,6 +1,6 @@
 package org.klatch.tls;
 
-import javax.net.ssl.SSLContext;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
 import org.klatch.service.ConnectionHandler;
 import org.klatch.service.Outbox;
@@ -9,26 +9,23 @@ import org.klatch.service.Service;
 /** A service within TLS. Every I/O model serves it like the plain one. */
 public final class TlsService implements Service {
   private final Service plain;
-  private final SSLContext context;
+  private final Supplier<SSLEngine> engines;
   private final Buffers buffers = new Buffers();
 
   /**
    * Creates the service.
    *
    * @param plain handles the decrypted bytes
-   * @param context the server's certificate and key
+   * @param engines makes the server's side of a connection
    */
-  public TlsService(Service plain, SSLContext context) {
+  public TlsService(Service plain, Supplier<SSLEngine> engines) {
     this.plain = plain;
-    this.context = context;
+    this.engines = engines;
   }
 
   @Override
   public ConnectionHandler open(String host, Outbox outbox, int bufferBytes) {
-    SSLEngine engine = context.createSSLEngine();
-    engine.setSSLParameters(TlsContexts.parameters());
-    engine.setUseClientMode(false);
-    TlsConnection connection = new TlsConnection(engine, buffers, outbox);
+    TlsConnection connection = new TlsConnection(engines.get(), buffers, outbox);
     return new TlsHandler(connection, buffers, plain.open(host, connection, 0));
   }
 
