@@ -38,7 +38,7 @@ impl WebArgs {
     }
 }
 
-/// The page.
+/// The page while it is served.
 pub(crate) struct WebView {
     viewer: Viewer,
 }

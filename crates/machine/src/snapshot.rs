@@ -87,7 +87,7 @@ impl Snapshot {
         self.cpu_ns as f64 / 1e9
     }
 
-    /// Resident memory, bytes.
+    /// Resident memory of the process and its descendants, bytes.
     pub fn memory_bytes(&self) -> u64 {
         self.memory_bytes
     }

@@ -28,7 +28,7 @@ pub struct Endpoint {
     pub parties: u32,
     /// Host name or address.
     pub host: String,
-    /// TCP port.
+    /// TCP port of the server.
     pub port: u16,
     /// Protocol of its clients.
     pub protocol: ProtocolName,

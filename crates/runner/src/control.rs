@@ -15,7 +15,7 @@ use crate::crowd_command::CrowdCommand;
 use crate::error::RunError;
 use crate::joining::JoiningCost;
 use crate::observer::RunObserver;
-use crate::running_crowd::{CrowdOutput, RunningCrowd, Stage};
+use crate::running_crowd::{CrowdOutput, RunningCrowd, Stage, total_progress};
 
 /// How long all crowds may print nothing before they are stopped. A crowd has time-outs of its own, so this stops only one
 /// that hangs.
@@ -297,9 +297,8 @@ impl Control {
     fn outcome(mut self) -> Result<CrowdsOutcome, RunError> {
         let failed_first = self.failed.map(|place| self.running[place].command.name.clone());
         let gate_opened = self.before.is_some();
-        let at_gate = self.before.as_ref();
         let joining =
-            at_gate.map(|counters| JoiningCost::new(&self.idle, &counters.servers, &counters.crowds));
+            self.before.as_ref().map(|gate| JoiningCost::new(&self.idle, &gate.servers, &gate.crowds));
         let span = self.before.zip(self.after);
         let mut outputs = Vec::new();
         for (place, crowd) in self.running.iter_mut().enumerate() {
@@ -342,13 +341,6 @@ fn server_usage(before: &Counters, after: &Counters, messages: u64) -> Option<Us
     let each: Option<Vec<Usage>> = spans.map(usage).collect();
     let each = each.filter(|each| !each.is_empty())?;
     Some(Usage::together(&each.iter().collect::<Vec<_>>(), messages))
-}
-
-/// The progress of all crowds, with the latency counts that have not been passed on.
-fn total_progress(running: &mut [RunningCrowd]) -> CrowdEvent {
-    let latency_ns = running.iter_mut().flat_map(|crowd| std::mem::take(&mut crowd.latency_ns)).collect();
-    let sum = |count: usize| running.iter().map(|crowd| crowd.progress[count]).sum();
-    CrowdEvent::Progress { sent: sum(0), received: sum(1), expected: sum(2), latency_ns }
 }
 
 #[cfg(test)]

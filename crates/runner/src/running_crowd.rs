@@ -137,3 +137,10 @@ impl RunningCrowd {
         Ok(CrowdOutput { result, died: None, usage, report })
     }
 }
+
+/// The progress of all crowds, with the latency counts that have not been passed on.
+pub(crate) fn total_progress(running: &mut [RunningCrowd]) -> CrowdEvent {
+    let latency_ns = running.iter_mut().flat_map(|crowd| std::mem::take(&mut crowd.latency_ns)).collect();
+    let sum = |count: usize| running.iter().map(|crowd| crowd.progress[count]).sum();
+    CrowdEvent::Progress { sent: sum(0), received: sum(1), expected: sum(2), latency_ns }
+}

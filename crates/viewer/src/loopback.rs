@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 
 use tiny_http::{Header, Request, Response, Server};
 
-use crate::viewer::ViewerError;
+use crate::error::ViewerError;
 
-/// The server.
+/// The listening server with its port.
 pub struct Loopback {
     server: Server,
     port: u16,

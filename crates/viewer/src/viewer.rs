@@ -5,43 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use klatch_report::{LiveState, watch_page, watch_policy};
-use thiserror::Error;
 use tiny_http::{Request, Response};
 
 use crate::announcement::Announcement;
+use crate::error::ViewerError;
 use crate::gateway::{Gateway, Upstream};
 use crate::loopback::{Loopback, html};
 use crate::stream::Stream;
 
 /// Longest time that viewers have to receive the last state. No run waits for them, and the end of the program only this long.
 const LAST_STATE: Duration = Duration::from_millis(300);
-
-/// A page cannot be served.
-#[derive(Debug, Error)]
-pub enum ViewerError {
-    /// The port cannot be listened on.
-    #[error("cannot listen on 127.0.0.1:{port}: {cause}")]
-    Listen {
-        /// The port.
-        port: u16,
-        /// Why not.
-        cause: String,
-    },
-    /// The operating system gave no thread or port.
-    #[error("cannot serve the page of the run: {0}")]
-    Thread(std::io::Error),
-    /// The results folder cannot be written.
-    #[error("cannot say in {folder} where the run can be watched: {cause}")]
-    Announce {
-        /// The folder.
-        folder: String,
-        /// Why not.
-        cause: std::io::Error,
-    },
-    /// The page cannot be made.
-    #[error(transparent)]
-    Page(#[from] klatch_report::HtmlError),
-}
 
 /// Serves the page. Dropping it gives viewers a moment to receive the last state.
 pub struct Viewer {

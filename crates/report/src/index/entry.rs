@@ -47,11 +47,11 @@ pub struct Entry {
 /// The kinds of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// Of `klatch run`.
+    /// Runs of `klatch run`.
     Runs,
-    /// Of `klatch study`.
+    /// A study of `klatch study`.
     Study,
-    /// Of `klatch duet`.
+    /// A duet of `klatch duet`.
     Duet,
 }
 

@@ -3,7 +3,7 @@
 use klatch_record::{CellStatus, DuetEnd, Role, Status};
 use serde::Deserialize;
 
-/// Of a record.
+/// Head of a record.
 #[derive(Deserialize)]
 pub(super) struct RecordHead {
     pub(super) started_at: String,
@@ -64,7 +64,7 @@ struct LatencyHead {
     p99_us: f64,
 }
 
-/// Of the result of a study.
+/// Head of the result of a study.
 #[derive(Deserialize)]
 pub(super) struct StudyHead {
     pub(super) name: String,
@@ -86,7 +86,7 @@ pub(super) struct EstimateHead {
     pub(super) mean: f64,
 }
 
-/// Of a duet.
+/// Head of a duet.
 #[derive(Deserialize)]
 pub(super) struct DuetHead {
     pub(super) started_at: String,

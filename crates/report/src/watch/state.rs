@@ -117,7 +117,7 @@ impl LiveState {
         };
     }
 
-    /// Begins a run.
+    /// Shows a new run from its beginning.
     pub fn begin_run(&mut self, role: Role, number: u32) {
         self.current = Some(CurrentRun {
             name: role_and_number(role, number),

@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Talk {
-    /// In these rooms.
+    /// In the rooms of these servers.
     Rooms(Vec<TalkRooms>),
     /// Nowhere, for this reason.
     Nowhere(String),
@@ -19,6 +19,6 @@ pub struct TalkRooms {
     pub urls: Vec<String>,
     /// Number of the first room.
     pub first: u32,
-    /// Number of rooms.
+    /// Number of rooms, from the first on.
     pub count: u32,
 }

@@ -11,8 +11,8 @@ use std::time::Duration;
 use klatch_crowd::TransportOptions;
 use klatch_websocket::{Answer, accept, request_source};
 
+use crate::error::ViewerError;
 use crate::loopback::{is_own_origin, own_hosts};
-use crate::viewer::ViewerError;
 use conversation::Conversation;
 
 /// Most people that talk at a time.
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Upstream {
     /// Host name or address.
     pub host: String,
-    /// TCP port.
+    /// TCP port of the server.
     pub port: u16,
     /// What lies between IRC and TCP.
     pub transport: TransportOptions,
