@@ -10,9 +10,9 @@ use std::time::SystemTime;
 use anyhow::Context;
 use clap::Args;
 use klatch_report::{Entry, IndexFilter, index};
-use klatch_viewer::{Loopback, announced};
+use klatch_viewer::{Loopback, announced, html_reply};
 use percent_encoding::percent_decode_str;
-use tiny_http::{Header, Response};
+use tiny_http::Response;
 
 use crate::output::print_line;
 use crate::report::{Format, render, report_of, report_side_by_side};
@@ -40,10 +40,7 @@ impl Open {
         let known = Known::default();
         while let Some(request) = loopback.next() {
             let page = match self.page(request.url(), &known) {
-                Ok(Some(html)) => {
-                    let kind = Header::from_bytes("Content-Type", "text/html; charset=utf-8");
-                    Response::from_string(html).with_header(kind.expect("a constant header is valid"))
-                }
+                Ok(Some(html)) => html_reply(html),
                 Ok(None) => plain("no such page; start at /", 404),
                 Err(error) => plain(&format!("{error:#}"), 500),
             };

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use klatch_platforms::{PlatformRequest, Processes, Setting, TRANSPORT_KNOB};
+use klatch_platforms::{
+    ClassicCrowd, PlatformRequest, Processes, Setting, TRANSPORT_KNOB, add_classic_yield, classic_test,
+};
 use klatch_record::{InstrumentName, Record, Role, Status, Transport};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_runner::{CrowdKind, Event, Plan, Target, VisitEvent, execute, guard_series};
@@ -179,17 +181,15 @@ impl Run {
 
     /// Sets the platform, the crowd and the yields of the classic test, where the command line does not.
     fn make_classic(&mut self) -> anyhow::Result<()> {
-        let platform = self.platform.get_or_insert_with(|| "java-threads".to_owned());
-        self.crowd = match platform.split('@').next() {
-            Some("java-threads") => CrowdName::Java,
-            Some("native-threads") => CrowdName::NativeThreads,
-            _ => anyhow::bail!("--classic is the test of java-threads or native-threads, not of {platform}"),
+        let request = PlatformRequest { name: self.platform.take(), ..self.platforms.request() };
+        let (platform, crowd) = classic_test(&request)?;
+        self.platform = Some(platform);
+        self.crowd = match crowd {
+            ClassicCrowd::Java => CrowdName::Java,
+            ClassicCrowd::NativeThreads => CrowdName::NativeThreads,
         };
-        for knobs in [&mut self.knobs, &mut self.crowd_knobs] {
-            if !knobs.iter().any(|knob| knob.name == "yield") {
-                knobs.push(Setting { name: "yield".to_owned(), value: "on".to_owned() });
-            }
-        }
+        add_classic_yield(&mut self.knobs);
+        add_classic_yield(&mut self.crowd_knobs);
         Ok(())
     }
 

@@ -49,44 +49,38 @@ impl WebView {
         match event {
             VisitEvent::Ready { platform, workload, endpoints } => {
                 let talk = self.talk(workload, endpoints);
-                self.viewer.update(|watch| {
-                    watch.ready(platform, workload, cell, talk);
-                    true
-                });
+                self.viewer.update(|watch| watch.ready(platform, workload, cell, talk));
             }
-            VisitEvent::RunStarted(role, number) => self.viewer.update(|watch| {
-                watch.begin_run(*role, *number);
-                true
-            }),
+            VisitEvent::RunStarted(role, number) => {
+                self.viewer.update(|watch| watch.begin_run(*role, *number));
+            }
             VisitEvent::Crowd(event) => self.viewer.update(|watch| watch.crowd(event, Instant::now())),
-            VisitEvent::RunEnded(record) => self.viewer.update(|watch| {
-                watch.end_run(record);
-                true
-            }),
+            VisitEvent::RunEnded(record) => self.viewer.update(|watch| watch.end_run(record)),
         }
     }
 
-    /// Says that nothing follows.
+    /// Shows that no run follows, and the reason.
     pub(crate) fn end(&self, why: &str) {
-        self.viewer.update(|watch| {
-            watch.end(why);
-            true
-        });
+        self.viewer.update(|watch| watch.end(why));
     }
 
     /// Where people can talk, if the server has rooms that a browser can join.
     fn talk(&self, workload: &Workload, endpoints: &[Endpoint]) -> Talk {
-        let nowhere = |why: String| Talk::Nowhere(why);
         if workload.chat().is_none() {
-            return nowhere(format!("Workload {} has no rooms.", workload.kind().name()));
+            return Talk::Nowhere(format!("Workload {} has no rooms.", workload.kind().name()));
         }
         if let Some(other) = endpoints.iter().find(|endpoint| endpoint.protocol != ProtocolName::Irc) {
-            return nowhere(format!("This page speaks IRC, and the server {}.", other.protocol.name()));
+            return Talk::Nowhere(format!(
+                "This page speaks IRC, and the server speaks {}.",
+                other.protocol.name()
+            ));
         }
         let upstreams: anyhow::Result<Vec<Upstream>> = endpoints.iter().map(upstream).collect();
         let gateways = match upstreams {
             Ok(upstreams) => self.viewer.set_upstreams(upstreams),
-            Err(error) => return nowhere(format!("The server cannot be reached from here: {error:#}.")),
+            Err(error) => {
+                return Talk::Nowhere(format!("The server cannot be reached from here: {error:#}."));
+            }
         };
         let rooms = |(endpoint, gateway): (&Endpoint, String)| TalkRooms {
             urls: own_listener(endpoint).into_iter().chain([gateway]).collect(),

@@ -70,7 +70,7 @@ fn talk_in_a_run(options: &[&str]) {
     for (browser, nick) in [(&mut ann, "ann"), (&mut ben, "ben")] {
         browser.visit(&watched.url, 1000, false);
         join(browser, nick);
-        // The crowd is heard.
+        // Messages of the crowd arrive.
         browser.wait_for(
             "[...document.querySelectorAll('#lines b')].some((from) => /^r1u\\d+$/.test(from.textContent))",
         );

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::classic_crowd::ClassicCrowd;
 use crate::configuration_file::ConfigurationFile;
 use crate::launch;
 use crate::needs::Needs;
@@ -35,6 +36,8 @@ pub struct Entry {
     pub summary: String,
     /// How it writes deliveries, if it carries chat.
     pub class: Option<Class>,
+    /// The crowd that forms the classic VolanoMark test with it, if it has two threads for each connection.
+    pub classic_crowd: Option<ClassicCrowd>,
     /// The wire protocol of its clients.
     pub protocol: ProtocolName,
     /// The workloads that it carries. Without this table: chat.

@@ -14,6 +14,14 @@ use crate::sources::SourceError;
 /// Reasons why a platform cannot be measured here.
 #[derive(Debug, Error)]
 pub enum PlatformError {
+    /// The platform is none of the classic VolanoMark test.
+    #[error("--classic is the test of {available}, not of {name}")]
+    NotClassic {
+        /// Name of the platform.
+        name: String,
+        /// The platforms of that test.
+        available: String,
+    },
     /// The catalog has an invalid file.
     #[error(transparent)]
     Catalog(#[from] CatalogError),

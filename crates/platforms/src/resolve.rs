@@ -15,7 +15,7 @@ use crate::transports::{InTransport, selected};
 use crate::workloads::InWorkload;
 
 /// The default platforms: the classic Java server if there is a Java for it, else the native one.
-const DEFAULTS: [&str; 2] = ["java-threads", "native-epoll"];
+pub(crate) const DEFAULTS: [&str; 2] = ["java-threads", "native-epoll"];
 
 /// The default of workload `files`.
 const DEFAULT_READER: &str = "native-pread";

@@ -41,5 +41,5 @@ pub use read::{ReadError, Run, Source, read, read_duet, read_floor};
 pub use simulation::{simulated_claims, simulated_fits, simulated_papers, simulated_run, simulated_study};
 pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
-pub use watch::{LiveState, Talk, TalkRooms, watch_page, watch_policy};
+pub use watch::{LiveState, Talk, TalkRooms, watch_page};
 pub use write::{HtmlError, csv, html, json, markdown};

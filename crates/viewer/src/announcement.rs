@@ -1,4 +1,4 @@
-//! Says in a results folder that a run can be watched, and where.
+//! Files in a results folder with the addresses at which runs can be watched.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -39,13 +39,17 @@ impl Drop for Announcement {
 /// Addresses at which runs can be watched that write into this folder. Viewers that ended without removing their file are left out.
 pub fn announced(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let named = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with(PREFIX);
+    // A pipe of this name would block the reader.
+    let is_named = |entry: &std::fs::DirEntry| {
+        entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+    };
     let port =
         |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path()).ok()?.trim().parse::<u16>().ok();
     let answers = |port: &u16| {
         TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, *port)), PATIENCE).is_ok()
     };
-    let ports = entries.flatten().filter(named).filter_map(port).filter(answers);
+    let ports = entries.flatten().filter(is_named).filter_map(port).filter(answers);
     ports.map(|port| format!("http://127.0.0.1:{port}/")).collect()
 }
 

@@ -17,7 +17,7 @@ pub enum ViewerError {
     #[error("cannot serve the page of the run: {0}")]
     Thread(std::io::Error),
     /// The results folder cannot be written.
-    #[error("cannot say in {folder} where the run can be watched: {cause}")]
+    #[error("cannot write the address of the page into {folder}: {cause}")]
     Announce {
         /// The folder of the results.
         folder: String,

@@ -10,5 +10,5 @@ mod viewer;
 pub use announcement::announced;
 pub use error::ViewerError;
 pub use gateway::Upstream;
-pub use loopback::Loopback;
+pub use loopback::{Loopback, html_reply};
 pub use viewer::Viewer;

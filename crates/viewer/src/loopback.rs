@@ -48,8 +48,8 @@ impl Loopback {
         }
     }
 
-    /// DNS rebinding: a foreign page under a host name that resolves to this machine must not read the results. A foreign page under its
-    /// own name tells its origin where that matters.
+    /// DNS rebinding: a foreign page under a host name that resolves to this machine must not read the results. Browsers send the origin of
+    /// a foreign page under its own name.
     fn is_own(&self, request: &Request) -> bool {
         let value = |name: &'static str| {
             let named = request.headers().iter().find(|header| header.field.equiv(name));
@@ -60,15 +60,14 @@ impl Loopback {
     }
 }
 
-/// A page of HTML. `policy` is its content security policy; browsers obey it in the head of the reply before they read the page.
-pub(crate) fn html(page: String, policy: &str) -> Response<Cursor<Vec<u8>>> {
+/// A reply with a page of HTML. The page has a content security policy of its own; no other page may frame it.
+pub fn html_reply(page: String) -> Response<Cursor<Vec<u8>>> {
     let mut response = Response::from_string(page);
     for (name, value) in [
         ("Content-Type", "text/html; charset=utf-8"),
-        ("Content-Security-Policy", policy),
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"),
+        ("X-Frame-Options", "DENY"),
     ] {
         response.add_header(Header::from_bytes(name, value).expect("the names and values are plain text"));
     }

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use klatch_report::LiveState;
 
 /// Most pages that watch at a time.
-pub(crate) const VIEWERS_MAX: usize = 16;
+const VIEWERS_MAX: usize = 16;
 /// After this time without a change, a comment shows whether the viewer is still there.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
@@ -34,27 +34,25 @@ impl Stream {
         Stream { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Changes the state; `change` returns whether it did.
-    pub(crate) fn update(&self, change: impl FnOnce(&mut LiveState) -> bool) {
+    /// Changes what the viewers see.
+    pub(crate) fn update(&self, change: impl FnOnce(&mut LiveState)) {
         let mut state = self.lock();
-        if change(&mut state.watch) {
-            state.version += 1;
-            drop(state);
-            self.changed.notify_all();
-        }
+        change(&mut state.watch);
+        state.version += 1;
+        drop(state);
+        self.changed.notify_all();
     }
 
-    /// Writes states to a viewer until it leaves. Returns whether there was a place for it.
-    pub(crate) fn serve(&self, viewer: &mut dyn Write) -> bool {
-        let Some(place) = self.take_place() else { return false };
+    /// Writes states to the viewer in this place until it leaves.
+    pub(crate) fn serve(&self, place: usize, viewer: &mut dyn Write) {
         // An error means that the viewer has left.
         let _ = self.write_all(place, viewer);
         self.lock().viewers[place] = None;
         self.changed.notify_all();
-        true
     }
 
-    fn take_place(&self) -> Option<usize> {
+    /// Reserves a place for a viewer; `None` if there are too many.
+    pub(crate) fn take_place(&self) -> Option<usize> {
         let mut state = self.lock();
         let place = state.viewers.iter().position(Option::is_none)?;
         state.viewers[place] = Some(0);
@@ -99,10 +97,8 @@ impl Stream {
 
     /// Waits until every viewer has the last version, at most for `patience`.
     pub(crate) fn drain(&self, patience: Duration) {
-        let deadline = Instant::now() + patience;
         let behind = |state: &mut State| state.viewers.iter().flatten().any(|&seen| seen < state.version);
-        let rest = deadline.saturating_duration_since(Instant::now());
-        drop(self.changed.wait_timeout_while(self.lock(), rest, behind));
+        drop(self.changed.wait_timeout_while(self.lock(), patience, behind));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -114,6 +110,7 @@ impl Stream {
 mod tests {
     use super::*;
     use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::Instant;
 
     /// A viewer that takes what is written only when the test allows it.
     struct Slow {
@@ -139,17 +136,17 @@ mod tests {
         let (allow, allowed) = channel();
         let (wrote, written) = channel();
         std::thread::scope(|scope| {
-            scope.spawn(|| stream.serve(&mut Slow { allow: allowed, wrote }));
+            scope.spawn(|| {
+                let place = stream.take_place().unwrap();
+                stream.serve(place, &mut Slow { allow: allowed, wrote });
+            });
             allow.send(()).unwrap();
             assert!(written.recv().unwrap().starts_with("HTTP/1.1 200 OK\r\n"));
             // The viewer does not read, and a thousand changes return at once.
             for _ in 0..1_000 {
-                stream.update(|_| true);
+                stream.update(|_| ());
             }
-            stream.update(|watch| {
-                watch.end("all runs are made");
-                true
-            });
+            stream.update(|watch| watch.end("all runs are made"));
             let began = Instant::now();
             stream.drain(Duration::from_millis(50));
             assert!(began.elapsed() >= Duration::from_millis(50), "the viewer is behind");
@@ -161,7 +158,7 @@ mod tests {
             assert!(text.matches("data: ").count() <= 2, "it got states that were over: {text}");
             stream.drain(Duration::from_secs(60));
             drop((allow, written));
-            stream.update(|_| true);
+            stream.update(|_| ());
         });
         assert_eq!(stream.lock().viewers, [None; VIEWERS_MAX]);
     }

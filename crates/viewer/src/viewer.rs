@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use klatch_report::{LiveState, watch_page, watch_policy};
+use klatch_report::{LiveState, watch_page};
 use tiny_http::{Request, Response};
 
 use crate::announcement::Announcement;
 use crate::error::ViewerError;
 use crate::gateway::{Gateway, Upstream};
-use crate::loopback::{Loopback, html};
+use crate::loopback::{Loopback, html_reply};
 use crate::stream::Stream;
 
 /// Longest time that viewers have to receive the last state. No run waits for them, and the end of the program only this long.
@@ -34,12 +34,12 @@ impl Viewer {
         let announcement = Announcement::write(folder, loopback.port())
             .map_err(|cause| ViewerError::Announce { folder: folder.display().to_string(), cause })?;
         let gateway = Gateway::start(loopback.port())?;
-        let (page, policy) = (watch_page()?, watch_policy());
+        let page = watch_page()?;
         let (url, stream) = (loopback.url(), Arc::new(Stream::new(watch)));
         let served = Arc::clone(&stream);
         let serve = move || {
             while let Some(request) = loopback.next() {
-                answer(request, &page, &policy, &served);
+                answer(request, &page, &served);
             }
         };
         std::thread::Builder::new().name("viewer".to_owned()).spawn(serve).map_err(ViewerError::Thread)?;
@@ -51,8 +51,8 @@ impl Viewer {
         &self.url
     }
 
-    /// Changes what the page shows; `change` returns whether it did. It never waits for a viewer.
-    pub fn update(&self, change: impl FnOnce(&mut LiveState) -> bool) {
+    /// Changes what the page shows. It never waits for a viewer.
+    pub fn update(&self, change: impl FnOnce(&mut LiveState)) {
         self.stream.update(change);
     }
 
@@ -68,22 +68,21 @@ impl Drop for Viewer {
     }
 }
 
-fn answer(request: Request, page: &str, policy: &str, stream: &Arc<Stream>) {
-    // A client may have disconnected; nobody is left to tell.
+fn answer(request: Request, page: &str, stream: &Arc<Stream>) {
+    // The client may have disconnected.
     let _ = match request.url() {
-        "/" => request.respond(html(page.to_owned(), policy)),
-        "/events" => {
-            let stream = Arc::clone(stream);
-            let watch = move || {
-                let mut viewer = request.into_writer();
-                if !stream.serve(&mut viewer) {
-                    let _ = viewer.write_all(
-                        b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-                    );
-                }
-            };
-            std::thread::Builder::new().name("watcher".to_owned()).spawn(watch).map(drop)
-        }
+        "/" => request.respond(html_reply(page.to_owned())),
+        "/events" => match stream.take_place() {
+            Some(place) => {
+                let stream = Arc::clone(stream);
+                let watch = move || stream.serve(place, &mut request.into_writer());
+                std::thread::Builder::new().name("watcher".to_owned()).spawn(watch).map(drop)
+            }
+            None => {
+                let refusal = Response::from_string("too many pages watch this run");
+                request.respond(refusal.with_status_code(503))
+            }
+        },
         _ => request.respond(Response::from_string("no such page; start at /").with_status_code(404)),
     };
 }

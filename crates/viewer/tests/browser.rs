@@ -49,10 +49,7 @@ fn scripted_server(lines: &'static [&'static str]) -> u16 {
 }
 
 fn changed(viewer: &Viewer, change: impl FnOnce(&mut LiveState)) {
-    viewer.update(|watch| {
-        change(watch);
-        true
-    });
+    viewer.update(change);
 }
 
 /// A viewer of a run whose rooms are those of a server on this port.
@@ -184,6 +181,23 @@ fn a_server_that_is_gone_is_told_on_the_page() {
     browser.wait_for(
         "document.querySelector('#lines').textContent.includes('cannot connect: Connection refused')",
     );
+}
+
+#[test]
+fn a_seventeenth_viewer_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let viewer = viewer_of(folder.path(), "native-epoll", 1);
+    let port = viewer.url().trim_end_matches('/').rsplit_once(':').unwrap().1.to_owned();
+    let answers = || {
+        let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+        write!(stream, "GET /events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n").unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        (stream, answer)
+    };
+    let all: Vec<_> = (0..17).map(|_| answers()).collect();
+    assert!(all[..16].iter().all(|(_, answer)| answer == b"HTTP/1.1 200"));
+    assert_eq!(&all[16].1, b"HTTP/1.1 503");
 }
 
 /// What the viewer answers to a request with these heads: the status line.

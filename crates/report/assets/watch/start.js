@@ -17,8 +17,6 @@ events.onopen = () => (byId("connection").textContent = "live");
 events.onmessage = ({ data }) => {
   const next = JSON.parse(data);
   show(next);
-  if (next.end === null) return;
-  byId("connection").textContent = next.end;
-  events.close();
+  if (next.end !== null) events.close();
 };
 events.onerror = () => (byId("connection").textContent = "klatch does not answer: it has ended, or its machine is busy");

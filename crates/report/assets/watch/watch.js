@@ -15,10 +15,12 @@ function show(next) {
   });
 }
 
+// Draws everything at once: whatever the page shows is of one state.
 function drawState() {
   const run = state.current;
   byId("title").textContent = state.title;
   byId("workload").textContent = state.workload;
+  byId("connection").textContent = state.end ?? "live";
   document.title = `Klatch: ${state.title}`;
   drawNumbers(run);
   drawCharts(run?.timeline ?? []);

@@ -100,7 +100,7 @@ pub(super) struct SideHead {
     pub(super) platform: String,
 }
 
-/// The field that tells results apart.
+/// The field that identifies the kind of a result.
 #[derive(Deserialize)]
 pub(super) struct SchemaHead<'a> {
     #[serde(borrow)]

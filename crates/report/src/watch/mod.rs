@@ -5,6 +5,6 @@ mod state;
 mod talk;
 mod timeline;
 
-pub use page::{watch_page, watch_policy};
+pub use page::watch_page;
 pub use state::LiveState;
 pub use talk::{Talk, TalkRooms};

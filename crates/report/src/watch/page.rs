@@ -27,17 +27,12 @@ struct Page {
 /// Rendering the template failed.
 pub fn watch_page() -> Result<String, HtmlError> {
     let page = Page {
-        policy: watch_policy(),
+        policy: format!("{}; connect-src 'self' ws://127.0.0.1:*", policy(&SCRIPTS)),
         colors: COLORS,
         style: include_str!("../../assets/watch/watch.css"),
         scripts: &SCRIPTS,
     };
     Ok(page.render()?)
-}
-
-/// The content security policy of the page.
-pub fn watch_policy() -> String {
-    format!("{}; connect-src 'self' ws://127.0.0.1:*", policy(&SCRIPTS))
 }
 
 #[cfg(test)]

@@ -136,10 +136,10 @@ impl LiveState {
         });
     }
 
-    /// Applies an event that the crowd sent at this time. Returns whether it changed the page.
-    pub fn crowd(&mut self, event: &CrowdEvent, now: Instant) -> bool {
+    /// Applies an event that the crowd sent at this time.
+    pub fn crowd(&mut self, event: &CrowdEvent, now: Instant) {
         let due_per_sent = self.due_per_sent;
-        let Some(run) = &mut self.current else { return false };
+        let Some(run) = &mut self.current else { return };
         match event {
             CrowdEvent::Joining { joined, users } => (run.joined, run.users) = (*joined, *users),
             CrowdEvent::Joined { join_s } => {
@@ -166,9 +166,8 @@ impl LiveState {
             CrowdEvent::Gate { .. }
             | CrowdEvent::Paused(_)
             | CrowdEvent::SelfReport(_)
-            | CrowdEvent::Result(_) => return false,
+            | CrowdEvent::Result(_) => {}
         }
-        true
     }
 
     /// Adds the result of the current run.
@@ -224,7 +223,8 @@ mod tests {
     #[test]
     fn a_run_from_its_first_join_to_its_verdict() {
         let mut watch = LiveState::new("native-epoll");
-        assert!(!watch.crowd(&CrowdEvent::Done, Instant::now()), "no run has begun");
+        watch.crowd(&CrowdEvent::Done, Instant::now());
+        assert!(shown(&watch)["current"].is_null(), "no run has begun");
         let mut record = record(1, 0, 50_000.0);
         let workload = Workload::Chat(ChatWorkload { rooms: 2, users: 5, ..ChatWorkload::default() });
         let talk = Talk::Nowhere("no IRC".to_owned());
@@ -247,7 +247,7 @@ mod tests {
         };
         watch.crowd(&progress, began + Duration::from_millis(500));
         let run = &shown(&watch)["current"];
-        // Four others hear each of the 100 messages, and 20 of those deliveries are in flight.
+        // Each of the 100 messages has four deliveries; 20 of these are in flight.
         assert_eq!((&run["due"], &run["received"], &run["done"]), (&400.into(), &380.into(), &0.48.into()));
         assert_eq!(
             run["timeline"][0],

@@ -23,10 +23,12 @@ pub(super) struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    /// Connects to the server and carries lines until one side ends. `input` is what the page has sent after its request.
+    /// Connects to the server and carries lines until one side ends. `input` is what the page has sent after its request, `opcode` that
+    /// of the messages that it gets.
     pub(super) fn hold(
         page: &TcpStream,
         input: Vec<u8>,
+        opcode: Opcode,
         upstream: &Upstream,
         patience: Duration,
     ) -> Result<()> {
@@ -36,7 +38,7 @@ impl Conversation<'_> {
             Ok(server) => server,
             Err(error) => return write(page, &close_frame(FAILED, &format!("cannot connect: {error}"))),
         };
-        let conversation = Conversation { page, server: &server, outbox: Outbox::new() };
+        let conversation = Conversation { page, server: &server, outbox: Outbox::new(opcode) };
         std::thread::scope(|threads| {
             threads.spawn(|| conversation.forward_to_outbox());
             threads.spawn(|| conversation.write_outbox());

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use klatch_crowd::TransportOptions;
-use klatch_websocket::{Answer, accept, request_source};
+use klatch_websocket::{Answer, BINARY_SUBPROTOCOL, Opcode, accept, request_source};
 
 use crate::error::ViewerError;
 use crate::loopback::{is_own_origin, own_hosts};
@@ -82,7 +82,7 @@ struct Admission {
 impl Admission {
     fn admit(&self, stream: TcpStream) {
         if self.conversations.fetch_add(1, Ordering::Relaxed) < CONVERSATIONS_MAX {
-            // Whoever breaks off before the WebSocket is open has no channel for a reason.
+            // An error before the WebSocket is open ends the connection; there is no way to send its reason.
             let _ = self.converse(stream);
         }
         self.conversations.fetch_sub(1, Ordering::Relaxed);
@@ -102,11 +102,15 @@ impl Admission {
             let refusal = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
             return write(&stream, refusal.as_bytes());
         };
-        let Answer { head, request_bytes, .. } = answer;
+        let Answer { head, request_bytes, subprotocol } = answer;
         write(&stream, &head)?;
         stream.set_read_timeout(None)?;
         input.drain(..request_bytes);
-        Conversation::hold(&stream, input, &upstream, PATIENCE)
+        let opcode = match subprotocol {
+            Some(BINARY_SUBPROTOCOL) => Opcode::Binary,
+            _ => Opcode::Text,
+        };
+        Conversation::hold(&stream, input, opcode, &upstream, PATIENCE)
     }
 
     /// The server that a request asks for; `None` unless it is of a page of this viewer. The origin is what keeps foreign pages out: a

@@ -9,6 +9,8 @@ const WAITING_BYTES_MAX: usize = 256 * 1024;
 
 /// Frames for a page.
 pub(super) struct Outbox {
+    /// Of the messages, by the subprotocol.
+    opcode: Opcode,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -22,8 +24,8 @@ struct State {
 }
 
 impl Outbox {
-    pub(super) fn new() -> Outbox {
-        Outbox { state: Mutex::new(State::default()), changed: Condvar::new() }
+    pub(super) fn new(opcode: Opcode) -> Outbox {
+        Outbox { opcode, state: Mutex::new(State::default()), changed: Condvar::new() }
     }
 
     /// Adds a line of the server. A message of the room can be left out; what the page must answer cannot.
@@ -37,7 +39,7 @@ impl Outbox {
             state.left_out += 1;
             return;
         }
-        write_frame(&mut state.frames, Opcode::Text, None, line.as_bytes());
+        write_frame(&mut state.frames, self.opcode, None, line.as_bytes());
         self.changed.notify_all();
     }
 
@@ -70,7 +72,7 @@ impl Outbox {
             let notice = format!(
                 ":klatch NOTICE * :{left_out} messages are not shown, as this page was slower than the room"
             );
-            write_frame(&mut frames, Opcode::Text, None, notice.as_bytes());
+            write_frame(&mut frames, self.opcode, None, notice.as_bytes());
         }
         frames.append(&mut state.frames);
         Some(frames)
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_slow_page_misses_messages_but_no_ping_and_learns_how_many() {
-        let outbox = Outbox::new();
+        let outbox = Outbox::new(Opcode::Text);
         let message = format!(":r1u2!u@h PRIVMSG #klatch-1 :{}", "x".repeat(80));
         for _ in 0..10_000 {
             outbox.add_line(&message);

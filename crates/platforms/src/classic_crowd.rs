@@ -1,0 +1,14 @@
+//! The crowds of the classic VolanoMark test.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The crowd that forms the classic test with a platform: two threads for each connection at both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassicCrowd {
+    /// The crowd in Java.
+    Java,
+    /// The native crowd with two threads a user.
+    NativeThreads,
+}
