@@ -37,13 +37,7 @@ func listen(options *options, errors io.Writer) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %s", options.listen, explain(err))
 	}
-	state := chat.NewServerState(chat.Identity{
-		Name:    "klatch.localhost",
-		Version: "klatch-" + version,
-		Created: time.Now().UTC().Format("2006-01-02"),
-		Network: "Klatch",
-		MOTD:    []string{"Come in and talk."},
-	})
+	state := chat.NewServerState(chat.KlatchIdentity(version, time.Now()))
 	s := &server{options: options, listener: listener, state: state, tls: config, log: errors}
 	if options.workload == workloadWeb {
 		s.web = site.NewServer(options.contentSeed, options.directories, log.New(errors, program+": ", 0))

@@ -5,6 +5,7 @@ package chat
 import (
 	"sort"
 	"sync"
+	"time"
 )
 
 // Client is the connection of a session.
@@ -28,6 +29,17 @@ type Identity struct {
 	Network string
 	// MOTD has the lines of the message of the day; it may be empty.
 	MOTD []string
+}
+
+// KlatchIdentity is the identity of Klatch's servers of a version, started at a time.
+func KlatchIdentity(version string, started time.Time) Identity {
+	return Identity{
+		Name:    "klatch.localhost",
+		Version: "klatch-" + version,
+		Created: started.UTC().Format("2006-01-02"),
+		Network: "Klatch",
+		MOTD:    []string{"Come in and talk."},
+	}
 }
 
 // ServerState holds the rooms and users of one server. A message to a room takes only the room's lock. Everything else

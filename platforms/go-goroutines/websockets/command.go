@@ -13,8 +13,6 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-
-	"klatch/goroutines/chat"
 )
 
 const version = "0.1.0"
@@ -78,14 +76,4 @@ func parseOptions(program string, args []string, stderr io.Writer) (*options, er
 		err = errors.New("--sendq must be at least 4096, and --loops at least 1")
 	}
 	return parsed, err
-}
-
-func newState() *chat.ServerState {
-	return chat.NewServerState(chat.Identity{
-		Name:    "klatch.localhost",
-		Version: "klatch-" + version,
-		Created: time.Now().UTC().Format("2006-01-02"),
-		Network: "Klatch",
-		MOTD:    []string{"Come in and talk."},
-	})
 }

@@ -21,7 +21,7 @@ type Server struct {
 
 // NewServer returns a server whose connections have a send queue of so many bytes.
 func NewServer(sendBytes int, upgrade Upgrade) *Server {
-	return &Server{state: newState(), sendBytes: sendBytes, upgrade: upgrade}
+	return &Server{state: chat.NewServerState(chat.KlatchIdentity(version, time.Now())), sendBytes: sendBytes, upgrade: upgrade}
 }
 
 // ServeHTTP serves one connection until its end.
