@@ -10,7 +10,7 @@ use crate::jfr::JavaFlightRecorder;
 use crate::jvm::JvmActivity;
 use crate::kernel::Kernel;
 use crate::locks::LOCK_WAITS;
-use crate::profile::{CACHE_MISSES, CPU_TIME, INSTRUCTIONS};
+use crate::profile::{CACHE_MISSES, CPU_TIME, INSTRUCTIONS, MODELLED_CYCLES};
 use crate::runqueue::RUNQUEUE_LENGTH;
 use crate::syscalls::SYSCALL_COUNTS;
 use crate::targets::Targets;
@@ -22,11 +22,12 @@ use crate::wakeups::WAKEUP_LATENCY;
 ///
 /// At a shared tracepoint, programs run in the order in which they were attached. So `decision` precedes the others at the
 /// entry and at the switch, and does not time their work there.
-static ALL: [&dyn Instrument; 12] = [
+static ALL: [&dyn Instrument; 13] = [
     &DetailedUsage,
     &CPU_TIME,
     &INSTRUCTIONS,
     &CACHE_MISSES,
+    &MODELLED_CYCLES,
     &RUNQUEUE_LENGTH,
     &DECISION_COST,
     &WAKEUP_LATENCY,

@@ -11,6 +11,7 @@ mod jdk;
 mod jfr;
 mod jvm;
 mod kernel;
+mod lab_counts;
 mod locks;
 mod profile;
 mod runqueue;
@@ -25,6 +26,7 @@ pub use error::InstrumentError;
 pub use files::Files;
 pub use instruments::{Instruments, RunningInstruments, availability, description};
 pub use kernel::Kernel;
+pub use lab_counts::lab_counts;
 pub use targets::Targets;
 pub use trace::{
     PerfError, Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError, TraceKind, event_line,

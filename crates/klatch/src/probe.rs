@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crate::output::print_line;
 use clap::{Args, ValueEnum};
-use klatch_lab::{Block, LockTiers, Probe as Work};
+use klatch_lab::{Block, LockTiers, Pattern, Probe as Work};
 
 /// Run a small workload that isolates one scheduler operation
 ///
@@ -22,6 +22,45 @@ pub(crate) struct Probe {
     rounds: u32,
     #[command(flatten)]
     locks: LockArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Options of memory")]
+struct MemoryArgs {
+    /// Order of the accesses
+    #[arg(long, value_enum, default_value_t = PatternName::Chase)]
+    pattern: PatternName,
+    /// Number of elements
+    #[arg(long, default_value_t = 1_000, value_name = "N")]
+    elements: u32,
+    /// Distance between two elements
+    #[arg(long, default_value_t = 64, value_name = "BYTES")]
+    stride: u32,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum PatternName {
+    /// Loads that depend on each other
+    Chase,
+    /// Independent loads, in order
+    Stride,
+    /// Reads and writes of all bytes
+    Copy,
+    /// Two threads that write one word in turn
+    Share,
+}
+
+impl PatternName {
+    fn pattern(self) -> Pattern {
+        match self {
+            PatternName::Chase => Pattern::Chase,
+            PatternName::Stride => Pattern::Stride,
+            PatternName::Copy => Pattern::Copy,
+            PatternName::Share => Pattern::Share,
+        }
+    }
 }
 
 #[derive(Args)]
@@ -77,6 +116,8 @@ enum Name {
     Forks,
     /// Threads that share locks: they spin, yield, and finally block
     Locks,
+    /// Accesses to memory with known cache misses
+    Memory,
     /// CPUs that go offline and online while threads yield (needs root)
     Hotplug,
 }
@@ -89,6 +130,12 @@ impl Probe {
             Name::PingPong => Work::PingPong { pairs: tasks, rounds },
             Name::Forks => Work::Forks { tasks, rounds },
             Name::Locks => Work::Locks { tasks, rounds, tiers: self.locks.tiers() },
+            Name::Memory => Work::Memory {
+                pattern: self.memory.pattern.pattern(),
+                elements: self.memory.elements,
+                stride_bytes: self.memory.stride,
+                rounds,
+            },
             Name::Hotplug => Work::Hotplug { tasks, rounds },
         };
         print_line(serde_json::to_string(&work.run()?)?);

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use klatch_counters::PLUGIN;
 use klatch_privileges::confine;
 use tempfile::TempDir;
 
@@ -33,6 +34,8 @@ pub struct Boot<'a> {
     pub seed: u32,
     /// Work of the machine; without commands, a shell.
     pub job: Job,
+    /// Arguments of the counters' plugin, `Some("")` to count instructions only; `None` for a machine without counters.
+    pub counters: Option<String>,
     /// Longest duration of the boot, in the host's time.
     pub limit: Duration,
     /// Set to true to stop the machine at once.
@@ -53,6 +56,9 @@ pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
     // Without ioeventfd the emulated CPU handles its own notifications at once. Otherwise QEMU's main thread handles them
     // whenever the host runs it, and two boots of one image differ.
     command.args(["-device", "virtio-serial-pci,ioeventfd=off", "-device", "virtserialport,chardev=answer"]);
+    if let Some(arguments) = &boot.counters {
+        add_counters(&mut command, folder.path(), arguments)?;
+    }
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(File::create(folder.path().join("errors")).map_err(|source| LabError::File {
         what: "write to",
@@ -97,9 +103,21 @@ fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
     files.add_bytes("/job.json", serde_json::to_vec(&boot.job).expect("a job is plain JSON"));
     files.write(&image)?;
     let mut command = Command::new(QEMU);
-    command.args(["-M", "q35", "-cpu", "max", "-accel", "tcg", "-nodefaults", "-nographic", "-no-reboot"]);
+    command.args([
+        "-M",
+        "q35,memory-backend=ram",
+        "-cpu",
+        "max",
+        "-accel",
+        "tcg",
+        "-nodefaults",
+        "-nographic",
+        "-no-reboot",
+    ]);
     command.args(["-rtc", "base=2020-01-01T00:00:00,clock=vm"]);
     command.args(["-smp", &boot.cpus.to_string(), "-m", &format!("{}M", boot.memory_mb)]);
+    // A file without a name, which the counters' plugin finds among the mappings of QEMU.
+    command.arg("-object").arg(format!("memory-backend-memfd,id=ram,size={}M,share=on", boot.memory_mb));
     command.args(["-seed", &boot.seed.to_string()]);
     command.arg("-kernel").arg(boot.kernel).arg("-initrd").arg(&image);
     // The kernel passes the arguments after `--` to the first program.
@@ -108,6 +126,15 @@ fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
          rdinit=/klatch -- lab guest",
     );
     Ok(command)
+}
+
+/// Loads the counters' plugin.
+fn add_counters(command: &mut Command, folder: &Path, arguments: &str) -> Result<(), LabError> {
+    let plugin = folder.join("counters.so");
+    std::fs::write(&plugin, PLUGIN).map_err(|source| LabError::file("write", &plugin, source))?;
+    let separator = if arguments.is_empty() { "" } else { "," };
+    command.arg("-plugin").arg(format!("{}{separator}{arguments}", plugin.display()));
+    Ok(())
 }
 
 /// Starts QEMU without root's rights; the kernel kills it when Klatch dies.

@@ -11,15 +11,72 @@ const SECTION_COUNTS: Range<usize> = 58..64;
 const OFFSET: usize = 8;
 const SIZE: usize = 32;
 const SEGMENT: usize = 56;
+/// Size of the header of a section, and kinds of sections.
+const SECTION: usize = 64;
+const SYMBOLS: u32 = 2;
+const STRINGS: u32 = 3;
 
 /// Truncates a program after its last segment and drops its section table; returns any other file unchanged.
-pub(crate) fn strip(mut file: Vec<u8>) -> Vec<u8> {
-    if let Some(end) = end_of_segments(&file).filter(|end| (64..file.len()).contains(end)) {
-        file.truncate(end);
-        file[SECTIONS].fill(0);
-        file[SECTION_COUNTS].fill(0);
+///
+/// With `keep_symbols` the names of its routines follow, in a new section table. A library without such names stays as it is: it
+/// has those of its interface.
+pub(crate) fn strip(mut file: Vec<u8>, keep_symbols: bool) -> Vec<u8> {
+    let Some(end) = end_of_segments(&file).filter(|end| (64..file.len()).contains(end)) else { return file };
+    let symbols = symbol_table(&file);
+    if keep_symbols && symbols.is_none() {
+        return file;
+    }
+    file.truncate(end);
+    file[SECTIONS].fill(0);
+    file[SECTION_COUNTS].fill(0);
+    if let Some((symbols, names)) = symbols.filter(|_| keep_symbols) {
+        append_symbols(&mut file, &symbols, &names);
     }
     file
+}
+
+/// The symbols of a program and their names, if it has any.
+fn symbol_table(file: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let table = number(file, SECTIONS.start)?;
+    let count = u16::from_le_bytes(*file.get(SECTION_COUNTS.start + 2..)?.first_chunk()?);
+    let header = |index: usize| file.get(table.checked_add(index * SECTION)?..);
+    let content = |header: &[u8]| {
+        let (start, size) = (number(header, 24)?, number(header, 32)?);
+        Some(file.get(start..start.checked_add(size)?)?.to_vec())
+    };
+    let is_symbols = |header: &&[u8]| header.get(4..8) == Some(&SYMBOLS.to_le_bytes());
+    let symbols = (0..usize::from(count)).filter_map(header).find(is_symbols)?;
+    let names = u32::from_le_bytes(*symbols.get(40..)?.first_chunk()?);
+    Some((content(symbols)?, content(header(names as usize)?)?))
+}
+
+/// Appends both with a section table of their own: an empty section, the symbols, their names, and the sections' names.
+fn append_symbols(file: &mut Vec<u8>, symbols: &[u8], names: &[u8]) {
+    const SECTION_NAMES: &[u8] = b"\0.symtab\0.strtab\0.shstrtab\0";
+    file.resize(file.len().next_multiple_of(8), 0);
+    let starts = [symbols, names, SECTION_NAMES].map(|content| {
+        let start = file.len();
+        file.extend_from_slice(content);
+        start
+    });
+    file.resize(file.len().next_multiple_of(8), 0);
+    let table = file.len();
+    file.extend([0; SECTION]);
+    // Name, kind, section with the names, size of an entry.
+    let sections = [(1, SYMBOLS, 2, 24), (9, STRINGS, 0, 0), (17, STRINGS, 0, 0)];
+    let sizes = [symbols.len(), names.len(), SECTION_NAMES.len()];
+    for ((name, kind, link, entry), (start, size)) in sections.into_iter().zip(starts.into_iter().zip(sizes))
+    {
+        let words: [u32; 2] = [name, kind];
+        let numbers = [0, 0, start as u64, size as u64, link, 8, entry];
+        file.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        file.extend(numbers.iter().flat_map(|number: &u64| number.to_le_bytes()));
+    }
+    file[SECTIONS].copy_from_slice(&(table as u64).to_le_bytes());
+    // Size of a header, their number, and which of them has the names.
+    let counts: [u16; 3] = [SECTION as u16, 4, 3];
+    let counts: Vec<u8> = counts.iter().flat_map(|count| count.to_le_bytes()).collect();
+    file[SECTION_COUNTS].copy_from_slice(&counts);
 }
 
 /// Offset of the end of the last segment; `None` if the file is no such program.
@@ -48,7 +105,7 @@ mod tests {
     #[test]
     fn a_stripped_program_is_smaller_and_runs() {
         let whole = std::fs::read("/proc/self/exe").unwrap();
-        let part = strip(whole.clone());
+        let part = strip(whole.clone(), false);
         assert!(part.len() < whole.len() * 3 / 4, "{} of {} bytes", part.len(), whole.len());
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("program");
@@ -60,9 +117,18 @@ mod tests {
     }
 
     #[test]
+    fn the_symbols_survive_without_the_debug_information() {
+        let whole = std::fs::read("/proc/self/exe").unwrap();
+        let (symbols, names) = symbol_table(&whole).expect("a test program has symbols");
+        let part = strip(whole.clone(), true);
+        assert!(part.len() < whole.len() * 3 / 4, "{} of {} bytes", part.len(), whole.len());
+        assert_eq!(symbol_table(&part), Some((symbols, names)));
+    }
+
+    #[test]
     fn other_files_are_unchanged() {
         for other in [b"#!/bin/sh\n".to_vec(), Vec::new(), b"\x7fELF\x02\x01 and no more".to_vec()] {
-            assert_eq!(strip(other.clone()), other);
+            assert_eq!(strip(other.clone(), true), other);
         }
     }
 }

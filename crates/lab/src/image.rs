@@ -18,6 +18,8 @@ pub(crate) const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
 #[derive(Clone, Debug, Default)]
 pub struct Image {
     files: BTreeMap<String, Content>,
+    /// Whether programs keep the names of their routines.
+    has_symbols: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -38,6 +40,12 @@ impl Image {
         let mut image = Image::default();
         image.add_program("/klatch", &program)?;
         Ok(image)
+    }
+
+    /// The same image, whose programs keep the names of their routines. It is larger.
+    #[must_use]
+    pub fn with_symbols(self) -> Image {
+        Image { has_symbols: true, ..self }
     }
 
     /// Adds a program, and its libraries at their paths on the host.
@@ -101,7 +109,7 @@ impl Image {
             match content {
                 Content::Copy(from) => {
                     let bytes = std::fs::read(from).map_err(|source| LabError::file("read", from, source))?;
-                    archive.program(at, &strip(bytes))
+                    archive.program(at, &strip(bytes, self.has_symbols))
                 }
                 Content::Bytes(bytes) => archive.program(at, bytes),
                 Content::Link(to) => archive.link(at, to),

@@ -14,6 +14,9 @@ pub(crate) const END: &str = "\nklatch-lab-end\n";
 /// Where `klatch sched run` writes the counters of the scheduler.
 pub(crate) const SCHEDULER_FILE: &str = "scheduler.json";
 
+/// Where `klatch lab counted` writes what the counters counted.
+pub const COUNTERS_FILE: &str = "counters.json";
+
 /// The work of the emulated machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {

@@ -1,26 +1,39 @@
 //! Makes the outcome of a boot from the machine's answer.
 
-use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Outcome, SchedulerReport};
+use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, LabCounts, Outcome, SchedulerReport};
 use serde_json::Value;
 
-use crate::job::{Answer, SCHEDULER_FILE, Step};
+use crate::job::{Answer, COUNTERS_FILE, SCHEDULER_FILE, Step};
+
+/// Routines of an outcome; the file of the counters has all.
+const ROUTINES_KEPT: usize = 100;
 
 /// The outcome of a boot that ended with this answer.
 pub fn outcome(configuration: Configuration, answer: &Answer) -> Outcome {
     let file = answer.files.get(SCHEDULER_FILE);
     let scheduler: Option<SchedulerReport> = file.and_then(|text| serde_json::from_str(text).ok());
+    let counters = answer.files.get(COUNTERS_FILE);
+    let counters: Option<LabCounts> = counters.and_then(|text| serde_json::from_str(text).ok());
+    let counters = counters.map(|counts| counts.most(ROUTINES_KEPT));
     let lines = answer.steps.iter().flat_map(|step| step.stdout.lines());
     let printed = lines.filter_map(|line| serde_json::from_str(line).ok());
     let records = answer.files.iter().filter(|(name, _)| name.contains("trial-") && name.ends_with(".json"));
     let records = records.filter_map(|(_, text)| serde_json::from_str(text).ok());
     let failure = failure(&configuration, answer, scheduler.as_ref());
     let results = printed.filter(Value::is_object).chain(records).collect();
-    Outcome { configuration, failure, scheduler, results, uptime_us: answer.uptime_us }
+    Outcome { configuration, failure, scheduler, counters, results, uptime_us: answer.uptime_us }
 }
 
 /// The outcome of a boot that ended without an answer.
 pub fn outcome_without_answer(configuration: Configuration, cause: String) -> Outcome {
-    Outcome { configuration, failure: Some(cause), scheduler: None, results: Vec::new(), uptime_us: 0 }
+    Outcome {
+        configuration,
+        failure: Some(cause),
+        scheduler: None,
+        counters: None,
+        results: Vec::new(),
+        uptime_us: 0,
+    }
 }
 
 /// Why the boot does not count; `None` if it does.

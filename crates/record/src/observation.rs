@@ -40,10 +40,12 @@ pub enum InstrumentName {
     Usage,
     /// Where CPU time goes.
     Profile,
-    /// Where instructions are executed, by the CPU's own counter.
+    /// Where instructions are executed, by the CPU's own counter; in the lab by its exact counters.
     Instructions,
-    /// Where the caches miss, by the CPU's own counter.
+    /// Where the caches miss, by the CPU's own counter; in the lab those of a model.
     CacheMisses,
+    /// Where the cycles of a modelled CPU go; only in the lab.
+    ModelledCycles,
     /// Length of the run queue at each scheduling decision.
     Runqueue,
     /// Time of a scheduling decision by the length of the queue.
@@ -64,11 +66,12 @@ pub enum InstrumentName {
 
 impl InstrumentName {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [InstrumentName; 12] = [
+    pub const ALL: [InstrumentName; 13] = [
         InstrumentName::Usage,
         InstrumentName::Profile,
         InstrumentName::Instructions,
         InstrumentName::CacheMisses,
+        InstrumentName::ModelledCycles,
         InstrumentName::Runqueue,
         InstrumentName::Decision,
         InstrumentName::Wakeups,
@@ -86,6 +89,7 @@ impl InstrumentName {
             InstrumentName::Profile => "profile",
             InstrumentName::Instructions => "instructions",
             InstrumentName::CacheMisses => "cache_misses",
+            InstrumentName::ModelledCycles => "modelled_cycles",
             InstrumentName::Runqueue => "runqueue",
             InstrumentName::Decision => "decision",
             InstrumentName::Wakeups => "wakeups",
@@ -191,6 +195,8 @@ pub enum ObservationData {
     Instructions(Profile),
     /// Of `cache_misses`: see [`Profile`].
     CacheMisses(Profile),
+    /// Of `modelled_cycles`: see [`Profile`]; each sample is a cycle.
+    ModelledCycles(Profile),
     /// Of `runqueue`: see [`Runqueue`].
     Runqueue(Runqueue),
     /// Of `decision`: see [`Decision`].

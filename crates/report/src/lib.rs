@@ -6,6 +6,7 @@ mod duet;
 mod floor;
 mod index;
 mod lab;
+mod lab_counts;
 mod live;
 mod model;
 mod number;
@@ -29,6 +30,7 @@ pub use duet::{calibration, duet};
 pub use floor::floor;
 pub use index::{Entry, EntryKind, IndexFilter, index};
 pub use lab::{lab_report, lab_summary, read_lab};
+pub use lab_counts::{lab_counts, lab_difference};
 pub use live::Live;
 pub use model::{
     Axis, CellRow, Chart, ChartKind, Command, Fact, Flame, Footnote, Frame, Frequency, InstrumentRow, Mark,

@@ -10,7 +10,7 @@ use crate::number::{grouped, megabytes, three_digits, time};
 /// Formats all observations of a run; empty without any.
 pub(crate) fn observations(all: &[Observation]) -> String {
     all.iter()
-        .map(|one| format!("\n{:<14}{}\n", one.instrument.name(), lines(one).join("\n              ")))
+        .map(|one| format!("\n{:<17}{}\n", one.instrument.name(), lines(one).join("\n                 ")))
         .collect()
 }
 
@@ -52,17 +52,21 @@ fn data_lines(data: &ObservationData) -> Vec<String> {
         }
         ObservationData::Profile(profile)
         | ObservationData::Instructions(profile)
-        | ObservationData::CacheMisses(profile) => {
+        | ObservationData::CacheMisses(profile)
+        | ObservationData::ModelledCycles(profile) => {
             let mut lines = vec![format!("machine  {}", profiled(&profile.machine))];
             lines.extend(sides(&profile.sides, profiled));
             let top = profile.machine.top_self.iter().take(5);
             let top: Vec<String> = top.map(|one| format!("{} {}", one.name, percent(one.share))).collect();
             lines.push(format!("most by itself: {}", top.join(", ")));
-            lines.push(format!(
-                "{} samples, {} stacks lost",
-                grouped(profile.samples),
-                grouped(profile.stacks_lost)
-            ));
+            lines.push(match profile.events_per_sample {
+                Some(1) => format!("{}, every one counted", grouped(profile.samples)),
+                _ => format!(
+                    "{} samples, {} stacks lost",
+                    grouped(profile.samples),
+                    grouped(profile.stacks_lost)
+                ),
+            });
             lines
         }
         ObservationData::Runqueue(queue) => {

@@ -1,32 +1,45 @@
-//! Profiles of CPU time, instructions and cache misses: samples of the kernel and the user stack.
+//! Profiles of CPU time, instructions and cache misses: samples of the kernel and the user stack, or exact counts in the lab.
 
+mod counted;
+mod profile_of;
+mod sampled;
 mod shares;
 mod stacks;
 
-use klatch_record::observed::{Profile, Sides};
+use klatch_counters::{Counters, Event, Events, Hardware};
+use klatch_record::observed::Profile;
 use klatch_record::{InstrumentName, ObservationData, Support};
 
-use crate::bpf::{Bpf, Coverage, SampleTrigger, Windows, object, online_cpus};
+use crate::bpf::{Bpf, SampleTrigger, Windows, object};
 use crate::error::InstrumentError;
 use crate::files::Files;
-use crate::instrument::{Instrument, Output, RunningInstrument};
+use crate::instrument::{Instrument, RunningInstrument};
 use crate::kernel::Kernel;
-use crate::targets::{Side, Targets};
-use shares::StackCounts;
-use stacks::{samples, write_folded};
+use crate::targets::Targets;
 
 const CODE: &[u8] = object!("profile");
 
-/// An instrument that samples stacks.
+/// An instrument that counts or samples stacks.
 #[derive(Clone, Copy)]
 pub(crate) struct Profiler {
     name: InstrumentName,
     description: &'static str,
-    base: &'static str,
-    trigger: SampleTrigger,
+    /// The event that is sampled; `None` if only the lab has it.
+    trigger: Option<(SampleTrigger, &'static str)>,
+    /// What the lab's counters count; `None` if that is always sampled.
+    count: Option<Count>,
     data: fn(Profile) -> ObservationData,
     /// Ending of the file of folded stacks.
     ending: &'static str,
+}
+
+/// A count of the lab's counters.
+#[derive(Clone, Copy)]
+enum Count {
+    /// Of executed instructions.
+    Instructions,
+    /// Of a model of caches.
+    OfCaches(fn(&Events, &Hardware) -> u64),
 }
 
 /// CPU time. 99 Hz is no multiple or divisor of common timer rates, so samples do not run in step with programs.
@@ -35,8 +48,8 @@ pub(crate) struct Profiler {
 pub(crate) static CPU_TIME: Profiler = Profiler {
     name: InstrumentName::Profile,
     description: "where CPU time goes: kernel routines, shares, stacks",
-    base: "BPF at a timer of 99 Hz on each CPU (cpu-clock)",
-    trigger: SampleTrigger::TimeHz(99),
+    trigger: Some((SampleTrigger::TimeHz(99), "BPF at a timer of 99 Hz on each CPU (cpu-clock)")),
+    count: None,
     data: ObservationData::Profile,
     ending: "folded",
 };
@@ -45,8 +58,11 @@ pub(crate) static CPU_TIME: Profiler = Profiler {
 pub(crate) static INSTRUCTIONS: Profiler = Profiler {
     name: InstrumentName::Instructions,
     description: "where instructions are executed, by the CPU's counter",
-    base: "BPF every 4,000,037 instructions of a CPU, by its counter",
-    trigger: SampleTrigger::Instructions(4_000_037),
+    trigger: Some((
+        SampleTrigger::Instructions(4_000_037),
+        "BPF every 4,000,037 instructions of a CPU, by its counter",
+    )),
+    count: Some(Count::Instructions),
     data: ObservationData::Instructions,
     ending: "instructions.folded",
 };
@@ -55,10 +71,23 @@ pub(crate) static INSTRUCTIONS: Profiler = Profiler {
 pub(crate) static CACHE_MISSES: Profiler = Profiler {
     name: InstrumentName::CacheMisses,
     description: "where the last cache misses, by the CPU's counter",
-    base: "BPF every 20,011 cache misses of a CPU, by its counter",
-    trigger: SampleTrigger::CacheMisses(20_011),
+    trigger: Some((
+        SampleTrigger::CacheMisses(20_011),
+        "BPF every 20,011 cache misses of a CPU, by its counter",
+    )),
+    count: Some(Count::OfCaches(|events, _| events.get(Event::L2Misses) + events.get(Event::Transfers))),
     data: ObservationData::CacheMisses,
     ending: "cache-misses.folded",
+};
+
+/// Cycles of the CPU that the lab models: instructions and the price of each miss.
+pub(crate) static MODELLED_CYCLES: Profiler = Profiler {
+    name: InstrumentName::ModelledCycles,
+    description: "where the cycles of a modelled CPU go; in the lab only",
+    trigger: None,
+    count: Some(Count::OfCaches(|events, hardware| events.cycles(&hardware.cycles))),
+    data: ObservationData::ModelledCycles,
+    ending: "modelled-cycles.folded",
 };
 
 impl Instrument for Profiler {
@@ -71,13 +100,22 @@ impl Instrument for Profiler {
     }
 
     fn probe(&self, kernel: &Kernel) -> Support {
+        if let Some(counters) = self.count.and_then(|_| Counters::detect()) {
+            return self.probe_counters(&counters);
+        }
+        let Some((trigger, base)) = self.trigger else {
+            return Support::NotAvailable {
+                why: "only the lab has a model of a CPU's caches".to_owned(),
+                remedy: "klatch lab exec --counters -- run --instrument modelled_cycles".to_owned(),
+            };
+        };
         if let Some(lack) = kernel.lacks(&[]) {
             return lack;
         }
-        match Bpf::probe(CODE, kernel, &[], self.base) {
-            Support::Usable { base } => match self.trigger.open(0) {
+        match Bpf::probe(CODE, kernel, &[], base) {
+            Support::Usable { base } => match trigger.open(0) {
                 Ok(_) => Support::Usable { base },
-                Err(error) => self.cannot_open(&error),
+                Err(error) => cannot_open(trigger, &error),
             },
             support => support,
         }
@@ -90,94 +128,46 @@ impl Instrument for Profiler {
         _: &Files,
         _: &mut Windows,
     ) -> Result<Box<dyn RunningInstrument>, InstrumentError> {
-        let mut bpf = Bpf::load(CODE, kernel, &[])?;
-        bpf.set_targets(targets)?;
-        for cpu in online_cpus() {
-            let failed = |error| InstrumentError(format!("{:?} on CPU {cpu}: {error}", self.name.name()));
-            bpf.attach_event("sample", self.trigger.open(cpu).map_err(failed)?)?;
+        if let Some((count, counters)) = self.count.zip(Counters::detect()) {
+            return counted::start(*self, count, counters, targets);
         }
-        Ok(Box::new(RunningProfile { profiler: *self, bpf, targets: targets.clone() }))
+        let trigger = self.trigger.map(|(trigger, _)| trigger);
+        let trigger = trigger.ok_or_else(|| InstrumentError("this machine has no counters".to_owned()))?;
+        sampled::start(*self, trigger, kernel, targets)
     }
 }
 
 impl Profiler {
-    /// The support if the event cannot be opened. Time never replaces a counter, because it measures something else.
-    fn cannot_open(&self, error: &std::io::Error) -> Support {
-        let counter = matches!(self.trigger, SampleTrigger::Instructions(_) | SampleTrigger::CacheMisses(_));
-        let no_counter = matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV));
-        let (why, remedy) = match counter && no_counter {
-            true => (
-                "the CPU shows no counter for it".to_owned(),
-                "measure on a machine, not a guest; or give the guest one (QEMU with KVM: -cpu host,pmu=on)",
-            ),
-            false => (
-                format!("its event cannot be opened ({error})"),
-                "run as root, or: sysctl kernel.perf_event_paranoid=-1",
-            ),
-        };
-        Support::NotAvailable { why, remedy: remedy.to_owned() }
-    }
-}
-
-struct RunningProfile {
-    profiler: Profiler,
-    bpf: Bpf,
-    targets: Targets,
-}
-
-impl RunningInstrument for RunningProfile {
-    fn stop(&mut self) {
-        self.bpf.stop();
-    }
-
-    fn read(&mut self, files: &Files, coverage: &Coverage) -> Result<Output, InstrumentError> {
-        let all = samples(&self.bpf, &self.targets)?;
-        let mut stored = 0;
-        let mut stacks_lost = 0;
-        let (mut machine, mut server, mut crowd) =
-            (StackCounts::default(), StackCounts::default(), StackCounts::default());
-        for sample in &all {
-            stored += sample.count;
-            let of_side = match sample.side {
-                Some(Side::Server) => Some(&mut server),
-                Some(Side::Crowd) => Some(&mut crowd),
-                None => None,
-            };
-            for counts in std::iter::once(&mut machine).chain(of_side) {
-                match &sample.kernel {
-                    Some(stack) => counts.add(stack, sample.count),
-                    None => counts.add_without_stack(sample.count),
-                }
-            }
-            if sample.kernel.is_none() || sample.user.is_none() {
-                stacks_lost += sample.count;
-            }
-        }
-        let mut samples = 0;
-        for side in 0..=Side::Crowd as u32 {
-            samples += self.bpf.numbers("taken", side)?[0];
-        }
-        let (name, path) = files.name_and_path(self.profiler.ending);
-        let failed = |error| InstrumentError(format!("cannot write {}: {error}", path.display()));
-        write_folded(&all, std::fs::File::create(&path).map_err(failed)?).map_err(failed)?;
-        let profile = Profile {
-            frequency_hz: self.profiler.trigger.frequency_hz(),
-            events_per_sample: self.profiler.trigger.events_per_sample(),
-            samples,
-            stacks_lost: stacks_lost + samples.saturating_sub(stored),
-            machine: machine.shares(),
-            sides: Sides {
-                server: (!self.targets.servers.is_empty()).then(|| server.shares()),
-                crowd: (!self.targets.crowds.is_empty()).then(|| crowd.shares()),
+    fn probe_counters(&self, counters: &Counters) -> Support {
+        match (self.count, counters.hardware()) {
+            (Some(Count::OfCaches(_)), None) => Support::NotAvailable {
+                why: "the lab counts instructions only".to_owned(),
+                remedy: "klatch lab exec --counters=zen3, or other caches".to_owned(),
             },
-        };
-        Ok(Output {
-            data: (self.profiler.data)(profile),
-            cost: Some(self.bpf.cost(coverage)),
-            share_of_time: None,
-            files: vec![name],
-        })
+            (Some(Count::OfCaches(_)), Some(hardware)) => Support::Usable {
+                base: format!("the lab's counters, every event, caches of {}", hardware.name),
+            },
+            _ => Support::Usable { base: "the lab's counters, every instruction".to_owned() },
+        }
     }
+}
+
+/// The support if the event cannot be opened. Time never replaces a counter, because it measures something else.
+fn cannot_open(trigger: SampleTrigger, error: &std::io::Error) -> Support {
+    let counter = matches!(trigger, SampleTrigger::Instructions(_) | SampleTrigger::CacheMisses(_));
+    let no_counter = matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV));
+    let (why, remedy) = match counter && no_counter {
+        true => (
+            "the CPU shows no counter for it".to_owned(),
+            "measure on a machine, not a guest; give the guest one (QEMU with KVM: -cpu host,pmu=on); or count in the \
+             lab: klatch lab exec --counters",
+        ),
+        false => (
+            format!("its event cannot be opened ({error})"),
+            "run as root, or: sysctl kernel.perf_event_paranoid=-1",
+        ),
+    };
+    Support::NotAvailable { why, remedy: remedy.to_owned() }
 }
 
 #[cfg(test)]
@@ -185,6 +175,7 @@ mod tests {
     use klatch_testing::{Need, needs};
 
     use super::*;
+    use crate::bpf::Coverage;
 
     /// Every machine has the page fault counter, which is sampled in the same way as the CPU's counters.
     #[test]
@@ -192,7 +183,8 @@ mod tests {
         needs!(Need::Bpf);
         const PAGES: usize = 20_000;
         const PERIOD: u64 = 10;
-        let profiler = Profiler { trigger: SampleTrigger::PageFaults(PERIOD), ..INSTRUCTIONS };
+        let profiler =
+            Profiler { trigger: Some((SampleTrigger::PageFaults(PERIOD), "page faults")), ..INSTRUCTIONS };
         let kernel = Kernel::detect();
         let support = profiler.probe(&kernel);
         assert!(support.works(), "{support:?}");
@@ -223,10 +215,16 @@ mod tests {
     #[test]
     fn a_missing_counter_is_reported_and_not_replaced_by_time() {
         let absent = std::io::Error::from_raw_os_error(libc::ENOENT);
-        let Support::NotAvailable { why, remedy } = CACHE_MISSES.cannot_open(&absent) else { panic!() };
+        let Support::NotAvailable { why, remedy } = cannot_open(SampleTrigger::CacheMisses(1), &absent)
+        else {
+            panic!()
+        };
         assert!(why.starts_with("the CPU shows no counter for it") && remedy.contains("pmu=on"));
         let forbidden = std::io::Error::from_raw_os_error(libc::EACCES);
-        let Support::NotAvailable { remedy, .. } = INSTRUCTIONS.cannot_open(&forbidden) else { panic!() };
+        let Support::NotAvailable { remedy, .. } = cannot_open(SampleTrigger::Instructions(1), &forbidden)
+        else {
+            panic!()
+        };
         assert!(remedy.contains("perf_event_paranoid"));
     }
 }

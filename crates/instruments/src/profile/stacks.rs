@@ -26,9 +26,7 @@ pub(super) struct StackSample {
 /// Reads and symbolizes all samples.
 pub(super) fn samples(bpf: &Bpf, targets: &Targets) -> Result<Vec<StackSample>, InstrumentError> {
     let mut symbols = Symbols::new();
-    let pids = || targets.servers.iter().chain(&targets.crowds);
-    // The symbolizer reads them when it first needs a name, so they must exist until the last one.
-    let _perf_maps: Vec<PerfMap> = pids().filter_map(|pid| PerfMap::write(*pid)).collect();
+    let _perf_maps = perf_maps(targets);
     let table = bpf.map("samples")?;
     let mut all = Vec::new();
     for key in table.keys() {
@@ -50,6 +48,12 @@ pub(super) fn samples(bpf: &Bpf, targets: &Targets) -> Result<Vec<StackSample>, 
         all.push(StackSample { tgid, side, kernel, user, count });
     }
     Ok(all)
+}
+
+/// The names of compiled Java methods. The symbolizer reads them when it first needs a name, so they must exist until the last
+/// one.
+pub(super) fn perf_maps(targets: &Targets) -> Vec<PerfMap> {
+    targets.servers.iter().chain(&targets.crowds).filter_map(|pid| PerfMap::write(*pid)).collect()
 }
 
 /// The addresses of a stack, innermost first; empty without such a stack, `None` if the table of stacks was full.

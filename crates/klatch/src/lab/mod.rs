@@ -1,5 +1,6 @@
 //! `klatch lab`: lab studies, single boots and the init process of the emulated machine.
 
+mod counters;
 mod study;
 
 use std::path::{Path, PathBuf};
@@ -11,15 +12,20 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Boot, Image, Job, Kernel, LabError, START_US, boot, find_program, guest, java_runtime, kernel_file,
-    require_qemu, shell,
+    Boot, COUNTERS_FILE, Image, Job, Kernel, LabError, START_US, boot, find_program, guest, java_runtime,
+    kernel_file, require_qemu, shell,
 };
 use klatch_record::error_chain;
+use klatch_record::lab::LabCounts;
+use klatch_report::lab_counts;
 use klatch_study::ComputedError;
 
 use crate::INTERRUPTED;
 use crate::output::{print, print_error};
-use study::Run;
+use study::{Run, save_files};
+
+/// Routines in each table of counts.
+const ROUTINES: usize = 10;
 
 /// Run studies in an emulated machine with a pinned kernel
 ///
@@ -40,6 +46,13 @@ enum Action {
     Exec(Exec),
     /// Boot with a shell on this terminal, in real time; needs busybox
     Shell(Machine),
+    /// Compare the counts of two builds or settings, routine by routine
+    ///
+    /// Exit status: 0 compared, 1 more than --within, 2 could not compare.
+    Compare(counters::Compare),
+    /// Count a command with the counters of the emulated machine
+    #[command(hide = true)]
+    Counted(counters::Counted),
     /// Init process of the emulated machine
     #[command(hide = true)]
     Guest,
@@ -68,6 +81,15 @@ struct Exec {
     /// Longest time, on this machine's clock
     #[arg(long, default_value_t = 900, value_name = "SECONDS")]
     limit: u64,
+    /// Count instructions and cache misses: caches by name or TOML file, or `instructions` for those only
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = counters::DEFAULT, value_name = "CACHES")]
+    counters: Option<String>,
+    /// Folder for the files that the command writes in the machine, and the counts
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Boot this build of klatch instead of the running one
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
     /// Add a Java runtime, made from the JDK of this java program
     #[arg(long, value_name = "PATH")]
     java: Option<PathBuf>,
@@ -82,6 +104,8 @@ impl Lab {
             Action::Run(run) => run.execute(),
             Action::Exec(exec) => exec.execute(),
             Action::Shell(machine) => machine.shell(),
+            Action::Compare(compare) => compare.execute(),
+            Action::Counted(counted) => counted.execute(),
             Action::Guest => guest().map(|()| ExitCode::SUCCESS).map_err(anyhow::Error::from),
         };
         match done {
@@ -110,9 +134,12 @@ fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Root image: this program, its libraries, and a Java runtime if requested.
-fn image(java: Option<&Path>) -> Result<Image, LabError> {
+/// Root image: this program or another build of it, its libraries, and a Java runtime if requested.
+fn image(program: Option<&Path>, java: Option<&Path>) -> Result<Image, LabError> {
     let mut image = Image::of_this_program()?;
+    if let Some(program) = program {
+        image.add_program("/klatch", program)?;
+    }
     if let Some(java) = java {
         image.add_folder("/java", &java_runtime(java, |progress| print_error(progress))?)?;
     }
@@ -136,6 +163,7 @@ impl Machine {
             memory_mb: self.memory,
             seed: self.seed,
             job: Job { commands: Vec::new(), start_us: START_US },
+            counters: None,
             limit: Duration::MAX,
             interrupted,
         }
@@ -143,7 +171,7 @@ impl Machine {
 
     fn shell(self) -> anyhow::Result<ExitCode> {
         let kernel = kernel(&self.kernel)?;
-        let mut image = image(None)?;
+        let mut image = image(None, None)?;
         let busybox = find_program("busybox", "busybox-static")?;
         image.add_program("/bin/busybox", &busybox)?;
         for name in ["sh", "ls", "cat", "ps", "top", "mount", "dmesg", "poweroff", "grep", "vi", "sleep"] {
@@ -160,13 +188,26 @@ impl Exec {
     fn execute(self) -> anyhow::Result<ExitCode> {
         let kernel = kernel(&self.machine.kernel)?;
         let interrupted = interrupted()?;
-        let mut machine = self.machine.boot(&kernel, image(self.java.as_deref())?, &interrupted);
-        machine.job.commands = vec![self.command];
+        let image = image(self.program.as_deref(), self.java.as_deref())?;
+        let image = if self.counters.is_some() { image.with_symbols() } else { image };
+        let mut machine = self.machine.boot(&kernel, image, &interrupted);
+        machine.counters = self.counters.as_deref().map(counters::arguments).transpose()?;
+        machine.job.commands = vec![match &machine.counters {
+            Some(_) => counters::counted(self.command),
+            None => self.command,
+        }];
         machine.limit = Duration::from_secs(self.limit);
         let answer = boot(&machine)?;
         let step = answer.steps.first().context("the machine ran no command")?;
         print(&step.stdout);
         print_error(step.stderr.trim_end());
+        if let Some(out) = &self.out {
+            save_files(out, &answer)?;
+        }
+        if let Some(text) = answer.files.get(COUNTERS_FILE) {
+            let counts: LabCounts = serde_json::from_str(text).context("the counters wrote no counts")?;
+            print(lab_counts(&counts, ROUTINES));
+        }
         Ok(ExitCode::from(step.status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1)))
     }
 }

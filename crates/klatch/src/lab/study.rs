@@ -67,7 +67,7 @@ impl Run {
         plan.cells.iter().try_for_each(|cell| kernel(&cell.job.kernel).map(|_| ()))?;
         let machine = Emulated {
             interrupted: interrupted()?,
-            image: image(java.as_ref().map(|java| java.path.as_path()))?,
+            image: image(None, java.as_ref().map(|java| java.path.as_path()))?,
             memory_mb: study.memory_mb,
             limit: Duration::from_secs(self.limit),
             twice: self.twice,
@@ -146,6 +146,7 @@ impl Computer for Emulated {
             memory_mb: self.memory_mb,
             seed: one.seed,
             job: Job::new(&one),
+            counters: None,
             limit: self.limit,
             interrupted: &self.interrupted,
         };
@@ -176,7 +177,7 @@ impl Computer for Emulated {
 }
 
 /// Saves the files that the commands wrote in the machine.
-fn save_files(folder: &Path, answer: &Answer) -> Result<(), LabError> {
+pub(super) fn save_files(folder: &Path, answer: &Answer) -> Result<(), LabError> {
     let write = |(name, text): (&String, &String)| {
         let path = folder.join(name);
         std::fs::create_dir_all(path.parent().unwrap_or(folder))?;

@@ -8,6 +8,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use klatch_counters::Counters;
+
 use crate::job::{Answer, END, Job, Step};
 
 /// Working folder of the commands; its text files return with the answer.
@@ -31,6 +33,10 @@ pub fn guest() -> io::Result<()> {
 
 fn run_job() -> io::Result<()> {
     system::prepare()?;
+    if let Some(counters) = Counters::detect() {
+        // From the first process on, so that every call is known when counting begins.
+        counters.track().map_err(io::Error::other)?;
+    }
     let job: Job = serde_json::from_slice(&std::fs::read("/job.json")?)?;
     if job.commands.is_empty() {
         let mut shell = Command::new("/bin/sh");

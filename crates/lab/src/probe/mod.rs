@@ -3,6 +3,7 @@
 mod forks;
 mod hotplug;
 mod locks;
+mod memory;
 mod ping_pong;
 mod yields;
 
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use locks::{Acquisitions, Block, LockTiers};
+pub use memory::Pattern;
 
 /// A small workload; `tasks` is 1 to 10,000, `rounds` 1 to 100,000,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,17 @@ pub enum Probe {
         /// The locks, and how they are acquired.
         tiers: LockTiers,
     },
+    /// Accesses to memory with known cache misses.
+    Memory {
+        /// The order of the accesses.
+        pattern: Pattern,
+        /// Number of elements, 1 to 16 million.
+        elements: u32,
+        /// Distance between two elements, bytes, rounded up to 8.
+        stride_bytes: u32,
+        /// How often all elements are accessed.
+        rounds: u32,
+    },
     /// CPUs go offline and online while threads yield.
     Hotplug {
         /// Threads that yield meanwhile.
@@ -60,11 +73,11 @@ pub enum Probe {
 pub struct ProbeResult {
     /// Name of the probe, as on the command line.
     pub probe: String,
-    /// Threads, pairs, or simultaneous processes.
+    /// Threads, pairs, simultaneous processes, or elements of memory.
     pub tasks: u32,
     /// Rounds of each task, see [`Probe`].
     pub rounds: u32,
-    /// Total of yields, bytes, processes or lock acquisitions.
+    /// Total of yields, bytes, processes, lock acquisitions or accesses.
     pub steps: u64,
     /// Wall-clock time of the whole probe, ns.
     pub elapsed_ns: u64,
@@ -79,7 +92,7 @@ pub enum ProbeError {
     /// A number is out of range.
     #[error("{what} must be 1..={max}, got {got}")]
     Range {
-        /// The option out of range: `tasks` or `rounds`.
+        /// The option out of range, such as `tasks`.
         what: &'static str,
         /// Highest valid value; the lowest is 1.
         max: u32,
@@ -110,9 +123,12 @@ impl Probe {
             Probe::PingPong { pairs, rounds } => ("ping-pong", pairs, rounds),
             Probe::Forks { tasks, rounds } => ("forks", tasks, rounds),
             Probe::Locks { tasks, rounds, .. } => ("locks", tasks, rounds),
+            Probe::Memory { elements, rounds, .. } => ("memory", elements, rounds),
             Probe::Hotplug { tasks, rounds } => ("hotplug", tasks, rounds),
         };
-        within("tasks", tasks, 10_000)?;
+        if !matches!(self, Probe::Memory { .. }) {
+            within("tasks", tasks, 10_000)?;
+        }
         within("rounds", rounds, 100_000_000)?;
         let mut acquisitions = None;
         let (steps, elapsed_ns) = match self {
@@ -125,6 +141,9 @@ impl Probe {
                     acquisitions = Some(counts);
                     done
                 })
+            }
+            Probe::Memory { pattern, elements, stride_bytes, rounds } => {
+                memory::run(pattern, elements, stride_bytes, rounds)
             }
             Probe::Hotplug { .. } => hotplug::run(tasks, rounds),
         }?;

@@ -1,9 +1,11 @@
 //! Studies of the lab and the outcomes of their boots: what `klatch lab run` writes and `klatch report` reads.
 
+mod counts;
 mod outcome;
 mod scheduler;
 mod study;
 
+pub use counts::{EventCounts, LabCounts, RoutineCounts};
 pub use outcome::Outcome;
 pub use scheduler::{CostAtLength, SchedulerCounts, SchedulerReport, StatValue};
 pub use study::{Configuration, DEFAULT_KERNEL, KERNEL_SCHEDULER, Study, VariedValue};

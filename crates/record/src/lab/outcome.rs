@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Configuration, SchedulerReport};
+use super::{Configuration, LabCounts, SchedulerReport};
 
 /// The outcome of one boot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct Outcome {
     pub failure: Option<String>,
     /// Counters of the scheduler during the last command; `None` under the kernel's own.
     pub scheduler: Option<SchedulerReport>,
+    /// What the counters counted of the last command, the routines of most interest only; `None` without counters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<LabCounts>,
     /// JSON objects that the commands printed, then the records of their trials.
     pub results: Vec<Value>,
     /// The machine's own clock when the last command had ended, µs.
@@ -27,6 +30,7 @@ impl Outcome {
     /// * `cost_min`: mean over decisions of the cheapest at their length, ns; it excludes the turns of other CPUs
     /// * `length`, `length_sd`, `length_max`: waiting tasks at a decision
     /// * `uptime_us`
+    /// * `ROUTINE:EVENT`: events per call of a routine of the kernel, with what it called, by the counters: `dispatch:l1d_misses`
     /// * a statistic of the scheduler
     /// * a field of what a command printed, or a JSON pointer into a record: `/score/messages_per_s`
     pub fn value(&self, name: &str) -> Option<f64> {
@@ -48,6 +52,10 @@ impl Outcome {
             }
             "length_max" => costs().map(|row| f64::from(row.length)).reduce(f64::max),
             "uptime_us" => Some(self.uptime_us as f64),
+            _ if name.contains(':') => {
+                let (routine, event) = name.split_once(':')?;
+                self.counters.as_ref()?.per_call(routine, event)
+            }
             _ => {
                 let stat = observed.and_then(|observed| observed.stat(name)).map(|value| value as f64);
                 let pointer = if name.starts_with('/') { name.to_owned() } else { format!("/{name}") };
@@ -95,6 +103,7 @@ mod tests {
             configuration,
             failure: None,
             scheduler: Some(scheduler),
+            counters: None,
             results: Vec::new(),
             uptime_us: 0,
         };

@@ -116,7 +116,14 @@ mod tests {
         let observed = SchedulerCounts { stats: Vec::new(), costs: lengths.iter().map(row).collect() };
         let report =
             SchedulerReport { scheduler: "fifo".to_owned(), knobs: Vec::new(), lost: None, observed };
-        Outcome { configuration, failure: None, scheduler: Some(report), results: Vec::new(), uptime_us: 0 }
+        Outcome {
+            configuration,
+            failure: None,
+            scheduler: Some(report),
+            counters: None,
+            results: Vec::new(),
+            uptime_us: 0,
+        }
     }
 
     #[test]

@@ -17,20 +17,34 @@ const DEPTH_MAX: usize = 120;
 /// Number of routines in the table.
 const ROUTINES: usize = 40;
 
-/// One flame graph for each cell with stacks, of its last trial.
+/// A kind of profile: what its stacks count, the word for it in ids, and whether observations are of this kind.
+type Kind = (&'static str, &'static str, fn(&ObservationData) -> bool);
+
+const KINDS: [Kind; 4] = [
+    ("CPU time", "", |data| matches!(data, ObservationData::Profile(_))),
+    ("Instructions", "instructions-", |data| matches!(data, ObservationData::Instructions(_))),
+    ("Cache misses", "misses-", |data| matches!(data, ObservationData::CacheMisses(_))),
+    ("Modelled cycles", "modelled-", |data| matches!(data, ObservationData::ModelledCycles(_))),
+];
+
+/// One flame graph for each cell and kind of profile with stacks, of its last trial.
 pub(super) fn graphs(subject: &Subject) -> Vec<Flame> {
-    let cells = drawn_cells(subject, |place| stacks(subject, place).is_some());
+    KINDS.iter().flat_map(|kind| graphs_of(subject, kind)).collect()
+}
+
+fn graphs_of(subject: &Subject, (what, word, is_kind): &Kind) -> Vec<Flame> {
+    let cells = drawn_cells(subject, |place| stacks(subject, place, *is_kind).is_some());
     let graph = |place: usize| {
-        let (run, file) = stacks(subject, place)?;
+        let (run, file) = stacks(subject, place, *is_kind)?;
         let folder = run.file.parent().unwrap_or(Path::new("."));
         let text = std::fs::read_to_string(folder.join(file)).ok()?;
         let label = &subject.grid.labels[place];
         let (root, routines) = folded(&text);
         (root.samples > 0).then(|| Flame {
-            id: format!("flame-{}", place + 1),
-            title: format!("Flame graph: {label}"),
+            id: format!("flame-{word}{}", place + 1),
+            title: format!("Flame graph of {}: {label}", what.to_lowercase().replace("cpu", "CPU")),
             caption: format!(
-                "CPU time of all programs by call stack, {} of {}; routines of the kernel end in _[k].",
+                "{what} of all programs by call stack, {} of {}; routines of the kernel end in _[k].",
                 crate::summary::role_and_number(run.record.role, run.record.number),
                 label
             ),
@@ -41,13 +55,12 @@ pub(super) fn graphs(subject: &Subject) -> Vec<Flame> {
     cells.into_iter().filter_map(graph).collect()
 }
 
-/// The last trial of a cell with folded stacks, and the name of their file.
-fn stacks(subject: &Subject, cell: usize) -> Option<(&Run, &String)> {
+/// The last trial of a cell with folded stacks of a kind, and the name of their file.
+fn stacks(subject: &Subject, cell: usize, is_kind: fn(&ObservationData) -> bool) -> Option<(&Run, &String)> {
     let counts = |record: &Record| record.role == Role::Trial && record.verdict.status == Status::Valid;
     let of_run = |run| {
         let run: &Run = run;
-        let profile = |data: &Option<ObservationData>| matches!(data, Some(ObservationData::Profile(_)));
-        let one = run.record.observations.iter().find(|one| profile(&one.data))?;
+        let one = run.record.observations.iter().find(|one| one.data.as_ref().is_some_and(is_kind))?;
         // Only plain file names are accepted, so that a record cannot point outside its folder.
         let plain =
             |file: &&String| Path::new(file.as_str()).components().count() == 1 && !file.contains("..");

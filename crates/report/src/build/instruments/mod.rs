@@ -29,8 +29,12 @@ pub(super) fn charts(subject: &Subject) -> (Vec<Chart>, Vec<Flame>) {
     let charts = [
         profile::shares,
         profile::most_time,
+        profile::shares_of_instructions,
         profile::most_instructions,
+        profile::shares_of_misses,
         profile::most_cache_misses,
+        profile::shares_of_cycles,
+        profile::most_cycles,
         runqueue::lengths,
         runqueue::over_time,
         decision::cost,

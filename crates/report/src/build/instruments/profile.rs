@@ -1,5 +1,6 @@
 //! CPU time by routine: shares of kernel and scheduler (Bryant and Hartner 2000, Figures 4, 10, 13) and the ten
-//! busiest kernel routines (Figures 2, 3, 9, 12); the same by instructions and cache misses, on CPUs with counters.
+//! busiest kernel routines (Figures 2, 3, 9, 12); the same by instructions and cache misses, on CPUs with counters and in the
+//! lab, and by the cycles of a modelled CPU.
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,30 @@ fn profile(data: &ObservationData) -> Option<&Profile> {
     }
 }
 
+fn instructions(data: &ObservationData) -> Option<&Profile> {
+    match data {
+        ObservationData::Instructions(profile) => Some(profile),
+        _ => None,
+    }
+}
+
+fn cache_misses(data: &ObservationData) -> Option<&Profile> {
+    match data {
+        ObservationData::CacheMisses(profile) => Some(profile),
+        _ => None,
+    }
+}
+
+fn modelled_cycles(data: &ObservationData) -> Option<&Profile> {
+    match data {
+        ObservationData::ModelledCycles(profile) => Some(profile),
+        _ => None,
+    }
+}
+
+/// Selects the profiles of one instrument.
+type Select = fn(&ObservationData) -> Option<&Profile>;
+
 /// The name of a share of CPU time and its value.
 type Part = (&'static str, fn(&ProfiledSide) -> f64);
 
@@ -33,6 +58,43 @@ pub(super) fn shares(subject: &Subject) -> Option<Chart> {
         caption: "Share of the samples of the whole machine, without the idle task. The parts overlap.",
         y: Axis::linear("of CPU time", "%"),
     };
+    shares_of(subject, about, profile)
+}
+
+/// The same by instructions.
+pub(super) fn shares_of_instructions(subject: &Subject) -> Option<Chart> {
+    let about = About {
+        id: "kernel-share-instructions",
+        title: "Instructions in the kernel, and with its parts on the stack",
+        caption: "Share of the instructions of the whole machine, without the idle task. The parts overlap.",
+        y: Axis::linear("of instructions", "%"),
+    };
+    shares_of(subject, about, instructions)
+}
+
+/// The same by cache misses.
+pub(super) fn shares_of_misses(subject: &Subject) -> Option<Chart> {
+    let about = About {
+        id: "kernel-share-misses",
+        title: "Cache misses in the kernel, and with its parts on the stack",
+        caption: "Share of the misses of the last cache, without those of the idle task. The parts overlap.",
+        y: Axis::linear("of cache misses", "%"),
+    };
+    shares_of(subject, about, cache_misses)
+}
+
+/// The same by modelled cycles.
+pub(super) fn shares_of_cycles(subject: &Subject) -> Option<Chart> {
+    let about = About {
+        id: "kernel-share-modelled",
+        title: "Modelled cycles in the kernel, and with its parts on the stack",
+        caption: "Modelled, not measured: instructions, and cycles for each miss. Without the idle task. The parts overlap.",
+        y: Axis::linear("of modelled cycles", "%"),
+    };
+    shares_of(subject, about, modelled_cycles)
+}
+
+fn shares_of(subject: &Subject, about: About, of: Select) -> Option<Chart> {
     const PARTS: [Part; 6] = [
         ("kernel", |side| side.kernel),
         ("scheduler", |side| side.inclusive.scheduler),
@@ -42,9 +104,9 @@ pub(super) fn shares(subject: &Subject) -> Option<Chart> {
         ("copying", |side| side.inclusive.copy),
     ];
     chart(subject, about, |cell| {
-        let all = data(subject, cell, profile);
-        let share = |(name, of): &Part| {
-            Some(((*name).to_owned(), mean(all.iter().map(|one| of(&one.machine)))? * 100.0))
+        let all = data(subject, cell, of);
+        let share = |(name, part): &Part| {
+            Some(((*name).to_owned(), mean(all.iter().map(|one| part(&one.machine)))? * 100.0))
         };
         (PARTS.iter().filter_map(share).collect(), all.len() as u64)
     })
@@ -67,13 +129,10 @@ pub(super) fn most_instructions(subject: &Subject) -> Option<Chart> {
     let about = About {
         id: "kernel-routines-instructions",
         title: "Ten kernel routines with the most instructions by themselves",
-        caption: "Share of the samples of the whole machine, taken by the CPU's counter of instructions.",
+        caption: "Share of the instructions of the whole machine, by the CPU's counter.",
         y: Axis::linear("of instructions", "%"),
     };
-    top_ten(subject, about, |data| match data {
-        ObservationData::Instructions(profile) => Some(profile),
-        _ => None,
-    })
+    top_ten(subject, about, instructions)
 }
 
 /// The ten kernel routines with the most last-level cache misses of their own.
@@ -81,16 +140,24 @@ pub(super) fn most_cache_misses(subject: &Subject) -> Option<Chart> {
     let about = About {
         id: "kernel-routines-misses",
         title: "Ten kernel routines with the most cache misses by themselves",
-        caption: "Share of the samples of the whole machine, taken by the CPU's counter of misses of the last cache.",
+        caption: "Share of the misses of the last cache of the whole machine, by the CPU's counter; in the lab those of a model.",
         y: Axis::linear("of cache misses", "%"),
     };
-    top_ten(subject, about, |data| match data {
-        ObservationData::CacheMisses(profile) => Some(profile),
-        _ => None,
-    })
+    top_ten(subject, about, cache_misses)
 }
 
-fn top_ten(subject: &Subject, about: About, of: fn(&ObservationData) -> Option<&Profile>) -> Option<Chart> {
+/// The ten kernel routines with the most modelled cycles of their own.
+pub(super) fn most_cycles(subject: &Subject) -> Option<Chart> {
+    let about = About {
+        id: "kernel-routines-modelled",
+        title: "Ten kernel routines with the most modelled cycles by themselves",
+        caption: "Share of the cycles of the whole machine; modelled, not measured: instructions, and cycles for each miss.",
+        y: Axis::linear("of modelled cycles", "%"),
+    };
+    top_ten(subject, about, modelled_cycles)
+}
+
+fn top_ten(subject: &Subject, about: About, of: Select) -> Option<Chart> {
     let bar = |(place, _): (usize, &klatch_record::CellResult)| {
         let all = data(subject, place, of);
         let whole: u64 = all.iter().map(|one| one.machine.samples).sum();

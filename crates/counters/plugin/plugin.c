@@ -1,0 +1,313 @@
+/* A plugin of QEMU that counts instructions and cache misses by routine and process, while the guest asks for it.
+ *
+ * QEMU runs all CPUs of the machine in one thread when its clock counts instructions (-icount), so nothing here is locked. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "channel.h"
+#include "counting.h"
+#include "guest.h"
+#include "qemu.h"
+#include "tasks.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+#define PAGE 4096
+
+EXPORTED int qemu_plugin_version = 1;
+
+static struct cpu cpus[CPUS_MAX];
+static uint64_t instructions[CPUS_MAX];
+static bool tracks, counts, has_caches;
+static uint64_t counts_for;
+static char setup_text[256];
+static uint64_t own_id;
+
+/* QEMU 9 and newer refuse the first version of the interface, and nothing that is used here has changed since. */
+__attribute__((constructor)) static void choose_version(void)
+{
+    if (dlsym(RTLD_DEFAULT, "qemu_plugin_num_vcpus"))
+        qemu_plugin_version = 2;
+}
+
+static void translated(uint64_t plugin, struct qemu_plugin_tb *tb);
+
+/* All blocks are translated anew, now with callbacks. */
+static void registers_again(uint64_t plugin)
+{
+    tracks = true;
+    qemu_plugin_register_vcpu_tb_trans_cb(plugin, translated);
+}
+
+void counting_track(void)
+{
+    blocks_outdate();
+    if (!tracks)
+        qemu_plugin_reset(own_id, registers_again);
+}
+
+void counting_forget_routines(void)
+{
+    blocks_outdate();
+}
+
+void counting_open(uint64_t owner)
+{
+    if (counts && counts_for == owner)
+        return;
+    tree_reset();
+    memset(instructions, 0, sizeof(instructions));
+    if (has_caches)
+        caches_clear();
+    counts = true;
+    counts_for = owner;
+}
+
+uint64_t counting_owner(void)
+{
+    return counts ? counts_for : 0;
+}
+
+bool counting_close(uint64_t owner)
+{
+    if (counts_for != owner)
+        return false;
+    counts = false;
+    return true;
+}
+
+const char *counting_setup(void)
+{
+    return setup_text;
+}
+
+uint64_t counted_instructions(unsigned cpu)
+{
+    return instructions[cpu];
+}
+
+static void runs_block(unsigned index, void *data)
+{
+    struct block *block = data;
+    struct cpu *cpu = &cpus[index];
+    struct node *node;
+
+    cpu_enters(cpu, block);
+    if (!counts)
+        return;
+    node = tree_node(cpu->node);
+    if (!node->counted)
+        tree_mark(cpu->node);
+    node->counts[INSTRUCTIONS] += block->instructions;
+    node->counts[CALLS_COUNTED] += cpu->called;
+    instructions[index] += block->instructions;
+    if (!has_caches || block->physical == UINT64_MAX)
+        return;
+    caches_fetch(index, block->physical, block->bytes, node->counts);
+    if (block->bytes_rest)
+        caches_fetch(index, block->physical_rest, block->bytes_rest, node->counts);
+}
+
+static void count_access(unsigned index, uint32_t access, uint64_t address)
+{
+    struct qemu_plugin_hwaddr *place = qemu_plugin_get_hwaddr(access, address);
+    unsigned bytes = 1u << qemu_plugin_mem_size_shift(access);
+
+    if (place && !qemu_plugin_hwaddr_is_io(place))
+        caches_access(index, qemu_plugin_hwaddr_phys_addr(place), bytes, qemu_plugin_mem_is_store(access),
+                      tree_node(cpus[index].node)->counts);
+}
+
+static void accesses(unsigned index, uint32_t access, uint64_t address, void *data)
+{
+    struct cpu *cpu = &cpus[index];
+
+    (void)data;
+    if (counts && has_caches)
+        count_access(index, access, address);
+    if (cpu->switching && !qemu_plugin_mem_is_store(access)) {
+        struct qemu_plugin_hwaddr *place = qemu_plugin_get_hwaddr(access, address);
+
+        if (place)
+            cpu_switches(cpu, qemu_plugin_hwaddr_phys_addr(place));
+    }
+}
+
+static void calls(unsigned index, uint32_t access, uint64_t address, void *data)
+{
+    accesses(index, access, address, data);
+    /* An indirect call first loads its target. */
+    if (qemu_plugin_mem_is_store(access))
+        cpu_calls(&cpus[index], address);
+}
+
+static void returns(unsigned index, uint32_t access, uint64_t address, void *data)
+{
+    accesses(index, access, address, data);
+    cpu_returns(&cpus[index], address);
+}
+
+static void requests(unsigned index, uint32_t access, uint64_t address, void *data)
+{
+    struct qemu_plugin_hwaddr *place = qemu_plugin_get_hwaddr(access, address);
+
+    (void)index;
+    (void)data;
+    if (place && !qemu_plugin_hwaddr_is_io(place))
+        answer(qemu_plugin_hwaddr_phys_addr(place));
+}
+
+/* What an instruction does, by its opcode behind the prefixes. */
+static enum ending ending_of(const unsigned char *bytes, size_t size)
+{
+    size_t at = 0;
+    unsigned operation;
+
+    while (at < size && (bytes[at] == 0x66 || bytes[at] == 0xf2 || bytes[at] == 0xf3 || bytes[at] == 0x2e || bytes[at] == 0x3e
+                         || (bytes[at] & 0xf0) == 0x40))
+        at++;
+    if (at == size)
+        return RUNS_ON;
+    switch (bytes[at]) {
+    case 0xe8:
+        return CALLS;
+    case 0xc2:
+    case 0xc3:
+        return RETURNS;
+    case 0xcf:
+        return RETURNS_FROM_INTERRUPT;
+    case 0xff:
+        operation = at + 1 < size ? bytes[at + 1] >> 3 & 7 : 0;
+        return operation == 2 || operation == 3 ? CALLS : operation == 4 || operation == 5 ? JUMPS_INDIRECTLY : RUNS_ON;
+    }
+    return RUNS_ON;
+}
+
+/* Where a block lies in RAM, and what its last instruction does. */
+static struct block describe(struct qemu_plugin_tb *tb)
+{
+    size_t count = qemu_plugin_tb_n_insns(tb), size = 0;
+    struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0), *last = qemu_plugin_tb_get_insn(tb, count - 1);
+    const unsigned char *end = qemu_plugin_insn_haddr(last);
+    size_t in_page = PAGE - (qemu_plugin_tb_vaddr(tb) & (PAGE - 1));
+    struct block block = { .address = qemu_plugin_tb_vaddr(tb), .instructions = count };
+
+    for (size_t at = 0; at < count; at++)
+        size += qemu_plugin_insn_size(qemu_plugin_tb_get_insn(tb, at));
+    block.physical = guest_physical(qemu_plugin_insn_haddr(first));
+    block.bytes = size < in_page ? size : in_page;
+    if (guest_physical(end) == UINT64_MAX)
+        return block;
+    block.ending = ending_of(end, qemu_plugin_insn_size(last));
+    if (size > in_page) {
+        uint64_t start_of_last = guest_physical(end);
+
+        block.bytes_rest = size - in_page;
+        /* If only the last instruction reaches into the second page, where that is cannot be seen. It is one line. */
+        block.physical_rest = start_of_last / PAGE != block.physical / PAGE ? start_of_last / PAGE * PAGE : block.physical;
+        if (start_of_last / PAGE == block.physical / PAGE)
+            block.bytes_rest = 1;
+    }
+    return block;
+}
+
+/* Ends QEMU with this message, if there is one. */
+static void give_up(const char *wrong)
+{
+    if (!wrong)
+        return;
+    fprintf(stderr, "klatch: the counters of the machine: %s\n", wrong);
+    exit(1);
+}
+
+/* What to do when instruction `at` of a block accesses memory. */
+static accessed_callback *callback_of(const struct block *block, size_t at)
+{
+    if (at != block->instructions - 1u)
+        return accesses;
+    return block->ending == CALLS ? calls : block->ending == RETURNS ? returns : accesses;
+}
+
+/* While nothing is tracked, only requests have a callback, so the machine boots at its usual speed. */
+static void translated(uint64_t plugin, struct qemu_plugin_tb *tb)
+{
+    static bool has_memory;
+    struct block description, *block;
+    bool after_mark = false;
+
+    (void)plugin;
+    /* QEMU installs plugins before it creates the machine's memory. */
+    if (!has_memory)
+        give_up(guest_memory_find());
+    has_memory = true;
+    description = describe(tb);
+    block = block_intern(&description);
+    give_up(block ? NULL : "there is no memory for a block");
+    if (tracks)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, runs_block, NO_REGISTERS, block);
+    for (size_t at = 0; at < block->instructions; at++) {
+        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, at);
+        const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
+        accessed_callback *callback = after_mark ? requests : tracks ? callback_of(block, at) : NULL;
+
+        if (callback)
+            qemu_plugin_register_vcpu_mem_cb(instruction, callback, NO_REGISTERS, READS_AND_WRITES, block);
+        after_mark = guest_physical(bytes) != UINT64_MAX && is_mark(bytes, qemu_plugin_insn_size(instruction));
+    }
+}
+
+/* Reads `name=size:ways`. */
+static bool read_geometry(const char *argument, const char *name, struct geometry *geometry)
+{
+    size_t length = strlen(name);
+    char *end;
+
+    if (strncmp(argument, name, length) || argument[length] != '=')
+        return false;
+    geometry->bytes = strtoull(argument + length + 1, &end, 10);
+    geometry->ways = *end == ':' ? strtoul(end + 1, NULL, 10) : 0;
+    return true;
+}
+
+/* Without arguments there are no caches, and only instructions are counted. The guest reads the name and the cycles. */
+static const char *read_setup(int cpu_count, int argc, char **argv)
+{
+    struct cache_setup setup = { .cpus = cpu_count };
+    size_t used = 0;
+
+    for (int at = 0; at < argc; at++) {
+        used += snprintf(setup_text + used, sizeof(setup_text) - used, "%s%s", at ? "," : "", argv[at]);
+        if (used >= sizeof(setup_text))
+            return "the description of the caches is too long";
+        if (!strncmp(argv[at], "line=", 5))
+            setup.line_bytes = strtoul(argv[at] + 5, NULL, 10);
+        else if (!strncmp(argv[at], "l2_shared=", 10))
+            setup.l2_is_shared = !strcmp(argv[at] + 10, "on");
+        else if (strncmp(argv[at], "name=", 5) && strncmp(argv[at], "cycles_", 7) && !read_geometry(argv[at], "l1d", &setup.l1d) && !read_geometry(argv[at], "l1i", &setup.l1i)
+                 && !read_geometry(argv[at], "l2", &setup.l2))
+            return "unknown argument";
+    }
+    has_caches = argc > 0;
+    return has_caches ? caches_create(&setup) : NULL;
+}
+
+EXPORTED int qemu_plugin_install(uint64_t plugin, const struct qemu_machine *machine, int argc, char **argv)
+{
+    int cpu_count = machine->system.cpus;
+    const char *wrong = cpu_count <= CPUS_MAX ? NULL : "there are more than 64 CPUs";
+
+    wrong = wrong ? wrong : read_setup(cpu_count, argc, argv);
+    wrong = wrong || tree_create() ? wrong : "there is no memory for the counts";
+    for (int cpu = 0; cpu < cpu_count && !wrong; cpu++)
+        wrong = cpu_start(&cpus[cpu]) ? NULL : "there is no memory for the CPUs";
+    if (wrong) {
+        fprintf(stderr, "klatch: the counters of the machine: %s\n", wrong);
+        return 1;
+    }
+    own_id = plugin;
+    qemu_plugin_register_vcpu_tb_trans_cb(plugin, translated);
+    return 0;
+}

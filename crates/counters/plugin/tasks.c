@@ -1,0 +1,247 @@
+#include "tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "guest.h"
+
+#define KERNEL_THREAD 0x00200000 /* PF_KTHREAD in task->flags */
+
+/* The kernel's own threads and idle CPUs are one process. */
+#define KERNEL_PROCESS 0
+
+/* Kernel stacks are apart by at least their size. Calls on stacks farther apart say nothing about each other. */
+#define KERNEL_STACK 0x4000
+#define USER_FRAME_MAX 0x100000
+
+/* Instructions of the longest stub. */
+#define STUB_MAX 4
+
+/* Tasks by address: a hash table with open addressing that is never full. */
+#define TASKS_MAX (1 << 15)
+static struct task *tasks[TASKS_MAX];
+static uint32_t task_count;
+
+bool cpu_start(struct cpu *cpu)
+{
+    memset(cpu, 0, sizeof(*cpu));
+    cpu->task = calloc(1, sizeof(*cpu->task));
+    if (!cpu->task)
+        return false;
+    cpu->task->process = process_index(KERNEL_PROCESS);
+    return true;
+}
+
+static struct stack *stack_of(struct cpu *cpu)
+{
+    return cpu->in_kernel ? &cpu->task->kernel : &cpu->task->user;
+}
+
+static struct frame *top_of(struct stack *stack)
+{
+    return stack->depth ? &stack->frames[stack->depth - 1] : NULL;
+}
+
+/* The node below which frame `depth` of a stack is: a kernel stack is below what the task does in user mode. */
+static node_id parent_of(const struct task *task, const struct stack *stack, uint32_t depth)
+{
+    if (depth)
+        return stack->frames[depth - 1].node;
+    if (stack == &task->kernel && task->user.depth)
+        return task->user.frames[task->user.depth - 1].node;
+    return process_at(task->process)->root;
+}
+
+/* Adds a call of a routine that is not known yet. */
+static void push(struct task *task, struct stack *stack, uint64_t place, bool interrupts)
+{
+    if (stack->depth == DEPTH_MAX) {
+        stack->too_deep++;
+        return;
+    }
+    stack->frames[stack->depth] = (struct frame){
+        .place = place, .node = parent_of(task, stack, stack->depth), .interrupts = interrupts, .starts = true,
+    };
+    stack->depth++;
+}
+
+/* Names the routine of the innermost call, or another one to which it has jumped. */
+static void set_routine(struct task *task, struct stack *stack, uint64_t routine)
+{
+    struct frame *top = top_of(stack);
+
+    top->routine = routine;
+    top->node = tree_child(parent_of(task, stack, stack->depth - 1), routine);
+}
+
+static bool same_stack(uint64_t a, uint64_t b)
+{
+    uint64_t apart = a > b ? a - b : b - a;
+
+    return is_kernel(a) ? a / KERNEL_STACK == b / KERNEL_STACK : apart < USER_FRAME_MAX;
+}
+
+/* Drops the calls whose place lies below the one that is written now: they ended without a return. */
+static void drop_ended(struct stack *stack, uint64_t place)
+{
+    struct frame *top;
+
+    while ((top = top_of(stack)) && top->place && top->place <= place && same_stack(top->place, place))
+        stack->depth--;
+}
+
+void cpu_calls(struct cpu *cpu, uint64_t place)
+{
+    struct stack *stack = stack_of(cpu);
+
+    drop_ended(stack, place);
+    push(cpu->task, stack, place, false);
+}
+
+void cpu_returns(struct cpu *cpu, uint64_t place)
+{
+    struct stack *stack = stack_of(cpu);
+    uint32_t depth = stack->depth;
+
+    if (stack->too_deep && stack->frames[DEPTH_MAX - 1].place != place) {
+        stack->too_deep--;
+        return;
+    }
+    while (depth && stack->frames[depth - 1].place != place)
+        depth--;
+    if (depth) {
+        stack->depth = depth - 1;
+        stack->too_deep = 0;
+    } else if (!cpu->in_kernel) {
+        /* To a caller from before the first block: the next one begins anew. */
+        stack->depth = 0;
+    }
+}
+
+static bool at_entry(uint64_t address)
+{
+    return address >= kernel.entry_start && address < kernel.entry_end;
+}
+
+static void returned_from_interrupt(struct stack *stack)
+{
+    uint32_t depth = stack->depth;
+
+    while (depth && !stack->frames[depth - 1].interrupts)
+        depth--;
+    if (depth)
+        stack->depth = depth - 1;
+}
+
+/* Whether a block of the entry code was not called, but interrupts the innermost call or precedes its first block. */
+static bool interrupts(const struct stack *stack, const struct block *block)
+{
+    const struct frame *top = &stack->frames[stack->depth - 1];
+
+    if (!at_entry(block->address))
+        return false;
+    if (!top->routine)
+        return stack->depth < 2 || !at_entry(top[-1].routine);
+    return !at_entry(top->routine);
+}
+
+static void enters_kernel_block(struct cpu *cpu, struct block *block)
+{
+    struct stack *stack = &cpu->task->kernel;
+    uint64_t routine = block_routine(block);
+
+    if (!cpu->in_kernel)
+        stack->depth = stack->too_deep = 0;
+    else if (cpu->last && cpu->last->ending == RETURNS_FROM_INTERRUPT)
+        returned_from_interrupt(stack);
+    if (!stack->depth)
+        push(cpu->task, stack, 0, false);
+    else if (interrupts(stack, block))
+        push(cpu->task, stack, 0, true);
+    cpu->called = !top_of(stack)->routine;
+    if (top_of(stack)->routine != routine)
+        set_routine(cpu->task, stack, routine);
+}
+
+/* In user mode a routine is known by its first block only. A stub that does nothing but jump on, as of a shared library or of a
+ * virtual call in Java, gives the routine that it jumps to. */
+static void enters_user_block(struct cpu *cpu, struct block *block)
+{
+    struct stack *stack = &cpu->task->user;
+    struct frame *top;
+
+    if (!stack->depth)
+        push(cpu->task, stack, 0, false);
+    top = top_of(stack);
+    cpu->called = !top->routine;
+    if (cpu->called) {
+        set_routine(cpu->task, stack, block->address);
+    } else if (top->starts) {
+        if (!cpu->in_kernel && cpu->last && cpu->last->ending == JUMPS_INDIRECTLY && cpu->last->instructions <= STUB_MAX)
+            set_routine(cpu->task, stack, block->address);
+        top->starts = false;
+    }
+}
+
+void cpu_enters(struct cpu *cpu, struct block *block)
+{
+    bool in_kernel = is_kernel(block->address);
+
+    if (in_kernel)
+        enters_kernel_block(cpu, block);
+    else
+        enters_user_block(cpu, block);
+    cpu->in_kernel = in_kernel;
+    cpu->node = top_of(stack_of(cpu))->node;
+    cpu->switching |= block->switches;
+    cpu->last = block;
+}
+
+static struct task *task_at(uint64_t address)
+{
+    uint64_t at = (address * 0x9e3779b97f4a7c15u) >> 40;
+
+    for (;; at++) {
+        struct task **slot = &tasks[at & (TASKS_MAX - 1)];
+
+        if (*slot && (*slot)->address != address)
+            continue;
+        if (!*slot && task_count < TASKS_MAX - 1) {
+            *slot = calloc(1, sizeof(**slot));
+            if (*slot) {
+                (*slot)->address = address;
+                (*slot)->pid = UINT32_MAX;
+                task_count++;
+            }
+        }
+        return *slot;
+    }
+}
+
+static uint32_t read_field(uint64_t thread_sp, uint64_t offset)
+{
+    const uint32_t *field = guest_memory(thread_sp - kernel.thread_sp + offset, sizeof(*field));
+
+    return field ? *field : 0;
+}
+
+void cpu_switches(struct cpu *cpu, uint64_t thread_sp)
+{
+    struct task *task = task_at(thread_sp);
+    uint32_t pid = read_field(thread_sp, kernel.pid);
+    bool is_thread = read_field(thread_sp, kernel.flags) & KERNEL_THREAD;
+    const char *name = guest_memory(thread_sp - kernel.thread_sp + kernel.comm, sizeof(process_at(0)->name));
+
+    cpu->switching = false;
+    if (!task)
+        return;
+    if (task->pid != pid) {
+        /* A task of the past had the same memory. */
+        task->pid = pid;
+        task->user.depth = task->user.too_deep = task->kernel.depth = task->kernel.too_deep = 0;
+        task->process = process_index(is_thread ? KERNEL_PROCESS : read_field(thread_sp, kernel.tgid));
+    }
+    if (name && !is_thread && pid == process_at(task->process)->tgid)
+        memcpy(process_at(task->process)->name, name, sizeof(process_at(0)->name));
+    cpu->task = task;
+}

@@ -1,0 +1,57 @@
+/* The tasks of the guest, and the calls that each is in.
+ *
+ * A task has a stack of calls in user mode and one in the kernel. The plugin interface shows neither registers nor the reason
+ * of a jump, so the stacks follow what instructions do to memory: a call writes its return address, a return reads it from
+ * the same place. That place identifies the call, also across switches of the stack. */
+#pragma once
+
+#include "blocks.h"
+#include "tree.h"
+
+#define DEPTH_MAX 128
+
+struct frame {
+    uint64_t place;   /* where the return address is; 0 if nothing was called */
+    uint64_t routine; /* 0 until its first block runs */
+    node_id node;
+    bool interrupts; /* an interrupt or exception in the kernel, which returns by iret */
+    bool starts;     /* at most its first block has run, which may be a stub that jumps on */
+};
+
+struct stack {
+    struct frame frames[DEPTH_MAX];
+    uint32_t depth;
+    uint32_t too_deep; /* calls beyond DEPTH_MAX, which have no frame */
+};
+
+struct task {
+    uint64_t address; /* physical, of thread.sp in its struct task_struct; 0 for the unknown task of a CPU */
+    uint32_t pid;
+    uint32_t process;
+    struct stack user, kernel;
+};
+
+/* The state of a CPU. */
+struct cpu {
+    struct task *task;
+    struct block *last;  /* the block that ran before; NULL before the first */
+    node_id node;        /* whose counts grow */
+    bool in_kernel;
+    bool called;         /* the block is the first one of a call */
+    bool switching;      /* the next load is that of the next task's stack pointer */
+};
+
+/* Prepares a CPU, whose task is unknown until it switches. False without memory. */
+bool cpu_start(struct cpu *cpu);
+
+/* A block begins to run: finds its node. */
+void cpu_enters(struct cpu *cpu, struct block *block);
+
+/* A call writes its return address to this place. */
+void cpu_calls(struct cpu *cpu, uint64_t place);
+
+/* A return reads its address from this place. */
+void cpu_returns(struct cpu *cpu, uint64_t place);
+
+/* The task whose thread.sp is at this physical address continues. */
+void cpu_switches(struct cpu *cpu, uint64_t thread_sp);

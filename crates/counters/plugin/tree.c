@@ -1,0 +1,106 @@
+#include "tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Node 0 is unused. The memory is touched as nodes are made. */
+static struct node *nodes;
+static uint32_t node_count = 1;
+static uint64_t lost;
+
+/* Children by parent and routine: a hash table with open addressing, at most half full. */
+#define SLOTS (2 * NODES_MAX)
+static node_id *slots;
+
+static struct process processes[PROCESSES_MAX];
+static uint32_t processes_used;
+
+bool tree_create(void)
+{
+    nodes = calloc(NODES_MAX, sizeof(*nodes));
+    slots = calloc(SLOTS, sizeof(*slots));
+    return nodes && slots;
+}
+
+void tree_reset(void)
+{
+    for (uint32_t node = 1; node < node_count; node++) {
+        memset(nodes[node].counts, 0, sizeof(nodes[node].counts));
+        nodes[node].counted = false;
+    }
+    lost = 0;
+}
+
+static node_id add(node_id parent, uint32_t process, uint64_t routine)
+{
+    nodes[node_count] = (struct node){ .parent = parent, .process = process, .routine = routine };
+    return node_count++;
+}
+
+node_id tree_child(node_id parent, uint64_t routine)
+{
+    uint64_t at = (routine * 0x9e3779b97f4a7c15u ^ (uint64_t)parent * 0xff51afd7ed558ccdu) >> 20;
+
+    for (;; at++) {
+        node_id *slot = &slots[at & (SLOTS - 1)];
+
+        if (*slot && (nodes[*slot].parent != parent || nodes[*slot].routine != routine))
+            continue;
+        if (!*slot) {
+            if (node_count == NODES_MAX) {
+                lost++;
+                return parent;
+            }
+            *slot = add(parent, nodes[parent].process, routine);
+        }
+        return *slot;
+    }
+}
+
+struct node *tree_node(node_id node)
+{
+    return &nodes[node];
+}
+
+void tree_mark(node_id node)
+{
+    while (node && !nodes[node].counted) {
+        nodes[node].counted = true;
+        node = nodes[node].parent;
+    }
+}
+
+uint32_t tree_nodes(void)
+{
+    return node_count;
+}
+
+uint64_t tree_lost(void)
+{
+    return lost;
+}
+
+uint32_t process_index(uint32_t tgid)
+{
+    uint32_t index = 0;
+
+    while (index < processes_used && (processes[index].tgid != tgid && index != PROCESSES_MAX - 1))
+        index++;
+    if (index == processes_used) {
+        processes[index].tgid = index == PROCESSES_MAX - 1 ? UINT32_MAX : tgid;
+        /* Every process can have its root: the table of nodes is larger by far when the first ones are made. */
+        processes[index].root = node_count < NODES_MAX ? add(0, index, 0) : processes[0].root;
+        processes_used++;
+    }
+    return index;
+}
+
+struct process *process_at(uint32_t index)
+{
+    return &processes[index];
+}
+
+uint32_t process_count(void)
+{
+    return processes_used;
+}

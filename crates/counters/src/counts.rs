@@ -1,0 +1,114 @@
+//! What was counted.
+
+/// Number of kinds of event.
+pub(crate) const EVENTS: usize = 8;
+
+/// A kind of event, as `enum event` numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Executed instructions.
+    Instructions,
+    /// Cache lines read or written by data accesses.
+    Accesses,
+    /// Lines brought into the first-level data cache.
+    L1dMisses,
+    /// Lines brought into the first-level instruction cache.
+    L1iMisses,
+    /// Lines read from memory.
+    L2Misses,
+    /// Lines read from the cache of another CPU, which had changed them.
+    Transfers,
+    /// Writes to lines that another CPU may have too.
+    Upgrades,
+    /// Calls of the routine, by an instruction, an interrupt or an entry into the kernel.
+    Calls,
+}
+
+/// Counts by kind of event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Events(pub(crate) [u64; EVENTS]);
+
+impl Events {
+    /// The number of events of this kind.
+    pub fn get(&self, event: Event) -> u64 {
+        self.0[event as usize]
+    }
+
+    /// Adds other counts.
+    pub fn add(&mut self, other: &Events) {
+        self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
+    }
+
+    /// Modelled cycles: one for each instruction, and what the misses cost. Nothing overlaps, so this is more than a CPU needs
+    /// that executes several instructions at once.
+    pub fn cycles(&self, cycles: &crate::Cycles) -> u64 {
+        let first_level = self.get(Event::L1dMisses) + self.get(Event::L1iMisses);
+        let beyond = self.get(Event::L2Misses) + self.get(Event::Transfers);
+        self.get(Event::Instructions)
+            + first_level.saturating_sub(beyond) * u64::from(cycles.l2_hit)
+            + self.get(Event::L2Misses) * u64::from(cycles.memory)
+            + self.get(Event::Transfers) * u64::from(cycles.transfer)
+            + self.get(Event::Upgrades) * u64::from(cycles.upgrade)
+    }
+}
+
+/// A routine, as it was called along one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The caller, an index of [`Counts::nodes`]; `None` at the root of a process.
+    pub parent: Option<usize>,
+    /// The process, an index of [`Counts::processes`].
+    pub process: usize,
+    /// Address of the routine, or of its first instruction that was executed; 0 at the root of a process.
+    pub routine: u64,
+    /// What was counted in the routine itself, without those that it called.
+    pub events: Events,
+}
+
+impl Node {
+    /// Whether the routine is the kernel's.
+    pub fn is_kernel(&self) -> bool {
+        self.routine >> 63 == 1
+    }
+}
+
+/// A process of the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its id; 0 for the kernel's own threads, `u32::MAX` for all processes beyond 255.
+    pub tgid: u32,
+    /// Its name when it ran last.
+    pub name: String,
+}
+
+/// All counts between opening and closing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Every process that has run since tasks are followed.
+    pub processes: Vec<Process>,
+    /// Every routine that counted something, and its callers. A parent precedes its children.
+    pub nodes: Vec<Node>,
+    /// Instructions by CPU.
+    pub instructions: Vec<u64>,
+    /// Calls that have no node of their own, because there were too many; the caller has their counts.
+    pub lost: u64,
+}
+
+impl Counts {
+    /// The sum of all counts.
+    pub fn total(&self) -> Events {
+        let mut total = Events::default();
+        self.nodes.iter().for_each(|node| total.add(&node.events));
+        total
+    }
+
+    /// The nodes from `index`, the innermost routine, to the outermost; without the root of the process.
+    pub fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> {
+        let mut next = Some(index);
+        std::iter::from_fn(move || {
+            let at = next?;
+            next = self.nodes[at].parent;
+            (self.nodes[at].routine != 0).then_some(at)
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! What the plugin must know of the machine's kernel: the places of fields and routines.
+
+use std::path::Path;
+
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::{MemberAttr, Struct};
+
+use crate::error::CountersError;
+
+const SYMBOLS: &str = "/proc/kallsyms";
+
+/// Offsets of fields, bytes, and addresses of routines of the running kernel; `struct kernel` of `plugin/guest.h`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelDescription {
+    thread_sp: u64,
+    pid: u64,
+    tgid: u64,
+    flags: u64,
+    comm: u64,
+    switch_start: u64,
+    entry_start: u64,
+    entry_end: u64,
+}
+
+impl KernelDescription {
+    /// Reads the kernel's own description of its types (BTF) and its symbols.
+    ///
+    /// # Errors
+    /// One of them cannot be read, or lacks a field or a routine.
+    pub fn detect() -> Result<KernelDescription, CountersError> {
+        let btf = Btf::from_vmlinux()
+            .map_err(|error| CountersError::Kernel(format!("type information ({error})")))?;
+        let task = |field| offset(&btf, "task_struct", field);
+        let symbols = read_symbols()?;
+        let symbol = |name: &str| {
+            let mut found = symbols.lines().filter_map(parse).filter(|(_, _, symbol)| *symbol == name);
+            found
+                .next()
+                .map(|(address, ..)| address)
+                .ok_or_else(|| CountersError::Kernel(format!("symbol {name}")))
+        };
+        Ok(KernelDescription {
+            thread_sp: task("thread")? + offset(&btf, "thread_struct", "sp")?,
+            pid: task("pid")?,
+            tgid: task("tgid")?,
+            flags: task("flags")?,
+            comm: task("comm")?,
+            switch_start: symbol("__switch_to_asm")?,
+            entry_start: symbol("__entry_text_start")?,
+            entry_end: symbol("__entry_text_end")?,
+        })
+    }
+
+    /// The description as the plugin reads it.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let KernelDescription { thread_sp, pid, tgid, flags, comm, switch_start, entry_start, entry_end } =
+            *self;
+        let all = [thread_sp, pid, tgid, flags, comm, switch_start, entry_start, entry_end];
+        all.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+}
+
+/// Offset of a field of a struct, bytes.
+fn offset(btf: &Btf<'_>, name: &str, field: &str) -> Result<u64, CountersError> {
+    let missing = || CountersError::Kernel(format!("{name}.{field}"));
+    let composite: Struct<'_> = btf.type_by_name(name).ok_or_else(missing)?;
+    let member = composite.iter().find(|member| member.name.is_some_and(|name| name == field));
+    match member.ok_or_else(missing)?.attr {
+        MemberAttr::Normal { offset } => Ok(u64::from(offset) / 8),
+        MemberAttr::BitField { .. } => Err(missing()),
+    }
+}
+
+/// Start addresses of all routines of the kernel, of its modules and of BPF programs, sorted.
+pub(crate) fn kernel_routines() -> Result<Vec<u64>, CountersError> {
+    let symbols = read_symbols()?;
+    let is_code = |kind: &str| matches!(kind, "t" | "T" | "w" | "W");
+    let mut all: Vec<u64> = symbols
+        .lines()
+        .filter_map(parse)
+        .filter(|(_, kind, _)| is_code(kind))
+        .map(|(address, ..)| address)
+        .collect();
+    all.retain(|address| address >> 63 == 1);
+    all.sort_unstable();
+    all.dedup();
+    match all.is_empty() {
+        true => Err(CountersError::Kernel(format!("addresses in {SYMBOLS}"))),
+        false => Ok(all),
+    }
+}
+
+fn read_symbols() -> Result<String, CountersError> {
+    std::fs::read_to_string(SYMBOLS)
+        .map_err(|source| CountersError::Read { path: Path::new(SYMBOLS).into(), source })
+}
+
+/// Address, kind and name of a line.
+fn parse(line: &str) -> Option<(u64, &str, &str)> {
+    let mut words = line.split_ascii_whitespace();
+    Some((u64::from_str_radix(words.next()?, 16).ok()?, words.next()?, words.next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_symbols_is_read() {
+        assert_eq!(parse("ffffffff81000000 T _stext"), Some((0xffff_ffff_8100_0000, "T", "_stext")));
+        assert_eq!(
+            parse("ffffffffc0001000 t bpf_prog_1_x\t[bpf]"),
+            Some((0xffff_ffff_c000_1000, "t", "bpf_prog_1_x"))
+        );
+        assert_eq!(parse(""), None);
+    }
+}

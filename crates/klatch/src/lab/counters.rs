@@ -1,0 +1,113 @@
+//! The counters of the emulated machine: their option, the count of a whole command, and the difference of two counts.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use std::time::Instant;
+
+use anyhow::Context;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use klatch_counters::{Counters, Hardware};
+use klatch_instruments::lab_counts;
+use klatch_lab::COUNTERS_FILE;
+use klatch_record::lab::{EventCounts, LabCounts};
+use klatch_record::save_json;
+use klatch_report::lab_difference;
+
+use crate::output::print;
+
+/// Caches of `--counters` without a name: those of a present-day core.
+pub(super) const DEFAULT: &str = "zen3";
+/// Value of `--counters` for a machine without modelled caches.
+const INSTRUCTIONS: &str = "instructions";
+
+/// The arguments of the counters' plugin for the value of `--counters`.
+///
+/// # Errors
+/// There is no such preset or file.
+pub(super) fn arguments(caches: &str) -> anyhow::Result<String> {
+    match caches {
+        INSTRUCTIONS => Ok(String::new()),
+        name => Ok(Hardware::load(name)?.arguments()),
+    }
+}
+
+/// A command that is counted inside the machine.
+pub(super) fn counted(command: Vec<String>) -> Vec<String> {
+    ["lab", "counted", "--"].map(str::to_owned).into_iter().chain(command).collect()
+}
+
+/// Run a command and write what the counters of this machine counted
+#[derive(Args)]
+pub(super) struct Counted {
+    /// Command of klatch with its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl Counted {
+    pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
+        let counters =
+            Counters::detect().context("this machine has no counters; see klatch lab exec --counters")?;
+        counters.open()?;
+        let program = std::env::current_exe().context("cannot find this program")?;
+        let started = Instant::now();
+        let status = Command::new(program).args(&self.command).stdin(Stdio::null()).status();
+        let status = status.with_context(|| format!("cannot run klatch {}", self.command.join(" ")))?;
+        // A run with such instruments opens the counters itself. Its record has the result.
+        let elapsed_ns = started.elapsed().as_nanos() as u64;
+        if counters.close()? {
+            let counts = LabCounts { elapsed_ns, ..lab_counts(&counters, self.command)? };
+            save_json(&counts, Path::new(COUNTERS_FILE))?;
+        }
+        Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    }
+}
+
+#[derive(Args)]
+pub(super) struct Compare {
+    /// Counts before, as written by `lab exec --counters --out`: the file or its folder
+    before: PathBuf,
+    /// Counts after
+    after: PathBuf,
+    /// Event by which routines are compared
+    #[arg(long, default_value = "instructions", value_name = "EVENT", value_parser = events())]
+    by: String,
+    /// Routines to print, those with the largest change
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    top: usize,
+    /// Exit with status 1 if the total of the event grew by more than this
+    #[arg(long, value_name = "PERCENT")]
+    within: Option<f64>,
+}
+
+fn events() -> PossibleValuesParser {
+    EventCounts::ALL.map(|(name, _)| name).into()
+}
+
+impl Compare {
+    pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
+        let (before, after) = (read(&self.before)?, read(&self.after)?);
+        anyhow::ensure!(
+            before.caches == after.caches,
+            "the counts have other caches, so their misses cannot be compared: {} and {}",
+            before.caches,
+            after.caches
+        );
+        print(lab_difference(&before, &after, &self.by, self.top));
+        let total = |counts: &LabCounts| counts.total().get(&self.by).unwrap_or_default() as f64;
+        let grew = (total(&after) / total(&before).max(1.0) - 1.0) * 100.0;
+        Ok(match self.within {
+            Some(within) if grew > within => ExitCode::FAILURE,
+            _ => ExitCode::SUCCESS,
+        })
+    }
+}
+
+/// Reads the counts in a file, or in the file of that name in a folder.
+fn read(path: &Path) -> anyhow::Result<LabCounts> {
+    let path = if path.is_dir() { path.join(COUNTERS_FILE) } else { path.to_owned() };
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} has no counts of the lab", path.display()))
+}

@@ -1,0 +1,153 @@
+//! What the lab's counters counted of a command: exact, and modelled as far as caches are concerned.
+
+use serde::{Deserialize, Serialize};
+
+/// The counts of one command, as `klatch lab exec --counters --out` writes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabCounts {
+    /// The counted command, without `klatch`.
+    pub command: Vec<String>,
+    /// The modelled caches and the cycles of their misses, as given to the counters; empty if only instructions were counted.
+    pub caches: String,
+    /// Time of the machine's clock while the counters were open, ns. On one CPU that never idles this is one for each instruction.
+    pub elapsed_ns: u64,
+    /// Instructions by CPU.
+    pub instructions_by_cpu: Vec<u64>,
+    /// Calls whose counts their caller has, because there were too many paths.
+    pub calls_lost: u64,
+    /// Every routine that counted something, by process; most instructions of its own first.
+    pub routines: Vec<RoutineCounts>,
+}
+
+/// A routine in a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutineCounts {
+    /// Name of the process; `kernel` for the kernel's own threads.
+    pub process: String,
+    /// Name of the routine; a program in BPF has the prefix `bpf:`, and an address without a name is `[unknown]`.
+    pub routine: String,
+    /// Whether it is the kernel's.
+    pub kernel: bool,
+    /// How often it was called.
+    pub calls: u64,
+    /// Events in the routine itself.
+    pub own: EventCounts,
+    /// Events in it and in what it called.
+    pub inclusive: EventCounts,
+}
+
+/// Counts by kind of event. Without modelled caches all but the instructions are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventCounts {
+    /// Executed instructions.
+    pub instructions: u64,
+    /// Cache lines read or written by data accesses.
+    pub accesses: u64,
+    /// Lines brought into the first-level data cache.
+    pub l1d_misses: u64,
+    /// Lines brought into the first-level instruction cache.
+    pub l1i_misses: u64,
+    /// Lines read from memory.
+    pub l2_misses: u64,
+    /// Lines read from the cache of another CPU, which had changed them.
+    pub transfers: u64,
+    /// Writes to lines that another CPU may have had too.
+    pub upgrades: u64,
+    /// Modelled, not measured: instructions, and cycles for each miss.
+    pub modelled_cycles: u64,
+}
+
+/// A kind of event: its name, and its count.
+type Named = (&'static str, fn(&EventCounts) -> u64);
+
+impl EventCounts {
+    /// Every kind, by the name of its field.
+    pub const ALL: [Named; 8] = [
+        ("instructions", |counts| counts.instructions),
+        ("accesses", |counts| counts.accesses),
+        ("l1d_misses", |counts| counts.l1d_misses),
+        ("l1i_misses", |counts| counts.l1i_misses),
+        ("l2_misses", |counts| counts.l2_misses),
+        ("transfers", |counts| counts.transfers),
+        ("upgrades", |counts| counts.upgrades),
+        ("modelled_cycles", |counts| counts.modelled_cycles),
+    ];
+
+    /// The count of a kind by its name.
+    pub fn get(&self, name: &str) -> Option<u64> {
+        EventCounts::ALL.iter().find(|(known, _)| *known == name).map(|(_, of)| of(self))
+    }
+
+    /// Adds other counts.
+    pub fn add(&mut self, other: &EventCounts) {
+        self.instructions += other.instructions;
+        self.accesses += other.accesses;
+        self.l1d_misses += other.l1d_misses;
+        self.l1i_misses += other.l1i_misses;
+        self.l2_misses += other.l2_misses;
+        self.transfers += other.transfers;
+        self.upgrades += other.upgrades;
+        self.modelled_cycles += other.modelled_cycles;
+    }
+}
+
+impl LabCounts {
+    /// The sum over all routines.
+    pub fn total(&self) -> EventCounts {
+        let mut total = EventCounts::default();
+        self.routines.iter().for_each(|routine| total.add(&routine.own));
+        total
+    }
+
+    /// Events per call of a routine of the kernel, with what it called, over all processes. `routine` is its name, or the end of
+    /// the name of a program in BPF: `dispatch` for `bpf:goodness_dispatch`.
+    pub fn per_call(&self, routine: &str, event: &str) -> Option<f64> {
+        let is_named = |name: &str| {
+            let program = name.strip_prefix("bpf:");
+            name == routine || program.is_some_and(|program| program.rsplit('_').next() == Some(routine))
+        };
+        let all = || self.routines.iter().filter(|one| one.kernel && is_named(&one.routine));
+        let calls: u64 = all().map(|one| one.calls).sum();
+        let sum = all().map(|one| one.inclusive.get(event)).sum::<Option<u64>>()?;
+        (calls > 0).then(|| sum as f64 / calls as f64)
+    }
+
+    /// The same counts with the routines of most interest only: programs in BPF, the scheduler, and the `count` routines with
+    /// most instructions of their own.
+    #[must_use]
+    pub fn most(mut self, count: usize) -> LabCounts {
+        let mut place = 0;
+        self.routines.retain(|one| {
+            place += 1;
+            place <= count || one.routine.starts_with("bpf:") || one.routine == "__schedule"
+        });
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_in_bpf_is_found_by_the_end_of_its_name() {
+        let routine = |name: &str, calls, l1d_misses| RoutineCounts {
+            process: "klatch".to_owned(),
+            routine: name.to_owned(),
+            kernel: true,
+            calls,
+            inclusive: EventCounts { l1d_misses, ..EventCounts::default() },
+            ..RoutineCounts::default()
+        };
+        let routines = vec![
+            routine("bpf:goodness_dispatch", 2, 30),
+            routine("bpf:goodness_dispatch", 3, 20),
+            routine("dispatcher", 9, 9),
+        ];
+        let counts = LabCounts { routines, ..LabCounts::default() };
+        assert_eq!(counts.per_call("dispatch", "l1d_misses"), Some(10.0));
+        assert_eq!(counts.per_call("dispatch", "nonsense"), None);
+        assert_eq!(counts.per_call("enqueue", "l1d_misses"), None);
+        assert_eq!(counts.most(0).routines.len(), 2);
+    }
+}

@@ -1,0 +1,171 @@
+//! What the lab's counters counted, and the difference of two counts, as text for a terminal.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use klatch_record::lab::{EventCounts, LabCounts, RoutineCounts};
+
+use crate::number::grouped;
+
+/// Formats the totals, and the `top` routines with the most instructions and, if caches were modelled, the most misses.
+pub fn lab_counts(counts: &LabCounts, top: usize) -> String {
+    let total = counts.total();
+    let mut text = format!("{} instructions", grouped(total.instructions));
+    if !counts.caches.is_empty() {
+        let _ = write!(
+            text,
+            ", {} first-level data misses, {} from memory, {} from other CPUs, {} modelled cycles\ncaches: {}",
+            grouped(total.l1d_misses),
+            grouped(total.l2_misses),
+            grouped(total.transfers),
+            grouped(total.modelled_cycles),
+            counts.caches
+        );
+    }
+    text += "\n";
+    if counts.calls_lost > 0 {
+        let _ = writeln!(text, "{} calls are counted for their callers", grouped(counts.calls_lost));
+    }
+    let _ = writeln!(text, "\n{}", processes(counts));
+    let by = |event: &str| {
+        let mut rows: Vec<&RoutineCounts> = counts.routines.iter().collect();
+        rows.sort_by_key(|one| std::cmp::Reverse(one.own.get(event)));
+        rows.truncate(top);
+        format!("\nby {event}\n{}\n", routines(&rows, &total, event))
+    };
+    text += &by("instructions");
+    if !counts.caches.is_empty() {
+        text += &by("l1d_misses");
+        text += &by("modelled_cycles");
+    }
+    text
+}
+
+fn processes(counts: &LabCounts) -> String {
+    let mut sums: BTreeMap<&str, EventCounts> = BTreeMap::new();
+    counts.routines.iter().for_each(|one| sums.entry(&one.process).or_default().add(&one.own));
+    let mut table = table(&["process", "instructions", "l1d_misses", "l2_misses", "modelled_cycles"], 1);
+    for (process, sum) in sums {
+        let numbers = [sum.instructions, sum.l1d_misses, sum.l2_misses, sum.modelled_cycles].map(grouped);
+        table.add_row(std::iter::once(process.to_owned()).chain(numbers));
+    }
+    table.to_string()
+}
+
+fn routines(rows: &[&RoutineCounts], total: &EventCounts, event: &str) -> String {
+    let mut table = table(&["routine", "process", "own", "share", "with what it called", "calls"], 2);
+    let whole = total.get(event).unwrap_or_default();
+    for row in rows {
+        let (own, inclusive) =
+            (row.own.get(event).unwrap_or_default(), row.inclusive.get(event).unwrap_or_default());
+        let kernel = if row.kernel { " [k]" } else { "" };
+        table.add_row([
+            format!("{}{kernel}", row.routine),
+            row.process.clone(),
+            grouped(own),
+            share(own, whole),
+            share(inclusive, whole),
+            grouped(row.calls),
+        ]);
+    }
+    table.to_string()
+}
+
+fn share(part: u64, whole: u64) -> String {
+    format!("{:.1} %", part as f64 * 100.0 / whole.max(1) as f64)
+}
+
+/// Formats what changed from `before` to `after`: each total, and the `top` routines whose own count of `event` changed most.
+pub fn lab_difference(before: &LabCounts, after: &LabCounts, event: &str, top: usize) -> String {
+    let (from, to) = (before.total(), after.total());
+    let mut totals = table(&["total", "before", "after", "change", ""], 1);
+    for (name, of) in EventCounts::ALL {
+        totals.add_row(change(name.to_owned(), of(&from), of(&to)));
+    }
+    let mut changed: Vec<(String, u64, u64)> = own_by_routine(before, after, event);
+    changed.retain(|(_, from, to)| from != to);
+    changed.sort_by_key(|(name, from, to)| (std::cmp::Reverse(from.abs_diff(*to)), name.clone()));
+    let mut routines = table(&["routine, by its own", "before", "after", "change", ""], 1);
+    for (name, from, to) in changed.iter().take(top) {
+        routines.add_row(change(name.clone(), *from, *to));
+    }
+    let equal = match changed.is_empty() {
+        true => format!("no routine has other {event}\n"),
+        false => format!("routines with other {event}: {}\n{routines}\n", changed.len()),
+    };
+    format!("{totals}\n\n{equal}")
+}
+
+/// The own events of each routine in both.
+fn own_by_routine(before: &LabCounts, after: &LabCounts, event: &str) -> Vec<(String, u64, u64)> {
+    let mut all: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let name = |one: &RoutineCounts| {
+        format!("{}{} ({})", one.routine, if one.kernel { " [k]" } else { "" }, one.process)
+    };
+    for one in &before.routines {
+        all.entry(name(one)).or_default().0 += one.own.get(event).unwrap_or_default();
+    }
+    for one in &after.routines {
+        all.entry(name(one)).or_default().1 += one.own.get(event).unwrap_or_default();
+    }
+    all.into_iter().map(|(name, (from, to))| (name, from, to)).collect()
+}
+
+fn change(name: String, from: u64, to: u64) -> [String; 5] {
+    let sign = if to >= from { "+" } else { "-" };
+    let percent = match from {
+        0 => String::new(),
+        from => format!("{:+.2} %", (to as f64 / from as f64 - 1.0) * 100.0),
+    };
+    [name, grouped(from), grouped(to), format!("{sign}{}", grouped(from.abs_diff(to))), percent]
+}
+
+/// A table whose columns after the first `texts` hold numbers.
+fn table(header: &[&str], texts: usize) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header);
+    for column in table.column_iter_mut().skip(texts) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(instructions: u64) -> LabCounts {
+        let routine = |name: &str, instructions| RoutineCounts {
+            process: "klatch".to_owned(),
+            routine: name.to_owned(),
+            kernel: true,
+            calls: 2,
+            own: EventCounts { instructions, ..EventCounts::default() },
+            inclusive: EventCounts { instructions, ..EventCounts::default() },
+        };
+        LabCounts { routines: vec![routine("a", 1_000), routine("b", instructions)], ..LabCounts::default() }
+    }
+
+    #[test]
+    fn the_routine_with_the_most_instructions_comes_first() {
+        let text = lab_counts(&counts(3_000), 1);
+        assert!(text.starts_with("4,000 instructions\n"), "{text}");
+        assert!(text.contains("b [k]") && text.contains("75.0 %") && !text.contains("a [k]"), "{text}");
+    }
+
+    #[test]
+    fn a_difference_names_the_routine_that_changed_and_no_other() {
+        let text = lab_difference(&counts(3_000), &counts(3_300), "instructions", 10);
+        assert!(
+            text.contains("+300") && text.contains("+10.00 %") && text.contains("b [k] (klatch)"),
+            "{text}"
+        );
+        assert!(!text.contains("a [k]") && text.contains("routines with other instructions: 1\n"), "{text}");
+        let equal = lab_difference(&counts(5), &counts(5), "instructions", 10);
+        assert!(equal.contains("no routine has other instructions"), "{equal}");
+    }
+}
