@@ -11,10 +11,10 @@ use crate::output::{print, print_error, print_line, save_text_or_print};
 /// Page that `--check` compares with the table, relative to the root of the repository.
 const PAGE: &str = "docs/papers.md";
 
-/// Print the papers' results beside Klatch's, with a verdict on each
+/// Compare published results of 2000 to 2005 with Klatch's, each with a verdict
 ///
-/// A Markdown page with a row for each numbered result of the papers that Klatch reproduces: the published value, what Klatch
-/// measured, emulated or simulated, the ratio, the verdict, and the command that makes it again.
+/// Prints a Markdown page with a row for each result: the published value, what Klatch measured, emulated or simulated, the ratio,
+/// the verdict, and the command that makes it again.
 #[derive(Args)]
 pub(crate) struct Papers {
     /// File for the page, or - for standard output
@@ -44,7 +44,7 @@ impl Papers {
             print_error(format_args!("klatch: {fault}"));
         }
         if faults.is_empty() {
-            print_line(format_args!("all quotations stand in the files of {}", root.display()));
+            print_line(format_args!("all numbers and quotations stand in the files of {}", root.display()));
         }
         Ok(ExitCode::from(u8::from(!faults.is_empty())))
     }

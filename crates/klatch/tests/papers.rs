@@ -17,10 +17,9 @@ fn table() -> String {
     finished.out
 }
 
-/// The cells of each row.
+/// Each row of the table as its seven cells.
 fn rows(table: &str) -> Vec<Vec<&str>> {
-    let rows =
-        table.lines().filter(|line| line.starts_with(|c| c == '|') && line.matches(" | ").count() == 6);
+    let rows = table.lines().filter(|line| line.starts_with('|') && line.matches(" | ").count() == 6);
     rows.map(|row| row.trim_matches(['|', ' ']).split(" | ").collect())
         .filter(|row: &Vec<&str>| row[0] != "#")
         .collect()
