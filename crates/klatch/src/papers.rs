@@ -11,7 +11,7 @@ use crate::output::{print, print_error, print_line, save_text_or_print};
 /// Page that `--check` compares with the table, relative to the root of the repository.
 const PAGE: &str = "docs/papers.md";
 
-/// Compare published results of 2000 to 2005 with Klatch's, each with a verdict
+/// Compare published results of 2000 to 2005 with Klatch's own
 ///
 /// Prints a Markdown page with a row for each result: the published value, what Klatch measured, emulated or simulated, the ratio,
 /// the verdict, and the command that makes it again.

@@ -53,7 +53,7 @@ pub(super) struct PaperResult {
     pub(super) number: String,
     /// Figure or table of the paper, if it has one.
     pub(super) place: Option<String>,
-    /// What was measured.
+    /// The quantity that the paper reports.
     pub(super) quantity: String,
     /// The published value, in words and numbers.
     pub(super) published: String,
