@@ -1,0 +1,11 @@
+//! The papers' results beside Klatch's own, as one table. The files in `papers/` hold all rows; this module adds no number to them.
+
+mod check;
+mod data;
+mod numbers;
+mod ratio;
+mod table;
+
+pub use check::faults;
+pub use data::{Paper, PapersError, shipped_papers};
+pub use table::papers_table;
