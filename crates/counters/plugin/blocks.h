@@ -16,7 +16,8 @@ struct block {
     uint16_t instructions;
     uint16_t bytes, bytes_rest;
     uint8_t ending;
-    bool switches; /* it is the first block of the kernel's context switch */
+    bool switches;    /* it is the first block of the kernel's context switch */
+    bool drops_pages; /* it may end translations of addresses */
 };
 
 /* The record of this block, the same for equal blocks. It lives as long as the process. NULL without memory. */
@@ -25,5 +26,5 @@ struct block *block_intern(const struct block *block);
 /* Has all blocks look their routines up again, because the table of routines or the context switch has changed. */
 void blocks_outdate(void);
 
-/* The routine that contains a block, up to date; 0 in user code. */
+/* The routine that contains a block, up to date; 0 in user code and in code of the kernel that comes and goes. */
 uint64_t block_routine(struct block *block);

@@ -84,15 +84,25 @@ static uint64_t *look(struct cache *cache, uint64_t line)
     return NULL;
 }
 
+/* Makes room at the start of a set by moving the ways before `way` by one. Sets are too small for memmove to pay. */
+static void make_room(uint64_t *set, uint64_t *way)
+{
+    for (; way > set; way--)
+        way[0] = way[-1];
+}
+
 /* As look(), but the line is the last used one from now on. */
 static uint64_t *use(struct cache *cache, uint64_t line)
 {
-    uint64_t *set = set_of(cache, line), *way = look(cache, line), held;
+    uint64_t *set = set_of(cache, line), *way, held;
 
-    if (!way || way == set)
-        return way;
+    if (LINE(*set) == line && STATE(*set) != INVALID)
+        return set;
+    way = look(cache, line);
+    if (!way)
+        return NULL;
     held = *way;
-    memmove(set + 1, set, (char *)way - (char *)set);
+    make_room(set, way);
     *set = held;
     return set;
 }
@@ -107,7 +117,7 @@ static uint64_t insert(struct cache *cache, uint64_t line, enum state state)
         if (STATE(*way) == INVALID)
             last = way;
     dropped = *last;
-    memmove(set + 1, set, (char *)last - (char *)set);
+    make_room(set, last);
     *set = WAY(line, state);
     return STATE(dropped) == INVALID ? 0 : dropped;
 }

@@ -75,11 +75,8 @@ static void track(struct request *request)
 
 static void add_routines(struct request *request)
 {
-    if (!request->arguments[0])
-        routines_clear();
     if (!routines_add((const uint64_t *)request->data, request->length / sizeof(uint64_t)))
         fail(request, "there is no memory for the routines");
-    counting_forget_routines();
 }
 
 void answer(uint64_t physical)
@@ -92,7 +89,6 @@ void answer(uint64_t physical)
     switch ((enum request_kind)request->kind) {
     case HELLO:
         request->length = snprintf(request->data, DATA_MAX, "%s", counting_setup());
-        request->arguments[0] = counting_owner();
         return;
     case TRACK:
         track(request);

@@ -13,9 +13,9 @@
 #define DATA_MAX 3968
 
 enum request_kind {
-    HELLO,       /* -> the setup of the caches, as text in `data`; arguments[0]: for whom it counts now, 0 for nobody */
+    HELLO,       /* -> the setup of the caches, as text in `data` */
     TRACK,       /* `data` is struct kernel: follow tasks and their calls from now on */
-    ROUTINES,    /* `data` has `length` bytes of sorted addresses; the first request (arguments[0] is 0) replaces those of before */
+    ROUTINES,    /* `data` has `length` bytes of sorted addresses; before TRACK */
     OPEN,        /* arguments[0] is an owner: count from zero, with empty caches, unless that owner counts already */
     CLOSE,       /* stop counting if arguments[0] is the owner; -> arguments[0]: whether it was */
     PROCESSES,   /* from index arguments[0]: -> struct process_row in `data` */

@@ -9,14 +9,8 @@
 /* Follows tasks and their calls from now on. */
 void counting_track(void);
 
-/* The routines of the kernel have changed. */
-void counting_forget_routines(void);
-
 /* Counts from zero with empty caches, unless `owner` counts already. */
 void counting_open(uint64_t owner);
-
-/* Who counts now; 0 if nobody does. */
-uint64_t counting_owner(void);
 
 /* Stops if `owner` counts; returns whether it did. */
 bool counting_close(uint64_t owner);

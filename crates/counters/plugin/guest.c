@@ -47,11 +47,6 @@ uint64_t guest_physical(const void *host)
     return offset < ram_bytes ? offset : UINT64_MAX;
 }
 
-void routines_clear(void)
-{
-    routine_count = 0;
-}
-
 bool routines_add(const uint64_t *addresses, size_t count)
 {
     if (routine_count + count > routine_room) {
@@ -72,6 +67,8 @@ uint64_t routine_at(uint64_t address)
 {
     size_t low = 0, high = routine_count;
 
+    if (address >= kernel.code_end)
+        return 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 

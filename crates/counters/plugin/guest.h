@@ -12,6 +12,7 @@ struct kernel {
     uint64_t pid, tgid, flags, comm;
     uint64_t switch_start;           /* __switch_to_asm */
     uint64_t entry_start, entry_end; /* where interrupts, exceptions and system calls enter */
+    uint64_t code_end;               /* end of the kernel's own code; beyond it is code that comes and goes, as of BPF */
 };
 
 extern struct kernel kernel;
@@ -25,11 +26,10 @@ void *guest_memory(uint64_t physical, size_t bytes);
 /* The physical address of a host address in RAM; UINT64_MAX outside. */
 uint64_t guest_physical(const void *host);
 
-/* Replaces the sorted start addresses of the kernel's routines by none, and adds some. */
-void routines_clear(void);
+/* Adds start addresses of routines of the kernel, larger than those before. */
 bool routines_add(const uint64_t *addresses, size_t count);
 
-/* The start of the kernel routine that contains an address; 0 if unknown. */
+/* The start of the kernel routine that contains an address; 0 outside the kernel's own code. */
 uint64_t routine_at(uint64_t address);
 
 static inline bool is_kernel(uint64_t address)

@@ -10,16 +10,16 @@
 #include "channel.h"
 #include "counting.h"
 #include "guest.h"
+#include "pages.h"
 #include "qemu.h"
 #include "tasks.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
-#define PAGE 4096
-
 EXPORTED int qemu_plugin_version = 1;
 
 static struct cpu cpus[CPUS_MAX];
+static struct pages pages[CPUS_MAX];
 static uint64_t instructions[CPUS_MAX];
 static bool tracks, counts, has_caches;
 static uint64_t counts_for;
@@ -35,23 +35,22 @@ __attribute__((constructor)) static void choose_version(void)
 
 static void translated(uint64_t plugin, struct qemu_plugin_tb *tb);
 
-/* All blocks are translated anew, now with callbacks. */
 static void registers_again(uint64_t plugin)
 {
-    tracks = true;
     qemu_plugin_register_vcpu_tb_trans_cb(plugin, translated);
+}
+
+/* Has all blocks translated anew, with the callbacks that are needed now. */
+static void translate_again(void)
+{
+    qemu_plugin_reset(own_id, registers_again);
 }
 
 void counting_track(void)
 {
     blocks_outdate();
-    if (!tracks)
-        qemu_plugin_reset(own_id, registers_again);
-}
-
-void counting_forget_routines(void)
-{
-    blocks_outdate();
+    tracks = true;
+    translate_again();
 }
 
 void counting_open(uint64_t owner)
@@ -62,13 +61,10 @@ void counting_open(uint64_t owner)
     memset(instructions, 0, sizeof(instructions));
     if (has_caches)
         caches_clear();
+    memset(pages, 0, sizeof(pages));
     counts = true;
     counts_for = owner;
-}
-
-uint64_t counting_owner(void)
-{
-    return counts ? counts_for : 0;
+    translate_again();
 }
 
 bool counting_close(uint64_t owner)
@@ -76,6 +72,7 @@ bool counting_close(uint64_t owner)
     if (counts_for != owner)
         return false;
     counts = false;
+    translate_again();
     return true;
 }
 
@@ -95,6 +92,8 @@ static void runs_block(unsigned index, void *data)
     struct cpu *cpu = &cpus[index];
     struct node *node;
 
+    if (cpu->last && cpu->last->drops_pages)
+        pages_clear(&pages[index]);
     cpu_enters(cpu, block);
     if (!counts)
         return;
@@ -113,12 +112,18 @@ static void runs_block(unsigned index, void *data)
 
 static void count_access(unsigned index, uint32_t access, uint64_t address)
 {
-    struct qemu_plugin_hwaddr *place = qemu_plugin_get_hwaddr(access, address);
-    unsigned bytes = 1u << qemu_plugin_mem_size_shift(access);
+    uint64_t physical = pages_find(&pages[index], address);
 
-    if (place && !qemu_plugin_hwaddr_is_io(place))
-        caches_access(index, qemu_plugin_hwaddr_phys_addr(place), bytes, qemu_plugin_mem_is_store(access),
-                      tree_node(cpus[index].node)->counts);
+    if (physical == UINT64_MAX) {
+        struct qemu_plugin_hwaddr *place = qemu_plugin_get_hwaddr(access, address);
+
+        if (!place || qemu_plugin_hwaddr_is_io(place))
+            return;
+        physical = qemu_plugin_hwaddr_phys_addr(place);
+        pages_keep(&pages[index], address, physical);
+    }
+    caches_access(index, physical, 1u << qemu_plugin_mem_size_shift(access), qemu_plugin_mem_is_store(access),
+                  tree_node(cpus[index].node)->counts);
 }
 
 static void accesses(unsigned index, uint32_t access, uint64_t address, void *data)
@@ -195,8 +200,13 @@ static struct block describe(struct qemu_plugin_tb *tb)
     size_t in_page = PAGE - (qemu_plugin_tb_vaddr(tb) & (PAGE - 1));
     struct block block = { .address = qemu_plugin_tb_vaddr(tb), .instructions = count };
 
-    for (size_t at = 0; at < count; at++)
-        size += qemu_plugin_insn_size(qemu_plugin_tb_get_insn(tb, at));
+    for (size_t at = 0; at < count; at++) {
+        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, at);
+        const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
+
+        size += qemu_plugin_insn_size(instruction);
+        block.drops_pages |= guest_physical(bytes) != UINT64_MAX && ends_translations(bytes, qemu_plugin_insn_size(instruction));
+    }
     block.physical = guest_physical(qemu_plugin_insn_haddr(first));
     block.bytes = size < in_page ? size : in_page;
     if (guest_physical(end) == UINT64_MAX)
@@ -223,15 +233,22 @@ static void give_up(const char *wrong)
     exit(1);
 }
 
-/* What to do when instruction `at` of a block accesses memory. */
-static accessed_callback *callback_of(const struct block *block, size_t at)
+/* What to do when instruction `at` of a block accesses memory; NULL if nothing. */
+static accessed_callback *callback_of(struct block *block, size_t at)
 {
-    if (at != block->instructions - 1u)
-        return accesses;
-    return block->ending == CALLS ? calls : block->ending == RETURNS ? returns : accesses;
+    bool is_last = at == block->instructions - 1u;
+
+    if (!tracks)
+        return NULL;
+    if (is_last && block->ending == CALLS)
+        return calls;
+    if (is_last && block->ending == RETURNS)
+        return returns;
+    block_routine(block);
+    return (counts && has_caches) || block->switches ? accesses : NULL;
 }
 
-/* While nothing is tracked, only requests have a callback, so the machine boots at its usual speed. */
+/* Only what is needed has a callback, so the machine boots at its usual speed. */
 static void translated(uint64_t plugin, struct qemu_plugin_tb *tb)
 {
     static bool has_memory;
@@ -251,7 +268,7 @@ static void translated(uint64_t plugin, struct qemu_plugin_tb *tb)
     for (size_t at = 0; at < block->instructions; at++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, at);
         const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
-        accessed_callback *callback = after_mark ? requests : tracks ? callback_of(block, at) : NULL;
+        accessed_callback *callback = after_mark ? requests : callback_of(block, at);
 
         if (callback)
             qemu_plugin_register_vcpu_mem_cb(instruction, callback, NO_REGISTERS, READS_AND_WRITES, block);

@@ -96,6 +96,7 @@ void cpu_calls(struct cpu *cpu, uint64_t place)
 
     drop_ended(stack, place);
     push(cpu->task, stack, place, false);
+    cpu->top = top_of(stack);
 }
 
 void cpu_returns(struct cpu *cpu, uint64_t place)
@@ -116,6 +117,7 @@ void cpu_returns(struct cpu *cpu, uint64_t place)
         /* To a caller from before the first block: the next one begins anew. */
         stack->depth = 0;
     }
+    cpu->top = top_of(stack);
 }
 
 static bool at_entry(uint64_t address)
@@ -145,6 +147,12 @@ static bool interrupts(const struct stack *stack, const struct block *block)
     return !at_entry(top->routine);
 }
 
+/* Whether a routine is of the kernel's own code, or not known yet. */
+static bool is_permanent(uint64_t routine)
+{
+    return routine < kernel.code_end;
+}
+
 static void enters_kernel_block(struct cpu *cpu, struct block *block)
 {
     struct stack *stack = &cpu->task->kernel;
@@ -159,6 +167,9 @@ static void enters_kernel_block(struct cpu *cpu, struct block *block)
     else if (interrupts(stack, block))
         push(cpu->task, stack, 0, true);
     cpu->called = !top_of(stack)->routine;
+    /* As in user mode, code that comes and goes is known by its first block only. */
+    if (!routine)
+        routine = is_permanent(top_of(stack)->routine) ? block->address : top_of(stack)->routine;
     if (top_of(stack)->routine != routine)
         set_routine(cpu->task, stack, routine);
 }
@@ -183,16 +194,37 @@ static void enters_user_block(struct cpu *cpu, struct block *block)
     }
 }
 
+/* Whether a block belongs to the innermost call, so that nothing changes. */
+static bool goes_on(const struct cpu *cpu, struct block *block)
+{
+    const struct frame *top = cpu->top;
+
+    if (!top || !top->routine || cpu->in_kernel != is_kernel(block->address))
+        return false;
+    if (!cpu->in_kernel)
+        return !top->starts;
+    if (cpu->last->ending == RETURNS_FROM_INTERRUPT)
+        return false;
+    return block_routine(block) ? top->routine == block_routine(block) : !is_permanent(top->routine);
+}
+
 void cpu_enters(struct cpu *cpu, struct block *block)
 {
     bool in_kernel = is_kernel(block->address);
 
+    cpu->called = false;
+    if (goes_on(cpu, block)) {
+        cpu->node = cpu->top->node;
+        cpu->last = block;
+        return;
+    }
     if (in_kernel)
         enters_kernel_block(cpu, block);
     else
         enters_user_block(cpu, block);
     cpu->in_kernel = in_kernel;
-    cpu->node = top_of(stack_of(cpu))->node;
+    cpu->top = top_of(stack_of(cpu));
+    cpu->node = cpu->top->node;
     cpu->switching |= block->switches;
     cpu->last = block;
 }
@@ -244,4 +276,5 @@ void cpu_switches(struct cpu *cpu, uint64_t thread_sp)
     if (name && !is_thread && pid == process_at(task->process)->tgid)
         memcpy(process_at(task->process)->name, name, sizeof(process_at(0)->name));
     cpu->task = task;
+    cpu->top = top_of(stack_of(cpu));
 }

@@ -38,6 +38,7 @@ struct cpu {
     node_id node;        /* whose counts grow */
     bool in_kernel;
     bool called;         /* the block is the first one of a call */
+    struct frame *top;   /* the innermost call; NULL before the first block */
     bool switching;      /* the next load is that of the next task's stack pointer */
 };
 

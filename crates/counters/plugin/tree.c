@@ -40,7 +40,10 @@ static node_id add(node_id parent, uint32_t process, uint64_t routine)
 node_id tree_child(node_id parent, uint64_t routine)
 {
     uint64_t at = (routine * 0x9e3779b97f4a7c15u ^ (uint64_t)parent * 0xff51afd7ed558ccdu) >> 20;
+    node_id last = nodes[parent].last_child;
 
+    if (last && nodes[last].routine == routine)
+        return last;
     for (;; at++) {
         node_id *slot = &slots[at & (SLOTS - 1)];
 
@@ -53,6 +56,7 @@ node_id tree_child(node_id parent, uint64_t routine)
             }
             *slot = add(parent, nodes[parent].process, routine);
         }
+        nodes[parent].last_child = *slot;
         return *slot;
     }
 }

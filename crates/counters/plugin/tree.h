@@ -13,8 +13,9 @@
 typedef uint32_t node_id;
 
 struct node {
-    node_id parent;   /* 0 for the root of a process */
-    uint16_t process; /* index */
+    node_id parent;     /* 0 for the root of a process */
+    node_id last_child; /* the one that was asked for last, 0 before */
+    uint16_t process;   /* index */
     bool counted;     /* it or a node below it has counts since the last reset */
     uint64_t routine; /* its address; 0 for the root of a process */
     uint64_t counts[EVENTS];

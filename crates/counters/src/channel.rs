@@ -77,12 +77,9 @@ pub(crate) fn ask(kind: Kind, argument: u64, data: &[u8]) -> Result<Option<Answe
     }
 }
 
-/// Sends `data` in as many requests as it needs, each with its offset as the argument.
+/// Sends `data` in as many requests as it needs.
 pub(crate) fn send_all(kind: Kind, data: &[u8]) -> Result<(), CountersError> {
-    for (number, part) in data.chunks(DATA_MAX).enumerate() {
-        ask(kind, number as u64, part)?;
-    }
-    Ok(())
+    data.chunks(DATA_MAX).try_for_each(|part| ask(kind, 0, part).map(|_| ()))
 }
 
 /// Reads all rows of `N` bytes.

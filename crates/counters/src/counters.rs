@@ -6,7 +6,7 @@ use crate::channel::{Kind, ask, read_rows, send_all};
 use crate::counts::{Counts, EVENTS, Events, Node, Process};
 use crate::error::CountersError;
 use crate::hardware::Hardware;
-use crate::kernel::{KernelDescription, kernel_routines};
+use crate::kernel::{KernelDescription, kernel_routines, read_symbols};
 
 /// The counters of this machine.
 ///
@@ -34,8 +34,11 @@ impl Counters {
     /// # Errors
     /// The kernel does not describe what is needed.
     pub fn track(&self) -> Result<(), CountersError> {
-        let kernel = KernelDescription::detect()?;
-        self.send_routines()?;
+        let symbols = read_symbols()?;
+        let kernel = KernelDescription::detect(&symbols)?;
+        let routines: Vec<u8> =
+            kernel_routines(&symbols)?.iter().flat_map(|address| address.to_le_bytes()).collect();
+        send_all(Kind::Routines, &routines)?;
         ask(Kind::Track, 0, &kernel.bytes())?;
         Ok(())
     }
@@ -43,14 +46,8 @@ impl Counters {
     /// Counts from zero, with empty caches. No effect if this process counts already.
     ///
     /// # Errors
-    /// The kernel's symbols cannot be read.
+    /// The plugin refused.
     pub fn open(&self) -> Result<(), CountersError> {
-        let counts_for = ask(Kind::Hello, 0, &[])?.map(|answer| answer.arguments[0]);
-        if counts_for == Some(owner()) {
-            return Ok(());
-        }
-        // Programs in BPF have come since.
-        self.send_routines()?;
         ask(Kind::Open, owner(), &[])?;
         Ok(())
     }
@@ -97,11 +94,6 @@ impl Counters {
             counts.instructions = instructions.to_vec();
         }
         Ok(counts)
-    }
-
-    fn send_routines(&self) -> Result<(), CountersError> {
-        let bytes: Vec<u8> = kernel_routines()?.iter().flat_map(|address| address.to_le_bytes()).collect();
-        send_all(Kind::Routines, &bytes)
     }
 }
 

@@ -11,7 +11,7 @@ const SYMBOLS: &str = "/proc/kallsyms";
 
 /// Offsets of fields, bytes, and addresses of routines of the running kernel; `struct kernel` of `plugin/guest.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KernelDescription {
+pub(crate) struct KernelDescription {
     thread_sp: u64,
     pid: u64,
     tgid: u64,
@@ -20,6 +20,7 @@ pub struct KernelDescription {
     switch_start: u64,
     entry_start: u64,
     entry_end: u64,
+    code_end: u64,
 }
 
 impl KernelDescription {
@@ -27,11 +28,10 @@ impl KernelDescription {
     ///
     /// # Errors
     /// One of them cannot be read, or lacks a field or a routine.
-    pub fn detect() -> Result<KernelDescription, CountersError> {
+    pub(crate) fn detect(symbols: &str) -> Result<KernelDescription, CountersError> {
         let btf = Btf::from_vmlinux()
             .map_err(|error| CountersError::Kernel(format!("type information ({error})")))?;
         let task = |field| offset(&btf, "task_struct", field);
-        let symbols = read_symbols()?;
         let symbol = |name: &str| {
             let mut found = symbols.lines().filter_map(parse).filter(|(_, _, symbol)| *symbol == name);
             found
@@ -48,14 +48,24 @@ impl KernelDescription {
             switch_start: symbol("__switch_to_asm")?,
             entry_start: symbol("__entry_text_start")?,
             entry_end: symbol("__entry_text_end")?,
+            code_end: symbol("_etext")?,
         })
     }
 
     /// The description as the plugin reads it.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let KernelDescription { thread_sp, pid, tgid, flags, comm, switch_start, entry_start, entry_end } =
-            *self;
-        let all = [thread_sp, pid, tgid, flags, comm, switch_start, entry_start, entry_end];
+        let KernelDescription {
+            thread_sp,
+            pid,
+            tgid,
+            flags,
+            comm,
+            switch_start,
+            entry_start,
+            entry_end,
+            code_end,
+        } = *self;
+        let all = [thread_sp, pid, tgid, flags, comm, switch_start, entry_start, entry_end, code_end];
         all.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 }
@@ -71,17 +81,14 @@ fn offset(btf: &Btf<'_>, name: &str, field: &str) -> Result<u64, CountersError> 
     }
 }
 
-/// Start addresses of all routines of the kernel, of its modules and of BPF programs, sorted.
-pub(crate) fn kernel_routines() -> Result<Vec<u64>, CountersError> {
-    let symbols = read_symbols()?;
+/// Start addresses of all routines of the kernel's own code, sorted.
+///
+/// # Errors
+/// The symbols have no addresses, as for users without rights.
+pub(crate) fn kernel_routines(symbols: &str) -> Result<Vec<u64>, CountersError> {
     let is_code = |kind: &str| matches!(kind, "t" | "T" | "w" | "W");
-    let mut all: Vec<u64> = symbols
-        .lines()
-        .filter_map(parse)
-        .filter(|(_, kind, _)| is_code(kind))
-        .map(|(address, ..)| address)
-        .collect();
-    all.retain(|address| address >> 63 == 1);
+    let all = symbols.lines().filter_map(parse).filter(|(_, kind, _)| is_code(kind));
+    let mut all: Vec<u64> = all.map(|(address, ..)| address).filter(|address| address >> 63 == 1).collect();
     all.sort_unstable();
     all.dedup();
     match all.is_empty() {
@@ -90,7 +97,11 @@ pub(crate) fn kernel_routines() -> Result<Vec<u64>, CountersError> {
     }
 }
 
-fn read_symbols() -> Result<String, CountersError> {
+/// The symbols of the running kernel, a line each.
+///
+/// # Errors
+/// They cannot be read.
+pub(crate) fn read_symbols() -> Result<String, CountersError> {
     std::fs::read_to_string(SYMBOLS)
         .map_err(|source| CountersError::Read { path: Path::new(SYMBOLS).into(), source })
 }

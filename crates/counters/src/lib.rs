@@ -20,7 +20,6 @@ pub use counters::Counters;
 pub use counts::{Counts, Event, Events, Node, Process};
 pub use error::{CountersError, HardwareError};
 pub use hardware::{Cycles, Geometry, Hardware};
-pub use kernel::KernelDescription;
 
 /// The plugin: a shared object that QEMU 7.2 and newer load with `-plugin`.
 pub const PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/klatch-counters.so"));

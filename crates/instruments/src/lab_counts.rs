@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use klatch_counters::{Counters, CountersError, Counts, Event, Events};
 use klatch_record::lab::{EventCounts, LabCounts, RoutineCounts};
 
-use crate::symbols::{Symbols, UNKNOWN};
+use crate::symbols::{Symbols, UNKNOWN, kernel_routines};
 
 /// Name of the process that stands for the kernel's own threads and idle CPUs.
 const KERNEL: &str = "kernel";
@@ -101,6 +101,8 @@ impl Names {
     fn new(counts: &Counts) -> Names {
         let mut symbols = Symbols::new();
         let modules = Modules::of_this_process();
+        let starts = counts.nodes.iter().filter(|node| node.is_kernel()).map(|node| node.routine).collect();
+        let kernel_names = kernel_routines(&starts);
         let mut by_address: HashMap<(bool, u64), u32> = HashMap::new();
         let mut by_text: HashMap<(String, bool), u32> = HashMap::new();
         let mut names = Names { of_node: Vec::with_capacity(counts.nodes.len()), texts: Vec::new() };
@@ -108,7 +110,7 @@ impl Names {
             let is_klatch = counts.processes[node.process].name.starts_with("klatch");
             let index = *by_address.entry((is_klatch, node.routine)).or_insert_with(|| {
                 let text = match (node.is_kernel(), is_klatch) {
-                    (true, _) => without_tag(symbols.kernel(node.routine)),
+                    (true, _) => without_tag(&kernel_names[&node.routine]),
                     (false, true) => klatch_routine(&mut symbols, &modules, node.routine),
                     (false, false) => UNKNOWN.to_owned(),
                 };

@@ -1,6 +1,6 @@
 //! Symbol names of kernel and user addresses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use blazesym::Pid;
 use blazesym::symbolize::source::{Kernel, Process, Source};
@@ -38,6 +38,27 @@ impl Symbols {
             .entry((pid, address))
             .or_insert_with(|| name(symbolizer, &Source::Process(Process::new(Pid::from(pid))), address))
     }
+}
+
+/// Names of the kernel's routines that start at these addresses; those without a name are [`UNKNOWN`].
+///
+/// Much cheaper than a symbolizer, which orders all symbols and describes every program in BPF.
+pub(crate) fn kernel_routines(starts: &HashSet<u64>) -> HashMap<u64, String> {
+    let symbols = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+    let mut names: HashMap<u64, String> =
+        starts.iter().map(|address| (*address, UNKNOWN.to_owned())).collect();
+    for line in symbols.lines() {
+        let mut words = line.split_ascii_whitespace();
+        let address = words.next().and_then(|address| u64::from_str_radix(address, 16).ok());
+        // Of several names for an address the first is kept.
+        if let Some(name) = address.and_then(|address| names.get_mut(&address))
+            && name == UNKNOWN
+            && let Some(found) = words.nth(1)
+        {
+            *name = found.to_owned();
+        }
+    }
+    names
 }
 
 fn name(symbolizer: &Symbolizer, source: &Source<'_>, address: u64) -> String {

@@ -9,7 +9,7 @@ use crate::bpf::Coverage;
 use crate::error::InstrumentError;
 use crate::files::Files;
 use crate::instrument::{Output, RunningInstrument};
-use crate::symbols::Symbols;
+use crate::symbols::{Symbols, kernel_routines};
 use crate::targets::{Side, Targets};
 
 /// The loop of a CPU that has nothing to run. As in samples, what happens there is left out.
@@ -66,6 +66,8 @@ impl RunningCount {
     /// Every stack that counted something, with the names of its routines.
     fn stacks(&self, counts: &Counts) -> Vec<StackSample> {
         let mut symbols = Symbols::new();
+        let starts = counts.nodes.iter().filter(|node| node.is_kernel()).map(|node| node.routine).collect();
+        let kernel_names = kernel_routines(&starts);
         let _perf_maps = perf_maps(&self.targets);
         let mut all = Vec::new();
         for (index, node) in counts.nodes.iter().enumerate() {
@@ -78,7 +80,7 @@ impl RunningCount {
             let (mut kernel, mut user) = (Vec::new(), Vec::new());
             for routine in counts.ancestors(index).map(|index| &counts.nodes[index]) {
                 if routine.is_kernel() {
-                    kernel.push(symbols.kernel(routine.routine).to_owned());
+                    kernel.push(kernel_names[&routine.routine].clone());
                 } else if side.is_some() {
                     user.push(symbols.user(tgid, routine.routine).to_owned());
                 }
