@@ -50,7 +50,7 @@ test: setup-test
 	@scripts/not-run.sh end test
 
 # The tests that need root, BPF, QEMU, a browser or namespaces. Those that cannot run are reported.
-SYSTEM_TESTS := hosts slurm instruments lab sysctls browser jvm processes scheduling $(notdir $(basename $(wildcard crates/*/tests/*_as_root.rs)))
+SYSTEM_TESTS := hosts slurm instruments lab counters sysctls browser jvm processes scheduling $(notdir $(basename $(wildcard crates/*/tests/*_as_root.rs)))
 test-system: $(JARS)
 	@scripts/not-run.sh begin
 	cargo test --locked --workspace $(SYSTEM_TESTS:%=--test %)

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use klatch_counters::PLUGIN;
+use klatch_counters::{Hardware, HardwareError, PLUGIN};
 use klatch_privileges::confine;
 use tempfile::TempDir;
 
@@ -40,6 +40,22 @@ pub struct Boot<'a> {
     pub limit: Duration,
     /// Set to true to stop the machine at once.
     pub interrupted: &'a AtomicBool,
+}
+
+impl Boot<'_> {
+    /// The name of caches that stands for none: only instructions are counted.
+    pub const INSTRUCTIONS: &'static str = "instructions";
+
+    /// The arguments of the counters' plugin for caches by preset or file, or [`Boot::INSTRUCTIONS`].
+    ///
+    /// # Errors
+    /// There is no such preset or file.
+    pub fn counters(caches: &str) -> Result<String, HardwareError> {
+        match caches {
+            Boot::INSTRUCTIONS => Ok(String::new()),
+            name => Ok(Hardware::load(name)?.arguments()),
+        }
+    }
 }
 
 /// Boots the machine, waits for its end, and returns its answer.

@@ -52,13 +52,21 @@ pub struct Step {
 }
 
 impl Job {
-    /// The job of one boot of a study. Each command runs under a freshly loaded scheduler.
-    pub fn new(configuration: &Configuration) -> Job {
-        let under_scheduler = |command: &Vec<String>| under_scheduler(&configuration.scheduler, command);
+    /// The job of one boot of a study. Each command runs under a freshly loaded scheduler, and is counted while it is loaded.
+    pub fn new(configuration: &Configuration, counts: bool) -> Job {
+        let under_scheduler = |command: &Vec<String>| match counts {
+            true => under_scheduler(&configuration.scheduler, &counted(command.clone())),
+            false => under_scheduler(&configuration.scheduler, command),
+        };
         // The seed shifts the start, and so everything that follows.
         let start_us = START_US + u64::from(configuration.seed) * 1_733;
         Job { commands: configuration.commands.iter().map(under_scheduler).collect(), start_us }
     }
+}
+
+/// A command that the machine's counters count.
+pub fn counted(command: Vec<String>) -> Vec<String> {
+    ["lab", "counted", "--"].map(str::to_owned).into_iter().chain(command).collect()
 }
 
 fn under_scheduler(scheduler: &str, command: &[String]) -> Vec<String> {

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use klatch_counters::Hardware;
 use klatch_record::lab::{KERNEL_SCHEDULER, Study};
 use thiserror::Error;
 
+use crate::boot::Boot;
 use crate::kernels::Kernel;
 
 /// A study of the lab that cannot be loaded.
@@ -40,6 +42,7 @@ pub enum StudyError {
 pub fn shipped() -> &'static [(&'static str, &'static str)] {
     &[
         ("goodness-cost", include_str!("../../../studies/lab/goodness-cost.toml")),
+        ("goodness-lines", include_str!("../../../studies/lab/goodness-lines.toml")),
         ("goodness-cpus", include_str!("../../../studies/lab/goodness-cpus.toml")),
         ("runqueue-history", include_str!("../../../studies/lab/runqueue-history.toml")),
         ("schedulers", include_str!("../../../studies/lab/schedulers.toml")),
@@ -87,6 +90,9 @@ fn check(study: &Study) -> Result<(), String> {
     if let Some(kernel) = study.kernels.iter().find(|name| Kernel::find(name).is_none()) {
         let names = Kernel::all().iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
         return Err(format!("there is no kernel {kernel} in the lab; there are {names}"));
+    }
+    if let Some(caches) = study.counters.as_deref().filter(|caches| *caches != Boot::INSTRUCTIONS) {
+        Hardware::load(caches).map_err(|error| error.to_string())?;
     }
     if let Some(cpus) = study.cpus.iter().find(|cpus| !(1..=64).contains(*cpus)) {
         return Err(format!("cpus must be 1..=64, got {cpus}"));
@@ -139,12 +145,12 @@ mod tests {
         assert_eq!(all.len(), 8);
         assert_eq!(all[0].id, "linux-6.18_1-cpus_fifo_tasks-5_seed-1");
         assert_eq!(all[7].commands, [["probe", "yield", "--tasks", "10"]]);
-        let job = Job::new(&all[7]);
+        let job = Job::new(&all[7], false);
         assert_eq!(
             job.commands[0].join(" "),
             "sched run o1 --out scheduler.json --knob yield=2 --knob warm_us=0 -- /klatch probe yield --tasks 10"
         );
-        assert_ne!(job.start_us, Job::new(&all[6]).start_us);
+        assert_ne!(job.start_us, Job::new(&all[6], false).start_us);
     }
 
     #[test]
@@ -154,7 +160,7 @@ mod tests {
         let all = parse_study("small", &several).unwrap().configurations();
         assert_eq!(all.len(), 8);
         let commands: Vec<String> =
-            Job::new(&all[0]).commands.iter().map(|command| command.join(" ")).collect();
+            Job::new(&all[0], false).commands.iter().map(|command| command.join(" ")).collect();
         let under = "sched run fifo --out scheduler.json -- /klatch probe";
         assert_eq!(commands, [format!("{under} forks"), format!("{under} yield --tasks 5")]);
     }

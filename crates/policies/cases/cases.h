@@ -7,6 +7,7 @@ typedef unsigned long long u64;
 typedef long long s64;
 typedef unsigned int u32;
 typedef int s32;
+typedef short s16;
 #define NULL ((void *)0)
 #define CASES __attribute__((section("syscall"), used)) int cases(void *context)
 #else

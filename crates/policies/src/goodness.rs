@@ -27,13 +27,13 @@ pub struct Task {
     /// Its address space; 0 for none.
     pub mm: u64,
     /// The number of recalculations that are applied to its counter.
-    pub epoch: u64,
+    pub epoch: u32,
+    /// Nice value, -20 to 19.
+    pub nice: i16,
+    /// The CPU where it ran last.
+    pub cpu: i16,
     started_ns: u64,
     slice_avg_ns: u64,
-    /// Nice value, -20 to 19.
-    pub nice: i32,
-    /// The CPU where it ran last.
-    pub cpu: i32,
     /// Not 0 if it has yielded since it was last chosen.
     pub yielded: u32,
     sync: u32,
@@ -125,8 +125,13 @@ pub fn walk(
 
 impl Task {
     /// A task with a full slice that has not run yet.
-    pub fn new(nice: i32, mm: u64, version: Version) -> Self {
-        Self { counter_ns: klatch_goodness_full_slice_ns(nice, version as u64), mm, nice, ..Self::default() }
+    pub fn new(nice: i16, mm: u64, version: Version) -> Self {
+        Self {
+            counter_ns: klatch_goodness_full_slice_ns(i32::from(nice), version as u64),
+            mm,
+            nice,
+            ..Self::default()
+        }
     }
 
     /// Its goodness under `terms`.

@@ -248,9 +248,9 @@ mod tests {
         let absent = Support::NotAvailable { why: "no root".to_owned(), remedy: "sudo".to_owned() };
         assert_eq!(
             observations(&[seen, observation(absent, None)]),
-            "\nrunqueue      mean 32.2, sd 19.8, max 414 tasks at 1,000 decisions\n              \
+            "\nrunqueue         mean 32.2, sd 19.8, max 414 tasks at 1,000 decisions\n                 \
              cost at least 500 ms (1.0 % of CPU time), 2.00 MB of kernel memory\n\
-             \nrunqueue      not available: no root\n              to change it: sudo\n"
+             \nrunqueue         not available: no root\n                 to change it: sudo\n"
         );
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use klatch_counters::{Counters, Hardware};
+use klatch_counters::Counters;
 use klatch_instruments::lab_counts;
 use klatch_lab::COUNTERS_FILE;
 use klatch_record::lab::{EventCounts, LabCounts};
@@ -19,24 +19,6 @@ use crate::output::print;
 
 /// Caches of `--counters` without a name: those of a present-day core.
 pub(super) const DEFAULT: &str = "zen3";
-/// Value of `--counters` for a machine without modelled caches.
-const INSTRUCTIONS: &str = "instructions";
-
-/// The arguments of the counters' plugin for the value of `--counters`.
-///
-/// # Errors
-/// There is no such preset or file.
-pub(super) fn arguments(caches: &str) -> anyhow::Result<String> {
-    match caches {
-        INSTRUCTIONS => Ok(String::new()),
-        name => Ok(Hardware::load(name)?.arguments()),
-    }
-}
-
-/// A command that is counted inside the machine.
-pub(super) fn counted(command: Vec<String>) -> Vec<String> {
-    ["lab", "counted", "--"].map(str::to_owned).into_iter().chain(command).collect()
-}
 
 /// Run a command and write what the counters of this machine counted
 #[derive(Args)]

@@ -12,8 +12,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Boot, COUNTERS_FILE, Image, Job, Kernel, LabError, START_US, boot, find_program, guest, java_runtime,
-    kernel_file, require_qemu, shell,
+    Boot, COUNTERS_FILE, Image, Job, Kernel, LabError, START_US, boot, counted, find_program, guest,
+    java_runtime, kernel_file, require_qemu, shell,
 };
 use klatch_record::error_chain;
 use klatch_record::lab::LabCounts;
@@ -191,9 +191,9 @@ impl Exec {
         let image = image(self.program.as_deref(), self.java.as_deref())?;
         let image = if self.counters.is_some() { image.with_symbols() } else { image };
         let mut machine = self.machine.boot(&kernel, image, &interrupted);
-        machine.counters = self.counters.as_deref().map(counters::arguments).transpose()?;
+        machine.counters = self.counters.as_deref().map(Boot::counters).transpose()?;
         machine.job.commands = vec![match &machine.counters {
-            Some(_) => counters::counted(self.command),
+            Some(_) => counted(self.command),
             None => self.command,
         }];
         machine.limit = Duration::from_secs(self.limit);

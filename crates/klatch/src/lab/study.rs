@@ -56,7 +56,7 @@ impl Run {
                 study.seeds.iter().map(|&seed| cell.job.with_seed(seed)).collect::<Vec<_>>()
             });
             for one in boots {
-                for command in Job::new(&one).commands {
+                for command in Job::new(&one, study.counters.is_some()).commands {
                     print_line(format_args!("  {}: klatch {}", one.id, command.join(" ")));
                 }
             }
@@ -69,6 +69,7 @@ impl Run {
             interrupted: interrupted()?,
             image: image(None, java.as_ref().map(|java| java.path.as_path()))?,
             memory_mb: study.memory_mb,
+            counters: study.counters.as_deref().map(Boot::counters).transpose()?,
             limit: Duration::from_secs(self.limit),
             twice: self.twice,
             show: study.show.clone(),
@@ -124,6 +125,8 @@ struct Emulated {
     interrupted: Arc<AtomicBool>,
     image: Image,
     memory_mb: u32,
+    /// Arguments of the counters' plugin; `None` if nothing is counted.
+    counters: Option<String>,
     limit: Duration,
     /// Boot a second time, and compare.
     twice: bool,
@@ -145,8 +148,8 @@ impl Computer for Emulated {
             cpus: one.cpus,
             memory_mb: self.memory_mb,
             seed: one.seed,
-            job: Job::new(&one),
-            counters: None,
+            job: Job::new(&one, self.counters.is_some()),
+            counters: self.counters.clone(),
             limit: self.limit,
             interrupted: &self.interrupted,
         };

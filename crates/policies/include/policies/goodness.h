@@ -12,15 +12,16 @@
 
 enum version { LINUX_2_3 = 23, LINUX_2_4 = 24 };
 
-/* The policy's data of a task. */
+/* The policy's data of a task. What a walk reads are the first 24 bytes, so that they fit into a cache line of 32 although the
+ * kernel's records of such data do not begin with a line. */
 struct goodness_task {
     u64 counter_ns;
     u64 mm;
-    u64 epoch;
+    u32 epoch;
+    s16 nice;
+    s16 cpu; /* the last one it ran on */
     u64 started_ns;
     u64 slice_avg_ns;
-    s32 nice;
-    s32 cpu; /* the last one it ran on */
     u32 yielded;
     u32 sync; /* the waker is about to sleep */
 };
@@ -45,8 +46,8 @@ POLICY u64 full_slice_ns(s32 nice, u64 version)
  * counter no longer changes. */
 POLICY void catch_up(struct goodness_task *task, u64 epoch, u64 version)
 {
-    u64 behind = epoch - task->epoch;
-    u64 i;
+    u32 behind = (u32)epoch - task->epoch;
+    u32 i;
 
     if (!behind)
         return;

@@ -7,6 +7,7 @@ typedef uint64_t u64;
 typedef int64_t s64;
 typedef uint32_t u32;
 typedef int32_t s32;
+typedef int16_t s16;
 #endif
 
 #ifdef EACH_ONCE /* one copy of each function, so that gcov counts a branch once however many callers it has */

@@ -99,7 +99,7 @@ impl LabCounts {
         total
     }
 
-    /// Events per call of a routine of the kernel, with what it called, over all processes. `routine` is its name, or the end of
+    /// Events per call of a routine of the kernel, with what it called or, as `own_EVENT`, without it, over all processes. `routine` is its name, or the end of
     /// the name of a program in BPF: `dispatch` for `bpf:goodness_dispatch`.
     pub fn per_call(&self, routine: &str, event: &str) -> Option<f64> {
         let is_named = |name: &str| {
@@ -108,7 +108,11 @@ impl LabCounts {
         };
         let all = || self.routines.iter().filter(|one| one.kernel && is_named(&one.routine));
         let calls: u64 = all().map(|one| one.calls).sum();
-        let sum = all().map(|one| one.inclusive.get(event)).sum::<Option<u64>>()?;
+        let count = |one: &RoutineCounts| match event.strip_prefix("own_") {
+            Some(event) => one.own.get(event),
+            None => one.inclusive.get(event),
+        };
+        let sum = all().map(count).sum::<Option<u64>>()?;
         (calls > 0).then(|| sum as f64 / calls as f64)
     }
 

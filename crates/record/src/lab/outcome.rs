@@ -30,7 +30,8 @@ impl Outcome {
     /// * `cost_min`: mean over decisions of the cheapest at their length, ns; it excludes the turns of other CPUs
     /// * `length`, `length_sd`, `length_max`: waiting tasks at a decision
     /// * `uptime_us`
-    /// * `ROUTINE:EVENT`: events per call of a routine of the kernel, with what it called, by the counters: `dispatch:l1d_misses`
+    /// * `ROUTINE:EVENT`: events per call of a routine of the kernel, with what it called, by the counters: `dispatch:l1d_misses`;
+    ///   `ROUTINE:own_EVENT` without what it called
     /// * a statistic of the scheduler
     /// * a field of what a command printed, or a JSON pointer into a record: `/score/messages_per_s`
     pub fn value(&self, name: &str) -> Option<f64> {

@@ -46,12 +46,15 @@ pub struct Study {
     /// Memory of the machine, MB.
     #[serde(default = "default_memory_mb")]
     pub memory_mb: u32,
+    /// Caches that the counters model, by preset or file, or `instructions`; without it nothing is counted.
+    #[serde(default)]
+    pub counters: Option<String>,
     /// Columns of the table, see [`super::Outcome::value`].
     pub show: Vec<String>,
     /// Whether the report shows the distribution of queue lengths.
     #[serde(default)]
     pub distribution: bool,
-    /// Whether the report fits a line to cost by queue length.
+    /// Whether the report fits lines to the cost of a decision, and to columns of the counters, by queue length.
     #[serde(default)]
     pub fit: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::lab::{Configuration, Outcome};
+use klatch_record::lab::{Configuration, Outcome, Study};
 use klatch_stats::{LinearFit, linear_fit, mean_interval};
 
 /// Outcomes that differ in the seed alone.
@@ -126,12 +126,26 @@ pub(super) fn length_distribution(groups: &[Group<'_>]) -> LengthDistribution {
     LengthDistribution { lengths: (0..buckets).map(label).collect(), shares }
 }
 
+/// The columns of the study that are counts by routine.
+pub(super) fn count_columns(study: &Study) -> impl Iterator<Item = &str> {
+    study.show.iter().map(String::as_str).filter(|column| column.contains(':'))
+}
+
+/// A count by mean queue length, a point for each boot, separately for each scheduler, kernel and number of CPUs.
+pub(super) fn count_curves(outcomes: &[Outcome], column: &str) -> Vec<CostCurve> {
+    curves(outcomes, |outcome| outcome.value("length").zip(outcome.value(column)).into_iter().collect())
+}
+
 /// Cost of decisions, separately for each scheduler, kernel and number of CPUs.
 pub(super) fn cost_curves(outcomes: &[Outcome]) -> Vec<CostCurve> {
+    curves(outcomes, Outcome::cost_by_length)
+}
+
+fn curves(outcomes: &[Outcome], of: impl Fn(&Outcome) -> Vec<(f64, f64)>) -> Vec<CostCurve> {
     let mut points: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     let labels = Labels::new(outcomes);
     for outcome in outcomes.iter().filter(|outcome| outcome.failure.is_none()) {
-        points.entry(labels.machine(&outcome.configuration)).or_default().extend(outcome.cost_by_length());
+        points.entry(labels.machine(&outcome.configuration)).or_default().extend(of(outcome));
     }
     let curves = points.into_iter().filter(|(_, points)| !points.is_empty());
     curves.map(|(name, points)| CostCurve { fit: linear_fit(&points, 0.95).ok(), name, points }).collect()

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use klatch_record::lab::{Outcome, Study};
 
-use super::groups::{CostCurve, Group, cost_curves, groups, length_distribution};
+use super::groups::{
+    CostCurve, Group, cost_curves, count_columns, count_curves, groups, length_distribution,
+};
 use crate::model::{
     Axis, Chart, ChartKind, Command, Fact, Footnote, Mark, Place, Point, REPORT_SCHEMA_NAME, Report, Scale,
     Section, Standing, Verdict,
@@ -17,7 +19,10 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
     let failed = outcomes.iter().filter(|outcome| outcome.failure.is_some()).count();
     let mut sections = vec![section("shown", "By configuration", shown_charts(study, &groups))];
     if study.fit {
-        sections.insert(0, section("cost", "Cost of a decision", vec![cost_chart(&curves)]));
+        let mut charts = vec![cost_chart(&curves)];
+        charts
+            .extend(count_columns(study).map(|column| count_chart(column, &count_curves(outcomes, column))));
+        sections.insert(0, section("cost", "Cost of a decision", charts));
     }
     if study.distribution {
         sections.push(section("lengths", "Queue length", vec![length_chart(&groups)]));
@@ -106,20 +111,6 @@ fn short(value: f64) -> String {
 
 /// Cost of a decision by queue length, as in the figures of the papers.
 fn cost_chart(curves: &[CostCurve]) -> Chart {
-    let points = curves.iter().flat_map(|curve| {
-        let point = |&(length, ns): &(f64, f64)| Point::plain(&curve.name, Place::At(length), ns);
-        curve.points.iter().map(point)
-    });
-    let mark = |curve: &CostCurve| {
-        let fit = curve.fit?;
-        let ends = || curve.points.iter().map(|(length, _)| *length);
-        let (from, to) = (ends().reduce(f64::min)?, ends().reduce(f64::max)?);
-        let at = |length: f64| (Some(length), Some(fit.intercept + fit.slope.estimate * length));
-        Some(Mark {
-            label: format!("{}: {:.1} ns a task", curve.name, fit.slope.estimate),
-            line: [at(from), at(to)],
-        })
-    };
     Chart {
         id: "cost-by-length".to_owned(),
         title: "Cost of a scheduling decision by queue length".to_owned(),
@@ -128,8 +119,46 @@ fn cost_chart(curves: &[CostCurve]) -> Chart {
         kind: ChartKind::Dots,
         x: Axis::linear("waiting tasks", ""),
         y: Axis::linear("time of a decision", "ns"),
-        points: points.collect(),
-        marks: curves.iter().filter_map(mark).collect(),
+        points: points(curves),
+        marks: marks(curves, " ns"),
+    }
+}
+
+fn points(curves: &[CostCurve]) -> Vec<Point> {
+    let of_curve = |curve: &CostCurve| {
+        let point = |&(length, value): &(f64, f64)| Point::plain(&curve.name, Place::At(length), value);
+        curve.points.iter().map(point).collect::<Vec<_>>()
+    };
+    curves.iter().flat_map(of_curve).collect()
+}
+
+/// The fitted lines, with their slopes in `unit` for each task.
+fn marks(curves: &[CostCurve], unit: &str) -> Vec<Mark> {
+    let mark = |curve: &CostCurve| {
+        let fit = curve.fit?;
+        let ends = || curve.points.iter().map(|(length, _)| *length);
+        let (from, to) = (ends().reduce(f64::min)?, ends().reduce(f64::max)?);
+        let at = |length: f64| (Some(length), Some(fit.intercept + fit.slope.estimate * length));
+        Some(Mark {
+            label: format!("{}: {:.1}{unit} a task", curve.name, fit.slope.estimate),
+            line: [at(from), at(to)],
+        })
+    };
+    curves.iter().filter_map(mark).collect()
+}
+
+/// A count per call by queue length.
+fn count_chart(column: &str, curves: &[CostCurve]) -> Chart {
+    Chart {
+        id: format!("count-{}", column.replace(':', "-")),
+        title: format!("{} by queue length", title(column)),
+        caption: "Each point is the mean of a boot, of all calls of the routine. Caches and cycles are modelled, not measured."
+            .to_owned(),
+        kind: ChartKind::Dots,
+        x: Axis::linear("waiting tasks", ""),
+        y: Axis::linear(column, ""),
+        points: points(curves),
+        marks: marks(curves, ""),
     }
 }
 

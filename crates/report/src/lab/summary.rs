@@ -4,7 +4,10 @@ use std::fmt::Write;
 
 use klatch_record::lab::{Outcome, Study};
 
-use super::groups::{CostCurve, LengthDistribution, Mean, cost_curves, groups, length_distribution};
+use super::groups::{
+    CostCurve, LengthDistribution, Mean, cost_curves, count_columns, count_curves, groups,
+    length_distribution,
+};
 
 /// A table with one line per configuration (mean over seeds), then queue lengths and fitted lines if the study asks for them.
 pub fn lab_summary(study: &Study, outcomes: &[Outcome]) -> String {
@@ -26,7 +29,11 @@ pub fn lab_summary(study: &Study, outcomes: &[Outcome]) -> String {
     }
     if study.fit {
         text += "\n";
-        text += &aligned(&fits(&cost_curves(outcomes)));
+        text += &aligned(&fits("ns a decision", &cost_curves(outcomes)));
+        for column in count_columns(study) {
+            text += "\n";
+            text += &aligned(&fits(column, &count_curves(outcomes, column)));
+        }
     }
     text
 }
@@ -49,11 +56,10 @@ fn shares(distribution: &LengthDistribution) -> Vec<Vec<String>> {
     rows
 }
 
-/// A line through the costs of each scheduler, kernel and number of CPUs.
-fn fits(curves: &[CostCurve]) -> Vec<Vec<String>> {
-    let heads =
-        ["ns a decision, by waiting tasks", "per task", "95 % interval", "with none waiting", "r²", "points"];
-    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+/// A line through `what` by waiting tasks, of each scheduler, kernel and number of CPUs.
+fn fits(what: &str, curves: &[CostCurve]) -> Vec<Vec<String>> {
+    let heads = ["per task", "95 % interval", "with none waiting", "r²", "points"].map(str::to_owned);
+    let mut rows = vec![[&[format!("{what}, by waiting tasks")], heads.as_slice()].concat()];
     for curve in curves {
         let Some(fit) = curve.fit else { continue };
         rows.push(vec![

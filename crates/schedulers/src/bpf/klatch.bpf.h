@@ -104,31 +104,45 @@ void BPF_PROG(klatch_cpu_online, s32 cpu)
 {
 }
 
-/* Per-task data. `task_of` returns it, or NULL for a new task; `create_task` adds it. `parent_of` returns the data of the
- * forking task, or NULL if the task was not forked just now. */
-#define TASKS(data)                                                                             \
+/* Per-task data: `member` of `stored`, at the same place in each. `task_of` returns it, or NULL for a new task; `create_task`
+ * adds it. `parent_of` returns the data of the forking task, or NULL if the task was not forked just now. */
+#define STORED_TASKS(stored, data, member)                                                      \
     struct {                                                                                    \
         __uint(type, BPF_MAP_TYPE_TASK_STORAGE);                                                \
         __uint(map_flags, BPF_F_NO_PREALLOC);                                                   \
         __type(key, int);                                                                       \
-        __type(value, data);                                                                    \
+        __type(value, stored);                                                                  \
     } tasks SEC(".maps");                                                                       \
+                                                                                                \
+    static __always_inline data *stored_task(struct task_struct *p, u64 flags)                  \
+    {                                                                                           \
+        stored *all = bpf_task_storage_get(&tasks, p, 0, flags);                                \
+                                                                                                \
+        return all ? &all->member : NULL;                                                       \
+    }                                                                                           \
                                                                                                 \
     static __always_inline data *task_of(struct task_struct *p)                                 \
     {                                                                                           \
-        return bpf_task_storage_get(&tasks, p, 0, 0);                                           \
+        return stored_task(p, 0);                                                               \
     }                                                                                           \
                                                                                                 \
     static __always_inline data *create_task(struct task_struct *p)                             \
     {                                                                                           \
-        return bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);              \
+        return stored_task(p, BPF_LOCAL_STORAGE_GET_F_CREATE);                                  \
     }                                                                                           \
                                                                                                 \
     static __always_inline __attribute__((unused)) data *                                       \
     parent_of(const struct scx_init_task_args *args)                                            \
     {                                                                                           \
-        return args->fork ? bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), 0, 0) : NULL; \
+        return args->fork ? stored_task(bpf_get_current_task_btf(), 0) : NULL;                  \
     }
+
+/* The same if nothing else is stored. */
+#define TASKS(data)     \
+    struct stored {     \
+        data task;      \
+    };                  \
+    STORED_TASKS(struct stored, data, task)
 
 /* Per-CPU data. `cpu_of` returns it, or NULL for a number outside the table. */
 #define CPUS(data)                                                                              \

@@ -15,6 +15,7 @@ typedef __u64 u64;
 typedef __s64 s64;
 typedef __u32 u32;
 typedef __s32 s32;
+typedef short s16;
 typedef __u8 u8;
 #define bool _Bool
 #define true 1

@@ -10,11 +10,12 @@
  *
  * They must be defined before this file is included. */
 
-enum { VERSION, CACHE_FLUSH_US, SAME_CPU };
+enum { VERSION, CACHE_FLUSH_US, SAME_CPU, SPREAD };
 KNOBS = {
     { "version", "23 is Linux 2.3, 24 is 2.4: slices, goodness, sched_yield, preemption", 23, 23, 24 },
     { "cache_flush_us", "2.3, several CPUs: a woken task waits for its CPU if both tasks together run for less", 100, 0, 10000 },
     { "same_cpu_bonus", "bonus for the CPU where a task ran last: 0 as in kernels built for one CPU, 15 as for several", SAME_CPU_BONUS, 0, 15 },
+    { "spread", "1: what a walk reads of a task is on four cache lines, as in the task_struct of Linux 2.2 and 2.3; 0: on one", 0, 0, 1 },
 };
 #define version() (knobs[VERSION].value)
 #define same_cpu_bonus() (knobs[SAME_CPU].value)
@@ -95,11 +96,25 @@ void BPF_PROG(goodness_enqueue, struct task_struct *p, u64 flags)
         return;
     if (queue_end(on_enqueue(task, p, flags, version())) == HEAD)
         flags |= KERNEL_VALUE(scx_enq_flags, SCX_ENQ_HEAD);
+    if (knobs[SPREAD].value)
+        spread(task);
     scx_bpf_dsq_insert(p, queue_of(task), TICK_NS, flags);
     if (task->sync)
         task->sync = 0;
     else
         reschedule_idle(p, task);
+}
+
+/* Goodness of a waiting task. */
+static __always_inline s32 worth_of(struct goodness_task *task, s32 cpu, u64 mm)
+{
+    if (knobs[SPREAD].value) {
+        struct goodness_task seen = gather(task, version());
+
+        return goodness(&seen, cpu, mm, version(), same_cpu_bonus());
+    }
+    catch_up(task, epoch, version());
+    return goodness(task, cpu, mm, version(), same_cpu_bonus());
 }
 
 /* Walks the queue and takes the best task if it is better than the previous one. Returns whether a task was taken. */
@@ -120,8 +135,7 @@ static __always_inline bool walk(struct cpu *here, s32 cpu, u64 mm)
         if (!task)
             continue;
         count(EXAMINED);
-        catch_up(task, epoch, version());
-        worth = goodness(task, cpu, mm, version(), same_cpu_bonus());
+        worth = worth_of(task, cpu, mm);
         if (is_better(worth, here->best) || (TAKE_FIRST && worth > 0)) {
             here->best = worth;
             best = p;

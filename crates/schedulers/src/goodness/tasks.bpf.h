@@ -4,7 +4,32 @@
 #include "klatch.bpf.h"
 #include <policies/goodness.h>
 
-TASKS(struct goodness_task);
+#define LINE_MAX 64 /* bytes of a cache line */
+
+/* What a walk reads of a task, a line for each field, as in the task_struct of Linux 2.2 and 2.3. */
+struct spread_task {
+    struct {
+        u64 value;
+        u64 epoch; /* of the counter only */
+        u8 unused[LINE_MAX - 2 * sizeof(u64)];
+    } counter_ns, mm, nice, cpu;
+};
+
+/* The kernel's record of this is 8 or 16 bytes behind the start of a line. `unused` moves the first 24 bytes of the task into one
+ * line of 32 bytes in both cases. */
+struct task_data {
+    u8 unused[24];
+    struct goodness_task task;
+    u8 unused_too[2 * LINE_MAX - 24 - sizeof(struct goodness_task)];
+    struct spread_task spread;
+};
+
+STORED_TASKS(struct task_data, struct goodness_task, task);
+
+static __always_inline struct spread_task *spread_of(struct goodness_task *task)
+{
+    return &((struct task_data *)((char *)task - __builtin_offsetof(struct task_data, task)))->spread;
+}
 
 static u64 epoch;
 
@@ -12,6 +37,35 @@ static u64 epoch;
 static __always_inline void start_epoch(void)
 {
     __sync_fetch_and_add(&epoch, 1);
+}
+
+/* Keeps what a walk reads on four lines too, while the task waits. */
+static __always_inline void spread(struct goodness_task *task)
+{
+    struct spread_task *lines = spread_of(task);
+
+    lines->counter_ns.value = task->counter_ns;
+    lines->counter_ns.epoch = task->epoch;
+    lines->mm.value = task->mm;
+    lines->nice.value = task->nice;
+    lines->cpu.value = task->cpu;
+}
+
+/* What a walk reads, from its four lines. */
+static __always_inline struct goodness_task gather(struct goodness_task *task, u64 version)
+{
+    struct spread_task *lines = spread_of(task);
+
+    if (lines->counter_ns.epoch != epoch) {
+        catch_up(task, epoch, version);
+        spread(task);
+    }
+    return (struct goodness_task){
+        .counter_ns = lines->counter_ns.value,
+        .mm = lines->mm.value,
+        .nice = lines->nice.value,
+        .cpu = lines->cpu.value,
+    };
 }
 
 /* Charges the time since the task was charged last. */

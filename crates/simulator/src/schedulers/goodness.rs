@@ -66,7 +66,7 @@ impl Goodness {
     pub(crate) fn new(knobs: GoodnessKnobs, placement: Placement, spaces: &[u64], cpus: usize) -> Self {
         let task = |(number, &mm): (usize, &u64)| {
             let mut task = Task::new(0, mm, knobs.version);
-            task.cpu = placement.home(number as TaskId) as i32;
+            task.cpu = placement.home(number as TaskId) as i16;
             task
         };
         Self {
@@ -192,7 +192,7 @@ impl Scheduler for Goodness {
         }
         if let Some(next) = decision.next {
             self.flags[next as usize] |= RUNNING;
-            self.tasks[next as usize].cpu = cpu as i32;
+            self.tasks[next as usize].cpu = cpu as i16;
         }
         decision
     }

@@ -48,7 +48,7 @@ impl Multiqueue {
     pub(crate) fn new(knobs: MultiqueueKnobs, placement: Placement, spaces: &[u64], cpus: usize) -> Self {
         let task = |(number, &mm): (usize, &u64)| {
             let mut task = Task::new(0, mm, VERSION);
-            task.cpu = placement.home(number as TaskId) as i32;
+            task.cpu = placement.home(number as TaskId) as i16;
             task
         };
         Self {
@@ -178,7 +178,7 @@ impl Scheduler for Multiqueue {
         let (cpu, decides) = self.place(task, view);
         self.queues[cpu].push_front(&mut self.links, task);
         self.queued += 1;
-        self.tasks[task as usize].cpu = cpu as i32;
+        self.tasks[task as usize].cpu = cpu as i16;
         self.publish(cpu, task);
         Wake { cpus_read: view.current.len() as u32, kick: decides.then_some(cpu) }
     }
@@ -198,7 +198,7 @@ impl Scheduler for Multiqueue {
         }
         if let Some(next) = decision.next {
             self.running[next as usize] = RUNNING;
-            self.tasks[next as usize].cpu = cpu as i32;
+            self.tasks[next as usize].cpu = cpu as i16;
         }
         if let Some(left) = runnable.filter(|&previous| decision.next != Some(previous)) {
             self.publish(cpu, left);
