@@ -18,9 +18,9 @@ pub(crate) enum Kind {
     Track,
     /// Addresses of kernel routines.
     Routines,
-    /// Count from zero.
+    /// Count from zero, with empty caches.
     Open,
-    /// Stop counting.
+    /// Stop counting, if the owner asks.
     Close,
     /// Rows of processes.
     Processes,
