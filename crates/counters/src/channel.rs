@@ -22,9 +22,9 @@ pub(crate) enum Kind {
     Open,
     /// Stop counting, if the owner asks.
     Close,
-    /// Rows of processes.
+    /// Rows of processes, from an index on.
     Processes,
-    /// Rows of nodes.
+    /// Rows of nodes, from a node on.
     Nodes,
     /// Instructions by CPU.
     Totals,

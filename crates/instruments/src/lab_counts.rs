@@ -1,25 +1,35 @@
 //! The lab's counts of a command, with the names of its routines.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 use klatch_counters::{Counters, CountersError, Counts, Event, Events};
 use klatch_record::lab::{EventCounts, LabCounts, RoutineCounts};
 
 use crate::symbols::{Symbols, UNKNOWN, kernel_routines};
 
+/// Where the kernel loads programs that can lie anywhere if it does not randomize addresses (norandmaps).
+const LOAD_ADDRESS: u64 = 0x5555_5555_4000;
+/// More than the size of any program.
+const PROGRAM_MAX: u64 = 1 << 32;
+
 /// Name of the process that stands for the kernel's own threads and idle CPUs.
 const KERNEL: &str = "kernel";
 
 /// Reads the counts of `command`, which must have ended.
 ///
-/// Its processes are gone, so addresses in user mode are looked up in this process. In the lab programs lie at fixed addresses:
-/// that finds the routines of Klatch itself and of the libraries that it uses.
+/// Its processes are gone. In the lab programs lie at fixed addresses, so addresses in user mode are looked up in the file of
+/// `program`, and those of libraries in what this process has mapped.
 ///
 /// # Errors
 /// The counters cannot be read.
-pub fn lab_counts(counters: &Counters, command: Vec<String>) -> Result<LabCounts, CountersError> {
+pub fn lab_counts(
+    counters: &Counters,
+    command: Vec<String>,
+    program: &Path,
+) -> Result<LabCounts, CountersError> {
     let counts = counters.read()?;
-    let names = Names::new(&counts);
+    let names = Names::new(&counts, program);
     let process_names: Vec<String> =
         (0..counts.processes.len()).map(|index| process_name(&counts, index)).collect();
     let mut rows: HashMap<(usize, u32), (u64, Events, Events)> = HashMap::new();
@@ -98,7 +108,7 @@ struct Names {
 }
 
 impl Names {
-    fn new(counts: &Counts) -> Names {
+    fn new(counts: &Counts, program: &Path) -> Names {
         let mut symbols = Symbols::new();
         let modules = Modules::of_this_process();
         let starts = counts.nodes.iter().filter(|node| node.is_kernel()).map(|node| node.routine).collect();
@@ -110,8 +120,8 @@ impl Names {
             let is_klatch = counts.processes[node.process].name.starts_with("klatch");
             let index = *by_address.entry((is_klatch, node.routine)).or_insert_with(|| {
                 let text = match (node.is_kernel(), is_klatch) {
-                    (true, _) => without_tag(&kernel_names[&node.routine]),
-                    (false, true) => klatch_routine(&mut symbols, &modules, node.routine),
+                    (true, _) => kernel_names[&node.routine].clone(),
+                    (false, true) => klatch_routine(&mut symbols, program, &modules, node.routine),
                     (false, false) => UNKNOWN.to_owned(),
                 };
                 let next = names.texts.len() as u32;
@@ -127,10 +137,13 @@ impl Names {
 }
 
 /// Name of a routine of this program or of its libraries, or at least of the library.
-fn klatch_routine(symbols: &mut Symbols, modules: &Modules, address: u64) -> String {
-    match symbols.user(std::process::id(), address) {
-        UNKNOWN => modules.name(address),
-        name => name.to_owned(),
+fn klatch_routine(symbols: &mut Symbols, program: &Path, modules: &Modules, address: u64) -> String {
+    match address.checked_sub(LOAD_ADDRESS).filter(|offset| *offset < PROGRAM_MAX) {
+        Some(offset) => symbols.file(program, offset),
+        None => match symbols.user(std::process::id(), address) {
+            UNKNOWN => modules.name(address),
+            name => name.to_owned(),
+        },
     }
 }
 
@@ -159,12 +172,6 @@ fn module(line: &str) -> Option<(std::ops::Range<u64>, String)> {
     Some((number(start)?..number(end)?, file.to_owned()))
 }
 
-/// A program in BPF is `bpf_prog_TAG_NAME` to the kernel; the tag changes with every change of the program.
-fn without_tag(name: &str) -> String {
-    let program = name.strip_prefix("bpf_prog_").and_then(|rest| rest.split_once('_'));
-    program.map_or_else(|| name.to_owned(), |(_, program)| format!("bpf:{program}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,11 +183,5 @@ mod tests {
         assert_eq!(modules.name(0x7fff_f7dd_1234), "[ld-linux-x86-64.so.2]");
         assert_eq!(modules.name(0x7fff_f7df_7000), UNKNOWN);
         assert_eq!(module("7ffff7dd1000-7ffff7df7000 rw-p 00000000 00:00 0"), None);
-    }
-
-    #[test]
-    fn a_program_in_bpf_keeps_its_name_without_the_tag() {
-        assert_eq!(without_tag("bpf_prog_0123456789abcdef_goodness_dispatch"), "bpf:goodness_dispatch");
-        assert_eq!(without_tag("__schedule"), "__schedule");
     }
 }

@@ -1,9 +1,10 @@
 //! Symbol names of kernel and user addresses.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use blazesym::Pid;
-use blazesym::symbolize::source::{Kernel, Process, Source};
+use blazesym::symbolize::source::{Elf, Kernel, Process, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 
 /// Stands for addresses without a symbol.
@@ -38,9 +39,19 @@ impl Symbols {
             .entry((pid, address))
             .or_insert_with(|| name(symbolizer, &Source::Process(Process::new(Pid::from(pid))), address))
     }
+
+    /// Name of the routine at this offset from the start of a program in memory, or [`UNKNOWN`].
+    pub(crate) fn file(&self, program: &Path, offset: u64) -> String {
+        let source = Source::Elf(Elf::new(program));
+        match self.symbolizer.symbolize_single(&source, Input::VirtOffset(offset)) {
+            Ok(Symbolized::Sym(symbol)) => symbol.name.into_owned(),
+            _ => UNKNOWN.to_owned(),
+        }
+    }
 }
 
-/// Names of the kernel's routines that start at these addresses; those without a name are [`UNKNOWN`].
+/// Names of the kernel's routines that start at these addresses; those without a name are [`UNKNOWN`]. A program in BPF is
+/// `bpf:NAME`.
 ///
 /// Much cheaper than a symbolizer, which orders all symbols and describes every program in BPF.
 pub(crate) fn kernel_routines(starts: &HashSet<u64>) -> HashMap<u64, String> {
@@ -55,7 +66,7 @@ pub(crate) fn kernel_routines(starts: &HashSet<u64>) -> HashMap<u64, String> {
             && name == UNKNOWN
             && let Some(found) = words.nth(1)
         {
-            *name = found.to_owned();
+            *name = without_tag(found);
         }
     }
     names
@@ -65,5 +76,22 @@ fn name(symbolizer: &Symbolizer, source: &Source<'_>, address: u64) -> String {
     match symbolizer.symbolize_single(source, Input::AbsAddr(address)) {
         Ok(Symbolized::Sym(symbol)) => symbol.name.into_owned(),
         _ => UNKNOWN.to_owned(),
+    }
+}
+
+/// A program in BPF is `bpf_prog_TAG_NAME` to the kernel; the tag changes with every change of the program.
+fn without_tag(name: &str) -> String {
+    let program = name.strip_prefix("bpf_prog_").and_then(|rest| rest.split_once('_'));
+    program.map_or_else(|| name.to_owned(), |(_, program)| format!("bpf:{program}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_in_bpf_keeps_its_name_without_the_tag() {
+        assert_eq!(without_tag("bpf_prog_0123456789abcdef_goodness_dispatch"), "bpf:goodness_dispatch");
+        assert_eq!(without_tag("__schedule"), "__schedule");
     }
 }

@@ -4,7 +4,7 @@ mod support;
 
 use std::path::Path;
 
-use klatch_record::lab::{EventCounts, LabCounts};
+use klatch_record::lab::{LabCounts, RoutineCounts};
 use klatch_record::{ObservationData, Record};
 use klatch_testing::{Need, needs};
 use support::{Finished, klatch};
@@ -25,10 +25,10 @@ fn counts(out: &Path) -> LabCounts {
     serde_json::from_str(&std::fs::read_to_string(out.join("counters.json")).unwrap()).unwrap()
 }
 
-/// What a routine of the program and those that it called counted.
-fn routine(counts: &LabCounts, name: &str) -> EventCounts {
+/// A routine of the program.
+fn routine<'a>(counts: &'a LabCounts, name: &str) -> &'a RoutineCounts {
     let found = counts.routines.iter().find(|one| one.routine.ends_with(name) && one.process == "klatch");
-    found.unwrap_or_else(|| panic!("there is no {name}")).inclusive
+    found.unwrap_or_else(|| panic!("there is no {name}"))
 }
 
 fn within_one_percent(got: u64, expected: u64) -> bool {
@@ -45,7 +45,7 @@ fn a_copy_misses_once_a_line_and_a_second_boot_counts_the_same() {
     let printed = outs.each_ref().map(|out| counted(out, &[], &COPY).out);
     let first = counts(&outs[0]);
     // 800 kB are read and written ten times, and neither fits into the first level.
-    let copy = routine(&first, "memory::copy");
+    let copy = routine(&first, "memory::copy").own;
     assert!(within_one_percent(copy.l1d_misses, 2 * 10 * 100_000 * 8 / 32), "{copy:?}");
     assert_eq!((copy.transfers, copy.upgrades), (0, 0));
     // One nanosecond of the machine is one instruction.
@@ -69,7 +69,7 @@ fn a_word_that_two_cpus_write_in_turn_is_transferred_each_time() {
     let share = ["probe", "memory", "--pattern", "share", "--rounds", &rounds];
     counted(out.path(), &["--cpus", "2"], &share);
     let counts = counts(out.path());
-    let shared = routine(&counts, "memory::hand_over");
+    let shared = routine(&counts, "memory::hand_over").inclusive;
     assert!(within_one_percent(shared.transfers, 2 * ROUNDS), "{shared:?}");
     assert!(within_one_percent(shared.upgrades, 2 * ROUNDS), "{shared:?}");
     assert_eq!(counts.instructions_by_cpu.len(), 2);

@@ -55,7 +55,7 @@ impl Job {
     /// The job of one boot of a study. Each command runs under a freshly loaded scheduler, and is counted while it is loaded.
     pub fn new(configuration: &Configuration, counts: bool) -> Job {
         let under_scheduler = |command: &Vec<String>| match counts {
-            true => under_scheduler(&configuration.scheduler, &counted(command.clone())),
+            true => under_scheduler(&configuration.scheduler, &counted(command.clone(), false)),
             false => under_scheduler(&configuration.scheduler, command),
         };
         // The seed shifts the start, and so everything that follows.
@@ -64,9 +64,14 @@ impl Job {
     }
 }
 
-/// A command that the machine's counters count.
-pub fn counted(command: Vec<String>) -> Vec<String> {
-    ["lab", "counted", "--"].map(str::to_owned).into_iter().chain(command).collect()
+/// Where another build of klatch is in the machine. Its processes have the same name.
+pub const OTHER_PROGRAM: &str = "/other/klatch";
+
+/// A command that the machine's counters count, of this program or of [`OTHER_PROGRAM`].
+pub fn counted(command: Vec<String>, other_program: bool) -> Vec<String> {
+    let program = if other_program { ["--program", OTHER_PROGRAM].as_slice() } else { &[] };
+    let words = ["lab", "counted"].iter().chain(program).chain(&["--"]).map(|word| (*word).to_owned());
+    words.chain(command).collect()
 }
 
 fn under_scheduler(scheduler: &str, command: &[String]) -> Vec<String> {

@@ -61,7 +61,7 @@ fn routines(rows: &[&RoutineCounts], total: &EventCounts, event: &str) -> String
             (row.own.get(event).unwrap_or_default(), row.inclusive.get(event).unwrap_or_default());
         let kernel = if row.kernel { " [k]" } else { "" };
         table.add_row([
-            format!("{}{kernel}", row.routine),
+            format!("{}{kernel}", shortened(&row.routine)),
             row.process.clone(),
             grouped(own),
             share(own, whole),
@@ -70,6 +70,15 @@ fn routines(rows: &[&RoutineCounts], total: &EventCounts, event: &str) -> String
         ]);
     }
     table.to_string()
+}
+
+/// The name, or its end if it is long: that has the routine.
+fn shortened(name: &str) -> String {
+    const LENGTH_MAX: usize = 56;
+    match name.char_indices().rev().nth(LENGTH_MAX - 1) {
+        Some((start, _)) if start > 0 => format!("…{}", &name[start..]),
+        _ => name.to_owned(),
+    }
 }
 
 fn share(part: u64, whole: u64) -> String {
@@ -88,7 +97,7 @@ pub fn lab_difference(before: &LabCounts, after: &LabCounts, event: &str, top: u
     changed.sort_by_key(|(name, from, to)| (std::cmp::Reverse(from.abs_diff(*to)), name.clone()));
     let mut routines = table(&["routine, by its own", "before", "after", "change", ""], 1);
     for (name, from, to) in changed.iter().take(top) {
-        routines.add_row(change(name.clone(), *from, *to));
+        routines.add_row(change(shortened(name), *from, *to));
     }
     let equal = match changed.is_empty() {
         true => format!("no routine has other {event}\n"),

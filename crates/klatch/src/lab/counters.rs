@@ -23,6 +23,9 @@ pub(super) const DEFAULT: &str = "zen3";
 /// Run a command and write what the counters of this machine counted
 #[derive(Args)]
 pub(super) struct Counted {
+    /// Program to run [default: this one]
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
     /// Command of klatch with its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -33,14 +36,17 @@ impl Counted {
         let counters =
             Counters::detect().context("this machine has no counters; see klatch lab exec --counters")?;
         counters.open()?;
-        let program = std::env::current_exe().context("cannot find this program")?;
+        let program = match self.program {
+            Some(program) => program,
+            None => std::env::current_exe().context("cannot find this program")?,
+        };
         let started = Instant::now();
-        let status = Command::new(program).args(&self.command).stdin(Stdio::null()).status();
+        let status = Command::new(&program).args(&self.command).stdin(Stdio::null()).status();
         let status = status.with_context(|| format!("cannot run klatch {}", self.command.join(" ")))?;
         // A run with such instruments opens the counters itself. Its record has the result.
         let elapsed_ns = started.elapsed().as_nanos() as u64;
         if counters.close()? {
-            let counts = LabCounts { elapsed_ns, ..lab_counts(&counters, self.command)? };
+            let counts = LabCounts { elapsed_ns, ..lab_counts(&counters, self.command, &program)? };
             save_json(&counts, Path::new(COUNTERS_FILE))?;
         }
         Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))

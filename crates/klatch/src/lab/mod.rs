@@ -12,8 +12,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Boot, COUNTERS_FILE, Image, Job, Kernel, LabError, START_US, boot, counted, find_program, guest,
-    java_runtime, kernel_file, require_qemu, shell,
+    Boot, COUNTERS_FILE, Image, Job, Kernel, LabError, OTHER_PROGRAM, START_US, boot, counted, find_program,
+    guest, java_runtime, kernel_file, require_qemu, shell,
 };
 use klatch_record::error_chain;
 use klatch_record::lab::LabCounts;
@@ -87,8 +87,8 @@ struct Exec {
     /// Folder for the files that the command writes in the machine, and the counts
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// Boot this build of klatch instead of the running one
-    #[arg(long, value_name = "PATH")]
+    /// Count this build of klatch instead of the running one
+    #[arg(long, value_name = "PATH", requires = "counters")]
     program: Option<PathBuf>,
     /// Add a Java runtime, made from the JDK of this java program
     #[arg(long, value_name = "PATH")]
@@ -138,7 +138,7 @@ fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
 fn image(program: Option<&Path>, java: Option<&Path>) -> Result<Image, LabError> {
     let mut image = Image::of_this_program()?;
     if let Some(program) = program {
-        image.add_program("/klatch", program)?;
+        image.add_program(OTHER_PROGRAM, program)?;
     }
     if let Some(java) = java {
         image.add_folder("/java", &java_runtime(java, |progress| print_error(progress))?)?;
@@ -193,7 +193,7 @@ impl Exec {
         let mut machine = self.machine.boot(&kernel, image, &interrupted);
         machine.counters = self.counters.as_deref().map(Boot::counters).transpose()?;
         machine.job.commands = vec![match &machine.counters {
-            Some(_) => counted(self.command),
+            Some(_) => counted(self.command, self.program.is_some()),
             None => self.command,
         }];
         machine.limit = Duration::from_secs(self.limit);
