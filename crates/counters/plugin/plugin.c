@@ -97,6 +97,7 @@ static void runs_block(unsigned index, void *data)
     cpu_enters(cpu, block);
     if (!counts)
         return;
+    cpu_find_node(cpu);
     node = tree_node(cpu->node);
     if (!node->counted)
         tree_mark(cpu->node);

@@ -42,36 +42,53 @@ static struct frame *top_of(struct stack *stack)
     return stack->depth ? &stack->frames[stack->depth - 1] : NULL;
 }
 
-/* The node below which frame `depth` of a stack is: a kernel stack is below what the task does in user mode. */
-static node_id parent_of(const struct task *task, const struct stack *stack, uint32_t depth)
+/* Finds the nodes of all calls of a stack below `base`. */
+static node_id resolve(struct stack *stack, node_id base)
 {
-    if (depth)
-        return stack->frames[depth - 1].node;
-    if (stack == &task->kernel && task->user.depth)
-        return task->user.frames[task->user.depth - 1].node;
-    return process_at(task->process)->root;
+    for (uint32_t depth = 0; depth < stack->depth; depth++) {
+        struct frame *frame = &stack->frames[depth];
+
+        if (frame->age != tree_age()) {
+            /* A call whose first block has not run yet counts for its caller. */
+            frame->node = frame->routine ? tree_child(base, frame->routine) : base;
+            frame->age = frame->routine ? tree_age() : 0;
+        }
+        base = frame->node;
+    }
+    return base;
+}
+
+void cpu_find_node(struct cpu *cpu)
+{
+    struct task *task = cpu->task;
+
+    if (cpu->top->age == tree_age()) {
+        cpu->node = cpu->top->node;
+        return;
+    }
+    /* A kernel stack is below what the task does in user mode. */
+    cpu->node = resolve(&task->user, process_at(task->process)->root);
+    if (cpu->in_kernel)
+        cpu->node = resolve(&task->kernel, cpu->node);
 }
 
 /* Adds a call of a routine that is not known yet. */
-static void push(struct task *task, struct stack *stack, uint64_t place, bool interrupts)
+static void push(struct stack *stack, uint64_t place, bool interrupts)
 {
     if (stack->depth == DEPTH_MAX) {
         stack->too_deep++;
         return;
     }
-    stack->frames[stack->depth] = (struct frame){
-        .place = place, .node = parent_of(task, stack, stack->depth), .interrupts = interrupts, .starts = true,
-    };
-    stack->depth++;
+    stack->frames[stack->depth++] = (struct frame){ .place = place, .interrupts = interrupts, .starts = true };
 }
 
 /* Names the routine of the innermost call, or another one to which it has jumped. */
-static void set_routine(struct task *task, struct stack *stack, uint64_t routine)
+static void set_routine(struct stack *stack, uint64_t routine)
 {
     struct frame *top = top_of(stack);
 
     top->routine = routine;
-    top->node = tree_child(parent_of(task, stack, stack->depth - 1), routine);
+    top->age = 0;
 }
 
 static bool same_stack(uint64_t a, uint64_t b)
@@ -95,7 +112,7 @@ void cpu_calls(struct cpu *cpu, uint64_t place)
     struct stack *stack = stack_of(cpu);
 
     drop_ended(stack, place);
-    push(cpu->task, stack, place, false);
+    push(stack, place, false);
     cpu->top = top_of(stack);
 }
 
@@ -163,15 +180,15 @@ static void enters_kernel_block(struct cpu *cpu, struct block *block)
     else if (cpu->last && cpu->last->ending == RETURNS_FROM_INTERRUPT)
         returned_from_interrupt(stack);
     if (!stack->depth)
-        push(cpu->task, stack, 0, false);
+        push(stack, 0, false);
     else if (interrupts(stack, block))
-        push(cpu->task, stack, 0, true);
+        push(stack, 0, true);
     cpu->called = !top_of(stack)->routine;
     /* As in user mode, code that comes and goes is known by its first block only. */
     if (!routine)
         routine = is_permanent(top_of(stack)->routine) ? block->address : top_of(stack)->routine;
     if (top_of(stack)->routine != routine)
-        set_routine(cpu->task, stack, routine);
+        set_routine(stack, routine);
 }
 
 /* In user mode a routine is known by its first block only. A stub that does nothing but jump on, as of a shared library or of a
@@ -182,14 +199,14 @@ static void enters_user_block(struct cpu *cpu, struct block *block)
     struct frame *top;
 
     if (!stack->depth)
-        push(cpu->task, stack, 0, false);
+        push(stack, 0, false);
     top = top_of(stack);
     cpu->called = !top->routine;
     if (cpu->called) {
-        set_routine(cpu->task, stack, block->address);
+        set_routine(stack, block->address);
     } else if (top->starts) {
         if (!cpu->in_kernel && cpu->last && cpu->last->ending == JUMPS_INDIRECTLY && cpu->last->instructions <= STUB_MAX)
-            set_routine(cpu->task, stack, block->address);
+            set_routine(stack, block->address);
         top->starts = false;
     }
 }
@@ -214,7 +231,6 @@ void cpu_enters(struct cpu *cpu, struct block *block)
 
     cpu->called = false;
     if (goes_on(cpu, block)) {
-        cpu->node = cpu->top->node;
         cpu->last = block;
         return;
     }
@@ -224,7 +240,6 @@ void cpu_enters(struct cpu *cpu, struct block *block)
         enters_user_block(cpu, block);
     cpu->in_kernel = in_kernel;
     cpu->top = top_of(stack_of(cpu));
-    cpu->node = cpu->top->node;
     cpu->switching |= block->switches;
     cpu->last = block;
 }

@@ -13,7 +13,8 @@
 struct frame {
     uint64_t place;   /* where the return address is; 0 if nothing was called */
     uint64_t routine; /* 0 until its first block runs */
-    node_id node;
+    node_id node;     /* if `age` is the tree's */
+    uint32_t age;     /* 0 if the node is not known */
     bool interrupts; /* an interrupt or exception in the kernel, which returns by iret */
     bool starts;     /* at most its first block has run, which may be a stub that jumps on */
 };
@@ -35,7 +36,7 @@ struct task {
 struct cpu {
     struct task *task;
     struct block *last;  /* the block that ran before; NULL before the first */
-    node_id node;        /* whose counts grow */
+    node_id node;        /* whose counts grow, if anything is counted */
     bool in_kernel;
     bool called;         /* the block is the first one of a call */
     struct frame *top;   /* the innermost call; NULL before the first block */
@@ -45,7 +46,10 @@ struct cpu {
 /* Prepares a CPU, whose task is unknown until it switches. False without memory. */
 bool cpu_start(struct cpu *cpu);
 
-/* A block begins to run: finds its node. */
+/* Finds the node of the innermost call. Nodes are made while something is counted only: a Java that starts would fill the tree. */
+void cpu_find_node(struct cpu *cpu);
+
+/* A block begins to run. */
 void cpu_enters(struct cpu *cpu, struct block *block);
 
 /* A call writes its return address to this place. */

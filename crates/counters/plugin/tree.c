@@ -7,6 +7,7 @@
 static struct node *nodes;
 static uint32_t node_count = 1;
 static uint64_t lost;
+static uint32_t age = 1;
 
 /* Children by parent and routine: a hash table with open addressing, at most half full. */
 #define SLOTS (2 * NODES_MAX)
@@ -22,19 +23,25 @@ bool tree_create(void)
     return nodes && slots;
 }
 
-void tree_reset(void)
-{
-    for (uint32_t node = 1; node < node_count; node++) {
-        memset(nodes[node].counts, 0, sizeof(nodes[node].counts));
-        nodes[node].counted = false;
-    }
-    lost = 0;
-}
-
 static node_id add(node_id parent, uint32_t process, uint64_t routine)
 {
     nodes[node_count] = (struct node){ .parent = parent, .process = process, .routine = routine };
     return node_count++;
+}
+
+void tree_reset(void)
+{
+    node_count = 1;
+    lost = 0;
+    age++;
+    memset(slots, 0, SLOTS * sizeof(*slots));
+    for (uint32_t index = 0; index < processes_used; index++)
+        processes[index].root = add(0, index, 0);
+}
+
+uint32_t tree_age(void)
+{
+    return age;
 }
 
 node_id tree_child(node_id parent, uint64_t routine)

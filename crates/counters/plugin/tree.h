@@ -30,8 +30,11 @@ struct process {
 /* Allocates the table of nodes. False without memory. */
 bool tree_create(void);
 
-/* Sets all counts to zero. */
+/* Forgets all nodes, and makes the roots of the processes anew. Nodes from before are of an older age. */
 void tree_reset(void);
+
+/* The number of resets, from 1. */
+uint32_t tree_age(void);
 
 /* The routine called from `parent`. If the table is full, the parent itself, and tree_lost() counts it. */
 node_id tree_child(node_id parent, uint64_t routine);

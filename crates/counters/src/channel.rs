@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Processes,
     /// Rows of nodes, from a node on.
     Nodes,
-    /// Instructions by CPU.
+    /// Instructions that each CPU has executed.
     Totals,
 }
 

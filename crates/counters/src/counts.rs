@@ -1,4 +1,4 @@
-//! What was counted.
+//! What the counters counted, as values.
 
 /// Number of kinds of event.
 pub(crate) const EVENTS: usize = 8;
@@ -6,7 +6,7 @@ pub(crate) const EVENTS: usize = 8;
 /// A kind of event, as `enum event` numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Executed instructions.
+    /// Executed instructions, user and kernel.
     Instructions,
     /// Cache lines read or written by data accesses.
     Accesses,
@@ -34,7 +34,7 @@ impl Events {
         self.0[event as usize]
     }
 
-    /// Adds other counts.
+    /// Adds other counts, kind by kind.
     pub fn add(&mut self, other: &Events) {
         self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
     }
@@ -88,7 +88,7 @@ pub struct Counts {
     pub processes: Vec<Process>,
     /// Every routine that counted something, and its callers. A parent precedes its children.
     pub nodes: Vec<Node>,
-    /// Instructions by CPU.
+    /// Instructions that each CPU executed.
     pub instructions: Vec<u64>,
     /// Calls that have no node of their own, because there were too many; the caller has their counts.
     pub lost: u64,

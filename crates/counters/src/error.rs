@@ -13,7 +13,7 @@ pub enum CountersError {
     /// A file of the kernel cannot be read.
     #[error("cannot read {path}: {source}")]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The error of the operating system.
         source: std::io::Error,

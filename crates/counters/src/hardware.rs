@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::HardwareError;
 
-/// The shipped descriptions.
+/// Name and text of each shipped description.
 const PRESETS: [(&str, &str); 3] = [
     ("pentium-ii-xeon-450", include_str!("../hardware/pentium-ii-xeon-450.toml")),
     ("pentium-iii-xeon-700", include_str!("../hardware/pentium-iii-xeon-700.toml")),

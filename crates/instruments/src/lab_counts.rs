@@ -156,7 +156,7 @@ impl Modules {
         Modules(maps.lines().filter_map(module).collect())
     }
 
-    /// `[libc.so.6]`, or [`UNKNOWN`].
+    /// The file in brackets, as `[libc.so.6]`, or [`UNKNOWN`].
     fn name(&self, address: u64) -> String {
         let found = self.0.iter().find(|(range, _)| range.contains(&address));
         found.map_or_else(|| UNKNOWN.to_owned(), |(_, file)| format!("[{file}]"))

@@ -40,6 +40,20 @@ impl Symbols {
             .or_insert_with(|| name(symbolizer, &Source::Process(Process::new(Pid::from(pid))), address))
     }
 
+    /// Looks the names of many addresses of a process up at once, which is much cheaper than one by one.
+    pub(crate) fn prepare_user(&mut self, pid: u32, addresses: &[u64]) {
+        let source = Source::Process(Process::new(Pid::from(pid)));
+        // Without an answer each address is looked up by itself when its name is needed.
+        let Ok(names) = self.symbolizer.symbolize(&source, Input::AbsAddr(addresses)) else { return };
+        for (address, found) in addresses.iter().zip(names) {
+            let name = match found {
+                Symbolized::Sym(symbol) => symbol.name.into_owned(),
+                Symbolized::Unknown(_) => UNKNOWN.to_owned(),
+            };
+            self.user.insert((pid, *address), name);
+        }
+    }
+
     /// Name of the routine at this offset from the start of a program in memory, or [`UNKNOWN`].
     pub(crate) fn file(&self, program: &Path, offset: u64) -> String {
         let source = Source::Elf(Elf::new(program));

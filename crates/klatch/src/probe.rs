@@ -32,7 +32,7 @@ struct MemoryArgs {
     /// Order of the accesses
     #[arg(long, value_enum, default_value_t = PatternName::Chase)]
     pattern: PatternName,
-    /// Number of elements
+    /// Number of elements of memory
     #[arg(long, default_value_t = 1_000, value_name = "N")]
     elements: u32,
     /// Distance between two elements

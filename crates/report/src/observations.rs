@@ -60,6 +60,11 @@ fn data_lines(data: &ObservationData) -> Vec<String> {
             let top: Vec<String> = top.map(|one| format!("{} {}", one.name, percent(one.share))).collect();
             lines.push(format!("most by itself: {}", top.join(", ")));
             lines.push(match profile.events_per_sample {
+                Some(1) if profile.stacks_lost > 0 => format!(
+                    "{}, every one counted; those of {} calls for their callers",
+                    grouped(profile.samples),
+                    grouped(profile.stacks_lost)
+                ),
                 Some(1) => format!("{}, every one counted", grouped(profile.samples)),
                 _ => format!(
                     "{} samples, {} stacks lost",

@@ -1,5 +1,7 @@
 //! Profiles by the lab's counters: every event, with its stack.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use klatch_counters::{Counters, CountersError, Counts, Events};
 
 use super::profile_of::{Counted, profile_of};
@@ -47,7 +49,8 @@ impl RunningInstrument for RunningCount {
         let counts = self.counters.read().map_err(failed)?;
         let all = self.stacks(&counts);
         let samples = all.iter().map(|one| one.count).sum();
-        let counted = Counted { frequency_hz: None, events_per_sample: Some(1), samples };
+        let counted =
+            Counted { frequency_hz: None, events_per_sample: Some(1), samples, calls_lost: counts.lost };
         let (data, name) = profile_of(&self.profiler, counted, &all, &self.targets, files)?;
         // The counters execute no instruction of the machine.
         Ok(Output { data, cost: None, share_of_time: None, files: vec![name] })
@@ -69,6 +72,16 @@ impl RunningCount {
         let starts = counts.nodes.iter().filter(|node| node.is_kernel()).map(|node| node.routine).collect();
         let kernel_names = kernel_routines(&starts);
         let _perf_maps = perf_maps(&self.targets);
+        let mut user: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
+        for node in counts.nodes.iter().filter(|node| node.routine != 0 && !node.is_kernel()) {
+            let tgid = counts.processes[node.process].tgid;
+            if side_of(&self.targets, tgid).is_some() {
+                user.entry(tgid).or_default().insert(node.routine);
+            }
+        }
+        for (tgid, addresses) in user {
+            symbols.prepare_user(tgid, &addresses.into_iter().collect::<Vec<_>>());
+        }
         let mut all = Vec::new();
         for (index, node) in counts.nodes.iter().enumerate() {
             let count = self.count(&node.events);

@@ -36,7 +36,7 @@ pub(crate) struct Profiler {
 /// A count of the lab's counters.
 #[derive(Clone, Copy)]
 enum Count {
-    /// Of executed instructions.
+    /// Of instructions, which need no model.
     Instructions,
     /// Of a model of caches.
     OfCaches(fn(&Events, &Hardware) -> u64),

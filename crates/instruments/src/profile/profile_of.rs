@@ -18,6 +18,8 @@ pub(super) struct Counted {
     pub(super) events_per_sample: Option<u64>,
     /// All samples, including those whose stack was lost.
     pub(super) samples: u64,
+    /// Calls whose events count for their caller, because there were too many paths of calls.
+    pub(super) calls_lost: u64,
 }
 
 /// The observation, and the name of the file of folded stacks.
@@ -59,7 +61,7 @@ pub(super) fn profile_of(
         frequency_hz: counted.frequency_hz,
         events_per_sample: counted.events_per_sample,
         samples: counted.samples,
-        stacks_lost: stacks_lost + counted.samples.saturating_sub(stored),
+        stacks_lost: stacks_lost + counted.samples.saturating_sub(stored) + counted.calls_lost,
         machine: machine.shares(),
         sides: Sides {
             server: (!targets.servers.is_empty()).then(|| server.shares()),

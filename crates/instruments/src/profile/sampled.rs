@@ -48,6 +48,7 @@ impl RunningInstrument for RunningSamples {
             frequency_hz: self.trigger.frequency_hz(),
             events_per_sample: self.trigger.events_per_sample(),
             samples,
+            calls_lost: 0,
         };
         let (data, name) = profile_of(&self.profiler, counted, &all, &self.targets, files)?;
         Ok(Output { data, cost: Some(self.bpf.cost(coverage)), share_of_time: None, files: vec![name] })

@@ -57,7 +57,7 @@ impl Counted {
 pub(super) struct Compare {
     /// Counts before, as written by `lab exec --counters --out`: the file or its folder
     before: PathBuf,
-    /// Counts after
+    /// Counts after, as the file or its folder
     after: PathBuf,
     /// Event by which routines are compared
     #[arg(long, default_value = "instructions", value_name = "EVENT", value_parser = events())]

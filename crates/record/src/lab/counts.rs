@@ -11,7 +11,7 @@ pub struct LabCounts {
     pub caches: String,
     /// Time of the machine's clock while the counters were open, ns. On one CPU that never idles this is one for each instruction.
     pub elapsed_ns: u64,
-    /// Instructions by CPU.
+    /// Instructions that each CPU executed.
     pub instructions_by_cpu: Vec<u64>,
     /// Calls whose counts their caller has, because there were too many paths.
     pub calls_lost: u64,
@@ -39,7 +39,7 @@ pub struct RoutineCounts {
 /// Counts by kind of event. Without modelled caches all but the instructions are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventCounts {
-    /// Executed instructions.
+    /// Executed instructions, user and kernel.
     pub instructions: u64,
     /// Cache lines read or written by data accesses.
     pub accesses: u64,
@@ -78,7 +78,7 @@ impl EventCounts {
         EventCounts::ALL.iter().find(|(known, _)| *known == name).map(|(_, of)| of(self))
     }
 
-    /// Adds other counts.
+    /// Adds other counts, kind by kind.
     pub fn add(&mut self, other: &EventCounts) {
         self.instructions += other.instructions;
         self.accesses += other.accesses;

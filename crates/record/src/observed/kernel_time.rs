@@ -15,7 +15,8 @@ pub struct Profile {
     pub events_per_sample: Option<u64>,
     /// Samples of all programs, without the idle task.
     pub samples: u64,
-    /// Samples whose stack did not fit into the table; they count as samples, but in no routine.
+    /// Samples whose stack did not fit into the table; they count as samples, but in no routine. In the lab, calls whose events count
+    /// for their caller.
     pub stacks_lost: u64,
     /// The whole machine, without the idle task.
     pub machine: ProfiledSide,
