@@ -9,8 +9,9 @@ fn main() {
     // Every emulated instruction passes through it, in tests too.
     build.opt_level(2).debug(false).pic(true).warnings_into_errors(true).extra_warnings(true).std("gnu11");
     build.flag(without_folder());
+    // Symbols are left out, as they contain names of temporary files.
     let mut compiler = build.get_compiler().to_command();
-    compiler.args(["-shared", "-fvisibility=hidden", "-flto", "-O3", "-Wl,--build-id=none", "-o"]);
+    compiler.args(["-shared", "-fvisibility=hidden", "-flto", "-O3", "-s", "-Wl,--build-id=none", "-o"]);
     compiler.arg(out.join("klatch-counters.so")).args(sources());
     let status = compiler.status().unwrap_or_else(|error| panic!("cannot run {compiler:?}: {error}"));
     assert!(status.success(), "{compiler:?}: {status}");

@@ -2,12 +2,9 @@
 
 #include <stdlib.h>
 
-#include "guest.h"
-
 /* A hash table with open addressing, at most half full. */
 static struct block **table;
 static uint64_t room, used;
-static uint32_t generation = 1;
 
 static uint64_t hash(const struct block *block)
 {
@@ -18,7 +15,7 @@ static bool equal(const struct block *a, const struct block *b)
 {
     return a->address == b->address && a->physical == b->physical && a->physical_rest == b->physical_rest
            && a->instructions == b->instructions && a->bytes == b->bytes && a->bytes_rest == b->bytes_rest
-           && a->ending == b->ending;
+           && a->ending == b->ending && a->drops_pages == b->drops_pages;
 }
 
 static struct block **slot_of(struct block **in, uint64_t size, const struct block *block)
@@ -61,19 +58,4 @@ struct block *block_intern(const struct block *block)
         used++;
     }
     return *slot;
-}
-
-void blocks_outdate(void)
-{
-    generation++;
-}
-
-uint64_t block_routine(struct block *block)
-{
-    if (block->generation != generation) {
-        block->generation = generation;
-        block->routine = is_kernel(block->address) ? routine_at(block->address) : 0;
-        block->switches = kernel.switch_start && block->address == kernel.switch_start;
-    }
-    return block->routine;
 }

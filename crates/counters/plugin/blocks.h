@@ -10,9 +10,8 @@ enum ending { RUNS_ON, CALLS, RETURNS, RETURNS_FROM_INTERRUPT, JUMPS_INDIRECTLY 
 struct block {
     uint64_t address;  /* of the first instruction, as the guest sees it */
     uint64_t physical; /* the same in RAM; UINT64_MAX outside */
-    uint64_t routine;  /* start of the kernel routine that contains it; see block_routine() */
+    uint64_t routine;  /* start of the kernel routine that contains it; 0 in user code and in code of the kernel that comes and goes */
     uint64_t physical_rest; /* of what is in a second page, if `bytes_rest` */
-    uint32_t generation;    /* of the routine table that `routine` is from */
     uint16_t instructions;
     uint16_t bytes, bytes_rest;
     uint8_t ending;
@@ -22,9 +21,3 @@ struct block {
 
 /* The record of this block, the same for equal blocks. It lives as long as the process. NULL without memory. */
 struct block *block_intern(const struct block *block);
-
-/* Has all blocks look their routines up again, because the table of routines or the context switch has changed. */
-void blocks_outdate(void);
-
-/* The routine that contains a block, up to date; 0 in user code and in code of the kernel that comes and goes. */
-uint64_t block_routine(struct block *block);

@@ -10,9 +10,9 @@
 /* nopl with a displacement that no compiler writes: "KLAT". */
 static const unsigned char MARK[] = { 0x0f, 0x1f, 0x84, 0x00, 'K', 'L', 'A', 'T' };
 
-bool is_mark(const unsigned char *bytes, size_t size)
+bool follows_mark(const unsigned char *bytes, size_t before)
 {
-    return size == sizeof(MARK) && !memcmp(bytes, MARK, sizeof(MARK));
+    return before >= sizeof(MARK) && !memcmp(bytes - sizeof(MARK), MARK, sizeof(MARK));
 }
 
 static void fail(struct request *request, const char *why)
@@ -27,7 +27,7 @@ static void send_processes(struct request *request)
 
     for (; index < process_count() && rows < room; index++, rows++) {
         const struct process *process = process_at(index);
-        struct process_row row = { .tgid = process->tgid, .root = process->root };
+        struct process_row row = { .tgid = process->tgid };
 
         memcpy(row.name, process->name, sizeof(row.name));
         memcpy(request->data + rows * sizeof(row), &row, sizeof(row));

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "caches.h"
+
 #define REQUEST_MAGIC 0x3130484354414c4bu /* "KLATCH01" */
 #define DATA_MAX 3968
 
@@ -35,7 +37,6 @@ struct request {
 
 struct process_row {
     uint32_t tgid;
-    uint32_t root;
     char name[16];
 };
 
@@ -43,16 +44,16 @@ struct node_row {
     uint32_t node, parent;
     uint64_t process;
     uint64_t routine;
-    uint64_t counts[8]; /* enum event */
+    uint64_t counts[EVENTS];
 };
 
 struct totals {
-    uint64_t instructions[64]; /* by CPU */
-    uint64_t lost;             /* calls without a node of their own */
+    uint64_t instructions[CPUS_MAX]; /* by CPU */
+    uint64_t lost;                   /* calls without a node of their own */
 };
 
-/* Whether the bytes of an instruction are the mark. */
-bool is_mark(const unsigned char *bytes, size_t size);
+/* Whether the mark stands before these bytes, `before` of which can be read. */
+bool follows_mark(const unsigned char *bytes, size_t before);
 
 /* Answers the request in the page at this physical address. */
 void answer(uint64_t physical);

@@ -48,7 +48,6 @@ static void translate_again(void)
 
 void counting_track(void)
 {
-    blocks_outdate();
     tracks = true;
     translate_again();
 }
@@ -88,7 +87,7 @@ uint64_t counted_instructions(unsigned cpu)
 
 static void runs_block(unsigned index, void *data)
 {
-    struct block *block = data;
+    const struct block *block = data;
     struct cpu *cpu = &cpus[index];
     struct node *node;
 
@@ -192,25 +191,35 @@ static enum ending ending_of(const unsigned char *bytes, size_t size)
     return RUNS_ON;
 }
 
+/* The bytes of an instruction, NULL outside RAM. */
+static const unsigned char *bytes_of(const struct qemu_plugin_insn *instruction)
+{
+    const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
+
+    return guest_physical(bytes) == UINT64_MAX ? NULL : bytes;
+}
+
 /* Where a block lies in RAM, and what its last instruction does. */
 static struct block describe(struct qemu_plugin_tb *tb)
 {
     size_t count = qemu_plugin_tb_n_insns(tb), size = 0;
     struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0), *last = qemu_plugin_tb_get_insn(tb, count - 1);
-    const unsigned char *end = qemu_plugin_insn_haddr(last);
+    const unsigned char *end = bytes_of(last);
     size_t in_page = PAGE - (qemu_plugin_tb_vaddr(tb) & (PAGE - 1));
     struct block block = { .address = qemu_plugin_tb_vaddr(tb), .instructions = count };
+    block.routine = is_kernel(block.address) ? routine_at(block.address) : 0;
+    block.switches = block.address == kernel.switch_start;
 
     for (size_t at = 0; at < count; at++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, at);
-        const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
+        const unsigned char *bytes = bytes_of(instruction);
 
         size += qemu_plugin_insn_size(instruction);
-        block.drops_pages |= guest_physical(bytes) != UINT64_MAX && ends_translations(bytes, qemu_plugin_insn_size(instruction));
+        block.drops_pages |= bytes && ends_translations(bytes, qemu_plugin_insn_size(instruction));
     }
     block.physical = guest_physical(qemu_plugin_insn_haddr(first));
     block.bytes = size < in_page ? size : in_page;
-    if (guest_physical(end) == UINT64_MAX)
+    if (!end)
         return block;
     block.ending = ending_of(end, qemu_plugin_insn_size(last));
     if (size > in_page) {
@@ -235,46 +244,49 @@ static void give_up(const char *wrong)
 }
 
 /* What to do when instruction `at` of a block accesses memory; NULL if nothing. */
-static accessed_callback *callback_of(struct block *block, size_t at)
+static accessed_callback *callback_of(const struct block *block, size_t at)
 {
-    bool is_last = at == block->instructions - 1u;
-
-    if (!tracks)
-        return NULL;
-    if (is_last && block->ending == CALLS)
+    if (at == block->instructions - 1u && block->ending == CALLS)
         return calls;
-    if (is_last && block->ending == RETURNS)
+    if (at == block->instructions - 1u && block->ending == RETURNS)
         return returns;
-    block_routine(block);
     return (counts && has_caches) || block->switches ? accesses : NULL;
+}
+
+static void follow(struct qemu_plugin_tb *tb)
+{
+    struct block description = describe(tb), *block = block_intern(&description);
+
+    give_up(block ? NULL : "there is no memory for a block");
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, runs_block, NO_REGISTERS, block);
+    for (size_t at = 0; at < block->instructions; at++) {
+        accessed_callback *callback = callback_of(block, at);
+
+        if (callback)
+            qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, at), callback, NO_REGISTERS, READS_AND_WRITES, NULL);
+    }
 }
 
 /* Only what is needed has a callback, so the machine boots at its usual speed. */
 static void translated(uint64_t plugin, struct qemu_plugin_tb *tb)
 {
     static bool has_memory;
-    struct block description, *block;
-    bool after_mark = false;
 
     (void)plugin;
     /* QEMU installs plugins before it creates the machine's memory. */
     if (!has_memory)
         give_up(guest_memory_find());
     has_memory = true;
-    description = describe(tb);
-    block = block_intern(&description);
-    give_up(block ? NULL : "there is no memory for a block");
-    if (tracks)
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, runs_block, NO_REGISTERS, block);
-    for (size_t at = 0; at < block->instructions; at++) {
+    for (size_t at = 0; at < qemu_plugin_tb_n_insns(tb); at++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, at);
-        const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
-        accessed_callback *callback = after_mark ? requests : callback_of(block, at);
+        const unsigned char *bytes = bytes_of(instruction);
 
-        if (callback)
-            qemu_plugin_register_vcpu_mem_cb(instruction, callback, NO_REGISTERS, READS_AND_WRITES, block);
-        after_mark = guest_physical(bytes) != UINT64_MAX && is_mark(bytes, qemu_plugin_insn_size(instruction));
+        /* A block may end between the mark and its load, so the bytes count and not the instruction before. */
+        if (bytes && follows_mark(bytes, guest_physical(bytes) % PAGE))
+            qemu_plugin_register_vcpu_mem_cb(instruction, requests, NO_REGISTERS, READS_AND_WRITES, NULL);
     }
+    if (tracks)
+        follow(tb);
 }
 
 /* Reads `name=size:ways`. */
@@ -304,7 +316,9 @@ static const char *read_setup(int cpu_count, int argc, char **argv)
             setup.line_bytes = strtoul(argv[at] + 5, NULL, 10);
         else if (!strncmp(argv[at], "l2_shared=", 10))
             setup.l2_is_shared = !strcmp(argv[at] + 10, "on");
-        else if (strncmp(argv[at], "name=", 5) && strncmp(argv[at], "cycles_", 7) && !read_geometry(argv[at], "l1d", &setup.l1d) && !read_geometry(argv[at], "l1i", &setup.l1i)
+        else if (!strncmp(argv[at], "name=", 5) || !strncmp(argv[at], "cycles_", 7))
+            continue;
+        else if (!read_geometry(argv[at], "l1d", &setup.l1d) && !read_geometry(argv[at], "l1i", &setup.l1i)
                  && !read_geometry(argv[at], "l2", &setup.l2))
             return "unknown argument";
     }

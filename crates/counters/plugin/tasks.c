@@ -67,7 +67,7 @@ void cpu_find_node(struct cpu *cpu)
         return;
     }
     /* A kernel stack is below what the task does in user mode. */
-    cpu->node = resolve(&task->user, process_at(task->process)->root);
+    cpu->node = resolve(&task->user, ROOT(task->process));
     if (cpu->in_kernel)
         cpu->node = resolve(&task->kernel, cpu->node);
 }
@@ -170,10 +170,10 @@ static bool is_permanent(uint64_t routine)
     return routine < kernel.code_end;
 }
 
-static void enters_kernel_block(struct cpu *cpu, struct block *block)
+static void enters_kernel_block(struct cpu *cpu, const struct block *block)
 {
     struct stack *stack = &cpu->task->kernel;
-    uint64_t routine = block_routine(block);
+    uint64_t routine = block->routine;
 
     if (!cpu->in_kernel)
         stack->depth = stack->too_deep = 0;
@@ -193,7 +193,7 @@ static void enters_kernel_block(struct cpu *cpu, struct block *block)
 
 /* In user mode a routine is known by its first block only. A stub that does nothing but jump on, as of a shared library or of a
  * virtual call in Java, gives the routine that it jumps to. */
-static void enters_user_block(struct cpu *cpu, struct block *block)
+static void enters_user_block(struct cpu *cpu, const struct block *block)
 {
     struct stack *stack = &cpu->task->user;
     struct frame *top;
@@ -212,7 +212,7 @@ static void enters_user_block(struct cpu *cpu, struct block *block)
 }
 
 /* Whether a block belongs to the innermost call, so that nothing changes. */
-static bool goes_on(const struct cpu *cpu, struct block *block)
+static bool goes_on(const struct cpu *cpu, const struct block *block)
 {
     const struct frame *top = cpu->top;
 
@@ -222,10 +222,10 @@ static bool goes_on(const struct cpu *cpu, struct block *block)
         return !top->starts;
     if (cpu->last->ending == RETURNS_FROM_INTERRUPT)
         return false;
-    return block_routine(block) ? top->routine == block_routine(block) : !is_permanent(top->routine);
+    return block->routine ? top->routine == block->routine : !is_permanent(top->routine);
 }
 
-void cpu_enters(struct cpu *cpu, struct block *block)
+void cpu_enters(struct cpu *cpu, const struct block *block)
 {
     bool in_kernel = is_kernel(block->address);
 

@@ -35,7 +35,7 @@ struct task {
 /* The state of a CPU. */
 struct cpu {
     struct task *task;
-    struct block *last;  /* the block that ran before; NULL before the first */
+    const struct block *last; /* the block that ran before; NULL before the first */
     node_id node;        /* whose counts grow, if anything is counted */
     bool in_kernel;
     bool called;         /* the block is the first one of a call */
@@ -50,7 +50,7 @@ bool cpu_start(struct cpu *cpu);
 void cpu_find_node(struct cpu *cpu);
 
 /* A block begins to run. */
-void cpu_enters(struct cpu *cpu, struct block *block);
+void cpu_enters(struct cpu *cpu, const struct block *block);
 
 /* A call writes its return address to this place. */
 void cpu_calls(struct cpu *cpu, uint64_t place);

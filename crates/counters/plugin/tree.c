@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Node 0 is unused. The memory is touched as nodes are made. */
+/* Node 0 is unused, then come the roots. The memory is touched as nodes are made. */
 static struct node *nodes;
-static uint32_t node_count = 1;
+static uint32_t node_count = FIRST_ROUTINE;
 static uint64_t lost;
-static uint32_t age = 1;
+static uint32_t age;
 
 /* Children by parent and routine: a hash table with open addressing, at most half full. */
 #define SLOTS (2 * NODES_MAX)
@@ -20,23 +20,20 @@ bool tree_create(void)
 {
     nodes = calloc(NODES_MAX, sizeof(*nodes));
     slots = calloc(SLOTS, sizeof(*slots));
-    return nodes && slots;
-}
-
-static node_id add(node_id parent, uint32_t process, uint64_t routine)
-{
-    nodes[node_count] = (struct node){ .parent = parent, .process = process, .routine = routine };
-    return node_count++;
+    if (!nodes || !slots)
+        return false;
+    tree_reset();
+    return true;
 }
 
 void tree_reset(void)
 {
-    node_count = 1;
+    node_count = FIRST_ROUTINE;
     lost = 0;
     age++;
     memset(slots, 0, SLOTS * sizeof(*slots));
-    for (uint32_t index = 0; index < processes_used; index++)
-        processes[index].root = add(0, index, 0);
+    for (uint32_t index = 0; index < PROCESSES_MAX; index++)
+        nodes[ROOT(index)] = (struct node){ .process = index };
 }
 
 uint32_t tree_age(void)
@@ -61,7 +58,8 @@ node_id tree_child(node_id parent, uint64_t routine)
                 lost++;
                 return parent;
             }
-            *slot = add(parent, nodes[parent].process, routine);
+            *slot = node_count++;
+            nodes[*slot] = (struct node){ .parent = parent, .process = nodes[parent].process, .routine = routine };
         }
         nodes[parent].last_child = *slot;
         return *slot;
@@ -99,8 +97,6 @@ uint32_t process_index(uint32_t tgid)
         index++;
     if (index == processes_used) {
         processes[index].tgid = index == PROCESSES_MAX - 1 ? UINT32_MAX : tgid;
-        /* Every process can have its root: the table of nodes is larger by far when the first ones are made. */
-        processes[index].root = node_count < NODES_MAX ? add(0, index, 0) : processes[0].root;
         processes_used++;
     }
     return index;

@@ -9,6 +9,10 @@
 #define NODES_MAX (1 << 20)
 #define PROCESSES_MAX 256
 
+/* The root of a process has a node of its own from the start. */
+#define ROOT(process) ((process) + 1)
+#define FIRST_ROUTINE ROOT(PROCESSES_MAX)
+
 /* A node; 0 stands for no node. */
 typedef uint32_t node_id;
 
@@ -23,17 +27,16 @@ struct node {
 
 struct process {
     uint32_t tgid;
-    node_id root;
     char name[16]; /* that the process had when it ran last */
 };
 
 /* Allocates the table of nodes. False without memory. */
 bool tree_create(void);
 
-/* Forgets all nodes, and makes the roots of the processes anew. Nodes from before are of an older age. */
+/* Forgets all nodes but the roots, and their counts. Nodes from before are of an older age. */
 void tree_reset(void);
 
-/* The number of resets, from 1. */
+/* The number of resets, at least 1. */
 uint32_t tree_age(void);
 
 /* The routine called from `parent`. If the table is full, the parent itself, and tree_lost() counts it. */

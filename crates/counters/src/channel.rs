@@ -102,6 +102,8 @@ fn load_after_mark(request: &mut Request) {
     // write to memory.
     unsafe {
         std::arch::asm!(
+            // Mark and load in one page, where the plugin looks for both.
+            ".p2align 4",
             ".byte 0x0f, 0x1f, 0x84, 0x00, 0x4b, 0x4c, 0x41, 0x54",
             "mov {byte}, [{request}]",
             request = in(reg) std::ptr::from_mut(request),

@@ -65,14 +65,14 @@ impl Counters {
     /// # Errors
     /// The plugin refused.
     pub fn read(&self) -> Result<Counts, CountersError> {
-        let processes = read_rows::<24>(Kind::Processes)?;
-        let process = |row: &[u8; 24]| Process {
+        let processes = read_rows::<20>(Kind::Processes)?;
+        let process = |row: &[u8; 20]| Process {
             tgid: u32::from_le_bytes(row[..4].try_into().expect("four bytes")),
-            name: String::from_utf8_lossy(&row[8..]).trim_end_matches('\0').to_owned(),
+            name: String::from_utf8_lossy(&row[4..]).trim_end_matches('\0').to_owned(),
         };
         let mut counts = Counts { processes: processes.iter().map(process).collect(), ..Counts::default() };
         let mut index_of = HashMap::new();
-        for row in read_rows::<88>(Kind::Nodes)? {
+        for row in read_rows::<{ 24 + 8 * EVENTS }>(Kind::Nodes)? {
             let number =
                 |at: usize| u64::from_le_bytes(row[8 * at..8 * at + 8].try_into().expect("eight bytes"));
             let (id, parent) = (number(0) & 0xffff_ffff, number(0) >> 32);
@@ -91,7 +91,8 @@ impl Counters {
             .collect();
         if let Some((lost, instructions)) = totals.split_last() {
             counts.lost = *lost;
-            counts.instructions = instructions.to_vec();
+            let cpus = instructions.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+            counts.instructions = instructions[..cpus].to_vec();
         }
         Ok(counts)
     }

@@ -88,20 +88,13 @@ pub struct Counts {
     pub processes: Vec<Process>,
     /// Every routine that counted something, and its callers. A parent precedes its children.
     pub nodes: Vec<Node>,
-    /// Instructions that each CPU executed.
+    /// Instructions that each CPU executed, up to the last one that executed any.
     pub instructions: Vec<u64>,
     /// Calls that have no node of their own, because there were too many; the caller has their counts.
     pub lost: u64,
 }
 
 impl Counts {
-    /// The sum of all counts.
-    pub fn total(&self) -> Events {
-        let mut total = Events::default();
-        self.nodes.iter().for_each(|node| total.add(&node.events));
-        total
-    }
-
     /// The nodes from `index`, the innermost routine, to the outermost; without the root of the process.
     pub fn ancestors(&self, index: usize) -> impl Iterator<Item = usize> {
         let mut next = Some(index);

@@ -18,36 +18,14 @@ pub enum CountersError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The kernel does not describe what the counters need.
-    #[error("the kernel has no {0}, without which the counters cannot tell tasks apart")]
+    /// The kernel does not show a field or a symbol that the counters need.
+    #[error(
+        "the counters follow tasks by {0}, which this kernel does not show; klatch lab exec --kernel chooses another"
+    )]
     Kernel(String),
 }
 
-/// A description of caches that cannot be used.
+/// A description of caches that does not exist, cannot be read, or is not valid.
 #[derive(Debug, Error)]
-pub enum HardwareError {
-    /// Neither a preset nor a file has this name.
-    #[error("there is no hardware {name}, and no such file; the presets are {presets}")]
-    Unknown {
-        /// The name on the command line.
-        name: String,
-        /// Names of the presets, separated by commas.
-        presets: String,
-    },
-    /// The file exists and cannot be read.
-    #[error("cannot read {name}: {source}")]
-    Read {
-        /// Path of the file.
-        name: String,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
-    /// The file is not a valid description.
-    #[error("{name}: {cause}")]
-    Invalid {
-        /// Path of the file.
-        name: String,
-        /// The first problem in it.
-        cause: String,
-    },
-}
+#[error("{0}")]
+pub struct HardwareError(pub(crate) String);

@@ -69,7 +69,7 @@ impl Hardware {
     /// Loads a preset by name, or a TOML file by path.
     ///
     /// # Errors
-    /// See [`HardwareError`].
+    /// The description does not exist, cannot be read, or is not valid.
     pub fn load(name: &str) -> Result<Hardware, HardwareError> {
         if let Some((_, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
             return Hardware::parse(name, text);
@@ -78,14 +78,16 @@ impl Hardware {
             Ok(text) => Hardware::parse(name, &text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let presets = Hardware::presets().collect::<Vec<_>>().join(", ");
-                Err(HardwareError::Unknown { name: name.to_owned(), presets })
+                let what =
+                    format!("there is no hardware {name}, and no such file; the presets are {presets}");
+                Err(HardwareError(what))
             }
-            Err(source) => Err(HardwareError::Read { name: name.to_owned(), source }),
+            Err(error) => Err(HardwareError(format!("cannot read {name}: {error}"))),
         }
     }
 
     fn parse(name: &str, text: &str) -> Result<Hardware, HardwareError> {
-        let invalid = |cause: String| HardwareError::Invalid { name: name.to_owned(), cause };
+        let invalid = |cause: String| HardwareError(format!("{name}: {cause}"));
         let hardware: Hardware = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
         hardware.check().map_err(invalid)?;
         let stem = std::path::Path::new(name).file_stem().unwrap_or_default().to_string_lossy();

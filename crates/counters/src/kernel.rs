@@ -30,14 +30,14 @@ impl KernelDescription {
     /// One of them cannot be read, or lacks a field or a routine.
     pub(crate) fn detect(symbols: &str) -> Result<KernelDescription, CountersError> {
         let btf = Btf::from_vmlinux()
-            .map_err(|error| CountersError::Kernel(format!("type information ({error})")))?;
+            .map_err(|error| CountersError::Kernel(format!("the kernel's type information ({error})")))?;
         let task = |field| offset(&btf, "task_struct", field);
         let symbol = |name: &str| {
             let mut found = symbols.lines().filter_map(parse).filter(|(_, _, symbol)| *symbol == name);
             found
                 .next()
                 .map(|(address, ..)| address)
-                .ok_or_else(|| CountersError::Kernel(format!("symbol {name}")))
+                .ok_or_else(|| CountersError::Kernel(format!("the symbol {name}")))
         };
         Ok(KernelDescription {
             thread_sp: task("thread")? + offset(&btf, "thread_struct", "sp")?,
@@ -72,7 +72,7 @@ impl KernelDescription {
 
 /// Offset of a field of a struct, bytes.
 fn offset(btf: &Btf<'_>, name: &str, field: &str) -> Result<u64, CountersError> {
-    let missing = || CountersError::Kernel(format!("{name}.{field}"));
+    let missing = || CountersError::Kernel(format!("the field {name}.{field}"));
     let composite: Struct<'_> = btf.type_by_name(name).ok_or_else(missing)?;
     let member = composite.iter().find(|member| member.name.is_some_and(|name| name == field));
     match member.ok_or_else(missing)?.attr {
@@ -92,7 +92,7 @@ pub(crate) fn kernel_routines(symbols: &str) -> Result<Vec<u64>, CountersError> 
     all.sort_unstable();
     all.dedup();
     match all.is_empty() {
-        true => Err(CountersError::Kernel(format!("addresses in {SYMBOLS}"))),
+        true => Err(CountersError::Kernel(format!("the addresses in {SYMBOLS}"))),
         false => Ok(all),
     }
 }

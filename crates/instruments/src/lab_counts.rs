@@ -73,7 +73,7 @@ pub fn lab_counts(
         command,
         elapsed_ns: 0,
         caches: counters.hardware().map(klatch_counters::Hardware::arguments).unwrap_or_default(),
-        instructions_by_cpu: counts.instructions.iter().copied().filter(|count| *count > 0).collect(),
+        instructions_by_cpu: counts.instructions,
         calls_lost: counts.lost,
         routines,
     })
@@ -82,6 +82,7 @@ pub fn lab_counts(
 fn process_name(counts: &Counts, index: usize) -> String {
     match &counts.processes[index] {
         process if process.tgid == 0 => KERNEL.to_owned(),
+        process if process.tgid == u32::MAX => "others".to_owned(),
         process => process.name.clone(),
     }
 }

@@ -21,6 +21,15 @@ pub(crate) enum Side {
 }
 
 impl Targets {
+    /// The side of a process; `None` for others.
+    pub(crate) fn side_of(&self, pid: u32) -> Option<Side> {
+        match () {
+            () if self.servers.contains(&pid) => Some(Side::Server),
+            () if self.crowds.contains(&pid) => Some(Side::Crowd),
+            () => None,
+        }
+    }
+
     /// Results of `read` for each side that has processes on this machine.
     pub(crate) fn sides<T, E>(&self, mut read: impl FnMut(Side) -> Result<T, E>) -> Result<Sides<T>, E> {
         let server = (!self.servers.is_empty()).then(|| read(Side::Server)).transpose()?;

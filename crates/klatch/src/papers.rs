@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use klatch_report::{faults, papers_table, shipped_papers};
+use klatch_report::{paper_faults, papers_table, shipped_papers};
 
 use crate::output::{print, print_error, print_line, save_text_or_print};
 
@@ -38,7 +38,7 @@ impl Papers {
             }
             return Ok(ExitCode::SUCCESS);
         };
-        let mut faults = faults(&papers, &root);
+        let mut faults = paper_faults(&papers, &root);
         faults.extend(page_fault(&root, &table));
         for fault in &faults {
             print_error(format_args!("klatch: {fault}"));

@@ -73,7 +73,7 @@ pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
     // whenever the host runs it, and two boots of one image differ.
     command.args(["-device", "virtio-serial-pci,ioeventfd=off", "-device", "virtserialport,chardev=answer"]);
     if let Some(arguments) = &boot.counters {
-        add_counters(&mut command, folder.path(), arguments)?;
+        add_counters(&mut command, folder.path(), boot.memory_mb, arguments)?;
     }
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(File::create(folder.path().join("errors")).map_err(|source| LabError::File {
@@ -116,24 +116,16 @@ fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
     require_qemu()?;
     let image = folder.join("image");
     let mut files = boot.image.clone();
+    if boot.counters.is_some() {
+        // The counters name routines.
+        files = files.with_symbols();
+    }
     files.add_bytes("/job.json", serde_json::to_vec(&boot.job).expect("a job is plain JSON"));
     files.write(&image)?;
     let mut command = Command::new(QEMU);
-    command.args([
-        "-M",
-        "q35,memory-backend=ram",
-        "-cpu",
-        "max",
-        "-accel",
-        "tcg",
-        "-nodefaults",
-        "-nographic",
-        "-no-reboot",
-    ]);
+    command.args(["-M", "q35", "-cpu", "max", "-accel", "tcg", "-nodefaults", "-nographic", "-no-reboot"]);
     command.args(["-rtc", "base=2020-01-01T00:00:00,clock=vm"]);
     command.args(["-smp", &boot.cpus.to_string(), "-m", &format!("{}M", boot.memory_mb)]);
-    // A file without a name, which the counters' plugin finds among the mappings of QEMU.
-    command.arg("-object").arg(format!("memory-backend-memfd,id=ram,size={}M,share=on", boot.memory_mb));
     command.args(["-seed", &boot.seed.to_string()]);
     command.arg("-kernel").arg(boot.kernel).arg("-initrd").arg(&image);
     // The kernel passes the arguments after `--` to the first program.
@@ -144,8 +136,15 @@ fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
     Ok(command)
 }
 
-/// Loads the counters' plugin.
-fn add_counters(command: &mut Command, folder: &Path, arguments: &str) -> Result<(), LabError> {
+/// Loads the counters' plugin, and makes the machine's memory a file, which the plugin finds among the mappings of QEMU.
+fn add_counters(
+    command: &mut Command,
+    folder: &Path,
+    memory_mb: u32,
+    arguments: &str,
+) -> Result<(), LabError> {
+    command.args(["-machine", "memory-backend=ram", "-object"]);
+    command.arg(format!("memory-backend-memfd,id=ram,size={memory_mb}M,share=on"));
     let plugin = folder.join("counters.so");
     std::fs::write(&plugin, PLUGIN).map_err(|source| LabError::file("write", &plugin, source))?;
     let separator = if arguments.is_empty() { "" } else { "," };

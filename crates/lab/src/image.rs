@@ -44,7 +44,7 @@ impl Image {
 
     /// The same image, whose programs keep the names of their routines. It is larger.
     #[must_use]
-    pub fn with_symbols(self) -> Image {
+    pub(crate) fn with_symbols(self) -> Image {
         Image { has_symbols: true, ..self }
     }
 

@@ -55,7 +55,7 @@ impl Job {
     /// The job of one boot of a study. Each command runs under a freshly loaded scheduler, and is counted while it is loaded.
     pub fn new(configuration: &Configuration, counts: bool) -> Job {
         let under_scheduler = |command: &Vec<String>| match counts {
-            true => under_scheduler(&configuration.scheduler, &counted(command.clone(), false)),
+            true => under_scheduler(&configuration.scheduler, &counted(command.clone(), None)),
             false => under_scheduler(&configuration.scheduler, command),
         };
         // The seed shifts the start, and so everything that follows.
@@ -67,10 +67,10 @@ impl Job {
 /// Where another build of klatch is in the machine. Its processes have the same name.
 pub const OTHER_PROGRAM: &str = "/other/klatch";
 
-/// A command that the machine's counters count, of this program or of [`OTHER_PROGRAM`].
-pub fn counted(command: Vec<String>, other_program: bool) -> Vec<String> {
-    let program = if other_program { ["--program", OTHER_PROGRAM].as_slice() } else { &[] };
-    let words = ["lab", "counted"].iter().chain(program).chain(&["--"]).map(|word| (*word).to_owned());
+/// A command that the machine's counters count, of this program or of another one in the machine.
+pub fn counted(command: Vec<String>, program: Option<&str>) -> Vec<String> {
+    let program = program.into_iter().flat_map(|program| ["--program", program]);
+    let words = ["lab", "counted"].into_iter().chain(program).chain(["--"]).map(str::to_owned);
     words.chain(command).collect()
 }
 

@@ -1,27 +1,27 @@
 //! Makes the outcome of a boot from the machine's answer.
 
-use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, LabCounts, Outcome, SchedulerReport};
+use std::collections::BTreeMap;
+
+use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, LabCounts, Outcome, SchedulerReport, is_count};
 use serde_json::Value;
 
 use crate::job::{Answer, COUNTERS_FILE, SCHEDULER_FILE, Step};
 
-/// Routines of an outcome; the file of the counters has all.
-const ROUTINES_KEPT: usize = 100;
-
-/// The outcome of a boot that ended with this answer.
-pub fn outcome(configuration: Configuration, answer: &Answer) -> Outcome {
+/// The outcome of a boot that ended with this answer, for a study with these columns.
+pub fn outcome(configuration: Configuration, answer: &Answer, columns: &[String]) -> Outcome {
     let file = answer.files.get(SCHEDULER_FILE);
     let scheduler: Option<SchedulerReport> = file.and_then(|text| serde_json::from_str(text).ok());
     let counters = answer.files.get(COUNTERS_FILE);
     let counters: Option<LabCounts> = counters.and_then(|text| serde_json::from_str(text).ok());
-    let counters = counters.map(|counts| counts.most(ROUTINES_KEPT));
+    let count = |column: &String| Some((column.clone(), counters.as_ref()?.column(column)?));
+    let counts = columns.iter().filter(|column| is_count(column)).filter_map(count).collect();
     let lines = answer.steps.iter().flat_map(|step| step.stdout.lines());
     let printed = lines.filter_map(|line| serde_json::from_str(line).ok());
     let records = answer.files.iter().filter(|(name, _)| name.contains("trial-") && name.ends_with(".json"));
     let records = records.filter_map(|(_, text)| serde_json::from_str(text).ok());
     let failure = failure(&configuration, answer, scheduler.as_ref());
     let results = printed.filter(Value::is_object).chain(records).collect();
-    Outcome { configuration, failure, scheduler, counters, results, uptime_us: answer.uptime_us }
+    Outcome { configuration, failure, scheduler, counts, results, uptime_us: answer.uptime_us }
 }
 
 /// The outcome of a boot that ended without an answer.
@@ -30,7 +30,7 @@ pub fn outcome_without_answer(configuration: Configuration, cause: String) -> Ou
         configuration,
         failure: Some(cause),
         scheduler: None,
-        counters: None,
+        counts: BTreeMap::new(),
         results: Vec::new(),
         uptime_us: 0,
     }

@@ -39,7 +39,7 @@ pub use model::{
     Verdict, WarningRow, report_schema,
 };
 pub use number::duration;
-pub use papers::{Paper, PapersError, faults, papers_table, shipped_papers};
+pub use papers::{Paper, PapersError, paper_faults, papers_table, shipped_papers};
 pub use progress::Progress;
 pub use read::{ReadError, Run, Source, read, read_duet, read_floor};
 pub use simulation::{simulated_claims, simulated_fits, simulated_papers, simulated_run, simulated_study};

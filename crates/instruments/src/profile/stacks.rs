@@ -12,6 +12,7 @@ use crate::symbols::Symbols;
 use crate::targets::{Side, Targets};
 
 /// All samples of a process with the same stacks.
+#[derive(Clone)]
 pub(super) struct StackSample {
     pub(super) tgid: u32,
     /// `None` for other processes of the machine.

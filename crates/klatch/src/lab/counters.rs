@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-
 use std::time::Instant;
 
 use anyhow::Context;
@@ -43,8 +42,8 @@ impl Counted {
         let started = Instant::now();
         let status = Command::new(&program).args(&self.command).stdin(Stdio::null()).status();
         let status = status.with_context(|| format!("cannot run klatch {}", self.command.join(" ")))?;
-        // A run with such instruments opens the counters itself. Its record has the result.
         let elapsed_ns = started.elapsed().as_nanos() as u64;
+        // A run with such instruments opens the counters itself. Its record has the result.
         if counters.close()? {
             let counts = LabCounts { elapsed_ns, ..lab_counts(&counters, self.command, &program)? };
             save_json(&counts, Path::new(COUNTERS_FILE))?;

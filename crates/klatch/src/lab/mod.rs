@@ -134,12 +134,9 @@ fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Root image: this program or another build of it, its libraries, and a Java runtime if requested.
-fn image(program: Option<&Path>, java: Option<&Path>) -> Result<Image, LabError> {
+/// Root image: this program, its libraries, and a Java runtime if requested.
+fn image(java: Option<&Path>) -> Result<Image, LabError> {
     let mut image = Image::of_this_program()?;
-    if let Some(program) = program {
-        image.add_program(OTHER_PROGRAM, program)?;
-    }
     if let Some(java) = java {
         image.add_folder("/java", &java_runtime(java, |progress| print_error(progress))?)?;
     }
@@ -171,7 +168,7 @@ impl Machine {
 
     fn shell(self) -> anyhow::Result<ExitCode> {
         let kernel = kernel(&self.kernel)?;
-        let mut image = image(None, None)?;
+        let mut image = image(None)?;
         let busybox = find_program("busybox", "busybox-static")?;
         image.add_program("/bin/busybox", &busybox)?;
         for name in ["sh", "ls", "cat", "ps", "top", "mount", "dmesg", "poweroff", "grep", "vi", "sleep"] {
@@ -188,12 +185,14 @@ impl Exec {
     fn execute(self) -> anyhow::Result<ExitCode> {
         let kernel = kernel(&self.machine.kernel)?;
         let interrupted = interrupted()?;
-        let image = image(self.program.as_deref(), self.java.as_deref())?;
-        let image = if self.counters.is_some() { image.with_symbols() } else { image };
+        let mut image = image(self.java.as_deref())?;
+        if let Some(program) = &self.program {
+            image.add_program(OTHER_PROGRAM, program)?;
+        }
         let mut machine = self.machine.boot(&kernel, image, &interrupted);
         machine.counters = self.counters.as_deref().map(Boot::counters).transpose()?;
         machine.job.commands = vec![match &machine.counters {
-            Some(_) => counted(self.command, self.program.is_some()),
+            Some(_) => counted(self.command, self.program.map(|_| OTHER_PROGRAM)),
             None => self.command,
         }];
         machine.limit = Duration::from_secs(self.limit);

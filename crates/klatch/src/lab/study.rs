@@ -67,7 +67,7 @@ impl Run {
         plan.cells.iter().try_for_each(|cell| kernel(&cell.job.kernel).map(|_| ()))?;
         let machine = Emulated {
             interrupted: interrupted()?,
-            image: image(None, java.as_ref().map(|java| java.path.as_path()))?,
+            image: image(java.as_ref().map(|java| java.path.as_path()))?,
             memory_mb: study.memory_mb,
             counters: study.counters.as_deref().map(Boot::counters).transpose()?,
             limit: Duration::from_secs(self.limit),
@@ -158,7 +158,7 @@ impl Computer for Emulated {
             answer => answer,
         };
         let mut outcome = match &answer {
-            Ok(answer) => outcome(one, answer),
+            Ok(answer) => outcome(one, answer, &self.show),
             Err(why) => outcome_without_answer(one, why.to_string()),
         };
         if let Ok(answer) = &answer {

@@ -41,25 +41,29 @@ pub(super) fn run(
     within("elements times stride", u32::try_from(bytes).unwrap_or(u32::MAX), BYTES_MAX as u32)?;
     let (count, step) = (elements as usize, (stride_bytes as usize).div_ceil(WORD));
     let steps = u64::from(elements) * u64::from(rounds);
-    if pattern == Pattern::Share {
-        return share(rounds);
-    }
-    let mut memory = vec![0_u64; count * step + ALIGNED / WORD];
-    let start = memory.as_ptr().align_offset(ALIGNED).min(ALIGNED / WORD);
-    let memory = &mut memory[start..];
+    let mut room = vec![0_u64; count * step + ALIGNED / WORD];
+    let start = room.as_ptr().align_offset(ALIGNED).min(ALIGNED / WORD);
+    let memory = &mut room[start..start + count * step];
     for element in 0..count {
         memory[element * step] = ((element + 1) % count * step) as u64;
     }
-    let mut target = vec![1_u64; if pattern == Pattern::Copy { count * step } else { 0 }];
+    let elapsed_ns = match pattern {
+        Pattern::Chase => timed(|| chase(memory, steps)),
+        Pattern::Stride => timed(|| strides(memory, step, rounds)),
+        Pattern::Copy => {
+            let mut target = vec![1_u64; count * step];
+            timed(|| (0..rounds).for_each(|_| copy(memory, &mut target)))
+        }
+        Pattern::Share => return share(rounds),
+    };
+    Ok((steps, elapsed_ns))
+}
+
+/// Time that the work takes, ns. Its result is made, although nobody needs it.
+fn timed<T>(work: impl FnOnce() -> T) -> u64 {
     let started = Instant::now();
-    match pattern {
-        Pattern::Chase => drop(black_box(chase(memory, steps))),
-        Pattern::Stride => drop(black_box(strides(&memory[..count * step], step, rounds))),
-        Pattern::Copy => (0..rounds).for_each(|_| copy(&memory[..count * step], &mut target)),
-        Pattern::Share => {}
-    }
-    black_box(&target);
-    Ok((steps, started.elapsed().as_nanos() as u64))
+    black_box(work());
+    started.elapsed().as_nanos() as u64
 }
 
 #[inline(never)]

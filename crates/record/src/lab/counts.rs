@@ -99,9 +99,11 @@ impl LabCounts {
         total
     }
 
-    /// Events per call of a routine of the kernel, with what it called or, as `own_EVENT`, without it, over all processes. `routine` is its name, or the end of
-    /// the name of a program in BPF: `dispatch` for `bpf:goodness_dispatch`.
-    pub fn per_call(&self, routine: &str, event: &str) -> Option<f64> {
+    /// The value of a column `ROUTINE:EVENT`: events per call of a routine of the kernel with what it called or, as `own_EVENT`, without
+    /// it, over all processes. The routine is its name, or the end of the name of a program in BPF: `dispatch` for
+    /// `bpf:goodness_dispatch`.
+    pub fn column(&self, name: &str) -> Option<f64> {
+        let (routine, event) = name.split_once(':')?;
         let is_named = |name: &str| {
             let program = name.strip_prefix("bpf:");
             name == routine || program.is_some_and(|program| program.rsplit('_').next() == Some(routine))
@@ -115,18 +117,11 @@ impl LabCounts {
         let sum = all().map(count).sum::<Option<u64>>()?;
         (calls > 0).then(|| sum as f64 / calls as f64)
     }
+}
 
-    /// The same counts with the routines of most interest only: programs in BPF, the scheduler, and the `count` routines with
-    /// most instructions of their own.
-    #[must_use]
-    pub fn most(mut self, count: usize) -> LabCounts {
-        let mut place = 0;
-        self.routines.retain(|one| {
-            place += 1;
-            place <= count || one.routine.starts_with("bpf:") || one.routine == "__schedule"
-        });
-        self
-    }
+/// Whether a column of a study is a count by routine.
+pub fn is_count(column: &str) -> bool {
+    column.contains(':')
 }
 
 #[cfg(test)]
@@ -149,9 +144,8 @@ mod tests {
             routine("dispatcher", 9, 9),
         ];
         let counts = LabCounts { routines, ..LabCounts::default() };
-        assert_eq!(counts.per_call("dispatch", "l1d_misses"), Some(10.0));
-        assert_eq!(counts.per_call("dispatch", "nonsense"), None);
-        assert_eq!(counts.per_call("enqueue", "l1d_misses"), None);
-        assert_eq!(counts.most(0).routines.len(), 2);
+        assert_eq!(counts.column("dispatch:l1d_misses"), Some(10.0));
+        assert_eq!(counts.column("dispatch:nonsense"), None);
+        assert_eq!(counts.column("enqueue:l1d_misses"), None);
     }
 }

@@ -1,9 +1,11 @@
 //! The outcome of one boot, and the numbers in it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Configuration, LabCounts, SchedulerReport};
+use super::{Configuration, SchedulerReport, is_count};
 
 /// The outcome of one boot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,9 +16,9 @@ pub struct Outcome {
     pub failure: Option<String>,
     /// Counters of the scheduler during the last command; `None` under the kernel's own.
     pub scheduler: Option<SchedulerReport>,
-    /// What the counters counted of the last command, the routines of most interest only; `None` without counters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counters: Option<LabCounts>,
+    /// The columns of the study that the counters counted, of the last command: `ROUTINE:EVENT`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, f64>,
     /// JSON objects that the commands printed, then the records of their trials.
     pub results: Vec<Value>,
     /// The machine's own clock when the last command had ended, µs.
@@ -53,10 +55,7 @@ impl Outcome {
             }
             "length_max" => costs().map(|row| f64::from(row.length)).reduce(f64::max),
             "uptime_us" => Some(self.uptime_us as f64),
-            _ if name.contains(':') => {
-                let (routine, event) = name.split_once(':')?;
-                self.counters.as_ref()?.per_call(routine, event)
-            }
+            _ if is_count(name) => self.counts.get(name).copied(),
             _ => {
                 let stat = observed.and_then(|observed| observed.stat(name)).map(|value| value as f64);
                 let pointer = if name.starts_with('/') { name.to_owned() } else { format!("/{name}") };
@@ -104,7 +103,7 @@ mod tests {
             configuration,
             failure: None,
             scheduler: Some(scheduler),
-            counters: None,
+            counts: BTreeMap::new(),
             results: Vec::new(),
             uptime_us: 0,
         };

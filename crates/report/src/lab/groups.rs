@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::lab::{Configuration, Outcome, Study};
+use klatch_record::lab::{Configuration, Outcome, Study, is_count};
 use klatch_stats::{LinearFit, linear_fit, mean_interval};
 
 /// Outcomes that differ in the seed alone.
@@ -128,7 +128,7 @@ pub(super) fn length_distribution(groups: &[Group<'_>]) -> LengthDistribution {
 
 /// The columns of the study that are counts by routine.
 pub(super) fn count_columns(study: &Study) -> impl Iterator<Item = &str> {
-    study.show.iter().map(String::as_str).filter(|column| column.contains(':'))
+    study.show.iter().map(String::as_str).filter(|column| is_count(column))
 }
 
 /// A count by mean queue length, a point for each boot, separately for each scheduler, kernel and number of CPUs.

@@ -126,7 +126,7 @@ mod tests {
             configuration,
             failure: None,
             scheduler: Some(report),
-            counters: None,
+            counts: Default::default(),
             results: Vec::new(),
             uptime_us: 0,
         }

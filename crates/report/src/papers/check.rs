@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::data::{Finding, Paper, PaperResult};
-use super::numbers::strange_numbers;
+use super::numbers::unquoted_numbers;
 
 /// Every number or quotation of the papers that the files below `root` do not have, as a sentence.
-pub fn faults(papers: &[Paper], root: &Path) -> Vec<String> {
+pub fn paper_faults(papers: &[Paper], root: &Path) -> Vec<String> {
     let read = |file: &str| std::fs::read_to_string(root.join(file)).map_err(|error| error.to_string());
     faults_in(papers, &read)
 }
@@ -24,7 +24,7 @@ fn result_faults(result: &PaperResult, read: &dyn Fn(&str) -> Result<String, Str
     let sources: Vec<&str> = quotes.chain([result.published.as_str(), result.quantity.as_str()]).collect();
     let because = result.because.as_deref().unwrap_or_default();
     faults.extend(
-        strange_numbers(because, &sources)
+        unquoted_numbers(because, &sources)
             .into_iter()
             .map(|number| format!("the reason has {number}, which no finding quotes")),
     );
@@ -46,8 +46,8 @@ fn finding_faults(
         absent.map(|quote| format!("{file} does not contain the quotation `{quote}`")).collect();
     let quotes: Vec<&str> = finding.quotes.iter().map(String::as_str).collect();
     let mut require = |text: &str, sources: &[&str], whose: &str| {
-        let strange = strange_numbers(text, sources);
-        faults.extend(strange.into_iter().map(|number| format!("{number} stands in no {whose}")));
+        let unquoted = unquoted_numbers(text, sources);
+        faults.extend(unquoted.into_iter().map(|number| format!("{number} stands in no {whose}")));
     };
     let quotation = format!("quotation of {file}");
     require(&finding.text, &quotes, &quotation);

@@ -57,10 +57,10 @@ pub(super) struct PaperResult {
     pub(super) quantity: String,
     /// The published value, in words and numbers.
     pub(super) published: String,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: PaperVerdict,
     /// Kinds of evidence that the verdict depends on.
     #[serde(default)]
-    pub(super) rests_on: BTreeSet<Kind>,
+    pub(super) rests_on: BTreeSet<Evidence>,
     /// What differs, or why the result is not reproduced.
     pub(super) because: Option<String>,
     /// Commands that produce the findings again.
@@ -74,7 +74,7 @@ pub(super) struct PaperResult {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Finding {
-    pub(super) kind: Kind,
+    pub(super) kind: Evidence,
     /// Path relative to the root of the repository.
     pub(super) file: String,
     /// Passages of the file. They contain every number of `text` and `ratios`.
@@ -88,7 +88,7 @@ pub(super) struct Finding {
 /// How Klatch obtained a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
+pub(super) enum Evidence {
     /// On a real machine, by its clocks.
     Measured,
     /// In the lab, whose clock counts instructions.
@@ -99,16 +99,17 @@ pub(super) enum Kind {
     Defined,
 }
 
-impl Kind {
-    pub(super) const ALL: [Kind; 4] = [Kind::Measured, Kind::Emulated, Kind::Simulated, Kind::Defined];
+impl Evidence {
+    pub(super) const ALL: [Evidence; 4] =
+        [Evidence::Measured, Evidence::Emulated, Evidence::Simulated, Evidence::Defined];
 
     /// The word that stands beside every number of this kind.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Kind::Measured => "measured",
-            Kind::Emulated => "emulated",
-            Kind::Simulated => "simulated",
-            Kind::Defined => "defined",
+            Evidence::Measured => "measured",
+            Evidence::Emulated => "emulated",
+            Evidence::Simulated => "simulated",
+            Evidence::Defined => "defined",
         }
     }
 }
@@ -116,29 +117,33 @@ impl Kind {
 /// How Klatch's result compares with the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Verdict {
+pub(super) enum PaperVerdict {
     Reproduced,
     InShape,
     NotReproduced,
     CannotBeHad,
 }
 
-impl Verdict {
-    pub(super) const ALL: [Verdict; 4] =
-        [Verdict::Reproduced, Verdict::InShape, Verdict::NotReproduced, Verdict::CannotBeHad];
+impl PaperVerdict {
+    pub(super) const ALL: [PaperVerdict; 4] = [
+        PaperVerdict::Reproduced,
+        PaperVerdict::InShape,
+        PaperVerdict::NotReproduced,
+        PaperVerdict::CannotBeHad,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Verdict::Reproduced => "reproduced",
-            Verdict::InShape => "reproduced in shape",
-            Verdict::NotReproduced => "not reproduced",
-            Verdict::CannotBeHad => "cannot be had here",
+            PaperVerdict::Reproduced => "reproduced",
+            PaperVerdict::InShape => "reproduced in shape",
+            PaperVerdict::NotReproduced => "not reproduced",
+            PaperVerdict::CannotBeHad => "cannot be had here",
         }
     }
 
     /// Whether the result is reproduced, at least in shape.
     pub(super) fn is_positive(self) -> bool {
-        matches!(self, Verdict::Reproduced | Verdict::InShape)
+        matches!(self, PaperVerdict::Reproduced | PaperVerdict::InShape)
     }
 }
 
@@ -193,10 +198,10 @@ impl PaperResult {
                 self.rests_on.len()
             ));
         }
-        if self.verdict != Verdict::Reproduced && self.because.is_none() {
+        if self.verdict != PaperVerdict::Reproduced && self.because.is_none() {
             return Some(format!("`{}` needs a reason: add `because`", self.verdict.name()));
         }
-        let has = |kind: &Kind| self.findings.iter().any(|finding| finding.kind == *kind);
+        let has = |kind: &Evidence| self.findings.iter().any(|finding| finding.kind == *kind);
         if let Some(kind) = self.rests_on.iter().find(|kind| !has(kind)) {
             return Some(format!("the verdict rests on a {} finding, and there is none", kind.name()));
         }

@@ -6,6 +6,6 @@ mod numbers;
 mod ratio;
 mod table;
 
-pub use check::faults;
+pub use check::paper_faults;
 pub use data::{Paper, PapersError, shipped_papers};
 pub use table::papers_table;

@@ -26,7 +26,7 @@ fn is_part_of_name(before: &str) -> bool {
 }
 
 /// The numbers of `text` that stand in none of `sources`.
-pub(super) fn strange_numbers<'a>(text: &'a str, sources: &[&str]) -> Vec<&'a str> {
+pub(super) fn unquoted_numbers<'a>(text: &'a str, sources: &[&str]) -> Vec<&'a str> {
     let known: BTreeSet<&str> = sources.iter().flat_map(|source| numbers(source)).collect();
     numbers(text).into_iter().filter(|number| !known.contains(number)).collect()
 }
@@ -45,8 +45,8 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_only_part_of_another_is_strange() {
-        assert_eq!(strange_numbers("0.87 and 13", &["0.871, 113", "1.13"]), ["0.87", "13"]);
-        assert!(strange_numbers("0.87 and 13", &["0.87", "−13 %"]).is_empty());
+    fn a_number_that_is_only_part_of_another_is_unquoted() {
+        assert_eq!(unquoted_numbers("0.87 and 13", &["0.871, 113", "1.13"]), ["0.87", "13"]);
+        assert!(unquoted_numbers("0.87 and 13", &["0.87", "−13 %"]).is_empty());
     }
 }

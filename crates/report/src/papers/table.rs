@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::data::{Finding, Kind, Paper, PaperResult, Verdict};
+use super::data::{Evidence, Finding, Paper, PaperResult, PaperVerdict};
 
 const HEAD: &str = "\
 # The papers' results beside Klatch's
@@ -102,8 +102,8 @@ fn lines(items: impl Iterator<Item = String>) -> String {
 fn counts(results: &[&PaperResult]) -> String {
     let number = |wanted: &dyn Fn(&PaperResult) -> bool| results.iter().filter(|r| wanted(r)).count();
     let mut text = "| verdict | results | of them measured | emulated | simulated | defined |\n|---|---|---|---|---|---|\n".to_owned();
-    for verdict in Verdict::ALL {
-        let kinds = Kind::ALL.map(|kind| {
+    for verdict in PaperVerdict::ALL {
+        let kinds = Evidence::ALL.map(|kind| {
             let resting = number(&|r| r.verdict == verdict && r.rests_on.contains(&kind));
             if verdict.is_positive() { resting.to_string() } else { "–".to_owned() }
         });
@@ -112,7 +112,7 @@ fn counts(results: &[&PaperResult]) -> String {
     }
     let positive = number(&|r| r.verdict.is_positive());
     let simulated =
-        number(&|r| r.verdict.is_positive() && r.rests_on.iter().all(|kind| *kind == Kind::Simulated));
+        number(&|r| r.verdict.is_positive() && r.rests_on.iter().all(|kind| *kind == Evidence::Simulated));
     let _ = writeln!(
         text,
         "\nA verdict can rest on several kinds. {positive} of {} results are reproduced at least in shape, {simulated} of them in the simulator only.",

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use klatch_record::{ObservationData, Record, Role, Status};
+use klatch_record::{Record, Role, Status};
 
 use super::drawn_cells;
+use super::profile::{KINDS, Kind};
 use crate::build::subject::Subject;
 use crate::model::{Flame, Frame, Frequency};
 use crate::read::Run;
@@ -17,34 +18,24 @@ const DEPTH_MAX: usize = 120;
 /// Number of routines in the table.
 const ROUTINES: usize = 40;
 
-/// A kind of profile: what its stacks count, the word for it in ids, and whether observations are of this kind.
-type Kind = (&'static str, &'static str, fn(&ObservationData) -> bool);
-
-const KINDS: [Kind; 4] = [
-    ("CPU time", "", |data| matches!(data, ObservationData::Profile(_))),
-    ("Instructions", "instructions-", |data| matches!(data, ObservationData::Instructions(_))),
-    ("Cache misses", "misses-", |data| matches!(data, ObservationData::CacheMisses(_))),
-    ("Modelled cycles", "modelled-", |data| matches!(data, ObservationData::ModelledCycles(_))),
-];
-
 /// One flame graph for each cell and kind of profile with stacks, of its last trial.
 pub(super) fn graphs(subject: &Subject) -> Vec<Flame> {
     KINDS.iter().flat_map(|kind| graphs_of(subject, kind)).collect()
 }
 
-fn graphs_of(subject: &Subject, (what, word, is_kind): &Kind) -> Vec<Flame> {
-    let cells = drawn_cells(subject, |place| stacks(subject, place, *is_kind).is_some());
+fn graphs_of(subject: &Subject, kind: &Kind) -> Vec<Flame> {
+    let cells = drawn_cells(subject, |place| stacks(subject, place, kind).is_some());
     let graph = |place: usize| {
-        let (run, file) = stacks(subject, place, *is_kind)?;
+        let (run, file) = stacks(subject, place, kind)?;
         let folder = run.file.parent().unwrap_or(Path::new("."));
         let text = std::fs::read_to_string(folder.join(file)).ok()?;
         let label = &subject.grid.labels[place];
         let (root, routines) = folded(&text);
         (root.samples > 0).then(|| Flame {
-            id: format!("flame-{word}{}", place + 1),
-            title: format!("Flame graph of {}: {label}", what.to_lowercase().replace("cpu", "CPU")),
+            id: format!("flame-{}{}", kind.flame_word, place + 1),
+            title: format!("Flame graph of {}: {label}", kind.what),
             caption: format!(
-                "{what} of all programs by call stack, {} of {}; routines of the kernel end in _[k].",
+                "By call stack, all programs, {} of {}; routines of the kernel end in _[k].",
                 crate::summary::role_and_number(run.record.role, run.record.number),
                 label
             ),
@@ -56,11 +47,15 @@ fn graphs_of(subject: &Subject, (what, word, is_kind): &Kind) -> Vec<Flame> {
 }
 
 /// The last trial of a cell with folded stacks of a kind, and the name of their file.
-fn stacks(subject: &Subject, cell: usize, is_kind: fn(&ObservationData) -> bool) -> Option<(&Run, &String)> {
+fn stacks<'a>(subject: &'a Subject, cell: usize, kind: &Kind) -> Option<(&'a Run, &'a String)> {
     let counts = |record: &Record| record.role == Role::Trial && record.verdict.status == Status::Valid;
     let of_run = |run| {
         let run: &Run = run;
-        let one = run.record.observations.iter().find(|one| one.data.as_ref().is_some_and(is_kind))?;
+        let one = run
+            .record
+            .observations
+            .iter()
+            .find(|one| one.data.as_ref().is_some_and(|data| (kind.select)(data).is_some()))?;
         // Only plain file names are accepted, so that a record cannot point outside its folder.
         let plain =
             |file: &&String| Path::new(file.as_str()).components().count() == 1 && !file.contains("..");

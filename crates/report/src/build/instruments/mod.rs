@@ -27,14 +27,6 @@ const CELLS_MAX: usize = 6;
 /// The charts and flame graphs for which there are observations.
 pub(super) fn charts(subject: &Subject) -> (Vec<Chart>, Vec<Flame>) {
     let charts = [
-        profile::shares,
-        profile::most_time,
-        profile::shares_of_instructions,
-        profile::most_instructions,
-        profile::shares_of_misses,
-        profile::most_cache_misses,
-        profile::shares_of_cycles,
-        profile::most_cycles,
         runqueue::lengths,
         runqueue::over_time,
         decision::cost,
@@ -43,8 +35,8 @@ pub(super) fn charts(subject: &Subject) -> (Vec<Chart>, Vec<Flame>) {
         jvm::collection,
         jfr::waits,
     ];
-    let charts = charts.iter().filter_map(|chart| chart(subject)).collect();
-    (charts, flame::graphs(subject))
+    let others = charts.iter().filter_map(|chart| chart(subject));
+    (profile::charts(subject).chain(others).collect(), flame::graphs(subject))
 }
 
 /// The data of one instrument from the trials of a cell.

@@ -16,85 +16,108 @@ use crate::model::{Axis, Chart};
 /// Number of routines in the chart.
 const TOP: usize = 10;
 
-fn profile(data: &ObservationData) -> Option<&Profile> {
-    match data {
-        ObservationData::Profile(profile) => Some(profile),
-        _ => None,
-    }
+/// Identifier, title and caption of a chart.
+type Texts = [&'static str; 3];
+
+/// What a profile counts, and the texts of its charts.
+pub(super) struct Kind {
+    /// The profile, if observations are of this kind.
+    pub(super) select: fn(&ObservationData) -> Option<&Profile>,
+    /// What is counted, within a sentence.
+    pub(super) what: &'static str,
+    /// The word for it in the identifiers of flame graphs.
+    pub(super) flame_word: &'static str,
+    /// Label of the y axes.
+    share: &'static str,
+    /// The chart of the shares of the kernel and its parts.
+    shares: Texts,
+    /// The chart of the ten kernel routines with most of it.
+    routines: Texts,
 }
 
-fn instructions(data: &ObservationData) -> Option<&Profile> {
-    match data {
-        ObservationData::Instructions(profile) => Some(profile),
-        _ => None,
-    }
-}
+/// Every kind of profile, in the order of its charts.
+pub(super) const KINDS: [Kind; 4] = [
+    Kind {
+        select: |data| if let ObservationData::Profile(profile) = data { Some(profile) } else { None },
+        what: "CPU time",
+        flame_word: "",
+        share: "of CPU time",
+        shares: [
+            "kernel-share",
+            "CPU time in the kernel, and with its parts on the stack",
+            "Share of the samples of the whole machine, without the idle task. The parts overlap.",
+        ],
+        routines: [
+            "kernel-routines",
+            "Ten kernel routines with the most CPU time by themselves",
+            "Share of the samples of the whole machine. A routine that is not among the ten of a run counts as 0 there. \
+             Time with interrupts off is counted where they are switched on again.",
+        ],
+    },
+    Kind {
+        select: |data| if let ObservationData::Instructions(profile) = data { Some(profile) } else { None },
+        what: "instructions",
+        flame_word: "instructions-",
+        share: "of instructions",
+        shares: [
+            "kernel-share-instructions",
+            "Instructions in the kernel, and with its parts on the stack",
+            "Share of the instructions of the whole machine, without the idle task. The parts overlap.",
+        ],
+        routines: [
+            "kernel-routines-instructions",
+            "Ten kernel routines with the most instructions by themselves",
+            "Share of the instructions of the whole machine, by the CPU's counter.",
+        ],
+    },
+    Kind {
+        select: |data| if let ObservationData::CacheMisses(profile) = data { Some(profile) } else { None },
+        what: "cache misses",
+        flame_word: "misses-",
+        share: "of cache misses",
+        shares: [
+            "kernel-share-misses",
+            "Cache misses in the kernel, and with its parts on the stack",
+            "Share of the misses of the last cache, without those of the idle task. The parts overlap.",
+        ],
+        routines: [
+            "kernel-routines-misses",
+            "Ten kernel routines with the most cache misses by themselves",
+            "Share of the misses of the last cache of the whole machine, by the CPU's counter; in the lab those of a model.",
+        ],
+    },
+    Kind {
+        select: |data| if let ObservationData::ModelledCycles(profile) = data { Some(profile) } else { None },
+        what: "modelled cycles",
+        flame_word: "modelled-",
+        share: "of modelled cycles",
+        shares: [
+            "kernel-share-modelled",
+            "Modelled cycles in the kernel, and with its parts on the stack",
+            "Modelled, not measured: instructions, and cycles for each miss. Without the idle task. The parts overlap.",
+        ],
+        routines: [
+            "kernel-routines-modelled",
+            "Ten kernel routines with the most modelled cycles by themselves",
+            "Share of the cycles of the whole machine; modelled, not measured: instructions, and cycles for each miss.",
+        ],
+    },
+];
 
-fn cache_misses(data: &ObservationData) -> Option<&Profile> {
-    match data {
-        ObservationData::CacheMisses(profile) => Some(profile),
-        _ => None,
-    }
-}
-
-fn modelled_cycles(data: &ObservationData) -> Option<&Profile> {
-    match data {
-        ObservationData::ModelledCycles(profile) => Some(profile),
-        _ => None,
-    }
-}
-
-/// Selects the profiles of one instrument.
-type Select = fn(&ObservationData) -> Option<&Profile>;
-
-/// The name of a share of CPU time and its value.
+/// The name of a share and its value.
 type Part = (&'static str, fn(&ProfiledSide) -> f64);
 
-/// Shares of CPU time in the kernel, and with the scheduler and other parts on the stack.
-pub(super) fn shares(subject: &Subject) -> Option<Chart> {
-    let about = About {
-        id: "kernel-share",
-        title: "CPU time in the kernel, and with its parts on the stack",
-        caption: "Share of the samples of the whole machine, without the idle task. The parts overlap.",
-        y: Axis::linear("of CPU time", "%"),
-    };
-    shares_of(subject, about, profile)
+/// The charts of every kind of profile for which there are observations.
+pub(super) fn charts(subject: &Subject) -> impl Iterator<Item = Chart> + '_ {
+    KINDS.iter().flat_map(|kind| [shares(subject, kind), routines(subject, kind)]).flatten()
 }
 
-/// The same by instructions.
-pub(super) fn shares_of_instructions(subject: &Subject) -> Option<Chart> {
-    let about = About {
-        id: "kernel-share-instructions",
-        title: "Instructions in the kernel, and with its parts on the stack",
-        caption: "Share of the instructions of the whole machine, without the idle task. The parts overlap.",
-        y: Axis::linear("of instructions", "%"),
-    };
-    shares_of(subject, about, instructions)
+fn about(kind: &Kind, [id, title, caption]: Texts) -> About {
+    About { id, title, caption, y: Axis::linear(kind.share, "%") }
 }
 
-/// The same by cache misses.
-pub(super) fn shares_of_misses(subject: &Subject) -> Option<Chart> {
-    let about = About {
-        id: "kernel-share-misses",
-        title: "Cache misses in the kernel, and with its parts on the stack",
-        caption: "Share of the misses of the last cache, without those of the idle task. The parts overlap.",
-        y: Axis::linear("of cache misses", "%"),
-    };
-    shares_of(subject, about, cache_misses)
-}
-
-/// The same by modelled cycles.
-pub(super) fn shares_of_cycles(subject: &Subject) -> Option<Chart> {
-    let about = About {
-        id: "kernel-share-modelled",
-        title: "Modelled cycles in the kernel, and with its parts on the stack",
-        caption: "Modelled, not measured: instructions, and cycles for each miss. Without the idle task. The parts overlap.",
-        y: Axis::linear("of modelled cycles", "%"),
-    };
-    shares_of(subject, about, modelled_cycles)
-}
-
-fn shares_of(subject: &Subject, about: About, of: Select) -> Option<Chart> {
+/// Shares in the kernel, and with the scheduler and other parts on the stack.
+fn shares(subject: &Subject, kind: &Kind) -> Option<Chart> {
     const PARTS: [Part; 6] = [
         ("kernel", |side| side.kernel),
         ("scheduler", |side| side.inclusive.scheduler),
@@ -103,8 +126,8 @@ fn shares_of(subject: &Subject, about: About, of: Select) -> Option<Chart> {
         ("locks", |side| side.inclusive.locks),
         ("copying", |side| side.inclusive.copy),
     ];
-    chart(subject, about, |cell| {
-        let all = data(subject, cell, of);
+    chart(subject, about(kind, kind.shares), |cell| {
+        let all = data(subject, cell, kind.select);
         let share = |(name, part): &Part| {
             Some(((*name).to_owned(), mean(all.iter().map(|one| part(&one.machine)))? * 100.0))
         };
@@ -112,54 +135,10 @@ fn shares_of(subject: &Subject, about: About, of: Select) -> Option<Chart> {
     })
 }
 
-/// The ten kernel routines with the most CPU time of their own.
-pub(super) fn most_time(subject: &Subject) -> Option<Chart> {
-    let about = About {
-        id: "kernel-routines",
-        title: "Ten kernel routines with the most CPU time by themselves",
-        caption: "Share of the samples of the whole machine. A routine that is not among the ten of a run counts as 0 there. \
-                  Time with interrupts off is counted where they are switched on again.",
-        y: Axis::linear("of CPU time", "%"),
-    };
-    top_ten(subject, about, profile)
-}
-
-/// The ten kernel routines with the most instructions of their own.
-pub(super) fn most_instructions(subject: &Subject) -> Option<Chart> {
-    let about = About {
-        id: "kernel-routines-instructions",
-        title: "Ten kernel routines with the most instructions by themselves",
-        caption: "Share of the instructions of the whole machine, by the CPU's counter.",
-        y: Axis::linear("of instructions", "%"),
-    };
-    top_ten(subject, about, instructions)
-}
-
-/// The ten kernel routines with the most last-level cache misses of their own.
-pub(super) fn most_cache_misses(subject: &Subject) -> Option<Chart> {
-    let about = About {
-        id: "kernel-routines-misses",
-        title: "Ten kernel routines with the most cache misses by themselves",
-        caption: "Share of the misses of the last cache of the whole machine, by the CPU's counter; in the lab those of a model.",
-        y: Axis::linear("of cache misses", "%"),
-    };
-    top_ten(subject, about, cache_misses)
-}
-
-/// The ten kernel routines with the most modelled cycles of their own.
-pub(super) fn most_cycles(subject: &Subject) -> Option<Chart> {
-    let about = About {
-        id: "kernel-routines-modelled",
-        title: "Ten kernel routines with the most modelled cycles by themselves",
-        caption: "Share of the cycles of the whole machine; modelled, not measured: instructions, and cycles for each miss.",
-        y: Axis::linear("of modelled cycles", "%"),
-    };
-    top_ten(subject, about, modelled_cycles)
-}
-
-fn top_ten(subject: &Subject, about: About, of: Select) -> Option<Chart> {
+/// The ten kernel routines with the most of their own.
+fn routines(subject: &Subject, kind: &Kind) -> Option<Chart> {
     let bar = |(place, _): (usize, &klatch_record::CellResult)| {
-        let all = data(subject, place, of);
+        let all = data(subject, place, kind.select);
         let whole: u64 = all.iter().map(|one| one.machine.samples).sum();
         let mut amounts: BTreeMap<String, f64> = BTreeMap::new();
         for routine in all.iter().flat_map(|one| &one.machine.top_self) {
@@ -168,5 +147,5 @@ fn top_ten(subject: &Subject, about: About, of: Select) -> Option<Chart> {
         }
         Bar { label: subject.grid.labels[place].clone(), amounts, n: all.len() as u64 }
     };
-    top::chart(about, TOP, &subject.cells().map(bar).collect::<Vec<_>>())
+    top::chart(about(kind, kind.routines), TOP, &subject.cells().map(bar).collect::<Vec<_>>())
 }
