@@ -2,7 +2,9 @@
  *
  * contention_begin is attached in windows and contention_end throughout, so every wait that began in a window is timed to
  * its end. */
-#include "klatch.bpf.h"
+#define FRAMES 16
+#define STACKS 4096
+#include "stacks.bpf.h"
 
 /* From the kernel's trace/events/lock.h. */
 #define LCB_F_SPIN 1
@@ -22,7 +24,7 @@ struct wait {
     u64 ns;
     u32 pid; /* the thread that uses this slot */
     u32 kind;
-    __s32 stack; /* negative: not sampled */
+    u64 stack; /* from stack_of; NO_STACK: not sampled */
 };
 
 /* The current wait of each CPU that spins, and of each thread that sleeps. */
@@ -53,16 +55,9 @@ struct {
     __type(value, struct kind);
 } kinds SEC(".maps");
 
-struct {
-    __uint(type, BPF_MAP_TYPE_STACK_TRACE);
-    __uint(max_entries, 4096);
-    __uint(key_size, sizeof(u32));
-    __uint(value_size, 16 * sizeof(u64));
-} stacks SEC(".maps");
-
 struct caller {
-    __s32 stack;
-    u32 kind;
+    u64 stack;
+    u64 kind;
 };
 
 struct wait_sum {
@@ -120,9 +115,9 @@ int BPF_PROG(on_begin, void *lock, unsigned int flags)
     wait->pid = pid;
     wait->kind = kind;
     wait->ns = bpf_ktime_get_ns();
-    wait->stack = -1;
+    wait->stack = NO_STACK;
     if (bpf_get_prandom_u32() % SAMPLED_ONE_IN == 0)
-        wait->stack = bpf_get_stackid(ctx, &stacks, 0);
+        wait->stack = stack_of(ctx, 0);
     return 0;
 }
 
@@ -161,7 +156,7 @@ int BPF_PROG(on_end, void *lock)
         return 0;
     histogram_add(&all->wait_ns, now - wait->ns);
     all->sides[side]++;
-    if (wait->stack >= 0)
+    if (wait->stack != NO_STACK)
         add_caller(wait, now - wait->ns);
     return 0;
 }

@@ -95,7 +95,7 @@ fn read_callers(measurement: &Measurement<'_>) -> Result<Vec<LockCaller>, Instru
     let mut callers: Vec<LockCaller> = Vec::new();
     for key in table.keys() {
         // `struct caller` of locks.bpf.c.
-        let (stack, kind) = key.split_at(4);
+        let (stack, kind) = key.split_at(8);
         let frames = stacks.lookup(stack, MapFlags::ANY).map_err(bpf_error)?.unwrap_or_default();
         let name = caller_name(&mut symbols, &numbers(&frames));
         let kind = KINDS[usize::from(kind[0]).min(KINDS.len() - 1)];

@@ -1,23 +1,12 @@
 /* A sample of the kernel and the user stack at each perf event. */
-#include "klatch.bpf.h"
-
 #define FRAMES 64
-
-#define STACKS(entries)                           \
-    struct {                                      \
-        __uint(type, BPF_MAP_TYPE_STACK_TRACE);   \
-        __uint(max_entries, entries);             \
-        __uint(key_size, sizeof(u32));            \
-        __uint(value_size, FRAMES * sizeof(u64)); \
-    }
-
-STACKS(16384) kernel_stacks SEC(".maps");
-STACKS(32768) user_stacks SEC(".maps");
+#define STACKS 49152
+#include "stacks.bpf.h"
 
 struct key {
+    u64 kernel; /* from stack_of */
+    u64 user;
     u32 tgid;
-    __s32 kernel; /* a stack id; negative: no stack, or the table was full */
-    __s32 user;
     u32 side;
 };
 
@@ -49,8 +38,8 @@ int sample(void *ctx)
     count = bpf_map_lookup_elem(&taken, &key.side);
     if (count)
         ++*count;
-    key.kernel = bpf_get_stackid(ctx, &kernel_stacks, 0);
-    key.user = bpf_get_stackid(ctx, &user_stacks, BPF_F_USER_STACK);
+    key.kernel = stack_of(ctx, 0);
+    key.user = stack_of(ctx, BPF_F_USER_STACK);
     count = bpf_map_lookup_elem(&samples, &key);
     if (count)
         __sync_fetch_and_add(count, 1);

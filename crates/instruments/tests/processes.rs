@@ -150,6 +150,6 @@ fn the_profile_names_the_busy_routine() {
     let samples_of = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
     let named = text.lines().filter(|line| line.starts_with("server;") && line.contains("a_busy_routine"));
     let samples: u64 = named.map(samples_of).sum();
-    assert!(samples * 10 > server.samples * 6, "{samples} of {} samples", server.samples);
+    assert!(samples * 10 > server.samples * 6, "{samples} of {} samples:\n{text}", server.samples);
     assert_eq!(text.lines().map(samples_of).sum::<u64>(), profile.samples);
 }

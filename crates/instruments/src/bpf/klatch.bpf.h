@@ -23,7 +23,6 @@ typedef __u32 u32;
 #define BPF_MAP_TYPE_ARRAY 2
 #define BPF_MAP_TYPE_PERCPU_HASH 5
 #define BPF_MAP_TYPE_PERCPU_ARRAY 6
-#define BPF_MAP_TYPE_STACK_TRACE 7
 #define BPF_NOEXIST 1
 #define BPF_F_USER_STACK (1ULL << 8)
 #define BPF_F_MMAPABLE (1U << 10)

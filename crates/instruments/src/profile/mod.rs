@@ -177,14 +177,12 @@ mod tests {
     use super::*;
     use crate::bpf::Coverage;
 
+    /// Samples this process at its page faults, and returns the profile and the folded stacks.
+    ///
     /// Every machine has the page fault counter, which is sampled in the same way as the CPU's counters.
-    #[test]
-    fn a_counter_is_sampled_once_per_period() {
-        needs!(Need::Bpf);
-        const PAGES: usize = 20_000;
-        const PERIOD: u64 = 10;
+    fn at_page_faults(period: u64, work: impl FnOnce()) -> (Profile, String) {
         let profiler =
-            Profiler { trigger: Some((SampleTrigger::PageFaults(PERIOD), "page faults")), ..INSTRUCTIONS };
+            Profiler { trigger: Some((SampleTrigger::PageFaults(period), "page faults")), ..INSTRUCTIONS };
         let kernel = Kernel::detect();
         let support = profiler.probe(&kernel);
         assert!(support.works(), "{support:?}");
@@ -192,16 +190,34 @@ mod tests {
         let files = Files { folder: folder.path().to_owned(), stem: "one".to_owned() };
         let targets = Targets { servers: vec![std::process::id()], crowds: Vec::new() };
         let mut running = profiler.start(&kernel, &targets, &files, &mut Windows::default()).unwrap();
-        // One fault per page, so the pages must be small.
-        rustix::thread::disable_transparent_huge_pages(true).unwrap();
-        let mut pages = vec![0_u8; PAGES * 4096];
-        pages.chunks_mut(4096).for_each(|page| page[0] = 1);
-        std::hint::black_box(&pages);
+        work();
         running.stop();
         let output = running.read(&files, &Coverage::NO_WINDOWS).unwrap();
+        assert_eq!(output.files, ["one.instructions.folded"]);
         let ObservationData::Instructions(profile) = output.data else {
             panic!("not a profile of instructions")
         };
+        (profile, std::fs::read_to_string(folder.path().join(&output.files[0])).unwrap())
+    }
+
+    /// New memory, of which each small page is a fault when it is first written.
+    fn small_pages(count: usize) -> Vec<u8> {
+        rustix::thread::disable_transparent_huge_pages(true).unwrap();
+        vec![0; count * PAGE_BYTES]
+    }
+
+    const PAGE_BYTES: usize = 4096;
+
+    #[test]
+    fn a_counter_is_sampled_once_per_period() {
+        needs!(Need::Bpf);
+        const PAGES: usize = 20_000;
+        const PERIOD: u64 = 10;
+        let (profile, _) = at_page_faults(PERIOD, || {
+            let mut pages = small_pages(PAGES);
+            pages.chunks_mut(PAGE_BYTES).for_each(|page| page[0] = 1);
+            std::hint::black_box(&pages);
+        });
         assert_eq!((profile.frequency_hz, profile.events_per_sample), (None, Some(PERIOD)));
         let (samples, expected) = (profile.sides.server.unwrap().samples, PAGES as u64 / PERIOD);
         // Each CPU has its own counter, whose remainder makes no sample.
@@ -209,7 +225,29 @@ mod tests {
             (expected * 9 / 10..expected * 2).contains(&samples),
             "{samples} samples of {PAGES} page faults"
         );
-        assert_eq!(output.files, ["one.instructions.folded"]);
+    }
+
+    /// Writes the next page at each end of a tree of calls, so each page fault has its own stack.
+    fn write_page_at_each_path(depth: u32, pages: &mut std::slice::ChunksMut<'_, u8>) {
+        if depth == 0 {
+            return std::hint::black_box(&mut pages.next().unwrap()[0]).clone_from(&1);
+        }
+        write_page_at_each_path(depth - 1, pages);
+        write_page_at_each_path(std::hint::black_box(depth - 1), pages);
+    }
+
+    #[test]
+    fn no_stack_of_thousands_is_lost() {
+        needs!(Need::Bpf);
+        const DEPTH: u32 = 12;
+        let (profile, folded) = at_page_faults(1, || {
+            let mut pages = small_pages((1 << DEPTH) + 1);
+            // The allocator has written its header to the first page.
+            write_page_at_each_path(DEPTH, &mut pages[PAGE_BYTES..].chunks_mut(PAGE_BYTES));
+        });
+        let paths = folded.lines().filter(|line| line.contains("write_page_at_each_path")).count();
+        assert!(paths >= 1 << DEPTH, "{paths} of {} stacks", 1 << DEPTH);
+        assert_eq!(profile.stacks_lost, 0);
     }
 
     #[test]

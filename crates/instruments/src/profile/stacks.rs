@@ -31,13 +31,13 @@ pub(super) fn samples(bpf: &Bpf, targets: &Targets) -> Result<Vec<StackSample>, 
     let table = bpf.map("samples")?;
     let mut all = Vec::new();
     for key in table.keys() {
-        let field = |number: usize| {
-            u32::from_ne_bytes(key[4 * number..4 * number + 4].try_into().expect("four bytes"))
-        };
+        // `struct key` of profile.bpf.c.
+        let (stacks, process) = key.split_at(16);
+        let [kernel, user] = numbers(stacks)[..] else { continue };
+        let number = |at: usize| u32::from_ne_bytes(process[at..at + 4].try_into().expect("four bytes"));
         let (tgid, side) =
-            (field(0), [Side::Server, Side::Crowd].into_iter().find(|side| *side as u32 == field(3)));
-        let kernel = frames(bpf, "kernel_stacks", field(1) as i32)?;
-        let user = frames(bpf, "user_stacks", field(2) as i32)?;
+            (number(0), [Side::Server, Side::Crowd].into_iter().find(|side| *side as u32 == number(4)));
+        let (kernel, user) = (frames(bpf, kernel)?, frames(bpf, user)?);
         let count =
             table.lookup(&key, MapFlags::ANY).map_err(bpf_error)?.map_or(0, |count| numbers(&count)[0]);
         let kernel = kernel.map(|frames| frames.iter().map(|at| symbols.kernel(*at).to_owned()).collect());
@@ -58,13 +58,15 @@ pub(super) fn perf_maps(targets: &Targets) -> Vec<PerfMap> {
 }
 
 /// The addresses of a stack, innermost first; empty without such a stack, `None` if the table of stacks was full.
-fn frames(bpf: &Bpf, table: &str, id: i32) -> Result<Option<Vec<u64>>, InstrumentError> {
-    const NO_STACK: i32 = -libc::EFAULT;
-    match id {
+fn frames(bpf: &Bpf, hash: u64) -> Result<Option<Vec<u64>>, InstrumentError> {
+    // As in stacks.bpf.h.
+    const NO_STACK: u64 = 0;
+    const STACK_LOST: u64 = 1;
+    match hash {
         NO_STACK => Ok(Some(Vec::new())),
-        id if id < 0 => Ok(None),
-        id => {
-            let stack = bpf.map(table)?.lookup(&id.to_ne_bytes(), MapFlags::ANY).map_err(bpf_error)?;
+        STACK_LOST => Ok(None),
+        hash => {
+            let stack = bpf.map("stacks")?.lookup(&hash.to_ne_bytes(), MapFlags::ANY).map_err(bpf_error)?;
             let frames = numbers(&stack.unwrap_or_default());
             Ok(Some(frames.into_iter().take_while(|address| *address != 0).collect()))
         }
