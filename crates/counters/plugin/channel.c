@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "counting.h"
+#include "data.h"
 #include "guest.h"
+#include "tasks.h"
 #include "tree.h"
 
 /* nopl with a displacement that no compiler writes: "KLAT". */
@@ -63,6 +65,35 @@ static void send_totals(struct request *request)
     request->length = sizeof(totals);
 }
 
+static void send_data(struct request *request)
+{
+    uint64_t at = request->arguments[0], room = DATA_MAX / sizeof(struct data_row), rows = 0;
+
+    for (; at < DATA_ROWS && rows < room; at++) {
+        const struct data_row *row = data_row(at);
+
+        if (row->l1d_misses || row->upgrades)
+            memcpy(request->data + rows++ * sizeof(*row), row, sizeof(*row));
+    }
+    request->length = rows * sizeof(struct data_row);
+    request->arguments[1] = at < DATA_ROWS ? at : 0;
+}
+
+static void send_tasks(struct request *request)
+{
+    uint64_t at = request->arguments[0], room = DATA_MAX / sizeof(uint64_t), rows = 0;
+
+    for (; at < TASKS_MAX && rows < room; at++) {
+        const struct task *task = task_in_slot(at);
+        uint64_t address = task ? task->address - kernel.thread_sp : 0;
+
+        if (task)
+            memcpy(request->data + rows++ * sizeof(address), &address, sizeof(address));
+    }
+    request->length = rows * sizeof(uint64_t);
+    request->arguments[1] = at < TASKS_MAX ? at : 0;
+}
+
 static void track(struct request *request)
 {
     if (request->length != sizeof(kernel)) {
@@ -110,6 +141,12 @@ void answer(uint64_t physical)
         return;
     case TOTALS:
         send_totals(request);
+        return;
+    case DATA:
+        send_data(request);
+        return;
+    case TASKS:
+        send_tasks(request);
         return;
     }
     fail(request, "unknown request");

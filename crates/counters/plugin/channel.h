@@ -23,6 +23,8 @@ enum request_kind {
     PROCESSES,   /* from index arguments[0]: -> struct process_row in `data` */
     NODES,       /* from node arguments[0]: -> struct node_row in `data`, without those that counted nothing */
     TOTALS,      /* -> struct totals in `data` */
+    DATA,        /* from row arguments[0]: -> struct data_row in `data` */
+    TASKS,       /* from slot arguments[0]: -> physical addresses of struct task_struct in `data` */
 };
 
 struct request {

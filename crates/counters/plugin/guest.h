@@ -10,6 +10,7 @@
 struct kernel {
     uint64_t thread_sp; /* &task->thread.sp, which a context switch reads */
     uint64_t pid, tgid, flags, comm;
+    uint64_t task_bytes;             /* size of the struct */
     uint64_t switch_start;           /* __switch_to_asm */
     uint64_t entry_start, entry_end; /* where interrupts, exceptions and system calls enter */
     uint64_t code_end;               /* end of the kernel's own code; beyond it is code that comes and goes, as of BPF */

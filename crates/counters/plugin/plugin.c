@@ -9,6 +9,7 @@
 
 #include "channel.h"
 #include "counting.h"
+#include "data.h"
 #include "guest.h"
 #include "pages.h"
 #include "qemu.h"
@@ -57,6 +58,7 @@ void counting_open(uint64_t owner)
     if (counts && counts_for == owner)
         return;
     tree_reset();
+    data_reset();
     memset(instructions, 0, sizeof(instructions));
     if (has_caches)
         caches_clear();
@@ -112,7 +114,8 @@ static void runs_block(unsigned index, void *data)
 
 static void count_access(unsigned index, uint32_t access, uint64_t address)
 {
-    uint64_t physical = pages_find(&pages[index], address);
+    uint64_t physical = pages_find(&pages[index], address), before[EVENTS];
+    uint64_t *counts_of_node = tree_node(cpus[index].node)->counts;
 
     if (physical == UINT64_MAX) {
         struct qemu_plugin_hwaddr *place = qemu_plugin_get_hwaddr(access, address);
@@ -122,8 +125,10 @@ static void count_access(unsigned index, uint32_t access, uint64_t address)
         physical = qemu_plugin_hwaddr_phys_addr(place);
         pages_keep(&pages[index], address, physical);
     }
+    memcpy(before, counts_of_node, sizeof(before));
     caches_access(index, physical, 1u << qemu_plugin_mem_size_shift(access), qemu_plugin_mem_is_store(access),
-                  tree_node(cpus[index].node)->counts);
+                  counts_of_node);
+    data_add(&cpus[index], address, physical, before, counts_of_node);
 }
 
 static void accesses(unsigned index, uint32_t access, uint64_t address, void *data)
@@ -332,7 +337,7 @@ EXPORTED int qemu_plugin_install(uint64_t plugin, const struct qemu_machine *mac
     const char *wrong = cpu_count <= CPUS_MAX ? NULL : "there are more than 64 CPUs";
 
     wrong = wrong ? wrong : read_setup(cpu_count, argc, argv);
-    wrong = wrong || tree_create() ? wrong : "there is no memory for the counts";
+    wrong = wrong || (tree_create() && data_create()) ? wrong : "there is no memory for the counts";
     for (int cpu = 0; cpu < cpu_count && !wrong; cpu++)
         wrong = cpu_start(&cpus[cpu]) ? NULL : "there is no memory for the CPUs";
     if (wrong) {

@@ -4,23 +4,42 @@
 #include <string.h>
 
 #include "guest.h"
+#include "pages.h"
 
 #define KERNEL_THREAD 0x00200000 /* PF_KTHREAD in task->flags */
 
 /* The kernel's own threads and idle CPUs are one process. */
 #define KERNEL_PROCESS 0
 
-/* Kernel stacks are apart by at least their size. Calls on stacks farther apart say nothing about each other. */
-#define KERNEL_STACK 0x4000
 #define USER_FRAME_MAX 0x100000
 
 /* Instructions of the longest stub. */
 #define STUB_MAX 4
 
-/* Tasks by address: a hash table with open addressing that is never full. */
-#define TASKS_MAX (1 << 15)
 static struct task *tasks[TASKS_MAX];
 static uint32_t task_count;
+
+/* Pages that hold a task, by their number: a bit each, of which two pages can share one. */
+#define TASK_PAGES (1 << 20)
+static uint64_t task_pages[TASK_PAGES / 64];
+
+bool holds_task(uint64_t physical)
+{
+    uint64_t page = physical / PAGE % TASK_PAGES;
+
+    return task_pages[page / 64] >> page % 64 & 1;
+}
+
+static void mark_pages(uint64_t physical, uint64_t bytes)
+{
+    for (uint64_t page = physical / PAGE; page <= (physical + bytes - 1) / PAGE; page++)
+        task_pages[page % TASK_PAGES / 64] |= 1ull << page % 64;
+}
+
+const struct task *task_in_slot(uint32_t slot)
+{
+    return tasks[slot];
+}
 
 bool cpu_start(struct cpu *cpu)
 {
@@ -258,6 +277,8 @@ static struct task *task_at(uint64_t address)
             if (*slot) {
                 (*slot)->address = address;
                 (*slot)->pid = UINT32_MAX;
+                /* Behind it can be the registers of the FPU. */
+                mark_pages(address - kernel.thread_sp, kernel.task_bytes + PAGE);
                 task_count++;
             }
         }

@@ -10,6 +10,9 @@
 
 #define DEPTH_MAX 128
 
+/* Kernel stacks are apart by at least their size. Calls on stacks farther apart say nothing about each other. */
+#define KERNEL_STACK 0x4000
+
 struct frame {
     uint64_t place;   /* where the return address is; 0 if nothing was called */
     uint64_t routine; /* 0 until its first block runs */
@@ -42,6 +45,15 @@ struct cpu {
     struct frame *top;   /* the innermost call; NULL before the first block */
     bool switching;      /* the next load is that of the next task's stack pointer */
 };
+
+/* Tasks by address: a hash table with open addressing that is never full. */
+#define TASKS_MAX (1 << 15)
+
+/* The task in a slot of the table, NULL for none. */
+const struct task *task_in_slot(uint32_t slot);
+
+/* Whether a task has been seen in the page of this physical address. */
+bool holds_task(uint64_t physical);
 
 /* Prepares a CPU, whose task is unknown until it switches. False without memory. */
 bool cpu_start(struct cpu *cpu);

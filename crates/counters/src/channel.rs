@@ -28,6 +28,10 @@ pub(crate) enum Kind {
     Nodes,
     /// Instructions that each CPU has executed.
     Totals,
+    /// Rows of data that was missed, from an index on.
+    Data,
+    /// Addresses of tasks, from an index on.
+    Tasks,
 }
 
 /// A page, so that it has one physical address.

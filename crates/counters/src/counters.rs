@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::channel::{Kind, ask, read_rows, send_all};
 use crate::counts::{Counts, EVENTS, Events, Node, Process};
+use crate::data::{read_data, read_tasks};
 use crate::error::CountersError;
 use crate::hardware::Hardware;
 use crate::kernel::{KernelDescription, kernel_routines, read_symbols};
@@ -70,7 +71,12 @@ impl Counters {
             tgid: u32::from_le_bytes(row[..4].try_into().expect("four bytes")),
             name: String::from_utf8_lossy(&row[4..]).trim_end_matches('\0').to_owned(),
         };
-        let mut counts = Counts { processes: processes.iter().map(process).collect(), ..Counts::default() };
+        let mut counts = Counts {
+            processes: processes.iter().map(process).collect(),
+            data: read_data()?,
+            tasks: read_tasks()?,
+            ..Counts::default()
+        };
         let mut index_of = HashMap::new();
         for row in read_rows::<{ 24 + 8 * EVENTS }>(Kind::Nodes)? {
             let number =

@@ -1,5 +1,7 @@
 //! What the counters counted, as values.
 
+use crate::data::DataCounts;
+
 /// Number of kinds of event.
 pub(crate) const EVENTS: usize = 8;
 
@@ -88,6 +90,10 @@ pub struct Counts {
     pub processes: Vec<Process>,
     /// Every routine that counted something, and its callers. A parent precedes its children.
     pub nodes: Vec<Node>,
+    /// Data that was missed, by place. Without modelled caches there is none.
+    pub data: Vec<DataCounts>,
+    /// Physical addresses of the `struct task_struct` of every thread that has run, sorted. Some may have ended.
+    pub tasks: Vec<u64>,
     /// Instructions that each CPU executed, up to the last one that executed any.
     pub instructions: Vec<u64>,
     /// Calls that have no node of their own, because there were too many; the caller has their counts.

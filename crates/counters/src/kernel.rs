@@ -6,6 +6,7 @@ use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{MemberAttr, Struct};
 
 use crate::error::CountersError;
+use crate::task_struct::TaskStruct;
 
 const SYMBOLS: &str = "/proc/kallsyms";
 
@@ -17,6 +18,7 @@ pub(crate) struct KernelDescription {
     tgid: u64,
     flags: u64,
     comm: u64,
+    task_bytes: u64,
     switch_start: u64,
     entry_start: u64,
     entry_end: u64,
@@ -29,8 +31,7 @@ impl KernelDescription {
     /// # Errors
     /// One of them cannot be read, or lacks a field or a routine.
     pub(crate) fn detect(symbols: &str) -> Result<KernelDescription, CountersError> {
-        let btf = Btf::from_vmlinux()
-            .map_err(|error| CountersError::Kernel(format!("the kernel's type information ({error})")))?;
+        let btf = kernel_types()?;
         let task = |field| offset(&btf, "task_struct", field);
         let symbol = |name: &str| {
             let mut found = symbols.lines().filter_map(parse).filter(|(_, _, symbol)| *symbol == name);
@@ -45,6 +46,7 @@ impl KernelDescription {
             tgid: task("tgid")?,
             flags: task("flags")?,
             comm: task("comm")?,
+            task_bytes: TaskStruct::read(&btf)?.bytes,
             switch_start: symbol("__switch_to_asm")?,
             entry_start: symbol("__entry_text_start")?,
             entry_end: symbol("__entry_text_end")?,
@@ -60,14 +62,25 @@ impl KernelDescription {
             tgid,
             flags,
             comm,
+            task_bytes,
             switch_start,
             entry_start,
             entry_end,
             code_end,
         } = *self;
-        let all = [thread_sp, pid, tgid, flags, comm, switch_start, entry_start, entry_end, code_end];
+        let all =
+            [thread_sp, pid, tgid, flags, comm, task_bytes, switch_start, entry_start, entry_end, code_end];
         all.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
+}
+
+/// The kernel's own description of its types.
+///
+/// # Errors
+/// It has none, or it cannot be read.
+pub(crate) fn kernel_types() -> Result<Btf<'static>, CountersError> {
+    Btf::from_vmlinux()
+        .map_err(|error| CountersError::Kernel(format!("the kernel's type information ({error})")))
 }
 
 /// Offset of a field of a struct, bytes.

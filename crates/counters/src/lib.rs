@@ -12,14 +12,18 @@ mod caches_tests;
 mod channel;
 mod counters;
 mod counts;
+mod data;
 mod error;
 mod hardware;
 mod kernel;
+mod task_struct;
 
 pub use counters::Counters;
 pub use counts::{Counts, Event, Events, Node, Process};
+pub use data::{DataCounts, Place};
 pub use error::{CountersError, HardwareError};
 pub use hardware::{Cycles, Geometry, Hardware};
+pub use task_struct::TaskStruct;
 
 /// The plugin: a shared object that QEMU 7.2 and newer load with `-plugin`.
 pub const PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/klatch-counters.so"));

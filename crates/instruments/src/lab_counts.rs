@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use klatch_counters::{Counters, CountersError, Counts, Event, Events};
-use klatch_record::lab::{EventCounts, LabCounts, RoutineCounts};
+use klatch_record::lab::{DataCounts, EventCounts, LabCounts, RoutineCounts};
 
+use crate::data_names::DataNames;
 use crate::symbols::{Symbols, UNKNOWN, kernel_routines};
 
 /// Where the kernel loads programs that can lie anywhere if it does not randomize addresses (norandmaps).
@@ -69,6 +70,7 @@ pub fn lab_counts(
         };
         key(a).cmp(&key(b))
     });
+    let data = data_counts(counters, &counts, &process_names);
     Ok(LabCounts {
         command,
         elapsed_ns: 0,
@@ -76,7 +78,25 @@ pub fn lab_counts(
         instructions_by_cpu: counts.instructions,
         calls_lost: counts.lost,
         routines,
+        data,
     })
+}
+
+/// What each process missed, by the name of the data.
+fn data_counts(counters: &Counters, counts: &Counts, process_names: &[String]) -> Vec<DataCounts> {
+    let names = DataNames::new(counts);
+    let mut by_name: BTreeMap<(&str, String), Events> = BTreeMap::new();
+    for one in &counts.data {
+        by_name.entry((&process_names[one.process], names.name(one))).or_default().add(&one.events);
+    }
+    let row = |((process, data), events): ((&str, String), Events)| DataCounts {
+        process: process.to_owned(),
+        data,
+        counts: event_counts(counters, &events),
+    };
+    let mut all: Vec<DataCounts> = by_name.into_iter().map(row).collect();
+    all.sort_by_key(|one| std::cmp::Reverse(one.counts.l1d_misses));
+    all
 }
 
 fn process_name(counts: &Counts, index: usize) -> String {

@@ -2,6 +2,7 @@
 
 mod bpf;
 mod bpf_instrument;
+mod data_names;
 mod decision;
 mod error;
 mod files;
@@ -13,6 +14,7 @@ mod jvm;
 mod kernel;
 mod lab_counts;
 mod locks;
+mod places;
 mod profile;
 mod runqueue;
 mod symbols;

@@ -48,6 +48,15 @@ fn a_copy_misses_once_a_line_and_a_second_boot_counts_the_same() {
     let copy = routine(&first, "memory::copy").own;
     assert!(within_one_percent(copy.l1d_misses, 2 * 10 * 100_000 * 8 / 32), "{copy:?}");
     assert_eq!((copy.transfers, copy.upgrades), (0, 0));
+    // Every miss of data is one of some data, and what a program copies is its own.
+    let by_data = |name: &str| -> u64 {
+        let named = first.data.iter().filter(|one| one.data.contains(name));
+        named.map(|one| one.counts.l1d_misses).sum()
+    };
+    assert_eq!(by_data(""), first.total().l1d_misses);
+    assert!(by_data("memory of programs") >= copy.l1d_misses * 99 / 100, "{:?}", first.data);
+    assert!(by_data("task_struct.") > 100 && by_data("per CPU runqueues") > 100, "{:?}", first.data);
+    assert_eq!(by_data("others") + by_data("unknown"), 0, "{:?}", first.data);
     // One nanosecond of the machine is one instruction.
     let total = first.total().instructions;
     assert!(total.abs_diff(first.elapsed_ns) * 1_000 <= total, "{total} in {} ns", first.elapsed_ns);
@@ -96,6 +105,9 @@ fn a_run_in_the_lab_has_exact_profiles_of_server_and_crowd() {
         let sides = [profile.sides.server.as_ref().unwrap(), profile.sides.crowd.as_ref().unwrap()];
         for side in sides {
             assert!(side.samples > 1_000 && side.kernel > 0.1 && side.inclusive.network > 0.05, "{one:?}");
+            let has = |name: &str| side.top_data.iter().any(|one| one.name == name);
+            let is_modelled = matches!(one.data, Some(ObservationData::ModelledCycles(_)));
+            assert_eq!(has("kernel stacks") && has("slab TCP"), is_modelled, "{one:?}");
         }
         assert!(sides.iter().map(|side| side.samples).sum::<u64>() <= profile.samples, "{one:?}");
         let folded = std::fs::read_to_string(folder.join(&one.files[0])).unwrap();

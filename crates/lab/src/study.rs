@@ -43,6 +43,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
     &[
         ("goodness-cost", include_str!("../../../studies/lab/goodness-cost.toml")),
         ("goodness-lines", include_str!("../../../studies/lab/goodness-lines.toml")),
+        ("goodness-colour", include_str!("../../../studies/lab/goodness-colour.toml")),
         ("goodness-cpus", include_str!("../../../studies/lab/goodness-cpus.toml")),
         ("runqueue-history", include_str!("../../../studies/lab/runqueue-history.toml")),
         ("schedulers", include_str!("../../../studies/lab/schedulers.toml")),

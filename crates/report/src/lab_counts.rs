@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use klatch_record::lab::{EventCounts, LabCounts, RoutineCounts};
+use klatch_record::lab::{DataCounts, EventCounts, LabCounts, RoutineCounts};
 
 use crate::number::grouped;
 
@@ -38,8 +38,24 @@ pub fn lab_counts(counts: &LabCounts, top: usize) -> String {
     if !counts.caches.is_empty() {
         text += &by("l1d_misses");
         text += &by("modelled_cycles");
+        let _ = writeln!(text, "\ndata that was missed\n{}", data(&counts.data, &total, top));
     }
     text
+}
+
+/// The `top` kinds of data with the most first-level misses, of all processes.
+fn data(all: &[DataCounts], total: &EventCounts, top: usize) -> String {
+    let mut sums: BTreeMap<&str, EventCounts> = BTreeMap::new();
+    all.iter().for_each(|one| sums.entry(&one.data).or_default().add(&one.counts));
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.l1d_misses));
+    let mut table = table(&["data", "l1d_misses", "share", "l2_misses", "transfers", "upgrades"], 1);
+    for (name, sum) in sums.iter().take(top) {
+        let share = share(sum.l1d_misses, total.l1d_misses);
+        let [first, rest @ ..] = [sum.l1d_misses, sum.l2_misses, sum.transfers, sum.upgrades].map(grouped);
+        table.add_row([(*name).to_owned(), first, share].into_iter().chain(rest));
+    }
+    table.to_string()
 }
 
 fn processes(counts: &LabCounts) -> String {
@@ -85,39 +101,60 @@ fn share(part: u64, whole: u64) -> String {
     format!("{:.1} %", part as f64 * 100.0 / whole.max(1) as f64)
 }
 
-/// Formats what changed from `before` to `after`: each total, and the `top` routines whose own count of `event` changed most.
+/// Formats what changed from `before` to `after`: each total, and the `top` routines and kinds of data whose own count of `event`
+/// changed most.
 pub fn lab_difference(before: &LabCounts, after: &LabCounts, event: &str, top: usize) -> String {
     let (from, to) = (before.total(), after.total());
     let mut totals = table(&["total", "before", "after", "change", ""], 1);
     for (name, of) in EventCounts::ALL {
         totals.add_row(change(name.to_owned(), of(&from), of(&to)));
     }
-    let mut changed: Vec<(String, u64, u64)> = own_by_routine(before, after, event);
-    changed.retain(|(_, from, to)| from != to);
-    changed.sort_by_key(|(name, from, to)| (std::cmp::Reverse(from.abs_diff(*to)), name.clone()));
-    let mut routines = table(&["routine, by its own", "before", "after", "change", ""], 1);
-    for (name, from, to) in changed.iter().take(top) {
-        routines.add_row(change(shortened(name), *from, *to));
-    }
-    let equal = match changed.is_empty() {
-        true => format!("no routine has other {event}\n"),
-        false => format!("routines with other {event}: {}\n{routines}\n", changed.len()),
+    let routines = changes("routine, by its own", &own_by_routine(before, after, event), top);
+    let routines = match routines {
+        Some((count, table)) => format!("routines with other {event}: {count}\n{table}\n"),
+        None => format!("no routine has other {event}\n"),
     };
-    format!("{totals}\n\n{equal}")
+    let data = changes("data that was missed", &by_data(before, after, event), top);
+    let data = data.map(|(_, table)| format!("\n{table}\n")).unwrap_or_default();
+    format!("{totals}\n\n{routines}{data}")
+}
+
+/// The number of rows that changed, and a table of the `top` that changed most; `None` if none did.
+fn changes(what: &str, rows: &[(String, u64, u64)], top: usize) -> Option<(usize, Table)> {
+    let mut changed: Vec<_> = rows.iter().filter(|(_, from, to)| from != to).collect();
+    changed.sort_by_key(|(name, from, to)| (std::cmp::Reverse(from.abs_diff(*to)), name));
+    let mut table = table(&[what, "before", "after", "change", ""], 1);
+    for (name, from, to) in changed.iter().take(top) {
+        table.add_row(change(shortened(name), *from, *to));
+    }
+    (!changed.is_empty()).then_some((changed.len(), table))
 }
 
 /// The own events of each routine in both.
 fn own_by_routine(before: &LabCounts, after: &LabCounts, event: &str) -> Vec<(String, u64, u64)> {
-    let mut all: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-    let name = |one: &RoutineCounts| {
-        format!("{}{} ({})", one.routine, if one.kernel { " [k]" } else { "" }, one.process)
+    let row = |one: &RoutineCounts| {
+        let name = format!("{}{} ({})", one.routine, if one.kernel { " [k]" } else { "" }, one.process);
+        (name, one.own.get(event).unwrap_or_default())
     };
-    for one in &before.routines {
-        all.entry(name(one)).or_default().0 += one.own.get(event).unwrap_or_default();
-    }
-    for one in &after.routines {
-        all.entry(name(one)).or_default().1 += one.own.get(event).unwrap_or_default();
-    }
+    in_both(before.routines.iter().map(row), after.routines.iter().map(row))
+}
+
+/// The events of each kind of data in both.
+fn by_data(before: &LabCounts, after: &LabCounts, event: &str) -> Vec<(String, u64, u64)> {
+    let row = |one: &DataCounts| {
+        (format!("{} ({})", one.data, one.process), one.counts.get(event).unwrap_or_default())
+    };
+    in_both(before.data.iter().map(row), after.data.iter().map(row))
+}
+
+/// The sum of each name before and after.
+fn in_both(
+    before: impl Iterator<Item = (String, u64)>,
+    after: impl Iterator<Item = (String, u64)>,
+) -> Vec<(String, u64, u64)> {
+    let mut all: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    before.for_each(|(name, count)| all.entry(name).or_default().0 += count);
+    after.for_each(|(name, count)| all.entry(name).or_default().1 += count);
     all.into_iter().map(|(name, (from, to))| (name, from, to)).collect()
 }
 
@@ -156,14 +193,24 @@ mod tests {
             own: EventCounts { instructions, ..EventCounts::default() },
             inclusive: EventCounts { instructions, ..EventCounts::default() },
         };
-        LabCounts { routines: vec![routine("a", 1_000), routine("b", instructions)], ..LabCounts::default() }
+        let data = DataCounts {
+            process: "klatch".to_owned(),
+            data: "slab filp".to_owned(),
+            counts: EventCounts { l1d_misses: instructions / 10, ..EventCounts::default() },
+        };
+        LabCounts {
+            caches: "line=64".to_owned(),
+            routines: vec![routine("a", 1_000), routine("b", instructions)],
+            data: vec![data],
+            ..LabCounts::default()
+        }
     }
 
     #[test]
     fn the_routine_with_the_most_instructions_comes_first() {
         let text = lab_counts(&counts(3_000), 1);
-        assert!(text.starts_with("4,000 instructions\n"), "{text}");
-        assert!(text.contains("b [k]") && text.contains("75.0 %") && !text.contains("a [k]"), "{text}");
+        assert!(text.starts_with("4,000 instructions,") && text.contains("slab filp"), "{text}");
+        assert!(text.contains("b [k]") && text.contains("75.0 %"), "{text}");
     }
 
     #[test]
@@ -174,6 +221,8 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("a [k]") && text.contains("routines with other instructions: 1\n"), "{text}");
+        let misses = lab_difference(&counts(3_000), &counts(3_300), "l1d_misses", 10);
+        assert!(misses.contains("slab filp (klatch)") && misses.contains("+30"), "{misses}");
         let equal = lab_difference(&counts(5), &counts(5), "instructions", 10);
         assert!(equal.contains("no routine has other instructions"), "{equal}");
     }

@@ -59,6 +59,12 @@ fn data_lines(data: &ObservationData) -> Vec<String> {
             let top = profile.machine.top_self.iter().take(5);
             let top: Vec<String> = top.map(|one| format!("{} {}", one.name, percent(one.share))).collect();
             lines.push(format!("most by itself: {}", top.join(", ")));
+            if !profile.machine.top_data.is_empty() {
+                let top = profile.machine.top_data.iter().take(5);
+                let top: Vec<String> =
+                    top.map(|one| format!("{} {}", one.name, percent(one.share))).collect();
+                lines.push(format!("data most missed: {}", top.join(", ")));
+            }
             lines.push(match profile.events_per_sample {
                 Some(1) if profile.stacks_lost > 0 => format!(
                     "{}, every one counted; those of {} calls for their callers",

@@ -11,7 +11,9 @@ use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 
 use klatch_record::{Cost, Support};
-use libbpf_rs::{Link, Map, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramMut};
+use libbpf_rs::{
+    Link, Map, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, ProgramMut,
+};
 
 pub(crate) use histogram::Histogram;
 pub(crate) use mapped_table::MappedTable;
@@ -121,6 +123,15 @@ impl Bpf {
         // The link owns the descriptor from here on.
         let _ = event.into_raw_fd();
         self.links.push(link);
+        Ok(())
+    }
+
+    /// Runs the program `name` once, with `context`.
+    pub(crate) fn call(&self, name: &str, context: &mut [u8]) -> Result<(), InstrumentError> {
+        let program =
+            self.object.progs_mut().find(|program| program.name() == name).ok_or_else(|| absent(name))?;
+        let context_in = (!context.is_empty()).then_some(context);
+        program.test_run(ProgramInput { context_in, ..ProgramInput::default() }).map_err(bpf_error)?;
         Ok(())
     }
 

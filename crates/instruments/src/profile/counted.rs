@@ -6,15 +6,16 @@ use std::rc::{Rc, Weak};
 
 use klatch_counters::{Counters, CountersError, Counts, Event, Events};
 
-use super::profile_of::{Counted, profile_of};
+use super::profile_of::{Counted, DataSample, profile_of};
 use super::stacks::{StackSample, perf_maps};
 use super::{Count, Profiler};
 use crate::bpf::Coverage;
+use crate::data_names::DataNames;
 use crate::error::InstrumentError;
 use crate::files::Files;
 use crate::instrument::{Output, RunningInstrument};
 use crate::symbols::{Symbols, kernel_routines};
-use crate::targets::Targets;
+use crate::targets::{Side, Targets};
 
 /// The loop of a CPU that has nothing to run. As in samples, what happens there is left out.
 const IDLE: &str = "do_idle";
@@ -75,8 +76,18 @@ impl RunningInstrument for RunningCount {
         };
         let all: Vec<StackSample> = named.stacks.iter().map(stack).filter(|stack| stack.count > 0).collect();
         let samples = all.iter().map(|one| one.count).sum();
-        let counted =
-            Counted { frequency_hz: None, events_per_sample: Some(1), samples, calls_lost: named.calls_lost };
+        let data = named.data.iter().map(|(side, name, events)| DataSample {
+            side: *side,
+            name: name.clone(),
+            count: self.count(events),
+        });
+        let counted = Counted {
+            frequency_hz: None,
+            events_per_sample: Some(1),
+            samples,
+            calls_lost: named.calls_lost,
+            data: data.filter(|one| one.count > 0).collect(),
+        };
         let (data, name) = profile_of(&self.profiler, counted, &all, &self.targets, files)?;
         // The counters execute no instruction of the machine.
         Ok(Output { data, cost: None, share_of_time: None, files: vec![name] })
@@ -98,6 +109,8 @@ struct NamedCounts {
     /// Without a count: each instrument has its own.
     stacks: Vec<(StackSample, Events)>,
     calls_lost: u64,
+    /// What was missed, with its name and by whom.
+    data: Vec<(Option<Side>, String, Events)>,
 }
 
 impl NamedCounts {
@@ -124,7 +137,14 @@ impl NamedCounts {
                 stacks.push((stack, node.events));
             }
         }
-        NamedCounts { stacks, calls_lost: counts.lost }
+        let names = DataNames::new(counts);
+        let mut data: BTreeMap<(u32, String), Events> = BTreeMap::new();
+        for one in &counts.data {
+            let process = (counts.processes[one.process].tgid, names.name(one));
+            data.entry(process).or_default().add(&one.events);
+        }
+        let of_side = |((tgid, name), events)| (targets.side_of(tgid), name, events);
+        NamedCounts { stacks, calls_lost: counts.lost, data: data.into_iter().map(of_side).collect() }
     }
 }
 

@@ -20,6 +20,18 @@ pub(super) struct Counted {
     pub(super) samples: u64,
     /// Calls whose events count for their caller, because there were too many paths of calls.
     pub(super) calls_lost: u64,
+    /// Data that was missed; empty unless that is counted.
+    pub(super) data: Vec<DataSample>,
+}
+
+/// Misses of one kind of data.
+pub(super) struct DataSample {
+    /// `None` for other processes of the machine.
+    pub(super) side: Option<Side>,
+    /// What the data is.
+    pub(super) name: String,
+    /// Misses, or their price.
+    pub(super) count: u64,
 }
 
 /// The observation, and the name of the file of folded stacks.
@@ -39,12 +51,7 @@ pub(super) fn profile_of(
         (StackCounts::default(), StackCounts::default(), StackCounts::default());
     for sample in all {
         stored += sample.count;
-        let of_side = match sample.side {
-            Some(Side::Server) => Some(&mut server),
-            Some(Side::Crowd) => Some(&mut crowd),
-            None => None,
-        };
-        for counts in std::iter::once(&mut machine).chain(of_side) {
+        for counts in counts_of(sample.side, &mut machine, &mut server, &mut crowd) {
             match &sample.kernel {
                 Some(stack) => counts.add(stack, sample.count),
                 None => counts.add_without_stack(sample.count),
@@ -53,6 +60,10 @@ pub(super) fn profile_of(
         if sample.kernel.is_none() || sample.user.is_none() {
             stacks_lost += sample.count;
         }
+    }
+    for one in &counted.data {
+        counts_of(one.side, &mut machine, &mut server, &mut crowd)
+            .for_each(|counts| counts.add_data(&one.name, one.count));
     }
     let (name, path) = files.name_and_path(profiler.ending);
     let failed = |error| InstrumentError(format!("cannot write {}: {error}", path.display()));
@@ -69,4 +80,19 @@ pub(super) fn profile_of(
         },
     };
     Ok(((profiler.data)(profile), name))
+}
+
+/// Those of the whole machine, and of the side.
+fn counts_of<'a>(
+    side: Option<Side>,
+    machine: &'a mut StackCounts,
+    server: &'a mut StackCounts,
+    crowd: &'a mut StackCounts,
+) -> impl Iterator<Item = &'a mut StackCounts> {
+    let of_side = match side {
+        Some(Side::Server) => Some(server),
+        Some(Side::Crowd) => Some(crowd),
+        None => None,
+    };
+    std::iter::once(machine).chain(of_side)
 }

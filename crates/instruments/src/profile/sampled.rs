@@ -49,6 +49,7 @@ impl RunningInstrument for RunningSamples {
             events_per_sample: self.trigger.events_per_sample(),
             samples,
             calls_lost: 0,
+            data: Vec::new(),
         };
         let (data, name) = profile_of(&self.profiler, counted, &all, &self.targets, files)?;
         Ok(Output { data, cost: Some(self.bpf.cost(coverage)), share_of_time: None, files: vec![name] })

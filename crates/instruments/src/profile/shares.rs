@@ -1,9 +1,9 @@
 //! Classification of kernel stacks.
 
-use klatch_record::observed::{ProfiledSide, Routine, Shares};
+use klatch_record::observed::{MissedData, ProfiledSide, Routine, Shares};
 use std::collections::HashMap;
 
-/// Routines in the record, those with the most samples.
+/// Routines, and kinds of data, in the record: those with the most samples.
 const TOP: usize = 10;
 
 /// Samples of a side by kernel activity. A sample counts for every activity on its stack.
@@ -18,6 +18,8 @@ pub(super) struct StackCounts {
     copy: u64,
     /// By innermost kernel routine.
     innermost: HashMap<String, u64>,
+    /// By the name of the data that was missed.
+    data: HashMap<String, u64>,
 }
 
 impl StackCounts {
@@ -44,6 +46,11 @@ impl StackCounts {
         self.samples += count;
     }
 
+    /// Tells for `count` of the samples what data was missed.
+    pub(super) fn add_data(&mut self, name: &str, count: u64) {
+        *self.data.entry(name.to_owned()).or_default() += count;
+    }
+
     /// The counts as shares of all samples.
     pub(super) fn shares(self) -> ProfiledSide {
         let share = |count: u64| if self.samples == 0 { 0.0 } else { count as f64 / self.samples as f64 };
@@ -59,11 +66,26 @@ impl StackCounts {
             samples: *samples,
             share: share(*samples),
         };
-        let mut top_self: Vec<Routine> = self.innermost.iter().map(routine).collect();
-        top_self.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.name.cmp(&b.name)));
-        top_self.truncate(TOP);
-        ProfiledSide { samples: self.samples, kernel: share(self.kernel), inclusive, top_self }
+        let missed = |(name, samples): (&String, &u64)| MissedData {
+            name: name.clone(),
+            samples: *samples,
+            share: share(*samples),
+        };
+        ProfiledSide {
+            samples: self.samples,
+            kernel: share(self.kernel),
+            inclusive,
+            top_self: most(&self.innermost).map(routine).collect(),
+            top_data: most(&self.data).map(missed).collect(),
+        }
     }
+}
+
+/// The names with the largest counts, largest first.
+fn most(counts: &HashMap<String, u64>) -> impl Iterator<Item = (&String, &u64)> {
+    let mut all: Vec<(&String, &u64)> = counts.iter().collect();
+    all.sort_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
+    all.into_iter().take(TOP)
 }
 
 /// Scheduler work has one of these on its stack; wake-ups are counted separately.
@@ -141,11 +163,15 @@ mod tests {
         );
         counts.add(&stack("rep_movs_alternative;_copy_to_iter;tcp_recvmsg"), 10);
         counts.add(&stack(""), 40);
+        counts.add_data("slab filp", 5);
+        counts.add_data("kernel stacks", 20);
         let side = counts.shares();
         assert_eq!((side.samples, side.kernel), (100, 0.6));
         let Shares { scheduler, wake_up, network, locks, copy } = side.inclusive;
         assert_eq!((scheduler, wake_up, network, locks, copy), (0.3, 0.2, 0.3, 0.2, 0.1));
         assert_eq!((side.top_self[0].name.as_str(), side.top_self[0].share), ("finish_task_switch", 0.3));
+        let data: Vec<_> = side.top_data.iter().map(|one| (one.name.as_str(), one.share)).collect();
+        assert_eq!(data, [("kernel stacks", 0.2), ("slab filp", 0.05)]);
         assert_eq!(StackCounts::default().shares(), ProfiledSide::default());
     }
 }

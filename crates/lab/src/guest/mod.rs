@@ -36,6 +36,8 @@ fn run_job() -> io::Result<()> {
     if let Some(counters) = Counters::detect() {
         // From the first process on, so that every call is known when counting begins.
         counters.track().map_err(io::Error::other)?;
+        // Shows the addresses in /proc/vmallocinfo to this machine's root, who names missed data by them.
+        std::fs::write("/proc/sys/kernel/kptr_restrict", "1")?;
     }
     let job: Job = serde_json::from_slice(&std::fs::read("/job.json")?)?;
     if job.commands.is_empty() {

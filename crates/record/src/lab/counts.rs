@@ -17,6 +17,20 @@ pub struct LabCounts {
     pub calls_lost: u64,
     /// Every routine that counted something, by process; most instructions of its own first.
     pub routines: Vec<RoutineCounts>,
+    /// What was missed, by process; most first-level misses first. Without modelled caches there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data: Vec<DataCounts>,
+}
+
+/// Data that a process missed in the caches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataCounts {
+    /// Name of the process; `kernel` for the kernel's own threads.
+    pub process: String,
+    /// What it is: `task_struct.FIELD`, `slab CACHE`, `per CPU VARIABLE`, `vmalloc CALLER`, stacks, memory of programs.
+    pub data: String,
+    /// Misses of data; `modelled_cycles` is their price. All other kinds are 0.
+    pub counts: EventCounts,
 }
 
 /// A routine in a process.

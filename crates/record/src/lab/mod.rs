@@ -5,7 +5,7 @@ mod outcome;
 mod scheduler;
 mod study;
 
-pub use counts::{EventCounts, LabCounts, RoutineCounts, is_count};
+pub use counts::{DataCounts, EventCounts, LabCounts, RoutineCounts, is_count};
 pub use outcome::Outcome;
 pub use scheduler::{CostAtLength, SchedulerCounts, SchedulerReport, StatValue};
 pub use study::{Configuration, DEFAULT_KERNEL, KERNEL_SCHEDULER, Study, VariedValue};

@@ -36,6 +36,20 @@ pub struct ProfiledSide {
     /// The ten kernel routines in which most time was spent by itself. Time with interrupts off is counted where they are
     /// switched on again.
     pub top_self: Vec<Routine>,
+    /// In the lab, the ten kinds of data with the most misses, or the dearest ones; without those of instructions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub top_data: Vec<MissedData>,
+}
+
+/// Data whose misses are counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MissedData {
+    /// What it is: a field of a task, a slab cache, a variable of the kernel, memory of programs.
+    pub name: String,
+    /// Misses, or the cycles that they cost.
+    pub samples: u64,
+    /// As a share of the side's samples, which include what instructions need, 0..=1.
+    pub share: f64,
 }
 
 /// Inclusive shares of the samples, 0..=1.

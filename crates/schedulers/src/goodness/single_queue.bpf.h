@@ -10,12 +10,13 @@
  *
  * They must be defined before this file is included. */
 
-enum { VERSION, CACHE_FLUSH_US, SAME_CPU, SPREAD };
+enum { VERSION, CACHE_FLUSH_US, SAME_CPU, SPREAD, COLOUR };
 KNOBS = {
     { "version", "23 is Linux 2.3, 24 is 2.4: slices, goodness, sched_yield, preemption", 23, 23, 24 },
     { "cache_flush_us", "2.3, several CPUs: a woken task waits for its CPU if both tasks together run for less", 100, 0, 10000 },
     { "same_cpu_bonus", "bonus for the CPU where a task ran last: 0 as in kernels built for one CPU, 15 as for several", SAME_CPU_BONUS, 0, 15 },
-    { "spread", "1: what a walk reads of a task is on four cache lines, as in the task_struct of Linux 2.2 and 2.3; 0: on one", 0, 0, 1 },
+    { "spread", "what a walk reads of a task: 0: on one line, 1: on four, 2: on four of a block of 8 KiB as in Linux 2.2", 0, 0, 2 },
+    { "colour", "1: with spread=2 the lines of tasks lie at 16 distances from the start of the block; 0: at one", 0, 0, 1 },
 };
 #define version() (knobs[VERSION].value)
 #define same_cpu_bonus() (knobs[SAME_CPU].value)
@@ -43,6 +44,7 @@ struct cpu {
 
 CPUS(struct cpu);
 #include "../goodness/running.bpf.h"
+#include "../goodness/spread.bpf.h"
 
 /* Kicks a CPU for a woken task: an idle one, or one whose current task is worse. */
 static __always_inline void reschedule_idle(struct task_struct *p, struct goodness_task *task)
@@ -96,8 +98,8 @@ void BPF_PROG(goodness_enqueue, struct task_struct *p, u64 flags)
         return;
     if (queue_end(on_enqueue(task, p, flags, version())) == HEAD)
         flags |= KERNEL_VALUE(scx_enq_flags, SCX_ENQ_HEAD);
-    if (knobs[SPREAD].value)
-        spread(task);
+    if (knobs[SPREAD].value != ON_ONE_LINE)
+        spread(p, task);
     scx_bpf_dsq_insert(p, queue_of(task), TICK_NS, flags);
     if (task->sync)
         task->sync = 0;
@@ -106,10 +108,10 @@ void BPF_PROG(goodness_enqueue, struct task_struct *p, u64 flags)
 }
 
 /* Goodness of a waiting task. */
-static __always_inline s32 worth_of(struct goodness_task *task, s32 cpu, u64 mm)
+static __always_inline s32 worth_of(struct task_struct *p, struct goodness_task *task, s32 cpu, u64 mm)
 {
-    if (knobs[SPREAD].value) {
-        struct goodness_task seen = gather(task, version());
+    if (knobs[SPREAD].value != ON_ONE_LINE) {
+        struct goodness_task seen = gather(p, task, version());
 
         return goodness(&seen, cpu, mm, version(), same_cpu_bonus());
     }
@@ -135,7 +137,7 @@ static __always_inline bool walk(struct cpu *here, s32 cpu, u64 mm)
         if (!task)
             continue;
         count(EXAMINED);
-        worth = worth_of(task, cpu, mm);
+        worth = worth_of(p, task, cpu, mm);
         if (is_better(worth, here->best) || (TAKE_FIRST && worth > 0)) {
             here->best = worth;
             best = p;
@@ -226,7 +228,7 @@ bool BPF_PROG(goodness_yield, struct task_struct *from, struct task_struct *to)
 SEC("struct_ops.s/init_task")
 s32 BPF_PROG(goodness_init_task, struct task_struct *p, struct scx_init_task_args *args)
 {
-    return init_task(p, args, version());
+    return create_block(p) ? init_task(p, args, version()) : -12 /* -ENOMEM */;
 }
 
 SEC("struct_ops/cpu_offline")

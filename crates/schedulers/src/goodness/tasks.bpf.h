@@ -26,46 +26,12 @@ struct task_data {
 
 STORED_TASKS(struct task_data, struct goodness_task, task);
 
-static __always_inline struct spread_task *spread_of(struct goodness_task *task)
-{
-    return &((struct task_data *)((char *)task - __builtin_offsetof(struct task_data, task)))->spread;
-}
-
 static u64 epoch;
 
 /* Starts an epoch when all slices are used up. Each task catches up when it is examined next. */
 static __always_inline void start_epoch(void)
 {
     __sync_fetch_and_add(&epoch, 1);
-}
-
-/* Keeps what a walk reads on four lines too, while the task waits. */
-static __always_inline void spread(struct goodness_task *task)
-{
-    struct spread_task *lines = spread_of(task);
-
-    lines->counter_ns.value = task->counter_ns;
-    lines->counter_ns.epoch = task->epoch;
-    lines->mm.value = task->mm;
-    lines->nice.value = task->nice;
-    lines->cpu.value = task->cpu;
-}
-
-/* What a walk reads, from its four lines. */
-static __always_inline struct goodness_task gather(struct goodness_task *task, u64 version)
-{
-    struct spread_task *lines = spread_of(task);
-
-    if (lines->counter_ns.epoch != epoch) {
-        catch_up(task, epoch, version);
-        spread(task);
-    }
-    return (struct goodness_task){
-        .counter_ns = lines->counter_ns.value,
-        .mm = lines->mm.value,
-        .nice = lines->nice.value,
-        .cpu = lines->cpu.value,
-    };
 }
 
 /* Charges the time since the task was charged last. */

@@ -33,6 +33,8 @@ pub(super) struct Kind {
     shares: Texts,
     /// The chart of the ten kernel routines with most of it.
     routines: Texts,
+    /// The chart of the ten kinds of data with most of it, if it is counted by data.
+    data: Option<Texts>,
 }
 
 /// Every kind of profile, in the order of its charts.
@@ -53,6 +55,7 @@ pub(super) const KINDS: [Kind; 4] = [
             "Share of the samples of the whole machine. A routine that is not among the ten of a run counts as 0 there. \
              Time with interrupts off is counted where they are switched on again.",
         ],
+        data: None,
     },
     Kind {
         select: |data| if let ObservationData::Instructions(profile) = data { Some(profile) } else { None },
@@ -69,6 +72,7 @@ pub(super) const KINDS: [Kind; 4] = [
             "Ten kernel routines with the most instructions by themselves",
             "Share of the instructions of the whole machine, by the CPU's counter.",
         ],
+        data: None,
     },
     Kind {
         select: |data| if let ObservationData::CacheMisses(profile) = data { Some(profile) } else { None },
@@ -85,6 +89,11 @@ pub(super) const KINDS: [Kind; 4] = [
             "Ten kernel routines with the most cache misses by themselves",
             "Share of the misses of the last cache of the whole machine, by the CPU's counter; in the lab those of a model.",
         ],
+        data: Some([
+            "missed-data",
+            "Ten kinds of data with the most cache misses",
+            "Share of the misses of the last cache of the whole machine, which include those of instructions; of a model.",
+        ]),
     },
     Kind {
         select: |data| if let ObservationData::ModelledCycles(profile) = data { Some(profile) } else { None },
@@ -101,6 +110,11 @@ pub(super) const KINDS: [Kind; 4] = [
             "Ten kernel routines with the most modelled cycles by themselves",
             "Share of the cycles of the whole machine; modelled, not measured: instructions, and cycles for each miss.",
         ],
+        data: Some([
+            "missed-data-modelled",
+            "Ten kinds of data whose misses cost the most modelled cycles",
+            "Share of the cycles of the whole machine; modelled, not measured.",
+        ]),
     },
 ];
 
@@ -109,7 +123,10 @@ type Part = (&'static str, fn(&ProfiledSide) -> f64);
 
 /// The charts of every kind of profile for which there are observations.
 pub(super) fn charts(subject: &Subject) -> impl Iterator<Item = Chart> + '_ {
-    KINDS.iter().flat_map(|kind| [shares(subject, kind), routines(subject, kind)]).flatten()
+    KINDS
+        .iter()
+        .flat_map(|kind| [shares(subject, kind), routines(subject, kind), data_chart(subject, kind)])
+        .flatten()
 }
 
 fn about(kind: &Kind, [id, title, caption]: Texts) -> About {
@@ -137,15 +154,33 @@ fn shares(subject: &Subject, kind: &Kind) -> Option<Chart> {
 
 /// The ten kernel routines with the most of their own.
 fn routines(subject: &Subject, kind: &Kind) -> Option<Chart> {
+    top_chart(subject, kind, kind.routines, |side| {
+        side.top_self.iter().map(|one| (one.name.as_str(), one.samples)).collect()
+    })
+}
+
+/// The ten kinds of data with the most misses.
+fn data_chart(subject: &Subject, kind: &Kind) -> Option<Chart> {
+    top_chart(subject, kind, kind.data?, |side| {
+        side.top_data.iter().map(|one| (one.name.as_str(), one.samples)).collect()
+    })
+}
+
+/// A bar for each cell of what has the most samples.
+fn top_chart(
+    subject: &Subject,
+    kind: &Kind,
+    texts: Texts,
+    named: fn(&ProfiledSide) -> Vec<(&str, u64)>,
+) -> Option<Chart> {
     let bar = |(place, _): (usize, &klatch_record::CellResult)| {
         let all = data(subject, place, kind.select);
         let whole: u64 = all.iter().map(|one| one.machine.samples).sum();
         let mut amounts: BTreeMap<String, f64> = BTreeMap::new();
-        for routine in all.iter().flat_map(|one| &one.machine.top_self) {
-            *amounts.entry(routine.name.clone()).or_default() +=
-                routine.samples as f64 * 100.0 / whole.max(1) as f64;
+        for (name, samples) in all.iter().flat_map(|one| named(&one.machine)) {
+            *amounts.entry(name.to_owned()).or_default() += samples as f64 * 100.0 / whole.max(1) as f64;
         }
         Bar { label: subject.grid.labels[place].clone(), amounts, n: all.len() as u64 }
     };
-    top::chart(about(kind, kind.routines), TOP, &subject.cells().map(bar).collect::<Vec<_>>())
+    top::chart(about(kind, texts), TOP, &subject.cells().map(bar).collect::<Vec<_>>())
 }
