@@ -1,7 +1,5 @@
 //! What the counters counted, as values.
 
-use crate::data::DataCounts;
-
 /// Number of kinds of event.
 pub(crate) const EVENTS: usize = 8;
 
@@ -72,6 +70,36 @@ impl Node {
     pub fn is_kernel(&self) -> bool {
         self.routine >> 63 == 1
     }
+}
+
+/// Misses of a process at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataCounts {
+    /// The process that missed, an index of [`Counts::processes`].
+    pub process: usize,
+    /// Where the data was.
+    pub place: Place,
+    /// Physical address of the last access to it.
+    pub physical: u64,
+    /// Misses of data, transfers and upgrades; all other kinds are 0.
+    pub events: Events,
+}
+
+/// Where data that was missed lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// Memory of the process, but not the stack of the current thread.
+    User,
+    /// The stack of the current thread in user mode.
+    UserStack,
+    /// The stack of the current thread in the kernel.
+    KernelStack,
+    /// One of the places for which there was no room.
+    Lost,
+    /// The word at this address of the kernel.
+    Word(u64),
+    /// The page at this address of the kernel, because there were too many words.
+    Page(u64),
 }
 
 /// A process of the machine.

@@ -1,38 +1,8 @@
 //! Misses of data by the place of the line.
 
 use crate::channel::{Kind, read_rows};
-use crate::counts::{EVENTS, Event, Events};
+use crate::counts::{DataCounts, EVENTS, Event, Events, Place};
 use crate::error::CountersError;
-
-/// Misses of a process at one place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataCounts {
-    /// The process that missed, an index of [`crate::Counts::processes`].
-    pub process: usize,
-    /// Where the data was.
-    pub place: Place,
-    /// Physical address of the last access to it.
-    pub physical: u64,
-    /// Misses of data, transfers and upgrades; all other kinds are 0.
-    pub events: Events,
-}
-
-/// Where data is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// Memory of the process, but not the stack of the current thread.
-    User,
-    /// The stack of the current thread in user mode.
-    UserStack,
-    /// The stack of the current thread in the kernel.
-    KernelStack,
-    /// One of the places for which there was no room.
-    Lost,
-    /// The word at this address of the kernel.
-    Word(u64),
-    /// The page at this address of the kernel, because there were too many words.
-    Page(u64),
-}
 
 /// Reads all places with misses, in the order of places.
 pub(crate) fn read_data() -> Result<Vec<DataCounts>, CountersError> {
@@ -41,7 +11,7 @@ pub(crate) fn read_data() -> Result<Vec<DataCounts>, CountersError> {
     Ok(all)
 }
 
-/// `WHOLE_PAGE` of `plugin/data.h`.
+/// Marks the address of a whole page, as `WHOLE_PAGE` of `plugin/data.h`.
 const WHOLE_PAGE: u64 = 1;
 
 /// `struct data_row` of `plugin/data.h`.

@@ -6,7 +6,7 @@ use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{MemberAttr, Struct};
 
 use crate::error::CountersError;
-use crate::task_struct::TaskStruct;
+use crate::task_struct::{TaskStruct, kernel_types};
 
 const SYMBOLS: &str = "/proc/kallsyms";
 
@@ -72,15 +72,6 @@ impl KernelDescription {
             [thread_sp, pid, tgid, flags, comm, task_bytes, switch_start, entry_start, entry_end, code_end];
         all.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
-}
-
-/// The kernel's own description of its types.
-///
-/// # Errors
-/// It has none, or it cannot be read.
-pub(crate) fn kernel_types() -> Result<Btf<'static>, CountersError> {
-    Btf::from_vmlinux()
-        .map_err(|error| CountersError::Kernel(format!("the kernel's type information ({error})")))
 }
 
 /// Offset of a field of a struct, bytes.

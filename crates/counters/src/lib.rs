@@ -19,8 +19,7 @@ mod kernel;
 mod task_struct;
 
 pub use counters::Counters;
-pub use counts::{Counts, Event, Events, Node, Process};
-pub use data::{DataCounts, Place};
+pub use counts::{Counts, DataCounts, Event, Events, Node, Place, Process};
 pub use error::{CountersError, HardwareError};
 pub use hardware::{Cycles, Geometry, Hardware};
 pub use task_struct::TaskStruct;

@@ -4,7 +4,6 @@ use libbpf_rs::btf::types::{MemberAttr, Struct};
 use libbpf_rs::btf::{Btf, HasSize};
 
 use crate::error::CountersError;
-use crate::kernel::kernel_types;
 
 /// Where the running kernel has each field of a task.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +53,15 @@ impl TaskStruct {
         let after = self.fields.partition_point(|(at, _)| *at <= offset);
         after.checked_sub(1).map_or("", |last| &self.fields[last].1)
     }
+}
+
+/// The kernel's own description of its types.
+///
+/// # Errors
+/// It has none, or it cannot be read.
+pub(crate) fn kernel_types() -> Result<Btf<'static>, CountersError> {
+    Btf::from_vmlinux()
+        .map_err(|error| CountersError::Kernel(format!("the kernel's type information ({error})")))
 }
 
 #[cfg(test)]

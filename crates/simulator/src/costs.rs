@@ -215,6 +215,25 @@ mod tests {
         assert_eq!(clocks, [700.0, 2650.0]);
     }
 
+    /// Both price a line from memory and from another CPU, of the same two machines.
+    #[test]
+    fn the_labs_counters_have_the_same_prices() {
+        let costs = |name: &str| Costs::parse(Costs::text(name).unwrap()).unwrap();
+        let cycles = |name: &str| klatch_counters::Hardware::load(name).unwrap().cycles;
+        let (costs_2001, cycles_2001) = (costs("pentium-iii"), cycles("pentium-iii-xeon-700"));
+        assert_eq!(costs_2001.line_from_cpu.value, f64::from(cycles_2001.transfer));
+        // The counters know no two misses at a time, so they have the price of one by itself.
+        assert_eq!(costs_2001.line_from_memory.range[1], f64::from(cycles_2001.memory));
+        let (today, cycles_today) = (costs("epyc-milan"), cycles("zen3"));
+        assert_eq!(today.line_from_memory.value, f64::from(cycles_today.memory));
+        // Of a CPU with the same last-level cache, at the clock of each.
+        let [simulated_ns, counted_ns] = [
+            today.line_from_cpu.value * today.llc_factor.value / 2.650,
+            f64::from(cycles_today.transfer) / 3.400,
+        ];
+        assert!((simulated_ns / counted_ns - 1.0).abs() < 0.02, "{simulated_ns} and {counted_ns} ns");
+    }
+
     #[test]
     fn a_written_file_has_the_new_values_and_the_old_sources() {
         let changed = Costs::pentium_iii().with("element", 116.0);
