@@ -23,6 +23,11 @@ static struct cpu cpus[CPUS_MAX];
 static struct pages pages[CPUS_MAX];
 static uint64_t instructions[CPUS_MAX];
 static bool tracks, counts, has_caches;
+
+/* Whether accesses have a callback while nothing is counted too. QEMU before 8.0 can call the callback of an earlier instruction when a CPU
+ * takes an interrupt. If blocks were translated anew while that CPU waited, the callback's memory has been freed. One CPU does not wait
+ * while it asks for anything. */
+static bool watches_always;
 static uint64_t counts_for;
 static char setup_text[256];
 static uint64_t own_id;
@@ -65,7 +70,8 @@ void counting_open(uint64_t owner)
     memset(pages, 0, sizeof(pages));
     counts = true;
     counts_for = owner;
-    translate_again();
+    if (!watches_always)
+        translate_again();
 }
 
 bool counting_close(uint64_t owner)
@@ -73,7 +79,8 @@ bool counting_close(uint64_t owner)
     if (counts_for != owner)
         return false;
     counts = false;
-    translate_again();
+    if (!watches_always)
+        translate_again();
     return true;
 }
 
@@ -146,18 +153,25 @@ static void accesses(unsigned index, uint32_t access, uint64_t address, void *da
     }
 }
 
+/* Whether the current block ends so. If not, QEMU has called the callback of an earlier instruction for an interrupt. */
+static bool is_ending(unsigned index, enum ending ending)
+{
+    return cpus[index].last && cpus[index].last->ending == ending;
+}
+
 static void calls(unsigned index, uint32_t access, uint64_t address, void *data)
 {
     accesses(index, access, address, data);
     /* An indirect call first loads its target. */
-    if (qemu_plugin_mem_is_store(access))
+    if (qemu_plugin_mem_is_store(access) && is_ending(index, CALLS))
         cpu_calls(&cpus[index], address);
 }
 
 static void returns(unsigned index, uint32_t access, uint64_t address, void *data)
 {
     accesses(index, access, address, data);
-    cpu_returns(&cpus[index], address);
+    if (!qemu_plugin_mem_is_store(access) && is_ending(index, RETURNS))
+        cpu_returns(&cpus[index], address);
 }
 
 static void requests(unsigned index, uint32_t access, uint64_t address, void *data)
@@ -255,7 +269,7 @@ static accessed_callback *callback_of(const struct block *block, size_t at)
         return calls;
     if (at == block->instructions - 1u && block->ending == RETURNS)
         return returns;
-    return (counts && has_caches) || block->switches ? accesses : NULL;
+    return ((counts || watches_always) && has_caches) || block->switches ? accesses : NULL;
 }
 
 static void follow(struct qemu_plugin_tb *tb)
@@ -328,6 +342,7 @@ static const char *read_setup(int cpu_count, int argc, char **argv)
             return "unknown argument";
     }
     has_caches = argc > 0;
+    watches_always = cpu_count > 1;
     return has_caches ? caches_create(&setup) : NULL;
 }
 

@@ -20,6 +20,8 @@ pub enum Kind {
     Measured,
     /// Fitted so that the simulation meets one published result.
     Calibrated,
+    /// Counted in the lab, whose caches are a model.
+    Modelled,
     /// Plausible, and no more.
     Assumed,
 }
