@@ -6,6 +6,7 @@
 #include "counting.h"
 #include "data.h"
 #include "guest.h"
+#include "setup.h"
 #include "tasks.h"
 #include "tree.h"
 
@@ -119,7 +120,7 @@ void answer(uint64_t physical)
     request->error = 0;
     switch ((enum request_kind)request->kind) {
     case HELLO:
-        request->length = snprintf(request->data, DATA_MAX, "%s", counting_setup());
+        request->length = snprintf(request->data, DATA_MAX, "%s", setup_text());
         return;
     case TRACK:
         track(request);

@@ -15,8 +15,5 @@ void counting_open(uint64_t owner);
 /* Stops if `owner` counts; returns whether it did. */
 bool counting_close(uint64_t owner);
 
-/* The caches, as given to the plugin. */
-const char *counting_setup(void);
-
 /* Instructions that a CPU has executed while counting. */
 uint64_t counted_instructions(unsigned cpu);

@@ -10,9 +10,11 @@
 #include "channel.h"
 #include "counting.h"
 #include "data.h"
+#include "describe.h"
 #include "guest.h"
 #include "pages.h"
 #include "qemu.h"
+#include "setup.h"
 #include "tasks.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -29,7 +31,6 @@ static bool tracks, counts, has_caches;
  * while it asks for anything. */
 static bool watches_always;
 static uint64_t counts_for;
-static char setup_text[256];
 static uint64_t own_id;
 
 /* QEMU 9 and newer refuse the first version of the interface, and nothing that is used here has changed since. */
@@ -82,11 +83,6 @@ bool counting_close(uint64_t owner)
     if (!watches_always)
         translate_again();
     return true;
-}
-
-const char *counting_setup(void)
-{
-    return setup_text;
 }
 
 uint64_t counted_instructions(unsigned cpu)
@@ -184,75 +180,6 @@ static void requests(unsigned index, uint32_t access, uint64_t address, void *da
         answer(qemu_plugin_hwaddr_phys_addr(place));
 }
 
-/* What an instruction does, by its opcode behind the prefixes. */
-static enum ending ending_of(const unsigned char *bytes, size_t size)
-{
-    size_t at = 0;
-    unsigned operation;
-
-    while (at < size && (bytes[at] == 0x66 || bytes[at] == 0xf2 || bytes[at] == 0xf3 || bytes[at] == 0x2e || bytes[at] == 0x3e
-                         || (bytes[at] & 0xf0) == 0x40))
-        at++;
-    if (at == size)
-        return RUNS_ON;
-    switch (bytes[at]) {
-    case 0xe8:
-        return CALLS;
-    case 0xc2:
-    case 0xc3:
-        return RETURNS;
-    case 0xcf:
-        return RETURNS_FROM_INTERRUPT;
-    case 0xff:
-        operation = at + 1 < size ? bytes[at + 1] >> 3 & 7 : 0;
-        return operation == 2 || operation == 3 ? CALLS : operation == 4 || operation == 5 ? JUMPS_INDIRECTLY : RUNS_ON;
-    }
-    return RUNS_ON;
-}
-
-/* The bytes of an instruction, NULL outside RAM. */
-static const unsigned char *bytes_of(const struct qemu_plugin_insn *instruction)
-{
-    const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
-
-    return guest_physical(bytes) == UINT64_MAX ? NULL : bytes;
-}
-
-/* Where a block lies in RAM, and what its last instruction does. */
-static struct block describe(struct qemu_plugin_tb *tb)
-{
-    size_t count = qemu_plugin_tb_n_insns(tb), size = 0;
-    struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0), *last = qemu_plugin_tb_get_insn(tb, count - 1);
-    const unsigned char *end = bytes_of(last);
-    size_t in_page = PAGE - (qemu_plugin_tb_vaddr(tb) & (PAGE - 1));
-    struct block block = { .address = qemu_plugin_tb_vaddr(tb), .instructions = count };
-    block.routine = is_kernel(block.address) ? routine_at(block.address) : 0;
-    block.switches = block.address == kernel.switch_start;
-
-    for (size_t at = 0; at < count; at++) {
-        struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, at);
-        const unsigned char *bytes = bytes_of(instruction);
-
-        size += qemu_plugin_insn_size(instruction);
-        block.drops_pages |= bytes && ends_translations(bytes, qemu_plugin_insn_size(instruction));
-    }
-    block.physical = guest_physical(qemu_plugin_insn_haddr(first));
-    block.bytes = size < in_page ? size : in_page;
-    if (!end)
-        return block;
-    block.ending = ending_of(end, qemu_plugin_insn_size(last));
-    if (size > in_page) {
-        uint64_t start_of_last = guest_physical(end);
-
-        block.bytes_rest = size - in_page;
-        /* If only the last instruction reaches into the second page, where that is cannot be seen. It is one line. */
-        block.physical_rest = start_of_last / PAGE != block.physical / PAGE ? start_of_last / PAGE * PAGE : block.physical;
-        if (start_of_last / PAGE == block.physical / PAGE)
-            block.bytes_rest = 1;
-    }
-    return block;
-}
-
 /* Ends QEMU with this message, if there is one. */
 static void give_up(const char *wrong)
 {
@@ -308,50 +235,14 @@ static void translated(uint64_t plugin, struct qemu_plugin_tb *tb)
         follow(tb);
 }
 
-/* Reads `name=size:ways`. */
-static bool read_geometry(const char *argument, const char *name, struct geometry *geometry)
-{
-    size_t length = strlen(name);
-    char *end;
-
-    if (strncmp(argument, name, length) || argument[length] != '=')
-        return false;
-    geometry->bytes = strtoull(argument + length + 1, &end, 10);
-    geometry->ways = *end == ':' ? strtoul(end + 1, NULL, 10) : 0;
-    return true;
-}
-
-/* Without arguments there are no caches, and only instructions are counted. The guest reads the name and the cycles. */
-static const char *read_setup(int cpu_count, int argc, char **argv)
-{
-    struct cache_setup setup = { .cpus = cpu_count };
-    size_t used = 0;
-
-    for (int at = 0; at < argc; at++) {
-        used += snprintf(setup_text + used, sizeof(setup_text) - used, "%s%s", at ? "," : "", argv[at]);
-        if (used >= sizeof(setup_text))
-            return "the description of the caches is too long";
-        if (!strncmp(argv[at], "line=", 5))
-            setup.line_bytes = strtoul(argv[at] + 5, NULL, 10);
-        else if (!strncmp(argv[at], "l2_shared=", 10))
-            setup.l2_is_shared = !strcmp(argv[at] + 10, "on");
-        else if (!strncmp(argv[at], "name=", 5) || !strncmp(argv[at], "cycles_", 7))
-            continue;
-        else if (!read_geometry(argv[at], "l1d", &setup.l1d) && !read_geometry(argv[at], "l1i", &setup.l1i)
-                 && !read_geometry(argv[at], "l2", &setup.l2))
-            return "unknown argument";
-    }
-    has_caches = argc > 0;
-    watches_always = cpu_count > 1;
-    return has_caches ? caches_create(&setup) : NULL;
-}
-
 EXPORTED int qemu_plugin_install(uint64_t plugin, const struct qemu_machine *machine, int argc, char **argv)
 {
     int cpu_count = machine->system.cpus;
     const char *wrong = cpu_count <= CPUS_MAX ? NULL : "there are more than 64 CPUs";
 
-    wrong = wrong ? wrong : read_setup(cpu_count, argc, argv);
+    wrong = wrong ? wrong : setup_read(cpu_count, argc, argv);
+    has_caches = setup_has_caches();
+    watches_always = cpu_count > 1;
     wrong = wrong || (tree_create() && data_create()) ? wrong : "there is no memory for the counts";
     for (int cpu = 0; cpu < cpu_count && !wrong; cpu++)
         wrong = cpu_start(&cpus[cpu]) ? NULL : "there is no memory for the CPUs";
