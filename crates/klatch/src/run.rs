@@ -4,9 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use klatch_platforms::{
-    ClassicCrowd, PlatformRequest, Processes, Setting, TRANSPORT_KNOB, add_classic_yield, classic_test,
-};
+use klatch_platforms::{PlatformRequest, Processes, Setting, TRANSPORT_KNOB};
 use klatch_record::{InstrumentName, Record, Role, Status, Transport};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_runner::{CrowdKind, Event, Plan, Target, VisitEvent, execute, guard_series};
@@ -179,24 +177,7 @@ impl Run {
         self.platform.clone().or(target).unwrap_or_else(|| "the usual platform".to_owned())
     }
 
-    /// Sets the platform, the crowd and the yields of the classic test, where the command line does not.
-    fn make_classic(&mut self) -> anyhow::Result<()> {
-        let request = PlatformRequest { name: self.platform.take(), ..self.platforms.request() };
-        let (platform, crowd) = classic_test(&request)?;
-        self.platform = Some(platform);
-        self.crowd = match crowd {
-            ClassicCrowd::Java => CrowdName::Java,
-            ClassicCrowd::NativeThreads => CrowdName::NativeThreads,
-        };
-        add_classic_yield(&mut self.knobs);
-        add_classic_yield(&mut self.crowd_knobs);
-        Ok(())
-    }
-
     fn plan(mut self) -> anyhow::Result<Plan> {
-        if self.classic {
-            self.make_classic()?;
-        }
         self.knobs.extend(self.transport.map(transport_setting));
         anyhow::ensure!(
             (1..=1000).contains(&self.trials),
@@ -209,7 +190,7 @@ impl Run {
             "crowd loops must be 1..=256, got {}",
             self.crowd_loops
         );
-        Ok(Plan {
+        let mut plan = Plan {
             platform: PlatformRequest {
                 name: self.platform,
                 settings: self.knobs,
@@ -237,7 +218,11 @@ impl Run {
             crowd_loops: self.crowd_loops,
             seed: self.seed,
             build: build(),
-        })
+        };
+        if self.classic {
+            plan.make_classic()?;
+        }
+        Ok(plan)
     }
 }
 

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use klatch_platforms::{PlatformRequest, Setting};
+use klatch_platforms::{
+    ClassicCrowd, PlatformError, PlatformRequest, Setting, add_classic_yield, classic_test,
+};
 use klatch_record::{Build, InstrumentName, ProtocolName, Transport, Workload, WorkloadKind};
 use thiserror::Error;
 
@@ -60,6 +62,25 @@ pub struct Plan {
     pub seed: u64,
     /// Version and commit of this Klatch.
     pub build: Build,
+}
+
+impl Plan {
+    /// Makes this the classic VolanoMark test: sets the crowd of the platform, or of the default one, and the yields at both ends where
+    /// the settings do not mention them.
+    ///
+    /// # Errors
+    /// The platform does not exist, or is none of the classic test.
+    pub fn make_classic(&mut self) -> Result<(), PlatformError> {
+        let (platform, crowd) = classic_test(&self.platform)?;
+        self.platform.name = Some(platform);
+        self.crowd = match crowd {
+            ClassicCrowd::Java => CrowdKind::Java,
+            ClassicCrowd::NativeThreads => CrowdKind::NativeThreads,
+        };
+        add_classic_yield(&mut self.platform.settings);
+        add_classic_yield(&mut self.crowd_settings);
+        Ok(())
+    }
 }
 
 /// Kinds of load generator.

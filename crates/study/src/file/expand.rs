@@ -41,7 +41,10 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
     let common = dimensions(&file, source, cpus_here)?;
     let mut cells: Vec<Cell> = Vec::new();
     for choice in file.platforms.get_ref() {
-        for (draft, spans) in drafts(base, choice, &common, source)? {
+        for (mut draft, spans) in drafts(base, choice, &common, source)? {
+            if file.workload.preset.is_some() {
+                draft.plan.make_classic().map_err(|error| source.error_at(choice.span(), error))?;
+            }
             let cell = cell(draft, choice, &spans, source)?;
             if cells.iter().all(|other| other.at != cell.at) {
                 cells.push(cell);

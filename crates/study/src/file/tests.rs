@@ -56,6 +56,26 @@ kind = 'java'
 }
 
 #[test]
+fn the_classic_test_has_its_crowd_and_yields_at_both_ends() {
+    let text =
+        "question = 'q'\nplatforms = ['native-threads']\n[workload]\npreset = 'classic'\nrooms = [5, 10]\n";
+    let folder = tempfile::tempdir().unwrap();
+    let plan = study(folder.path(), text).unwrap();
+    assert_eq!(plan.cells.len(), 2);
+    for cell in plan.cells {
+        let (server, crowd) = (&cell.plan.platform.settings, &cell.plan.crowd_settings);
+        assert_eq!(cell.plan.crowd, CrowdKind::NativeThreads);
+        assert!([server, crowd].map(|all| all.iter().any(|one| one.to_string() == "yield=on")) == [true; 2]);
+    }
+    let refused = outcome(&format!("{text}[crowd]\nkind = 'native'\n"));
+    assert_eq!(refused, "mine.toml:7:8: the classic test has a crowd of its own; leave kind out");
+    let refused = outcome(&text.replace("rooms", "pacing = 'flood'\nrooms"));
+    assert_eq!(refused, "mine.toml:5:10: the classic test has pacing turns; leave it out");
+    let refused = outcome(&text.replace("threads", "epoll"));
+    assert!(refused.starts_with("mine.toml:2:14: ") && refused.contains("java-threads"), "{refused}");
+}
+
+#[test]
 fn a_transport_that_a_platform_lacks_makes_its_cells_absent() {
     let text =
         "question = 'q'\nplatforms = ['native-epoll', 'redis']\n[server]\ntransport = ['plain', 'ws']\n";

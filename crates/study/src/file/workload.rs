@@ -22,6 +22,9 @@ pub(crate) struct WorkloadTable {
     /// Kind of the workload: `chat`, `rr`, `web`, `trade`, `orders` or `files`.
     #[serde(default)]
     pub(crate) kind: WorkloadKind,
+    /// A named test: `classic` is the classic VolanoMark test of `klatch run --classic`, with its crowd and its yields.
+    #[schemars(with = "Option<WorkloadPreset>")]
+    pub(crate) preset: Option<Spanned<WorkloadPreset>>,
     /// Number of rooms in all.
     #[schemars(with = "Option<OneOrMany<u32>>")]
     pub(crate) rooms: Values<u32>,
@@ -114,6 +117,13 @@ pub(crate) struct WorkloadTable {
     pub(crate) pause: Values<f64>,
 }
 
+/// The named tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum WorkloadPreset {
+    Classic,
+}
+
 impl std::fmt::Display for PacingName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -155,7 +165,7 @@ impl WorkloadTable {
     }
 
     /// The settings that only some kinds of workload have.
-    fn particular(&self) -> [Particular; 30] {
+    fn particular(&self) -> [Particular; 31] {
         fn span<T>(values: &Values<T>) -> Option<Range<usize>> {
             values.as_ref().map(Spanned::span)
         }
@@ -171,6 +181,7 @@ impl WorkloadTable {
         let with_database = &[WorkloadKind::Trade, WorkloadKind::Orders];
         let files = &[WorkloadKind::Files];
         [
+            ("preset", self.preset.as_ref().map(Spanned::span), chat),
             ("rooms", span(&self.rooms), chat),
             ("users", span(&self.users), &[WorkloadKind::Chat, WorkloadKind::Trade]),
             ("count", span(&self.count), chat),
@@ -225,8 +236,24 @@ pub(crate) fn check_workload(file: &StudyFile, source: &Source<'_>) -> Result<()
         return Err(source.error_at(search.span(), message));
     }
     match kind {
-        WorkloadKind::Chat => check_pacing(file, source),
+        WorkloadKind::Chat => check_preset(file, source).and_then(|()| check_pacing(file, source)),
         _ => Ok(()),
+    }
+}
+
+/// Refuses what the classic test has of its own.
+fn check_preset(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
+    if file.workload.preset.is_none() {
+        return Ok(());
+    }
+    if let Some(pacing) = &file.workload.pacing {
+        return Err(source.error_at(pacing.span(), "the classic test has pacing turns; leave it out"));
+    }
+    match file.crowd.get("kind") {
+        Some(kind) => {
+            Err(source.error_at(kind.span(), "the classic test has a crowd of its own; leave kind out"))
+        }
+        None => Ok(()),
     }
 }
 
