@@ -1,10 +1,10 @@
 //! Profiles by the lab's counters: every event, with its stack.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::{Rc, Weak};
 
-use klatch_counters::{Counters, CountersError, Counts, Event, Events};
+use klatch_counters::{Counters, CountersError, Counts, Event, Events, Node};
 
 use super::profile_of::{Counted, DataSample, profile_of};
 use super::stacks::{StackSample, perf_maps};
@@ -67,15 +67,11 @@ impl RunningInstrument for RunningCount {
             Some(named) => named,
             None => {
                 let counts = self.counters.read().map_err(failed)?;
-                self.counts.get_or_init(|| NamedCounts::new(&counts, &self.targets))
+                self.counts.get_or_init(|| NamedCounts::new(counts, &self.targets))
             }
         };
-        let stack = |(stack, events): &(StackSample, Events)| StackSample {
-            count: self.count(events),
-            ..stack.clone()
-        };
-        let all: Vec<StackSample> = named.stacks.iter().map(stack).filter(|stack| stack.count > 0).collect();
-        let samples = all.iter().map(|one| one.count).sum();
+        let stack = |index: usize| named.stack(index, self.count(&named.counts.nodes[index].events));
+        let all = (0..named.counts.nodes.len()).filter_map(stack);
         let data = named.data.iter().map(|(side, name, events)| DataSample {
             side: *side,
             name: name.clone(),
@@ -84,11 +80,11 @@ impl RunningInstrument for RunningCount {
         let counted = Counted {
             frequency_hz: None,
             events_per_sample: Some(1),
-            samples,
-            calls_lost: named.calls_lost,
+            samples: None,
+            calls_lost: named.counts.lost,
             data: data.filter(|one| one.count > 0).collect(),
         };
-        let (data, name) = profile_of(&self.profiler, counted, &all, &self.targets, files)?;
+        let (data, name) = profile_of(&self.profiler, counted, all, &self.targets, files)?;
         // The counters execute no instruction of the machine.
         Ok(Output { data, cost: None, share_of_time: None, files: vec![name] })
     }
@@ -104,48 +100,77 @@ impl RunningCount {
     }
 }
 
-/// Every stack that counted something, with the names of its routines.
+/// What was counted, with the names of routines and data.
+///
+/// A run of Java has a million paths of calls, so their stacks are made one at a time.
 struct NamedCounts {
-    /// Without a count: each instrument has its own.
-    stacks: Vec<(StackSample, Events)>,
-    calls_lost: u64,
+    counts: Counts,
+    /// The side of each process.
+    sides: Vec<Option<Side>>,
+    /// The name of each node; `None` for roots, and for user routines of processes that are not observed.
+    names: Vec<Option<Rc<str>>>,
+    /// Whether each node is below the loop of an idle CPU.
+    idle: Vec<bool>,
     /// What was missed, with its name and by whom.
     data: Vec<(Option<Side>, String, Events)>,
 }
 
 impl NamedCounts {
-    fn new(counts: &Counts, targets: &Targets) -> NamedCounts {
-        let mut symbols = Symbols::new();
-        let starts = counts.nodes.iter().filter(|node| node.is_kernel()).map(|node| node.routine).collect();
-        let kernel_names = kernel_routines(&starts);
-        let _perf_maps = perf_maps(targets);
-        prepare_user(&mut symbols, counts, targets);
-        let mut stacks = Vec::new();
-        for (index, node) in counts.nodes.iter().enumerate() {
-            let tgid = counts.processes[node.process].tgid;
-            let side = targets.side_of(tgid);
-            let (mut kernel, mut user) = (Vec::new(), Vec::new());
-            for routine in counts.ancestors(index).map(|index| &counts.nodes[index]) {
-                if routine.is_kernel() {
-                    kernel.push(kernel_names[&routine.routine].clone());
-                } else if side.is_some() {
-                    user.push(symbols.user(tgid, routine.routine).to_owned());
-                }
-            }
-            if !kernel.iter().any(|name| name == IDLE) {
-                let stack = StackSample { tgid, side, kernel: Some(kernel), user: Some(user), count: 0 };
-                stacks.push((stack, node.events));
-            }
+    fn new(counts: Counts, targets: &Targets) -> NamedCounts {
+        let sides: Vec<_> = counts.processes.iter().map(|process| targets.side_of(process.tgid)).collect();
+        let names = routine_names(&counts, &sides, targets);
+        let mut idle: Vec<bool> = Vec::with_capacity(names.len());
+        for (node, name) in counts.nodes.iter().zip(&names) {
+            idle.push(name.as_deref() == Some(IDLE) || node.parent.is_some_and(|parent| idle[parent]));
         }
-        let names = DataNames::new(counts);
-        let mut data: BTreeMap<(u32, String), Events> = BTreeMap::new();
+        let data_names = DataNames::new(&counts);
+        let mut data: BTreeMap<(usize, String), Events> = BTreeMap::new();
         for one in &counts.data {
-            let process = (counts.processes[one.process].tgid, names.name(one));
-            data.entry(process).or_default().add(&one.events);
+            data.entry((one.process, data_names.name(one))).or_default().add(&one.events);
         }
-        let of_side = |((tgid, name), events)| (targets.side_of(tgid), name, events);
-        NamedCounts { stacks, calls_lost: counts.lost, data: data.into_iter().map(of_side).collect() }
+        let data = data.into_iter().map(|((process, name), events)| (sides[process], name, events)).collect();
+        NamedCounts { sides, names, idle, data, counts }
     }
+
+    /// The stack of a node; `None` without a count or on an idle CPU.
+    fn stack(&self, index: usize, count: u64) -> Option<StackSample> {
+        if count == 0 || self.idle[index] {
+            return None;
+        }
+        let node = &self.counts.nodes[index];
+        let (mut kernel, mut user) = (Vec::new(), Vec::new());
+        for routine in self.counts.ancestors(index) {
+            let stack = if self.counts.nodes[routine].is_kernel() { &mut kernel } else { &mut user };
+            stack.extend(self.names[routine].clone());
+        }
+        let tgid = self.counts.processes[node.process].tgid;
+        let side = self.sides[node.process];
+        Some(StackSample { tgid, side, kernel: Some(kernel), user: Some(user), count })
+    }
+}
+
+/// The name of each node, every name once.
+fn routine_names(counts: &Counts, sides: &[Option<Side>], targets: &Targets) -> Vec<Option<Rc<str>>> {
+    let mut symbols = Symbols::new();
+    let starts = counts.nodes.iter().filter(|node| node.is_kernel()).map(|node| node.routine).collect();
+    let kernel_names = kernel_routines(&starts);
+    let _perf_maps = perf_maps(targets);
+    prepare_user(&mut symbols, counts, targets);
+    let mut known: HashMap<(u32, u64), Rc<str>> = HashMap::new();
+    let name = |node: &Node| {
+        let (tgid, is_kernel) = (counts.processes[node.process].tgid, node.is_kernel());
+        if node.routine == 0 || (!is_kernel && sides[node.process].is_none()) {
+            return None;
+        }
+        // A routine of the kernel is the same in every process.
+        let key = (if is_kernel { 0 } else { tgid }, node.routine);
+        let name = known.entry(key).or_insert_with(|| match is_kernel {
+            true => kernel_names[&node.routine].as_str().into(),
+            false => symbols.user(tgid, node.routine).into(),
+        });
+        Some(name.clone())
+    };
+    counts.nodes.iter().map(name).collect()
 }
 
 /// Looks the routines of the observed processes up at once.

@@ -5,7 +5,7 @@ use klatch_record::observed::{Profile, Sides};
 
 use super::Profiler;
 use super::shares::StackCounts;
-use super::stacks::{StackSample, write_folded};
+use super::stacks::{FoldedFile, StackSample};
 use crate::error::InstrumentError;
 use crate::files::Files;
 use crate::targets::{Side, Targets};
@@ -16,8 +16,8 @@ pub(super) struct Counted {
     pub(super) frequency_hz: Option<u64>,
     /// Events per sample; `None` for a timer.
     pub(super) events_per_sample: Option<u64>,
-    /// All samples, including those whose stack was lost.
-    pub(super) samples: u64,
+    /// All samples, including those whose stack was lost; `None` if each is one of a stack.
+    pub(super) samples: Option<u64>,
     /// Calls whose events count for their caller, because there were too many paths of calls.
     pub(super) calls_lost: u64,
     /// Data that was missed; empty unless that is counted.
@@ -41,15 +41,19 @@ pub(super) struct DataSample {
 pub(super) fn profile_of(
     profiler: &Profiler,
     counted: Counted,
-    all: &[StackSample],
+    all: impl Iterator<Item = StackSample>,
     targets: &Targets,
     files: &Files,
 ) -> Result<(ObservationData, String), InstrumentError> {
+    let (name, path) = files.name_and_path(profiler.ending);
+    let failed = |error| InstrumentError(format!("cannot write {}: {error}", path.display()));
+    let mut folded = FoldedFile::create(&path).map_err(failed)?;
     let mut stored = 0;
     let mut stacks_lost = 0;
     let (mut machine, mut server, mut crowd) =
         (StackCounts::default(), StackCounts::default(), StackCounts::default());
     for sample in all {
+        folded.add(&sample).map_err(failed)?;
         stored += sample.count;
         for counts in counts_of(sample.side, &mut machine, &mut server, &mut crowd) {
             match &sample.kernel {
@@ -65,14 +69,13 @@ pub(super) fn profile_of(
         counts_of(one.side, &mut machine, &mut server, &mut crowd)
             .for_each(|counts| counts.add_data(&one.name, one.count));
     }
-    let (name, path) = files.name_and_path(profiler.ending);
-    let failed = |error| InstrumentError(format!("cannot write {}: {error}", path.display()));
-    write_folded(all, std::fs::File::create(&path).map_err(failed)?).map_err(failed)?;
+    folded.finish().map_err(failed)?;
+    let samples = counted.samples.unwrap_or(stored);
     let profile = Profile {
         frequency_hz: counted.frequency_hz,
         events_per_sample: counted.events_per_sample,
-        samples: counted.samples,
-        stacks_lost: stacks_lost + counted.samples.saturating_sub(stored) + counted.calls_lost,
+        samples,
+        stacks_lost: stacks_lost + samples.saturating_sub(stored) + counted.calls_lost,
         machine: machine.shares(),
         sides: Sides {
             server: (!targets.servers.is_empty()).then(|| server.shares()),

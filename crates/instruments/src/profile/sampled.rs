@@ -47,11 +47,11 @@ impl RunningInstrument for RunningSamples {
         let counted = Counted {
             frequency_hz: self.trigger.frequency_hz(),
             events_per_sample: self.trigger.events_per_sample(),
-            samples,
+            samples: Some(samples),
             calls_lost: 0,
             data: Vec::new(),
         };
-        let (data, name) = profile_of(&self.profiler, counted, &all, &self.targets, files)?;
+        let (data, name) = profile_of(&self.profiler, counted, all.into_iter(), &self.targets, files)?;
         Ok(Output { data, cost: Some(self.bpf.cost(coverage)), share_of_time: None, files: vec![name] })
     }
 }

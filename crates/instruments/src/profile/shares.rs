@@ -2,6 +2,7 @@
 
 use klatch_record::observed::{MissedData, ProfiledSide, Routine, Shares};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Routines, and kinds of data, in the record: those with the most samples.
 const TOP: usize = 10;
@@ -17,14 +18,14 @@ pub(super) struct StackCounts {
     locks: u64,
     copy: u64,
     /// By innermost kernel routine.
-    innermost: HashMap<String, u64>,
+    innermost: HashMap<Rc<str>, u64>,
     /// By the name of the data that was missed.
-    data: HashMap<String, u64>,
+    data: HashMap<Rc<str>, u64>,
 }
 
 impl StackCounts {
     /// Adds `count` samples with the kernel routines `stack`, innermost first; empty for samples in user mode.
-    pub(super) fn add(&mut self, stack: &[String], count: u64) {
+    pub(super) fn add(&mut self, stack: &[Rc<str>], count: u64) {
         self.samples += count;
         let Some(innermost) = stack.first() else { return };
         self.kernel += count;
@@ -48,7 +49,7 @@ impl StackCounts {
 
     /// Tells for `count` of the samples what data was missed.
     pub(super) fn add_data(&mut self, name: &str, count: u64) {
-        *self.data.entry(name.to_owned()).or_default() += count;
+        *self.data.entry(name.into()).or_default() += count;
     }
 
     /// The counts as shares of all samples.
@@ -61,13 +62,13 @@ impl StackCounts {
             locks: share(self.locks),
             copy: share(self.copy),
         };
-        let routine = |(name, samples): (&String, &u64)| Routine {
-            name: name.clone(),
+        let routine = |(name, samples): (&Rc<str>, &u64)| Routine {
+            name: name.to_string(),
             samples: *samples,
             share: share(*samples),
         };
-        let missed = |(name, samples): (&String, &u64)| MissedData {
-            name: name.clone(),
+        let missed = |(name, samples): (&Rc<str>, &u64)| MissedData {
+            name: name.to_string(),
             samples: *samples,
             share: share(*samples),
         };
@@ -82,8 +83,8 @@ impl StackCounts {
 }
 
 /// The names with the largest counts, largest first.
-fn most(counts: &HashMap<String, u64>) -> impl Iterator<Item = (&String, &u64)> {
-    let mut all: Vec<(&String, &u64)> = counts.iter().collect();
+fn most(counts: &HashMap<Rc<str>, u64>) -> impl Iterator<Item = (&Rc<str>, &u64)> {
+    let mut all: Vec<(&Rc<str>, &u64)> = counts.iter().collect();
     all.sort_by(|(a, of_a), (b, of_b)| of_b.cmp(of_a).then_with(|| a.cmp(b)));
     all.into_iter().take(TOP)
 }
@@ -149,8 +150,8 @@ fn is_copy(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn stack(names: &str) -> Vec<String> {
-        names.split(';').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    fn stack(names: &str) -> Vec<Rc<str>> {
+        names.split(';').filter(|name| !name.is_empty()).map(Rc::from).collect()
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The sampled stacks, with symbol names.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::rc::Rc;
 
 use libbpf_rs::{MapCore, MapFlags};
 
@@ -12,15 +15,14 @@ use crate::symbols::Symbols;
 use crate::targets::{Side, Targets};
 
 /// All samples of a process with the same stacks.
-#[derive(Clone)]
 pub(super) struct StackSample {
     pub(super) tgid: u32,
     /// `None` for other processes of the machine.
     pub(super) side: Option<Side>,
     /// Innermost routine first; empty without a kernel stack, `None` if the table of stacks was full.
-    pub(super) kernel: Option<Vec<String>>,
+    pub(super) kernel: Option<Vec<Rc<str>>>,
     /// As `kernel`; always empty for other processes.
-    pub(super) user: Option<Vec<String>>,
+    pub(super) user: Option<Vec<Rc<str>>>,
     pub(super) count: u64,
 }
 
@@ -40,9 +42,9 @@ pub(super) fn samples(bpf: &Bpf, targets: &Targets) -> Result<Vec<StackSample>, 
         let (kernel, user) = (frames(bpf, kernel)?, frames(bpf, user)?);
         let count =
             table.lookup(&key, MapFlags::ANY).map_err(bpf_error)?.map_or(0, |count| numbers(&count)[0]);
-        let kernel = kernel.map(|frames| frames.iter().map(|at| symbols.kernel(*at).to_owned()).collect());
+        let kernel = kernel.map(|frames| frames.iter().map(|at| symbols.kernel(*at).into()).collect());
         let user = user.map(|frames| match side {
-            Some(_) => frames.iter().map(|at| symbols.user(tgid, *at).to_owned()).collect(),
+            Some(_) => frames.iter().map(|at| symbols.user(tgid, *at).into()).collect(),
             // Programs outside the run are not symbolized.
             None => Vec::new(),
         });
@@ -73,26 +75,28 @@ fn frames(bpf: &Bpf, hash: u64) -> Result<Option<Vec<u64>>, InstrumentError> {
     }
 }
 
-/// Writes the input format of flame graphs: one line `side;process;outermost;…;innermost count` per stack.
+/// A file in the input format of flame graphs: one line `side;process;outermost;…;innermost count` per stack.
 ///
 /// Kernel routines have the suffix `_[k]`.
-pub(super) fn write_folded(all: &[StackSample], file: std::fs::File) -> std::io::Result<()> {
-    let mut names = BTreeMap::new();
-    let mut file = std::io::BufWriter::new(file);
-    for sample in all {
+pub(super) struct FoldedFile {
+    file: BufWriter<File>,
+    /// Names of processes by their id.
+    names: BTreeMap<u32, String>,
+}
+
+impl FoldedFile {
+    pub(super) fn create(path: &Path) -> std::io::Result<FoldedFile> {
+        Ok(FoldedFile { file: BufWriter::new(File::create(path)?), names: BTreeMap::new() })
+    }
+
+    pub(super) fn add(&mut self, sample: &StackSample) -> std::io::Result<()> {
+        let file = &mut self.file;
         let side = match sample.side {
             Some(Side::Server) => "server",
             Some(Side::Crowd) => "crowd",
             None => "others",
         };
-        let process = names.entry(sample.tgid).or_insert_with(|| {
-            let name = std::fs::read_to_string(format!("/proc/{}/comm", sample.tgid)).unwrap_or_default();
-            if name.is_empty() {
-                format!("process {}", sample.tgid)
-            } else {
-                name.trim().replace([' ', ';'], "_")
-            }
-        });
+        let process = self.names.entry(sample.tgid).or_insert_with(|| process_name(sample.tgid));
         write!(file, "{side};{process}")?;
         match &sample.user {
             Some(user) => {
@@ -104,7 +108,18 @@ pub(super) fn write_folded(all: &[StackSample], file: std::fs::File) -> std::io:
             Some(kernel) => kernel.iter().rev().try_for_each(|name| write!(file, ";{name}_[k]"))?,
             None => write!(file, ";[stack_lost]_[k]")?,
         }
-        writeln!(file, " {}", sample.count)?;
+        writeln!(file, " {}", sample.count)
     }
-    file.flush()
+
+    pub(super) fn finish(mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+fn process_name(tgid: u32) -> String {
+    let name = std::fs::read_to_string(format!("/proc/{tgid}/comm")).unwrap_or_default();
+    match name.is_empty() {
+        true => format!("process {tgid}"),
+        false => name.trim().replace([' ', ';'], "_"),
+    }
 }

@@ -1,7 +1,7 @@
 //! The counters of the emulated machine: their option, the count of a whole command, and the difference of two counts.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
 use anyhow::Context;
@@ -14,7 +14,7 @@ use klatch_record::lab::{EventCounts, LabCounts};
 use klatch_record::save_json;
 use klatch_report::lab_difference;
 
-use crate::output::print;
+use crate::output::{print, print_error};
 
 /// Caches of `--counters` without a name: those of a present-day core.
 pub(super) const DEFAULT: &str = "zen3";
@@ -43,6 +43,9 @@ impl Counted {
         let status = Command::new(&program).args(&self.command).stdin(Stdio::null()).status();
         let status = status.with_context(|| format!("cannot run klatch {}", self.command.join(" ")))?;
         let elapsed_ns = started.elapsed().as_nanos() as u64;
+        if let Some(killed) = killed(&status) {
+            print_error(killed);
+        }
         // A run with such instruments opens the counters itself. Its record has the result.
         if counters.close()? {
             let counts = LabCounts { elapsed_ns, ..lab_counts(&counters, self.command, &program)? };
@@ -50,6 +53,15 @@ impl Counted {
         }
         Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
     }
+}
+
+/// What to say of a command that a signal ended; `None` if it ended by itself.
+fn killed(status: &ExitStatus) -> Option<String> {
+    let memory = "if its memory was too small, the kernel did that: --memory MB";
+    status
+        .code()
+        .is_none()
+        .then(|| format!("klatch: the command in the machine was ended by a {status}; {memory}"))
 }
 
 #[derive(Args)]
