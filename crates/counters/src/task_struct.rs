@@ -8,7 +8,7 @@ use crate::error::CountersError;
 /// Where the running kernel has each field of a task.
 #[derive(Clone, Debug, Default)]
 pub struct TaskStruct {
-    /// Size, bytes.
+    /// Size of the struct, bytes.
     pub bytes: u64,
     /// Offset and name of each field, sorted.
     fields: Vec<(u64, String)>,

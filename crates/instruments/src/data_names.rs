@@ -21,7 +21,7 @@ const PER_CPU_ALLOCATED: u64 = 64 << 10;
 
 /// The means to name data. What this kernel does not tell stays unknown.
 pub(crate) struct DataNames<'a> {
-    /// By page.
+    /// Names of slab caches by page.
     slabs: HashMap<u64, String>,
     /// Physical addresses of all tasks, sorted.
     tasks: &'a [u64],

@@ -9,7 +9,7 @@ use crate::error::InstrumentError;
 use crate::kernel::Kernel;
 
 const CODE: &[u8] = object!("places");
-/// `ADDRESSES` of places.bpf.c.
+/// Addresses of one question, as `ADDRESSES` of places.bpf.c.
 const ADDRESSES: usize = 4096;
 
 /// Names of the slab caches that hold these addresses; addresses in no slab are left out.

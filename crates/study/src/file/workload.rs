@@ -117,7 +117,7 @@ pub(crate) struct WorkloadTable {
     pub(crate) pause: Values<f64>,
 }
 
-/// The named tests.
+/// The tests that have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WorkloadPreset {
