@@ -116,7 +116,7 @@ fn a_server_announces_itself_and_adds_its_use() {
     let crowds: Vec<Child> = ["0/2", "1/2"]
         .map(|number| {
             let mut command = klatch();
-            command.args(["crowd", "--rooms", "4", "--users", "4", "--count", "25", "--shard", number]);
+            command.args(["crowd", "--rooms", "4", "--users", "4", "--count", "500", "--shard", number]);
             command.args(["--wait-for-server", "30", "--server-file"]).arg(file("server"));
             command.arg("--out").arg(file(&number[..1])).stdout(Stdio::piped()).stderr(Stdio::piped());
             command.spawn().unwrap()

@@ -7,7 +7,8 @@ use std::rc::{Rc, Weak};
 use klatch_counters::{Counters, CountersError, Counts, Event, Events, Node};
 
 use super::profile_of::{Counted, DataSample, profile_of};
-use super::stacks::{StackSample, perf_maps};
+use super::shares::KernelRoutine;
+use super::stacks::{StackSample, perf_maps, user_routine};
 use super::{Count, Profiler};
 use crate::bpf::Coverage;
 use crate::data_names::DataNames;
@@ -107,21 +108,35 @@ struct NamedCounts {
     counts: Counts,
     /// The side of each process.
     sides: Vec<Option<Side>>,
-    /// The name of each node; `None` for roots, and for user routines of processes that are not observed.
-    names: Vec<Option<Rc<str>>>,
+    /// The routine of each node; `None` for roots, and for user routines of processes that are not observed.
+    routines: Vec<Option<NamedRoutine>>,
     /// Whether each node is below the loop of an idle CPU.
     idle: Vec<bool>,
     /// What was missed, with its name and by whom.
     data: Vec<(Option<Side>, String, Events)>,
 }
 
+/// A routine with its name.
+#[derive(Clone)]
+enum NamedRoutine {
+    Kernel(KernelRoutine),
+    User(Rc<str>),
+}
+
+impl NamedRoutine {
+    fn is_idle(&self) -> bool {
+        matches!(self, NamedRoutine::Kernel(routine) if &*routine.name == IDLE)
+    }
+}
+
 impl NamedCounts {
     fn new(counts: Counts, targets: &Targets) -> NamedCounts {
         let sides: Vec<_> = counts.processes.iter().map(|process| targets.side_of(process.tgid)).collect();
-        let names = routine_names(&counts, &sides, targets);
-        let mut idle: Vec<bool> = Vec::with_capacity(names.len());
-        for (node, name) in counts.nodes.iter().zip(&names) {
-            idle.push(name.as_deref() == Some(IDLE) || node.parent.is_some_and(|parent| idle[parent]));
+        let routines = named_routines(&counts, &sides, targets);
+        let mut idle: Vec<bool> = Vec::with_capacity(routines.len());
+        for (node, routine) in counts.nodes.iter().zip(&routines) {
+            let is_below = node.parent.is_some_and(|parent| idle[parent]);
+            idle.push(is_below || routine.as_ref().is_some_and(NamedRoutine::is_idle));
         }
         let data_names = DataNames::new(&counts);
         let mut data: BTreeMap<(usize, String), Events> = BTreeMap::new();
@@ -129,7 +144,7 @@ impl NamedCounts {
             data.entry((one.process, data_names.name(one))).or_default().add(&one.events);
         }
         let data = data.into_iter().map(|((process, name), events)| (sides[process], name, events)).collect();
-        NamedCounts { sides, names, idle, data, counts }
+        NamedCounts { sides, routines, idle, data, counts }
     }
 
     /// The stack of a node; `None` without a count or on an idle CPU.
@@ -140,8 +155,11 @@ impl NamedCounts {
         let node = &self.counts.nodes[index];
         let (mut kernel, mut user) = (Vec::new(), Vec::new());
         for routine in self.counts.ancestors(index) {
-            let stack = if self.counts.nodes[routine].is_kernel() { &mut kernel } else { &mut user };
-            stack.extend(self.names[routine].clone());
+            match &self.routines[routine] {
+                Some(NamedRoutine::Kernel(routine)) => kernel.push(routine.clone()),
+                Some(NamedRoutine::User(name)) => user.push(name.clone()),
+                None => {}
+            }
         }
         let tgid = self.counts.processes[node.process].tgid;
         let side = self.sides[node.process];
@@ -149,28 +167,28 @@ impl NamedCounts {
     }
 }
 
-/// The name of each node, every name once.
-fn routine_names(counts: &Counts, sides: &[Option<Side>], targets: &Targets) -> Vec<Option<Rc<str>>> {
+/// The routine of each node, every name once.
+fn named_routines(counts: &Counts, sides: &[Option<Side>], targets: &Targets) -> Vec<Option<NamedRoutine>> {
     let mut symbols = Symbols::new();
     let starts = counts.nodes.iter().filter(|node| node.is_kernel()).map(|node| node.routine).collect();
     let kernel_names = kernel_routines(&starts);
     let _perf_maps = perf_maps(targets);
     prepare_user(&mut symbols, counts, targets);
-    let mut known: HashMap<(u32, u64), Rc<str>> = HashMap::new();
-    let name = |node: &Node| {
+    let mut known: HashMap<(u32, u64), NamedRoutine> = HashMap::new();
+    let routine = |node: &Node| {
         let (tgid, is_kernel) = (counts.processes[node.process].tgid, node.is_kernel());
         if node.routine == 0 || (!is_kernel && sides[node.process].is_none()) {
             return None;
         }
         // A routine of the kernel is the same in every process.
         let key = (if is_kernel { 0 } else { tgid }, node.routine);
-        let name = known.entry(key).or_insert_with(|| match is_kernel {
-            true => kernel_names[&node.routine].as_str().into(),
-            false => symbols.user(tgid, node.routine).into(),
+        let routine = known.entry(key).or_insert_with(|| match is_kernel {
+            true => NamedRoutine::Kernel(KernelRoutine::new(&kernel_names[&node.routine])),
+            false => NamedRoutine::User(user_routine(symbols.user(tgid, node.routine))),
         });
-        Some(name.clone())
+        Some(routine.clone())
     };
-    counts.nodes.iter().map(name).collect()
+    counts.nodes.iter().map(routine).collect()
 }
 
 /// Looks the routines of the observed processes up at once.

@@ -7,16 +7,33 @@ use std::rc::Rc;
 /// Routines, and kinds of data, in the record: those with the most samples.
 const TOP: usize = 10;
 
+/// A routine of the kernel, with the activities that it stands for.
+///
+/// They are found once for each name: the lab counts stacks by the million.
+#[derive(Clone)]
+pub(super) struct KernelRoutine {
+    pub(super) name: Rc<str>,
+    /// A bit for each of [`ACTIVITIES`].
+    activities: u8,
+}
+
+/// What tells by its name whether a routine belongs to an activity, in the order of [`StackCounts::activities`].
+const ACTIVITIES: [fn(&str) -> bool; 5] = [is_scheduler, is_wake_up, is_network, is_lock, is_copy];
+
+impl KernelRoutine {
+    pub(super) fn new(name: &str) -> KernelRoutine {
+        let bits = ACTIVITIES.iter().enumerate().map(|(bit, is)| u8::from(is(name)) << bit);
+        KernelRoutine { name: name.into(), activities: bits.sum() }
+    }
+}
+
 /// Samples of a side by kernel activity. A sample counts for every activity on its stack.
 #[derive(Default)]
 pub(super) struct StackCounts {
     samples: u64,
     kernel: u64,
-    scheduler: u64,
-    wake_up: u64,
-    network: u64,
-    locks: u64,
-    copy: u64,
+    /// Samples with each of [`ACTIVITIES`] on the stack.
+    activities: [u64; ACTIVITIES.len()],
     /// By innermost kernel routine.
     innermost: HashMap<Rc<str>, u64>,
     /// By the name of the data that was missed.
@@ -25,20 +42,14 @@ pub(super) struct StackCounts {
 
 impl StackCounts {
     /// Adds `count` samples with the kernel routines `stack`, innermost first; empty for samples in user mode.
-    pub(super) fn add(&mut self, stack: &[Rc<str>], count: u64) {
+    pub(super) fn add(&mut self, stack: &[KernelRoutine], count: u64) {
         self.samples += count;
         let Some(innermost) = stack.first() else { return };
         self.kernel += count;
-        *self.innermost.entry(innermost.clone()).or_default() += count;
-        let has = |is: fn(&str) -> bool| stack.iter().any(|name| is(name));
-        for (sum, is) in [
-            (&mut self.scheduler, is_scheduler as fn(&str) -> bool),
-            (&mut self.wake_up, is_wake_up),
-            (&mut self.network, is_network),
-            (&mut self.locks, is_lock),
-            (&mut self.copy, is_copy),
-        ] {
-            *sum += if has(is) { count } else { 0 };
+        *self.innermost.entry(innermost.name.clone()).or_default() += count;
+        let seen = stack.iter().fold(0, |seen, routine| seen | routine.activities);
+        for (bit, sum) in self.activities.iter_mut().enumerate() {
+            *sum += u64::from(seen >> bit & 1) * count;
         }
     }
 
@@ -55,13 +66,8 @@ impl StackCounts {
     /// The counts as shares of all samples.
     pub(super) fn shares(self) -> ProfiledSide {
         let share = |count: u64| if self.samples == 0 { 0.0 } else { count as f64 / self.samples as f64 };
-        let inclusive = Shares {
-            scheduler: share(self.scheduler),
-            wake_up: share(self.wake_up),
-            network: share(self.network),
-            locks: share(self.locks),
-            copy: share(self.copy),
-        };
+        let [scheduler, wake_up, network, locks, copy] = self.activities.map(share);
+        let inclusive = Shares { scheduler, wake_up, network, locks, copy };
         let routine = |(name, samples): (&Rc<str>, &u64)| Routine {
             name: name.to_string(),
             samples: *samples,
@@ -150,8 +156,8 @@ fn is_copy(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn stack(names: &str) -> Vec<Rc<str>> {
-        names.split(';').filter(|name| !name.is_empty()).map(Rc::from).collect()
+    fn stack(names: &str) -> Vec<KernelRoutine> {
+        names.split(';').filter(|name| !name.is_empty()).map(KernelRoutine::new).collect()
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use libbpf_rs::{MapCore, MapFlags};
 
+use super::shares::KernelRoutine;
 use crate::bpf::{Bpf, bpf_error, numbers};
 use crate::error::InstrumentError;
 use crate::jdk::PerfMap;
@@ -20,8 +21,8 @@ pub(super) struct StackSample {
     /// `None` for other processes of the machine.
     pub(super) side: Option<Side>,
     /// Innermost routine first; empty without a kernel stack, `None` if the table of stacks was full.
-    pub(super) kernel: Option<Vec<Rc<str>>>,
-    /// As `kernel`; always empty for other processes.
+    pub(super) kernel: Option<Vec<KernelRoutine>>,
+    /// As `kernel`, without spaces and semicolons; always empty for other processes.
     pub(super) user: Option<Vec<Rc<str>>>,
     pub(super) count: u64,
 }
@@ -42,15 +43,21 @@ pub(super) fn samples(bpf: &Bpf, targets: &Targets) -> Result<Vec<StackSample>, 
         let (kernel, user) = (frames(bpf, kernel)?, frames(bpf, user)?);
         let count =
             table.lookup(&key, MapFlags::ANY).map_err(bpf_error)?.map_or(0, |count| numbers(&count)[0]);
-        let kernel = kernel.map(|frames| frames.iter().map(|at| symbols.kernel(*at).into()).collect());
+        let kernel =
+            kernel.map(|frames| frames.iter().map(|at| KernelRoutine::new(symbols.kernel(*at))).collect());
         let user = user.map(|frames| match side {
-            Some(_) => frames.iter().map(|at| symbols.user(tgid, *at).into()).collect(),
+            Some(_) => frames.iter().map(|at| user_routine(symbols.user(tgid, *at))).collect(),
             // Programs outside the run are not symbolized.
             None => Vec::new(),
         });
         all.push(StackSample { tgid, side, kernel, user, count });
     }
     Ok(all)
+}
+
+/// The name of a routine as the input of flame graphs can have it.
+pub(super) fn user_routine(name: &str) -> Rc<str> {
+    name.replace([' ', ';'], "_").into()
 }
 
 /// The names of compiled Java methods. The symbolizer reads them when it first needs a name, so they must exist until the last
@@ -99,13 +106,13 @@ impl FoldedFile {
         let process = self.names.entry(sample.tgid).or_insert_with(|| process_name(sample.tgid));
         write!(file, "{side};{process}")?;
         match &sample.user {
-            Some(user) => {
-                user.iter().rev().try_for_each(|name| write!(file, ";{}", name.replace([' ', ';'], "_")))?
-            }
+            Some(user) => user.iter().rev().try_for_each(|name| write!(file, ";{name}"))?,
             None => write!(file, ";[stack_lost]")?,
         }
         match &sample.kernel {
-            Some(kernel) => kernel.iter().rev().try_for_each(|name| write!(file, ";{name}_[k]"))?,
+            Some(kernel) => {
+                kernel.iter().rev().try_for_each(|routine| write!(file, ";{}_[k]", routine.name))?
+            }
             None => write!(file, ";[stack_lost]_[k]")?,
         }
         writeln!(file, " {}", sample.count)
