@@ -73,7 +73,7 @@ static void send_data(struct request *request)
     for (; at < DATA_ROWS && rows < room; at++) {
         const struct data_row *row = data_row(at);
 
-        if (row->l1d_misses || row->upgrades)
+        if (data_is_used(row))
             memcpy(request->data + rows++ * sizeof(*row), row, sizeof(*row));
     }
     request->length = rows * sizeof(struct data_row);

@@ -12,7 +12,7 @@
 static struct data_row *rows;
 static uint32_t rows_used;
 
-/* From here on only words of tasks are told apart, and of all else pages, so that there is room for what is touched once. */
+/* With more rows than this, a place is a page unless a task is in it, so that memory which is touched once does not fill the table. */
 #define ROWS_OF_WORDS (DATA_ROWS / 8)
 
 /* An access this close to a return address is one to the stack. */
@@ -31,11 +31,6 @@ void data_reset(void)
     rows_used = 0;
 }
 
-static bool is_unused(const struct data_row *row)
-{
-    return !row->l1d_misses && !row->l2_misses && !row->transfers && !row->upgrades;
-}
-
 static struct data_row *row_of(uint64_t place, uint64_t process)
 {
     uint64_t at = (place * 0x9e3779b97f4a7c15u ^ process * 0xff51afd7ed558ccdu) >> 20;
@@ -43,9 +38,9 @@ static struct data_row *row_of(uint64_t place, uint64_t process)
     for (;; at++) {
         struct data_row *row = &rows[at % DATA_ROWS];
 
-        if (!is_unused(row) && (row->place != place || row->process != process))
+        if (data_is_used(row) && (row->place != place || row->process != process))
             continue;
-        if (!is_unused(row))
+        if (data_is_used(row))
             return row;
         /* The few places that are no addresses always have room. */
         if (rows_used >= DATA_ROWS / 2 && place >= FIRST_ADDRESS)

@@ -36,6 +36,11 @@ static inline void data_add(const struct cpu *cpu, uint64_t address, uint64_t ph
         data_add_missed(cpu, address, physical, before, after);
 }
 
-/* The rows of the table, of which those without counts are unused. */
 #define DATA_ROWS (1 << 19)
 const struct data_row *data_row(uint32_t row);
+
+/* Whether a row of the table counts a place. Memory and other CPUs are asked after a miss only. */
+static inline bool data_is_used(const struct data_row *row)
+{
+    return row->l1d_misses || row->upgrades;
+}

@@ -26,9 +26,9 @@ static struct pages pages[CPUS_MAX];
 static uint64_t instructions[CPUS_MAX];
 static bool tracks, counts, has_caches;
 
-/* Whether accesses have a callback while nothing is counted too. QEMU before 8.0 can call the callback of an earlier instruction when a CPU
- * takes an interrupt. If blocks were translated anew while that CPU waited, the callback's memory has been freed. One CPU does not wait
- * while it asks for anything. */
+/* Whether accesses have a callback while nothing is counted too, so that opening and closing need no new translation. With several CPUs
+ * and new translations QEMU 7.2 aborted in one of eight boots: most likely a CPU that had waited took an interrupt, and QEMU called
+ * the freed callback of an instruction from before. The only CPU of a machine does not wait while it asks for anything. */
 static bool watches_always;
 static uint64_t counts_for;
 static uint64_t own_id;
@@ -149,7 +149,7 @@ static void accesses(unsigned index, uint32_t access, uint64_t address, void *da
     }
 }
 
-/* Whether the current block ends so. If not, QEMU has called the callback of an earlier instruction for an interrupt. */
+/* Whether the current block ends so. If not, the callback is that of an earlier instruction, see watches_always. */
 static bool is_ending(unsigned index, enum ending ending)
 {
     return cpus[index].last && cpus[index].last->ending == ending;
@@ -241,7 +241,7 @@ EXPORTED int qemu_plugin_install(uint64_t plugin, const struct qemu_machine *mac
     const char *wrong = cpu_count <= CPUS_MAX ? NULL : "there are more than 64 CPUs";
 
     wrong = wrong ? wrong : setup_read(cpu_count, argc, argv);
-    has_caches = setup_has_caches();
+    has_caches = argc > 0;
     watches_always = cpu_count > 1;
     wrong = wrong || (tree_create() && data_create()) ? wrong : "there is no memory for the counts";
     for (int cpu = 0; cpu < cpu_count && !wrong; cpu++)

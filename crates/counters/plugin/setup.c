@@ -1,5 +1,6 @@
 #include "setup.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,6 @@
 #include "caches.h"
 
 static char text[256];
-static bool has_caches;
 
 /* Reads `name=size:ways`. */
 static bool read_geometry(const char *argument, const char *name, struct geometry *geometry)
@@ -41,13 +41,7 @@ const char *setup_read(int cpu_count, int argc, char **argv)
                  && !read_geometry(argv[at], "l2", &setup.l2))
             return "unknown argument";
     }
-    has_caches = argc > 0;
-    return has_caches ? caches_create(&setup) : NULL;
-}
-
-bool setup_has_caches(void)
-{
-    return has_caches;
+    return argc ? caches_create(&setup) : NULL;
 }
 
 const char *setup_text(void)

@@ -2,11 +2,8 @@
 
 use std::path::Path;
 
-use libbpf_rs::btf::Btf;
-use libbpf_rs::btf::types::{MemberAttr, Struct};
-
 use crate::error::CountersError;
-use crate::task_struct::{TaskStruct, kernel_types};
+use crate::task_struct::TaskStruct;
 
 const SYMBOLS: &str = "/proc/kallsyms";
 
@@ -31,8 +28,7 @@ impl KernelDescription {
     /// # Errors
     /// One of them cannot be read, or lacks a field or a routine.
     pub(crate) fn detect(symbols: &str) -> Result<KernelDescription, CountersError> {
-        let btf = kernel_types()?;
-        let task = |field| offset(&btf, "task_struct", field);
+        let task = TaskStruct::detect()?;
         let symbol = |name: &str| {
             let mut found = symbols.lines().filter_map(parse).filter(|(_, _, symbol)| *symbol == name);
             found
@@ -41,12 +37,12 @@ impl KernelDescription {
                 .ok_or_else(|| CountersError::Kernel(format!("the symbol {name}")))
         };
         Ok(KernelDescription {
-            thread_sp: task("thread")? + offset(&btf, "thread_struct", "sp")?,
-            pid: task("pid")?,
-            tgid: task("tgid")?,
-            flags: task("flags")?,
-            comm: task("comm")?,
-            task_bytes: TaskStruct::read(&btf)?.bytes,
+            thread_sp: task.offset_of("thread.sp")?,
+            pid: task.offset_of("pid")?,
+            tgid: task.offset_of("tgid")?,
+            flags: task.offset_of("flags")?,
+            comm: task.offset_of("comm")?,
+            task_bytes: task.bytes,
             switch_start: symbol("__switch_to_asm")?,
             entry_start: symbol("__entry_text_start")?,
             entry_end: symbol("__entry_text_end")?,
@@ -71,17 +67,6 @@ impl KernelDescription {
         let all =
             [thread_sp, pid, tgid, flags, comm, task_bytes, switch_start, entry_start, entry_end, code_end];
         all.iter().flat_map(|number| number.to_le_bytes()).collect()
-    }
-}
-
-/// Offset of a field of a struct, bytes.
-fn offset(btf: &Btf<'_>, name: &str, field: &str) -> Result<u64, CountersError> {
-    let missing = || CountersError::Kernel(format!("the field {name}.{field}"));
-    let composite: Struct<'_> = btf.type_by_name(name).ok_or_else(missing)?;
-    let member = composite.iter().find(|member| member.name.is_some_and(|name| name == field));
-    match member.ok_or_else(missing)?.attr {
-        MemberAttr::Normal { offset } => Ok(u64::from(offset) / 8),
-        MemberAttr::BitField { .. } => Err(missing()),
     }
 }
 

@@ -20,20 +20,17 @@ impl TaskStruct {
     /// # Errors
     /// It cannot be read.
     pub fn detect() -> Result<TaskStruct, CountersError> {
-        TaskStruct::read(&kernel_types()?)
-    }
-
-    /// As [`TaskStruct::detect`], from a description that has been read.
-    pub(crate) fn read(btf: &Btf<'_>) -> Result<TaskStruct, CountersError> {
-        let missing = || CountersError::Kernel("the description of task_struct".to_owned());
+        let btf = Btf::from_vmlinux()
+            .map_err(|error| CountersError::Kernel(format!("the kernel's type information ({error})")))?;
+        let missing = || CountersError::Kernel("the type task_struct".to_owned());
         let task: Struct<'_> = btf.type_by_name("task_struct").ok_or_else(missing)?;
         let mut all = TaskStruct { bytes: task.size() as u64, fields: Vec::new() };
-        all.add(btf, &task, 0, "");
+        all.add(&btf, &task, 0, "");
         all.fields.sort();
         Ok(all)
     }
 
-    /// Adds the fields of a struct, and those of its own structs as `outer.inner`; deeper ones are not told apart.
+    /// Adds the fields of a struct and, as `outer.inner`, those of the structs in it, but not of structs in those.
     fn add(&mut self, btf: &Btf<'_>, composite: &Struct<'_>, base: u64, outer: &str) {
         for member in composite.iter() {
             let (MemberAttr::Normal { offset } | MemberAttr::BitField { offset, .. }) = member.attr;
@@ -48,6 +45,15 @@ impl TaskStruct {
         }
     }
 
+    /// The offset of a field, bytes.
+    ///
+    /// # Errors
+    /// There is no such field.
+    pub(crate) fn offset_of(&self, name: &str) -> Result<u64, CountersError> {
+        let found = self.fields.iter().find(|(_, field)| field == name);
+        found.map(|(at, _)| *at).ok_or_else(|| CountersError::Kernel(format!("the field task_struct.{name}")))
+    }
+
     /// The field at this offset, bytes; a field of a struct is `outer.inner`.
     pub fn field_at(&self, offset: u64) -> &str {
         let after = self.fields.partition_point(|(at, _)| *at <= offset);
@@ -55,28 +61,23 @@ impl TaskStruct {
     }
 }
 
-/// The kernel's own description of its types.
-///
-/// # Errors
-/// It has none, or it cannot be read.
-pub(crate) fn kernel_types() -> Result<Btf<'static>, CountersError> {
-    Btf::from_vmlinux()
-        .map_err(|error| CountersError::Kernel(format!("the kernel's type information ({error})")))
-}
-
 #[cfg(test)]
 mod tests {
+    use klatch_testing::{Need, needs};
+
     use super::*;
 
     #[test]
     fn the_running_kernel_describes_a_task() {
-        let task = match TaskStruct::detect() {
-            Ok(task) => task,
-            Err(_) if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() => return,
-            Err(error) => panic!("{error}"),
-        };
-        let has = |name: &str| task.fields.iter().any(|(_, field)| field == name);
-        assert!(task.bytes > 1_000 && has("se.vruntime") && has("comm"), "{task:?}");
+        needs!(Need::Bpf);
+        let task = TaskStruct::detect().unwrap();
+        assert!(task.bytes > 1_000, "{task:?}");
+        for field in ["se.vruntime", "comm", "thread.sp"] {
+            let offset = task.offset_of(field).unwrap();
+            assert_eq!(task.field_at(offset), field);
+        }
+        let error = task.offset_of("soul").unwrap_err().to_string();
+        assert!(error.contains("task_struct.soul"), "{error}");
     }
 
     #[test]

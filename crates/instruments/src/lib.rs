@@ -22,6 +22,7 @@ mod syscalls;
 mod targets;
 mod trace;
 mod usage;
+mod variables;
 mod wakeups;
 
 pub use error::InstrumentError;

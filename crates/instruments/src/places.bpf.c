@@ -1,4 +1,4 @@
-/* Tells what the kernel keeps at addresses: names of slab caches, and where each CPU has its own data. */
+/* Asks the kernel for the slab cache of addresses, and for the run queue of each CPU. */
 #include "klatch.bpf.h"
 
 #define ADDRESSES 4096

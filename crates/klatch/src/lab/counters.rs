@@ -1,7 +1,8 @@
 //! The counters of the emulated machine: their option, the count of a whole command, and the difference of two counts.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use anyhow::Context;
@@ -14,7 +15,8 @@ use klatch_record::lab::{EventCounts, LabCounts};
 use klatch_record::save_json;
 use klatch_report::lab_difference;
 
-use crate::output::{print, print_error};
+use super::SIGNAL_BASE;
+use crate::output::print;
 
 /// Caches of `--counters` without a name: those of a present-day core.
 pub(super) const DEFAULT: &str = "zen3";
@@ -43,25 +45,15 @@ impl Counted {
         let status = Command::new(&program).args(&self.command).stdin(Stdio::null()).status();
         let status = status.with_context(|| format!("cannot run klatch {}", self.command.join(" ")))?;
         let elapsed_ns = started.elapsed().as_nanos() as u64;
-        if let Some(killed) = killed(&status) {
-            print_error(killed);
-        }
         // A run with such instruments opens the counters itself. Its record has the result.
         if counters.close()? {
             let counts = LabCounts { elapsed_ns, ..lab_counts(&counters, self.command, &program)? };
             save_json(&counts, Path::new(COUNTERS_FILE))?;
         }
-        Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+        // A signal is passed on as shells do.
+        let code = status.code().or_else(|| status.signal().map(|signal| SIGNAL_BASE + signal));
+        Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
     }
-}
-
-/// What to say of a command that a signal ended; `None` if it ended by itself.
-fn killed(status: &ExitStatus) -> Option<String> {
-    let memory = "if its memory was too small, the kernel did that: --memory MB";
-    status
-        .code()
-        .is_none()
-        .then(|| format!("klatch: the command in the machine was ended by a {status}; {memory}"))
 }
 
 #[derive(Args)]

@@ -151,6 +151,9 @@ fn kernel(name: &str) -> Result<PathBuf, LabError> {
     kernel_file(kernel, |progress| print_error(progress))
 }
 
+/// What a shell adds to the number of the signal that ended a command, for its exit status.
+const SIGNAL_BASE: i32 = 128;
+
 impl Machine {
     fn boot<'a>(&self, kernel: &'a Path, image: Image, interrupted: &'a AtomicBool) -> Boot<'a> {
         Boot {
@@ -200,6 +203,11 @@ impl Exec {
         let step = answer.steps.first().context("the machine ran no command")?;
         print(&step.stdout);
         print_error(step.stderr.trim_end());
+        if step.status.is_none_or(|status| status > SIGNAL_BASE) {
+            print_error(
+                "klatch: a signal ended the command in the machine; if the memory was too small, the kernel sent it: raise --memory",
+            );
+        }
         if let Some(out) = &self.out {
             save_files(out, &answer)?;
         }

@@ -7,7 +7,7 @@
 enum { ON_ONE_LINE, ON_FOUR_LINES, IN_BLOCKS };
 
 /* Linux 2.2 to 2.4 kept the task_struct of each thread at the start of a block of 8 KiB, so that equal fields of all tasks shared few sets of
- * a cache. Yamamura et al. (2002) gave the tasks 16 colours: different distances from the start. */
+ * a cache. Yamamura et al. (2002) gave the tasks colours: different distances from the start. */
 #define COLOURS 16
 
 /* With the kernel's record of it, more than 4 KiB and so 8 KiB, at a multiple of that. */
