@@ -178,7 +178,7 @@ void BPF_PROG(o1_dispatch, s32 cpu, struct task_struct *prev)
             list = list_of(cpu, here->active, chosen);
             if (!scx_bpf_dsq_move_to_local(list)) {
                 count(TOO_LATE);
-                unmark_list(here, here->active, chosen);
+                skip_list(here, here->active, chosen, list);
                 continue;
             }
             if (!scx_bpf_dsq_nr_queued(list))
@@ -197,6 +197,7 @@ void BPF_PROG(o1_dispatch, s32 cpu, struct task_struct *prev)
             balance(cpu, here, true);
         break;
     }
+    unskip_lists(here);
     record_decision(started_ns, length);
 }
 
