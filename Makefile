@@ -27,7 +27,7 @@ build: $(JARS)
 $(JARS) &: $(shell find java -path '*/src/main/*.java' -o -name pom.xml)
 	$(MVN) package -DskipTests
 
-# The files of a release in target/dist: a tarball and a .deb, with the sums of both.
+# The files of a release in target/dist: tarball, .deb, .rpm, container image and bill of materials, with the sums of all.
 dist: setup $(JARS)
 	@scripts/dist.sh
 
@@ -73,6 +73,7 @@ lint:
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
 	scripts/deny.sh
 	scripts/manifests.sh
+	scripts/workflows.sh
 
 # Build docs/ as a book with search in target/book. cargo installs mdbook in a folder that the search path may lack.
 docs: export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the files of a release in target/dist: a tarball and a .deb, with the sums of both.
+# Builds the files of a release in target/dist, with the sums of all: a tarball, a .deb, an .rpm, a container image, and the
+# bill of materials, which is in the packages too.
 #
 # libelf and zlib are inside the program, which needs only the C library. Equal sources give equal bytes in every folder: no
 # path of this checkout or of cargo's folder is in it, and times are that of the commit.
@@ -12,11 +13,17 @@ architecture=$(uname -m)
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 libraries=/usr/lib/$architecture-linux-gnu
 
-command -v cargo-deb >/dev/null || PATH=$PATH:$cargo_home/bin
-command -v cargo-deb >/dev/null || {
-    echo "dist.sh: the package needs cargo-deb; install it: cargo install --locked cargo-deb" >&2
-    exit 2
+PATH=$PATH:$cargo_home/bin
+need() { # program, how to install it
+    command -v "$1" >/dev/null || { echo "dist.sh: $1 is missing; install it: $2" >&2; exit 2; }
 }
+for tool in cargo-deb cargo-generate-rpm cargo-cyclonedx; do
+    need "$tool" "cargo install --locked $tool"
+done
+need cargo-about "cargo install --locked --features cli cargo-about"
+for tool in buildah jq unzip; do
+    need "$tool" "apt-get install $tool"
+done
 for library in libelf.a libz.a; do
     [ -f "$libraries/$library" ] || {
         echo "dist.sh: $libraries/$library is missing; install it: apt-get install libelf-dev zlib1g-dev" >&2
@@ -27,7 +34,8 @@ done
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 export LIBBPF_SYS_LIBRARY_PATH=$libraries
-export RUSTFLAGS="--remap-path-prefix=$root=/klatch --remap-path-prefix=$cargo_home=/cargo"
+# The linker of binutils, because its objcopy, below, loses the read-only relocations (RELRO) of LLVM's.
+export RUSTFLAGS="--remap-path-prefix=$root=/klatch --remap-path-prefix=$cargo_home=/cargo -Clink-arg=-fuse-ld=bfd"
 # Names of routines stay, because instruments show those of the native servers.
 export CARGO_PROFILE_RELEASE_STRIP=debuginfo
 # Other flags than those of `make build`, so another folder.
@@ -51,15 +59,21 @@ mkdir -p "$dist/man" "$dist/completions"
 "$klatch" completions bash >"$dist/completions/klatch.bash"
 "$klatch" completions zsh >"$dist/completions/_klatch"
 "$klatch" completions fish >"$dist/completions/klatch.fish"
+scripts/third-party.sh "$dist"
 
 name=klatch-$version-$architecture-linux
 mkdir "$dist/$name"
-cp "$klatch" README.md LICENSE "$dist/$name"
+cp "$klatch" README.md LICENSE "$dist/THIRD-PARTY-LICENSES.txt" "$dist/klatch.cdx.json" "$dist/$name"
 cp -r "$dist/man" "$dist/completions" "$dist/$name"
 tar --create --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
     --directory "$dist" "$name" | gzip --no-name --best >"$dist/$name.tar.gz"
 
 cargo deb --no-build --no-strip --package klatch --deb-version "$version-1" --output "$dist/" >/dev/null
-rm -r "${dist:?}/$name" "$dist/man" "$dist/completions"
+# It warns of every file that cargo does not build.
+cargo generate-rpm --package crates/klatch --payload-compress xz --source-date "$SOURCE_DATE_EPOCH" \
+    --output "$dist/klatch-$version-1.$architecture.rpm" 2> >(grep --invert-match 'Only source paths' >&2)
+scripts/image.sh "$klatch" "$version" "$dist/klatch-$version-$architecture.image.tar"
+mv "$dist/klatch.cdx.json" "$dist/klatch-$version-$architecture.cdx.json"
+rm -r "${dist:?}/$name" "$dist/man" "$dist/completions" "$dist/THIRD-PARTY-LICENSES.txt"
 cd "$dist"
-sha256sum -- *.deb *.tar.gz | tee SHA256SUMS
+sha256sum -- *.deb *.rpm *.tar.gz *.image.tar *.cdx.json | tee SHA256SUMS

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Puts the program, with the system's libraries that it needs, into a container image from scratch.
+#
+#   scripts/image.sh PROGRAM VERSION ARCHIVE
+#
+# The archive is of the Open Container Initiative's form, which podman, docker and containerd load. Equal programs and
+# libraries give equal bytes. Called by dist.sh, which says what is missing.
+set -euo pipefail
+program=$(realpath "$1") version=$2 archive=$(realpath "$3")
+: "${SOURCE_DATE_EPOCH:?is the time of all files in the image, in seconds}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# Its own storage, so that the user's has nothing of this.
+buildah() { command buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs "$@"; }
+
+mkdir -p "$work/files/usr/bin" "$work/files/tmp" "$work/layout"
+cp "$program" "$work/files/usr/bin/klatch"
+# The loader and the libraries, at the paths that the program asks for.
+ldd "$program" | grep --only-matching '/[^ ]*' | while read -r library; do
+    install -D --mode=755 "$library" "$work/files$library"
+done
+chmod 755 "$work/files" "$work/files/usr/bin/klatch"
+chmod 1777 "$work/files/tmp"
+
+container=$(buildah from scratch)
+buildah copy --quiet "$container" "$work/files" / >/dev/null
+# Nobody in particular. A run in the container writes its records to the working folder.
+buildah config --entrypoint '["/usr/bin/klatch"]' --cmd '' --user 65535:65535 --workingdir /tmp \
+    --label org.opencontainers.image.title=klatch --label "org.opencontainers.image.version=$version" \
+    --label org.opencontainers.image.licenses=Apache-2.0 "$container"
+image=$(buildah commit --quiet --timestamp "$SOURCE_DATE_EPOCH" "$container" "klatch:$version")
+buildah push --quiet "$image" "oci:$work/layout:klatch:$version"
+tar --create --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
+    --directory "$work/layout" --file "$archive" .
