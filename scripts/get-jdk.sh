@@ -65,8 +65,11 @@ triplet=$(find root -name 'libc.so.6' -printf '%h\n' | head -n 1)
 find "$triplet" root/usr/lib -maxdepth 2 -name '*.so*' -path "*$(basename "$triplet")*" -exec cp -a -n {} "$work/new/libc" \;
 loader=$(find root -name 'ld-linux*.so*' ! -type l | head -n 1)
 cp -n "$loader" "$work/new/libc/" 2>/dev/null || true
-patchelf --set-interpreter "$target/libc/$(basename "$loader")" --force-rpath --set-rpath "$target/libc:\$ORIGIN/../lib" \
-    "$work/new/bin/java"
+# The helper starts the child process that writes an ahead-of-time cache.
+for program in bin/java lib/jspawnhelper; do
+    patchelf --set-interpreter "$target/libc/$(basename "$loader")" --force-rpath --set-rpath "$target/libc:\$ORIGIN/../lib" \
+        "$work/new/$program"
+done
 chmod -R go-w "$work/new"
 find "$work/new" -xtype l -delete
 # klatch runs it only while its files match this list.

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use klatch_instruments::{Files, Instruments, Kernel, RunningInstruments, availability};
 use klatch_platforms::Processes;
 use klatch_record::{DuetSide, Slice};
-use klatch_runner::{RunError, Session, resolve_platform};
+use klatch_runner::{RunError, open_session, resolve_platform};
 
 use crate::error::DuetError;
 use crate::placement::Placement;
@@ -58,7 +58,7 @@ impl Starts for InstrumentStarts<'_> {
     ) -> Result<StartOutcome, DuetError> {
         let plan = &self.plan.sides[0];
         let platform = resolve_platform(plan)?;
-        let mut session = Session::open(plan, platform.as_ref(), self.processes)?;
+        let mut session = open_session(plan, platform.as_ref(), self.processes)?;
         let (measured, ended) = Measured::paused(session.begin()?)?;
         let files = Files { folder: self.folder.clone(), stem: "observed".to_owned() };
         let mut sides =

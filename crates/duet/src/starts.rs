@@ -7,7 +7,7 @@ use fastrand::Rng;
 use klatch_machine::MachineTime;
 use klatch_platforms::{Processes, ResolvedPlatform};
 use klatch_record::{DuetStart, Record, Role, Status, save};
-use klatch_runner::{Plan, RunError, Session, SteeredRun, next_stem, resolve_platform};
+use klatch_runner::{Plan, RunError, Session, SteeredRun, next_stem, open_session, resolve_platform};
 
 use crate::error::DuetError;
 use crate::plan::DuetPlan;
@@ -133,7 +133,7 @@ fn open<'s>(
     platform: Option<&ResolvedPlatform>,
     processes: &'s Processes,
 ) -> Result<Session<'s>, DuetError> {
-    Ok(Session::open(plan, platform, processes)?)
+    Ok(open_session(plan, platform, processes)?)
 }
 
 /// Ends a run and saves its record in `folder`.

@@ -59,6 +59,7 @@ mod tests {
             arguments: Vec::new(),
             workloads: Vec::new(),
             pages: [].into(),
+            training: [].into(),
         };
         let set =
             |value: &str| Setting { name: "yield".into(), value: value.into() }.arguments(&yields).unwrap();

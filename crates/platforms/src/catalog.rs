@@ -139,6 +139,9 @@ pub struct Knob {
     /// Values that need huge pages, with the kind of pages.
     #[serde(default)]
     pub pages: BTreeMap<String, Pages>,
+    /// Values whose arguments name an `{archive}`, with the arguments with which a run before the first writes it.
+    #[serde(default)]
+    pub training: BTreeMap<String, Vec<String>>,
 }
 
 /// The huge pages that a value of a knob needs.
@@ -246,6 +249,7 @@ fn transport_knob(transports: &BTreeMap<Transport, InTransport>) -> Knob {
         arguments: Vec::new(),
         workloads: vec![WorkloadKind::Chat],
         pages: BTreeMap::new(),
+        training: BTreeMap::new(),
     }
 }
 

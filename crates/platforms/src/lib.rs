@@ -1,5 +1,6 @@
 //! The platforms that Klatch measures: finds them, builds and starts them, waits until they are ready, and stops them.
 
+mod archive;
 mod arguments;
 mod block_files;
 mod capacity;
@@ -26,6 +27,7 @@ mod server;
 mod setting;
 mod sources;
 mod sysctl;
+mod training;
 mod transports;
 mod web_files;
 mod workloads;

@@ -206,6 +206,12 @@ impl Process {
         self.ended()
     }
 
+    /// Asks it to end, and waits for it up to `timeout`, where dropping it waits for 5 s. Returns its status, or `None` if it is late.
+    pub(crate) fn end_within(&mut self, timeout: Duration) -> Option<ExitStatus> {
+        signal_group(self.child.id() as i32, Signal::TERM);
+        self.exits_within(timeout)
+    }
+
     fn stop(&mut self) {
         let group = self.child.id() as i32;
         if self.ended().is_none() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::archive::Archive;
 use crate::arguments::arguments;
 use crate::catalog::{Knob, java_crowd, java_knobs, native_crowd, threads_crowd};
 use crate::large_pages::{LargePages, check_available};
@@ -18,6 +19,8 @@ pub struct ResolvedKnobs {
     /// Arguments for the server or crowd.
     pub arguments: Vec<String>,
     large_pages: Option<LargePages>,
+    /// What a training run must write before the program starts.
+    pub(crate) archive: Option<Archive>,
 }
 
 impl ResolvedKnobs {
@@ -49,6 +52,7 @@ impl ResolvedKnobs {
         }
         Ok(ResolvedKnobs {
             java_options: arguments(settings, &of_java)?,
+            archive: Archive::of(settings, &of_java)?,
             arguments: arguments(settings, own)?,
             launch: Launch::new(settings)?,
             large_pages,
@@ -84,7 +88,9 @@ impl ResolvedKnobs {
     /// # Errors
     /// It has no such knob, or this machine does not allow the setting.
     pub fn for_java_crowd(settings: &[Setting]) -> Result<ResolvedKnobs, KnobError> {
-        ResolvedKnobs::new("the Java crowd", settings, &java_crowd().knobs, true)
+        let knobs = ResolvedKnobs::new("the Java crowd", settings, &java_crowd().knobs, true)?;
+        knobs.archive.as_ref().map_or(Ok(()), |archive| Err(archive.refuse()))?;
+        Ok(knobs)
     }
 }
 
@@ -110,5 +116,7 @@ mod tests {
             |texts: &[&str]| ResolvedKnobs::for_native_crowd(&settings(texts)).unwrap_err().to_string();
         assert_eq!(error(&["heap=1g"]), "the native crowd has no knob heap; it has cpus, nice, policy, thp");
         assert_eq!(error(&["nice=1", "nice=2"]), "knob nice is set twice");
+        let error = ResolvedKnobs::for_java_crowd(&settings(&["aot"])).unwrap_err().to_string();
+        assert_eq!(error, "knob aot=on: only a server makes the training run that it needs");
     }
 }

@@ -34,6 +34,8 @@ pub struct Server {
     pub class: Option<Class>,
     /// The command line that started it.
     pub command: Vec<String>,
+    /// From the start of its process until it accepted connections.
+    pub start_time: Duration,
 }
 
 /// Reasons why a server cannot be started.
@@ -129,16 +131,18 @@ impl Server {
         };
         let site = Site { host: &listen.to_string(), port, folder: folder.path(), files: Path::new("") };
         let (command, ready_command) = (platform.prepare(&site)?, platform.ready_command(&site));
+        let started = Instant::now();
         let mut process = all
             .start(&command, &platform.knobs.launch)
             .map_err(|source| ServerError::Process { name: name.clone(), source })?;
-        let deadline = Instant::now() + timeout;
+        let deadline = started + timeout;
         let ready = match platform.entry.ready {
             ReadyBy::Line => wait_for_ready_line(&process, deadline),
             ReadyBy::Accepts => {
                 wait_until_accepting(&process, (listen, port).into(), &ready_command, deadline)
             }
         };
+        let start_time = started.elapsed();
         let (pid, class) = (process.pid(), platform.class());
         match ready {
             StartOutcome::Ready(port, ready_line) => {
@@ -152,6 +156,7 @@ impl Server {
                     folder,
                     has_tls: platform.transport.has_tls(),
                     command,
+                    start_time,
                 })
             }
             StartOutcome::Ended if all.interrupted() => {
@@ -166,6 +171,17 @@ impl Server {
                 timeout_s: timeout.as_secs_f64(),
                 stderr: or_nothing(process.stderr_tail()),
             }),
+        }
+    }
+
+    /// Stops it, and gives it up to `timeout` to write its files. Returns the end of its standard error.
+    pub fn end_within(mut self, timeout: Duration) -> String {
+        let late = self.process.end_within(timeout).is_none();
+        let errors = or_nothing(self.process.stderr_tail());
+        if late {
+            format!("it had not ended after {} s; standard error: {errors}", timeout.as_secs())
+        } else {
+            errors
         }
     }
 

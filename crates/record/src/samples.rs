@@ -22,6 +22,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             version: None,
             address: "127.0.0.1:1".into(),
             servers: 1,
+            start_s: None,
             chosen_because: None,
             command: None,
             runtime: None,

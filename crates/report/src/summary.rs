@@ -116,8 +116,11 @@ pub fn crowd(result: &CrowdResult) -> Result<String, LatencyError> {
 fn full(record: &Record) -> String {
     let score = &record.score;
     let text = match &record.operations {
-        None => volano_lines(score.sent, score.received, score.elapsed_s, score.messages_per_s, score.join_s),
-        Some(operations) => operation_lines(operations, record),
+        None => {
+            volano_lines(score.sent, score.received, score.elapsed_s, score.messages_per_s, score.join_s)
+                + &start_line(record, 18)
+        }
+        Some(operations) => operation_lines(operations, record) + &start_line(record, 26),
     };
     let latency = match &record.operations {
         Some(operations) if operations.name == "read" => "read latency",
@@ -185,6 +188,12 @@ fn volano_lines(sent: u64, received: u64, elapsed_s: f64, messages_per_s: f64, j
         ("join time", format!("{join_s:.2} s")),
     ];
     rows.iter().map(|(name, value)| format!("{name:<24}{value:>18}\n")).collect()
+}
+
+/// How long the server took to start, in a column of this width; nothing if Klatch did not start it.
+fn start_line(record: &Record, width: usize) -> String {
+    let line = |start_s: f64| format!("{:<24}{:>width$}\n", "start of the server", format!("{start_s:.2} s"));
+    record.platform.start_s.map_or_else(String::new, line)
 }
 
 fn percentiles(title: &str, latency: Option<&Latency>) -> String {

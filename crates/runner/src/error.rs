@@ -71,6 +71,16 @@ pub enum RunError {
     /// A server could not be started.
     #[error(transparent)]
     Server(Box<ServerError>),
+    /// The training run of a platform failed.
+    #[error("the training run of {name} for {setting}: {reason}")]
+    Training {
+        /// Name of the platform.
+        name: String,
+        /// The setting that needs it, as `name=value`.
+        setting: String,
+        /// What went wrong.
+        reason: String,
+    },
     /// A crowd process could not be started.
     #[error("the crowd: {0}")]
     Crowd(#[from] ProcessError),

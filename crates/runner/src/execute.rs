@@ -10,7 +10,7 @@ use crate::error::{RunError, after_restore};
 use crate::folder::{make_folder, next_stem};
 use crate::plan::Plan;
 use crate::preflight::resolve_platform;
-use crate::session::Session;
+use crate::training::open_session;
 use crate::visit::{VisitEvent, make_runs};
 
 /// A step in the execution of a plan.
@@ -54,7 +54,7 @@ fn run_all(
     let name = platform.as_ref().map_or("target", |platform| platform.name.as_str());
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };
     let folder = make_folder(&plan.out, name, Timestamp::now()).map_err(in_out)?;
-    let session = Session::open(plan, platform.as_ref(), processes)?;
+    let session = open_session(plan, platform.as_ref(), processes)?;
     let warmups = (1..=plan.warmups).map(|number| (Role::WarmUp, number));
     let trials = (1..=plan.trials).map(|number| (Role::Trial, number));
     let runs: Vec<(Role, u32)> = warmups.chain(trials).collect();

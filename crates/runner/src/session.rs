@@ -1,19 +1,22 @@
 //! A session: servers that run, and crowds that can be run against them several times.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use klatch_instruments::{Files, Instruments, Kernel, availability};
 use klatch_machine::{boot_id, environment};
-use klatch_platforms::{Java, Processes, ReaderProgram, ResolvedPlatform, Server, Setting};
+use klatch_platforms::{Java, Processes, ReaderProgram, ResolvedPlatform, Server};
 use klatch_record::{
-    Audit, Class, CrowdEvent, Environment, FailureKind, Platform, Record, Role, WebWorkload, Workload,
+    Audit, CrowdEvent, Environment, FailureKind, Platform, Record, Role, WebWorkload, Workload,
 };
+use tempfile::TempDir;
 
 use crate::audit::{AuditError, audit, with_audit};
 use crate::brokerage::Brokerage;
 use crate::carrier::{Carrier, Endpoint};
 use crate::control::{self, CrowdsInRun, CrowdsOutcome, ServerPids};
 use crate::crowd_command::{CrowdAssignment, CrowdCommand};
+use crate::description::{Started, describe_platform, name_and_value};
 use crate::error::RunError;
 use crate::noise;
 use crate::observer::WholeRun;
@@ -37,6 +40,8 @@ pub struct Session<'a> {
     servers: Vec<Server>,
     /// The platform of a workload without a server.
     _reader: Option<ReaderProgram>,
+    /// The folder of the archive with which the servers start.
+    _archive: Option<TempDir>,
     crowds: Vec<CrowdCommand>,
     /// Declared after the servers, so that it is dropped after them.
     brokerage: Option<Brokerage>,
@@ -55,7 +60,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// The scheduler, a server or the Java of the crowd cannot be started.
-    pub fn open(
+    pub(crate) fn open(
         plan: &'a Plan,
         platform: Option<&ResolvedPlatform>,
         processes: &'a Processes,
@@ -81,6 +86,7 @@ impl<'a> Session<'a> {
                 class: None,
                 command: Some(reader.command.clone()),
                 servers: plan.shards,
+                start_s: None,
             };
             let platform = describe_platform(Some(platform), &carrier, started);
             let (servers, reader) = (Vec::new(), Some(reader));
@@ -90,6 +96,7 @@ impl<'a> Session<'a> {
                 environment,
                 servers,
                 _reader: reader,
+                _archive: None,
                 crowds,
                 brokerage: None,
                 scheduler,
@@ -142,6 +149,7 @@ impl<'a> Session<'a> {
             class: first.and_then(|server| server.class),
             command: first.map(|server| server.command.clone()),
             servers: servers.len().max(1) as u32,
+            start_s: first.map(|server| server.start_time.as_secs_f64()),
         };
         let database = brokerage.as_ref().map(|brokerage| brokerage.database.described.clone());
         let platform = Platform { database, ..describe_platform(platform, &carrier, started) };
@@ -151,6 +159,7 @@ impl<'a> Session<'a> {
             environment,
             servers,
             _reader: None,
+            _archive: None,
             crowds,
             brokerage,
             scheduler,
@@ -158,6 +167,11 @@ impl<'a> Session<'a> {
             workload,
             endpoints,
         })
+    }
+
+    /// Keeps the folder of the archive with which the servers have started, until they stop.
+    pub(crate) fn with_archive(self, folder: Option<TempDir>) -> Session<'a> {
+        Session { _archive: folder, ..self }
     }
 
     /// Makes one run under the plan's instruments, which write into `files`.
@@ -211,6 +225,11 @@ impl<'a> Session<'a> {
             servers: self.servers.iter().map(|server| server.pid).collect(),
             database: self.brokerage.as_ref().and_then(|brokerage| brokerage.database.pid()),
         }
+    }
+
+    /// Ends the session when its only server has ended, for which it has up to `timeout`. Returns the end of its standard error.
+    pub(crate) fn end_server_within(mut self, timeout: Duration) -> String {
+        self.servers.pop().map_or_else(String::new, |server| server.end_within(timeout))
     }
 
     /// Whether the runs are to be audited when the session ends.
@@ -303,10 +322,6 @@ fn workload_for(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Workload {
     }
 }
 
-fn name_and_value(setting: &Setting) -> (String, String) {
-    (setting.name.clone(), setting.value.clone())
-}
-
 /// Why a crowd could not connect, if that is how it failed.
 fn connect_failure(output: &CrowdOutput) -> Option<String> {
     let failure = output.result.failure.as_ref()?;
@@ -345,40 +360,5 @@ fn crowd_java(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Result<Option
         None => {
             Java::find(plan.platform.java.as_deref(), CROWD_JAVA_MIN).map(Some).map_err(RunError::CrowdJava)
         }
-    }
-}
-
-/// What was started, as its platform's description needs it.
-struct Started {
-    address: String,
-    class: Option<Class>,
-    command: Option<Vec<String>>,
-    /// Number of processes that were started.
-    servers: u32,
-}
-
-fn describe_platform(platform: Option<&ResolvedPlatform>, carrier: &Carrier, started: Started) -> Platform {
-    let Started { address, class, command, servers } = started;
-    Platform {
-        name: platform.map_or_else(
-            || format!("{}://{address}", carrier.transport.scheme(carrier.protocol)),
-            |platform| platform.name.clone(),
-        ),
-        class,
-        protocol: carrier.protocol,
-        transport: carrier.transport,
-        knobs: platform
-            .map(|platform| platform.settings.iter().map(name_and_value).collect())
-            .unwrap_or_default(),
-        version: platform
-            .and_then(|platform| platform.program.as_ref())
-            .map(|program| program.version.clone()),
-        address,
-        servers,
-        chosen_because: platform.and_then(|platform| platform.because.clone()),
-        command,
-        runtime: platform
-            .and_then(|platform| Some(platform.java.as_ref()?.runtime(&platform.knobs.java_options))),
-        database: None,
     }
 }

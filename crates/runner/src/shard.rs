@@ -59,6 +59,7 @@ pub fn shard_record(
         version: None,
         address: address.clone(),
         servers: 1,
+        start_s: None,
         chosen_because: None,
         command: None,
         runtime: None,

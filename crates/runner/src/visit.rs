@@ -13,6 +13,7 @@ use crate::folder::stem_after;
 use crate::plan::Plan;
 use crate::preflight::resolve_platform;
 use crate::session::Session;
+use crate::training::open_session;
 
 /// A step of a visit.
 pub enum VisitEvent<'a> {
@@ -64,7 +65,7 @@ impl Executor for Machine<'_> {
         let platform = resolve_platform(plan)?;
         // Cells may need different settings of the machine, so each visit restores them.
         let sysctls = Sysctls::set(&plan.sysctls)?;
-        let session = Session::open(plan, platform.as_ref(), self.processes);
+        let session = open_session(plan, platform.as_ref(), self.processes);
         let is_last = |record: &Record| record.verdict.status != Status::Valid;
         let made = session.and_then(|session| make_runs(session, &plan.out, runs, is_last, on_event));
         after_restore(made, sysctls.restore())
