@@ -53,7 +53,8 @@ class ReadersProgramTest {
       assertTrue(readers.skipTo("\"done\"") != null);
       readers.send("quit");
       JsonNode result = JSON.readTree(readers.next());
-      assertTrue(result.get("finished").asBoolean() && result.get("failure").isNull());
+      assertTrue(
+          result.get("finished").asBoolean() && result.get("failure").isNull(), result.toString());
       assertEquals(result.get("sent"), result.get("received"));
       assertEquals(2, result.get("parties").get("parties").asInt());
       assertTrue(result.get("sent").asLong() >= second.get("sent").asLong());
