@@ -179,6 +179,9 @@ void BPF_PROG(o1_dispatch, s32 cpu, struct task_struct *prev)
             if (!scx_bpf_dsq_move_to_local(list)) {
                 count(TOO_LATE);
                 skip_list(here, here->active, chosen, list);
+                /* Its tasks go back to the CPUs that they are on: no other would take them, and RCU may wait for one of them. */
+                if (scx_bpf_dsq_nr_queued(list))
+                    drain_queue(cpu, list, true);
                 continue;
             }
             if (!scx_bpf_dsq_nr_queued(list))
