@@ -78,7 +78,7 @@ pub enum RunError {
         name: String,
         /// The setting that needs it, as `name=value`.
         setting: String,
-        /// What went wrong.
+        /// Why the run failed, or its archive is missing.
         reason: String,
     },
     /// A crowd process could not be started.
