@@ -34,8 +34,8 @@ done
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 export LIBBPF_SYS_LIBRARY_PATH=$libraries
-# The linker of binutils, because its objcopy, below, loses the read-only relocations (RELRO) of LLVM's.
-export RUSTFLAGS="--remap-path-prefix=$root=/klatch --remap-path-prefix=$cargo_home=/cargo -Clink-arg=-fuse-ld=bfd"
+# No build id: it depends on names that are changed below, and objcopy, which could remove it, would make the relocations writable.
+export RUSTFLAGS="--remap-path-prefix=$root=/klatch --remap-path-prefix=$cargo_home=/cargo -Clink-arg=-Wl,--build-id=none"
 # Names of routines stay, because instruments show those of the native servers.
 export CARGO_PROFILE_RELEASE_STRIP=debuginfo
 # Other flags than those of `make build`, so another folder.
@@ -43,14 +43,14 @@ export CARGO_TARGET_DIR=$root/target/dist-build
 cargo build --release --locked --package klatch --features static
 klatch=$CARGO_TARGET_DIR/release/klatch
 
-# ThinLTO puts a hash of the folder into the names of some routines: they are numbered instead. The build id depends on those names.
+# ThinLTO puts a hash of the folder into the names of some routines: they are numbered instead.
 nm --numeric-sort "$klatch" | awk '$NF ~ /\.llvm\.[0-9]+$/ && !done[$NF]++ {
     name = $NF
     sub(/[0-9]+$/, "", name)
     count[name]++
     print $NF, name count[name]
 }' >"$klatch.names"
-objcopy --redefine-syms="$klatch.names" --remove-section=.note.gnu.build-id "$klatch" "$klatch.numbered"
+objcopy --redefine-syms="$klatch.names" "$klatch" "$klatch.numbered"
 mv "$klatch.numbered" "$klatch"
 
 rm -rf "$dist"
