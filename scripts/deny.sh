@@ -5,15 +5,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-not_run() { # check, reason
-    echo "not run: $1: $2" >&2
-    if [ -n "${KLATCH_TEST_NOT_RUN:-}" ]; then echo "$1: $2" >>"$KLATCH_TEST_NOT_RUN"; fi
-}
-
 # Called through cargo, which also searches the folder of `cargo install`.
 if ! cargo deny --version >/dev/null 2>&1; then
-    not_run "cargo deny" "cargo-deny is not installed (cargo install --locked cargo-deny)"
-    exit 0
+    exec scripts/not-run.sh add "cargo deny: cargo-deny is not installed (cargo install --locked cargo-deny)"
 fi
 cargo deny --locked check licenses bans sources
 # Nothing is fetched here: tests need no network.
@@ -21,5 +15,5 @@ databases=${CARGO_HOME:-$HOME/.cargo}/advisory-dbs
 if [ -n "$(ls -A "$databases" 2>/dev/null)" ]; then
     cargo deny --locked check --disable-fetch advisories
 else
-    not_run "cargo deny check advisories" "there is no advisory database in $databases (cargo deny fetch db)"
+    scripts/not-run.sh add "cargo deny check advisories: there is no advisory database in $databases (cargo deny fetch db)"
 fi

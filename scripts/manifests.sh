@@ -5,10 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 if ! command -v kubernetes-validate >/dev/null 2>&1; then
-    text="manifests of Kubernetes: kubernetes-validate is not installed (pip install kubernetes-validate)"
-    echo "not run: $text" >&2
-    if [ -n "${KLATCH_TEST_NOT_RUN:-}" ]; then echo "$text" >>"$KLATCH_TEST_NOT_RUN"; fi
-    exit 0
+    exec scripts/not-run.sh add "manifests of Kubernetes: kubernetes-validate is not installed (pip install kubernetes-validate)"
 fi
 for version in 1.30 1.34 1.36; do
     kubernetes-validate --kubernetes-version "$version" --strict contrib/kubernetes/*.yaml >/dev/null

@@ -1,9 +1,14 @@
 #!/bin/sh
 # Prints at the end of a group of tests which tests were not run, and why. Tests append their reasons to the file
 # $KLATCH_TEST_NOT_RUN.
-# usage: not-run.sh begin        not-run.sh end GROUP [EXCLUDED]
+# usage: not-run.sh begin        not-run.sh add "TEST: REASON"        not-run.sh end GROUP [EXCLUDED]
 set -eu
 
+if [ "$1" = add ]; then
+    echo "not run: $2" >&2
+    [ -z "${KLATCH_TEST_NOT_RUN:-}" ] || echo "$2" >>"$KLATCH_TEST_NOT_RUN"
+    exit 0
+fi
 file=${KLATCH_TEST_NOT_RUN:?must be the path of the file}
 case $1 in
     begin)

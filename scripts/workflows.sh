@@ -5,9 +5,6 @@ set -eu
 cd "$(dirname "$0")/.."
 
 if ! command -v actionlint >/dev/null 2>&1; then
-    text="workflows: actionlint is not installed (go install github.com/rhysd/actionlint/cmd/actionlint@latest)"
-    echo "not run: $text" >&2
-    if [ -n "${KLATCH_TEST_NOT_RUN:-}" ]; then echo "$text" >>"$KLATCH_TEST_NOT_RUN"; fi
-    exit 0
+    exec scripts/not-run.sh add "workflows: actionlint is not installed (go install github.com/rhysd/actionlint/cmd/actionlint@latest)"
 fi
 actionlint .github/workflows/*.yml

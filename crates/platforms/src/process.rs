@@ -208,17 +208,17 @@ impl Process {
 
     /// Asks it to end, and waits for it up to `timeout`, where dropping it waits for 5 s. Returns its status, or `None` if it is late.
     pub(crate) fn end_within(&mut self, timeout: Duration) -> Option<ExitStatus> {
-        signal_group(self.child.id() as i32, Signal::TERM);
+        let group = self.child.id() as i32;
+        signal_group(group, Signal::TERM);
+        // A suspended process must run to handle SIGTERM.
+        signal_group(group, Signal::CONT);
         self.exits_within(timeout)
     }
 
     fn stop(&mut self) {
         let group = self.child.id() as i32;
         if self.ended().is_none() {
-            signal_group(group, Signal::TERM);
-            // A suspended process must run to handle SIGTERM.
-            signal_group(group, Signal::CONT);
-            self.exits_within(STOP_TIMEOUT);
+            self.end_within(STOP_TIMEOUT);
         }
         // The group may still contain children of the process.
         signal_group(group, Signal::KILL);

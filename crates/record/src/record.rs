@@ -116,7 +116,7 @@ pub struct Platform {
     #[serde(default = "one")]
     pub servers: u32,
     /// Seconds from the start of the server's process until it accepted connections, of the first of several; absent if
-    /// Klatch did not start it, and in records before version 0.1.0 of 26 November 2026.
+    /// Klatch did not start it, and in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_s: Option<f64>,
     /// Why this one, where Klatch chose.

@@ -8,7 +8,6 @@ TASKS(struct o1_task);
 
 struct array {
     u64 bits; /* one for each list that may hold a task */
-    u64 skipped; /* of the current decision: lists with tasks of which none can come to this CPU now */
 };
 
 struct cpu {
@@ -49,22 +48,6 @@ static __always_inline void mark_list(struct cpu *cpu, u32 array, s32 priority)
 static __always_inline void unmark_list(struct cpu *cpu, u32 array, s32 priority)
 {
     __sync_fetch_and_and(&cpu->arrays[array & 1].bits, ~(1ULL << (priority & 63)));
-}
-
-/* Leaves a list out of the current decision if its tasks cannot come to this CPU now. */
-static __always_inline void skip_list(struct cpu *cpu, u32 array, s32 priority, u64 list)
-{
-    unmark_list(cpu, array, priority);
-    if (scx_bpf_dsq_nr_queued(list))
-        cpu->arrays[array & 1].skipped |= 1ULL << (priority & 63);
-}
-
-/* Lets the next decision look at the lists that this one has left out. */
-static __always_inline void unskip_lists(struct cpu *cpu)
-{
-    __sync_fetch_and_or(&cpu->arrays[0].bits, cpu->arrays[0].skipped);
-    __sync_fetch_and_or(&cpu->arrays[1].bits, cpu->arrays[1].skipped);
-    cpu->arrays[0].skipped = cpu->arrays[1].skipped = 0;
 }
 
 /* Counts a waiting task for the CPU `number`, or for none if it is -1. Atomic, because two CPUs may move a task at once. */

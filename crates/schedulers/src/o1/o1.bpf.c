@@ -178,10 +178,10 @@ void BPF_PROG(o1_dispatch, s32 cpu, struct task_struct *prev)
             list = list_of(cpu, here->active, chosen);
             if (!scx_bpf_dsq_move_to_local(list)) {
                 count(TOO_LATE);
-                skip_list(here, here->active, chosen, list);
-                /* Its tasks go back to the CPUs that they are on: no other would take them, and RCU may wait for one of them. */
-                if (scx_bpf_dsq_nr_queued(list))
-                    drain_queue(cpu, list, true);
+                unmark_list(here, here->active, chosen);
+                /* Tasks that the kernel does not give to this CPU go back to the CPUs that they are on: no other would take
+                 * them, and RCU may wait for one of them. */
+                drain_queue(cpu, list, true);
                 continue;
             }
             if (!scx_bpf_dsq_nr_queued(list))
@@ -200,7 +200,6 @@ void BPF_PROG(o1_dispatch, s32 cpu, struct task_struct *prev)
             balance(cpu, here, true);
         break;
     }
-    unskip_lists(here);
     record_decision(started_ns, length);
 }
 
