@@ -68,10 +68,11 @@ cp -r "$dist/man" "$dist/completions" "$dist/$name"
 tar --create --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
     --directory "$dist" "$name" | gzip --no-name --best >"$dist/$name.tar.gz"
 
-cargo deb --no-build --no-strip --package klatch --deb-version "$version-1" --output "$dist/" >/dev/null
 # It warns of every file that cargo does not build.
+cargo deb --no-build --no-strip --package klatch --deb-version "$version-1" --output "$dist/" \
+    2> >(grep --invert-match 'Only source paths' >&2) >/dev/null
 cargo generate-rpm --package crates/klatch --payload-compress xz --source-date "$SOURCE_DATE_EPOCH" \
-    --output "$dist/klatch-$version-1.$architecture.rpm" 2> >(grep --invert-match 'Only source paths' >&2)
+    --output "$dist/klatch-$version-1.$architecture.rpm"
 scripts/image.sh "$klatch" "$version" "$dist/klatch-$version-$architecture.image.tar"
 mv "$dist/klatch.cdx.json" "$dist/klatch-$version-$architecture.cdx.json"
 rm -r "${dist:?}/$name" "$dist/man" "$dist/completions" "$dist/THIRD-PARTY-LICENSES.txt"
