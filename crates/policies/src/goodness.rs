@@ -146,6 +146,13 @@ impl Task {
         unsafe { klatch_goodness_of_previous(self, cpu, version as u64, bonus) }
     }
 
+    /// Charges the time since the last timer interrupt, as Linux did to the task that ran at the interrupt. Returns whether that uses up
+    /// the slice.
+    pub fn charge_tick(&mut self, ns: u64) -> bool {
+        self.counter_ns = self.counter_ns.saturating_sub(ns);
+        self.counter_ns == 0
+    }
+
     /// Applies the recalculations that the task has missed.
     pub fn catch_up(&mut self, epoch: u64, version: Version) {
         // SAFETY: the pointer is that of a live, exclusive reference.

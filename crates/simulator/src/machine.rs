@@ -184,8 +184,17 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
             }
             Activity::Switch => {
                 self.cpus[cpu].charged_to = self.now;
-                self.start_op(cpu);
+                self.begin(cpu);
             }
+        }
+    }
+
+    /// The task that a CPU has chosen begins, after an interrupt that has arrived meanwhile. Tasks that only yield would otherwise never let
+    /// one in.
+    pub(super) fn begin(&mut self, cpu: usize) {
+        match self.cpus[cpu].arrivals.pop_front() {
+            Some(task) => self.handle(cpu, task),
+            None => self.start_op(cpu),
         }
     }
 

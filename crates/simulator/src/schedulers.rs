@@ -113,11 +113,13 @@ pub(crate) trait Scheduler {
     /// The current task of `cpu` calls `sched_yield`.
     fn yields(&mut self, cpu: usize, task: TaskId, view: &View<'_>) -> Yield;
 
-    /// Charges CPU time to a running task. Returns whether its slice is used up.
-    fn charge(&mut self, task: TaskId, ns: u64) -> bool;
+    /// Charges CPU time to a running task. Returns whether its slice is used up. The kernels of history charge ticks instead.
+    fn charge(&mut self, _task: TaskId, _ns: u64) -> bool {
+        false
+    }
 
-    /// The timer of `cpu` ticks, every 10 ms. Returns whether the CPU is to decide.
-    fn tick(&mut self, _cpu: usize, _view: &View<'_>) -> bool {
+    /// The timer of `cpu` ticks, `tick_ns` after the last time. Returns whether the CPU is to decide.
+    fn tick(&mut self, _cpu: usize, _tick_ns: u64, _view: &View<'_>) -> bool {
         false
     }
 

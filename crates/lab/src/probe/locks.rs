@@ -1,5 +1,5 @@
 //! Threads that compute and share locks, acquired in tiers like the monitors of the Java virtual machine of the 2005 paper: spin, yield
-//! and try again, block. The simulator's workload `locks` has the same parts.
+//! and try again, block, and all again. The simulator's workload `locks` has the same parts.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -130,15 +130,23 @@ struct Lock {
 
 impl Lock {
     fn acquire(&self, tiers: LockTiers, counts: &Counts) {
+        let mut blocked = false;
         let acquired = if self.try_acquire() {
             &counts.at_once
-        } else if (0..tiers.spins).any(|_| self.spin()) {
-            &counts.by_spinning
-        } else if self.yield_until(tiers, counts) {
-            &counts.by_yielding
         } else {
-            self.block();
-            &counts.by_blocking
+            loop {
+                if (0..tiers.spins).any(|_| self.spin()) {
+                    break if blocked { &counts.by_blocking } else { &counts.by_spinning };
+                }
+                if self.yield_until(tiers, counts) {
+                    break if blocked { &counts.by_blocking } else { &counts.by_yielding };
+                }
+                // A woken thread begins with the first tier again, as another one may have been faster.
+                blocked = true;
+                if self.block() {
+                    break &counts.by_blocking;
+                }
+            }
         };
         acquired.fetch_add(1, Ordering::Relaxed);
     }
@@ -163,11 +171,14 @@ impl Lock {
         false
     }
 
-    fn block(&self) {
-        let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
-        while !self.try_acquire() {
-            blocked = self.freed.wait(blocked).unwrap_or_else(PoisonError::into_inner);
+    /// Blocks until the lock is released. Returns whether the lock was acquired before that.
+    fn block(&self) -> bool {
+        let blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.try_acquire() {
+            return true;
         }
+        drop(self.freed.wait(blocked));
+        false
     }
 
     fn try_acquire(&self) -> bool {

@@ -146,8 +146,8 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
     }
 
     pub(super) fn tick(&mut self, cpu: usize) {
-        let now_ns = self.ns(self.now);
-        if self.scheduler.tick(cpu, &self.tasks.view(now_ns)) {
+        let (now_ns, tick_ns) = (self.ns(self.now), self.ns(self.cycles_per_tick()));
+        if self.scheduler.tick(cpu, tick_ns, &self.tasks.view(now_ns)) {
             self.kick(cpu);
         }
         self.events.schedule(self.now + self.cycles_per_tick(), Event::Tick(cpu));
@@ -157,7 +157,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
     fn run_next(&mut self, cpu: usize) {
         let Some(next) = self.tasks.previous(cpu) else { return self.rest(cpu) };
         if !self.cpus[cpu].switches {
-            return self.start_op(cpu);
+            return self.begin(cpu);
         }
         let refill = self.refill(cpu, next);
         let switch = self.prices.switch;

@@ -19,6 +19,7 @@ const LOCKS: LocksSpec = LocksSpec {
     locks: 4,
     think_us: 200,
     hold_us: 20,
+    sleep_us: 0,
     sections: 500,
     spin_us: None,
     yields: None,

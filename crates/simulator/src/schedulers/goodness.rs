@@ -211,11 +211,10 @@ impl Scheduler for Goodness {
         Yield { locks: self.knobs.yield_locks, decides }
     }
 
-    fn charge(&mut self, task: TaskId, ns: u64) -> bool {
-        self.catch_up(task);
-        let counter_ns = &mut self.tasks[task as usize].counter_ns;
-        *counter_ns = counter_ns.saturating_sub(ns);
-        *counter_ns == 0
+    fn tick(&mut self, cpu: usize, tick_ns: u64, view: &View<'_>) -> bool {
+        let Some(current) = view.current[cpu] else { return false };
+        self.catch_up(current);
+        self.tasks[current as usize].charge_tick(tick_ns)
     }
 
     fn queue_length(&self, _cpu: usize) -> u32 {

@@ -215,11 +215,11 @@ impl Scheduler for Multiqueue {
         Yield { locks: false, decides }
     }
 
-    fn charge(&mut self, task: TaskId, ns: u64) -> bool {
-        let task = &mut self.tasks[task as usize];
+    fn tick(&mut self, cpu: usize, tick_ns: u64, view: &View<'_>) -> bool {
+        let Some(current) = view.current[cpu] else { return false };
+        let task = &mut self.tasks[current as usize];
         task.catch_up(self.epoch, VERSION);
-        task.counter_ns = task.counter_ns.saturating_sub(ns);
-        task.counter_ns == 0
+        task.charge_tick(tick_ns)
     }
 
     fn queue_length(&self, cpu: usize) -> u32 {

@@ -105,6 +105,19 @@ impl O1 {
         tasks.find(|&task| self.placement.allows(task, to) && (pulls_warm || is_cold(task)))
     }
 
+    /// Charges a tick to the current task of a CPU. Returns whether its slice ends.
+    fn charge_tick(&mut self, task: TaskId, tick_ns: u64) -> bool {
+        let running = &mut self.tasks[task as usize];
+        running.charge_run(tick_ns);
+        if running.slice_ns > 0 {
+            return false;
+        }
+        running.slice_ns = o1::full_slice_ns(running.nice);
+        running.update_priority();
+        self.expired[task as usize] = true;
+        true
+    }
+
     /// Why and where the previous task is inserted if another one is chosen.
     fn place(&mut self, cpu: usize, previous: TaskId, cause: Cause, now_ns: u64) -> (Reason, Place) {
         let expired = std::mem::take(&mut self.expired[previous as usize]);
@@ -192,24 +205,13 @@ impl Scheduler for O1 {
         Yield { locks: true, decides: true }
     }
 
-    fn charge(&mut self, task: TaskId, ns: u64) -> bool {
-        let running = &mut self.tasks[task as usize];
-        running.charge_run(ns);
-        if running.slice_ns > 0 {
-            return false;
-        }
-        running.slice_ns = o1::full_slice_ns(running.nice);
-        running.update_priority();
-        self.expired[task as usize] = true;
-        true
-    }
-
-    fn tick(&mut self, cpu: usize, view: &View<'_>) -> bool {
+    fn tick(&mut self, cpu: usize, tick_ns: u64, view: &View<'_>) -> bool {
+        let expires = view.current[cpu].is_some_and(|current| self.charge_tick(current, tick_ns));
         let queue = &mut self.queues[cpu];
         queue.ticks += 1;
         let due = view.idle[cpu] || queue.ticks.is_multiple_of(TICKS_BETWEEN_BALANCES);
         if !due || !self.queues.iter().enumerate().any(|(other, queue)| other != cpu && queue.waiting > 0) {
-            return false;
+            return expires;
         }
         self.queues[cpu].balance_is_due = true;
         true

@@ -9,6 +9,9 @@ use crate::events::Cycles;
 use crate::prices::Prices;
 use crate::random::Random;
 
+/// A thread computes in steps of at most this, because a CPU handles an interrupt between two operations.
+const STEP_US: u64 = 50;
+
 /// Threads and their critical sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocksSpec {
@@ -20,6 +23,8 @@ pub struct LocksSpec {
     pub think_us: u64,
     /// Mean CPU time of a critical section.
     pub hold_us: u64,
+    /// Sleep in a critical section, as if for a disk.
+    pub sleep_us: u64,
     /// Critical sections of each thread, on average.
     pub sections: u64,
     /// Time for which a thread spins before it yields; `None` for that of the costs.
@@ -33,10 +38,14 @@ pub struct LocksSpec {
 /// What a thread does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    Think,
+    /// Computes this long before it enters a monitor.
+    Think(Cycles),
     /// Tries to enter its monitor.
     Contend(Tier),
-    Hold,
+    /// Computes this long in its monitor.
+    Hold(Cycles),
+    /// Sleeps with the monitor.
+    Asleep,
     /// Leaves the monitor, and wakes a blocked thread.
     Leave,
 }
@@ -52,8 +61,12 @@ pub(crate) struct Locks {
     threads: Vec<Thread>,
     monitors: Vec<Monitor>,
     spaces: Vec<u64>,
+    step: Cycles,
     think: Cycles,
     hold: Cycles,
+    sleep: Cycles,
+    /// The threads that have just fallen asleep.
+    asleep: Vec<TaskId>,
     random: Random,
     prices: Prices,
     sections: u64,
@@ -65,11 +78,14 @@ impl Locks {
         prices.monitor_spin = spec.spin_us.map_or(prices.monitor_spin, |us| us * mhz);
         prices.monitor_yields = spec.yields.unwrap_or(prices.monitor_yields);
         Self {
-            threads: vec![Thread { state: State::Think, lock: 0 }; spec.threads],
+            threads: vec![Thread { state: State::Think(spec.think_us * mhz), lock: 0 }; spec.threads],
             monitors: vec![Monitor::default(); spec.locks],
             spaces: vec![1; spec.threads],
+            step: STEP_US * mhz,
             think: spec.think_us * mhz,
             hold: spec.hold_us * mhz,
+            sleep: spec.sleep_us * mhz,
+            asleep: Vec::with_capacity(spec.threads),
             random: Random::new(seed),
             prices,
             sections: 0,
@@ -82,11 +98,20 @@ impl Locks {
         let thread = &mut self.threads[task];
         thread.lock = self.random.below(self.monitors.len() as u64) as usize;
         let entered = self.monitors[thread.lock].try_enter();
-        thread.state = if entered { State::Hold } else { State::Contend(Tier::Spin) };
+        thread.state = if entered { State::Hold(self.hold) } else { State::Contend(Tier::Spin) };
+    }
+
+    /// Leaves the monitor at once, or with an operation of its own if that wakes a blocked thread.
+    fn end_section(&mut self, task: usize) -> Effect {
+        if self.monitors[self.threads[task].lock].has_blocked() {
+            self.threads[task].state = State::Leave;
+            return Effect::Continue;
+        }
+        self.leave(task)
     }
 
     fn leave(&mut self, task: usize) -> Effect {
-        self.threads[task].state = State::Think;
+        self.threads[task].state = State::Think(self.think);
         self.sections += 1;
         self.monitors[self.threads[task].lock].leave()
     }
@@ -103,9 +128,9 @@ impl Work for Locks {
 
     fn next(&mut self, task: TaskId) -> Op {
         match self.threads[task as usize].state {
-            State::Think => Op::user(self.think),
-            State::Hold => Op::user(self.hold),
+            State::Think(left) | State::Hold(left) => Op::user(left.min(self.step)),
             State::Contend(tier) => tier.op(&self.prices),
+            State::Asleep => Op::kernel(self.prices.system_call),
             State::Leave => Op::kernel(self.prices.monitor_wake),
         }
     }
@@ -114,25 +139,43 @@ impl Work for Locks {
         let (id, task) = (task, task as usize);
         let Thread { state, lock } = self.threads[task];
         match state {
-            State::Think => {
+            State::Think(left) if left > self.step => {
+                self.threads[task].state = State::Think(left - self.step);
+                Effect::Continue
+            }
+            State::Hold(left) if left > self.step => {
+                self.threads[task].state = State::Hold(left - self.step);
+                Effect::Continue
+            }
+            State::Think(_) => {
                 self.enter(task);
                 Effect::Continue
             }
             State::Contend(tier) => {
                 let (effect, next) = self.monitors[lock].attempt(id, tier, self.prices.monitor_yields);
-                self.threads[task].state = next.map_or(State::Hold, State::Contend);
+                self.threads[task].state = next.map_or(State::Hold(self.hold), State::Contend);
                 effect
             }
-            State::Hold if self.monitors[lock].has_blocked() => {
-                self.threads[task].state = State::Leave;
-                Effect::Continue
+            State::Hold(_) if self.sleep > 0 => {
+                self.threads[task].state = State::Asleep;
+                self.asleep.push(id);
+                Effect::Sleep
             }
-            State::Hold | State::Leave => self.leave(task),
+            State::Hold(_) | State::Asleep => self.end_section(task),
+            State::Leave => self.leave(task),
         }
     }
 
     fn interrupt(&mut self, task: TaskId) -> bool {
         self.monitors[self.threads[task as usize].lock].unblock(task)
+    }
+
+    fn outside(&mut self) -> Option<(Cycles, u32)> {
+        self.asleep.pop().map(|task| (self.sleep, task))
+    }
+
+    fn arrive(&mut self, task: u32) -> Option<TaskId> {
+        Some(task)
     }
 
     fn is_waiting(&self, task: TaskId) -> bool {

@@ -81,6 +81,7 @@ impl Workload {
                 locks: 4,
                 think_us: 200,
                 hold_us: 20,
+                sleep_us: 0,
                 sections: 500,
                 spin_us: None,
                 yields: None,
@@ -132,7 +133,7 @@ impl Workload {
                 "rooms=1..2000, count=1..10000, heap_mb=1..1000000, signals_waiting=0|1, yields=0|1"
             }
             Self::Locks(_) => {
-                "threads=1..65535, locks=1..65535, think_us=1..1000000, hold_us=1..1000000, count=10..1000000, \
+                "threads=1..65535, locks=1..65535, think_us=1..1000000, hold_us=1..1000000, sleep_us=0..1000000, count=10..1000000, \
                  spin_us=0..1000, yields=0..1000, futex=0|1"
             }
             Self::Requests(_) => {
@@ -168,6 +169,7 @@ impl Workload {
             (Self::Locks(locks), "locks") => locks.locks = size(1, 65_535)?,
             (Self::Locks(locks), "think_us") => locks.think_us = within(1, 1_000_000)?,
             (Self::Locks(locks), "hold_us") => locks.hold_us = within(1, 1_000_000)?,
+            (Self::Locks(locks), "sleep_us") => locks.sleep_us = within(0, 1_000_000)?,
             (Self::Locks(locks), "count") => locks.sections = within(10, 1_000_000)?,
             (Self::Locks(locks), "spin_us") => locks.spin_us = Some(within(0, 1_000)?),
             (Self::Locks(locks), "yields") => locks.yields = Some(within(0, 1_000)?),
