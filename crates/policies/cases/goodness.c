@@ -126,6 +126,10 @@ CASES
     other = task(0, 0, 1);
     EXPECT(!preempts(&other, &prev, 0, LINUX_2_4, SAME_CPU_BONUS));
 
+    /* The ticks at 10 and 20 ms are charged whole; what lies between two ticks is free. */
+    EXPECT(!ticks_between(1 * MS, 9 * MS) && ticks_between(9 * MS, 10 * MS) == TICK_NS);
+    EXPECT(ticks_between(10 * MS, 20 * MS) == TICK_NS && ticks_between(9 * MS, 21 * MS) == 2 * TICK_NS);
+
     /* A fork splits the time left; the child gets the odd tick. */
     parent = 7 * TICK_NS;
     child = split_with_child(&parent);

@@ -1,11 +1,10 @@
 /* The policy of Linux 2.3 and 2.4: the goodness of a task, and the recalculation when all slices are used up.
  *
- * Counters hold nanoseconds. The policy reads them in ticks of 10 ms (HZ was 100), rounded up. */
+ * Counters hold nanoseconds. The policy reads them in ticks, rounded up. */
 #pragma once
 
 #include "types.h"
 
-#define TICK_NS (10 * MS)
 #define SAME_CPU_BONUS 15 /* PROC_CHANGE_PENALTY of i386, in kernels built for several CPUs */
 #define NO_TASK -1000
 #define EPOCHS_MAX 12

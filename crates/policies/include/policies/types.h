@@ -16,6 +16,13 @@ typedef int16_t s16;
 #define POLICY static inline __attribute__((always_inline, unused))
 #endif
 #define MS 1000000ULL
+#define TICK_NS (10 * MS) /* HZ was 100 */
+
+/* The ticks between two times, in nanoseconds. The kernels of history charged a tick to the task that the timer interrupted. */
+POLICY u64 ticks_between(u64 from_ns, u64 to_ns)
+{
+    return (to_ns / TICK_NS - from_ns / TICK_NS) * TICK_NS;
+}
 
 /* Why a task enters a run queue. */
 enum reason { WOKEN, EXPIRED, YIELDED, PREEMPTED };

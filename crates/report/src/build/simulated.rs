@@ -109,8 +109,9 @@ impl Stack<'_> {
             for (place, cell) in cells() {
                 let Some(estimate) = cell.estimates.get(&format!("{}.{part}", self.metric)) else { continue };
                 let label = match &subject.grid.across {
-                    Some(across) => across.values[place]
-                        .map_or(String::new(), |value| format!("{value} {}", across.axis.label)),
+                    Some(across) => {
+                        across.values[place].map_or(String::new(), |value| counted(value, &across.axis.label))
+                    }
                     None => subject.grid.labels[place].clone(),
                 };
                 points.push(Point::plain(name, Place::Named(label), estimate.mean));
@@ -127,6 +128,12 @@ impl Stack<'_> {
             marks: Vec::new(),
         }
     }
+}
+
+/// A number of things that `plural` names: `1 CPU`, `8 CPUs`.
+fn counted(value: f64, plural: &str) -> String {
+    let name = if value == 1.0 { plural.strip_suffix('s').unwrap_or(plural) } else { plural };
+    format!("{value} {name}")
 }
 
 /// The ratio of each claim with its range over all costs.

@@ -34,10 +34,10 @@ static __always_inline void start_epoch(void)
     __sync_fetch_and_add(&epoch, 1);
 }
 
-/* Charges the time since the task was charged last. */
+/* Charges the ticks since the task was charged last: as in the original, one that runs at a tick pays for the whole of it. */
 static __always_inline void charge(struct goodness_task *task, u64 version)
 {
-    u64 now = bpf_ktime_get_ns(), used = now - task->started_ns;
+    u64 now = bpf_ktime_get_ns(), used = ticks_between(task->started_ns, now);
 
     catch_up(task, epoch, version);
     task->counter_ns = used < task->counter_ns ? task->counter_ns - used : 0;

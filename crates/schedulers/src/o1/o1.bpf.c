@@ -10,7 +10,7 @@
  * - There are 40 lists, not 140, because the kernel schedules real-time tasks.
  * - An idle CPU is kicked once, as soon as a task waits; the original polled every millisecond.
  * - A busy CPU balances when it decides, not at a tick. It keeps one earlier load of its own, not one for each other CPU.
- * - Slices end when the kernel checks, 250 times a second; sleep is counted in ns, not in ticks.
+ * - Slices end when the kernel checks, 250 times a second; sleep is counted in ns, not in ticks as the run time is.
  * - A running task is in no list here. A preempted one is inserted at the head of its list, where it was in the original. */
 #include "klatch.bpf.h"
 #include <policies/o1.h>
@@ -52,7 +52,7 @@ static __always_inline void charge(struct o1_task *task)
 {
     u64 now = bpf_ktime_get_ns();
 
-    charge_run(task, now - task->started_ns);
+    charge_run(task, ticks_between(task->started_ns, now));
     task->started_ns = task->ran_at_ns = now;
 }
 
