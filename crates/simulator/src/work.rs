@@ -13,6 +13,9 @@ use klatch_policies::TaskId;
 
 use crate::events::Cycles;
 
+/// Longest operation of a program that computes: a CPU handles interrupts and decides between two operations.
+pub(crate) const STEP_US: u64 = 50;
+
 /// An operation: time in the program, then in the kernel, then its effect.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Op {

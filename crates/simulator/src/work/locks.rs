@@ -4,13 +4,10 @@
 use klatch_policies::TaskId;
 
 use super::monitor::{Monitor, Tier};
-use super::{Effect, Op, Work};
+use super::{Effect, Op, STEP_US, Work};
 use crate::events::Cycles;
 use crate::prices::Prices;
 use crate::random::Random;
-
-/// A thread computes in steps of at most this, because a CPU handles an interrupt between two operations.
-const STEP_US: u64 = 50;
 
 /// Threads and their critical sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

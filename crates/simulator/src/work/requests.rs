@@ -9,13 +9,10 @@ use std::collections::VecDeque;
 use klatch_policies::TaskId;
 
 use super::monitor::{Monitor, Tier};
-use super::{Effect, Op, Work};
+use super::{Effect, Op, STEP_US, Work};
 use crate::events::Cycles;
 use crate::prices::Prices;
 use crate::random::Random;
-
-/// Longest uninterrupted step of a program.
-const STEP_US: u64 = 50;
 
 /// Clients, servers and the parts of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
