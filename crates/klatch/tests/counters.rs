@@ -41,12 +41,12 @@ fn a_copy_misses_once_a_line_and_a_second_boot_counts_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let outs = ["first", "second"].map(|name| folder.path().join(name));
     const COPY: [&str; 10] =
-        ["probe", "memory", "--pattern", "copy", "--elements", "100000", "--stride", "8", "--rounds", "10"];
+        ["probe", "memory", "--pattern", "copy", "--elements", "100000", "--stride", "8", "--rounds", "30"];
     let printed = outs.each_ref().map(|out| counted(out, &[], &COPY).out);
     let first = counts(&outs[0]);
-    // 800 kB are read and written ten times, and neither fits into the first level.
+    // 800 kB are read and written 30 times, and neither fits into the first level.
     let copy = routine(&first, "memory::copy").own;
-    assert!(within_one_percent(copy.l1d_misses, 2 * 10 * 100_000 * 8 / 32), "{copy:?}");
+    assert!(within_one_percent(copy.l1d_misses, 2 * 30 * 100_000 * 8 / 32), "{copy:?}");
     assert_eq!((copy.transfers, copy.upgrades), (0, 0));
     // Every miss of data is one of some data, and what a program copies is its own.
     let by_data = |name: &str| -> u64 {
@@ -57,7 +57,8 @@ fn a_copy_misses_once_a_line_and_a_second_boot_counts_the_same() {
     assert!(by_data("memory of programs") >= copy.l1d_misses * 99 / 100, "{:?}", first.data);
     assert!(by_data("task_struct.") > 100 && by_data("per CPU runqueues") > 100, "{:?}", first.data);
     assert_eq!(by_data("others") + by_data("unknown"), 0, "{:?}", first.data);
-    // One nanosecond of the machine is one instruction.
+    // One nanosecond of the machine is one instruction. To open and to close takes 25,000 that the time does not contain, and 100,000 more if
+    // an interrupt comes between.
     let total = first.total().instructions;
     assert!(total.abs_diff(first.elapsed_ns) * 1_000 <= total, "{total} in {} ns", first.elapsed_ns);
     assert_eq!(first, counts(&outs[1]));

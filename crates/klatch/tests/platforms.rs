@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use klatch_record::{Class, Status};
-use support::{Finished, carrying, klatch, run_once};
+use support::{Finished, carrying, gone, klatch, run_once};
 
 const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
 
@@ -123,9 +123,9 @@ fn orphaned_children_of_a_server_are_stopped() {
     catalog(folder.path(), &format!("['sh', '-c', '''{script}''', 'sh', '{{address}}']"), "");
     let record = run_mine(folder.path(), &[]).record();
     assert_eq!(record.verdict.status, Status::Valid);
-    let pid = std::fs::read_to_string(pid).unwrap();
-    let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    assert!(state.is_empty() || state.contains(") Z"), "the child still runs: {state}");
+    let pid = std::fs::read_to_string(pid).unwrap().trim().parse().unwrap();
+    // It has the signal; on a busy machine it dies a moment later.
+    gone(pid).expect("the child ends");
 }
 
 #[test]
