@@ -130,6 +130,12 @@ CASES
     EXPECT(!ticks_between(1 * MS, 9 * MS) && ticks_between(9 * MS, 10 * MS) == TICK_NS);
     EXPECT(ticks_between(10 * MS, 20 * MS) == TICK_NS && ticks_between(9 * MS, 21 * MS) == 2 * TICK_NS);
 
+    prev.counter_ns = 2 * TICK_NS;
+    charge_run(&prev, ticks_between(9 * MS, 10 * MS));
+    EXPECT(prev.counter_ns == TICK_NS);
+    charge_run(&prev, ticks_between(0, 90 * MS));
+    EXPECT(!prev.counter_ns);
+
     /* A fork splits the time left; the child gets the odd tick. */
     parent = 7 * TICK_NS;
     child = split_with_child(&parent);

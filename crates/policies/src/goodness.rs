@@ -83,6 +83,7 @@ unsafe extern "C" {
     fn klatch_goodness(task: *const Task, cpu: i32, mm: u64, version: u64, bonus: i32) -> i32;
     fn klatch_goodness_of_previous(task: *mut Task, cpu: i32, version: u64, bonus: i32) -> i32;
     fn klatch_goodness_catch_up(task: *mut Task, epoch: u64, version: u64);
+    fn klatch_goodness_charge_run(task: *mut Task, ns: u64);
     safe fn klatch_goodness_must_recalculate(best: i32) -> i32;
     safe fn klatch_goodness_yield_has_effect(waiting: u64, version: u64) -> i32;
     safe fn klatch_goodness_full_slice_ns(nice: i32, version: u64) -> u64;
@@ -146,11 +147,10 @@ impl Task {
         unsafe { klatch_goodness_of_previous(self, cpu, version as u64, bonus) }
     }
 
-    /// Charges the time since the last timer interrupt, as Linux did to the task that ran at the interrupt. Returns whether that uses up
-    /// the slice.
-    pub fn charge_tick(&mut self, ns: u64) -> bool {
-        self.counter_ns = self.counter_ns.saturating_sub(ns);
-        self.counter_ns == 0
+    /// Charges `ns` of run time.
+    pub fn charge_run(&mut self, ns: u64) {
+        // SAFETY: the pointer is that of a live, exclusive reference.
+        unsafe { klatch_goodness_charge_run(self, ns) }
     }
 
     /// Applies the recalculations that the task has missed.

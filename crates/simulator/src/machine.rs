@@ -189,8 +189,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         }
     }
 
-    /// The task that a CPU has chosen begins, after an interrupt that has arrived meanwhile. Tasks that only yield would otherwise never let
-    /// one in.
+    /// The task of a CPU begins its next operation, unless the CPU must handle an interrupt first.
     pub(super) fn begin(&mut self, cpu: usize) {
         match self.cpus[cpu].arrivals.pop_front() {
             Some(task) => self.handle(cpu, task),
@@ -276,12 +275,10 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
 
     /// The task of a CPU continues, unless the CPU must handle an interrupt or decide.
     fn go_on(&mut self, cpu: usize) {
-        if let Some(task) = self.cpus[cpu].arrivals.pop_front() {
-            self.handle(cpu, task)
-        } else if self.cpus[cpu].need_resched {
+        if self.cpus[cpu].need_resched && self.cpus[cpu].arrivals.is_empty() {
             self.request_decision(cpu, Cause::Preemption)
         } else {
-            self.start_op(cpu)
+            self.begin(cpu)
         }
     }
 }

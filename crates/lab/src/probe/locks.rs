@@ -130,25 +130,25 @@ struct Lock {
 
 impl Lock {
     fn acquire(&self, tiers: LockTiers, counts: &Counts) {
-        let mut blocked = false;
         let acquired = if self.try_acquire() {
             &counts.at_once
+        } else if let Some(tier) = self.spin_and_yield(tiers, counts) {
+            tier
         } else {
-            loop {
-                if (0..tiers.spins).any(|_| self.spin()) {
-                    break if blocked { &counts.by_blocking } else { &counts.by_spinning };
-                }
-                if self.yield_until(tiers, counts) {
-                    break if blocked { &counts.by_blocking } else { &counts.by_yielding };
-                }
-                // A woken thread begins with the first tier again, as another one may have been faster.
-                blocked = true;
-                if self.block() {
-                    break &counts.by_blocking;
-                }
-            }
+            // A woken thread begins with the first tier again, as another one may have been faster.
+            while !self.block() && self.spin_and_yield(tiers, counts).is_none() {}
+            &counts.by_blocking
         };
         acquired.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The first two tiers. Returns the count of the one in which the lock was acquired.
+    fn spin_and_yield<'a>(&self, tiers: LockTiers, counts: &'a Counts) -> Option<&'a AtomicU64> {
+        if (0..tiers.spins).any(|_| self.spin()) {
+            Some(&counts.by_spinning)
+        } else {
+            self.yield_until(tiers, counts).then_some(&counts.by_yielding)
+        }
     }
 
     fn spin(&self) -> bool {

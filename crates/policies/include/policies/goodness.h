@@ -57,6 +57,12 @@ POLICY void catch_up(struct goodness_task *task, u64 epoch, u64 version)
     task->epoch = epoch;
 }
 
+/* Charges `ns` of run time. */
+POLICY void charge_run(struct goodness_task *task, u64 ns)
+{
+    task->counter_ns = ns < task->counter_ns ? task->counter_ns - ns : 0;
+}
+
 /* Goodness of a task on `cpu` after a task with the memory `mm`. `bonus` is for the CPU where it ran last. */
 POLICY s32 goodness(const struct goodness_task *task, s32 cpu, u64 mm, u64 version, s32 bonus)
 {

@@ -46,6 +46,11 @@ void klatch_goodness_catch_up(struct goodness_task *task, u64 epoch, u64 version
     catch_up(task, epoch, version);
 }
 
+void klatch_goodness_charge_run(struct goodness_task *task, u64 ns)
+{
+    charge_run(task, ns);
+}
+
 int klatch_goodness_must_recalculate(s32 best)
 {
     return must_recalculate(best);

@@ -117,15 +117,20 @@ fn number(text: &str) -> Option<f64> {
 /// The part of a cell's name that its value on an axis makes.
 fn part(axis: &StudyAxis, cell: &CellResult) -> Option<String> {
     let value = cell.at.get(&axis.name).filter(|value| !value.is_empty())?;
-    Some(match axis.name.as_str() {
-        "platform" | "cell" | "side" | "knobs" | "kernel" | "pacing" => value.clone(),
+    Some(match (axis.name.as_str(), number(value)) {
+        ("platform" | "cell" | "side" | "knobs" | "kernel" | "pacing", _) => value.clone(),
         // A label of a study, not the name of a scheduler.
-        "scheduler" if value.contains(' ') => value.clone(),
-        "cpus" if number(value) == Some(1.0) => "1 CPU".to_owned(),
-        "cpus" if number(value).is_some() => format!("{value} CPUs"),
-        "rooms" | "users" => format!("{value} {}", axis.name),
-        name => format!("{name} {value}"),
+        ("scheduler", _) if value.contains(' ') => value.clone(),
+        ("cpus", Some(count)) => counted(count, "CPUs"),
+        (name @ ("rooms" | "users"), Some(count)) => counted(count, name),
+        (name, _) => format!("{name} {value}"),
     })
+}
+
+/// A number of things that `plural` names: `1 CPU`, `8 CPUs`.
+pub(super) fn counted(count: f64, plural: &str) -> String {
+    let name = if count == 1.0 { plural.strip_suffix('s').unwrap_or(plural) } else { plural };
+    format!("{count} {name}")
 }
 
 #[cfg(test)]

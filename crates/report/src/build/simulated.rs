@@ -3,6 +3,7 @@
 use klatch_record::{CellStatus, Sensitivity};
 use klatch_simulator::{Account, Distance};
 
+use super::grid::counted;
 use super::metrics::{Metric, metric};
 use super::scores::metric_charts;
 use super::subject::Subject;
@@ -128,12 +129,6 @@ impl Stack<'_> {
             marks: Vec::new(),
         }
     }
-}
-
-/// A number of things that `plural` names: `1 CPU`, `8 CPUs`.
-fn counted(value: f64, plural: &str) -> String {
-    let name = if value == 1.0 { plural.strip_suffix('s').unwrap_or(plural) } else { plural };
-    format!("{value} {name}")
 }
 
 /// The ratio of each claim with its range over all costs.

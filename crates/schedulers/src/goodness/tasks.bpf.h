@@ -37,10 +37,10 @@ static __always_inline void start_epoch(void)
 /* Charges the ticks since the task was charged last: as in the original, one that runs at a tick pays for the whole of it. */
 static __always_inline void charge(struct goodness_task *task, u64 version)
 {
-    u64 now = bpf_ktime_get_ns(), used = ticks_between(task->started_ns, now);
+    u64 now = bpf_ktime_get_ns();
 
     catch_up(task, epoch, version);
-    task->counter_ns = used < task->counter_ns ? task->counter_ns - used : 0;
+    charge_run(task, ticks_between(task->started_ns, now));
     task->started_ns = now;
 }
 

@@ -214,7 +214,9 @@ impl Scheduler for Goodness {
     fn tick(&mut self, cpu: usize, tick_ns: u64, view: &View<'_>) -> bool {
         let Some(current) = view.current[cpu] else { return false };
         self.catch_up(current);
-        self.tasks[current as usize].charge_tick(tick_ns)
+        let task = &mut self.tasks[current as usize];
+        task.charge_run(tick_ns);
+        task.counter_ns == 0
     }
 
     fn queue_length(&self, _cpu: usize) -> u32 {

@@ -219,7 +219,8 @@ impl Scheduler for Multiqueue {
         let Some(current) = view.current[cpu] else { return false };
         let task = &mut self.tasks[current as usize];
         task.catch_up(self.epoch, VERSION);
-        task.charge_tick(tick_ns)
+        task.charge_run(tick_ns);
+        task.counter_ns == 0
     }
 
     fn queue_length(&self, cpu: usize) -> u32 {

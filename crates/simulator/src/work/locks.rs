@@ -62,8 +62,8 @@ pub(crate) struct Locks {
     think: Cycles,
     hold: Cycles,
     sleep: Cycles,
-    /// The threads that have just fallen asleep.
-    asleep: Vec<TaskId>,
+    /// The thread that has just fallen asleep.
+    asleep: Option<TaskId>,
     random: Random,
     prices: Prices,
     sections: u64,
@@ -82,7 +82,7 @@ impl Locks {
             think: spec.think_us * mhz,
             hold: spec.hold_us * mhz,
             sleep: spec.sleep_us * mhz,
-            asleep: Vec::with_capacity(spec.threads),
+            asleep: None,
             random: Random::new(seed),
             prices,
             sections: 0,
@@ -155,7 +155,7 @@ impl Work for Locks {
             }
             State::Hold(_) if self.sleep > 0 => {
                 self.threads[task].state = State::Asleep;
-                self.asleep.push(id);
+                self.asleep = Some(id);
                 Effect::Sleep
             }
             State::Hold(_) | State::Asleep => self.end_section(task),
@@ -168,7 +168,7 @@ impl Work for Locks {
     }
 
     fn outside(&mut self) -> Option<(Cycles, u32)> {
-        self.asleep.pop().map(|task| (self.sleep, task))
+        self.asleep.take().map(|task| (self.sleep, task))
     }
 
     fn arrive(&mut self, task: u32) -> Option<TaskId> {
