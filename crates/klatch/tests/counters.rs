@@ -57,8 +57,7 @@ fn a_copy_misses_once_a_line_and_a_second_boot_counts_the_same() {
     assert!(by_data("memory of programs") >= copy.l1d_misses * 99 / 100, "{:?}", first.data);
     assert!(by_data("task_struct.") > 100 && by_data("per CPU runqueues") > 100, "{:?}", first.data);
     assert_eq!(by_data("others") + by_data("unknown"), 0, "{:?}", first.data);
-    // One nanosecond of the machine is one instruction. To open and to close takes up to 125,000 that the time does not
-    // contain, as far as seen.
+    // One nanosecond of the machine is one instruction. To open and to close takes 13,000 that the time does not contain.
     let total = first.total().instructions;
     assert!(total.abs_diff(first.elapsed_ns) * 1_000 <= total, "{total} in {} ns", first.elapsed_ns);
     assert_eq!(first, counts(&outs[1]));

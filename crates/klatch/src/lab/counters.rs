@@ -36,17 +36,21 @@ impl Counted {
     pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
         let counters =
             Counters::detect().context("this machine has no counters; see klatch lab exec --counters")?;
-        counters.open()?;
         let program = match self.program {
             Some(program) => program,
             None => std::env::current_exe().context("cannot find this program")?,
         };
+        let mut command = Command::new(&program);
+        command.args(&self.command).stdin(Stdio::null());
+        // Nothing else lies between the counters and the clock, so that both see the same instructions.
+        counters.open()?;
         let started = Instant::now();
-        let status = Command::new(&program).args(&self.command).stdin(Stdio::null()).status();
-        let status = status.with_context(|| format!("cannot run klatch {}", self.command.join(" ")))?;
+        let status = command.status();
         let elapsed_ns = started.elapsed().as_nanos() as u64;
+        let closed = counters.close()?;
+        let status = status.with_context(|| format!("cannot run klatch {}", self.command.join(" ")))?;
         // A run with such instruments opens the counters itself. Its record has the result.
-        if counters.close()? {
+        if closed {
             let counts = LabCounts { elapsed_ns, ..lab_counts(&counters, self.command, &program)? };
             save_json(&counts, Path::new(COUNTERS_FILE))?;
         }
