@@ -72,13 +72,14 @@ fn describe_chat(chat: &ChatWorkload) -> String {
     let words = pacing.as_object().into_iter().flatten().map(|(name, value)| format!("{name} {value}"));
     let pacing = words.collect::<Vec<_>>().join(" ").replace('"', "");
     format!(
-        "{} rooms of {} users, {} messages of {} bytes, pacing {}, pause {} s",
+        "{} rooms of {} users, {} messages of {} bytes, pacing {}, pause {} s, {} reconnects/s a user",
         chat.rooms,
         chat.users,
         chat.count,
         chat.size_bytes,
         pacing.trim_start_matches("kind "),
-        chat.pause_s
+        chat.pause_s,
+        chat.churn_per_user_per_s
     )
 }
 

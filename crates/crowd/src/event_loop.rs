@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 
-use klatch_record::FailureKind;
+use klatch_record::{FailureKind, TlsSession};
 
 use crate::connections::{Connections, Ready, WAKE_KEY};
 use crate::line_speed::LineSpeed;
@@ -71,6 +72,9 @@ impl<P: Parties> EventLoop<P> {
 
     /// Handles the events of one wait. It ends with the next timer, or after `max_wait_ns` if there is none.
     fn poll_once(&mut self, max_wait_ns: Option<u64>) -> std::io::Result<()> {
+        while let Some(index) = self.parties.next_leaving() {
+            self.hang_up(index);
+        }
         let next_timer = self.timers.peek().map(|Reverse((due_ns, _))| *due_ns);
         let timer_ns = next_timer.map(|due_ns| due_ns.saturating_sub(self.parties.worker().shared.now_ns()));
         let mut ready = std::mem::take(&mut self.ready);
@@ -118,12 +122,9 @@ impl<P: Parties> EventLoop<P> {
             && self.connected - self.parties.worker().joined < JOINING_MAX
         {
             let index = self.connected;
-            match self.connections.connect(index, self.parties.id(index), self.speed.is_some()) {
-                Ok(stream) => {
+            match self.connect(index) {
+                Ok(()) => {
                     self.parties.worker().shared.connected.fetch_add(1, Ordering::Relaxed);
-                    let channel = self.connections.channel(self.parties.id(index));
-                    let link = self.parties.link(index);
-                    (link.stream, link.channel) = (Some(stream), channel);
                     self.parties.write_handshake(index);
                     self.connected += 1;
                     self.flush(index);
@@ -135,6 +136,15 @@ impl<P: Parties> EventLoop<P> {
                 }
             }
         }
+    }
+
+    fn connect(&mut self, index: usize) -> std::io::Result<()> {
+        let id = self.parties.id(index);
+        let stream = self.connections.connect(index, id, self.speed.is_some())?;
+        let channel = self.connections.channel(id);
+        let link = self.parties.link(index);
+        (link.stream, link.channel) = (Some(stream), channel);
+        Ok(())
     }
 
     /// Reads once from a connection and sends what is due. A line that is still busy reads later.
@@ -178,6 +188,10 @@ impl<P: Parties> EventLoop<P> {
                     self.connect_next();
                 }
             }
+            // The server has closed the transport as it must.
+            Err(error) if error.kind() == ErrorKind::ConnectionAborted && self.parties.is_leaving(index) => {
+                self.on_end(index, now_ns)
+            }
             Err(error) => self.parties.fail(
                 Some(index),
                 FailureKind::Disconnect,
@@ -203,11 +217,13 @@ impl<P: Parties> EventLoop<P> {
                 self.parties.fail(Some(index), FailureKind::Disconnect, detail);
             }
             AfterEnd::Done => self.parties.link(index).reset(),
-            AfterEnd::Reconnect => {
+            after @ (AfterEnd::Reconnect | AfterEnd::Rejoin) => {
                 self.parties.link(index).reset();
-                match self.connections.connect(index, self.parties.id(index), self.speed.is_some()) {
-                    Ok(stream) => {
-                        self.parties.link(index).stream = Some(stream);
+                match self.connect(index) {
+                    Ok(()) => {
+                        if after == AfterEnd::Rejoin {
+                            self.parties.write_handshake(index);
+                        }
                         self.send_due(index, now_ns);
                     }
                     Err(error) => {
@@ -260,24 +276,30 @@ impl<P: Parties> EventLoop<P> {
         }
     }
 
+    /// Sends what is left, and ends the output of a connection.
+    fn hang_up(&mut self, index: usize) {
+        self.flush(index);
+        if let Some(channel) = &mut self.parties.link(index).channel {
+            channel.close();
+            self.flush(index);
+        }
+        let link = self.parties.link(index);
+        if let Some(stream) = link.stream.as_ref().filter(|_| !link.has_output()) {
+            // Not every protocol has a quit command. The connection may already be broken.
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+        }
+    }
+
     /// Quits, and reads until every connection is closed: duplicates may still arrive.
     fn leave(&mut self) {
         self.parties.worker_mut().state = WorkerState::Leaving;
         let tls = (0..self.parties.connections())
-            .find_map(|index| self.parties.link(index).channel.as_ref()?.tls_session());
+            .filter_map(|index| self.parties.link(index).channel.as_ref()?.tls_session())
+            .reduce(TlsSession::with);
         self.parties.worker_mut().stats.tls = tls;
         for index in 0..self.parties.connections() {
             self.parties.write_quit(index);
-            self.flush(index);
-            if let Some(channel) = &mut self.parties.link(index).channel {
-                channel.close();
-                self.flush(index);
-            }
-            let link = self.parties.link(index);
-            if let Some(stream) = link.stream.as_ref().filter(|_| !link.has_output()) {
-                // Not every protocol has a quit command. The connection may already be broken.
-                let _ = stream.shutdown(std::net::Shutdown::Write);
-            }
+            self.hang_up(index);
         }
         let deadline_ns = self.parties.worker().shared.now_ns() + LEAVE_NS;
         while (0..self.parties.connections()).any(|index| self.parties.link(index).stream.is_some()) {

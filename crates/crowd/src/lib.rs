@@ -4,6 +4,7 @@
 mod account;
 mod brokerage_statistics;
 mod channel;
+mod churn;
 mod connections;
 mod control;
 mod districts;
@@ -46,6 +47,7 @@ mod supervisor;
 mod system;
 mod timeline;
 mod traders;
+mod user;
 mod user_threads;
 mod worker;
 

@@ -91,6 +91,9 @@ pub enum CrowdError {
         /// Kind of the workload.
         workload: WorkloadKind,
     },
+    /// With two threads a user nobody leaves during a run.
+    #[error("event loops carry --churn, two threads a user do not")]
+    Churn,
     /// The server does not make its post log anew.
     #[error(
         "cannot reset the post log of the server: {0}; a server without the dynamic half needs --static-only"
@@ -135,6 +138,10 @@ impl Options {
         let (transport, workload) = (self.transport.kind, self.workload.kind());
         if !transport.is_plain() && workload != WorkloadKind::Chat {
             return Err(CrowdError::Transport { transport, workload });
+        }
+        let churns = matches!(&self.workload, Workload::Chat(chat) if chat.churn_per_user_per_s > 0.0);
+        if churns && self.threads.is_two_per_user() {
+            return Err(CrowdError::Churn);
         }
         let connections = self.workload.connections();
         let of_loops = match self.threads {

@@ -81,7 +81,16 @@ mod tests {
     use super::*;
 
     fn workload(pacing: Pacing, pause_s: f64) -> ChatWorkload {
-        ChatWorkload { rooms: 1, users: 3, count: 2, size_bytes: 60, start: 1, pacing, pause_s }
+        ChatWorkload {
+            rooms: 1,
+            users: 3,
+            count: 2,
+            size_bytes: 60,
+            start: 1,
+            pacing,
+            pause_s,
+            churn_per_user_per_s: 0.0,
+        }
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(crate) enum AfterEnd {
     Failure,
     /// The connection is made anew.
     Reconnect,
+    /// The connection is made anew, and begins with the handshake.
+    Rejoin,
     /// Nothing: it is not needed any more.
     Done,
 }
@@ -75,6 +77,16 @@ pub(crate) trait Parties: Send + 'static {
     /// The next connection that may have something to send because of what another one received.
     fn next_ready(&mut self) -> Option<usize> {
         None
+    }
+
+    /// The next connection to be closed and made anew. Appends what it sends last.
+    fn next_leaving(&mut self) -> Option<usize> {
+        None
+    }
+
+    /// Whether a connection is being closed to be made anew.
+    fn is_leaving(&self, _index: usize) -> bool {
+        false
     }
 
     /// The server has closed a connection.

@@ -1,13 +1,17 @@
 //! Whole rooms without any I/O: processes received bytes, queues the messages that are due, and checks every delivery.
 
+use std::ops::Range;
+
 use klatch_chat::text::Header;
 use klatch_record::{ChatWorkload, Failure, FailureKind, Fault, FaultKind, Pacing};
 
-use crate::account::{Account, DeliveryOrder};
+use crate::account::DeliveryOrder;
+use crate::churn::Churn;
 use crate::link::{Link, OUT_MAX};
-use crate::pace::{Pace, Turn};
-use crate::parties::Parties;
+use crate::pace::Turn;
+use crate::parties::{AfterEnd, Parties};
 use crate::protocol::{Protocol, ServerEvent, Speaker, UserId};
+use crate::user::User;
 use crate::worker::{Worker, WorkerState};
 
 pub(crate) struct Rooms<P> {
@@ -15,32 +19,17 @@ pub(crate) struct Rooms<P> {
     workload: ChatWorkload,
     /// In the order of the rooms.
     pub(crate) users: Vec<User<P>>,
-}
-
-/// One user: its connection, its account and its pace.
-pub(crate) struct User<P> {
-    id: UserId,
-    protocol: P,
-    account: Account,
-    pace: Pace,
-    pub(crate) link: Link,
-}
-
-impl<P: Protocol> User<P> {
-    pub(crate) fn new(id: UserId, pace: Pace) -> User<P> {
-        User {
-            id,
-            protocol: P::new(id),
-            account: Account::new(id.user, id.users),
-            pace,
-            link: Link::default(),
-        }
-    }
+    /// `None` if nobody leaves during the run.
+    churn: Option<Churn>,
 }
 
 impl<P: Protocol> Rooms<P> {
-    pub(crate) fn new(worker: Worker, workload: ChatWorkload, users: Vec<User<P>>) -> Rooms<P> {
-        Rooms { worker, workload, users }
+    /// The rooms `range`, counted from the first of the workload.
+    pub(crate) fn new(worker: Worker, workload: &ChatWorkload, seed: u64, range: Range<u32>) -> Rooms<P> {
+        let users: Vec<User<P>> = User::all(workload, seed, range);
+        let ids: Vec<UserId> = users.iter().map(|user| user.id).collect();
+        let churn = Churn::new(workload, seed, &ids);
+        Rooms { worker, workload: workload.clone(), users, churn }
     }
 
     fn on_event(&mut self, index: usize, event: ServerEvent<'_>, now_ns: u64) {
@@ -56,10 +45,17 @@ impl<P: Protocol> Rooms<P> {
             ServerEvent::Stranger(nick) => self.worker.stats.record_stranger(room, nick, 0),
             ServerEvent::Joined if !self.users[index].link.joined => {
                 self.users[index].link.joined = true;
-                self.worker.record_joined(self.users.len());
+                match &mut self.churn {
+                    Some(churn) if self.worker.shared.gate_ns() > 0 => {
+                        let joined_ns = churn.on_joined(index, now_ns);
+                        joined_ns.into_iter().for_each(|ns| self.worker.stats.record_reconnect(ns));
+                        self.report_progress();
+                    }
+                    _ => self.worker.record_joined(self.users.len()),
+                }
             }
             ServerEvent::Refused(line) | ServerEvent::Closing(line)
-                if self.worker.state != WorkerState::Leaving =>
+                if self.worker.state != WorkerState::Leaving && !self.is_leaving(index) =>
             {
                 let kind = match (self.users[index].link.joined, event) {
                     (false, _) => FailureKind::Join,
@@ -107,7 +103,8 @@ impl<P: Protocol> Rooms<P> {
         if P::ECHOES && header.user == user {
             return;
         }
-        match listener.account.record(header.user, header.sequence) {
+        let order = listener.account.record(header.user, header.sequence);
+        match order {
             DeliveryOrder::InOrder => {
                 self.worker.stats.record_delivery(self.worker.shared.gate_ns(), now_ns, header.time_ns)
             }
@@ -120,6 +117,15 @@ impl<P: Protocol> Rooms<P> {
                 self.worker.stats.record_fault(fault(FaultKind::Duplicated, speaker, sequence, echo));
             }
         }
+        if let Some(churn) = &mut self.churn
+            && order != DeliveryOrder::Duplicate
+        {
+            churn.on_delivery(index);
+        }
+        self.report_progress();
+    }
+
+    fn report_progress(&mut self) {
         match self.worker.state {
             WorkerState::Running if self.complete() => self.worker.report_complete(),
             WorkerState::Pausing if self.nothing_in_flight() => self.worker.report_pause(),
@@ -132,6 +138,58 @@ impl<P: Protocol> Rooms<P> {
         let sent = rooms * u64::from(self.workload.users) * u64::from(self.workload.count);
         (self.worker.stats.sent, self.worker.stats.received)
             == (sent, sent * u64::from(self.workload.users - 1))
+            && self.all_are_here()
+    }
+
+    fn all_are_here(&self) -> bool {
+        self.churn.as_ref().is_none_or(Churn::all_are_here)
+    }
+
+    /// Begins the reconnect of a user if it is time. Returns when that will be, if only the clock decides.
+    fn leave_if_due(&mut self, index: usize, now_ns: u64) -> Option<u64> {
+        let churn = self.churn.as_mut()?;
+        let gate_ns = self.worker.shared.gate_ns();
+        let is_done = self.users[index].pace.sent == self.workload.count;
+        if gate_ns == 0 || self.worker.state != WorkerState::Running || is_done {
+            return None;
+        }
+        let due_ns = gate_ns + churn.due_ns(index)?;
+        if due_ns > now_ns {
+            return Some(due_ns);
+        }
+        let (users, others) = (self.workload.users as usize, u64::from(self.workload.users - 1));
+        let room = &self.users[index / users * users..][..users];
+        let sent: u64 = room.iter().map(|user| u64::from(user.pace.sent)).sum();
+        let received: u64 = room.iter().map(|user| user.account.received).sum();
+        churn.silence(index, sent * others - received);
+        None
+    }
+
+    /// Queues the messages of a user that are due. Returns the time of the next if only the clock decides.
+    fn queue_messages(&mut self, index: usize, now_ns: u64) -> Option<u64> {
+        let size = self.workload.size_bytes as usize;
+        let scheduled = matches!(self.workload.pacing, Pacing::Rate { .. });
+        while self.users[index].link.out.len() < OUT_MAX {
+            let meant_ns = match self.turn(index, now_ns) {
+                Turn::Send(meant_ns) => meant_ns,
+                Turn::WaitUntil(moment_ns) => return Some(moment_ns),
+                Turn::WaitForOthers => break,
+            };
+            let user = &mut self.users[index];
+            if user.link.out.capacity() == 0 {
+                user.link.out = std::mem::take(&mut self.worker.spare);
+            }
+            let header = Header { user: user.id.user, sequence: user.pace.sent, time_ns: meant_ns };
+            user.protocol
+                .write_message(&mut user.link.out, size, |out| header.write(user.id.room, size, out));
+            user.pace.record_sent(&self.workload, now_ns);
+            self.worker.stats.sent += 1;
+            self.churn.iter_mut().for_each(|churn| churn.on_message(index));
+            if scheduled {
+                self.worker.stats.record_lag(now_ns - meant_ns);
+            }
+        }
+        None
     }
 }
 
@@ -187,46 +245,56 @@ impl<P: Protocol> Parties for Rooms<P> {
 
     fn turn(&self, index: usize, now_ns: u64) -> Turn {
         let (gate_ns, user) = (self.worker.shared.gate_ns(), &self.users[index]);
-        if gate_ns == 0 || self.worker.state != WorkerState::Running {
+        let is_silent = self.churn.as_ref().is_some_and(|churn| churn.is_silent(index));
+        if gate_ns == 0 || self.worker.state != WorkerState::Running || is_silent {
             return Turn::WaitForOthers;
         }
         user.pace.turn(&self.workload, now_ns, gate_ns, user.account.received, user.account.rounds())
     }
 
     fn queue_due(&mut self, index: usize, now_ns: u64) -> Option<u64> {
-        let size = self.workload.size_bytes as usize;
-        let scheduled = matches!(self.workload.pacing, Pacing::Rate { .. });
-        while self.users[index].link.out.len() < OUT_MAX {
-            let meant_ns = match self.turn(index, now_ns) {
-                Turn::Send(meant_ns) => meant_ns,
-                Turn::WaitUntil(moment_ns) => return Some(moment_ns),
-                Turn::WaitForOthers => break,
-            };
-            let user = &mut self.users[index];
-            if user.link.out.capacity() == 0 {
-                user.link.out = std::mem::take(&mut self.worker.spare);
-            }
-            let header = Header { user: user.id.user, sequence: user.pace.sent, time_ns: meant_ns };
-            user.protocol
-                .write_message(&mut user.link.out, size, |out| header.write(user.id.room, size, out));
-            user.pace.record_sent(&self.workload, now_ns);
-            self.worker.stats.sent += 1;
-            if scheduled {
-                self.worker.stats.record_lag(now_ns - meant_ns);
-            }
+        let reconnect_ns = self.leave_if_due(index, now_ns);
+        let message_ns = self.queue_messages(index, now_ns);
+        reconnect_ns.into_iter().chain(message_ns).min()
+    }
+
+    fn next_ready(&mut self) -> Option<usize> {
+        self.churn.as_mut()?.next_waiting()
+    }
+
+    fn next_leaving(&mut self) -> Option<usize> {
+        let index = self.churn.as_mut()?.next_leaving()?;
+        self.write_quit(index);
+        Some(index)
+    }
+
+    fn is_leaving(&self, index: usize) -> bool {
+        self.churn.as_ref().is_some_and(|churn| churn.is_leaving(index))
+    }
+
+    fn on_end(&mut self, index: usize, now_ns: u64) -> AfterEnd {
+        if self.worker.state == WorkerState::Leaving || !self.is_leaving(index) {
+            return AfterEnd::Failure;
         }
-        None
+        let user = &mut self.users[index];
+        user.protocol = P::new(user.id);
+        user.link.joined = false;
+        self.churn.iter_mut().for_each(|churn| churn.on_end(index, now_ns));
+        AfterEnd::Rejoin
     }
 
     fn nothing_in_flight(&self) -> bool {
         self.worker.stats.received == self.worker.stats.sent * u64::from(self.workload.users - 1)
+            && self.all_are_here()
     }
 
     fn settle(&mut self) {
         if self.complete() {
             return;
         }
-        for room in self.users.chunks(self.workload.users as usize) {
+        for (number, room) in self.users.chunks(self.workload.users as usize).enumerate() {
+            let absent = self.churn.as_ref().and_then(|churn| churn.absent_user(number));
+            let absent = absent.map(|user| format!("user {} was reconnecting", self.users[user].id.user));
             let sent: Vec<u32> = room.iter().map(|user| user.pace.sent).collect();
             for user in room {
                 let UserId { room, user: speaker, .. } = user.id;
@@ -247,7 +315,7 @@ impl<P: Protocol> Parties for Rooms<P> {
                         speaker,
                         sequence,
                         count: unsent,
-                        detail: None,
+                        detail: absent.clone(),
                     });
                 }
             }

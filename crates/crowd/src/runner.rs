@@ -26,16 +26,14 @@ use crate::lines::Lines;
 use crate::mqtt::Mqtt;
 use crate::nats::Nats;
 use crate::options::{CrowdError, Options, Threads};
-use crate::pace::Pace;
 use crate::parties::Parties;
 use crate::pauses::Pauses;
 use crate::post_log;
 use crate::postgres::PostgresEcho;
-use crate::protocol::{Protocol, UserId};
+use crate::protocol::Protocol;
 use crate::redis::Redis;
 use crate::requests::{Echo, HttpEcho, RedisEcho, RequestProtocol};
-use crate::rooms::{Rooms, User};
-use crate::schedule::jitter;
+use crate::rooms::Rooms;
 use crate::shared::{ControlMessage, Phase, Shared, Wake};
 use crate::site::Site;
 use crate::stats::CrowdStats;
@@ -90,8 +88,7 @@ impl Run<'_> {
         let start_gate_client = |gate: &Gate, shared: &Arc<Shared>| {
             gate_client::spawn::<P>(options, gate.clone(), addresses.clone(), shared.clone(), control.clone())
         };
-        let rooms =
-            |worker, range| Rooms::<P>::new(worker, chat.clone(), create_users(chat, options.seed, range));
+        let rooms = |worker, range| Rooms::<P>::new(worker, chat, options.seed, range);
         Ok(self.parties(rooms, start_gate_client, on_event)?.0)
     }
 
@@ -288,22 +285,6 @@ fn start<P: Parties>(
 fn shard_range(parties: u32, number: usize, workers: usize) -> Range<u32> {
     let cut = |number: usize| (u64::from(parties) * number as u64 / workers as u64) as u32;
     cut(number)..cut(number + 1)
-}
-
-pub(crate) fn create_users<P: Protocol>(
-    workload: &ChatWorkload,
-    seed: u64,
-    rooms: Range<u32>,
-) -> Vec<User<P>> {
-    let mut users = Vec::with_capacity(rooms.len() * workload.users as usize);
-    for room in rooms {
-        for user in 0..workload.users {
-            let room = workload.start + room;
-            let pace = Pace::new(workload, user, jitter(seed, room, user));
-            users.push(User::new(UserId { room, user, users: workload.users }, pace));
-        }
-    }
-    users
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ mod tests {
                 start: room,
                 pacing,
                 pause_s: 0.0,
+                churn_per_user_per_s: 0.0,
             };
             let seed = vector["seed"].as_str().unwrap().parse().unwrap();
             let mut pace = Pace::new(&workload, user, jitter(seed, room, user));

@@ -8,7 +8,6 @@ use klatch_record::{ChatWorkload, Pacing};
 use crate::irc::Irc;
 use crate::parties::Parties;
 use crate::rooms::Rooms;
-use crate::runner::create_users;
 use crate::shared::{Shared, Wake};
 use crate::worker::Worker;
 
@@ -24,11 +23,11 @@ pub fn simulate_room(count: u32) -> u64 {
         start: 1,
         pacing: Pacing::Rounds { window: 1 },
         pause_s: 0.0,
+        churn_per_user_per_s: 0.0,
     };
     let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));
     let (control, _inbox) = channel();
-    let users = create_users(&workload, 1, 0..1);
-    let mut room = Rooms::<Irc>::new(Worker::new(0, shared.clone(), control), workload, users);
+    let mut room = Rooms::<Irc>::new(Worker::new(0, shared.clone(), control), &workload, 1, 0..1);
     shared.open_gate();
     let all = room.users.len();
     let mut now_ns = shared.gate_ns();

@@ -26,11 +26,13 @@ pub(crate) struct CrowdStats {
     /// Latencies since the last pause, of the intervals that have ended.
     since_pause_ns: Histogram<u32>,
     lag_ns: Histogram<u32>,
+    /// From the beginning of a new connection to the return of its user.
+    reconnect_ns: Histogram<u32>,
     strangers: BTreeMap<(u32, Vec<u8>), u64>,
     /// The time of the last verified delivery, ns; 0 if there was none.
     pub(crate) last_ns: u64,
     pub(crate) sent: u64,
-    /// What TLS agreed to on the first connection; `None` without TLS.
+    /// What TLS agreed to; `None` without TLS.
     pub(crate) tls: Option<TlsSession>,
     pub(crate) received: u64,
     /// The POSTs of `web` that the server confirmed.
@@ -63,6 +65,7 @@ impl CrowdStats {
             timeline: Timeline::new(),
             since_pause_ns: new_histogram(),
             lag_ns: new_histogram(),
+            reconnect_ns: new_histogram(),
             strangers: BTreeMap::new(),
             last_ns: 0,
             sent: 0,
@@ -132,6 +135,14 @@ impl CrowdStats {
         self.lag_ns.saturating_record(lag_ns);
     }
 
+    pub(crate) fn record_tls(&mut self, session: TlsSession) {
+        self.tls = self.tls.take().into_iter().chain([session]).reduce(TlsSession::with);
+    }
+
+    pub(crate) fn record_reconnect(&mut self, duration_ns: u64) {
+        self.reconnect_ns.saturating_record(duration_ns);
+    }
+
     pub(crate) fn record_fault(&mut self, fault: Fault) {
         self.counts[fault.kind as usize] += fault.count;
         if self.faults.len() < EXAMPLES_MAX {
@@ -158,7 +169,7 @@ impl CrowdStats {
         self.end_interval();
         let count = |kind: FaultKind| self.counts[kind as usize];
         result.sent += self.sent;
-        result.tls = result.tls.take().or(self.tls);
+        result.tls = result.tls.take().into_iter().chain(self.tls).reduce(TlsSession::with);
         result.received += self.received;
         result.lost += count(FaultKind::Lost);
         result.unsent += count(FaultKind::Unsent);
@@ -186,6 +197,7 @@ impl CrowdStats {
         result.strangers.truncate(EXAMPLES_MAX);
         add(&mut result.latency_ns, &self.latency_ns);
         add(&mut result.send_lag_ns, &self.lag_ns);
+        add(&mut result.reconnect_ns, &self.reconnect_ns);
         let over_time = result.over_time.take().into_iter().chain([self.timeline.counts()]);
         result.over_time = IntervalCounts::together(over_time);
     }

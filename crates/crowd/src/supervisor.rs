@@ -189,6 +189,7 @@ mod tests {
                 start: 1,
                 pacing,
                 pause_s: 0.0,
+                churn_per_user_per_s: 0.0,
             }),
             threads: Threads::Loops(1),
             timeout: Duration::from_secs(5),

@@ -313,7 +313,7 @@ impl<P: Parties> UserThreads<P> {
         if let Some(channel) = &self.channel {
             let mut channel = lock(channel);
             if let Some(session) = channel.tls_session() {
-                lock(&self.parties).worker_mut().stats.tls = Some(session);
+                lock(&self.parties).worker_mut().stats.record_tls(session);
             }
             channel.close();
             channel.send(&[], &mut out);

@@ -47,6 +47,9 @@ pub(crate) struct Crowd {
     /// tls, wss: file with the authorities that may have signed the certificate, in PEM [default: those of the system]
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
+    /// tls, wss: resume the TLS sessions of earlier connections, where the server gives tickets
+    #[arg(long)]
+    resume: bool,
     /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
     #[arg(long, value_name = "NAME")]
     subprotocol: Option<String>,
@@ -124,7 +127,7 @@ impl Crowd {
         let protocol = self.protocol.unwrap_or_else(|| usual_protocol(&workload));
         let options = Options {
             transport: TransportOptions {
-                tls: tls(self.transport, self.ca.as_deref(), &host)?,
+                tls: tls(self.transport, self.ca.as_deref(), self.resume, &host)?,
                 ..transport(self.transport, self.path, self.subprotocol, protocol, (&host, port))?
             },
             host,

@@ -123,6 +123,7 @@ mod tests {
                     "window",
                     "rate",
                     "pause",
+                    "churn",
                     "start",
                     "count",
                     "duration",

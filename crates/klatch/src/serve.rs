@@ -26,6 +26,9 @@ pub(crate) struct Serve {
     /// tls, wss: file with the key of the certificate, in PEM
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
+    /// tls, wss: give each client a ticket, by which its next connection can resume the session
+    #[arg(long)]
+    tickets: bool,
     /// I/O model: threads, epoll, uring, tokio
     #[arg(long, default_value_t = Model::Epoll)]
     model: Model,
@@ -89,7 +92,7 @@ impl Serve {
         let options = ServeOptions {
             workload: self.workload,
             websocket: self.transport.has_websocket(),
-            tls: tls_files(self.transport, self.certificate, self.key)?,
+            tls: tls_files(self.transport, self.certificate, self.key, self.tickets)?,
             model: self.model,
             listen: self.listen,
             coalesce: self.coalesce,
@@ -120,15 +123,18 @@ fn tls_files(
     transport: Transport,
     certificate: Option<PathBuf>,
     key: Option<PathBuf>,
+    tickets: bool,
 ) -> anyhow::Result<Option<TlsFiles>> {
     match (transport.has_tls(), certificate, key) {
-        (true, Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key })),
+        (true, Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key, tickets })),
         (true, ..) => {
             anyhow::bail!("--transport tls and wss need --certificate FILE and --key FILE, in PEM")
         }
-        (false, None, None) => Ok(None),
+        (false, None, None) if !tickets => Ok(None),
         (false, ..) => {
-            anyhow::bail!("--certificate and --key belong to --transport tls and wss, not to {transport}")
+            anyhow::bail!(
+                "--certificate, --key and --tickets belong to --transport tls and wss, not to {transport}"
+            )
         }
     }
 }

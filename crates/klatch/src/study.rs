@@ -175,6 +175,7 @@ pub(crate) fn default_plan(platform: PlatformRequest, out: &Path) -> Plan {
             start: 1,
             pacing: Pacing::Turns,
             pause_s: 0.0,
+            churn_per_user_per_s: 0.0,
         }),
         shards: 1,
         servers: 1,

@@ -47,12 +47,21 @@ pub(crate) fn transport(
 const SYSTEM_AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 /// The settings of TLS, for the transports with it.
-pub(crate) fn tls(transport: Transport, ca: Option<&Path>, host: &str) -> anyhow::Result<Option<ClientTls>> {
+pub(crate) fn tls(
+    transport: Transport,
+    ca: Option<&Path>,
+    resume: bool,
+    host: &str,
+) -> anyhow::Result<Option<ClientTls>> {
     if !transport.has_tls() {
-        anyhow::ensure!(ca.is_none(), "--ca belongs to --transport tls and wss, not to {transport}");
+        anyhow::ensure!(
+            ca.is_none() && !resume,
+            "--ca and --resume belong to --transport tls and wss, not to {transport}"
+        );
         return Ok(None);
     }
     let authorities = ca.unwrap_or(Path::new(SYSTEM_AUTHORITIES));
     let tls = ClientTls::from_file(authorities, host);
-    Ok(Some(tls.context("--ca FILE names the authorities that may have signed the server's certificate")?))
+    let tls = tls.context("--ca FILE names the authorities that may have signed the server's certificate")?;
+    Ok(Some(if resume { tls.with_resumption() } else { tls }))
 }

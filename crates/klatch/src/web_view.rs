@@ -101,6 +101,6 @@ fn own_listener(endpoint: &Endpoint) -> Option<String> {
 fn upstream(endpoint: &Endpoint) -> anyhow::Result<Upstream> {
     let Endpoint { host, port, protocol, path, subprotocol, ca, .. } = endpoint.clone();
     let mut options = transport(endpoint.transport, path, subprotocol, protocol, (&host, port))?;
-    options.tls = tls(endpoint.transport, ca.as_deref(), &host)?;
+    options.tls = tls(endpoint.transport, ca.as_deref(), false, &host)?;
     Ok(Upstream { host, port, transport: options })
 }

@@ -148,6 +148,10 @@ struct CommonArgs {
     /// chat: pause after each message of a user; not with pacing `rate`, whose schedule is fixed in advance [default: 0]
     #[arg(long, help_heading = WORKLOAD, value_name = "SECONDS", allow_negative_numbers = true)]
     pause: Option<f64>,
+    /// chat: how often each user leaves, closes its connection and joins again, its room silent meanwhile; crowd native, not with
+    /// pacing `rate` [default: 0]
+    #[arg(long, help_heading = WORKLOAD, value_name = "1/S", allow_negative_numbers = true)]
+    churn: Option<f64>,
     /// Number of the first room, connection, line, trader, district or reader, for several crowds on one server
     #[arg(long, help_heading = WORKLOAD, default_value_t = 1, value_name = "NUMBER")]
     start: u32,
@@ -208,13 +212,14 @@ impl CommonArgs {
     }
 
     /// The options that only some kinds of workload have: name, whether it is given, and those kinds.
-    fn particular(&self) -> [(&'static str, bool, Kinds); 30] {
+    fn particular(&self) -> [(&'static str, bool, Kinds); 31] {
         [
             ("rooms", self.rooms.is_some(), CHAT),
             ("users", self.users.is_some(), USERS),
             ("pacing", self.pacing.is_some(), CHAT),
             ("window", self.window.is_some(), CHAT),
             ("pause", self.pause.is_some(), CHAT),
+            ("churn", self.churn.is_some(), CHAT),
             ("connections", self.connections.is_some(), RR),
             ("depth", self.depth.is_some(), RR),
             ("size", self.size.is_some(), MESSAGES),
@@ -262,6 +267,7 @@ impl CommonArgs {
                 PacingName::Rate => Pacing::Rate { per_user_per_s: self.rate.unwrap_or_default() },
             },
             pause_s: self.pause.unwrap_or(0.0),
+            churn_per_user_per_s: self.churn.unwrap_or(0.0),
         })
     }
 

@@ -177,7 +177,7 @@ fn a_server_with_tls_needs_its_files_and_others_refuse_them() {
     );
     assert_eq!(
         error(&["--transport", "ws", "--certificate", "c.pem", "--key", "k.pem"]),
-        "klatch: --certificate and --key belong to --transport tls and wss, not to ws\n"
+        "klatch: --certificate, --key and --tickets belong to --transport tls and wss, not to ws\n"
     );
 }
 

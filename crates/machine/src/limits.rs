@@ -25,6 +25,11 @@ pub fn memory_available_kib() -> Option<u64> {
     field("/proc/meminfo", "MemAvailable:")
 }
 
+/// Open files of all processes together, sockets among them.
+pub fn open_files() -> Option<u64> {
+    read_to_string("/proc/sys/fs/file-nr").ok()?.split_whitespace().next()?.parse().ok()
+}
+
 /// Threads on the whole system, all users together.
 pub fn threads_on_system() -> Option<u64> {
     let text = read_to_string("/proc/loadavg").ok()?;

@@ -114,7 +114,10 @@ mod tests {
     fn invalid_crowd_knobs_are_reported() {
         let error =
             |texts: &[&str]| ResolvedKnobs::for_native_crowd(&settings(texts)).unwrap_err().to_string();
-        assert_eq!(error(&["heap=1g"]), "the native crowd has no knob heap; it has cpus, nice, policy, thp");
+        assert_eq!(
+            error(&["heap=1g"]),
+            "the native crowd has no knob heap; it has resume, cpus, nice, policy, thp"
+        );
         assert_eq!(error(&["nice=1", "nice=2"]), "knob nice is set twice");
         let error = ResolvedKnobs::for_java_crowd(&settings(&["aot"])).unwrap_err().to_string();
         assert_eq!(error, "knob aot=on: only a server makes the training run that it needs");

@@ -115,6 +115,9 @@ pub struct CrowdResult {
     pub latency_ns: Vec<(u64, u64)>,
     /// Pacing `rate`: how late a message was handed to the socket, in the same form.
     pub send_lag_ns: Vec<(u64, u64)>,
+    /// Reconnects during the run: from the beginning of a new connection to the return of its user, in the same form.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reconnect_ns: Vec<(u64, u64)>,
     /// Delivery latencies by the interval of their arrival; `null` if the crowd does not report them.
     #[serde(default)]
     pub over_time: Option<IntervalCounts>,

@@ -28,6 +28,8 @@ pub struct Part {
     pub latency: Option<Latency>,
     /// How late the crowds spoke; only under pacing `rate`.
     pub send_lag: Option<Latency>,
+    /// Time of a reconnect; `None` if nobody reconnected.
+    pub reconnects: Option<Latency>,
     /// Deliveries over the time of the run; `None` if a crowd did not report them.
     pub over_time: Option<Timeline>,
     /// Every message accounted for.
@@ -70,6 +72,7 @@ impl Part {
             join_s: parts.iter().map(|part| part.join_s).fold(0.0, f64::max),
             latency: Latency::merge(parts.iter().filter_map(|part| part.latency.as_ref()))?,
             send_lag: Latency::merge(parts.iter().filter_map(|part| part.send_lag.as_ref()))?,
+            reconnects: Latency::merge(parts.iter().filter_map(|part| part.reconnects.as_ref()))?,
             over_time: Timeline::merge(parts.iter().map(|part| part.over_time.as_ref()))?,
             checks: checks(&parts),
             usage: usages.map(|usages| Usage::together(&usages, sent + received)),

@@ -58,6 +58,9 @@ pub struct Record {
     pub latency: Option<Latency>,
     /// How late the crowd spoke; only under pacing `rate`.
     pub send_lag: Option<Latency>,
+    /// Reconnects during the run: from the beginning of a new connection to the return of its user to the room. Absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconnects: Option<Latency>,
     /// Deliveries over the time of the run; `null` where the crowd does not report them.
     #[serde(default)]
     pub over_time: Option<Timeline>,

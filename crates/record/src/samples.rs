@@ -37,6 +37,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             start: 1,
             pacing: Pacing::Turns,
             pause_s: 0.0,
+            churn_per_user_per_s: 0.0,
         }),
         operations: None,
         conforming: None,
@@ -57,6 +58,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
         },
         latency: None,
         send_lag: None,
+        reconnects: None,
         over_time: None,
         checks: Checks {
             lost: 0,

@@ -14,7 +14,7 @@ pub enum Transport {
     Plain,
     /// WebSocket (RFC 6455) without extensions.
     Ws,
-    /// TLS 1.3, with certificates that are checked and without resumption.
+    /// TLS 1.3, with certificates that are checked.
     Tls,
     /// WebSocket, and TLS around it.
     Wss,
@@ -69,6 +69,21 @@ pub struct TlsSession {
     pub version: String,
     /// Cipher suite, as IANA names it: `TLS_AES_128_GCM_SHA256`.
     pub cipher: String,
+    /// Connections that resumed the session of an earlier one, of those that were open at the end. Absent if 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resumed: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl TlsSession {
+    /// This and another connection, or those of another part of the crowd.
+    #[must_use]
+    pub fn with(self, other: TlsSession) -> TlsSession {
+        TlsSession { resumed: self.resumed + other.resumed, ..self }
+    }
 }
 
 impl std::fmt::Display for Transport {

@@ -128,10 +128,19 @@ fn full(record: &Record) -> String {
         None => "delivery latency",
     };
     text + &percentiles(latency, record.latency.as_ref())
+        + &reconnects(record)
         + &record.orders.as_ref().map_or_else(String::new, limits_and_mix)
         + &record.operations.as_ref().map_or_else(String::new, kinds)
         + &usage(record)
         + &observations(&record.observations)
+}
+
+/// The reconnects during a run; nothing where there was none.
+fn reconnects(record: &Record) -> String {
+    let Some(times) = &record.reconnects else { return String::new() };
+    let per_s = times.count as f64 / record.score.elapsed_s;
+    let count = format!("{} ({per_s:.1}/s)", grouped(times.count));
+    format!("\n{:<24}{count:>18}\n", "reconnects") + &percentiles("time to reconnect", Some(times))
 }
 
 /// The score of a workload in which each request has a reply.

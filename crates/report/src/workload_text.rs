@@ -66,7 +66,9 @@ fn describe_trade(trade: &TradeWorkload, database: &str) -> String {
 }
 
 fn describe_chat(chat: &ChatWorkload) -> String {
-    let ChatWorkload { rooms, users, count, size_bytes, pacing, pause_s, .. } = chat;
+    let ChatWorkload {
+        rooms, users, count, size_bytes, pacing, pause_s, churn_per_user_per_s: churn, ..
+    } = chat;
     let pacing = match pacing {
         Pacing::Turns => "turns".to_owned(),
         Pacing::Flood => "flood".to_owned(),
@@ -74,5 +76,6 @@ fn describe_chat(chat: &ChatWorkload) -> String {
         Pacing::Rate { per_user_per_s } => format!("{per_user_per_s} messages/s a user"),
     };
     let pause = if *pause_s > 0.0 { format!(", pause {pause_s} s") } else { String::new() };
-    format!("{rooms} rooms × {users} users × {count} messages of {size_bytes} bytes, {pacing}{pause}")
+    let churn = if *churn > 0.0 { format!(", {churn} reconnects/s a user") } else { String::new() };
+    format!("{rooms} rooms × {users} users × {count} messages of {size_bytes} bytes, {pacing}{pause}{churn}")
 }

@@ -366,6 +366,7 @@ mod tests {
                 start: 1,
                 pacing,
                 pause_s: 0.0,
+                churn_per_user_per_s: 0.0,
             }),
             address: "127.0.0.1:1".into(),
             host: None,

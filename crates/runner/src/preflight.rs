@@ -39,6 +39,11 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunErro
         return Err(RunError::CrowdProtocol { protocol: protocol.name() });
     }
     check_transport(plan, transport)?;
+    let churns = matches!(&plan.workload, Workload::Chat(chat) if chat.churn_per_user_per_s > 0.0);
+    first_conflict([(
+        churns && plan.crowd != CrowdKind::Native,
+        "users reconnect in the native crowd only: leave out --churn or --crowd",
+    )])?;
     check_needs(plan, platform.as_ref())?;
     Ok(platform)
 }

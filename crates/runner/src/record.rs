@@ -106,6 +106,7 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         joining: run.joining.map(|cost| cost.per_connection(run.workload.connections(), part.join_s)),
         latency: part.latency,
         send_lag: part.send_lag,
+        reconnects: part.reconnects,
         over_time: part.over_time,
         observations: with_cost_shares(run.observations, run.workload.kind(), &usage),
         usage,
@@ -134,6 +135,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
     let CrowdPart { result, usage, .. } = crowd;
     let latency = Latency::from_counts_ns(&result.latency_ns)?;
     let send_lag = Latency::from_counts_ns(&result.send_lag_ns)?;
+    let reconnects = Latency::from_counts_ns(&result.reconnect_ns)?;
     let kinds = OperationKindScore::from_counts(&result.operations)?;
     let judged = judge(&result).reasons.into_iter().map(|reason| reason.message);
     let mut warnings = crowd_warnings(&result, latency.as_ref(), send_lag.as_ref());
@@ -164,6 +166,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         join_s: result.join_s,
         latency,
         send_lag,
+        reconnects,
         over_time: result.over_time.as_ref().map(Timeline::from_counts).transpose()?,
         checks: Checks {
             lost: result.lost,

@@ -23,6 +23,9 @@ pub enum ServeError {
         /// The system's reason, and the remedy.
         reason: String,
     },
+    /// There are no keys for the tickets of TLS.
+    #[error("cannot make a key for --tickets: {0}")]
+    Tickets(klatch_tls::Error),
     /// An option is out of its range.
     #[error("{name} must be at least {least}, got {got}")]
     Option {

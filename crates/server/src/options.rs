@@ -106,6 +106,8 @@ pub struct TlsFiles {
     pub certificate: PathBuf,
     /// The key of that certificate.
     pub key: PathBuf,
+    /// Give each client a ticket, by which its next connection can resume the session.
+    pub tickets: bool,
 }
 
 /// What can be set about a server.

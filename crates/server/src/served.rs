@@ -88,8 +88,12 @@ impl<W: Served> Served for OverTls<W> {
     fn start<O: Outbox + Send + Sync + 'static>(
         options: &ServeOptions,
     ) -> Result<Arc<Self::Service<O>>, ServeError> {
-        let TlsFiles { certificate, key } = options.tls.as_ref().expect("a server over TLS has its files");
-        let tls = ServerTls::from_files(certificate, key)?;
+        let TlsFiles { certificate, key, tickets } =
+            options.tls.as_ref().expect("a server over TLS has its files");
+        let mut tls = ServerTls::from_files(certificate, key)?;
+        if *tickets {
+            tls = tls.with_tickets().map_err(ServeError::Tickets)?;
+        }
         Ok(Arc::new(Tls::new(W::start(options)?, tls)))
     }
 }

@@ -50,6 +50,7 @@ fn workload() -> Workload {
         start: 1,
         pacing,
         pause_s: 0.0,
+        churn_per_user_per_s: 0.0,
     })
 }
 

@@ -52,6 +52,9 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider { cipher_suites: suites, ..ring::default_provider() })
 }
 
+/// Servers whose tickets a client keeps.
+const SERVERS_MAX: usize = 1;
+
 const PROVIDER_SUPPORTS: &str = "the provider supports TLS 1.3";
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFileError> {
@@ -86,9 +89,21 @@ impl ServerTls {
             let (certificate, key) = (certificate.to_owned(), key.to_owned());
             TlsFileError::Pair { certificate, key, source }
         })?;
-        // A ticket would cost every connection a record that no client of a benchmark uses.
+        // A ticket would cost every connection a record that no client uses unless it is asked to.
         config.send_tls13_tickets = 0;
         config.session_storage = Arc::new(NoServerSessionStorage {});
+        Ok(ServerTls(Arc::new(config)))
+    }
+
+    /// The same with a ticket for each connection, by which the next connection of a client can resume the session. The server keeps
+    /// nothing for that.
+    ///
+    /// # Errors
+    /// The system gives no random number for the key of the tickets.
+    pub fn with_tickets(self) -> Result<ServerTls, rustls::Error> {
+        let mut config = Arc::unwrap_or_clone(self.0);
+        config.ticketer = ring::Ticketer::new()?;
+        config.send_tls13_tickets = 1;
         Ok(ServerTls(Arc::new(config)))
     }
 }
@@ -119,5 +134,13 @@ impl ClientTls {
         let mut config = builder.with_root_certificates(roots).with_no_client_auth();
         config.resumption = Resumption::disabled();
         Ok(ClientTls { config: Arc::new(config), host })
+    }
+
+    /// The same with resumed sessions, where the server gives tickets. All connections share the tickets, of which the newest eight are kept.
+    #[must_use]
+    pub fn with_resumption(self) -> ClientTls {
+        let mut config = Arc::unwrap_or_clone(self.config);
+        config.resumption = Resumption::in_memory_sessions(SERVERS_MAX);
+        ClientTls { config: Arc::new(config), ..self }
     }
 }

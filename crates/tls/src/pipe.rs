@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use rustls::{ClientConnection, Connection, Error, ServerConnection};
+use rustls::{ClientConnection, Connection, Error, HandshakeKind, ServerConnection};
 
 use crate::{ClientTls, ServerTls};
 
@@ -116,6 +116,11 @@ impl TlsPipe {
         let version = self.connection.protocol_version()?.as_str()?.replace("TLSv1_", "TLSv1.");
         let cipher = self.connection.negotiated_cipher_suite()?.suite().as_str()?;
         Some(Session { version, cipher: cipher.replace("TLS13_", "TLS_") })
+    }
+
+    /// Whether the handshake resumed the session of an earlier connection.
+    pub fn is_resumed(&self) -> bool {
+        self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
     fn drain(&mut self, raw: &mut Vec<u8>) {

@@ -113,7 +113,7 @@ impl Channel {
         }
     }
 
-    /// The error of a connection whose stream of bytes has ended.
+    /// The error of a connection whose stream of bytes has ended: [`ErrorKind::ConnectionAborted`] if the server has said so before.
     pub(crate) fn end_error(&self) -> Error {
         let reason = match (&self.tls, &self.websocket) {
             (Some(tls), _) if !tls.is_open() => {
@@ -125,13 +125,16 @@ impl Channel {
             (_, Some(websocket)) => websocket.end_reason(),
             _ => "the server closed the connection".to_owned(),
         };
-        Error::other(reason)
+        let tls_closed = self.tls.as_ref().is_none_or(TlsPipe::peer_closed);
+        let is_orderly = tls_closed && self.websocket.as_ref().is_none_or(WebSocketClient::is_closed);
+        Error::new(if is_orderly { ErrorKind::ConnectionAborted } else { ErrorKind::Other }, reason)
     }
 
     /// What TLS agreed to; `None` without TLS.
     pub(crate) fn tls_session(&self) -> Option<TlsSession> {
-        let Session { version, cipher } = self.tls.as_ref()?.session()?;
-        Some(TlsSession { version, cipher })
+        let tls = self.tls.as_ref()?;
+        let Session { version, cipher } = tls.session()?;
+        Some(TlsSession { version, cipher, resumed: tls.is_resumed().into() })
     }
 }
 

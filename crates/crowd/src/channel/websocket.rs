@@ -93,6 +93,11 @@ impl WebSocketClient {
         }
     }
 
+    /// Whether the server has sent a close frame.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.is_some()
+    }
+
     fn mask(&mut self) -> [u8; 4] {
         (next_random(&mut self.random) as u32).to_ne_bytes()
     }

@@ -44,13 +44,18 @@ const VICTIM: usize = 3;
 
 /// Starts a proxy in front of `server` and returns its address. It ends with the test program.
 pub(crate) fn in_front_of(server: SocketAddr, mischief: Mischief) -> SocketAddr {
+    in_front_of_one(server, VICTIM, mischief)
+}
+
+/// The same with another affected connection, counted from 0.
+pub(crate) fn in_front_of_one(server: SocketAddr, victim: usize, mischief: Mischief) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let connections = Arc::new(AtomicUsize::new(0));
     std::thread::spawn(move || {
         for client in listener.incoming() {
             let number = connections.fetch_add(1, Ordering::Relaxed);
-            let mischief = if number == VICTIM { mischief } else { Mischief::None };
+            let mischief = if number == victim { mischief } else { Mischief::None };
             let client = client.unwrap();
             let server = TcpStream::connect(server).unwrap();
             let (to_client, from_server) = (client.try_clone().unwrap(), server.try_clone().unwrap());

@@ -1,5 +1,6 @@
 //! The limits of this machine and of this process, and their current use.
 
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
 
 use klatch_machine::limits::{self, control_groups, field, number};
@@ -36,6 +37,10 @@ impl Limit {
 pub(super) struct Machine {
     /// Open files of one process.
     pub(super) files: Vec<Limit>,
+    /// Open files of all processes together.
+    pub(super) files_of_all: Vec<Limit>,
+    /// Connections that the kernel's packet filter remembers.
+    pub(super) tracked: Vec<Limit>,
     /// Memory maps of one process.
     pub(super) maps: Vec<Limit>,
     /// Threads of all processes together.
@@ -56,6 +61,8 @@ impl Machine {
         });
         Machine {
             files: files.into_iter().collect(),
+            files_of_all: sysctl("fs.file-max", limits::open_files().unwrap_or(0)).into_iter().collect(),
+            tracked: tracked().into_iter().collect(),
             maps: sysctl("vm.max_map_count", 0).into_iter().collect(),
             threads: threads(),
             memory_mib: memory(),
@@ -112,6 +119,16 @@ fn memory() -> Vec<Limit> {
     available.into_iter().chain(control_groups("memory").iter().filter_map(group_limit)).collect()
 }
 
+/// The kernel tracks connections only where a rule of its packet filter needs that.
+fn tracked() -> Option<Limit> {
+    const COUNT: &str = "net.netfilter.nf_conntrack_count";
+    limits::sysctl(COUNT)?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
+    let _probe = TcpStream::connect(listener.local_addr().ok()?).ok()?;
+    let used = limits::sysctl(COUNT).filter(|count| *count > 0)?;
+    sysctl("net.netfilter.nf_conntrack_max", used)
+}
+
 fn ports() -> Option<Limit> {
     let (first, last) = limits::local_ports()?;
     let name = format!("the number of ports in net.ipv4.ip_local_port_range ({first} to {last})");
@@ -136,7 +153,8 @@ mod tests {
 
     #[test]
     fn limits_of_this_machine_are_detected() {
-        let Machine { files, maps, threads, memory_mib, ports } = Machine::detect();
+        let Machine { files, files_of_all, maps, threads, memory_mib, ports, .. } = Machine::detect();
+        assert!(files_of_all[0].used > 0 && files_of_all[0].used < files_of_all[0].value);
         assert!(files[0].value > 10 && maps[0].value > 1000 && ports[0].value > 0);
         assert!(memory_mib[0].value > 10 && threads.iter().any(|limit| limit.name == "kernel.pid_max"));
         assert!(threads.iter().all(|limit| limit.used > 0 && limit.used < limit.value), "{threads:?}");

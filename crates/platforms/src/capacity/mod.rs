@@ -73,6 +73,10 @@ fn compare(sides: &[Side], connections_per_server: u64, machine: &Machine) -> Re
     }
     let all = sides.iter().map(|side| side.name.as_str()).collect::<Vec<_>>().join(" and ");
     let sum = |amount: fn(&Side) -> u64| sides.iter().map(|side| amount(side) * side.processes).sum();
+    need(&all, sum(|side| side.connections + FILES_BASE), "open files in all", &machine.files_of_all);
+    // Both ends of a connection are one entry.
+    let connections = sides.iter().map(|side| side.connections * side.processes).max().unwrap_or(0);
+    need(&all, connections, "tracked connections", &machine.tracked);
     need(&all, sum(Side::threads), "threads for connections", &machine.threads);
     need(&all, sum(Side::memory_mib), "MiB of memory", &machine.memory_mib);
     need("the crowd", connections_per_server, "local ports", &machine.ports);
@@ -128,6 +132,8 @@ mod tests {
     fn machine() -> Machine {
         Machine {
             files: limit("files", 1100, 0),
+            files_of_all: limit("all files", 1750, 50),
+            tracked: limit("tracked", 1300, 200),
             maps: limit("maps", 9000, 0),
             threads: limit("threads", 2500, 500),
             memory_mib: limit("memory", 600, 100),
@@ -176,6 +182,22 @@ mod tests {
         );
         assert!(error.0[1].state.starts_with("two-threads and crowd needs 668 MiB of memory"), "{error}");
         let error = compare(&[Side { processes: 3, ..side(500) }], 500, &machine()).unwrap_err();
-        assert!(error.0[0].state.starts_with("two-threads needs 3000 threads"), "{error}");
+        let states: Vec<&str> = error.0[..2].iter().map(|shortage| shortage.state.as_str()).collect();
+        assert_eq!(
+            states,
+            [
+                "two-threads needs 1800 open files in all, and all files is 1750 with 50 in use",
+                "two-threads needs 1500 tracked connections, and tracked is 1300 with 200 in use",
+            ]
+        );
+        assert!(error.0[2].state.starts_with("two-threads needs 3000 threads"), "{error}");
+    }
+
+    #[test]
+    fn both_ends_of_a_connection_are_tracked_once() {
+        let needs = Needs { threads_per_connection: 0, memory_mib: 0, ..side(1).needs };
+        let needs = Needs { memory_per_connection_kib: 0, ..needs };
+        let side = Side { needs, processes: 2, ..side(300) };
+        assert_eq!(compare(&[side.clone(), side], 300, &machine()), Ok(()));
     }
 }

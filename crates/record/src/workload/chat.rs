@@ -25,6 +25,13 @@ pub struct ChatWorkload {
     pub pacing: Pacing,
     /// Least time between two messages of a user, seconds (VolanoMark's `-pause`); 0 under pacing `rate`.
     pub pause_s: f64,
+    /// How often each user closes its connection and joins again, 1/s, 0..=1000; 0 under pacing `rate`. Absent if 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub churn_per_user_per_s: f64,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// When a user speaks.
@@ -58,6 +65,7 @@ impl Default for ChatWorkload {
             start: 1,
             pacing: Pacing::Turns,
             pause_s: 0.0,
+            churn_per_user_per_s: 0.0,
         }
     }
 }
@@ -76,6 +84,11 @@ impl ChatWorkload {
     /// Connections, one a user.
     pub fn connections(&self) -> u64 {
         u64::from(self.rooms) * u64::from(self.users)
+    }
+
+    /// Whether rooms are silent at times although nothing is in flight.
+    pub fn has_silence(&self) -> bool {
+        self.pause_s > 0.0 || self.churn_per_user_per_s > 0.0
     }
 
     /// Checks every number against its range.
@@ -108,6 +121,16 @@ impl ChatWorkload {
                 self.pause_s,
             ));
         }
+        if matches!(self.pacing, Pacing::Rate { .. }) && self.churn_per_user_per_s != 0.0 {
+            // A room is silent while one of its users is away.
+            return Err(out_of(
+                "churn",
+                "0 under pacing rate, whose schedule is fixed in advance",
+                self.churn_per_user_per_s,
+            ));
+        }
+        let possible = (0.0..=1_000.0).contains(&self.churn_per_user_per_s);
+        possible.then_some(()).ok_or(out_of("churn", "0..=1000 reconnects/s", self.churn_per_user_per_s))?;
         let possible = (0.0..=86_400.0).contains(&self.pause_s);
         possible.then_some(()).ok_or(out_of("pause", "0..=86400 seconds", self.pause_s))
     }
@@ -125,6 +148,7 @@ mod tests {
         start: 1,
         pacing: Pacing::Turns,
         pause_s: 0.0,
+        churn_per_user_per_s: 0.0,
     };
 
     #[test]
@@ -159,6 +183,14 @@ mod tests {
         assert_eq!(
             error(ChatWorkload { pacing, pause_s: 0.5, ..CLASSIC }),
             "pause must be 0 under pacing rate, whose schedule is fixed in advance, got 0.5"
+        );
+        assert_eq!(
+            error(ChatWorkload { pacing, churn_per_user_per_s: 0.5, ..CLASSIC }),
+            "churn must be 0 under pacing rate, whose schedule is fixed in advance, got 0.5"
+        );
+        assert_eq!(
+            error(ChatWorkload { churn_per_user_per_s: f64::NAN, ..CLASSIC }),
+            "churn must be 0..=1000 reconnects/s, got NaN"
         );
         assert_eq!(
             error(ChatWorkload { pause_s: -1.0, ..CLASSIC }),

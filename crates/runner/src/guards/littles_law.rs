@@ -80,7 +80,7 @@ fn chat_bounds(chat: &ChatWorkload, elapsed_s: f64) -> Option<Bounds> {
     let step_us = elapsed_s * 1e6 / steps;
     Some(Bounds {
         in_flight_max: f64::from(chat.rooms) * users * (users - 1.0) * in_flight_max,
-        step_us: Some(step_us).filter(|_| chat.pause_s == 0.0 && steps >= 2.0),
+        step_us: Some(step_us).filter(|_| !chat.has_silence() && steps >= 2.0),
     })
 }
 

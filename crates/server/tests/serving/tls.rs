@@ -23,7 +23,7 @@ fn write_certificate(folder: &Path) {
 
 fn with_tls(options: ServeOptions, folder: &Path) -> ServeOptions {
     let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
-    ServeOptions { tls: Some(TlsFiles { certificate, key }), ..options }
+    ServeOptions { tls: Some(TlsFiles { certificate, key, tickets: false }), ..options }
 }
 
 struct Client {
@@ -140,7 +140,7 @@ fn certificates_that_cannot_be_used_are_named() {
     write_certificate(other.path());
     let options = || ServeOptions { model: Model::Epoll, ..ServeOptions::default() };
     let error = |certificate: PathBuf, key: PathBuf| {
-        serve(&ServeOptions { tls: Some(TlsFiles { certificate, key }), ..options() })
+        serve(&ServeOptions { tls: Some(TlsFiles { certificate, key, tickets: false }), ..options() })
             .unwrap_err()
             .to_string()
     };

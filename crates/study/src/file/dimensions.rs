@@ -61,6 +61,7 @@ pub(crate) fn dimensions(
     numbers(&mut all, "window", &workload.window, Change::Window);
     numbers(&mut all, "rate", &workload.rate, Change::Rate);
     numbers(&mut all, "pause", &workload.pause, |pause| set(WorkloadChange::Pause(pause)));
+    numbers(&mut all, "churn", &workload.churn, |churn| set(WorkloadChange::Churn(churn)));
     if let Some(cpus) = &file.cpus {
         all.push(cpu_counts(cpus, source, cpus_here)?);
     }

@@ -47,6 +47,7 @@ pub(crate) enum WorkloadChange {
     Count(u32),
     Size(u32),
     Pause(f64),
+    Churn(f64),
     Connections(u32),
     Depth(u32),
     Duration(f64),
@@ -79,6 +80,7 @@ impl WorkloadChange {
                 WorkloadChange::Count(count) => chat.count = count,
                 WorkloadChange::Size(size) => chat.size_bytes = size,
                 WorkloadChange::Pause(pause) => chat.pause_s = pause,
+                WorkloadChange::Churn(churn) => chat.churn_per_user_per_s = churn,
                 _ => {}
             },
             Workload::Web(web) => match self {

@@ -115,6 +115,9 @@ pub(crate) struct WorkloadTable {
     /// Shortest time between two messages of a user, seconds.
     #[schemars(with = "Option<OneOrMany<f64>>")]
     pub(crate) pause: Values<f64>,
+    /// Workload `chat`, crowd `native`: how often each user closes its connection and joins again, 1/s.
+    #[schemars(with = "Option<OneOrMany<f64>>")]
+    pub(crate) churn: Values<f64>,
 }
 
 /// The tests that have a name.
@@ -165,7 +168,7 @@ impl WorkloadTable {
     }
 
     /// The settings that only some kinds of workload have.
-    fn particular(&self) -> [Particular; 31] {
+    fn particular(&self) -> [Particular; 32] {
         fn span<T>(values: &Values<T>) -> Option<Range<usize>> {
             values.as_ref().map(Spanned::span)
         }
@@ -188,6 +191,7 @@ impl WorkloadTable {
             ("pacing", span(&self.pacing), chat),
             ("window", span(&self.window), chat),
             ("pause", span(&self.pause), chat),
+            ("churn", span(&self.churn), chat),
             ("connections", span(&self.connections), rr),
             ("depth", span(&self.depth), rr),
             ("duration", span(&self.duration), timed),

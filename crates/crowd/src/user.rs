@@ -1,0 +1,44 @@
+//! One user of a room: its connection, its account and its pace.
+
+use std::ops::Range;
+
+use klatch_record::ChatWorkload;
+
+use crate::account::Account;
+use crate::link::Link;
+use crate::pace::Pace;
+use crate::protocol::{Protocol, UserId};
+use crate::schedule::jitter;
+
+pub(crate) struct User<P> {
+    pub(crate) id: UserId,
+    pub(crate) protocol: P,
+    pub(crate) account: Account,
+    pub(crate) pace: Pace,
+    pub(crate) link: Link,
+}
+
+impl<P: Protocol> User<P> {
+    /// The users of the rooms `range`, counted from the first of the workload.
+    pub(crate) fn all(workload: &ChatWorkload, seed: u64, range: Range<u32>) -> Vec<User<P>> {
+        let mut all = Vec::with_capacity(range.len() * workload.users as usize);
+        for room in range {
+            for user in 0..workload.users {
+                let room = workload.start + room;
+                let pace = Pace::new(workload, user, jitter(seed, room, user));
+                all.push(User::new(UserId { room, user, users: workload.users }, pace));
+            }
+        }
+        all
+    }
+
+    fn new(id: UserId, pace: Pace) -> User<P> {
+        User {
+            id,
+            protocol: P::new(id),
+            account: Account::new(id.user, id.users),
+            pace,
+            link: Link::default(),
+        }
+    }
+}
