@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io::ErrorKind;
+use std::io::{Error, ErrorKind};
 use std::sync::atomic::Ordering;
 
 use klatch_record::{FailureKind, TlsSession};
@@ -188,10 +188,8 @@ impl<P: Parties> EventLoop<P> {
                     self.connect_next();
                 }
             }
-            // The server has closed the transport as it must.
-            Err(error) if error.kind() == ErrorKind::ConnectionAborted && self.parties.is_leaving(index) => {
-                self.on_end(index, now_ns)
-            }
+            // The server has closed the transport as it must, or without reading the crowd's own close frame.
+            Err(error) if is_end(&error) && self.parties.is_leaving(index) => self.on_end(index, now_ns),
             Err(error) => self.parties.fail(
                 Some(index),
                 FailureKind::Disconnect,
@@ -310,4 +308,9 @@ impl<P: Parties> EventLoop<P> {
             }
         }
     }
+}
+
+/// Whether this is how a connection ends that both sides close.
+fn is_end(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset)
 }
