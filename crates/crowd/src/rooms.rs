@@ -43,17 +43,7 @@ impl<P: Protocol> Rooms<P> {
                 self.worker.stats.record_stranger(room, nick, u64::from(user == 0))
             }
             ServerEvent::Stranger(nick) => self.worker.stats.record_stranger(room, nick, 0),
-            ServerEvent::Joined if !self.users[index].link.joined => {
-                self.users[index].link.joined = true;
-                match &mut self.churn {
-                    Some(churn) if self.worker.shared.gate_ns() > 0 => {
-                        let joined_ns = churn.on_joined(index, now_ns);
-                        joined_ns.into_iter().for_each(|ns| self.worker.stats.record_reconnect(ns));
-                        self.report_progress();
-                    }
-                    _ => self.worker.record_joined(self.users.len()),
-                }
-            }
+            ServerEvent::Joined if !self.users[index].link.joined => self.on_joined(index, now_ns),
             ServerEvent::Refused(line) | ServerEvent::Closing(line)
                 if self.worker.state != WorkerState::Leaving && !self.is_leaving(index) =>
             {
@@ -73,6 +63,19 @@ impl<P: Protocol> Rooms<P> {
             | ServerEvent::Closing(_)
             | ServerEvent::Left(_)
             | ServerEvent::Ignored => {}
+        }
+    }
+
+    #[cold]
+    fn on_joined(&mut self, index: usize, now_ns: u64) {
+        self.users[index].link.joined = true;
+        match &mut self.churn {
+            Some(churn) if self.worker.shared.gate_ns() > 0 => {
+                let joined_ns = churn.on_joined(index, now_ns);
+                joined_ns.into_iter().for_each(|ns| self.worker.stats.record_reconnect(ns));
+                self.report_progress();
+            }
+            _ => self.worker.record_joined(self.users.len()),
         }
     }
 
