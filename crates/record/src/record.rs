@@ -253,8 +253,8 @@ pub struct Checks {
 }
 
 /// Whether a count is left out of JSON.
-pub(crate) fn is_zero(count: &u64) -> bool {
-    *count == 0
+pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 impl Record {

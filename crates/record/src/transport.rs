@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ProtocolName;
+use crate::record::is_zero;
 
 /// What lies between the bytes of a protocol and the TCP connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -72,10 +73,6 @@ pub struct TlsSession {
     /// Connections that resumed the session of an earlier one, of those that were open at the end. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub resumed: u64,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl TlsSession {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{WorkloadError, out_of, within};
+use crate::record::is_zero;
 
 /// The largest number of a room; with 16 users in each it has a million connections.
 const ROOM_MAX: u32 = 65_535;
@@ -28,10 +29,6 @@ pub struct ChatWorkload {
     /// How often each user closes its connection and joins again, 1/s, 0..=1000; 0 under pacing `rate`. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub churn_per_user_per_s: f64,
-}
-
-fn is_zero(number: &f64) -> bool {
-    *number == 0.0
 }
 
 /// When a user speaks.
