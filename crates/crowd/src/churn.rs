@@ -8,45 +8,55 @@ use klatch_record::ChatWorkload;
 use crate::protocol::UserId;
 use crate::schedule::jitter;
 
+/// The reconnects of the users of one worker. Users and rooms are numbered from 0 in the order of the rooms.
 pub(crate) struct Churn {
     /// Users in each room.
     users: usize,
     /// Time between two reconnects of a user, ns.
     period_ns: u64,
-    /// For each user: when it is to reconnect next, ns after the gate has opened.
+    /// Of each user: time of the next reconnect, ns after the opening of the gate.
     due_ns: Vec<u64>,
-    /// For each room: who is away from it.
-    absences: Vec<Option<Absence>>,
-    /// For each room: whether somebody has spoken since the last return.
-    has_spoken: Vec<bool>,
-    /// Rooms that somebody is away from.
-    away: usize,
-    /// Users whose connection is to be closed.
+    rooms: Vec<RoomState>,
+    /// Number of silent rooms.
+    silent: usize,
+    /// Users whose connections are to be closed.
     leaving: Vec<usize>,
-    /// Users who may send again.
+    /// Users of rooms that talk again.
     waiting: Vec<usize>,
 }
 
-/// A user who wants to leave its room, or has left it.
-struct Absence {
-    user: usize,
-    stage: Stage,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RoomState {
+    Talking,
+    /// A user has returned, and nobody has sent a message since. A room in which somebody is always due would never send one, so the next
+    /// user leaves only after that.
+    Resumed,
+    /// Nobody sends until `missing` deliveries have arrived; then `user` leaves.
+    Draining {
+        user: usize,
+        missing: u64,
+    },
+    /// The connection of `user` is being closed.
+    Leaving {
+        user: usize,
+    },
+    /// The new connection of `user` was begun at `begun_ns`.
+    Joining {
+        user: usize,
+        begun_ns: u64,
+    },
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// So many deliveries of the room's messages are missing.
-    Silence(u64),
-    /// The connection is being closed.
-    Leaving,
-    /// A new connection was begun at this time, ns.
-    Joining(u64),
+impl RoomState {
+    fn is_silent(self) -> bool {
+        !matches!(self, RoomState::Talking | RoomState::Resumed)
+    }
 }
 
 impl Churn {
-    /// The schedules of these users, whole rooms of them; `None` if nobody leaves.
+    /// The schedules of `users`, which are whole rooms; `None` if nobody leaves.
     pub(crate) fn new(workload: &ChatWorkload, seed: u64, users: &[UserId]) -> Option<Churn> {
-        if workload.churn_per_user_per_s == 0.0 {
+        if !workload.has_churn() {
             return None;
         }
         let period_s = 1.0 / workload.churn_per_user_per_s;
@@ -55,70 +65,69 @@ impl Churn {
             users: workload.users as usize,
             period_ns: (period_s * 1e9) as u64,
             due_ns: users.iter().map(due_ns).collect(),
-            absences: (0..users.len() / workload.users as usize).map(|_| None).collect(),
-            has_spoken: vec![true; users.len() / workload.users as usize],
-            away: 0,
+            rooms: vec![RoomState::Talking; users.len() / workload.users as usize],
+            silent: 0,
             leaving: Vec::new(),
             waiting: Vec::new(),
         })
     }
 
-    /// Whether nobody is away.
+    /// Whether no room is silent.
     pub(crate) fn all_are_here(&self) -> bool {
-        self.away == 0
+        self.silent == 0
     }
 
-    /// Whether the room of a user is silent.
+    /// Whether the room of `user` is silent.
     pub(crate) fn is_silent(&self, user: usize) -> bool {
-        self.absences[user / self.users].is_some()
+        self.rooms[user / self.users].is_silent()
     }
 
-    /// The user who is away from a room, by its place among all.
+    /// The user for whom `room` is silent.
     pub(crate) fn absent_user(&self, room: usize) -> Option<usize> {
-        self.absences[room].as_ref().map(|absence| absence.user)
+        match self.rooms[room] {
+            RoomState::Talking | RoomState::Resumed => None,
+            RoomState::Draining { user, .. }
+            | RoomState::Leaving { user }
+            | RoomState::Joining { user, .. } => Some(user),
+        }
     }
 
-    /// Whether this user has said that it leaves, and its connection is still open.
+    /// Whether the connection of `user` is being closed.
     pub(crate) fn is_leaving(&self, user: usize) -> bool {
-        let absence = self.absences[user / self.users].as_ref();
-        absence.is_some_and(|absence| absence.user == user && absence.stage == Stage::Leaving)
+        self.rooms[user / self.users] == RoomState::Leaving { user }
     }
 
-    /// When a user is to reconnect next, ns after the gate has opened; `None` if others of its room decide. A room in which somebody is
-    /// always due would never speak, so each return is followed by a message.
+    /// When `user` is to reconnect next, ns after the opening of the gate; `None` while its room does not let it leave.
     pub(crate) fn due_ns(&self, user: usize) -> Option<u64> {
-        let may_leave = self.has_spoken[user / self.users] && !self.is_silent(user);
-        may_leave.then_some(self.due_ns[user])
+        (self.rooms[user / self.users] == RoomState::Talking).then_some(self.due_ns[user])
     }
 
-    /// A user has spoken.
+    /// `user` has sent a message.
     pub(crate) fn on_message(&mut self, user: usize) {
-        self.has_spoken[user / self.users] = true;
+        self.rooms[user / self.users] = RoomState::Talking;
     }
 
-    /// A user wants to leave, and so many deliveries are missing in its room.
+    /// Silences the room of `user`, which leaves when `missing` deliveries have arrived.
     pub(crate) fn silence(&mut self, user: usize, missing: u64) {
-        self.absences[user / self.users] = Some(Absence { user, stage: Stage::Silence(missing) });
-        self.has_spoken[user / self.users] = false;
-        self.away += 1;
-        self.leave_in_silence(user / self.users);
+        self.silent += 1;
+        self.drain(user, missing);
     }
 
-    /// A delivery of a room has arrived.
+    /// A delivery has arrived at `listener`.
     pub(crate) fn on_delivery(&mut self, listener: usize) {
-        let room = listener / self.users;
-        if let Some(Absence { stage: Stage::Silence(missing), .. }) = &mut self.absences[room] {
-            *missing = missing.saturating_sub(1);
-            self.leave_in_silence(room);
+        if let RoomState::Draining { user, missing } = self.rooms[listener / self.users] {
+            self.drain(user, missing.saturating_sub(1));
         }
     }
 
-    fn leave_in_silence(&mut self, room: usize) {
-        let absence = self.absences[room].as_mut();
-        if let Some(absence) = absence.filter(|absence| absence.stage == Stage::Silence(0)) {
-            absence.stage = Stage::Leaving;
-            self.leaving.push(absence.user);
-        }
+    fn drain(&mut self, user: usize, missing: u64) {
+        self.rooms[user / self.users] = match missing {
+            0 => {
+                self.leaving.push(user);
+                RoomState::Leaving { user }
+            }
+            missing => RoomState::Draining { user, missing },
+        };
     }
 
     /// The next connection to be closed.
@@ -126,26 +135,27 @@ impl Churn {
         self.leaving.pop()
     }
 
-    /// The connection of a user who leaves has ended, and another one is begun.
+    /// The connection of `user`, which leaves, has ended, and another one is begun.
     pub(crate) fn on_end(&mut self, user: usize, now_ns: u64) {
-        self.absences[user / self.users] = Some(Absence { user, stage: Stage::Joining(now_ns) });
+        self.rooms[user / self.users] = RoomState::Joining { user, begun_ns: now_ns };
     }
 
-    /// A user has joined its room again, and all may send. Returns the time since its new connection was begun, ns.
+    /// `user` has joined its room, which talks again if that ends its absence. Returns the time since the new connection was begun, ns.
     pub(crate) fn on_joined(&mut self, user: usize, now_ns: u64) -> Option<u64> {
         let room = user / self.users;
-        let absence = self.absences[room].take_if(|absence| absence.user == user)?;
-        let Stage::Joining(begun_ns) = absence.stage else {
-            self.absences[room] = Some(absence);
-            return None;
-        };
-        self.away -= 1;
-        self.due_ns[user] += self.period_ns;
-        self.waiting.extend(room * self.users..(room + 1) * self.users);
-        Some(now_ns.saturating_sub(begun_ns))
+        match self.rooms[room] {
+            RoomState::Joining { user: absent, begun_ns } if absent == user => {
+                self.rooms[room] = RoomState::Resumed;
+                self.silent -= 1;
+                self.due_ns[user] += self.period_ns;
+                self.waiting.extend(room * self.users..(room + 1) * self.users);
+                Some(now_ns.saturating_sub(begun_ns))
+            }
+            _ => None,
+        }
     }
 
-    /// The next user who may send because its room has ended its silence.
+    /// The next user of a room that talks again.
     pub(crate) fn next_waiting(&mut self) -> Option<usize> {
         self.waiting.pop()
     }

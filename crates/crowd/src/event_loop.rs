@@ -138,6 +138,7 @@ impl<P: Parties> EventLoop<P> {
         }
     }
 
+    /// Connects a user, with a channel of its own where the transport has one.
     fn connect(&mut self, index: usize) -> std::io::Result<()> {
         let id = self.parties.id(index);
         let stream = self.connections.connect(index, id, self.speed.is_some())?;

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use klatch_record::{Gate, ProtocolName, Transport, Workload, WorkloadError, WorkloadKind};
+use klatch_record::{ChatWorkload, Gate, ProtocolName, Transport, Workload, WorkloadError, WorkloadKind};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
@@ -139,7 +139,7 @@ impl Options {
         if !transport.is_plain() && workload != WorkloadKind::Chat {
             return Err(CrowdError::Transport { transport, workload });
         }
-        let churns = matches!(&self.workload, Workload::Chat(chat) if chat.churn_per_user_per_s > 0.0);
+        let churns = self.workload.chat().is_some_and(ChatWorkload::has_churn);
         if churns && self.threads.is_two_per_user() {
             return Err(CrowdError::Churn);
         }

@@ -170,7 +170,7 @@ fn chat_arguments(chat: &ChatWorkload) -> Vec<String> {
     words.extend(option("start", chat.start));
     words.extend(option("pause", chat.pause_s));
     // Only the native crowd knows it.
-    if chat.churn_per_user_per_s > 0.0 {
+    if chat.has_churn() {
         words.extend(option("churn", chat.churn_per_user_per_s));
     }
     let pacing = |name| option("pacing", name);

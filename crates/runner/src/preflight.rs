@@ -1,7 +1,7 @@
 //! Checks a plan before anything starts.
 
 use klatch_platforms::{CapacityError, PlatformRequest, ResolvedPlatform, Side, check_capacity, resolve};
-use klatch_record::{CONNECTIONS_PER_SOURCE, ProtocolName, Transport, Workload, WorkloadKind};
+use klatch_record::{CONNECTIONS_PER_SOURCE, ChatWorkload, ProtocolName, Transport, Workload, WorkloadKind};
 use klatch_schedulers::SchedulerError;
 
 use crate::carrier::Carrier;
@@ -39,7 +39,7 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunErro
         return Err(RunError::CrowdProtocol { protocol: protocol.name() });
     }
     check_transport(plan, transport)?;
-    let churns = matches!(&plan.workload, Workload::Chat(chat) if chat.churn_per_user_per_s > 0.0);
+    let churns = plan.workload.chat().is_some_and(ChatWorkload::has_churn);
     first_conflict([(
         churns && plan.crowd != CrowdKind::Native,
         "users reconnect in the native crowd only: leave out --churn or --crowd",

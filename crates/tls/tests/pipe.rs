@@ -29,6 +29,13 @@ impl Identity {
     fn client(&self, host: &str) -> TlsPipe {
         TlsPipe::client(&ClientTls::from_file(&self.file("certificate.pem"), host).unwrap())
     }
+
+    /// Both sides of an open connection.
+    fn connected(&self) -> [TlsPipe; 2] {
+        let (mut client, mut server) = (self.client("127.0.0.1"), self.server());
+        exchange(&mut client, &mut server, 1_000).unwrap();
+        [client, server]
+    }
 }
 
 /// Passes raw bytes between both sides, at most `chunk` at a time, until neither has any. Returns what each received.
@@ -65,9 +72,7 @@ fn both_sides_talk_in_any_chunking() {
 
 #[test]
 fn a_queue_of_lines_is_one_record_and_lines_sent_apart_are_several() {
-    let identity = Identity::new();
-    let (mut client, mut server) = (identity.client("127.0.0.1"), identity.server());
-    exchange(&mut client, &mut server, 1_000).unwrap();
+    let [_, mut server] = Identity::new().connected();
     let (mut together, mut apart) = (Vec::new(), Vec::new());
     server.send(b"one\r\ntwo\r\n", &mut together);
     server.send(b"one\r\n", &mut apart);
@@ -79,9 +84,7 @@ fn a_queue_of_lines_is_one_record_and_lines_sent_apart_are_several() {
 
 #[test]
 fn an_end_is_announced_and_nothing_follows_it() {
-    let identity = Identity::new();
-    let (mut client, mut server) = (identity.client("127.0.0.1"), identity.server());
-    exchange(&mut client, &mut server, 1_000).unwrap();
+    let [mut client, mut server] = Identity::new().connected();
     client.queue(b"bye");
     client.close();
     assert_eq!(exchange(&mut client, &mut server, 3).unwrap(), [Vec::new(), b"bye".to_vec()]);
@@ -114,9 +117,7 @@ fn a_session_is_resumed_only_if_both_sides_are_asked_to() {
 
 #[test]
 fn an_altered_record_is_an_error_and_only_its_alert_is_sent() {
-    let identity = Identity::new();
-    let (mut client, mut server) = (identity.client("127.0.0.1"), identity.server());
-    exchange(&mut client, &mut server, 1_000).unwrap();
+    let [mut client, mut server] = Identity::new().connected();
     let (mut raw, mut plain) = (Vec::new(), Vec::new());
     client.send(b"hello", &mut raw);
     *raw.last_mut().unwrap() ^= 1;

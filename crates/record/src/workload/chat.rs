@@ -85,7 +85,12 @@ impl ChatWorkload {
 
     /// Whether rooms are silent at times although nothing is in flight.
     pub fn has_silence(&self) -> bool {
-        self.pause_s > 0.0 || self.churn_per_user_per_s > 0.0
+        self.pause_s > 0.0 || self.has_churn()
+    }
+
+    /// Whether users reconnect during the run.
+    pub fn has_churn(&self) -> bool {
+        self.churn_per_user_per_s > 0.0
     }
 
     /// Checks every number against its range.

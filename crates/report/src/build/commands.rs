@@ -137,7 +137,7 @@ fn chat_options(chat: &ChatWorkload, option: &mut impl FnMut(&str, String)) {
     if chat.pause_s > 0.0 {
         option("pause", chat.pause_s.to_string());
     }
-    if chat.churn_per_user_per_s > 0.0 {
+    if chat.has_churn() {
         option("churn", chat.churn_per_user_per_s.to_string());
     }
 }
