@@ -133,12 +133,12 @@ fn pattern(size: usize) -> Vec<u8> {
     (0..size).map(|place| (place % 251) as u8).collect()
 }
 
-fn send(stream: &mut TcpStream, bytes: &[u8]) -> Checked<()> {
+pub(crate) fn send(stream: &mut TcpStream, bytes: &[u8]) -> Checked<()> {
     stream.write_all(bytes).or_else(|error| wrong(format!("{} bytes cannot be sent: {error}", bytes.len())))
 }
 
 /// Waits for exactly these bytes.
-fn expect(stream: &mut TcpStream, expected: &[u8]) -> Checked {
+pub(crate) fn expect(stream: &mut TcpStream, expected: &[u8]) -> Checked {
     let mut received = vec![0; expected.len()];
     stream
         .read_exact(&mut received)

@@ -3,7 +3,9 @@
 
 mod checks;
 mod echo;
+mod echo_requests;
 mod finding;
+mod http;
 mod irc;
 mod stream;
 mod table;
@@ -18,6 +20,7 @@ use klatch_record::Class;
 use thiserror::Error;
 
 pub use echo::check_echo;
+pub use echo_requests::{EchoWire, check_echo_requests};
 pub use finding::{Finding, Outcome};
 pub use table::{row, summary};
 pub use web::{SiteSubject, check_site};

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_conformance::{
-    Finding, Outcome, SiteSubject, Subject, WebSocketSubject, check, check_echo, check_site, check_websocket,
-    row, summary,
+    EchoWire, Finding, Outcome, SiteSubject, Subject, WebSocketSubject, check, check_echo,
+    check_echo_requests, check_site, check_websocket, row, summary,
 };
 use klatch_platforms::{PlatformRequest, Processes, ResolvedPlatform, Server, Setting, resolve};
 use klatch_record::{Class, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind};
@@ -21,15 +21,15 @@ use crate::run::transport_setting;
 
 /// Check that a server follows the protocol of a workload
 ///
-/// Chat: IRC. rr: the echo service. web: the site, its files, pages, ads and post log. Prints a check that could not run as not checked, which is no pass.
+/// Chat: IRC. rr: the echo service, and ECHO of Redis and GET over HTTP. web: the site, its files, pages, ads and post log. Prints a check that could not run as not checked, which is no pass.
 ///
 /// Exit status: 0 all passed, 1 some failed, 2 could not run.
 #[derive(Args)]
 pub(crate) struct Conformance {
-    /// Platform to start, check and stop; or a running server, irc://HOST:PORT, ws://HOST:PORT/PATH, echo://HOST:PORT or
-    /// http://HOST:PORT
+    /// Platform to start, check and stop; or a running server, irc://HOST:PORT, ws://HOST:PORT/PATH, echo://HOST:PORT,
+    /// redis://HOST:PORT or http://HOST:PORT
     target: String,
-    /// Workload whose server the platform is to be: chat, rr or web
+    /// Workload whose server it is to be: chat, rr or web. For a running server only rr is of use, over HTTP
     #[arg(long, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
     workload: WorkloadKind,
     /// chat: what lies between the platform's protocol and TCP: plain, or ws (WebSocket), for which there are other checks
@@ -72,7 +72,7 @@ impl Conformance {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         if self.target.contains("://") {
             let target: Target = self.target.parse()?;
-            has_checks(&self.target, target.protocol)?;
+            self.has_checks(&self.target, target.protocol)?;
             return self.check(&Checked {
                 address: &target.to_string(),
                 protocol: target.protocol,
@@ -126,13 +126,7 @@ impl Conformance {
             ..self.platforms.request()
         };
         let platform = resolve(&request)?;
-        has_checks(&platform.name, platform.protocol())?;
-        anyhow::ensure!(
-            self.workload != WorkloadKind::Rr || platform.protocol() == ProtocolName::Echo,
-            "{} answers requests over {}, and the kit checks echo servers; `klatch run --workload rr` checks every reply",
-            platform.name,
-            platform.protocol().name()
-        );
+        self.has_checks(&platform.name, platform.protocol())?;
         Ok(platform)
     }
 
@@ -148,7 +142,10 @@ impl Conformance {
                 print_line(row(finding));
             }
         };
+        let requests = |wire| check_echo_requests(server.address, wire, answer_timeout, on_finding);
         let findings = match server.protocol {
+            ProtocolName::Redis => requests(EchoWire::Redis),
+            ProtocolName::Http if self.workload == WorkloadKind::Rr => requests(EchoWire::Http),
             ProtocolName::Http => {
                 let subject = SiteSubject { static_only: server.static_only, answer_timeout };
                 check_site(server.address, &subject, on_finding)
@@ -178,13 +175,21 @@ impl Conformance {
         let failed = findings.iter().any(|finding| finding.outcome == Outcome::Failed);
         Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
-}
 
-fn has_checks(name: &str, protocol: ProtocolName) -> anyhow::Result<()> {
-    anyhow::ensure!(
-        matches!(protocol, ProtocolName::Irc | ProtocolName::Echo | ProtocolName::Http),
-        "{name} uses {}, for which the kit has no checks; `klatch run` checks every message of it too",
-        protocol.name()
-    );
-    Ok(())
+    /// Refuses a server for which the kit has no checks.
+    fn has_checks(&self, name: &str, protocol: ProtocolName) -> anyhow::Result<()> {
+        let has = match protocol {
+            ProtocolName::Irc | ProtocolName::Echo | ProtocolName::Http => true,
+            // A running server is asked for what the kit can check of it.
+            ProtocolName::Redis => self.workload == WorkloadKind::Rr || self.target.contains("://"),
+            _ => false,
+        };
+        anyhow::ensure!(
+            has,
+            "{name} uses {}, for which the kit has no checks in workload {}; `klatch run` checks every message of it too",
+            protocol.name(),
+            self.workload
+        );
+        Ok(())
+    }
 }

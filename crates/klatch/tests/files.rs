@@ -48,9 +48,11 @@ fn every_platform_that_has_it_reads_and_checks_blocks() {
     assert!(carried >= 4, "only {carried} platforms have the workload");
 }
 
-/// The options of each way to read that this machine has.
-fn ways_to_read() -> Vec<Vec<String>> {
-    let platforms = support::carrying("files").concat();
+/// The options of each way to read that this machine has with this folder for caches, where Javas may be too.
+fn ways_to_read(cache: &Path) -> Vec<Vec<String>> {
+    let mut command = klatch();
+    command.env("XDG_CACHE_HOME", cache);
+    let platforms = support::carrying_by(command, "files").concat();
     let with = |name: &str, knob: &str| ["--platform", name, "--knob", knob].map(str::to_owned).to_vec();
     let in_java = platforms.iter().filter(|name| name.starts_with("java-files@"));
     let mapped = in_java.map(|name| with(name, "reads=mapped"));
@@ -70,7 +72,7 @@ fn change_page_7(path: &Path) {
 fn planted_faults_are_detected_in_the_same_words_by_every_platform() {
     let (out, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = cache.path().join("klatch/files/seed-1-1-mib/file0000");
-    let ways = ways_to_read();
+    let ways = ways_to_read(cache.path());
     assert!(ways.iter().any(|way| way.len() > 2), "no Java: {ways:?}");
     for way in &ways {
         let workload = ["--workload", "files", "--files", "1", "--file-mib", "1", "--duration", "1.5"];

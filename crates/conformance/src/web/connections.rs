@@ -41,12 +41,12 @@ fn one_request(site: &Site) -> Checked {
 
 fn ends_after(site: &Site, step: Step) -> Checked {
     let mut connection = site.connect()?;
-    connection.send(&request(&step))?;
-    let reply = connection.reply()?;
+    connection.http.send(&request(&step))?;
+    let reply = connection.http.reply()?;
     if reply.status != 200 {
         return wrong(format!("status {}", reply.status));
     }
-    connection.expect_close()?;
+    connection.http.expect_close()?;
     Ok("closed after the reply".to_owned())
 }
 
@@ -61,7 +61,7 @@ fn many(site: &Site) -> Checked {
 fn slow_readers(site: &Site) -> Checked {
     let largest = step(Operation::Static, file(3, 8));
     let mut slow: Vec<Connection<'_>> = (0..SLOW).map(|_| site.connect()).collect::<Checked<_>>()?;
-    slow.iter_mut().try_for_each(|connection| connection.send(&request(&largest)))?;
+    slow.iter_mut().try_for_each(|connection| connection.http.send(&request(&largest)))?;
     site.connect()?.exchange(&step(Operation::Static, file(0, 0)))?;
     for connection in &mut slow {
         connection.check_reply(&largest)?;

@@ -94,8 +94,8 @@ fn posts(site: &Site) -> Checked {
 
 fn unknown(site: &Site) -> Checked {
     let mut connection = site.connect()?;
-    connection.send(b"GET /dynamic?command/Nothing HTTP/1.1\r\nHost: klatch\r\n\r\n")?;
-    let status = connection.reply()?.status;
+    connection.http.send(b"GET /dynamic?command/Nothing HTTP/1.1\r\nHost: klatch\r\n\r\n")?;
+    let status = connection.http.reply()?.status;
     if (400..500).contains(&status) {
         Ok(format!("status {status}"))
     } else {

@@ -30,8 +30,8 @@ fn absent(site: &Site) -> Checked {
     let mut statuses = Vec::new();
     for path in ["/file_set/dir00000/class4_0", "/file_set/dir00000/class0_9", "/no/such/file"] {
         let mut connection = site.connect()?;
-        connection.send(format!("GET {path} HTTP/1.1\r\nHost: klatch\r\n\r\n").as_bytes())?;
-        let status = connection.reply()?.status;
+        connection.http.send(format!("GET {path} HTTP/1.1\r\nHost: klatch\r\n\r\n").as_bytes())?;
+        let status = connection.http.reply()?.status;
         if !(400..500).contains(&status) {
             return wrong(format!("status {status} for {path}"));
         }

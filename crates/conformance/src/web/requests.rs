@@ -26,7 +26,7 @@ fn byte_by_byte(site: &Site) -> Checked {
     let step = step(Operation::Static, file(0, 3));
     // Without Nagle's algorithm each byte is a segment.
     for byte in request(&step) {
-        connection.send(&[byte])?;
+        connection.http.send(&[byte])?;
     }
     Ok(format!("{} bytes", connection.check_reply(&step)?))
 }
@@ -34,7 +34,7 @@ fn byte_by_byte(site: &Site) -> Checked {
 fn pipeline(site: &Site) -> Checked {
     let mut connection = site.connect()?;
     let steps: Vec<_> = (0..8).map(|number| step(Operation::Static, file(number % 3, number))).collect();
-    connection.send(&steps.iter().flat_map(request).collect::<Vec<u8>>())?;
+    connection.http.send(&steps.iter().flat_map(request).collect::<Vec<u8>>())?;
     for step in &steps {
         connection.check_reply(step)?;
     }
@@ -43,7 +43,7 @@ fn pipeline(site: &Site) -> Checked {
 
 fn malformed(site: &Site) -> Checked {
     let mut connection = site.connect()?;
-    connection.send(b"NO HTTP AT ALL\r\n\r\n")?;
+    connection.http.send(b"NO HTTP AT ALL\r\n\r\n")?;
     refused(&mut connection)
 }
 
@@ -54,10 +54,10 @@ fn long_head(site: &Site) -> Checked {
         "x".repeat(256 * 1024)
     );
     // A server may close before it has read all of it.
-    let refusal = match connection.send(head.as_bytes()) {
-        Ok(()) => match connection.reply() {
+    let refusal = match connection.http.send(head.as_bytes()) {
+        Ok(()) => match connection.http.reply() {
             Ok(reply) => format!("status {}", reply.status),
-            Err(_) => connection.expect_close().map(|()| "closed".to_owned())?,
+            Err(_) => connection.http.expect_close().map(|()| "closed".to_owned())?,
         },
         Err(_) => "closed".to_owned(),
     };
@@ -67,10 +67,10 @@ fn long_head(site: &Site) -> Checked {
 
 /// What a refusal was: a status, or a connection that closed.
 fn refused(connection: &mut super::client::Connection<'_>) -> Checked {
-    match connection.reply() {
+    match connection.http.reply() {
         Ok(reply) if (400..600).contains(&reply.status) => Ok(format!("status {}", reply.status)),
         Ok(reply) => wrong(format!("status {}", reply.status)),
         // Closed without a reply.
-        Err(_) => connection.expect_close().map(|()| "closed".to_owned()),
+        Err(_) => connection.http.expect_close().map(|()| "closed".to_owned()),
     }
 }

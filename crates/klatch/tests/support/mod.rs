@@ -12,6 +12,7 @@ use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use klatch_record::Record;
 
@@ -58,9 +59,14 @@ impl Finished {
 
 /// The variants of each platform that can run here. A platform that CI does not require may have none, which is reported.
 pub(crate) fn listed() -> Vec<(serde_json::Value, Vec<String>)> {
+    listed_by(klatch())
+}
+
+/// The same, as this command lists them. Its environment decides which Javas it finds.
+fn listed_by(mut klatch: Command) -> Vec<(serde_json::Value, Vec<String>)> {
     // Ergo is not in Debian 12, and its Java is too old for virtual threads. The packages of the last three start a service.
-    const MAY_BE_ABSENT: [&str; 5] = ["ergo", "java-virtual", "caddy", "h2o", "lighttpd"];
-    let finished = Finished::run(klatch().args(["platforms", "--json"]));
+    const MAY_BE_ABSENT: [&str; 6] = ["ergo", "java-virtual", "helidon", "caddy", "h2o", "lighttpd"];
+    let finished = Finished::run(klatch.args(["platforms", "--json"]));
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let platforms = finished.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let name_of = |way: &serde_json::Value| way["name"].as_str().unwrap().to_owned();
@@ -81,10 +87,29 @@ pub(crate) fn listed() -> Vec<(serde_json::Value, Vec<String>)> {
 
 /// The variants of the platforms that carry this workload.
 pub(crate) fn carrying(workload: &str) -> Vec<Vec<String>> {
+    carrying_by(klatch(), workload)
+}
+
+/// The same, as this command lists them.
+pub(crate) fn carrying_by(klatch: Command, workload: &str) -> Vec<Vec<String>> {
     let carries = |platform: &serde_json::Value| {
         platform["workloads"].as_array().is_some_and(|all| all.contains(&workload.into()))
     };
-    listed().into_iter().filter(|(platform, _)| carries(platform)).map(|(_, ways)| ways).collect()
+    listed_by(klatch).into_iter().filter(|(platform, _)| carries(platform)).map(|(_, ways)| ways).collect()
+}
+
+/// Calls `check` for each item, for two at a time: a run waits for most of its time.
+pub(crate) fn two_at_a_time<T: Sync>(items: &[T], check: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    check(item);
+                }
+            });
+        }
+    });
 }
 
 /// A native server on a free port, killed when dropped.
@@ -124,8 +149,14 @@ pub(crate) fn until_joined(run: &mut Child) {
 
 /// Waits for a line with these words on standard error.
 pub(crate) fn until_line(child: &mut Child, words: &str) {
-    let mut lines = BufReader::new(child.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.contains(words)), "it ended before it finished {words:?}");
+    let mut before = Vec::new();
+    for line in BufReader::new(child.stderr.as_mut().unwrap()).lines().map_while(Result::ok) {
+        if line.contains(words) {
+            return;
+        }
+        before.push(line);
+    }
+    panic!("it ended before {words:?}: {}", before.join("\n"));
 }
 
 /// Child processes of `pid`, with their command lines.
