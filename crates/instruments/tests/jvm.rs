@@ -3,12 +3,12 @@
 mod shared;
 
 use std::io::{BufRead, BufReader, Lines, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use klatch_instruments::{Kernel, Targets};
 use klatch_record::{InstrumentName, ObservationData};
-use klatch_testing::{Need, needs};
+use klatch_testing::{Need, needs, newer_java};
 use shared::{data, exclusive, files, start};
 
 /// Allocates garbage after a line on standard input, and prints `done` afterwards.
@@ -144,11 +144,8 @@ fn waits_for_monitors_are_those_of_a_program_that_holds_one() {
 fn pinned_virtual_threads_are_those_of_a_program_that_pins_one() {
     let _exclusive = exclusive();
     let folder = tempfile::tempdir().unwrap();
-    // Debian 12's own Java has no virtual threads, and from Java 24 on this program pins none.
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.unwrap_or_else(|| Path::new(&std::env::var_os("HOME").unwrap()).join(".cache"));
-    let java = cache.join("klatch/tests/klatch/jdks/jdk-21/bin/java");
-    let mut java = Java::start_by(&java, &folder, "Pinned", PINNED, &[]);
+    // From Java 24 on this program pins none.
+    let mut java = Java::start_by(&newer_java(), &folder, "Pinned", PINNED, &[]);
     let running = start(Kernel::detect(), &[InstrumentName::Jfr], &java.targets(), &files(&folder));
     java.go();
     let [observation] = running.finish().try_into().unwrap();

@@ -8,6 +8,7 @@
 
 mod chromium;
 mod need;
+mod newer_java;
 mod program;
 
 use std::fs::OpenOptions;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 pub use chromium::Chromium;
 pub use need::Need;
+pub use newer_java::newer_java;
 pub use program::write_program;
 
 /// Ends a test here, with a record of the reason, unless the machine has everything that the test needs.

@@ -27,7 +27,7 @@ class ArchitectureTest {
         PackageGraph.parse(Files.readString(Path.of("..", "..", "ARCHITECTURE.md")));
     PackageGraph sources =
         PackageGraph.read(
-            Stream.of("core", "netty", "shop", "web")
+            Stream.of("core", "helidon", "netty", "shop", "web")
                 .map(module -> Path.of("..", module, "src", "main", "java"))
                 .toList());
     assertEquals(documented.dependencies(), sources.dependencies());

@@ -57,6 +57,9 @@ final class ServeCommand {
     workload.rejectOptionsOfOthers(arguments);
     try {
       if (webServers.isChosen()) {
+        if (!workload.isApplication()) {
+          webServers.checkSite();
+        }
         Responder responder =
             workload.isApplication() ? applications.open(workload.name()) : new Site(siteOptions);
         Server server = webServers.listen(options.host(), options.port(), responder);

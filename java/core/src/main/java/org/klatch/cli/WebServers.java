@@ -77,9 +77,20 @@ final class WebServers {
     return chosen.name();
   }
 
+  /** Fails if the named server cannot serve workload web. */
+  void checkSite() throws StartupException {
+    if (!chosen.speaksHttp10()) {
+      throw new StartupException.Usage(name() + " has no HTTP/1.0, which workload web needs");
+    }
+  }
+
   /** Starts the named server. */
   Server listen(String host, int port, Responder responder) throws IOException, StartupException {
     Threads.check(threads);
+    if (!chosen.threadKinds().contains(threads)) {
+      String kind = threads == ThreadKind.VIRTUAL ? "virtual" : "platform";
+      throw new StartupException.Usage(name() + " has no " + kind + " threads; see --threads");
+    }
     if (threads == ThreadKind.VIRTUAL) {
       VirtualThreads.setCarriers(pool);
     }

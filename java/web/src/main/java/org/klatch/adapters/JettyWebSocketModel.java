@@ -19,6 +19,7 @@ import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
 import org.klatch.service.Service;
+import org.klatch.web.Failures;
 import org.klatch.web.WebServerOptions;
 
 /** The model {@code jetty-ws}: chat in Jetty's pool of threads, with its WebSocket. */

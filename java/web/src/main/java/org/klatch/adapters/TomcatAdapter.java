@@ -16,6 +16,7 @@ import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
 import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
+import org.klatch.web.Failures;
 import org.klatch.web.StartedServer;
 import org.klatch.web.WebServer;
 import org.klatch.web.WebServerOptions;

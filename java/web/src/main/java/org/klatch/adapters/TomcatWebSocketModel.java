@@ -34,6 +34,7 @@ import org.klatch.server.Model;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
 import org.klatch.service.Service;
+import org.klatch.web.Failures;
 import org.klatch.web.ThreadKind;
 import org.klatch.web.WebServerOptions;
 import org.klatch.websocket.Subprotocol;

@@ -45,7 +45,10 @@ class AdapterTest extends SiteRules {
     boolean hasVirtual = Runtime.version().feature() >= VirtualThreads.JAVA_MIN;
     List<Arguments> all = new ArrayList<>();
     for (WebServer webServer : ServiceLoader.load(WebServer.class)) {
-      for (ThreadKind threads : ThreadKind.values()) {
+      if (!webServer.speaksHttp10()) {
+        continue;
+      }
+      for (ThreadKind threads : webServer.threadKinds()) {
         if (threads == ThreadKind.PLATFORM || hasVirtual) {
           all.add(Arguments.of(webServer, webServer.name(), threads));
         }

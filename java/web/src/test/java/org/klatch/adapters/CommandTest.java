@@ -40,7 +40,9 @@ class CommandTest {
 
   static List<String> names() {
     return ServiceLoader.load(WebServer.class).stream()
-        .map(provider -> provider.get().name())
+        .map(ServiceLoader.Provider::get)
+        .filter(WebServer::speaksHttp10)
+        .map(WebServer::name)
         .toList();
   }
 
@@ -68,12 +70,14 @@ class CommandTest {
       delimiter = '|',
       textBlock =
           """
-          --workload web --server clay | unknown server clay; choose one of: jetty, tomcat, undertow, vertx, jdk
+          --workload web --server clay | unknown server clay; choose one of: jetty, tomcat, undertow, vertx, jdk, helidon
           --workload web --server jetty --threads green | threads must be platform or virtual, got green
           --workload web --server jetty --model threads | --model does not go with --server
           --workload web --server jetty --sendq 5000 | --sendq does not go with --server
           --workload web --server jetty --pool 0 | pool must be 1..=100000, got 0
           --workload orders --server vertx --client vertx --database jdbc:h2:mem:x | workload orders has no client vertx, but jdbc
+          --workload web --server helidon | helidon has no HTTP/1.0, which workload web needs
+          --workload trade --server helidon --database jdbc:h2:mem:x --load | helidon has no platform threads; see --threads
           --workload rr --server jetty | --server belongs to --workload web
           """)
   void wrongUsageIsReported(String options, String message) throws Exception {

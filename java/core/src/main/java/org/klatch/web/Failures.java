@@ -1,19 +1,20 @@
-package org.klatch.adapters;
+package org.klatch.web;
 
 import java.io.IOException;
 import java.net.BindException;
 
-/** The errors of servers whose methods declare any exception. */
-final class Failures {
+/** The errors of servers of other projects, whose methods declare any exception. */
+public final class Failures {
   /** Something of a server that may fail in any way. */
-  interface Action {
+  public interface Action {
+    /** Does it. */
     void run() throws Exception;
   }
 
   private Failures() {}
 
   /** The reason why a server does not listen: the system's message, if it is that of the system. */
-  static IOException listening(Exception failure) {
+  public static IOException listening(Exception failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if (cause instanceof BindException) {
         return new IOException(cause.getMessage(), failure);
@@ -23,7 +24,7 @@ final class Failures {
   }
 
   /** Closes a server. */
-  static void closing(Action close) throws IOException {
+  public static void closing(Action close) throws IOException {
     try {
       close.run();
     } catch (IOException | RuntimeException e) {
