@@ -1,5 +1,5 @@
-// Command go-pgx is Klatch's brokerage (workload trade) in Go: net/http, with a goroutine for each connection, and PostgreSQL
-// by pgx. The contract is docs/reference/trade.md.
+// Command go-pgx is Klatch's applications on a database (workloads trade and orders) in Go: net/http, with a goroutine for
+// each connection, and PostgreSQL by pgx. The contracts are docs/reference/trade.md and docs/reference/orders.md.
 //
 // It depends on pgx because Go programs use it for PostgreSQL, so it is part of what is measured.
 package main
@@ -19,7 +19,7 @@ import (
 	"runtime"
 	"syscall"
 
-	"klatch/pgx/brokerage"
+	"klatch/pgx/postgres"
 )
 
 const (
@@ -45,19 +45,19 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
-	database, err := brokerage.Open(context.Background(), options.brokerage)
+	pool, err := postgres.Open(context.Background(), options.database, options.population())
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", program, err)
 		return 2
 	}
-	defer database.Close()
+	defer pool.Close()
 	listener, err := net.Listen("tcp", options.listen)
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: cannot listen on %s: %v; choose another --listen\n", program, options.listen, err)
 		return 2
 	}
 	server := http.Server{
-		Handler:  brokerage.NewSite(database, options.brokerage.Population.Quotes),
+		Handler:  options.site(pool),
 		ErrorLog: log.New(stderr, program+": ", 0),
 	}
 	fmt.Fprintln(stdout, readyLine(options.json, listener.Addr().(*net.TCPAddr), os.Getpid()))

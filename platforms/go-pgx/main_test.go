@@ -7,19 +7,36 @@ import (
 	"testing"
 
 	"klatch/pgx/brokerage"
+	"klatch/pgx/company"
+	"klatch/pgx/postgres"
 )
 
 func TestOptionsDescribeDatabaseAndPopulation(t *testing.T) {
 	parsed, err := parseOptions(strings.Fields(
 		"--database postgresql://h:1/d --users 80 --quotes 40 --seed 18446744073709551615 --connections 4 --statements off --load"))
-	want := brokerage.Options{
-		URL:         "postgresql://h:1/d",
-		Population:  brokerage.Population{Seed: 18446744073709551615, Users: 80, Quotes: 40},
-		Loads:       true,
-		Connections: 4,
+	database := postgres.Options{URL: "postgresql://h:1/d", Loads: true, Connections: 4}
+	if err != nil || parsed.database != database {
+		t.Errorf("%+v, %v", parsed.database, err)
 	}
-	if err != nil || parsed.brokerage != want {
-		t.Errorf("%+v, %v", parsed.brokerage, err)
+	population := brokerage.Population{Seed: 18446744073709551615, Users: 80, Quotes: 40}
+	if parsed.population() != population {
+		t.Errorf("%+v", parsed.population())
+	}
+}
+
+func TestEachWorkloadHasItsOwnPopulation(t *testing.T) {
+	for arguments, want := range map[string]postgres.Population{
+		"":                                  brokerage.Population{Seed: 1, Users: 5000, Quotes: 1000},
+		"--workload trade --seed 7":         brokerage.Population{Seed: 7, Users: 5000, Quotes: 1000},
+		"--workload orders":                 company.Population{Seed: 1, Rate: 100},
+		"--rate 20 --workload orders":       company.Population{Seed: 1, Rate: 20},
+		"--workload=orders --rate=10000":    company.Population{Seed: 1, Rate: 10_000},
+		"--workload orders --rate 1 --json": company.Population{Seed: 1, Rate: 1},
+	} {
+		parsed, err := parseOptions(strings.Fields("--database x " + arguments))
+		if err != nil || parsed.population() != want {
+			t.Errorf("%s: %+v, %v", arguments, parsed.population(), err)
+		}
 	}
 }
 
@@ -35,8 +52,13 @@ func TestBadOptionsAndADatabaseThatCannotBeUsedAreErrors(t *testing.T) {
 		"--database x y":                  `unexpected argument "y"`,
 		"--database x --users 0":          "must be 1..=1000000",
 		"--database x --statements maybe": "must be on or off",
-		"--database jdbc:h2:file:x":       "it must be postgresql:",
-		"--database postgresql://" + address + "/d?user=u": "check --database, its user and its password",
+		"--database x --workload chat":    "must be trade or orders",
+		"--database x --rate 20":          "--rate belongs to --workload orders",
+		"--database x --workload orders --quotes 20":                         "--quotes belongs to --workload trade",
+		"--database x --workload orders --rate 10001":                        "must be 1..=10000",
+		"--database jdbc:h2:file:x":                                          "it must be postgresql:",
+		"--database postgresql://" + address + "/d?user=u":                   "check --database, its user and its password",
+		"--workload orders --database postgresql://" + address + "/d?user=u": "check --database, its user and its password",
 	} {
 		var stdout, stderr bytes.Buffer
 		status := run(strings.Fields(arguments), &stdout, &stderr)

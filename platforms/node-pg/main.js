@@ -1,16 +1,20 @@
 #!/usr/bin/env node
-// Klatch's brokerage (workload trade) in Node: one event loop, node:http, and PostgreSQL by pg. The contract is
-// docs/reference/trade.md.
+// Klatch's business applications in Node: one event loop, node:http, and PostgreSQL by pg. The contracts are
+// docs/reference/trade.md and docs/reference/orders.md.
 //
 // It depends on pg because Node programs use it for PostgreSQL, so it is part of what is measured.
 
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
-import { connect } from './brokerage/database.js';
-import { Site } from './brokerage/site.js';
+import { openBrokerage } from './brokerage/application.js';
+import { openCompany } from './company/application.js';
 import { parseOptions, PROGRAM, StartupError, USAGE } from './options.js';
+import { connect } from './shared/connect.js';
+import { Site } from './shared/site.js';
 
-// The kernel reduces it to net.core.somaxconn. A crowd connects all traders at once.
+const APPLICATIONS = { trade: openBrokerage, orders: openCompany };
+
+// The kernel reduces it to net.core.somaxconn. A crowd opens all its connections at once.
 const BACKLOG = 65_535;
 
 for (const signal of ['SIGTERM', 'SIGINT']) {
@@ -23,7 +27,8 @@ try {
     process.stdout.write(USAGE);
   } else {
     const database = await connect(options);
-    const server = await listen(new Site(database, options.quotes), options);
+    const targets = await APPLICATIONS[options.workload](database, options);
+    const server = await listen(new Site(targets, () => database.statistics()), options);
     console.log(readyLine(options, server.address()));
   }
 } catch (error) {
@@ -34,7 +39,7 @@ try {
   process.exit(2); // the pool may have connections
 }
 
-// A trader thinks as long as it likes, so the server has no time limits.
+// A connection may be idle for as long as its client likes, so the server has no time limits.
 function listen(site, { host, port }) {
   const server = http.createServer({ keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 });
   server.on('request', (request, response) => site.serve(request, response));

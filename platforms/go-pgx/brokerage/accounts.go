@@ -5,16 +5,19 @@ import (
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
+
+	"klatch/pgx/postgres"
+	"klatch/pgx/web"
 )
 
 // Login opens a session.
 func (d *Database) Login(ctx context.Context, user int64, password string) (account Account, err error) {
-	err = d.transaction(ctx, func(tx pgx.Tx) error {
+	err = d.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		var stored string
-		wrong := refuse(http.StatusUnauthorized, "user %d is unknown, or has another password", user)
+		wrong := web.Refuse(http.StatusUnauthorized, "user %d is unknown, or has another password", user)
 		err := tx.QueryRow(ctx, "SELECT password FROM profiles WHERE user_id = $1", user).Scan(&stored)
 		if err != nil {
-			return orElse(err, wrong)
+			return postgres.OrElse(err, wrong)
 		}
 		if stored != password {
 			return wrong
@@ -27,7 +30,7 @@ func (d *Database) Login(ctx context.Context, user int64, password string) (acco
 
 // Logout ends a session.
 func (d *Database) Logout(ctx context.Context, user int64) (account Account, err error) {
-	err = d.transaction(ctx, func(tx pgx.Tx) (err error) {
+	err = d.pool.Transaction(ctx, func(tx pgx.Tx) (err error) {
 		account, err = count(ctx, tx, user, "UPDATE accounts SET logouts = logouts + 1 WHERE user_id = $1")
 		return err
 	})
@@ -43,14 +46,14 @@ func count(ctx context.Context, tx pgx.Tx, user int64, update string) (Account, 
 
 // Register makes a new user in session, with this balance in cents.
 func (d *Database) Register(ctx context.Context, user int64, password string, balance int64) (Account, error) {
-	err := d.transaction(ctx, func(tx pgx.Tx) error {
+	err := d.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		var exists bool
 		query := "SELECT EXISTS (SELECT 1 FROM accounts WHERE user_id = $1)"
 		if err := tx.QueryRow(ctx, query, user).Scan(&exists); err != nil {
 			return err
 		}
 		if exists {
-			return refuse(http.StatusConflict, "user %d exists already", user)
+			return web.Refuse(http.StatusConflict, "user %d exists already", user)
 		}
 		if _, err := tx.Exec(ctx, "INSERT INTO accounts VALUES ($1, $2, $2, 1, 0)", user, balance); err != nil {
 			return err
@@ -68,11 +71,11 @@ func (d *Database) Account(ctx context.Context, user int64) (Account, error) {
 	return account(ctx, d.pool, user)
 }
 
-func account(ctx context.Context, on querier, user int64) (Account, error) {
+func account(ctx context.Context, on postgres.Querier, user int64) (Account, error) {
 	result := Account{User: user}
 	query := "SELECT balance, open_balance, logins, logouts FROM accounts WHERE user_id = $1"
 	err := on.QueryRow(ctx, query, user).Scan(&result.Balance, &result.OpenBalance, &result.Logins, &result.Logouts)
-	return result, orElse(err, unknownUser(user))
+	return result, postgres.OrElse(err, unknownUser(user))
 }
 
 // Profile returns what is stored about a person.
@@ -80,15 +83,15 @@ func (d *Database) Profile(ctx context.Context, user int64) (Profile, error) {
 	return profile(ctx, d.pool, user)
 }
 
-func profile(ctx context.Context, on querier, user int64) (stored Profile, err error) {
+func profile(ctx context.Context, on postgres.Querier, user int64) (stored Profile, err error) {
 	err = on.QueryRow(ctx, "SELECT name, address, email, card FROM profiles WHERE user_id = $1", user).
 		Scan(&stored.Name, &stored.Address, &stored.Email, &stored.Card)
-	return stored, orElse(err, unknownUser(user))
+	return stored, postgres.OrElse(err, unknownUser(user))
 }
 
 // Update replaces all of a profile but its name.
 func (d *Database) Update(ctx context.Context, user int64, address, email, card string) (stored Profile, err error) {
-	err = d.transaction(ctx, func(tx pgx.Tx) error {
+	err = d.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		update := "UPDATE profiles SET address = $1, email = $2, card = $3 WHERE user_id = $4"
 		_, err := tx.Exec(ctx, update, address, email, card, user)
 		if err == nil {
@@ -103,7 +106,7 @@ func (d *Database) Update(ctx context.Context, user int64, address, email, card 
 func (d *Database) Holdings(ctx context.Context, user int64) ([]Holding, error) {
 	read := pgx.RowToStructByPos[Holding]
 	query := "SELECT id, symbol, quantity, paid FROM holdings WHERE user_id = $1 ORDER BY id"
-	return list(ctx, d.pool, read, query, user)
+	return postgres.List(ctx, d.pool, read, query, user)
 }
 
 // LastOrders returns the orders of a user with the highest ids, highest first.
@@ -111,5 +114,5 @@ func (d *Database) LastOrders(ctx context.Context, user int64, most int) ([]Orde
 	read := pgx.RowToStructByPos[Order]
 	query := `SELECT id, CASE WHEN is_sell THEN 'sell' ELSE 'buy' END, 'closed', symbol, quantity, price, changes, fee,
 		holding FROM orders WHERE user_id = $1 ORDER BY id DESC LIMIT $2`
-	return list(ctx, d.pool, read, query, user, most)
+	return postgres.List(ctx, d.pool, read, query, user, most)
 }

@@ -3,10 +3,12 @@ package brokerage
 import (
 	"net/http"
 	"strings"
+
+	"klatch/pgx/web"
 )
 
-func (s site) home(r *request) (any, error) {
-	user, err := r.user()
+func (s site) home(r *web.Request) (any, error) {
+	user, err := userOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -31,17 +33,17 @@ func (s site) home(r *request) (any, error) {
 	}{account, len(holdings), cost, market}, err
 }
 
-func (s site) showQuotes(r *request) (any, error) {
-	if _, err := r.user(); err != nil {
+func (s site) showQuotes(r *web.Request) (any, error) {
+	if _, err := userOf(r); err != nil {
 		return nil, err
 	}
-	query, err := parseForm(r.URL.RawQuery, "symbols")
+	query, err := web.ParseForm(r.URL.RawQuery, "symbols")
 	if err != nil {
 		return nil, err
 	}
 	digits := strings.Split(query[0], ",")
 	if len(digits) > quotesMax {
-		return nil, refuse(http.StatusBadRequest, "at most %d symbols", quotesMax)
+		return nil, web.Refuse(http.StatusBadRequest, "at most %d symbols", quotesMax)
 	}
 	symbols := make([]int, len(digits))
 	for i := range digits {
@@ -55,8 +57,8 @@ func (s site) showQuotes(r *request) (any, error) {
 	}{quotes}, err
 }
 
-func (s site) account(r *request) (any, error) {
-	user, err := r.user()
+func (s site) account(r *web.Request) (any, error) {
+	user, err := userOf(r)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +85,8 @@ type pricedHolding struct {
 	Changes int `json:"changes"`
 }
 
-func (s site) portfolio(r *request) (any, error) {
-	user, err := r.user()
+func (s site) portfolio(r *web.Request) (any, error) {
+	user, err := userOf(r)
 	if err != nil {
 		return nil, err
 	}

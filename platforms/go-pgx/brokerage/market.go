@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"klatch/pgx/postgres"
 )
 
 const (
@@ -26,7 +28,7 @@ func (d *Database) Quotes(ctx context.Context, symbols []int) ([]Quote, error) {
 		quote := &quotes[i]
 		row := connection.QueryRow(ctx, selectQuote+" WHERE symbol = $1", symbol)
 		if err := row.Scan(&quote.Symbol, &quote.Price, &quote.Open, &quote.Changes, &quote.Volume); err != nil {
-			return nil, orElse(err, noQuote(symbol))
+			return nil, postgres.OrElse(err, noQuote(symbol))
 		}
 	}
 	return quotes, nil
@@ -68,5 +70,5 @@ func (d *Database) Market(ctx context.Context) (Market, error) {
 
 func (d *Database) moved(ctx context.Context, direction string) ([]Quote, error) {
 	query := selectQuote + " ORDER BY price - opened " + direction + " LIMIT $1"
-	return list(ctx, d.pool, pgx.RowToStructByPos[Quote], query, mostMoved)
+	return postgres.List(ctx, d.pool, pgx.RowToStructByPos[Quote], query, mostMoved)
 }

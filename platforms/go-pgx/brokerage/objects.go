@@ -90,10 +90,3 @@ type Market struct {
 	Gainers []Quote `json:"gainers"`
 	Losers  []Quote `json:"losers"`
 }
-
-// Statistics are counts since the start.
-type Statistics struct {
-	Transactions int64 `json:"transactions"`
-	Repeats      int64 `json:"repeats"`
-	PoolWaitUs   int64 `json:"pool_wait_us"`
-}

@@ -5,11 +5,14 @@ import (
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
+
+	"klatch/pgx/postgres"
+	"klatch/pgx/web"
 )
 
 // Buy buys shares at the price of their quote, and then changes that price in a second transaction.
 func (d *Database) Buy(ctx context.Context, user int64, symbol, quantity int) (trade Trade, err error) {
-	err = d.transaction(ctx, func(tx pgx.Tx) error {
+	err = d.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		balance, err := lockAccount(ctx, tx, user)
 		if err != nil {
 			return err
@@ -19,7 +22,7 @@ func (d *Database) Buy(ctx context.Context, user int64, symbol, quantity int) (t
 			return err
 		}
 		shares := Holding{Symbol: symbol, Quantity: quantity, Paid: price}
-		if shares.ID, err = d.holdingIDs.take(ctx, tx); err != nil {
+		if shares.ID, err = d.holdingIDs.Take(ctx, tx); err != nil {
 			return err
 		}
 		trade, err = d.trade(ctx, tx, user, balance, buy, shares, price, changes)
@@ -33,7 +36,7 @@ func (d *Database) Buy(ctx context.Context, user int64, symbol, quantity int) (t
 
 // Sell sells a holding at the price of its quote, and then changes that price in a second transaction.
 func (d *Database) Sell(ctx context.Context, user, holding int64) (trade Trade, err error) {
-	err = d.transaction(ctx, func(tx pgx.Tx) error {
+	err = d.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		balance, err := lockAccount(ctx, tx, user)
 		if err != nil {
 			return err
@@ -41,7 +44,7 @@ func (d *Database) Sell(ctx context.Context, user, holding int64) (trade Trade, 
 		shares := Holding{ID: holding}
 		query := "SELECT symbol, quantity, paid FROM holdings WHERE id = $1 AND user_id = $2 FOR UPDATE"
 		if err := tx.QueryRow(ctx, query, holding, user).Scan(&shares.Symbol, &shares.Quantity, &shares.Paid); err != nil {
-			return orElse(err, refuse(http.StatusNotFound, "user %d has no holding %d", user, holding))
+			return postgres.OrElse(err, web.Refuse(http.StatusNotFound, "user %d has no holding %d", user, holding))
 		}
 		price, changes, err := price(ctx, tx, shares.Symbol, "")
 		if err != nil {
@@ -60,7 +63,7 @@ func (d *Database) Sell(ctx context.Context, user, holding int64) (trade Trade, 
 func (d *Database) trade(
 	ctx context.Context, tx pgx.Tx, user, balance int64, kind string, shares Holding, price, changes int,
 ) (Trade, error) {
-	id, err := d.orderIDs.take(ctx, tx)
+	id, err := d.orderIDs.Take(ctx, tx)
 	if err != nil {
 		return Trade{}, err
 	}
@@ -93,18 +96,18 @@ type statement struct {
 
 func lockAccount(ctx context.Context, tx pgx.Tx, user int64) (balance int64, err error) {
 	err = tx.QueryRow(ctx, "SELECT balance FROM accounts WHERE user_id = $1 FOR UPDATE", user).Scan(&balance)
-	return balance, orElse(err, unknownUser(user))
+	return balance, postgres.OrElse(err, unknownUser(user))
 }
 
 func price(ctx context.Context, tx pgx.Tx, symbol int, suffix string) (cents, changes int, err error) {
 	query := "SELECT price, changes FROM quotes WHERE symbol = $1" + suffix
 	err = tx.QueryRow(ctx, query, symbol).Scan(&cents, &changes)
-	return cents, changes, orElse(err, noQuote(symbol))
+	return cents, changes, postgres.OrElse(err, noQuote(symbol))
 }
 
 // changePrice is the second transaction of an order: a new price, and the shares as volume.
 func (d *Database) changePrice(ctx context.Context, symbol, quantity int) error {
-	return d.transaction(ctx, func(tx pgx.Tx) error {
+	return d.pool.Transaction(ctx, func(tx pgx.Tx) error {
 		cents, changes, err := price(ctx, tx, symbol, " FOR UPDATE")
 		if err != nil {
 			return err

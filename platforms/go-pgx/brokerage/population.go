@@ -1,6 +1,8 @@
 // Package brokerage is workload trade on PostgreSQL. The definition is docs/reference/trade.md.
 package brokerage
 
+import "klatch/pgx/splitmix"
+
 const (
 	// feeCents is the fee of an order.
 	feeCents = 2495
@@ -26,41 +28,23 @@ type firstUser struct {
 	holdings             []Holding
 }
 
-// output returns output number index, from 0, of SplitMix64 with this seed.
-func output(seed, index uint64) uint64 {
-	z := seed + (index+1)*0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-// below scales the upper half of bits to a number below limit.
-func below(bits uint64, limit int) int {
-	return int(bits >> 32 * uint64(limit) >> 32)
-}
-
 // open returns the first price of a quote, cents.
 func (p Population) open(symbol int) int {
-	return 100 + below(output(output(output(p.Seed, partQuotes), uint64(symbol)), 0), 19_901)
+	return 100 + splitmix.NewSequence(p.Seed, partQuotes, symbol).Below(19_901)
 }
 
 // user returns the user with this number.
 func (p Population) user(user int) firstUser {
-	draws := uint64(0)
-	seed := output(output(p.Seed, partUsers), uint64(user))
-	draw := func(limit int) int {
-		draws++
-		return below(output(seed, draws-1), limit)
-	}
-	first := firstUser{openBalance: 20_000_000 + int64(draw(10_000_001))}
+	draws := splitmix.NewSequence(p.Seed, partUsers, user)
+	first := firstUser{openBalance: 20_000_000 + int64(draws.Below(10_000_001))}
 	if user == 0 {
 		first.openBalance = userZeroCents
 	}
 	first.balance = first.openBalance
-	count := draw(holdingsMax + 1)
+	count := draws.Below(holdingsMax + 1)
 	for i := 0; i < count; i++ {
-		symbol := draw(p.Quotes)
-		holding := Holding{int64(user*holdingsMax + i), symbol, 1 + draw(200), p.open(symbol)}
+		symbol := draws.Below(p.Quotes)
+		holding := Holding{int64(user*holdingsMax + i), symbol, 1 + draws.Below(200), p.open(symbol)}
 		first.balance -= holding.cost() + feeCents
 		first.holdings = append(first.holdings, holding)
 	}
@@ -69,8 +53,7 @@ func (p Population) user(user int) firstUser {
 
 // next returns the price of a quote after its change number changes, from 0, of this price. Prices are in cents.
 func (p Population) next(symbol, changes, price int) int {
-	seed := output(output(p.Seed, partChanges), uint64(symbol))
-	return nextPrice(price, below(output(seed, uint64(changes)), 21))
+	return nextPrice(price, splitmix.NewSequence(p.Seed, partChanges, symbol).BelowAt(uint64(changes), 21))
 }
 
 func nextPrice(price, draw int) int {

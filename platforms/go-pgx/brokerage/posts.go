@@ -1,86 +1,90 @@
 package brokerage
 
-import "strconv"
+import (
+	"strconv"
 
-func (s site) login(r *request) (any, error) {
-	fields, err := parseForm(r.body, "user", "password")
+	"klatch/pgx/web"
+)
+
+func (s site) login(r *web.Request) (any, error) {
+	fields, err := web.ParseForm(r.BodyText, "user", "password")
 	if err != nil {
 		return nil, err
 	}
-	user, err := number(fields[0], 0, numberMax)
+	user, err := web.ParseNumber(fields[0], 0, numberMax)
 	if err != nil {
 		return nil, err
 	}
-	password, err := fields.text(1)
+	password, err := fields.Text(1)
 	if err != nil {
 		return nil, err
 	}
 	account, err := s.database.Login(r.Context(), user, password)
 	if err == nil {
-		r.setCookie(strconv.FormatInt(user, 10))
+		r.SetCookie(userCookie, strconv.FormatInt(user, 10))
 	}
 	return account, err
 }
 
-func (s site) logout(r *request) (any, error) {
-	user, err := r.user()
+func (s site) logout(r *web.Request) (any, error) {
+	user, err := userOf(r)
 	if err != nil {
 		return nil, err
 	}
 	account, err := s.database.Logout(r.Context(), user)
 	if err == nil {
-		r.setCookie("")
+		r.SetCookie(userCookie, "")
 	}
 	return account, err
 }
 
-func (s site) register(r *request) (any, error) {
-	fields, err := parseForm(r.body, "user", "password", "balance")
+func (s site) register(r *web.Request) (any, error) {
+	fields, err := web.ParseForm(r.BodyText, "user", "password", "balance")
 	if err != nil {
 		return nil, err
 	}
-	user, err := number(fields[0], 0, numberMax)
+	user, err := web.ParseNumber(fields[0], 0, numberMax)
 	if err != nil {
 		return nil, err
 	}
-	password, err := fields.text(1)
+	password, err := fields.Text(1)
 	if err != nil {
 		return nil, err
 	}
-	balance, err := number(fields[2], 0, balanceMax)
+	balance, err := web.ParseNumber(fields[2], 0, balanceMax)
 	if err != nil {
 		return nil, err
 	}
 	account, err := s.database.Register(r.Context(), user, password, balance)
 	if err == nil {
-		r.setCookie(strconv.FormatInt(user, 10))
+		r.SetCookie(userCookie, strconv.FormatInt(user, 10))
 	}
 	return account, err
 }
 
-func (s site) update(r *request) (any, error) {
-	user, err := r.user()
+func (s site) update(r *web.Request) (any, error) {
+	user, err := userOf(r)
 	if err != nil {
 		return nil, err
 	}
-	fields, err := parseForm(r.body, "address", "email", "card")
+	fields, err := web.ParseForm(r.BodyText, "address", "email", "card")
 	if err != nil {
 		return nil, err
 	}
 	for i := range fields {
-		if _, err := fields.text(i); err != nil {
+		if _, err := fields.Text(i); err != nil {
 			return nil, err
 		}
 	}
 	return s.database.Update(r.Context(), user, fields[0], fields[1], fields[2])
 }
 
-func (s site) buy(r *request) (any, error) {
-	user, err := r.user()
+func (s site) buy(r *web.Request) (any, error) {
+	user, err := userOf(r)
 	if err != nil {
 		return nil, err
 	}
-	fields, err := parseForm(r.body, "symbol", "quantity")
+	fields, err := web.ParseForm(r.BodyText, "symbol", "quantity")
 	if err != nil {
 		return nil, err
 	}
@@ -88,23 +92,23 @@ func (s site) buy(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	quantity, err := number(fields[1], 1, quantityMax)
+	quantity, err := web.ParseNumber(fields[1], 1, quantityMax)
 	if err != nil {
 		return nil, err
 	}
 	return s.database.Buy(r.Context(), user, symbol, int(quantity))
 }
 
-func (s site) sell(r *request) (any, error) {
-	user, err := r.user()
+func (s site) sell(r *web.Request) (any, error) {
+	user, err := userOf(r)
 	if err != nil {
 		return nil, err
 	}
-	fields, err := parseForm(r.body, "holding")
+	fields, err := web.ParseForm(r.BodyText, "holding")
 	if err != nil {
 		return nil, err
 	}
-	holding, err := number(fields[0], 0, numberMax)
+	holding, err := web.ParseNumber(fields[0], 0, numberMax)
 	if err != nil {
 		return nil, err
 	}

@@ -2,13 +2,18 @@ package brokerage
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"klatch/pgx/postgres"
 )
 
-const firstPassword = "xxx"
+const (
+	firstPassword   = "xxx"
+	orderSequence   = "order_ids"
+	holdingSequence = "holding_ids"
+)
 
 // tables are those of docs/reference/trade.md, which the audit reads.
 var tables = []string{
@@ -33,44 +38,40 @@ var indexes = []string{
 	"CREATE INDEX orders_of_holding ON orders (holding)",
 }
 
-// prepare loads the population if there are no tables, and checks that it is the one of the options.
-func (d *Database) prepare(ctx context.Context, loads bool) error {
-	var exists bool
-	if err := d.pool.QueryRow(ctx, "SELECT to_regclass('population') IS NOT NULL").Scan(&exists); err != nil {
-		return err
-	}
-	if !exists {
-		if !loads {
-			return errors.New("it has no tables; load them with --load")
-		}
-		if err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return load(ctx, tx, d.population) }); err != nil {
-			return err
-		}
-	}
+// Table implements postgres.Population.
+func (p Population) Table() string {
+	return "population"
+}
+
+// Check implements postgres.Population.
+func (p Population) Check(ctx context.Context, on postgres.Querier) error {
 	var seed int64
 	var loaded Population
-	err := d.pool.QueryRow(ctx, "SELECT seed, users, quotes FROM population").Scan(&seed, &loaded.Users, &loaded.Quotes)
-	if loaded.Seed = uint64(seed); err == nil && loaded != d.population {
-		return fmt.Errorf("it has another population: seed %d, %d users, %d quotes", loaded.Seed, loaded.Users, loaded.Quotes)
+	err := on.QueryRow(ctx, "SELECT seed, users, quotes FROM population").Scan(&seed, &loaded.Users, &loaded.Quotes)
+	if loaded.Seed = uint64(seed); err == nil && loaded != p {
+		return fmt.Errorf("it has another population; use its --seed %d --users %d --quotes %d, or another database",
+			loaded.Seed, loaded.Users, loaded.Quotes)
 	}
 	return err
 }
 
-// load makes the tables and their first contents.
-func load(ctx context.Context, tx pgx.Tx, population Population) error {
-	firstID := population.Users * holdingsMax
-	statements := append([]string{}, tables...)
-	for _, sequence := range []string{"order_ids", "holding_ids"} {
-		statements = append(statements,
-			fmt.Sprintf("CREATE SEQUENCE %s START WITH %d INCREMENT BY %d", sequence, firstID, idBlock))
+// Load implements postgres.Population.
+func (p Population) Load(ctx context.Context, tx pgx.Tx) error {
+	if err := postgres.Execute(ctx, tx, tables...); err != nil {
+		return err
 	}
-	if err := execute(ctx, tx, statements); err != nil {
+	firstID := p.Users * holdingsMax
+	sequences := []string{
+		postgres.CreateSequence(orderSequence, firstID),
+		postgres.CreateSequence(holdingSequence, firstID),
+	}
+	if err := postgres.Execute(ctx, tx, sequences...); err != nil {
 		return err
 	}
 	var accounts, profiles, holdings, orders, quotes [][]any
-	volumes := make([]int64, population.Quotes)
-	for number := 0; number < population.Users; number++ {
-		user, first := int64(number), population.user(number)
+	volumes := make([]int64, p.Quotes)
+	for number := 0; number < p.Users; number++ {
+		user, first := int64(number), p.user(number)
 		accounts = append(accounts, []any{user, first.balance, first.openBalance, 0, 0})
 		profile := firstProfile(user)
 		profiles = append(profiles,
@@ -83,34 +84,21 @@ func load(ctx context.Context, tx pgx.Tx, population Population) error {
 		}
 	}
 	for symbol, volume := range volumes {
-		open := population.open(symbol)
+		open := p.open(symbol)
 		quotes = append(quotes, []any{symbol, open, open, 0, volume})
 	}
-	contents := []struct {
-		table   string
-		columns []string
-		rows    [][]any
-	}{
-		{"population", []string{"seed", "users", "quotes"}, [][]any{{int64(population.Seed), population.Users, population.Quotes}}},
-		{"accounts", []string{"user_id", "balance", "open_balance", "logins", "logouts"}, accounts},
-		{"profiles", []string{"user_id", "password", "name", "address", "email", "card"}, profiles},
-		{"quotes", []string{"symbol", "price", "opened", "changes", "volume"}, quotes},
-		{"holdings", []string{"id", "user_id", "symbol", "quantity", "paid"}, holdings},
-		{"orders", []string{"id", "user_id", "is_sell", "is_closed", "symbol", "quantity", "price", "changes", "fee", "holding"}, orders},
+	population := [][]any{{int64(p.Seed), p.Users, p.Quotes}}
+	contents := []postgres.Contents{
+		postgres.Rows(population, "population", "seed", "users", "quotes"),
+		postgres.Rows(accounts, "accounts", "user_id", "balance", "open_balance", "logins", "logouts"),
+		postgres.Rows(profiles, "profiles", "user_id", "password", "name", "address", "email", "card"),
+		postgres.Rows(quotes, "quotes", "symbol", "price", "opened", "changes", "volume"),
+		postgres.Rows(holdings, "holdings", "id", "user_id", "symbol", "quantity", "paid"),
+		postgres.Rows(orders, "orders",
+			"id", "user_id", "is_sell", "is_closed", "symbol", "quantity", "price", "changes", "fee", "holding"),
 	}
-	for _, one := range contents {
-		if _, err := tx.CopyFrom(ctx, pgx.Identifier{one.table}, one.columns, pgx.CopyFromRows(one.rows)); err != nil {
-			return err
-		}
+	if err := postgres.Fill(ctx, tx, contents...); err != nil {
+		return err
 	}
-	return execute(ctx, tx, indexes)
-}
-
-func execute(ctx context.Context, tx pgx.Tx, statements []string) error {
-	for _, statement := range statements {
-		if _, err := tx.Exec(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return nil
+	return postgres.Execute(ctx, tx, indexes...)
 }

@@ -1,7 +1,8 @@
 // Accounts, profiles, and what users hold and ordered.
 
+import { Refused } from '../shared/refused.js';
 import { firstProfile } from './population.js';
-import { Refused, unknownUser } from './refused.js';
+import { unknownUser } from './refused.js';
 
 const ACCOUNT = 'SELECT balance, open_balance, logins, logouts FROM accounts WHERE user_id = $1';
 const PROFILE = 'SELECT name, address, email, card FROM profiles WHERE user_id = $1';

@@ -1,8 +1,9 @@
 // The transactions of orders: the order itself in one, and the new price of its quote in a second one. The reply follows both.
 
-import { Ids } from './ids.js';
+import { Ids } from '../shared/ids.js';
+import { Refused } from '../shared/refused.js';
 import { FEE } from './population.js';
-import { Refused, noQuote, unknownUser } from './refused.js';
+import { noQuote, unknownUser } from './refused.js';
 
 export class Orders {
   #database;

@@ -1,8 +1,6 @@
-import assert from 'node:assert/strict';
-import http from 'node:http';
-import { once } from 'node:events';
 import { test } from 'node:test';
-import { Site } from '../brokerage/site.js';
+import { TradeTargets } from '../brokerage/targets.js';
+import { areRefused } from './refusals.js';
 
 // A database that can do nothing, so a request that reaches it fails with status 500.
 const REFUSALS = [
@@ -14,35 +12,17 @@ const REFUSALS = [
   ['GET', '/trade/home', '', '', 400, 'the cookie user is missing: log in first'],
   ['GET', '/trade/home', 'user=', '', 400, 'the cookie user is missing: log in first'],
   ['POST', '/trade/sell', 'user=+1', 'holding=3', 400, 'a number from 0 to 9007199254740991 is needed'],
-  ['POST', '/trade/buy', 'user=1', 'symbol=3', 400, 'the body must have the fields symbol, quantity'],
+  ['POST', '/trade/buy', 'user=1', 'symbol=3', 400, 'the request must have the fields symbol, quantity'],
   ['POST', '/trade/buy', 'user=1', 'symbol=40&quantity=1', 404, 'there is no quote 40'],
   ['POST', '/trade/buy', 'user=1', 'symbol=3&quantity=0', 400, 'a number from 1 to 200 is needed'],
   ['POST', '/trade/buy', 'user=1', 'symbol=3&quantity=201', 400, 'a number from 1 to 200 is needed'],
   ['POST', '/trade/login', '', 'user=1&password="', 400, 'a field has more than plain text'],
-  ['POST', '/trade/update', 'user=1', 'email=x&address=y&card=z', 400, 'the body must have the fields address, email, card'],
+  ['POST', '/trade/update', 'user=1', 'email=x&address=y&card=z', 400, 'the request must have the fields address, email, card'],
   ['POST', '/trade/login', '', 'x'.repeat(70_000), 400, 'the body is too long'],
   ['GET', '/trade/quotes?symbols=1,2,3,4,5,6,7,8,9,10,11', 'user=1', '', 400, 'at most 10 symbols'],
   ['GET', '/trade/quotes?symbols=1,,2', 'user=1', '', 400, 'a number from 0 to 2147483647 is needed'],
 ];
 
 test('requests that cannot be carried out are refused', async () => {
-  const site = new Site({ accounts: {}, orders: {}, market: {} }, 40);
-  const server = http.createServer((request, response) => site.serve(request, response));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address();
-  try {
-    for (const [method, path, cookie, body, status, reason] of REFUSALS) {
-      const headers = { 'Content-Length': Buffer.byteLength(body), ...(cookie && { cookie }) };
-      const request = http.request({ port, host: '127.0.0.1', method, path, headers, agent: false });
-      request.end(body);
-      const [response] = await once(request, 'response');
-      let text = '';
-      for await (const part of response) {
-        text += part;
-      }
-      assert.deepEqual([response.statusCode, text], [status, JSON.stringify({ error: reason })], `${method} ${path}`);
-    }
-  } finally {
-    server.close();
-  }
+  await areRefused(new TradeTargets({ accounts: {}, orders: {}, market: {} }, 40), REFUSALS);
 });

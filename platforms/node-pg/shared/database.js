@@ -1,56 +1,8 @@
-// A pool of connections to PostgreSQL, and transactions on them.
-
-import { createRequire } from 'node:module';
-import { StartupError } from '../options.js';
-import { Accounts } from './accounts.js';
-import { Market } from './market.js';
-import { Orders } from './orders.js';
-import { Population } from './population.js';
-import { prepare } from './schema.js';
+// Transactions on a pool of connections to PostgreSQL.
 
 // A transaction that the database ends for the sake of others is made again so many times.
 const REPEATS_MAX = 5;
 const LOCK_NOT_AVAILABLE = '55P03';
-const OID_OF_BIGINT = 20;
-
-function loadPg() {
-  try {
-    return createRequire(import.meta.url)('pg');
-  } catch {
-    throw new StartupError('the module pg is not in the folders of NODE_PATH; node build.js installs it');
-  }
-}
-
-// Connects to the database of the options, and loads the population if asked. Rejects with StartupError.
-export async function connect(options) {
-  const url = options.database.replace(/^jdbc:/, '');
-  if (!url.startsWith('postgresql:')) {
-    throw new StartupError(`cannot use the database ${options.database}: it must be postgresql:…`);
-  }
-  const pg = loadPg();
-  pg.types.setTypeParser(OID_OF_BIGINT, Number); // ids and amounts are safe integers
-  const { hostname, port, pathname, searchParams } = new URL(url);
-  const pool = new pg.Pool({
-    host: hostname,
-    port: Number(port || 5432),
-    database: pathname.slice(1),
-    user: searchParams.get('user') ?? undefined,
-    password: searchParams.get('password') ?? undefined,
-    max: options.connections,
-    idleTimeoutMillis: 0, // a run opens and closes no connection
-  });
-  // An idle connection that breaks is replaced by the next request.
-  pool.on('error', () => {});
-  const database = new Database(pool, new Population(options.seed, options.users, options.quotes), options);
-  try {
-    await prepare(database, options.loads);
-    await database.openAll(options.connections);
-  } catch (error) {
-    const check = 'check --database, its user and its password';
-    throw new StartupError(`cannot use the database: ${error.message || error.code}; ${check}`);
-  }
-  return database;
-}
 
 export class Database {
   #pool;
@@ -58,13 +10,10 @@ export class Database {
   #names = new Map();
   #statistics = { transactions: 0, repeats: 0, waitedMs: 0 };
 
-  constructor(pool, population, { keepsStatements }) {
+  // The pool is one of pg.
+  constructor(pool, { keepsStatements }) {
     this.#pool = pool;
     this.#keepsStatements = keepsStatements;
-    this.population = population;
-    this.accounts = new Accounts(this);
-    this.market = new Market(this);
-    this.orders = new Orders(this, population);
   }
 
   // Opens all connections of the pool.

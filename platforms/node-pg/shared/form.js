@@ -7,7 +7,7 @@ export function parseForm(body, ...names) {
   const fields = body.split('&');
   const matches = fields.length === names.length && fields.every((field, i) => field.startsWith(`${names[i]}=`));
   if (!matches) {
-    throw new Refused(400, `the body must have the fields ${names.join(', ')}`);
+    throw new Refused(400, `the request must have the fields ${names.join(', ')}`);
   }
   return fields.map((field, i) => field.slice(names[i].length + 1));
 }
@@ -27,4 +27,14 @@ export function number(digits, least, most) {
     throw new Refused(400, `a number from ${least} to ${most} is needed`);
   }
   return value;
+}
+
+// Parses a number from 0 that a column of type INT has room for.
+export function int(digits) {
+  return number(digits, 0, 2 ** 31 - 1);
+}
+
+// Parses a number from 0 of a column of type BIGINT, such as an id.
+export function bigint(digits) {
+  return number(digits, 0, Number.MAX_SAFE_INTEGER);
 }

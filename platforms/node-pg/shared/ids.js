@@ -1,4 +1,10 @@
-import { ID_BLOCK } from './schema.js';
+// Ids that a server takes at once from a sequence.
+const BLOCK = 1_000;
+
+// The statement that creates a sequence of ids.
+export function createSequence(name, first) {
+  return `CREATE SEQUENCE ${name} START WITH ${first} INCREMENT BY ${BLOCK} MINVALUE 0`;
+}
 
 // Ids from a sequence of the database, taken in blocks.
 export class Ids {
@@ -16,7 +22,7 @@ export class Ids {
       const [{ first }] = await query('SELECT nextval($1::text::regclass) AS first', this.#sequence);
       // Another transaction may have taken a block meanwhile; the rest of that one is lost.
       this.#next = first;
-      this.#end = first + ID_BLOCK;
+      this.#end = first + BLOCK;
     }
     this.#next += 1;
     return this.#next - 1;
