@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 use klatch_record::{FailureKind, Record, Status, Workload};
 use rustix::process::{Pid, Signal, kill_process};
 use support::planted::{assert_audit_names, planted_server};
-use support::{Finished, children_of, klatch, run_once, until_joined, until_line};
+use support::{Finished, children_of, klatch, run_once, two_at_a_time, until_joined, until_line};
 
 /// A small population, so that a run takes seconds.
 const SMALL: [&str; 12] = [
@@ -53,19 +53,23 @@ fn is_valid(way: &str, status: Option<i32>, record: &Record) {
 
 #[test]
 fn every_platform_that_carries_it_keeps_its_accounts() {
-    let mut carried = 0;
-    for ways in support::carrying("trade") {
-        for way in &ways {
-            // Platforms that do not use JDBC cannot use H2, which is part of a server in Java.
-            let without_h2 = ["go-pgx", "node-pg", "vertx-pg"].contains(&way.split('@').next().unwrap());
-            let database = if without_h2 { "postgresql" } else { "h2" };
-            let (status, record) = run(&["--platform", way, "--database", database]);
-            is_valid(way, status, &record);
-            assert_eq!(record.usage.database.is_some(), database == "postgresql", "{way}");
-            carried += 1;
-        }
+    let ways = support::carrying("trade").concat();
+    for way in &ways {
+        // Platforms that do not use JDBC cannot use H2, which is part of a server in Java.
+        let without_h2 = ["go-pgx", "node-pg", "vertx-pg"].contains(&way.split('@').next().unwrap());
+        let database = if without_h2 { "postgresql" } else { "h2" };
+        let (status, record) = run(&["--platform", way, "--database", database]);
+        is_valid(way, status, &record);
+        assert_eq!(record.usage.database.is_some(), database == "postgresql", "{way}");
     }
-    assert!(carried >= 8, "only {carried} platforms have the workload");
+    assert!(ways.len() >= 8, "only {ways:?} have the workload");
+}
+
+#[test]
+fn helidon_keeps_them_on_a_newer_java() {
+    let java = klatch_testing::newer_java();
+    let (status, record) = run(&["--platform", "helidon", "--java", java.to_str().unwrap()]);
+    is_valid("helidon", status, &record);
 }
 
 #[test]
@@ -106,9 +110,7 @@ fn run_planted(plant: &str, arguments: &[&str]) -> Record {
 fn what_the_audit_shows_is_named() {
     let rules =
         [("double-sale", "shares"), ("no-fee", "money"), ("lost-order", "confirmed"), ("price", "prices")];
-    for (plant, rule) in rules {
-        assert_audit_names(rule, plant, &run_planted(plant, &[]));
-    }
+    two_at_a_time(&rules, |(plant, rule)| assert_audit_names(rule, plant, &run_planted(plant, &[])));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use klatch_record::{Record, Status, Transport};
 use support::proxy::{Mischief, in_front_of};
 use support::tls_front::{Certificate, TlsFault, tls_front, write_certificate};
 use support::websocket_front::{Framing, websocket_front};
-use support::{Finished, NativeServer, klatch, run_once};
+use support::{Finished, NativeServer, klatch, run_once, two_at_a_time};
 
 const SMALL: [&str; 8] = ["--rooms", "2", "--users", "5", "--count", "20", "--timeout", "2"];
 const CROWDS: [&str; 2] = ["native", "native-threads"];
@@ -28,7 +28,9 @@ fn carrying(transport: &str) -> Vec<String> {
 fn every_platform_is_valid(transport: Transport, rooms: u64, pacings: &[&str]) {
     let platforms = carrying(transport.name());
     assert!(platforms.len() >= 5, "{platforms:?}");
-    for (way, pacing) in platforms.iter().flat_map(|way| pacings.iter().map(move |pacing| (way, pacing))) {
+    let runs: Vec<(&String, &&str)> =
+        platforms.iter().flat_map(|way| pacings.iter().map(move |pacing| (way, pacing))).collect();
+    two_at_a_time(&runs, |(way, pacing)| {
         let out = tempfile::tempdir().unwrap();
         let options = ["--platform", way, "--transport", transport.name(), "--pacing", pacing];
         let mut run = run_once(out.path(), &options);
@@ -51,7 +53,7 @@ fn every_platform_is_valid(transport: Transport, rooms: u64, pacings: &[&str]) {
             transport.has_tls().then_some(("TLSv1.3", "TLS_AES_128_GCM_SHA256")),
             "{way}"
         );
-    }
+    });
 }
 
 #[test]
