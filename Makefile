@@ -34,7 +34,7 @@ dist: setup $(JARS)
 # Formatters, linters and unit tests, without root and, after a build, without network. Two minutes after a build.
 check:
 	@scripts/not-run.sh begin
-	$(MAKE) test-java lint
+	$(MAKE) --jobs=2 --output-sync test-java lint
 	cargo test --locked --workspace --lib --bins
 	$(MAKE) test-go test-node
 	@scripts/not-run.sh end check "the tests of whole programs, the count of instructions and the IRC clients: make test"
@@ -42,7 +42,7 @@ check:
 # All tests that can run on this machine, including test-system.
 test: setup-test
 	@scripts/not-run.sh begin
-	$(MAKE) test-java lint
+	$(MAKE) --jobs=2 --output-sync test-java lint
 	cargo test --locked --workspace --no-fail-fast
 	scripts/instructions.sh
 	$(MAKE) test-go test-node
