@@ -3,9 +3,10 @@
 mod support;
 
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use klatch_record::{FailureKind, Record, Status, Workload};
+use klatch_testing::{Need, needs};
 use rustix::process::{Pid, Signal, kill_process};
 use support::planted::{assert_audit_names, planted_server};
 use support::{Finished, children_of, klatch, run_once, two_at_a_time, until_joined, until_line};
@@ -216,6 +217,38 @@ fn an_interrupt_keeps_finished_runs_as_not_audited() {
     let reason = &record.verdict.reasons[0].message;
     assert!(reason.starts_with("the database was not audited: "), "{reason}");
     assert!(!out.path().join("latest/trial-2.json").exists());
+}
+
+/// Makes a small file system for temporary files, in a mount namespace that ends with the program, and fills it when all have joined.
+const FILL: &str = r#"
+    mount -t tmpfs -o size=300m,mode=1777 none "$1" && export TMPDIR="$1"
+    folder=$1 klatch=$2 out=$3
+    shift 3
+    "$klatch" "$@" --out "$out" 2>"$out/progress" >"$out/record" &
+    tail --follow --pid=$! "$out/progress" | grep -q --max-count=1 "all joined"
+    dd if=/dev/zero of="$folder/filler" bs=64k 2>/dev/null
+    wait $!
+    status=$?
+    ls "$folder"
+    exit $status
+"#;
+
+#[test]
+fn a_disk_that_fills_under_the_database_makes_an_invalid_run_and_leaves_nothing() {
+    // PostgreSQL cannot run as another user in a namespace of users.
+    needs!(Need::Root);
+    let (disk, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "bash", "-c", FILL, "bash"]).arg(disk.path());
+    command.arg(env!("CARGO_BIN_EXE_klatch")).arg(out.path()).args(["run", "--warmup", "0", "--trials", "1"]);
+    command.args(SMALL).args(["--database", "postgresql", "--duration", "6", "--json"]);
+    let finished = Finished::run(&mut command);
+    assert_eq!((finished.status, finished.out.trim()), (Some(1), "filler"), "{finished:?}");
+    let record: Record =
+        serde_json::from_str(&std::fs::read_to_string(out.path().join("record")).unwrap()).unwrap();
+    assert_eq!(record.verdict.status, Status::Invalid);
+    let reasons = &record.verdict.reasons;
+    assert!(reasons.iter().any(|one| one.message.contains("No space left on device")), "{reasons:?}");
 }
 
 fn refused(arguments: &[&str], reason: &str) {
