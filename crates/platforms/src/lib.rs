@@ -50,7 +50,7 @@ pub use resolve::{
     PlatformListing, PlatformRequest, ResolvedPlatform, java_crowd_knobs, list, resolve, threads_crowd_knobs,
 };
 pub use resolved_knobs::ResolvedKnobs;
-pub use server::{Server, ServerError};
+pub use server::{Server, ServerError, free_port, wait_until_accepting};
 pub use setting::{KnobError, Setting};
 pub use sysctl::{StaleSysctl, SysctlError, Sysctls, restore_stale_sysctls};
 pub use transports::{InTransport, TRANSPORT_KNOB};

@@ -138,9 +138,7 @@ impl Server {
         let deadline = started + timeout;
         let ready = match platform.entry.ready {
             ReadyBy::Line => wait_for_ready_line(&process, deadline),
-            ReadyBy::Accepts => {
-                wait_until_accepting(&process, (listen, port).into(), &ready_command, deadline)
-            }
+            ReadyBy::Accepts => wait_until_serving(&process, (listen, port).into(), &ready_command, deadline),
         };
         let start_time = started.elapsed();
         let (pid, class) = (process.pid(), platform.class());
@@ -222,8 +220,13 @@ fn wait_for_ready_line(process: &Process, deadline: Instant) -> StartOutcome {
     }
 }
 
+/// Waits until a process that prints no ready line accepts connections at this address. Returns whether it does.
+pub fn wait_until_accepting(process: &Process, address: SocketAddr, deadline: Instant) -> bool {
+    matches!(wait_until_serving(process, address, &[], deadline), StartOutcome::Ready(..))
+}
+
 /// Such a server reports no event, so the port is polled, and then the command that asks whether it serves.
-fn wait_until_accepting(
+fn wait_until_serving(
     process: &Process,
     address: SocketAddr,
     ready_command: &[String],
@@ -249,7 +252,10 @@ fn succeeds(command: &[String]) -> bool {
 }
 
 /// Returns a port that is free now. If another process takes it first, the server reports the error.
-fn free_port(listen: IpAddr) -> std::io::Result<u16> {
+///
+/// # Errors
+/// This machine has no such address, or no free port.
+pub fn free_port(listen: IpAddr) -> std::io::Result<u16> {
     Ok(TcpListener::bind((listen, 0))?.local_addr()?.port())
 }
 

@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use klatch_machine::{Snapshot, children_cpu_s};
-use klatch_platforms::{Line, PlatformError, Processes, ResolvedKnobs, Server, installed_program};
+use klatch_platforms::{Launch, Line, PlatformError, Processes, ResolvedKnobs, Server, installed_program};
 use klatch_record::{ExchangeCost, Workload, WorkloadKind};
 use klatch_runner::{Plan, RunError, resolve_platform};
 
 use super::Sample;
 
 /// Longest time for a client to end after its duration.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// A file of the mean size, about.
 const MEAN_FILE: &str = "/file_set/dir00000/class2_0";
 
@@ -122,24 +122,47 @@ fn run(
     let (host, port) = (server.address.ip().to_string(), server.address.port());
     let mut command = vec![client.program.to_owned()];
     command.extend((client.arguments)(&host, port, connections, seconds));
+    let launch = launch_of_crowd(plan)?;
+    let name = format!("{} under {}", platform.name, client.program);
+    sample(name, &[server.pid], plan, exchange, || {
+        let mut process = processes.start(&command, &launch)?;
+        let deadline = Instant::now() + Duration::from_secs_f64(seconds) + PATIENCE;
+        let mut requests = None;
+        while let Line::Text(line) = process.line(deadline) {
+            requests = requests.or((client.requests)(&line));
+        }
+        process.wait_for_exit();
+        Ok(requests)
+    })
+}
+
+/// How processes in the place of a crowd are started.
+pub(super) fn launch_of_crowd(plan: &Plan) -> Result<Launch, RunError> {
     let knobs = ResolvedKnobs::for_native_crowd(&plan.crowd_settings).map_err(PlatformError::from)?;
-    let (server_before, clients_before) = (Snapshot::take(server.pid).ok(), children_cpu_s());
-    let mut process = processes.start(&command, &knobs.launch)?;
-    let deadline = Instant::now() + Duration::from_secs_f64(seconds) + PATIENCE;
-    let mut requests = None;
-    while let Line::Text(line) = process.line(deadline) {
-        requests = requests.or((client.requests)(&line));
-    }
-    let server_after = Snapshot::take(server.pid).ok();
-    process.wait_for_exit();
-    let server_s = server_before.zip(server_after).map(|(before, after)| after.since(&before, 0).cpu_s);
-    // The client was waited for, and the server still runs, so what was added is the client's.
+    Ok(knobs.launch)
+}
+
+/// What the processes of a server and its clients used per request. `load` starts clients, waits for their ends, and returns the number of their requests;
+/// `None` if they did not report it, or CPU times are unknown.
+pub(super) fn sample(
+    name: String,
+    server: &[u32],
+    plan: &Plan,
+    exchange: &ExchangeCost,
+    load: impl FnOnce() -> Result<Option<f64>, RunError>,
+) -> Result<Option<Sample>, RunError> {
+    let server_cpu_s =
+        || -> Option<f64> { server.iter().map(|&pid| Some(Snapshot::take(pid).ok()?.cpu_s())).sum() };
+    let (server_before, clients_before) = (server_cpu_s(), children_cpu_s());
+    let requests = load()?;
+    let server_s = server_before.zip(server_cpu_s()).map(|(before, after)| after - before);
+    // The clients were waited for, and the server still runs, so what was added is the clients'.
     let client_s = clients_before.zip(children_cpu_s()).map(|(before, after)| after - before);
     let (Some(server_s), Some(client_s), Some(requests)) = (server_s, client_s, requests) else {
         return Ok(None);
     };
     Ok(Some(Sample {
-        platform: format!("{} under {}", platform.name, client.program),
+        platform: name,
         class: None,
         peer: true,
         pacing: plan.workload.kind().name(),

@@ -2,6 +2,7 @@
 //! probed before each start of a server.
 
 mod clients;
+mod netperf;
 mod probe;
 mod table;
 
@@ -122,6 +123,7 @@ impl<E: Executor> Executor for FloorProbe<E> {
         })?;
         if let (Some(processes), Some(exchange)) = (&self.clients, &exchange) {
             self.samples.extend(clients::run_beside(plan, processes, exchange)?);
+            self.samples.extend(netperf::run_beside(plan, processes, exchange)?);
         }
         Ok(())
     }
