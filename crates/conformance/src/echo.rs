@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::finding::{Checked, Finding, wrong};
 use crate::stream::connect;
-use crate::{NoServer, reach};
+use crate::{CheckOf, NoServer, reach, run_all};
 
 /// Bytes of the largest request.
 const LARGE: usize = 64 * 1024;
@@ -19,10 +19,7 @@ struct Server {
     answer_timeout: Duration,
 }
 
-/// Name, expected behaviour and check.
-type EchoCheck = (&'static str, &'static str, fn(&Server) -> Checked);
-
-const CHECKS: [EchoCheck; 6] = [
+const CHECKS: [CheckOf<Server>; 6] = [
     ("echo: bytes", "every byte value comes back as it was sent", bytes),
     ("echo: byte by byte", "bytes that arrive one by one come back in order", byte_by_byte),
     ("echo: large", "65,536 bytes come back", large),
@@ -46,17 +43,11 @@ const CHECKS: [EchoCheck; 6] = [
 pub fn check_echo(
     address: &str,
     answer_timeout: Duration,
-    mut on_finding: impl FnMut(&Finding),
+    on_finding: impl FnMut(&Finding),
 ) -> Result<Vec<Finding>, NoServer> {
-    let reached =
-        reach(address, answer_timeout).map_err(|source| NoServer { address: address.to_owned(), source })?;
+    let reached = reach(address, answer_timeout)?;
     let server = Server { address: reached, answer_timeout };
-    let run = |(name, expected, check): EchoCheck| {
-        let finding = Finding::new(name, expected, check(&server));
-        on_finding(&finding);
-        finding
-    };
-    Ok(CHECKS.into_iter().map(run).collect())
+    Ok(run_all(CHECKS, &server, on_finding))
 }
 
 impl Server {

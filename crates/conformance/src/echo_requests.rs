@@ -7,7 +7,7 @@ use crate::echo::{expect, send};
 use crate::finding::{Checked, Finding, wrong};
 use crate::http::HttpConnection;
 use crate::stream::connect;
-use crate::{NoServer, reach};
+use crate::{CheckOf, NoServer, reach, run_all};
 
 /// The letters of payloads: those of URL-safe Base64.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -51,10 +51,7 @@ struct Server {
     answer_timeout: Duration,
 }
 
-/// Name, expected behaviour and check.
-type RequestCheck = (&'static str, &'static str, fn(&Server) -> Checked);
-
-const CHECKS: [RequestCheck; 5] = [
+const CHECKS: [CheckOf<Server>; 5] = [
     ("requests: sizes", "payloads of 4 bytes to the largest come back on one connection", sizes),
     ("requests: byte by byte", "a request that arrives byte by byte is answered", byte_by_byte),
     ("requests: pipeline", "32 requests in one segment are answered in order", pipeline),
@@ -74,17 +71,11 @@ pub fn check_echo_requests(
     address: &str,
     wire: EchoWire,
     answer_timeout: Duration,
-    mut on_finding: impl FnMut(&Finding),
+    on_finding: impl FnMut(&Finding),
 ) -> Result<Vec<Finding>, NoServer> {
-    let reached =
-        reach(address, answer_timeout).map_err(|source| NoServer { address: address.to_owned(), source })?;
+    let reached = reach(address, answer_timeout)?;
     let server = Server { address: reached, wire, answer_timeout };
-    let run = |(name, expected, check): RequestCheck| {
-        let finding = Finding::new(name, expected, check(&server));
-        on_finding(&finding);
-        finding
-    };
-    Ok(CHECKS.into_iter().map(run).collect())
+    Ok(run_all(CHECKS, &server, on_finding))
 }
 
 /// A connection, by what reads its replies.

@@ -19,6 +19,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use klatch_record::Class;
 use thiserror::Error;
 
+use crate::finding::Checked;
+
 pub use echo::check_echo;
 pub use echo_requests::{EchoWire, check_echo_requests};
 pub use finding::{Finding, Outcome};
@@ -56,8 +58,7 @@ pub fn check(
     subject: &Subject,
     mut on_finding: impl FnMut(&Finding),
 ) -> Result<Vec<Finding>, NoServer> {
-    let server = reach(address, subject.answer_timeout)
-        .map_err(|source| NoServer { address: address.to_owned(), source })?;
+    let server = reach(address, subject.answer_timeout)?;
     let run = run_prefix();
     let checks = checks::all(subject).into_iter().enumerate();
     let findings = checks.map(|(number, check)| {
@@ -70,15 +71,33 @@ pub fn check(
 }
 
 /// The first address that accepts a connection.
-fn reach(address: &str, answer_timeout: Duration) -> std::io::Result<SocketAddr> {
+fn reach(address: &str, answer_timeout: Duration) -> Result<SocketAddr, NoServer> {
+    let no_server = |source| NoServer { address: address.to_owned(), source };
     let mut last = std::io::Error::other("the name has no address");
-    for candidate in address.to_socket_addrs()? {
+    for candidate in address.to_socket_addrs().map_err(no_server)? {
         match TcpStream::connect_timeout(&candidate, answer_timeout) {
             Ok(_) => return Ok(candidate),
             Err(error) => last = error,
         }
     }
-    Err(last)
+    Err(no_server(last))
+}
+
+/// Name, expected behaviour and check of a server `S`.
+type CheckOf<S> = (&'static str, &'static str, fn(&S) -> Checked);
+
+/// Runs the checks in turn, and calls `on_finding` after each.
+fn run_all<S>(
+    checks: impl IntoIterator<Item = CheckOf<S>>,
+    server: &S,
+    mut on_finding: impl FnMut(&Finding),
+) -> Vec<Finding> {
+    let run = |(name, expected, check): CheckOf<S>| {
+        let finding = Finding::new(name, expected, check(server));
+        on_finding(&finding);
+        finding
+    };
+    checks.into_iter().map(run).collect()
 }
 
 /// A prefix that differs from run to run, so names of an earlier run that are still in use do not collide.

@@ -12,8 +12,8 @@ use std::time::Duration;
 use klatch_exchange::web::{AdTables, Content, FileId, TableOptions};
 use klatch_record::CONTENT_SEED;
 
-use crate::finding::{Checked, Finding};
-use crate::{NoServer, reach};
+use crate::finding::Finding;
+use crate::{CheckOf, NoServer, reach, run_all};
 
 /// Users of the tables that the checks make.
 const USERS: u32 = 100;
@@ -36,8 +36,8 @@ struct Site {
     ads: AdTables,
 }
 
-/// Name, expected behaviour and check.
-type SiteCheck = (&'static str, &'static str, fn(&Site) -> Checked);
+/// A check of the site.
+type SiteCheck = CheckOf<Site>;
 
 /// Runs all checks against the site at `address` (`host:port`) in turn, and calls `on_finding` after each.
 ///
@@ -46,10 +46,9 @@ type SiteCheck = (&'static str, &'static str, fn(&Site) -> Checked);
 pub fn check_site(
     address: &str,
     subject: &SiteSubject,
-    mut on_finding: impl FnMut(&Finding),
+    on_finding: impl FnMut(&Finding),
 ) -> Result<Vec<Finding>, NoServer> {
-    let reached = reach(address, subject.answer_timeout)
-        .map_err(|source| NoServer { address: address.to_owned(), source })?;
+    let reached = reach(address, subject.answer_timeout)?;
     let tables = TableOptions { users: USERS, ..TableOptions::default() };
     let site = Site {
         address: reached,
@@ -65,12 +64,7 @@ pub fn check_site(
     if !subject.static_only {
         checks.extend(dynamic::CHECKS);
     }
-    let run = |(name, expected, check): SiteCheck| {
-        let finding = Finding::new(name, expected, check(&site));
-        on_finding(&finding);
-        finding
-    };
-    Ok(checks.into_iter().map(run).collect())
+    Ok(run_all(checks, &site, on_finding))
 }
 
 /// A file of the first directory.

@@ -83,8 +83,7 @@ pub fn check_websocket(
     subject: &WebSocketSubject,
     mut on_finding: impl FnMut(&Finding),
 ) -> Result<Vec<Finding>, NoServer> {
-    let reached = reach(address, subject.answer_timeout)
-        .map_err(|source| NoServer { address: address.to_owned(), source })?;
+    let reached = reach(address, subject.answer_timeout)?;
     let run = run_prefix();
     let checks = CHECKS.into_iter().zip('a'..).map(|((name, expected, check), letter)| {
         let server = Server {
