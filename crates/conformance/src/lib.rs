@@ -3,7 +3,6 @@
 
 mod checks;
 mod echo;
-mod echo_requests;
 mod finding;
 mod http;
 mod irc;
@@ -21,8 +20,7 @@ use thiserror::Error;
 
 use crate::finding::Checked;
 
-pub use echo::check_echo;
-pub use echo_requests::{EchoWire, check_echo_requests};
+pub use echo::{EchoWire, check_echo};
 pub use finding::{Finding, Outcome};
 pub use table::{row, summary};
 pub use web::{SiteSubject, check_site};

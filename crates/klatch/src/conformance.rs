@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_conformance::{
-    EchoWire, Finding, Outcome, SiteSubject, Subject, WebSocketSubject, check, check_echo,
-    check_echo_requests, check_site, check_websocket, row, summary,
+    EchoWire, Finding, Outcome, SiteSubject, Subject, WebSocketSubject, check, check_echo, check_site,
+    check_websocket, row, summary,
 };
 use klatch_platforms::{PlatformRequest, Processes, ResolvedPlatform, Server, Setting, resolve};
 use klatch_record::{Class, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind};
@@ -29,7 +29,7 @@ pub(crate) struct Conformance {
     /// Platform to start, check and stop; or a running server, irc://HOST:PORT, ws://HOST:PORT/PATH, echo://HOST:PORT,
     /// redis://HOST:PORT or http://HOST:PORT
     target: String,
-    /// Workload whose server it is to be: chat, rr or web. For a running server only rr is of use, over HTTP
+    /// Workload whose server it is to be: chat, rr or web. The protocol of a running server decides, but for HTTP, which is web without this option
     #[arg(long, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
     workload: WorkloadKind,
     /// chat: what lies between the platform's protocol and TCP: plain, or ws (WebSocket), for which there are other checks
@@ -142,10 +142,11 @@ impl Conformance {
                 print_line(row(finding));
             }
         };
-        let requests = |wire| check_echo_requests(server.address, wire, answer_timeout, on_finding);
+        let echo = |wire| check_echo(server.address, wire, answer_timeout, on_finding);
         let findings = match server.protocol {
-            ProtocolName::Redis => requests(EchoWire::Redis),
-            ProtocolName::Http if self.workload == WorkloadKind::Rr => requests(EchoWire::Http),
+            ProtocolName::Echo => echo(EchoWire::Plain),
+            ProtocolName::Redis => echo(EchoWire::Redis),
+            ProtocolName::Http if self.workload == WorkloadKind::Rr => echo(EchoWire::Http),
             ProtocolName::Http => {
                 let subject = SiteSubject { static_only: server.static_only, answer_timeout };
                 check_site(server.address, &subject, on_finding)
@@ -161,7 +162,6 @@ impl Conformance {
                 };
                 check_websocket(server.address, &subject, on_finding)
             }
-            ProtocolName::Echo => check_echo(server.address, answer_timeout, on_finding),
             _ => {
                 let subject = Subject { class: server.class, pid: server.pid, answer_timeout };
                 check(server.address, &subject, on_finding)

@@ -60,13 +60,13 @@ fn the_floor_of_requests_has_other_projects_load_generators_beside_the_crowd() {
     // redis-tools, which the Debian package redis-server needs, contains it.
     let client = row("redis under redis-benchmark");
     assert!(client.crowd_us.iter().chain(&client.server_us).all(|us| *us > 0.5), "{client:?}");
-    // It is in no archive of Debian 12 that is free, so CI lacks it.
+    // Debian 12's main archive does not have it, so CI lacks it.
     if std::process::Command::new("netperf").arg("-V").output().is_ok() {
         let netperf = row("netperf");
         assert!(netperf.crowd_us.iter().chain(&netperf.server_us).all(|us| *us > 0.5), "{netperf:?}");
         assert!(own.to_peers.contains_key("netperf"), "{own:?}");
     } else {
-        klatch_testing::not_run("netperf", "not installed; Debian has it in non-free");
+        klatch_testing::not_run("netperf", "not installed, and not in Debian 12's main archive");
     }
     let finished = Finished::run(klatch().arg("report").arg(&history).args(["--format", "json"]));
     assert!(finished.status == Some(0) && finished.out.contains("rr-server-to-floor"), "{finished:?}");

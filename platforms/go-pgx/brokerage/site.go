@@ -21,7 +21,7 @@ type site struct {
 	quotes   int
 }
 
-// NewSite returns the handler of a brokerage with so many quotes.
+// NewSite returns the handler of a brokerage. quotes is the number of its quotes.
 func NewSite(database *Database, quotes int) http.Handler {
 	s := site{database, quotes}
 	return web.Site{

@@ -60,8 +60,8 @@ func (d *Database) Customer(ctx context.Context, id int) (Customer, error) {
 	return account, err
 }
 
-// Purchases returns the purchases of a supplier that are not delivered, lowest ids first. Suppliers are numbered from 0,
-// and there are so many of them.
+// Purchases returns the purchases of a supplier that are not delivered, lowest ids first. supplier is a
+// number from 0, and suppliers is how many suppliers there are.
 func (d *Database) Purchases(ctx context.Context, supplier, suppliers int) ([]Purchase, error) {
 	read := pgx.RowToStructByPos[Purchase]
 	query := `SELECT id, component, quantity FROM purchases WHERE is_delivered = FALSE AND MOD(component, $1) = $2

@@ -53,7 +53,7 @@ func billOf(ctx context.Context, tx pgx.Tx, assembly int) ([]part, error) {
 	return bill, err
 }
 
-// lockComponent locks a component of which so many pieces are needed.
+// lockComponent locks a component. It refuses one of which fewer pieces are on hand than needed.
 func lockComponent(ctx context.Context, tx pgx.Tx, number, needed int) (component, error) {
 	locked := component{number: number}
 	query := "SELECT on_hand, on_order FROM components WHERE component = $1 FOR UPDATE"

@@ -18,7 +18,8 @@ func Rows(rows [][]any, table string, columns ...string) Contents {
 	return Contents{table, columns, pgx.CopyFromRows(rows)}
 }
 
-// RowGroups returns the contents of a table whose rows are generated in so many groups, only one of which is in memory.
+// RowGroups returns the contents of a table whose rows are generated in groups, which are numbered from 0. Only one group
+// is in memory.
 func RowGroups(groups int, group func(int) [][]any, table string, columns ...string) Contents {
 	var rows [][]any
 	next := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// idBlock is the increment of the sequences: so many ids are taken at once.
+// idBlock is the number of ids that are taken at once, and the increment of the sequences.
 const idBlock = 1000
 
 // IDs are from a sequence of the database, taken in blocks.

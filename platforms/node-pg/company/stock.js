@@ -41,7 +41,8 @@ export class Stock {
     }
   }
 
-  // The purchases of a supplier, of so many, that are not delivered; lowest ids first.
+  // The purchases of a supplier that are not delivered, lowest ids first. supplier is a number from 0, and of is how many
+  // suppliers there are.
   purchases(supplier, of) {
     return this.#database.onConnection((query) => query(PURCHASES, of, supplier, PURCHASES_SHOWN));
   }

@@ -1,6 +1,6 @@
 // Transactions on a pool of connections to PostgreSQL.
 
-// A transaction that the database ends for the sake of others is made again so many times.
+// The most repeats of a transaction that the database ends because of others.
 const REPEATS_MAX = 5;
 const LOCK_NOT_AVAILABLE = '55P03';
 

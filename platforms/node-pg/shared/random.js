@@ -20,7 +20,7 @@ export class Draws {
   #seed;
   #index = 0;
 
-  // Begins the sequence of one thing: part is the kind of thing, and number tells it from others of its kind.
+  // The sequence of the thing with this number. A part is a kind of things.
   constructor(seed, part, number) {
     this.#seed = output(output(seed, part), number);
   }

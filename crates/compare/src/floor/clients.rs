@@ -3,14 +3,16 @@
 use std::time::{Duration, Instant};
 
 use klatch_machine::{Snapshot, children_cpu_s};
-use klatch_platforms::{Launch, Line, PlatformError, Processes, ResolvedKnobs, Server, installed_program};
+use klatch_platforms::{
+    Launch, Line, PlatformError, Process, Processes, ResolvedKnobs, Server, installed_program,
+};
 use klatch_record::{ExchangeCost, Workload, WorkloadKind};
 use klatch_runner::{Plan, RunError, resolve_platform};
 
 use super::Sample;
 
 /// Longest time for a client to end after its duration.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(30);
 /// A file of the mean size, about.
 const MEAN_FILE: &str = "/file_set/dir00000/class2_0";
 
@@ -125,15 +127,28 @@ fn run(
     let launch = launch_of_crowd(plan)?;
     let name = format!("{} under {}", platform.name, client.program);
     sample(name, &[server.pid], plan, exchange, || {
-        let mut process = processes.start(&command, &launch)?;
-        let deadline = Instant::now() + Duration::from_secs_f64(seconds) + PATIENCE;
-        let mut requests = None;
-        while let Line::Text(line) = process.line(deadline) {
-            requests = requests.or((client.requests)(&line));
-        }
-        process.wait_for_exit();
-        Ok(requests)
+        let process = processes.start(&command, &launch)?;
+        Ok(requests_of(process, deadline_after(seconds), client.requests))
     })
+}
+
+/// The latest end of a client that begins now.
+pub(super) fn deadline_after(seconds: f64) -> Instant {
+    Instant::now() + Duration::from_secs_f64(seconds) + PATIENCE
+}
+
+/// Waits for the end of a client, and returns the first number of requests in its output.
+pub(super) fn requests_of(
+    mut client: Process,
+    deadline: Instant,
+    requests_in: fn(&str) -> Option<f64>,
+) -> Option<f64> {
+    let mut requests = None;
+    while let Line::Text(line) = client.line(deadline) {
+        requests = requests.or(requests_in(&line));
+    }
+    client.wait_for_exit();
+    requests
 }
 
 /// How processes in the place of a crowd are started.
@@ -142,8 +157,8 @@ pub(super) fn launch_of_crowd(plan: &Plan) -> Result<Launch, RunError> {
     Ok(knobs.launch)
 }
 
-/// What the processes of a server and its clients used per request. `load` starts clients, waits for their ends, and returns the number of their requests;
-/// `None` if they did not report it, or CPU times are unknown.
+/// What the processes of a server and its clients used per request. `load` starts clients, waits for their ends, and returns the number of
+/// their requests. `None` if they did not report it, or CPU times are unknown.
 pub(super) fn sample(
     name: String,
     server: &[u32],

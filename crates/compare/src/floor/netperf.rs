@@ -1,16 +1,16 @@
 //! Netperf's request/response test, if it is installed: it has a server of its own, and a process at each end of each connection.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use klatch_platforms::{
-    Launch, Line, PlatformError, Process, Processes, ResolvedKnobs, free_port, installed_program,
+    Launch, PlatformError, Process, Processes, ResolvedKnobs, free_port, installed_program,
     wait_until_accepting,
 };
 use klatch_record::{ExchangeCost, Workload};
 use klatch_runner::{Plan, RunError};
 
 use super::Sample;
-use super::clients::{PATIENCE, launch_of_crowd, sample};
+use super::clients::{deadline_after, launch_of_crowd, requests_of, sample};
 
 /// The platform after whose runs it is measured, so that it is once in each block.
 const BESIDE: &str = "native-epoll";
@@ -38,7 +38,7 @@ pub(super) fn run_beside(
         let Some(server) = start_server(plan, processes, &knobs.launch)? else { return Ok(None) };
         servers.push(server);
     }
-    // It takes whole seconds.
+    // netperf takes whole seconds.
     let seconds = rr.duration_s.ceil();
     let launch = launch_of_crowd(plan)?;
     let pids: Vec<u32> = servers.iter().map(|(server, _)| server.pid()).collect();
@@ -46,17 +46,8 @@ pub(super) fn run_beside(
         let ports = servers.iter().map(|(_, port)| *port);
         let clients: Result<Vec<Process>, _> =
             ports.map(|port| processes.start(&client(plan, port, seconds, rr.size_bytes), &launch)).collect();
-        let deadline = Instant::now() + Duration::from_secs_f64(seconds) + PATIENCE;
-        let mut requests = Some(0.0);
-        for mut process in clients? {
-            let mut own = None;
-            while let Line::Text(line) = process.line(deadline) {
-                own = own.or(transactions(&line));
-            }
-            process.wait_for_exit();
-            requests = requests.zip(own).map(|(sum, own)| sum + own);
-        }
-        Ok(requests)
+        let deadline = deadline_after(seconds);
+        Ok(clients?.into_iter().map(|client| requests_of(client, deadline, transactions)).sum())
     })
 }
 

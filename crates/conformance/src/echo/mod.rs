@@ -1,48 +1,26 @@
-//! Checks of workload `rr` for servers that answer requests in a protocol of their own: `ECHO` of Redis, and GET over HTTP.
+//! Checks of workload `rr`: the echo service of `docs/reference/rr.md`, and servers that answer requests in a protocol of their own.
 
-use std::net::{SocketAddr, TcpStream};
+mod wire;
+
+use std::io::{ErrorKind, Read};
+use std::net::{Shutdown, SocketAddr};
 use std::time::Duration;
 
-use crate::echo::{expect, send};
+pub use wire::EchoWire;
+use wire::{Connection, expect, send};
+
 use crate::finding::{Checked, Finding, wrong};
-use crate::http::HttpConnection;
 use crate::stream::connect;
 use crate::{CheckOf, NoServer, reach, run_all};
 
-/// The letters of payloads: those of URL-safe Base64.
-const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+/// Letters that need no escape in any request. Their number is prime, so a payload that is displaced by a buffer's size differs.
+const LETTERS: &[u8; 61] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678";
 /// Requests in one segment.
 const AT_ONCE: usize = 32;
 /// Connections that are open at once.
 const MANY: usize = 200;
-
-/// How a request is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EchoWire {
-    /// `ECHO payload`, answered by a bulk string.
-    Redis,
-    /// `GET /echo?payload=…`, answered by a body.
-    Http,
-}
-
-impl EchoWire {
-    fn request(self, payload: &[u8]) -> Vec<u8> {
-        match self {
-            EchoWire::Redis => [b"*2\r\n$4\r\nECHO\r\n".as_slice(), &bulk_string(payload)].concat(),
-            EchoWire::Http => {
-                [b"GET /echo?payload=".as_slice(), payload, b" HTTP/1.1\r\nHost: klatch\r\n\r\n"].concat()
-            }
-        }
-    }
-
-    /// Sizes of payloads that every server must take. The head of an HTTP request may be limited to 8 KiB.
-    fn sizes(self) -> &'static [usize] {
-        match self {
-            EchoWire::Redis => &[4, 100, 4_096, 65_536],
-            EchoWire::Http => &[4, 100, 4_096],
-        }
-    }
-}
+/// Requests of 4,096 bytes to which a connection does not read the replies.
+const UNREAD: usize = 16;
 
 /// The server under test.
 struct Server {
@@ -51,7 +29,24 @@ struct Server {
     answer_timeout: Duration,
 }
 
-const CHECKS: [CheckOf<Server>; 5] = [
+const OF_PLAIN: [CheckOf<Server>; 6] = [
+    ("echo: bytes", "every byte value comes back as it was sent", bytes),
+    ("echo: byte by byte", "bytes that arrive one by one come back in order", byte_by_byte),
+    ("echo: large", "65,536 bytes come back", sizes),
+    (
+        "echo: half closed",
+        "after the end of input all bytes come back, and then the connection closes",
+        half_closed,
+    ),
+    ("echo: many", "200 open connections are all answered", many),
+    (
+        "echo: slow readers",
+        "20 connections that do not read hold up no other, and lose nothing",
+        slow_readers,
+    ),
+];
+
+const OF_REQUESTS: [CheckOf<Server>; 5] = [
     ("requests: sizes", "payloads of 4 bytes to the largest come back on one connection", sizes),
     ("requests: byte by byte", "a request that arrives byte by byte is answered", byte_by_byte),
     ("requests: pipeline", "32 requests in one segment are answered in order", pipeline),
@@ -67,29 +62,22 @@ const CHECKS: [CheckOf<Server>; 5] = [
 ///
 /// # Errors
 /// The server accepts no connection at all.
-pub fn check_echo_requests(
+pub fn check_echo(
     address: &str,
     wire: EchoWire,
     answer_timeout: Duration,
     on_finding: impl FnMut(&Finding),
 ) -> Result<Vec<Finding>, NoServer> {
-    let reached = reach(address, answer_timeout)?;
-    let server = Server { address: reached, wire, answer_timeout };
-    Ok(run_all(CHECKS, &server, on_finding))
-}
-
-/// A connection, by what reads its replies.
-enum Connection {
-    Redis(TcpStream),
-    Http(HttpConnection),
+    let server = Server { address: reach(address, answer_timeout)?, wire, answer_timeout };
+    Ok(match wire {
+        EchoWire::Plain => run_all(OF_PLAIN, &server, on_finding),
+        EchoWire::Redis | EchoWire::Http => run_all(OF_REQUESTS, &server, on_finding),
+    })
 }
 
 impl Server {
     fn connect(&self) -> Checked<Connection> {
-        Ok(match self.wire {
-            EchoWire::Redis => Connection::Redis(connect(self.address, self.answer_timeout)?),
-            EchoWire::Http => Connection::Http(HttpConnection::connect(self.address, self.answer_timeout)?),
-        })
+        Connection::open(self.wire, self.address, self.answer_timeout)
     }
 
     /// Sends the requests with these payloads in one segment, and waits for no reply.
@@ -104,30 +92,25 @@ impl Server {
     }
 }
 
-impl Connection {
-    fn send(&mut self, bytes: &[u8]) -> Checked<()> {
-        match self {
-            Connection::Redis(stream) => send(stream, bytes),
-            Connection::Http(http) => http.send(bytes),
-        }
-    }
+fn bytes(server: &Server) -> Checked {
+    let all: Vec<u8> = (0..=255).collect();
+    server.exchange(&mut server.connect()?, &[all])?;
+    Ok("256 bytes".to_owned())
+}
 
-    /// Waits for the reply with exactly this payload.
-    fn expect(&mut self, payload: &[u8]) -> Checked<()> {
-        match self {
-            Connection::Redis(stream) => expect(stream, &bulk_string(payload)).map(drop),
-            Connection::Http(http) => {
-                let reply = http.reply()?;
-                if reply.status != 200 {
-                    return wrong(format!("status {} for {} bytes", reply.status, payload.len()));
-                }
-                if reply.body != payload {
-                    let [got, sent] = [&reply.body[..], payload].map(shown);
-                    return wrong(format!("{got} came back for {sent}"));
-                }
-                Ok(())
-            }
-        }
+fn half_closed(server: &Server) -> Checked {
+    let sent = payload(0, 65_536);
+    let mut stream = connect(server.address, server.answer_timeout)?;
+    send(&mut stream, &sent)?;
+    stream
+        .shutdown(Shutdown::Write)
+        .or_else(|error| wrong(format!("the output cannot be closed: {error}")))?;
+    expect(&mut stream, &sent)?;
+    match stream.read(&mut [0]) {
+        Ok(0) => Ok(format!("{} bytes, then closed", sent.len())),
+        Ok(_) => wrong("more bytes than were sent"),
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => wrong("the connection was reset"),
+        Err(error) => wrong(format!("the connection stays open: {error}")),
     }
 }
 
@@ -146,7 +129,7 @@ fn byte_by_byte(server: &Server) -> Checked {
         connection.send(&[byte])?;
     }
     connection.expect(&payload)?;
-    Ok("answered".to_owned())
+    Ok(format!("{} bytes", payload.len()))
 }
 
 fn pipeline(server: &Server) -> Checked {
@@ -167,26 +150,17 @@ fn many(server: &Server) -> Checked {
 }
 
 fn slow_readers(server: &Server) -> Checked {
-    let payloads: Vec<Vec<u8>> = (0..AT_ONCE).map(|number| payload(number, 4_096)).collect();
+    let payloads: Vec<Vec<u8>> = (0..UNREAD).map(|number| payload(number, 4_096)).collect();
     let mut slow: Vec<Connection> = (0..20).map(|_| server.connect()).collect::<Checked<_>>()?;
     slow.iter_mut().try_for_each(|connection| server.send(connection, &payloads))?;
     server.exchange(&mut server.connect()?, &[payload(0, 8)])?;
     for connection in &mut slow {
         payloads.iter().try_for_each(|payload| connection.expect(payload))?;
     }
-    Ok(format!("20 × {AT_ONCE} replies of 4,096 bytes, and one before them"))
+    Ok(format!("20 × {UNREAD} replies of 4,096 bytes, and one before them"))
 }
 
-/// A payload that differs from the next 63.
+/// A payload that differs from those of the next 60 numbers.
 fn payload(number: usize, size: usize) -> Vec<u8> {
     (number..number + size).map(|place| LETTERS[place % LETTERS.len()]).collect()
-}
-
-fn bulk_string(payload: &[u8]) -> Vec<u8> {
-    [format!("${}\r\n", payload.len()).as_bytes(), payload, b"\r\n"].concat()
-}
-
-/// The first characters of a text, in quotation marks.
-fn shown(text: &[u8]) -> String {
-    format!("\"{}\"", String::from_utf8_lossy(text).chars().take(40).collect::<String>().escape_debug())
 }
