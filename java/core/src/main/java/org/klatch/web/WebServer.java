@@ -14,7 +14,7 @@ public interface WebServer {
   /** Its name on the command line. */
   String name();
 
-  /** Whether it speaks HTTP/1.0, which a third of the sessions of workload web use. */
+  /** Whether it speaks HTTP/1.0, which 30 % of the sessions of workload web use. */
   default boolean speaksHttp10() {
     return true;
   }
