@@ -125,6 +125,17 @@ clean_up() {
     rm -rf --one-file-system "$tree"
 }
 
+# Removes the trees of earlier runs that were killed. A run holds a lock on its tree, and so do the processes it leaves behind.
+remove_abandoned_trees() {
+    local abandoned hold
+    for abandoned in "$cache"/run-*; do
+        [ -d "$abandoned" ] || continue
+        exec {hold}<"$abandoned"
+        if flock --nonblock "$hold"; then rm -rf --one-file-system "$abandoned"; fi
+        exec {hold}<&-
+    done
+}
+
 [ $# -gt 0 ] || fail "usage: bare-debian.sh COMMAND [ARGUMENT…]"
 [ "$(id -u)" -eq 0 ] || fail "needs root: run it with sudo"
 for program in debootstrap:debootstrap unshare:util-linux git:git; do
@@ -136,7 +147,10 @@ mkdir -p "$cache"
 exec {lock}>"$cache/lock"
 flock "$lock"
 [ -d "$base" ] || make_base
+remove_abandoned_trees
 tree=$(mktemp -d "$cache/run-XXXXXX")
+exec {tree_lock}<"$tree"
+flock "$tree_lock"
 trap clean_up EXIT
 cp -a --reflink=auto "$base/." "$tree"
 exec {lock}>&-
