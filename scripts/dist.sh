@@ -2,8 +2,9 @@
 # Builds the files of a release in target/dist, with the sums of all: a tarball, a .deb, an .rpm, a container image, and the
 # bill of materials, which is in the packages too.
 #
-# libelf and zlib are inside the program, which needs only the C library. Equal sources give equal bytes in every folder: no
-# path of this checkout or of cargo's folder is in it, and times are that of the commit.
+# libelf and zlib are inside the program, which needs only the C library, of version 2.28 or newer: Zig links it against the
+# symbols of that version. Equal sources give equal bytes in every folder: no path of this checkout or of cargo's folder is in
+# it, and times are that of the commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -12,6 +13,8 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 architecture=$(uname -m)
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 libraries=/usr/lib/$architecture-linux-gnu
+# The oldest C library that the packages are for: that of RHEL 8 and Debian 10.
+glibc=2.28
 
 PATH=$PATH:$cargo_home/bin
 need() { # program, how to install it
@@ -21,7 +24,7 @@ for tool in cargo-deb cargo-generate-rpm cargo-cyclonedx; do
     need "$tool" "cargo install --locked $tool"
 done
 need cargo-about "cargo install --locked --features cli cargo-about"
-for tool in buildah jq unzip; do
+for tool in buildah jq unzip python3; do
     need "$tool" "apt-get install $tool"
 done
 for library in libelf.a libz.a; do
@@ -31,17 +34,33 @@ for library in libelf.a libz.a; do
     }
 done
 
+# Zig with cargo's wrapper of it, as Python packages, since Debian has neither.
+tools=$root/target/dist-tools
+[ -x "$tools/bin/cargo-zigbuild" ] || {
+    python3 -m venv "$tools" || { echo "dist.sh: python3 makes no virtual environment; install that part: apt-get install python3-venv" >&2; exit 2; }
+    "$tools/bin/pip" install --quiet cargo-zigbuild==0.24.1 ziglang==0.17.1
+}
+PATH=$tools/bin:$PATH
+
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 export LIBBPF_SYS_LIBRARY_PATH=$libraries
+# Zig has headers of the C library alone.
+export LIBBPF_SYS_EXTRA_CFLAGS="-idirafter /usr/include -idirafter /usr/include/$architecture-linux-gnu"
 # No build id: it depends on names that are changed below, and objcopy, which could remove it, would make the relocations writable.
 export RUSTFLAGS="--remap-path-prefix=$root=/klatch --remap-path-prefix=$cargo_home=/cargo -Clink-arg=-Wl,--build-id=none"
 # Names of routines stay, because instruments show those of the native servers.
 export CARGO_PROFILE_RELEASE_STRIP=debuginfo
 # Other flags than those of `make build`, so another folder.
 export CARGO_TARGET_DIR=$root/target/dist-build
-cargo build --release --locked --package klatch --features static
-klatch=$CARGO_TARGET_DIR/release/klatch
+target=$architecture-unknown-linux-gnu
+cargo zigbuild --release --locked --package klatch --features static --target "$target.$glibc"
+klatch=$CARGO_TARGET_DIR/$target/release/klatch
+needed=$(objdump --dynamic-syms "$klatch" | grep --only-matching 'GLIBC_[0-9.]*' | sort --version-sort --unique | tail -n 1)
+[ "$(printf '%s\n' "$needed" "GLIBC_$glibc" | sort --version-sort | tail -n 1)" = "GLIBC_$glibc" ] || {
+    echo "dist.sh: $klatch needs $needed, which is newer than the C library $glibc that the packages are for" >&2
+    exit 2
+}
 
 # ThinLTO puts a hash of the folder into the names of some routines: they are numbered instead.
 nm --numeric-sort "$klatch" | awk '$NF ~ /\.llvm\.[0-9]+$/ && !done[$NF]++ {

@@ -28,6 +28,7 @@ Options:
       --loops THREADS                 Threads that run goroutines in parallel (GOMAXPROCS) [default: one a CPU]
       --certificate FILE              Workload chat: speak TLS 1.3, with this certificate chain in PEM
       --key FILE                      The key of the certificate, in PEM
+      --tickets                       Give each client a ticket, by which its next connection can resume the session
       --registration-timeout SECONDS  How long a connection may take to register [default: 30]
       --half-open-max N               Most connections that have not registered [default: 4096]
       --directories N                 Workload web: directories of the site, of 5 MB each [default: 25]
@@ -55,6 +56,7 @@ type options struct {
 	halfOpenMax         int
 	certificate         string // empty without TLS
 	key                 string
+	tickets             bool
 	directories         int
 	contentSeed         uint64
 	json                bool
@@ -94,6 +96,7 @@ func parseOptions(args []string) (*options, error) {
 	flags.Var(&number{&parsed.halfOpenMax, 1, 1 << 20}, "half-open-max", "")
 	flags.StringVar(&parsed.certificate, "certificate", "", "")
 	flags.StringVar(&parsed.key, "key", "", "")
+	flags.BoolVar(&parsed.tickets, "tickets", false, "")
 	flags.Var(&number{&parsed.directories, 1, site.DirectoriesMax}, "directories", "")
 	flags.Uint64Var(&parsed.contentSeed, "content-seed", 1, "")
 	flags.BoolVar(&parsed.json, "json", false, "")
@@ -114,6 +117,9 @@ func parseOptions(args []string) (*options, error) {
 	}
 	if err == nil && (parsed.certificate == "") != (parsed.key == "") {
 		err = errors.New("--certificate and --key belong together")
+	}
+	if err == nil && parsed.tickets && !hasTLS {
+		err = errors.New("--tickets needs --certificate and --key")
 	}
 	return &parsed, err
 }

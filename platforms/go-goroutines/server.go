@@ -45,7 +45,7 @@ func listen(options *options, errors io.Writer) (*server, error) {
 	return s, nil
 }
 
-// tlsConfig returns the settings of TLS, or nil without a certificate. Each connection makes a full handshake.
+// tlsConfig returns the settings of TLS, or nil without a certificate.
 func tlsConfig(options *options) (*tls.Config, error) {
 	if options.certificate == "" {
 		return nil, nil
@@ -57,7 +57,7 @@ func tlsConfig(options *options) (*tls.Config, error) {
 	return &tls.Config{
 		Certificates:           []tls.Certificate{certificate},
 		MinVersion:             tls.VersionTLS13,
-		SessionTicketsDisabled: true,
+		SessionTicketsDisabled: !options.tickets,
 	}, nil
 }
 

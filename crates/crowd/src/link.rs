@@ -95,7 +95,11 @@ impl Link {
             channel.send(&self.out, &mut self.raw);
             self.out.clear();
         }
-        write_some(stream, &mut self.raw)
+        let flushed = write_some(stream, &mut self.raw)?;
+        if flushed == Flushed::All {
+            channel.move_to_kernel(&*stream)?;
+        }
+        Ok(flushed)
     }
 
     /// Whether [`Link::flush`] has something to send.

@@ -21,13 +21,13 @@ use crate::run::transport_setting;
 
 /// Check that a server follows the protocol of a workload
 ///
-/// Chat: IRC. rr: the echo service, and ECHO of Redis and GET over HTTP. web: the site, its files, pages, ads and post log. Prints a check that could not run as not checked, which is no pass.
+/// Chat: IRC. rr: the echo service, ECHO of Redis, SELECT $1 of PostgreSQL and GET over HTTP. web: the site, its files, pages, ads and post log. Prints a check that could not run as not checked, which is no pass.
 ///
 /// Exit status: 0 all passed, 1 some failed, 2 could not run.
 #[derive(Args)]
 pub(crate) struct Conformance {
     /// Platform to start, check and stop; or a running server, irc://HOST:PORT, ws://HOST:PORT/PATH, echo://HOST:PORT,
-    /// redis://HOST:PORT or http://HOST:PORT
+    /// redis://HOST:PORT, postgres://HOST:PORT or http://HOST:PORT
     target: String,
     /// Workload whose server it is to be: chat, rr or web. The protocol of a running server decides, but for HTTP, which is web without this option
     #[arg(long, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
@@ -146,6 +146,7 @@ impl Conformance {
         let findings = match server.protocol {
             ProtocolName::Echo => echo(EchoWire::Plain),
             ProtocolName::Redis => echo(EchoWire::Redis),
+            ProtocolName::Postgres => echo(EchoWire::Postgres),
             ProtocolName::Http if self.workload == WorkloadKind::Rr => echo(EchoWire::Http),
             ProtocolName::Http => {
                 let subject = SiteSubject { static_only: server.static_only, answer_timeout };
@@ -181,7 +182,9 @@ impl Conformance {
         let has = match protocol {
             ProtocolName::Irc | ProtocolName::Echo | ProtocolName::Http => true,
             // A running server is asked for what the kit can check of it.
-            ProtocolName::Redis => self.workload == WorkloadKind::Rr || self.target.contains("://"),
+            ProtocolName::Redis | ProtocolName::Postgres => {
+                self.workload == WorkloadKind::Rr || self.target.contains("://")
+            }
             _ => false,
         };
         anyhow::ensure!(

@@ -16,7 +16,7 @@ use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
 use crate::output::{is_stdout, print, print_error, print_line, save_or_print};
 use crate::shard_option::ShardOption;
-use crate::transport::{tls, transport};
+use crate::transport::{TlsArgs, tls, transport};
 use crate::version::build;
 use crate::wait_for_server::ServerAddress;
 use crate::workload::WorkloadArgs;
@@ -44,12 +44,8 @@ pub(crate) struct Crowd {
     /// ws, wss: path of the WebSocket
     #[arg(long, default_value = "/", value_name = "PATH")]
     path: String,
-    /// tls, wss: file with the authorities that may have signed the certificate, in PEM [default: those of the system]
-    #[arg(long, value_name = "FILE")]
-    ca: Option<PathBuf>,
-    /// tls, wss: resume the TLS sessions of earlier connections, where the server gives tickets
-    #[arg(long)]
-    resume: bool,
+    #[command(flatten)]
+    tls: TlsArgs,
     /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
     #[arg(long, value_name = "NAME")]
     subprotocol: Option<String>,
@@ -127,7 +123,7 @@ impl Crowd {
         let protocol = self.protocol.unwrap_or_else(|| usual_protocol(&workload));
         let options = Options {
             transport: TransportOptions {
-                tls: tls(self.transport, self.ca.as_deref(), self.resume, &host)?,
+                tls: tls(self.transport, &self.tls, &host)?,
                 ..transport(self.transport, self.path, self.subprotocol, protocol, (&host, port))?
             },
             host,

@@ -20,15 +20,8 @@ pub(crate) struct Serve {
     /// What lies between IRC and TCP: plain (nothing), ws (WebSocket, one line a message), tls (TLS 1.3), wss (both)
     #[arg(long, default_value_t = Transport::Plain)]
     transport: Transport,
-    /// tls, wss: file with the certificate chain, in PEM
-    #[arg(long, value_name = "FILE")]
-    certificate: Option<PathBuf>,
-    /// tls, wss: file with the key of the certificate, in PEM
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    /// tls, wss: give each client a ticket, by which its next connection can resume the session
-    #[arg(long)]
-    tickets: bool,
+    #[command(flatten)]
+    tls: TlsArgs,
     /// I/O model: threads, epoll, uring, tokio
     #[arg(long, default_value_t = Model::Epoll)]
     model: Model,
@@ -92,7 +85,7 @@ impl Serve {
         let options = ServeOptions {
             workload: self.workload,
             websocket: self.transport.has_websocket(),
-            tls: tls_files(self.transport, self.certificate, self.key, self.tickets)?,
+            tls: self.tls.files(self.transport)?,
             model: self.model,
             listen: self.listen,
             coalesce: self.coalesce,
@@ -118,23 +111,38 @@ impl Serve {
     }
 }
 
-/// The files of a transport with TLS. Other transports have none.
-fn tls_files(
-    transport: Transport,
+/// What a server sets about TLS.
+#[derive(Args)]
+struct TlsArgs {
+    /// tls, wss: file with the certificate chain, in PEM
+    #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
+    /// tls, wss: file with the key of the certificate, in PEM
+    #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
+    /// tls, wss: give each client a ticket, by which its next connection can resume the session
+    #[arg(long)]
     tickets: bool,
-) -> anyhow::Result<Option<TlsFiles>> {
-    match (transport.has_tls(), certificate, key) {
-        (true, Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key, tickets })),
-        (true, ..) => {
-            anyhow::bail!("--transport tls and wss need --certificate FILE and --key FILE, in PEM")
-        }
-        (false, None, None) if !tickets => Ok(None),
-        (false, ..) => {
-            anyhow::bail!(
-                "--certificate, --key and --tickets belong to --transport tls and wss, not to {transport}"
-            )
+    /// tls, wss, model epoll: leave the records to the kernel after each handshake (kTLS)
+    #[arg(long)]
+    ktls: bool,
+}
+
+impl TlsArgs {
+    /// The files of a transport with TLS. Other transports have none.
+    fn files(self, transport: Transport) -> anyhow::Result<Option<TlsFiles>> {
+        let TlsArgs { certificate, key, tickets, ktls } = self;
+        match (transport.has_tls(), certificate, key) {
+            (true, Some(certificate), Some(key)) => {
+                Ok(Some(TlsFiles { certificate, key, tickets, in_kernel: ktls }))
+            }
+            (true, ..) => {
+                anyhow::bail!("--transport tls and wss need --certificate FILE and --key FILE, in PEM")
+            }
+            (false, None, None) if !tickets && !ktls => Ok(None),
+            (false, ..) => anyhow::bail!(
+                "--certificate, --key, --tickets and --ktls belong to --transport tls and wss, not to {transport}"
+            ),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The transport of a connection, from options.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::Args;
 use klatch_crowd::TransportOptions;
 use klatch_record::{ProtocolName, Transport};
 use klatch_runner::address;
@@ -46,22 +47,32 @@ pub(crate) fn transport(
 /// The bundle of authorities of Debian and of most other systems.
 const SYSTEM_AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
 
+/// What a client sets about TLS.
+#[derive(Args, Default)]
+pub(crate) struct TlsArgs {
+    /// tls, wss: file with the authorities that may have signed the certificate, in PEM [default: those of the system]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+    /// tls, wss: resume the TLS sessions of earlier connections, where the server gives tickets
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// tls, wss: leave the records to the kernel after each handshake (kTLS)
+    #[arg(long, conflicts_with_all = ["threads", "resume"])]
+    pub(crate) ktls: bool,
+}
+
 /// The settings of TLS, for the transports with it.
-pub(crate) fn tls(
-    transport: Transport,
-    ca: Option<&Path>,
-    resume: bool,
-    host: &str,
-) -> anyhow::Result<Option<ClientTls>> {
+pub(crate) fn tls(transport: Transport, args: &TlsArgs, host: &str) -> anyhow::Result<Option<ClientTls>> {
     if !transport.has_tls() {
         anyhow::ensure!(
-            ca.is_none() && !resume,
-            "--ca and --resume belong to --transport tls and wss, not to {transport}"
+            args.ca.is_none() && !args.resume && !args.ktls,
+            "--ca, --resume and --ktls belong to --transport tls and wss, not to {transport}"
         );
         return Ok(None);
     }
-    let authorities = ca.unwrap_or(Path::new(SYSTEM_AUTHORITIES));
+    let authorities = args.ca.as_deref().unwrap_or(Path::new(SYSTEM_AUTHORITIES));
     let tls = ClientTls::from_file(authorities, host);
     let tls = tls.context("--ca FILE names the authorities that may have signed the server's certificate")?;
-    Ok(Some(if resume { tls.with_resumption() } else { tls }))
+    let tls = if args.resume { tls.with_resumption() } else { tls };
+    Ok(Some(if args.ktls { tls.in_kernel().context("cannot use --ktls")? } else { tls }))
 }

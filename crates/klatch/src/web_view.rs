@@ -10,7 +10,7 @@ use klatch_runner::{Endpoint, VisitEvent};
 use klatch_viewer::{Upstream, Viewer};
 
 use crate::output::print_error;
-use crate::transport::{tls, transport};
+use crate::transport::{TlsArgs, tls, transport};
 
 #[derive(Args, Clone, Copy)]
 pub(crate) struct WebArgs {
@@ -101,6 +101,6 @@ fn own_listener(endpoint: &Endpoint) -> Option<String> {
 fn upstream(endpoint: &Endpoint) -> anyhow::Result<Upstream> {
     let Endpoint { host, port, protocol, path, subprotocol, ca, .. } = endpoint.clone();
     let mut options = transport(endpoint.transport, path, subprotocol, protocol, (&host, port))?;
-    options.tls = tls(endpoint.transport, ca.as_deref(), false, &host)?;
+    options.tls = tls(endpoint.transport, &TlsArgs { ca, ..TlsArgs::default() }, &host)?;
     Ok(Upstream { host, port, transport: options })
 }

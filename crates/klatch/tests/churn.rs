@@ -3,6 +3,7 @@
 mod support;
 
 use klatch_record::{FailureKind, Record, Status};
+use klatch_testing::{Need, needs};
 use support::proxy::{Mischief, in_front_of_one};
 use support::{Finished, NativeServer, klatch, run_once};
 
@@ -48,6 +49,24 @@ fn users_resume_their_tls_sessions_if_both_sides_are_asked_to() {
     assert_eq!(resumed(&["--crowd-knob", "resume=on"]), 0);
     // All have reconnected at least once.
     assert_eq!(resumed(&["--knob", "tickets=on", "--crowd-knob", "resume=on"]), USERS as u64);
+}
+
+#[test]
+fn other_runtimes_resume_tls_sessions() {
+    needs!(
+        Need::Program("java", "openjdk-17-jre-headless"),
+        Need::Program("node", "nodejs"),
+        Need::Program("go", "golang-go")
+    );
+    let given: [(&str, &[&str]); 3] =
+        [("java-threads", &[]), ("node-events", &[]), ("go-goroutines", &["--knob", "tickets=on"])];
+    for (platform, knobs) in given {
+        let options =
+            ["--platform", platform, "--transport", "tls", "--pause", "0.01", "--crowd-knob", "resume=on"];
+        let record = assert_valid(&[&options, knobs].concat());
+        // Not all: a user who comes back while others use up the tickets has none.
+        assert!(record.shards[0].tls.as_ref().unwrap().resumed > 0, "{platform}");
+    }
 }
 
 #[test]

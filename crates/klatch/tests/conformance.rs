@@ -45,9 +45,7 @@ fn every_server_of_web_and_rr_passes_all_checks() {
         let ways: Vec<String> = listed()
             .into_iter()
             .filter(|(platform, _)| {
-                let all = platform["workloads"].as_array();
-                // There are no checks of PostgreSQL's queries.
-                all.is_some_and(|all| all.contains(&workload.into())) && platform["protocol"] != "postgres"
+                platform["workloads"].as_array().is_some_and(|all| all.contains(&workload.into()))
             })
             .flat_map(|(_, ways)| ways)
             .collect();

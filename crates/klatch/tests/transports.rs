@@ -5,6 +5,7 @@ mod support;
 use std::sync::atomic::Ordering::Relaxed;
 
 use klatch_record::{Record, Status, Transport};
+use klatch_testing::{Need, needs};
 use support::proxy::{Mischief, in_front_of};
 use support::tls_front::{Certificate, TlsFault, tls_front, write_certificate};
 use support::websocket_front::{Framing, websocket_front};
@@ -179,8 +180,70 @@ fn a_server_with_tls_needs_its_files_and_others_refuse_them() {
     );
     assert_eq!(
         error(&["--transport", "ws", "--certificate", "c.pem", "--key", "k.pem"]),
-        "klatch: --certificate, --key and --tickets belong to --transport tls and wss, not to ws\n"
+        "klatch: --certificate, --key, --tickets and --ktls belong to --transport tls and wss, not to ws\n"
     );
+}
+
+/// With a kernel that has no TLS a run does not begin. It must not go on with the library.
+#[test]
+fn the_kernel_makes_the_records_or_no_run_begins() {
+    let options = ["--platform", "native-epoll", "--transport", "tls"];
+    let both: &[&str] = &["--knob", "ktls=on", "--crowd-knob", "ktls=on"];
+    let run = |knobs: &[&str]| {
+        let out = tempfile::tempdir().unwrap();
+        Finished::run(run_once(out.path(), &[&options, knobs].concat()).args(SMALL))
+    };
+    if klatch_tls::check_kernel_tls().is_ok() {
+        return assert_in_kernel(&run(both).record(), 10);
+    }
+    for knobs in [&both[..2], &both[2..]] {
+        let finished = run(knobs);
+        assert_eq!(finished.status, Some(2), "{knobs:?}: {finished:?}");
+        let reason = "the kernel makes no TLS records here: it has no module tls (CONFIG_TLS), or it is not loaded: as root, try: modprobe tls";
+        assert!(finished.err.contains(reason), "{knobs:?}: {finished:?}");
+    }
+}
+
+#[test]
+fn the_kernel_of_the_lab_makes_the_records() {
+    needs!(Need::Qemu);
+    let ktls = ["--knob", "ktls=on", "--crowd-knob", "ktls=on"];
+    let run = |platform: &str, transport: &str| {
+        let mut lab = klatch();
+        lab.args(["lab", "exec", "--module", "tls", "--", "run", "--json", "--warmup", "0", "--trials", "1"]);
+        lab.args([
+            "--platform",
+            platform,
+            "--transport",
+            transport,
+            "--rooms",
+            "1",
+            "--users",
+            "5",
+            "--count",
+            "5",
+        ]);
+        Finished::run(lab.args(ktls)).record()
+    };
+    assert_in_kernel(&run("native-epoll", "tls"), 5);
+    assert_in_kernel(&run("native-epoll-coalesce", "wss"), 5);
+    let unknown = Finished::run(klatch().args([
+        "lab",
+        "exec",
+        "--kernel",
+        "7.2",
+        "--module",
+        "tls",
+        "--",
+        "--version",
+    ]));
+    assert_eq!(unknown.status, Some(2), "{unknown:?}");
+    assert!(unknown.err.contains("there is no module tls for the kernel 7.2"), "{unknown:?}");
+}
+
+fn assert_in_kernel(record: &Record, users: u64) {
+    assert_eq!(record.verdict.status, Status::Valid, "{record:?}");
+    assert_eq!(record.shards[0].tls.as_ref().unwrap().in_kernel, users, "{record:?}");
 }
 
 #[test]

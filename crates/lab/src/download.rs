@@ -8,22 +8,50 @@ use klatch_privileges::{cache_folder, sha256_hex};
 
 use crate::debian_mirror::debian_mirror;
 use crate::error::LabError;
-use crate::kernels::Kernel;
+use crate::kernels::{Kernel, Part};
 
 /// Path of the cached kernel, downloaded if it is missing; checked in both cases. `progress` receives a line before a download.
 ///
 /// # Errors
 /// See [`LabError`].
 pub fn kernel_file(kernel: &'static Kernel, progress: impl Fn(&str)) -> Result<PathBuf, LabError> {
+    Ok(cached(kernel, &kernel.image, progress)?.0)
+}
+
+/// The modules that make up the module `name` of a kernel, in the order in which they are to be loaded.
+///
+/// # Errors
+/// The kernel has no such module here; or see [`LabError`].
+pub fn module_files(
+    kernel: &'static Kernel,
+    name: &str,
+    progress: impl Fn(&str),
+) -> Result<Vec<Vec<u8>>, LabError> {
+    let unpacked = |module: &Part| {
+        let (path, packed) = cached(kernel, module, &progress)?;
+        let mut bytes = Vec::new();
+        let mut decoder = liblzma::read::XzDecoder::new(&packed[..]);
+        decoder.read_to_end(&mut bytes).map_err(|source| LabError::File { what: "unpack", path, source })?;
+        Ok(bytes)
+    };
+    kernel.modules_for(name)?.iter().map(unpacked).collect()
+}
+
+/// Path and content of a part of the kernel's package. If it is missing, the package is downloaded and all parts are saved.
+fn cached(
+    kernel: &'static Kernel,
+    part: &Part,
+    progress: impl Fn(&str),
+) -> Result<(PathBuf, Vec<u8>), LabError> {
     let cache = cache_folder()?;
     let folder = cache.path();
-    let name = format!("vmlinuz-{}", kernel.version);
-    let path = folder.join(&name);
+    let file_name = |part: &Part| format!("{}-{}", part.name, kernel.version);
+    let path = folder.join(file_name(part));
     // No other user can write to the folder, so the file stays as it was checked.
     match std::fs::read(&path) {
         Ok(bytes) => {
-            check(&bytes, kernel.kernel_sha256, &path.display().to_string(), &path)?;
-            return Ok(path);
+            check(&bytes, part.sha256, &path.display().to_string(), &path)?;
+            return Ok((path, bytes));
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(source) => return Err(LabError::File { what: "read", path, source }),
@@ -36,11 +64,17 @@ pub fn kernel_file(kernel: &'static Kernel, progress: impl Fn(&str)) -> Result<P
     ));
     let package = package(kernel, folder)?;
     check(&package, kernel.package_sha256, &format!("the package of the kernel {}", kernel.version), &path)?;
-    let bytes = unpack(&package)
+    let parts = unpack(&package, kernel)
         .map_err(|error| LabError::Package { version: kernel.version, cause: error.to_string() })?;
-    check(&bytes, kernel.kernel_sha256, "the kernel in the package", &path)?;
-    cache.write(&name, &bytes).map_err(|source| LabError::file("save the kernel as", &path, source))?;
-    Ok(path)
+    for (part, bytes) in &parts {
+        check(bytes, part.sha256, &format!("{} in the package of the kernel", part.name), &path)?;
+        let save = |source| LabError::file("save the kernel as", &path, source);
+        cache.write(&file_name(part), bytes).map_err(save)?;
+    }
+    let wanted = parts.into_iter().find(|(other, _)| other.name == part.name);
+    let missing =
+        || LabError::Package { version: kernel.version, cause: format!("it contains no {}", part.name) };
+    Ok((path, wanted.ok_or_else(missing)?.1))
 }
 
 fn check(bytes: &[u8], expected: &'static str, what: &str, path: &Path) -> Result<(), LabError> {
@@ -91,24 +125,34 @@ fn fetch_by_apt(url: &str) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     Ok(std::fs::read(&package)?)
 }
 
-/// The kernel in a Debian package: an `ar` archive of compressed `tar` archives.
-fn unpack(package: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut parts = ar::Archive::new(package);
-    while let Some(part) = parts.next_entry() {
-        let part = part?;
-        if part.header().identifier() != b"data.tar.xz" {
+/// The parts in a Debian package: an `ar` archive of compressed `tar` archives.
+fn unpack<'a>(package: &[u8], kernel: &'a Kernel) -> std::io::Result<Vec<(&'a Part, Vec<u8>)>> {
+    let mut parts = Vec::new();
+    let mut members = ar::Archive::new(package);
+    while let Some(member) = members.next_entry() {
+        let member = member?;
+        if member.header().identifier() != b"data.tar.xz" {
             continue;
         }
-        let mut files = tar::Archive::new(liblzma::read::XzDecoder::new_multi_decoder(part));
+        let mut files = tar::Archive::new(liblzma::read::XzDecoder::new_multi_decoder(member));
         for file in files.entries()? {
             let mut file = file?;
+            if !file.header().entry_type().is_file() {
+                continue;
+            }
             let name = file.path()?.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if name.starts_with("vmlinuz") {
+            if let Some(part) = kernel.parts().find(|part| is_file_of(&name, part)) {
                 let mut bytes = Vec::new();
                 file.read_to_end(&mut bytes)?;
-                return Ok(bytes);
+                parts.push((part, bytes));
             }
         }
     }
-    Err(std::io::Error::other("it contains no vmlinuz"))
+    Ok(parts)
+}
+
+/// Whether a file has the name of a part: the kernel's is followed by its version, a module's by its kind.
+fn is_file_of(name: &str, part: &Part) -> bool {
+    name.strip_prefix(part.name)
+        .is_some_and(|rest| rest.starts_with('-') || rest == ".ko.xz" || rest.is_empty())
 }

@@ -36,6 +36,14 @@ pub enum LabError {
         /// All names, separated by commas.
         names: String,
     },
+    /// The lab has no module with this name for the kernel.
+    #[error("there is no module {name} for the kernel {kernel} in the lab; the kernel 6.18 has tls")]
+    NoModule {
+        /// The name on the command line.
+        name: String,
+        /// Short name of the kernel.
+        kernel: &'static str,
+    },
     /// No address had the kernel.
     #[error("cannot download the kernel {version}: {cause}; or copy {cache} from a machine that has it", cache = cache.display())]
     Fetch {

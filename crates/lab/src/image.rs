@@ -14,6 +14,9 @@ use crate::error::LabError;
 /// Path of the dynamic linker, fixed by the x86-64 ABI.
 pub(crate) const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
 
+/// Folder of the modules that the machine loads, in the order of their names.
+pub(crate) const MODULES: &str = "/modules";
+
 /// Files of the emulated machine, by absolute path.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
@@ -88,6 +91,12 @@ impl Image {
     /// Adds a file with this content.
     pub fn add_bytes(&mut self, at: &str, bytes: Vec<u8>) {
         self.files.insert(at.to_owned(), Content::Bytes(bytes));
+    }
+
+    /// Adds a module of the kernel, which is loaded after those that were added before.
+    pub fn add_module(&mut self, module: Vec<u8>) {
+        let number = self.files.keys().filter(|name| name.starts_with(MODULES)).count();
+        self.add_bytes(&format!("{MODULES}/{number:02}.ko"), module);
     }
 
     /// Adds a symbolic link to `to`.

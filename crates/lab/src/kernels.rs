@@ -1,4 +1,6 @@
-//! The pinned kernels: Debian's cloud kernels, which have all drivers of the lab built in.
+//! The pinned kernels: Debian's cloud kernels, which have all drivers of the lab built in, and a few modules of them.
+
+use crate::error::LabError;
 
 /// A kernel, pinned by checksum.
 #[derive(Debug)]
@@ -15,9 +17,23 @@ pub struct Kernel {
     pub package_bytes: u64,
     /// SHA-256 of the package.
     pub package_sha256: &'static str,
-    /// SHA-256 of the `vmlinuz` file in the package.
-    pub kernel_sha256: &'static str,
+    /// The image of the kernel.
+    pub(crate) image: Part,
+    /// Modules that can be loaded, each after those that it needs.
+    pub(crate) modules: &'static [Part],
 }
+
+/// A file of the package, pinned by checksum.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// Its name up to what differs between packages: `vmlinuz`, `tls`.
+    pub(crate) name: &'static str,
+    /// SHA-256 of the file.
+    pub(crate) sha256: &'static str,
+}
+
+/// Name of the kernel in a package.
+const IMAGE: &str = "vmlinuz";
 
 static ALL: [Kernel; 2] = [
     Kernel {
@@ -27,7 +43,17 @@ static ALL: [Kernel; 2] = [
         snapshot: "20261122T000000Z",
         package_bytes: 49_146_196,
         package_sha256: "5a507681ea8c978d02265a7fec2f02c9588fb48b54b7f71edc1059e86007f3ec",
-        kernel_sha256: "fb44deb1b865c78a7157fc6da7e9da7be5e253e056d229b54ba90d13d6df525f",
+        image: Part {
+            name: IMAGE,
+            sha256: "fb44deb1b865c78a7157fc6da7e9da7be5e253e056d229b54ba90d13d6df525f",
+        },
+        modules: &[
+            Part {
+                name: "aesni-intel",
+                sha256: "a5daac8efac61b81dab34dddb5a7afca830bcdab0d909905505569aa671e6495",
+            },
+            Part { name: "tls", sha256: "d9183ca3f5310dffe4bcbc38bfd9e90fa12f3e2334874f5ec9a105dd8be11204" },
+        ],
     },
     // From unstable: in the backport of 7.2.12 for Debian 13, BTF lists an argument of scx_bpf_create_dsq and others that the
     // verifier adds itself, so no program can call them.
@@ -38,7 +64,11 @@ static ALL: [Kernel; 2] = [
         snapshot: "20261122T000000Z",
         package_bytes: 13_717_736,
         package_sha256: "03e41f1c34c16583462f029e81944a85ebcdb78098c258dedfa1cfdd680a27f8",
-        kernel_sha256: "a1423b5059ed5c2ea8b0391f4cce75572382016d4d431454d92de37b86fe8e72",
+        image: Part {
+            name: IMAGE,
+            sha256: "a1423b5059ed5c2ea8b0391f4cce75572382016d4d431454d92de37b86fe8e72",
+        },
+        modules: &[],
     },
 ];
 
@@ -51,6 +81,21 @@ impl Kernel {
     /// The kernel with this short name or full version.
     pub fn find(name: &str) -> Option<&'static Kernel> {
         ALL.iter().find(|kernel| kernel.name == name || kernel.version == name)
+    }
+
+    /// All parts of the package that are used.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
+        std::iter::once(&self.image).chain(self.modules)
+    }
+
+    /// The module with this name, after the modules that it may need.
+    ///
+    /// # Errors
+    /// The kernel has no such module here.
+    pub(crate) fn modules_for(&self, name: &str) -> Result<&'static [Part], LabError> {
+        let last = self.modules.iter().position(|module| module.name == name);
+        let last = last.ok_or_else(|| LabError::NoModule { name: name.to_owned(), kernel: self.name })?;
+        Ok(&self.modules[..=last])
     }
 
     /// Addresses of the package: `mirror` first, which drops it some day, then the permanent archive.

@@ -17,7 +17,7 @@ mod programs;
 mod study;
 
 pub use boot::{Boot, boot, shell};
-pub use download::kernel_file;
+pub use download::{kernel_file, module_files};
 pub use error::LabError;
 pub use guest::guest;
 pub use image::Image;

@@ -361,7 +361,7 @@ mod tests {
         let error = resolve_text(&PlatformRequest { settings, ..request("native-epoll") });
         assert_eq!(
             error,
-            "native-epoll has no knob turbo; it has loops, nodelay, sendq, tickets, transport, cpus, nice, policy, thp"
+            "native-epoll has no knob turbo; it has ktls, loops, nodelay, sendq, tickets, transport, cpus, nice, policy, thp"
         );
     }
 }

@@ -73,13 +73,17 @@ pub struct TlsSession {
     /// Connections that resumed the session of an earlier one, of those that were open at the end. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub resumed: u64,
+    /// Connections whose records the kernel made on the crowd's side (kTLS), of those that were open at the end. Absent if 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub in_kernel: u64,
 }
 
 impl TlsSession {
     /// This and another connection, or those of another part of the crowd.
     #[must_use]
     pub fn with(self, other: TlsSession) -> TlsSession {
-        TlsSession { resumed: self.resumed + other.resumed, ..self }
+        let (resumed, in_kernel) = (self.resumed + other.resumed, self.in_kernel + other.in_kernel);
+        TlsSession { resumed, in_kernel, ..self }
     }
 }
 

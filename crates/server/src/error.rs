@@ -26,6 +26,9 @@ pub enum ServeError {
     /// There are no keys for the tickets of TLS.
     #[error("cannot make a key for --tickets: {0}")]
     Tickets(klatch_tls::Error),
+    /// The kernel has no TLS.
+    #[error("cannot serve with --ktls: {0}")]
+    KernelTls(#[from] klatch_tls::KernelTlsError),
     /// An option is out of its range.
     #[error("{name} must be at least {least}, got {got}")]
     Option {

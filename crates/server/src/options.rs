@@ -108,6 +108,8 @@ pub struct TlsFiles {
     pub key: PathBuf,
     /// Give each client a ticket, by which its next connection can resume the session.
     pub tickets: bool,
+    /// Model `epoll`: leave the records to the kernel after each handshake.
+    pub in_kernel: bool,
 }
 
 /// What can be set about a server.
@@ -206,10 +208,12 @@ impl ServeOptions {
     /// A knob that the model does not have would be turned for nothing.
     fn check_knobs(&self) -> Result<(), ServeError> {
         const LOOPS: &[Model] = &[Model::Epoll, Model::Uring, Model::Tokio];
-        let knobs: [(&'static str, bool, &'static [Model]); 3] = [
+        let in_kernel = self.tls.as_ref().is_some_and(|tls| tls.in_kernel);
+        let knobs: [(&'static str, bool, &'static [Model]); 4] = [
             ("--coalesce", self.coalesce, LOOPS),
             ("--loops", self.loops.is_some(), LOOPS),
             ("--yield", self.yields, &[Model::Threads]),
+            ("--ktls", in_kernel, &[Model::Epoll]),
         ];
         let transport = self.websocket || self.tls.is_some();
         for (knob, turned) in

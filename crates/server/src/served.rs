@@ -88,11 +88,14 @@ impl<W: Served> Served for OverTls<W> {
     fn start<O: Outbox + Send + Sync + 'static>(
         options: &ServeOptions,
     ) -> Result<Arc<Self::Service<O>>, ServeError> {
-        let TlsFiles { certificate, key, tickets } =
+        let TlsFiles { certificate, key, tickets, in_kernel } =
             options.tls.as_ref().expect("a server over TLS has its files");
         let mut tls = ServerTls::from_files(certificate, key)?;
         if *tickets {
             tls = tls.with_tickets().map_err(ServeError::Tickets)?;
+        }
+        if *in_kernel {
+            tls = tls.in_kernel()?;
         }
         Ok(Arc::new(Tls::new(W::start(options)?, tls)))
     }

@@ -2,6 +2,7 @@
 //! without any I/O; an I/O model is a shell that is generic over it. So a difference in score is a difference of the model.
 
 use std::net::IpAddr;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 /// The next step of the I/O shell for a connection.
@@ -30,6 +31,19 @@ pub trait Outbox: Clone {
     /// does; otherwise the caller passes whole units.
     fn seal_batches(&self, _seal: &Arc<dyn Seal>) -> bool {
         false
+    }
+
+    /// Gives the socket of the connection to `take`, if this outbox has one and nothing waits to be written to it. `take` returns whether
+    /// the kernel makes the records of TLS from now on; then the outbox ends the connection with an alert. Returns what `take`
+    /// returned, or false.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    fn give_socket(
+        &self,
+        _take: &mut dyn FnMut(BorrowedFd<'_>) -> std::io::Result<bool>,
+    ) -> std::io::Result<bool> {
+        Ok(false)
     }
 }
 

@@ -12,6 +12,8 @@ use rustls::version::TLS13;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use thiserror::Error;
 
+use crate::{KernelTlsError, check_kernel_tls};
+
 /// A file that cannot be used.
 #[derive(Debug, Error)]
 pub enum TlsFileError {
@@ -70,7 +72,11 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFileErro
 
 /// The settings of a server.
 #[derive(Clone, Debug)]
-pub struct ServerTls(pub(crate) Arc<ServerConfig>);
+pub struct ServerTls {
+    pub(crate) config: Arc<ServerConfig>,
+    /// Connections are left to the kernel.
+    pub(crate) in_kernel: bool,
+}
 
 impl ServerTls {
     /// Reads a certificate chain and its key.
@@ -92,7 +98,7 @@ impl ServerTls {
         // A ticket would cost every connection a record that no client uses unless it is asked to.
         config.send_tls13_tickets = 0;
         config.session_storage = Arc::new(NoServerSessionStorage {});
-        Ok(ServerTls(Arc::new(config)))
+        Ok(ServerTls { config: Arc::new(config), in_kernel: false })
     }
 
     /// The same with a ticket for each connection, by which the next connection of a client can resume the session. The server keeps
@@ -101,10 +107,21 @@ impl ServerTls {
     /// # Errors
     /// The system gives no random number for the key of the tickets.
     pub fn with_tickets(self) -> Result<ServerTls, rustls::Error> {
-        let mut config = Arc::unwrap_or_clone(self.0);
+        let mut config = Arc::unwrap_or_clone(self.config);
         config.ticketer = ring::Ticketer::new()?;
         config.send_tls13_tickets = 1;
-        Ok(ServerTls(Arc::new(config)))
+        Ok(ServerTls { config: Arc::new(config), ..self })
+    }
+
+    /// The same with records made by the kernel after each handshake.
+    ///
+    /// # Errors
+    /// The kernel cannot.
+    pub fn in_kernel(self) -> Result<ServerTls, KernelTlsError> {
+        check_kernel_tls()?;
+        let mut config = Arc::unwrap_or_clone(self.config);
+        config.enable_secret_extraction = true;
+        Ok(ServerTls { config: Arc::new(config), in_kernel: true })
     }
 }
 
@@ -113,6 +130,7 @@ impl ServerTls {
 pub struct ClientTls {
     pub(crate) config: Arc<ClientConfig>,
     pub(crate) host: ServerName<'static>,
+    in_kernel: bool,
 }
 
 impl ClientTls {
@@ -133,7 +151,7 @@ impl ClientTls {
             .expect(PROVIDER_SUPPORTS);
         let mut config = builder.with_root_certificates(roots).with_no_client_auth();
         config.resumption = Resumption::disabled();
-        Ok(ClientTls { config: Arc::new(config), host })
+        Ok(ClientTls { config: Arc::new(config), host, in_kernel: false })
     }
 
     /// The same with resumed sessions, where the server gives tickets. All connections share the tickets, of which the newest eight are kept.
@@ -142,5 +160,21 @@ impl ClientTls {
         let mut config = Arc::unwrap_or_clone(self.config);
         config.resumption = Resumption::in_memory_sessions(SERVERS_MAX);
         ClientTls { config: Arc::new(config), ..self }
+    }
+
+    /// The same with records made by the kernel after each handshake: the user of this calls [`crate::TlsPipe::move_to_kernel`].
+    ///
+    /// # Errors
+    /// The kernel cannot.
+    pub fn in_kernel(self) -> Result<ClientTls, KernelTlsError> {
+        check_kernel_tls()?;
+        let mut config = Arc::unwrap_or_clone(self.config);
+        config.enable_secret_extraction = true;
+        Ok(ClientTls { config: Arc::new(config), in_kernel: true, ..self })
+    }
+
+    /// Whether the records are to be made by the kernel.
+    pub fn is_in_kernel(&self) -> bool {
+        self.in_kernel
     }
 }

@@ -1,17 +1,29 @@
 //! One TLS connection as bytes in and bytes out.
 
 use std::io::{Read, Write};
+use std::os::fd::BorrowedFd;
 
 use rustls::{ClientConnection, Connection, Error, HandshakeKind, ServerConnection};
 
-use crate::{ClientTls, ServerTls};
+use crate::boundary::Boundary;
+use crate::{ClientTls, ControlRecord, ServerTls, kernel, receive_control_record};
 
 /// One side of a TLS connection. Plain bytes are those within TLS, raw bytes those of the socket.
 pub struct TlsPipe {
-    connection: Connection,
+    records: Records,
+    /// Where the received bytes end.
+    boundary: Boundary,
     peer_closed: bool,
     /// The peer violated the protocol: only the alert for it is still to be sent.
     failed: bool,
+}
+
+/// Who makes and opens the records.
+enum Records {
+    /// The library, in this process.
+    Library(Box<Connection>),
+    /// The kernel, so raw bytes are plain bytes. What the handshake agreed to is kept.
+    Kernel { session: Session, is_resumed: bool },
 }
 
 /// What both sides agreed to.
@@ -32,32 +44,75 @@ impl TlsPipe {
 
     /// The server's side of a new connection.
     pub fn server(tls: &ServerTls) -> TlsPipe {
-        TlsPipe::new(ServerConnection::new(tls.0.clone()).expect("the settings were checked").into())
+        TlsPipe::new(ServerConnection::new(tls.config.clone()).expect("the settings were checked").into())
     }
 
     fn new(mut connection: Connection) -> TlsPipe {
         // Send queues have limits of their own.
         connection.set_buffer_limit(None);
-        TlsPipe { connection, peer_closed: false, failed: false }
+        TlsPipe {
+            records: Records::Library(Box::new(connection)),
+            boundary: Boundary::default(),
+            peer_closed: false,
+            failed: false,
+        }
+    }
+
+    /// Leaves the records to the kernel, as soon as the handshake is done and no part of a record was received alone. All that
+    /// [`TlsPipe::send`] appended must have been written to `socket`. Returns whether the kernel makes them now.
+    ///
+    /// # Errors
+    /// The kernel refuses. The connection cannot be used any more.
+    pub fn move_to_kernel(&mut self, socket: BorrowedFd<'_>) -> std::io::Result<bool> {
+        if self.is_in_kernel() {
+            return Ok(true);
+        }
+        let is_ready = self.is_open() && !self.has_output() && !self.failed && self.boundary.is_reached();
+        let Some(session) = self.session().filter(|_| is_ready) else { return Ok(false) };
+        let kept = Records::Kernel { session, is_resumed: self.is_resumed() };
+        if let Records::Library(connection) = std::mem::replace(&mut self.records, kept) {
+            let secrets = connection.dangerous_extract_secrets().map_err(std::io::Error::other)?;
+            kernel::install(socket, &secrets)?;
+        }
+        Ok(true)
+    }
+
+    /// Whether the kernel makes the records.
+    pub fn is_in_kernel(&self) -> bool {
+        matches!(self.records, Records::Kernel { .. })
+    }
+
+    /// Reads the record at which a read of the socket stopped with EIO, once the kernel opens the records.
+    ///
+    /// # Errors
+    /// See [`receive_control_record`].
+    pub fn receive_control(&mut self, socket: BorrowedFd<'_>) -> std::io::Result<()> {
+        self.peer_closed |= receive_control_record(socket)? == ControlRecord::Close;
+        Ok(())
     }
 
     /// Appends to `raw` what is to be written now: the records of `plain`, or those of the handshake before them.
     pub fn send(&mut self, plain: &[u8], raw: &mut Vec<u8>) {
+        if self.is_in_kernel() {
+            return raw.extend_from_slice(plain);
+        }
         self.queue(plain);
         self.drain(raw);
     }
 
     /// Queues plain bytes; [`TlsPipe::send`] appends their records.
     pub fn queue(&mut self, plain: &[u8]) {
-        if !self.failed {
+        if let Records::Library(connection) = &mut self.records
+            && !self.failed
+        {
             // Writing to memory does not fail.
-            let _ = self.connection.writer().write_all(plain);
+            let _ = connection.writer().write_all(plain);
         }
     }
 
     /// Whether [`TlsPipe::send`] has something to append without further plain bytes.
     pub fn has_output(&self) -> bool {
-        self.connection.wants_write()
+        matches!(&self.records, Records::Library(connection) if connection.wants_write())
     }
 
     /// Appends to `plain` what the received records contain.
@@ -71,18 +126,23 @@ impl TlsPipe {
     }
 
     fn receive_records(&mut self, mut raw: &[u8], plain: &mut Vec<u8>) -> Result<(), Error> {
+        let Records::Library(connection) = &mut self.records else {
+            plain.extend_from_slice(raw);
+            return Ok(());
+        };
+        self.boundary.pass(raw);
         while !raw.is_empty() {
             let before = raw.len();
             // Reading from memory fails only for a message that is larger than the protocol allows.
-            self.connection
+            connection
                 .read_tls(&mut raw)
                 .map_err(|_| Error::General("a message of the handshake is too long".to_owned()))?;
-            let state = self.connection.process_new_packets()?;
+            let state = connection.process_new_packets()?;
             let ready = state.plaintext_bytes_to_read();
             if ready > 0 {
                 let begin = plain.len();
                 plain.resize(begin + ready, 0);
-                let read = self.connection.reader().read(&mut plain[begin..]).unwrap_or(0);
+                let read = connection.reader().read(&mut plain[begin..]).unwrap_or(0);
                 plain.truncate(begin + read);
             }
             self.peer_closed |= state.peer_has_closed();
@@ -94,10 +154,13 @@ impl TlsPipe {
         Ok(())
     }
 
-    /// Announces that this side sends nothing more; [`TlsPipe::send`] appends the alert.
+    /// Announces that this side sends nothing more; [`TlsPipe::send`] appends the alert. Where the kernel makes the records,
+    /// [`crate::send_close_notify`] does that.
     pub fn close(&mut self) {
-        if !self.failed {
-            self.connection.send_close_notify();
+        if let Records::Library(connection) = &mut self.records
+            && !self.failed
+        {
+            connection.send_close_notify();
         }
     }
 
@@ -108,24 +171,35 @@ impl TlsPipe {
 
     /// Whether both sides have finished the handshake.
     pub fn is_open(&self) -> bool {
-        !self.connection.is_handshaking()
+        match &self.records {
+            Records::Library(connection) => !connection.is_handshaking(),
+            Records::Kernel { .. } => true,
+        }
     }
 
     /// What both sides agreed to; `None` before that.
     pub fn session(&self) -> Option<Session> {
-        let version = self.connection.protocol_version()?.as_str()?.replace("TLSv1_", "TLSv1.");
-        let cipher = self.connection.negotiated_cipher_suite()?.suite().as_str()?;
+        let connection = match &self.records {
+            Records::Library(connection) => connection,
+            Records::Kernel { session, .. } => return Some(session.clone()),
+        };
+        let version = connection.protocol_version()?.as_str()?.replace("TLSv1_", "TLSv1.");
+        let cipher = connection.negotiated_cipher_suite()?.suite().as_str()?;
         Some(Session { version, cipher: cipher.replace("TLS13_", "TLS_") })
     }
 
     /// Whether the handshake resumed the session of an earlier connection.
     pub fn is_resumed(&self) -> bool {
-        self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
+        match &self.records {
+            Records::Library(connection) => connection.handshake_kind() == Some(HandshakeKind::Resumed),
+            Records::Kernel { is_resumed, .. } => *is_resumed,
+        }
     }
 
     fn drain(&mut self, raw: &mut Vec<u8>) {
-        while self.connection.wants_write() {
-            if self.connection.write_tls(raw).is_err() {
+        let Records::Library(connection) = &mut self.records else { return };
+        while connection.wants_write() {
+            if connection.write_tls(raw).is_err() {
                 break;
             }
         }

@@ -32,11 +32,11 @@ where
 
     fn enter(self: &Arc<Self>, from: IpAddr, outbox: O) -> TlsVisit<O, S> {
         let records = Arc::new(Records {
-            state: Mutex::new(State { pipe: TlsPipe::server(&self.tls), batches: false, ending: false }),
+            state: Mutex::new(State { pipe: TlsPipe::server(&self.tls), takes_plain: false, ending: false }),
         });
         let outbox = TlsOutbox { outbox, records };
         let inner = self.inner.enter(from, outbox.clone());
-        TlsVisit::new(outbox, inner)
+        TlsVisit::new(outbox, inner, self.tls.in_kernel)
     }
 
     /// There is none: what waited before it is lost, and with it the numbers of its records.
@@ -52,8 +52,9 @@ pub(crate) struct Records {
 
 pub(crate) struct State {
     pub(crate) pipe: TlsPipe,
-    /// The outbox makes a record of what it writes together. Otherwise each delivery is a record.
-    pub(crate) batches: bool,
+    /// The outbox takes plain bytes: it has a record made of what it writes together, or the kernel makes the records. Otherwise each
+    /// delivery is a record.
+    pub(crate) takes_plain: bool,
     /// The end is announced after what is written next.
     pub(crate) ending: bool,
 }
@@ -96,7 +97,7 @@ impl<O: Outbox> Outbox for TlsOutbox<O> {
 impl<O: Outbox> TlsOutbox<O> {
     fn encrypt(&self, bytes: &Arc<[u8]>, put: impl Fn(&O, &Arc<[u8]>)) {
         let mut state = self.records.state();
-        if state.batches {
+        if state.takes_plain {
             // The outbox calls back for the record, and takes this lock after its own.
             drop(state);
             return put(&self.outbox, bytes);

@@ -11,6 +11,10 @@ pub struct TlsVisit<O: Outbox, S: Service<TlsOutbox<O>>> {
     outbox: TlsOutbox<O>,
     inner: S::Visit,
     ended: bool,
+    /// The kernel is to make the records, but does not yet.
+    awaits_kernel: bool,
+    /// The kernel makes the records.
+    in_kernel: bool,
 }
 
 impl<O, S> TlsVisit<O, S>
@@ -18,17 +22,17 @@ where
     O: Outbox + Send + 'static,
     S: Service<TlsOutbox<O>>,
 {
-    pub(crate) fn new(outbox: TlsOutbox<O>, inner: S::Visit) -> TlsVisit<O, S> {
-        TlsVisit { outbox, inner, ended: false }
+    pub(crate) fn new(outbox: TlsOutbox<O>, inner: S::Visit, awaits_kernel: bool) -> TlsVisit<O, S> {
+        TlsVisit { outbox, inner, ended: false, awaits_kernel, in_kernel: false }
     }
 
     /// Decrypts into `plain`, and sends what the handshake or an alert needs. Returns whether the connection is in order.
-    fn decrypt(&self, bytes: &[u8], plain: &mut Vec<u8>) -> bool {
+    fn decrypt(&mut self, bytes: &[u8], plain: &mut Vec<u8>) -> bool {
         let records = &self.outbox.records;
         let mut state = records.state();
         let was_open = state.pipe.is_open();
         let received = state.pipe.receive(bytes, plain);
-        if state.batches {
+        if state.takes_plain {
             return received.is_ok();
         }
         let mut raw = Vec::new();
@@ -36,9 +40,17 @@ where
         if !raw.is_empty() {
             self.outbox.outbox.send(&raw.into());
         }
+        if self.awaits_kernel {
+            // With the lock held: nobody may add a record of the library to the outbox in between.
+            let moved = self.outbox.outbox.give_socket(&mut |socket| state.pipe.move_to_kernel(socket));
+            self.in_kernel = moved.as_ref().is_ok_and(|&is_moved| is_moved);
+            self.awaits_kernel = !self.in_kernel;
+            state.takes_plain = self.in_kernel;
+            return received.is_ok() && moved.is_ok();
+        }
         if !was_open && state.pipe.is_open() {
             let seal: Arc<dyn Seal> = records.clone();
-            state.batches = self.outbox.outbox.seal_batches(&seal);
+            state.takes_plain = self.outbox.outbox.seal_batches(&seal);
         }
         received.is_ok()
     }
@@ -48,7 +60,7 @@ where
         self.ended = true;
         let mut state = self.outbox.records.state();
         state.ending = true;
-        if !state.batches {
+        if !state.takes_plain {
             state.pipe.close();
             let mut raw = Vec::new();
             state.pipe.send(&[], &mut raw);
@@ -65,6 +77,9 @@ where
     fn feed(&mut self, bytes: &[u8]) -> Flow {
         if self.ended {
             return Flow::Close;
+        }
+        if self.in_kernel {
+            return self.inner.feed(bytes);
         }
         // Not kept: an idle connection owns no buffer, since there are many.
         let mut plain = Vec::new();

@@ -1,13 +1,16 @@
 //! Checks of workload `rr`: the echo service of `docs/reference/rr.md`, and servers that answer requests in a protocol of their own.
 
+mod compared;
+mod postgres;
 mod wire;
 
 use std::io::{ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr};
 use std::time::Duration;
 
+use compared::{expect, send};
+use wire::Connection;
 pub use wire::EchoWire;
-use wire::{Connection, expect, send};
 
 use crate::finding::{Checked, Finding, wrong};
 use crate::stream::connect;
@@ -71,7 +74,7 @@ pub fn check_echo(
     let server = Server { address: reach(address, answer_timeout)?, wire, answer_timeout };
     Ok(match wire {
         EchoWire::Plain => run_all(OF_PLAIN, &server, on_finding),
-        EchoWire::Redis | EchoWire::Http => run_all(OF_REQUESTS, &server, on_finding),
+        EchoWire::Redis | EchoWire::Http | EchoWire::Postgres => run_all(OF_REQUESTS, &server, on_finding),
     })
 }
 

@@ -1,9 +1,10 @@
 //! How servers of workload `rr` take a payload and send it back, and a connection that waits for each reply.
 
-use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use super::compared::{expect, same, send};
+use super::postgres::{self, PostgresConnection};
 use crate::finding::{Checked, wrong};
 use crate::http::HttpConnection;
 use crate::stream::connect;
@@ -17,6 +18,8 @@ pub enum EchoWire {
     Redis,
     /// `GET /echo?payload=…`, answered by a body.
     Http,
+    /// `SELECT $1` of PostgreSQL, answered by a row.
+    Postgres,
 }
 
 impl EchoWire {
@@ -27,6 +30,7 @@ impl EchoWire {
             EchoWire::Http => {
                 [b"GET /echo?payload=".as_slice(), payload, b" HTTP/1.1\r\nHost: klatch\r\n\r\n"].concat()
             }
+            EchoWire::Postgres => postgres::request(payload),
         }
     }
 
@@ -34,7 +38,7 @@ impl EchoWire {
     pub(super) fn sizes(self) -> &'static [usize] {
         match self {
             EchoWire::Plain => &[65_536],
-            EchoWire::Redis => &[4, 100, 4_096, 65_536],
+            EchoWire::Redis | EchoWire::Postgres => &[4, 100, 4_096, 65_536],
             EchoWire::Http => &[4, 100, 4_096],
         }
     }
@@ -45,6 +49,7 @@ pub(super) enum Connection {
     Plain(TcpStream),
     Redis(TcpStream),
     Http(HttpConnection),
+    Postgres(PostgresConnection),
 }
 
 impl Connection {
@@ -53,6 +58,7 @@ impl Connection {
             EchoWire::Plain => Connection::Plain(connect(address, answer_timeout)?),
             EchoWire::Redis => Connection::Redis(connect(address, answer_timeout)?),
             EchoWire::Http => Connection::Http(HttpConnection::connect(address, answer_timeout)?),
+            EchoWire::Postgres => Connection::Postgres(PostgresConnection::open(address, answer_timeout)?),
         })
     }
 
@@ -60,6 +66,7 @@ impl Connection {
         match self {
             Connection::Plain(stream) | Connection::Redis(stream) => send(stream, bytes),
             Connection::Http(http) => http.send(bytes),
+            Connection::Postgres(postgres) => postgres.send(bytes),
         }
     }
 
@@ -75,32 +82,8 @@ impl Connection {
                 }
                 same(&reply.body, payload)
             }
+            Connection::Postgres(postgres) => postgres.expect(payload),
         }
-    }
-}
-
-pub(super) fn send(stream: &mut TcpStream, bytes: &[u8]) -> Checked<()> {
-    stream.write_all(bytes).or_else(|error| wrong(format!("{} bytes cannot be sent: {error}", bytes.len())))
-}
-
-/// Waits for exactly these bytes.
-pub(super) fn expect(stream: &mut TcpStream, expected: &[u8]) -> Checked<()> {
-    let mut received = vec![0; expected.len()];
-    stream
-        .read_exact(&mut received)
-        .or_else(|error| wrong(format!("{} bytes do not come back: {error}", expected.len())))?;
-    same(&received, expected)
-}
-
-fn same(received: &[u8], expected: &[u8]) -> Checked<()> {
-    if received.len() != expected.len() {
-        return wrong(format!("{} bytes came back for {}", received.len(), expected.len()));
-    }
-    match received.iter().zip(expected).position(|(got, sent)| got != sent) {
-        Some(place) => {
-            wrong(format!("byte {place} came back as {}, and was {}", received[place], expected[place]))
-        }
-        None => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@ mod tls_errors;
 mod websocket;
 
 use std::io::{Error, ErrorKind};
+use std::os::fd::AsFd;
 
 use klatch_record::{TlsSession, Transport};
 use klatch_tls::{ClientTls, Session, TlsPipe};
@@ -36,6 +37,8 @@ pub(crate) struct Channel {
     tls: Option<TlsPipe>,
     /// The server's first line has not arrived in full, so TLS has not begun.
     awaits_greeting: bool,
+    /// The kernel is to make the records of TLS, but does not yet.
+    awaits_kernel: bool,
 }
 
 impl Channel {
@@ -45,7 +48,8 @@ impl Channel {
         let tls = options.tls.as_ref().map(TlsPipe::client);
         let exists = websocket.is_some() || tls.is_some();
         let awaits_greeting = options.greets_before_tls && tls.is_some();
-        exists.then(|| Box::new(Channel { websocket, tls, awaits_greeting }))
+        let awaits_kernel = options.tls.as_ref().is_some_and(ClientTls::is_in_kernel);
+        exists.then(|| Box::new(Channel { websocket, tls, awaits_greeting, awaits_kernel }))
     }
 
     /// Appends to `raw` what is to be written now: that of `plain` which may be sent already, and replies of the transport.
@@ -61,6 +65,39 @@ impl Channel {
             }
             (Some(websocket), _) => websocket.send(plain, raw),
             (_, tls) => tls.iter_mut().for_each(|tls| tls.send(plain, raw)),
+        }
+    }
+
+    /// Leaves the records of TLS to the kernel if that is wanted and can be done now. All that [`Channel::send`] appended has been
+    /// written to `socket`.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub(crate) fn move_to_kernel(&mut self, socket: impl AsFd) -> std::io::Result<()> {
+        if let Some(tls) = self.tls.as_mut().filter(|_| self.awaits_kernel) {
+            self.awaits_kernel = !tls.move_to_kernel(socket.as_fd()).map_err(|error| {
+                Error::new(error.kind(), format!("the kernel does not take the connection over: {error}"))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Reads the record at which a read has stopped with `error`.
+    ///
+    /// # Errors
+    /// There is none, so `error` is what happened; or the server has closed the connection, or reports an error.
+    fn receive_control(&mut self, socket: impl AsFd, error: Error) -> std::io::Result<()> {
+        let Some(tls) = self.tls.as_mut().filter(|tls| tls.is_in_kernel()) else { return Err(error) };
+        match error.raw_os_error() {
+            Some(libc::EBADMSG) => Err(Error::other(tls_errors::explain(&klatch_tls::Error::DecryptError))),
+            Some(libc::EIO) => {
+                tls.receive_control(socket.as_fd())?;
+                match tls.peer_closed() {
+                    true => Err(Error::new(ErrorKind::ConnectionAborted, "the server closed the connection")),
+                    false => Ok(()),
+                }
+            }
+            _ => Err(error),
         }
     }
 
@@ -134,7 +171,8 @@ impl Channel {
     pub(crate) fn tls_session(&self) -> Option<TlsSession> {
         let tls = self.tls.as_ref()?;
         let Session { version, cipher } = tls.session()?;
-        Some(TlsSession { version, cipher, resumed: tls.is_resumed().into() })
+        let (resumed, in_kernel) = (tls.is_resumed().into(), tls.is_in_kernel().into());
+        Some(TlsSession { version, cipher, resumed, in_kernel })
     }
 }
 
@@ -149,14 +187,17 @@ thread_local! {
 /// The connection broke or has ended, or the server violates the protocol of the transport.
 pub(crate) fn read_through(
     channel: &mut Channel,
-    stream: &mut impl std::io::Read,
+    stream: &mut (impl std::io::Read + AsFd),
     buffer: &mut [u8],
 ) -> std::io::Result<usize> {
     SCRATCH.with_borrow_mut(|(raw, plain)| {
         // A frame has a head at least as long as the line end that it stands for. So the plain bytes are no more, but for a
         // message whose fragments were received before.
         raw.resize(buffer.len().saturating_sub(klatch_websocket::MESSAGE_BYTES_MAX).min(64 * 1024), 0);
-        let bytes = stream.read(raw)?;
+        let bytes = match stream.read(raw) {
+            Ok(bytes) => bytes,
+            Err(error) => return channel.receive_control(stream, error).map(|()| 0),
+        };
         if bytes == 0 {
             return Err(channel.end_error());
         }

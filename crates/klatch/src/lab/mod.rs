@@ -13,7 +13,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
     Boot, COUNTERS_FILE, Image, Job, Kernel, LabError, OTHER_PROGRAM, START_US, boot, counted, find_program,
-    guest, java_runtime, kernel_file, require_qemu, shell,
+    guest, java_runtime, kernel_file, module_files, require_qemu, shell,
 };
 use klatch_record::error_chain;
 use klatch_record::lab::LabCounts;
@@ -93,6 +93,9 @@ struct Exec {
     /// Add a Java runtime, made from the JDK of this java program
     #[arg(long, value_name = "PATH")]
     java: Option<PathBuf>,
+    /// Load a module of the kernel first: tls (kTLS)
+    #[arg(long, value_name = "NAME")]
+    module: Vec<String>,
     /// Command of klatch with its arguments, without `klatch` itself
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -144,11 +147,13 @@ fn image(java: Option<&Path>) -> Result<Image, LabError> {
 }
 
 fn kernel(name: &str) -> Result<PathBuf, LabError> {
-    let known = || Kernel::all().iter().map(|kernel| kernel.name).collect::<Vec<_>>().join(", ");
-    let kernel = Kernel::find(name);
-    let kernel = kernel.ok_or_else(|| LabError::NoKernel { name: name.to_owned(), names: known() })?;
     require_qemu()?;
-    kernel_file(kernel, |progress| print_error(progress))
+    kernel_file(pinned_kernel(name)?, |progress| print_error(progress))
+}
+
+fn pinned_kernel(name: &str) -> Result<&'static Kernel, LabError> {
+    let known = || Kernel::all().iter().map(|kernel| kernel.name).collect::<Vec<_>>().join(", ");
+    Kernel::find(name).ok_or_else(|| LabError::NoKernel { name: name.to_owned(), names: known() })
 }
 
 /// What a shell adds to the number of the signal that ended a command, for its exit status.
@@ -191,6 +196,11 @@ impl Exec {
         let mut image = image(self.java.as_deref())?;
         if let Some(program) = &self.program {
             image.add_program(OTHER_PROGRAM, program)?;
+        }
+        for name in &self.module {
+            let files =
+                module_files(pinned_kernel(&self.machine.kernel)?, name, |progress| print_error(progress))?;
+            files.into_iter().for_each(|module| image.add_module(module));
         }
         let mut machine = self.machine.boot(&kernel, image, &interrupted);
         machine.counters = self.counters.as_deref().map(Boot::counters).transpose()?;

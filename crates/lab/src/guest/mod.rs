@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 
 use klatch_counters::Counters;
 
+use crate::image::MODULES;
 use crate::job::{Answer, END, Job, Step};
 
 /// Working folder of the commands; its text files return with the answer.
@@ -39,6 +40,7 @@ fn run_job() -> io::Result<()> {
         // Shows the addresses in /proc/vmallocinfo to this machine's root, who names missed data by them.
         std::fs::write("/proc/sys/kernel/kptr_restrict", "1")?;
     }
+    system::load_modules(Path::new(MODULES))?;
     let job: Job = serde_json::from_slice(&std::fs::read("/job.json")?)?;
     if job.commands.is_empty() {
         let mut shell = Command::new("/bin/sh");

@@ -1,11 +1,12 @@
 //! Prepares the emulated machine for ordinary programs, and powers it off.
 #![allow(unsafe_code)]
 
+use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::mount::{MountFlags, mount};
-use rustix::system::{RebootCommand, reboot};
+use rustix::system::{RebootCommand, finit_module, reboot};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
@@ -21,6 +22,18 @@ pub(super) fn prepare() -> io::Result<()> {
         }
     }
     loopback_up()
+}
+
+/// Loads the modules in a folder, in the order of their names. There may be none.
+pub(super) fn load_modules(folder: &Path) -> io::Result<()> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.sort();
+    for path in paths {
+        let failed = |errno| io::Error::other(format!("cannot load {}: {errno}", path.display()));
+        finit_module(File::open(&path)?, c"", 0).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// The virtio-serial port for the answer.

@@ -53,6 +53,8 @@ struct State {
     /// The socket's buffer is full; the loop polls for room in it.
     write_blocked: bool,
     dirty: bool,
+    /// The kernel makes the records of TLS.
+    in_kernel: bool,
 }
 
 /// The state of the output, for the loop.
@@ -95,13 +97,26 @@ impl Outbox for ConnectionIo {
     fn seal_batches(&self, seal: &Arc<dyn Seal>) -> bool {
         self.0.state().buffer.seal_batches(seal)
     }
+
+    fn give_socket(
+        &self,
+        take: &mut dyn FnMut(BorrowedFd<'_>) -> std::io::Result<bool>,
+    ) -> std::io::Result<bool> {
+        let mut state = self.0.state();
+        self.0.flush(&mut state);
+        if state.buffer.len() == 0 && state.condition == Condition::Open {
+            state.in_kernel = take(self.0.socket.as_fd())?;
+        }
+        Ok(state.in_kernel)
+    }
 }
 
 impl ConnectionIo {
     pub(super) fn new(socket: OwnedFd, slot: usize, context: Arc<LoopContext>) -> ConnectionIo {
         let buffer =
             if context.coalesce { WriteBuffer::open(context.has_lines) } else { WriteBuffer::classic() };
-        let state = State { buffer, condition: Condition::Open, write_blocked: false, dirty: false };
+        let condition = Condition::Open;
+        let state = State { buffer, condition, write_blocked: false, dirty: false, in_kernel: false };
         ConnectionIo(Arc::new(Shared { socket, slot, context, state: Mutex::new(state) }))
     }
 
@@ -134,6 +149,20 @@ impl ConnectionIo {
     /// Takes nothing more; what waits may still be written.
     pub(super) fn end(&self) {
         self.0.state().end();
+    }
+
+    /// Whether the kernel makes the records of TLS.
+    pub(super) fn is_in_kernel(&self) -> bool {
+        self.0.state().in_kernel
+    }
+
+    /// Sends the alert at the end of a connection whose records the kernel makes, unless a part of the bytes before is missing.
+    pub(super) fn say_end(&self) {
+        let state = self.0.state();
+        if state.in_kernel && state.condition != Condition::Broken && state.buffer.len() == 0 {
+            // The client may be gone.
+            let _ = klatch_tls::send_close_notify(&self.0.socket);
+        }
     }
 
     /// Empties the buffer, and writes only a last message.

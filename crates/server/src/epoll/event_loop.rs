@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use klatch_service::{Flow, Service, Visit};
+use klatch_tls::ControlRecord;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{self, RecvFlags};
@@ -235,6 +236,13 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
                 }
             }
             Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(Errno::IO) if connection.io.is_in_kernel() => {
+                match klatch_tls::receive_control_record(&connection.io) {
+                    Ok(ControlRecord::Ignored) => {}
+                    Ok(ControlRecord::Close) => self.drop_connection(slot, b"Connection closed"),
+                    Err(_) => self.drop_connection(slot, b"TLS error"),
+                }
+            }
             Err(_) => self.drop_connection(slot, b"Connection reset"),
         }
     }
@@ -313,6 +321,7 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
         if let Some(mut connection) = self.slots.remove_if(slot, |_| true) {
             // A client that sees this connection close may connect in its place, so the place is free before the close.
             connection.half_open = None;
+            connection.io.say_end();
             // Without another descriptor, the end of this one removes it from the epoll too.
             if connection.visit.may_send_more() && linger(&connection.io) {
                 // It was registered, so this fails only for want of memory; then events of a free slot are ignored.

@@ -23,7 +23,7 @@ fn write_certificate(folder: &Path) {
 
 fn with_tls(options: ServeOptions, folder: &Path) -> ServeOptions {
     let (certificate, key) = (folder.join("certificate.pem"), folder.join("key.pem"));
-    ServeOptions { tls: Some(TlsFiles { certificate, key, tickets: false }), ..options }
+    ServeOptions { tls: Some(TlsFiles { certificate, key, tickets: false, in_kernel: false }), ..options }
 }
 
 struct Client {
@@ -140,9 +140,12 @@ fn certificates_that_cannot_be_used_are_named() {
     write_certificate(other.path());
     let options = || ServeOptions { model: Model::Epoll, ..ServeOptions::default() };
     let error = |certificate: PathBuf, key: PathBuf| {
-        serve(&ServeOptions { tls: Some(TlsFiles { certificate, key, tickets: false }), ..options() })
-            .unwrap_err()
-            .to_string()
+        serve(&ServeOptions {
+            tls: Some(TlsFiles { certificate, key, tickets: false, in_kernel: false }),
+            ..options()
+        })
+        .unwrap_err()
+        .to_string()
     };
     let (certificate, key) = (folder.path().join("certificate.pem"), folder.path().join("key.pem"));
     let mixed = error(certificate, other.path().join("key.pem"));
