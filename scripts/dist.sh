@@ -49,8 +49,9 @@ export LIBBPF_SYS_LIBRARY_PATH=$libraries
 export LIBBPF_SYS_EXTRA_CFLAGS="-idirafter /usr/include -idirafter /usr/include/$architecture-linux-gnu"
 # No build id: it depends on names that are changed below, and objcopy, which could remove it, would make the relocations writable.
 export RUSTFLAGS="--remap-path-prefix=$root=/klatch --remap-path-prefix=$cargo_home=/cargo -Clink-arg=-Wl,--build-id=none"
-# Names of routines stay, because instruments show those of the native servers.
-export CARGO_PROFILE_RELEASE_STRIP=debuginfo
+# Names of routines stay, because instruments show those of the native servers. Zig would remove them with all else, so that is left
+# to objcopy.
+export CARGO_PROFILE_RELEASE_STRIP=none
 # Other flags than those of `make build`, so another folder.
 export CARGO_TARGET_DIR=$root/target/dist-build
 target=$architecture-unknown-linux-gnu
@@ -69,7 +70,7 @@ nm --numeric-sort "$klatch" | awk '$NF ~ /\.llvm\.[0-9]+$/ && !done[$NF]++ {
     count[name]++
     print $NF, name count[name]
 }' >"$klatch.names"
-objcopy --redefine-syms="$klatch.names" "$klatch" "$klatch.numbered"
+objcopy --strip-debug --redefine-syms="$klatch.names" "$klatch" "$klatch.numbered"
 mv "$klatch.numbered" "$klatch"
 
 rm -rf "$dist"
