@@ -56,22 +56,24 @@ export CARGO_PROFILE_RELEASE_STRIP=none
 export CARGO_TARGET_DIR=$root/target/dist-build
 target=$architecture-unknown-linux-gnu
 cargo zigbuild --release --locked --package klatch --features static --target "$target.$glibc"
-klatch=$CARGO_TARGET_DIR/$target/release/klatch
-needed=$(objdump --dynamic-syms "$klatch" | grep --only-matching 'GLIBC_[0-9.]*' | sort --version-sort --unique | tail -n 1)
+linked=$CARGO_TARGET_DIR/$target/release/klatch
+needed=$(objdump --dynamic-syms "$linked" | grep --only-matching 'GLIBC_[0-9.]*' | sort --version-sort --unique | tail -n 1)
 [ "$(printf '%s\n' "$needed" "GLIBC_$glibc" | sort --version-sort | tail -n 1)" = "GLIBC_$glibc" ] || {
-    echo "dist.sh: $klatch needs $needed, which is newer than the C library $glibc that the packages are for" >&2
+    echo "dist.sh: $linked needs $needed, which is newer than the C library $glibc that the packages are for" >&2
     exit 2
 }
 
 # ThinLTO puts a hash of the folder into the names of some routines: they are numbered instead.
-nm --numeric-sort "$klatch" | awk '$NF ~ /\.llvm\.[0-9]+$/ && !done[$NF]++ {
+nm --numeric-sort "$linked" | awk '$NF ~ /\.llvm\.[0-9]+$/ && !done[$NF]++ {
     name = $NF
     sub(/[0-9]+$/, "", name)
     count[name]++
     print $NF, name count[name]
-}' >"$klatch.names"
-objcopy --strip-debug --redefine-syms="$klatch.names" "$klatch" "$klatch.numbered"
-mv "$klatch.numbered" "$klatch"
+}' >"$linked.names"
+# Where the tools for packages look for it.
+klatch=$CARGO_TARGET_DIR/release/klatch
+mkdir -p "$(dirname "$klatch")"
+objcopy --strip-debug --redefine-syms="$linked.names" "$linked" "$klatch"
 
 rm -rf "$dist"
 mkdir -p "$dist/man" "$dist/completions"
