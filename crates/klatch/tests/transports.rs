@@ -207,36 +207,16 @@ fn the_kernel_makes_the_records_or_no_run_begins() {
 #[test]
 fn the_kernel_of_the_lab_makes_the_records() {
     needs!(Need::Qemu);
-    let ktls = ["--knob", "ktls=on", "--crowd-knob", "ktls=on"];
-    let run = |platform: &str, transport: &str| {
+    two_at_a_time(&[("native-epoll", "tls"), ("native-epoll-coalesce", "wss")], |(platform, transport)| {
         let mut lab = klatch();
         lab.args(["lab", "exec", "--module", "tls", "--", "run", "--json", "--warmup", "0", "--trials", "1"]);
-        lab.args([
-            "--platform",
-            platform,
-            "--transport",
-            transport,
-            "--rooms",
-            "1",
-            "--users",
-            "5",
-            "--count",
-            "5",
-        ]);
-        Finished::run(lab.args(ktls)).record()
-    };
-    assert_in_kernel(&run("native-epoll", "tls"), 5);
-    assert_in_kernel(&run("native-epoll-coalesce", "wss"), 5);
-    let unknown = Finished::run(klatch().args([
-        "lab",
-        "exec",
-        "--kernel",
-        "7.2",
-        "--module",
-        "tls",
-        "--",
-        "--version",
-    ]));
+        lab.args(["--platform", platform, "--transport", transport, "--rooms", "1", "--users", "5"]);
+        lab.args(["--count", "5", "--knob", "ktls=on", "--crowd-knob", "ktls=on"]);
+        assert_in_kernel(&Finished::run(&mut lab).record(), 5);
+    });
+    let mut lab = klatch();
+    lab.args(["lab", "exec", "--kernel", "7.2", "--module", "tls", "--", "--version"]);
+    let unknown = Finished::run(&mut lab);
     assert_eq!(unknown.status, Some(2), "{unknown:?}");
     assert!(unknown.err.contains("there is no module tls for the kernel 7.2"), "{unknown:?}");
 }

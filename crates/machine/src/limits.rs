@@ -20,6 +20,11 @@ pub fn local_ports() -> Option<(u64, u64)> {
     Some((first.parse().ok()?, last.trim().parse().ok()?))
 }
 
+/// Memory that the buffers of all TCP connections can have together, in pages; beyond it the kernel drops what arrives.
+pub fn tcp_memory_pages() -> Option<u64> {
+    read_to_string("/proc/sys/net/ipv4/tcp_mem").ok()?.split_whitespace().nth(2)?.parse().ok()
+}
+
 /// Memory that programs can still allocate without swapping (`MemAvailable`), in KiB.
 pub fn memory_available_kib() -> Option<u64> {
     field("/proc/meminfo", "MemAvailable:")
@@ -84,7 +89,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_limits() {
-        assert!(sysctl("kernel.pid_max") > Some(300));
+        assert!(sysctl("kernel.pid_max") > Some(300) && tcp_memory_pages() > Some(100));
         assert_eq!(sysctl("kernel.no_such_sysctl"), None);
         assert!(local_ports().is_some_and(|(first, last)| first < last));
         assert!(memory_available_kib() > Some(1024));

@@ -1,6 +1,6 @@
 //! How many users fit into this machine's limits, and the limits of its network.
 
-use klatch_machine::limits::{local_ports, sysctl};
+use klatch_machine::limits::{local_ports, sysctl, tcp_memory_pages};
 use klatch_platforms::{CapacityError, PlatformRequest, Side, check_capacity, resolve};
 use klatch_record::CONNECTIONS_PER_SOURCE;
 
@@ -57,5 +57,9 @@ fn network() -> Vec<Finding> {
         let state = format!("{most} connections are tracked at most");
         Finding::works(TOPIC, "nf_conntrack_max", state)
     });
-    [ports, backlog, tracked].into_iter().flatten().collect()
+    // Bytes that wait in a socket occupy a page at least. Few sockets have some at a time, so this is no need of a run.
+    let buffers = tcp_memory_pages().map(|pages| {
+        Finding::works(TOPIC, "net.ipv4.tcp_mem", format!("bytes can wait in {pages} sockets at most"))
+    });
+    [ports, backlog, tracked, buffers].into_iter().flatten().collect()
 }
