@@ -28,7 +28,7 @@ buildah copy --quiet "$container" "$work/files" / >/dev/null
 buildah config --entrypoint '["/usr/bin/klatch"]' --cmd '' --user 65535:65535 --workingdir /tmp \
     --label org.opencontainers.image.title=klatch --label "org.opencontainers.image.version=$version" \
     --label org.opencontainers.image.licenses=Apache-2.0 "$container"
-image=$(buildah commit --quiet --timestamp "$SOURCE_DATE_EPOCH" "$container" "klatch:$version")
-buildah push --quiet "$image" "oci:$work/layout:klatch:$version"
+image=$(buildah commit --quiet --timestamp "$SOURCE_DATE_EPOCH" "$container" "localhost/klatch:$version")
+buildah push --quiet "$image" "oci:$work/layout:localhost/klatch:$version"
 tar --create --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
     --directory "$work/layout" --file "$archive" .
