@@ -115,8 +115,8 @@ fn inapplicable_knobs_are_refused_before_anything_starts() {
         (["--knob", "cpus=900"], "klatch: knob cpus=900: CPU 900 does not exist; this machine has "),
         (["--crowd-knob", "cpus=0-900"], "does not exist; this machine has "),
         (["--crowd-knob", "policy=fast"], "klatch: knob policy=fast: must be other, batch, idle, "),
-        (["--crowd-knob", "heap=1g"], "klatch: the native crowd has no knob heap; it has resume, "),
-        (["--crowd-knob", "yield"], "klatch: the native crowd has no knob yield; it has resume, "),
+        (["--crowd-knob", "heap=1g"], "klatch: the native crowd has no knob heap; it has ktls, resume, "),
+        (["--crowd-knob", "yield"], "klatch: the native crowd has no knob yield; it has ktls, resume, "),
     ] {
         refused(run_once(out.path(), &["--platform", "native-epoll"]).args(knob), message);
     }

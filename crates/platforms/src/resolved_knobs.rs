@@ -116,7 +116,7 @@ mod tests {
             |texts: &[&str]| ResolvedKnobs::for_native_crowd(&settings(texts)).unwrap_err().to_string();
         assert_eq!(
             error(&["heap=1g"]),
-            "the native crowd has no knob heap; it has resume, cpus, nice, policy, thp"
+            "the native crowd has no knob heap; it has ktls, resume, cpus, nice, policy, thp"
         );
         assert_eq!(error(&["nice=1", "nice=2"]), "knob nice is set twice");
         let error = ResolvedKnobs::for_java_crowd(&settings(&["aot"])).unwrap_err().to_string();
