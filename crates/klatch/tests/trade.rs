@@ -224,6 +224,8 @@ const FILL: &str = r#"
     mount -t tmpfs -o size=300m,mode=1777 none "$1" && export TMPDIR="$1"
     folder=$1 klatch=$2 out=$3
     shift 3
+    # It is there before tail looks for it.
+    touch "$out/progress"
     "$klatch" "$@" --out "$out" 2>"$out/progress" >"$out/record" &
     tail --follow --pid=$! "$out/progress" | grep -q --max-count=1 "all joined"
     dd if=/dev/zero of="$folder/filler" bs=64k 2>/dev/null
