@@ -13,7 +13,7 @@ if [ ! -x "$folder/kubelet" ]; then
     trap 'rm -rf "$work"' EXIT
     cp "$scripts/kubernetes/main.go" "$work"
     cd "$work"
-    # Its repository has some modules in a folder and replaces them; outside it their versions have to be told.
+    # The repository of Kubernetes replaces some modules by folders of its own. They are published with the versions below.
     module=$(go mod download -json "k8s.io/kubernetes@v$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
     {
         printf 'module klatch/kubernetes\n\n'

@@ -48,7 +48,7 @@ fi
 folder=$KUBERNETES_CLUSTER_FOLDER
 cd "$folder"
 mkdir bin cni
-# These programs write here, whatever they are told.
+# containerd, its network plugins and kubelet write to these folders, which no option changes.
 for place in /run /var/log /var/lib/cni; do
     mkdir -p "$place"
     mount -t tmpfs tmpfs "$place"

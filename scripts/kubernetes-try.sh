@@ -17,7 +17,7 @@ import "$image"
 manifest() { sed 's/cpu: "1"/cpu: 100m/' "$files/$1"; }
 
 echo "kubernetes-try.sh: a crowd of three shards in an Indexed Job" >&2
-# Without a name service the shards are told the address of the server.
+# The cluster resolves no names, so the shards get the address of the server.
 manifest job.yaml | sed '/^apiVersion: batch/,$d' | kubectl apply --filename - >&2
 kubectl wait --for=condition=Ready --timeout=60s pod/klatch-server >&2
 address=$(kubectl get pod klatch-server --output=jsonpath='{.status.podIP}')

@@ -72,11 +72,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFileErro
 
 /// The settings of a server.
 #[derive(Clone, Debug)]
-pub struct ServerTls {
-    pub(crate) config: Arc<ServerConfig>,
-    /// Connections are left to the kernel.
-    pub(crate) in_kernel: bool,
-}
+pub struct ServerTls(pub(crate) Arc<ServerConfig>);
 
 impl ServerTls {
     /// Reads a certificate chain and its key.
@@ -98,7 +94,7 @@ impl ServerTls {
         // A ticket would cost every connection a record that no client uses unless it is asked to.
         config.send_tls13_tickets = 0;
         config.session_storage = Arc::new(NoServerSessionStorage {});
-        Ok(ServerTls { config: Arc::new(config), in_kernel: false })
+        Ok(ServerTls(Arc::new(config)))
     }
 
     /// The same with a ticket for each connection, by which the next connection of a client can resume the session. The server keeps
@@ -107,10 +103,10 @@ impl ServerTls {
     /// # Errors
     /// The system gives no random number for the key of the tickets.
     pub fn with_tickets(self) -> Result<ServerTls, rustls::Error> {
-        let mut config = Arc::unwrap_or_clone(self.config);
+        let mut config = Arc::unwrap_or_clone(self.0);
         config.ticketer = ring::Ticketer::new()?;
         config.send_tls13_tickets = 1;
-        Ok(ServerTls { config: Arc::new(config), ..self })
+        Ok(ServerTls(Arc::new(config)))
     }
 
     /// The same with records made by the kernel after each handshake.
@@ -119,9 +115,9 @@ impl ServerTls {
     /// The kernel cannot.
     pub fn in_kernel(self) -> Result<ServerTls, KernelTlsError> {
         check_kernel_tls()?;
-        let mut config = Arc::unwrap_or_clone(self.config);
+        let mut config = Arc::unwrap_or_clone(self.0);
         config.enable_secret_extraction = true;
-        Ok(ServerTls { config: Arc::new(config), in_kernel: true })
+        Ok(ServerTls(Arc::new(config)))
     }
 }
 
@@ -130,7 +126,6 @@ impl ServerTls {
 pub struct ClientTls {
     pub(crate) config: Arc<ClientConfig>,
     pub(crate) host: ServerName<'static>,
-    in_kernel: bool,
 }
 
 impl ClientTls {
@@ -151,7 +146,7 @@ impl ClientTls {
             .expect(PROVIDER_SUPPORTS);
         let mut config = builder.with_root_certificates(roots).with_no_client_auth();
         config.resumption = Resumption::disabled();
-        Ok(ClientTls { config: Arc::new(config), host, in_kernel: false })
+        Ok(ClientTls { config: Arc::new(config), host })
     }
 
     /// The same with resumed sessions, where the server gives tickets. All connections share the tickets, of which the newest eight are kept.
@@ -170,11 +165,6 @@ impl ClientTls {
         check_kernel_tls()?;
         let mut config = Arc::unwrap_or_clone(self.config);
         config.enable_secret_extraction = true;
-        Ok(ClientTls { config: Arc::new(config), in_kernel: true, ..self })
-    }
-
-    /// Whether the records are to be made by the kernel.
-    pub fn is_in_kernel(&self) -> bool {
-        self.in_kernel
+        Ok(ClientTls { config: Arc::new(config), ..self })
     }
 }

@@ -1,5 +1,5 @@
-//! TLS without any I/O: TLS 1.3 with one cipher suite, without resumption, so that servers compare. A connection can be left to the
-//! kernel after its handshake.
+//! TLS 1.3 with one cipher suite, so that servers compare. It is bytes in and bytes out, without I/O, but for a connection that is left to
+//! the kernel after its handshake: then it sets the keys of a socket.
 
 mod alert;
 mod boundary;

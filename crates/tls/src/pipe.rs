@@ -11,8 +11,8 @@ use crate::{ClientTls, ControlRecord, ServerTls, kernel, receive_control_record}
 /// One side of a TLS connection. Plain bytes are those within TLS, raw bytes those of the socket.
 pub struct TlsPipe {
     records: Records,
-    /// Where the received bytes end.
-    boundary: Boundary,
+    /// Where the received bytes end; `None` if the kernel is not to make the records, or does already.
+    boundary: Option<Boundary>,
     peer_closed: bool,
     /// The peer violated the protocol: only the alert for it is still to be sent.
     failed: bool,
@@ -39,36 +39,42 @@ impl TlsPipe {
     /// The client's side of a new connection. It has raw bytes to send.
     pub fn client(tls: &ClientTls) -> TlsPipe {
         let connection = ClientConnection::new(tls.config.clone(), tls.host.clone());
-        TlsPipe::new(connection.expect("the settings were checked").into())
+        let connection = connection.expect("the settings were checked");
+        TlsPipe::new(connection.into(), tls.config.enable_secret_extraction)
     }
 
     /// The server's side of a new connection.
     pub fn server(tls: &ServerTls) -> TlsPipe {
-        TlsPipe::new(ServerConnection::new(tls.config.clone()).expect("the settings were checked").into())
+        let connection = ServerConnection::new(tls.0.clone()).expect("the settings were checked");
+        TlsPipe::new(connection.into(), tls.0.enable_secret_extraction)
     }
 
-    fn new(mut connection: Connection) -> TlsPipe {
+    fn new(mut connection: Connection, for_kernel: bool) -> TlsPipe {
         // Send queues have limits of their own.
         connection.set_buffer_limit(None);
         TlsPipe {
             records: Records::Library(Box::new(connection)),
-            boundary: Boundary::default(),
+            boundary: for_kernel.then(Boundary::default),
             peer_closed: false,
             failed: false,
         }
     }
 
-    /// Leaves the records to the kernel, as soon as the handshake is done and no part of a record was received alone. All that
+    /// Whether the records are to be left to the kernel, by [`TlsPipe::move_to_kernel`].
+    pub fn awaits_kernel(&self) -> bool {
+        self.boundary.is_some()
+    }
+
+    /// Leaves the records to the kernel if that is wanted, as soon as the handshake is done and no part of a record was received alone. All that
     /// [`TlsPipe::send`] appended must have been written to `socket`. Returns whether the kernel makes them now.
     ///
     /// # Errors
     /// The kernel refuses. The connection cannot be used any more.
     pub fn move_to_kernel(&mut self, socket: BorrowedFd<'_>) -> std::io::Result<bool> {
-        if self.is_in_kernel() {
-            return Ok(true);
-        }
-        let is_ready = self.is_open() && !self.has_output() && !self.failed && self.boundary.is_reached();
+        let at_boundary = self.boundary.as_ref().is_some_and(Boundary::is_reached);
+        let is_ready = self.is_open() && !self.has_output() && !self.failed && at_boundary;
         let Some(session) = self.session().filter(|_| is_ready) else { return Ok(false) };
+        self.boundary = None;
         let kept = Records::Kernel { session, is_resumed: self.is_resumed() };
         if let Records::Library(connection) = std::mem::replace(&mut self.records, kept) {
             let secrets = connection.dangerous_extract_secrets().map_err(std::io::Error::other)?;
@@ -130,7 +136,9 @@ impl TlsPipe {
             plain.extend_from_slice(raw);
             return Ok(());
         };
-        self.boundary.pass(raw);
+        if let Some(boundary) = &mut self.boundary {
+            boundary.pass(raw);
+        }
         while !raw.is_empty() {
             let before = raw.len();
             // Reading from memory fails only for a message that is larger than the protocol allows.

@@ -36,7 +36,7 @@ where
         });
         let outbox = TlsOutbox { outbox, records };
         let inner = self.inner.enter(from, outbox.clone());
-        TlsVisit::new(outbox, inner, self.tls.in_kernel)
+        TlsVisit::new(outbox, inner)
     }
 
     /// There is none: what waited before it is lost, and with it the numbers of its records.

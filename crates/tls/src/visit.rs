@@ -11,9 +11,7 @@ pub struct TlsVisit<O: Outbox, S: Service<TlsOutbox<O>>> {
     outbox: TlsOutbox<O>,
     inner: S::Visit,
     ended: bool,
-    /// The kernel is to make the records, but does not yet.
-    awaits_kernel: bool,
-    /// The kernel makes the records.
+    /// The kernel makes the records, which is known here without the lock.
     in_kernel: bool,
 }
 
@@ -22,8 +20,8 @@ where
     O: Outbox + Send + 'static,
     S: Service<TlsOutbox<O>>,
 {
-    pub(crate) fn new(outbox: TlsOutbox<O>, inner: S::Visit, awaits_kernel: bool) -> TlsVisit<O, S> {
-        TlsVisit { outbox, inner, ended: false, awaits_kernel, in_kernel: false }
+    pub(crate) fn new(outbox: TlsOutbox<O>, inner: S::Visit) -> TlsVisit<O, S> {
+        TlsVisit { outbox, inner, ended: false, in_kernel: false }
     }
 
     /// Decrypts into `plain`, and sends what the handshake or an alert needs. Returns whether the connection is in order.
@@ -40,11 +38,10 @@ where
         if !raw.is_empty() {
             self.outbox.outbox.send(&raw.into());
         }
-        if self.awaits_kernel {
+        if state.pipe.awaits_kernel() {
             // With the lock held: nobody may add a record of the library to the outbox in between.
             let moved = self.outbox.outbox.give_socket(&mut |socket| state.pipe.move_to_kernel(socket));
             self.in_kernel = moved.as_ref().is_ok_and(|&is_moved| is_moved);
-            self.awaits_kernel = !self.in_kernel;
             state.takes_plain = self.in_kernel;
             return received.is_ok() && moved.is_ok();
         }

@@ -37,8 +37,6 @@ pub(crate) struct Channel {
     tls: Option<TlsPipe>,
     /// The server's first line has not arrived in full, so TLS has not begun.
     awaits_greeting: bool,
-    /// The kernel is to make the records of TLS, but does not yet.
-    awaits_kernel: bool,
 }
 
 impl Channel {
@@ -48,8 +46,7 @@ impl Channel {
         let tls = options.tls.as_ref().map(TlsPipe::client);
         let exists = websocket.is_some() || tls.is_some();
         let awaits_greeting = options.greets_before_tls && tls.is_some();
-        let awaits_kernel = options.tls.as_ref().is_some_and(ClientTls::is_in_kernel);
-        exists.then(|| Box::new(Channel { websocket, tls, awaits_greeting, awaits_kernel }))
+        exists.then(|| Box::new(Channel { websocket, tls, awaits_greeting }))
     }
 
     /// Appends to `raw` what is to be written now: that of `plain` which may be sent already, and replies of the transport.
@@ -74,8 +71,8 @@ impl Channel {
     /// # Errors
     /// The kernel refuses.
     pub(crate) fn move_to_kernel(&mut self, socket: impl AsFd) -> std::io::Result<()> {
-        if let Some(tls) = self.tls.as_mut().filter(|_| self.awaits_kernel) {
-            self.awaits_kernel = !tls.move_to_kernel(socket.as_fd()).map_err(|error| {
+        if let Some(tls) = self.tls.as_mut().filter(|tls| tls.awaits_kernel()) {
+            tls.move_to_kernel(socket.as_fd()).map_err(|error| {
                 Error::new(error.kind(), format!("the kernel does not take the connection over: {error}"))
             })?;
         }

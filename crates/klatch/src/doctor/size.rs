@@ -57,9 +57,9 @@ fn network() -> Vec<Finding> {
         let state = format!("{most} connections are tracked at most");
         Finding::works(TOPIC, "nf_conntrack_max", state)
     });
-    // Bytes that wait in a socket occupy a page at least. Few sockets have some at a time, so this is no need of a run.
+    // Only bytes that wait need it, a page of each socket at least, so it limits no number of connections.
     let buffers = tcp_memory_pages().map(|pages| {
-        Finding::works(TOPIC, "net.ipv4.tcp_mem", format!("bytes can wait in {pages} sockets at most"))
+        Finding::works(TOPIC, "net.ipv4.tcp_mem", format!("{pages} pages for the bytes that wait in sockets"))
     });
     [ports, backlog, tracked, buffers].into_iter().flatten().collect()
 }
