@@ -18,7 +18,6 @@ if [ ! -x "$folder/kubelet" ]; then
     {
         printf 'module klatch/kubernetes\n\n'
         grep --extended-regexp '^(go|godebug) ' "$module"
-        sed -n '/^godebug (/,/^)/p' "$module"
         printf '\nrequire k8s.io/kubernetes v%s\n\n' "$version"
         sed -n "s|^\t\(k8s.io/[a-z-]*\) => ./staging/.*|replace \1 => \1 v0.${version#*.}|p" "$module"
     } >go.mod

@@ -37,12 +37,14 @@ pub enum LabError {
         names: String,
     },
     /// The lab has no module with this name for the kernel.
-    #[error("there is no module {name} for the kernel {kernel} in the lab; the kernel 6.18 has tls")]
+    #[error("there is no module {name} for the kernel {kernel} in the lab; {known}")]
     NoModule {
         /// The name on the command line.
         name: String,
         /// Short name of the kernel.
         kernel: &'static str,
+        /// The modules of this kernel.
+        known: String,
     },
     /// No address had the kernel.
     #[error("cannot download the kernel {version}: {cause}; or copy {cache} from a machine that has it", cache = cache.display())]

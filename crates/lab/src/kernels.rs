@@ -94,7 +94,13 @@ impl Kernel {
     /// The kernel has no such module here.
     pub(crate) fn modules_for(&self, name: &str) -> Result<&'static [Part], LabError> {
         let last = self.modules.iter().position(|module| module.name == name);
-        let last = last.ok_or_else(|| LabError::NoModule { name: name.to_owned(), kernel: self.name })?;
+        let names: Vec<_> = self.modules.iter().map(|module| module.name).collect();
+        let known = || match names.is_empty() {
+            true => "it has none".to_owned(),
+            false => format!("it has {}", names.join(", ")),
+        };
+        let no_module = || LabError::NoModule { name: name.to_owned(), kernel: self.name, known: known() };
+        let last = last.ok_or_else(no_module)?;
         Ok(&self.modules[..=last])
     }
 

@@ -41,10 +41,8 @@ const CLOSE_NOTIFY: u8 = 0;
 pub fn check_kernel_tls() -> Result<(), KernelTlsError> {
     let failed =
         |what: &str, source: &dyn std::fmt::Display| KernelTlsError { reason: format!("{what}: {source}") };
-    let listener =
-        TcpListener::bind(("127.0.0.1", 0)).map_err(|error| failed("no socket to try it with", &error))?;
-    let address = listener.local_addr().map_err(|error| failed("no socket to try it with", &error))?;
-    let socket = TcpStream::connect(address).map_err(|error| failed("no socket to try it with", &error))?;
+    let connection = connection().map_err(|error| failed("no connection to try it with", &error));
+    let (_listener, socket) = connection?;
     begin(socket.as_fd()).map_err(|errno| match errno {
         Errno::ENOENT => {
             failed("it has no module tls (CONFIG_TLS), or it is not loaded", &"as root, try: modprobe tls")
@@ -57,6 +55,13 @@ pub fn check_kernel_tls() -> Result<(), KernelTlsError> {
         }
         other => failed("it refuses a key", &other),
     })
+}
+
+/// A connection over loopback, with the listener, whose end would reset it.
+fn connection() -> Result<(TcpListener, TcpStream), Error> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let socket = TcpStream::connect(listener.local_addr()?)?;
+    Ok((listener, socket))
 }
 
 fn begin(socket: BorrowedFd<'_>) -> Result<(), Errno> {

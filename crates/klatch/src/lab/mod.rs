@@ -191,6 +191,7 @@ impl Machine {
 
 impl Exec {
     fn execute(self) -> anyhow::Result<ExitCode> {
+        let pinned = pinned_kernel(&self.machine.kernel)?;
         let kernel = kernel(&self.machine.kernel)?;
         let interrupted = interrupted()?;
         let mut image = image(self.java.as_deref())?;
@@ -198,8 +199,7 @@ impl Exec {
             image.add_program(OTHER_PROGRAM, program)?;
         }
         for name in &self.module {
-            let files =
-                module_files(pinned_kernel(&self.machine.kernel)?, name, |progress| print_error(progress))?;
+            let files = module_files(pinned, name, |progress| print_error(progress))?;
             files.into_iter().for_each(|module| image.add_module(module));
         }
         let mut machine = self.machine.boot(&kernel, image, &interrupted);
