@@ -34,7 +34,10 @@ pub(crate) fn describe_workload(workload: &Workload) -> String {
                 trade.mix.name(),
                 trade.users,
                 trade.quotes,
-                trade.database.as_deref().unwrap_or("unknown database"),
+                match trade.daytrader {
+                    Some(_) => "DayTrader",
+                    None => trade.database.as_deref().unwrap_or("unknown database"),
+                },
                 if trade.durable { "durable" } else { "not durable" },
                 trade.duration_s
             )

@@ -5,7 +5,9 @@ use std::ops::Range;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle, available_parallelism};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use klatch_exchange::trade::{Prices, Trader, Visitor, VisitorOptions};
 use klatch_exchange::web::PostEntry;
 use klatch_exchange::{orders, trade};
 use klatch_record::{
@@ -35,10 +37,10 @@ use crate::redis::Redis;
 use crate::requests::{Echo, HttpEcho, RedisEcho, RequestProtocol};
 use crate::rooms::Rooms;
 use crate::shared::{ControlMessage, Phase, Shared, Wake};
-use crate::site::Site;
+use crate::site::{HOST, Site};
 use crate::stats::CrowdStats;
 use crate::supervisor::Supervisor;
-use crate::traders::Traders;
+use crate::traders::{Traders, mix, population};
 use crate::user_threads::{self, UserLinks};
 use crate::worker::Worker;
 
@@ -62,7 +64,10 @@ pub fn run(
         (Workload::Rr(rr), ProtocolName::Postgres) => run.exchanges::<PostgresEcho>(rr, on_event),
         (Workload::Rr(rr), ProtocolName::Http) => run.exchanges::<HttpEcho>(rr, on_event),
         (Workload::Web(web), ProtocolName::Http) => run.lines(web, on_event),
-        (Workload::Trade(trade), ProtocolName::Http) => run.traders(trade, on_event),
+        (Workload::Trade(trade), ProtocolName::Http) => match &trade.daytrader {
+            Some(root) => run.visitors(trade, root, on_event),
+            None => run.traders(trade, on_event),
+        },
         (Workload::Orders(orders), ProtocolName::Http) => run.districts(orders, on_event),
         (workload, protocol) => {
             Err(CrowdError::Protocol { workload: workload.kind(), protocol: protocol.name() })
@@ -137,7 +142,10 @@ impl Run<'_> {
         let ledgers: trade::Ledgers = ledger_file::read(path.as_deref())?;
         let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
         let before = brokerage_statistics::read("trade", &addresses, timeout);
-        let traders = |worker, range| Traders::new(worker, trade, seed, range, &ledgers);
+        let (population, mix) = (population(trade), mix(trade));
+        let trader = |number, users| Trader::new(number, population, mix, seed, users, &ledgers);
+        let traders =
+            |worker, range| Traders::new(worker, (trade, HOST), range, seed, Prices::new(population), trader);
         let no_gate = |_: &Gate, _: &Arc<Shared>| {
             Err(std::io::Error::other("only chat servers have a room for a gate"))
         };
@@ -147,6 +155,30 @@ impl Run<'_> {
         result.database = after.map(|(before, after)| after.since(&before));
         ledger_file::write(path.as_deref(), &trade::Ledgers { users: kept.ledgers })?;
         Ok(result)
+    }
+
+    /// Visitors of a DayTrader whose context root is `root`. There are no ledgers, since nothing is audited.
+    fn visitors(
+        self,
+        trade: &TradeWorkload,
+        root: &str,
+        on_event: impl FnMut(&CrowdEvent),
+    ) -> Result<CrowdResult, CrowdError> {
+        if self.options.threads.is_two_per_user() {
+            return Err(CrowdError::Threads { workload: self.options.workload.kind() });
+        }
+        let (seed, host) = (self.options.seed, format!("{}:{}", self.options.host, self.options.port));
+        // New users must not meet those that earlier runs have registered, which DayTrader keeps.
+        let run = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64;
+        let visitor = |number, users| {
+            let (root, mix, quotes) = (root.to_owned(), mix(trade), trade.quotes);
+            Visitor::new(VisitorOptions { number, root, mix, seed, quotes, users, run })
+        };
+        let visitors = |worker, range| Traders::new(worker, (trade, &host), range, seed, (), visitor);
+        let no_gate = |_: &Gate, _: &Arc<Shared>| {
+            Err(std::io::Error::other("only chat servers have a room for a gate"))
+        };
+        Ok(self.parties(visitors, no_gate, on_event)?.0)
     }
 
     fn districts(

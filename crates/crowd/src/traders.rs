@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use klatch_exchange::trade::{Ledgers, Mix, OperationKind, Population, Prices, Progress, Trader};
+use klatch_exchange::trade::{Mix, Player, Population, Progress};
 use klatch_record::{
     CONTENT_SEED, Failure, FailureKind, Fault, FaultKind, PartyCounts, TradeMix, TradeWorkload,
 };
@@ -13,7 +13,6 @@ use crate::pace::Turn;
 use crate::parties::{AfterEnd, Parties};
 use crate::protocol::UserId;
 use crate::schedule::jitter;
-use crate::site::HOST;
 use crate::worker::{Worker, WorkerState};
 
 /// The progress of a trader.
@@ -29,12 +28,13 @@ enum State {
     Done,
 }
 
-struct Seat {
+struct Seat<P> {
     number: u32,
     link: Link,
-    trader: Trader,
+    player: P,
     state: State,
-    operation: OperationKind,
+    /// The server has announced that it closes the connection, and may do so.
+    closing: bool,
     /// The intended moment of the operation in progress, ns.
     meant_ns: u64,
     /// Before this time no operation begins, ns.
@@ -47,11 +47,13 @@ struct Seat {
     verified: u64,
 }
 
-pub(crate) struct Traders {
+pub(crate) struct Traders<P: Player> {
     worker: Worker,
     workload: TradeWorkload,
-    prices: Prices,
-    seats: Vec<Seat>,
+    market: P::Market,
+    seats: Vec<Seat<P>>,
+    /// The value of the header Host.
+    host: String,
     /// Operations that are not complete, of all traders.
     in_flight: u64,
     done: usize,
@@ -64,21 +66,25 @@ pub(crate) fn population(workload: &TradeWorkload) -> Population {
     Population { seed: CONTENT_SEED, users: workload.users, quotes: workload.quotes }
 }
 
-impl Traders {
-    /// The traders `range`, counted from the first of the workload. They continue from `ledgers` of earlier runs.
+/// The mix of the players of this workload.
+pub(crate) fn mix(workload: &TradeWorkload) -> Mix {
+    match workload.mix {
+        TradeMix::Standard => Mix::Standard,
+        TradeMix::HighVolume => Mix::HighVolume,
+        TradeMix::Equal => Mix::Equal,
+    }
+}
+
+impl<P: Player> Traders<P> {
+    /// The traders `range`, counted from the first of the workload. `player` makes one from its number and its users.
     pub(crate) fn new(
         worker: Worker,
-        workload: &TradeWorkload,
-        seed: u64,
+        (workload, host): (&TradeWorkload, &str),
         range: Range<u32>,
-        ledgers: &Ledgers,
-    ) -> Traders {
-        let mix = match workload.mix {
-            TradeMix::Standard => Mix::Standard,
-            TradeMix::HighVolume => Mix::HighVolume,
-            TradeMix::Equal => Mix::Equal,
-        };
-        let population = population(workload);
+        seed: u64,
+        market: P::Market,
+        player: impl Fn(u32, Range<u32>) -> P,
+    ) -> Traders<P> {
         let seat = |index| {
             let number = workload.start + index;
             let first_user = (number - 1) * workload.users_per_trader;
@@ -87,9 +93,9 @@ impl Traders {
             Seat {
                 number,
                 link: Link::default(),
-                trader: Trader::new(number, population, mix, seed, own_users, ledgers),
+                player: player(number, own_users),
                 state: State::Idle,
-                operation: OperationKind::Quote,
+                closing: false,
                 meant_ns: 0,
                 rest_until_ns: 0,
                 phase_ns: (jitter(seed, number, 0) * period_s * 1e9) as u64,
@@ -99,8 +105,9 @@ impl Traders {
         };
         Traders {
             worker,
-            prices: Prices::new(population),
+            market,
             seats: range.map(seat).collect(),
+            host: host.to_owned(),
             workload: workload.clone(),
             in_flight: 0,
             done: 0,
@@ -128,7 +135,7 @@ impl Traders {
             Progress::Next => seat.state = State::Between,
             Progress::Complete => {
                 seat.verified += 1;
-                let (operation, meant_ns) = (seat.operation, seat.meant_ns);
+                let (operation, meant_ns) = (seat.player.operation(), seat.meant_ns);
                 self.in_window += u64::from(now_ns <= self.end_ns());
                 let gate_ns = self.worker.shared.gate_ns();
                 self.worker.stats.record_delivery(gate_ns, now_ns, meant_ns);
@@ -154,7 +161,7 @@ impl Traders {
 
     fn record_fault(&mut self, index: usize, kind: FaultKind, error: &dyn std::fmt::Display) {
         let seat = &self.seats[index];
-        let detail = format!("user {}, {}: {error}", seat.trader.user(), seat.trader.request_name());
+        let detail = format!("user {}, {}: {error}", seat.player.user_name(), seat.player.request_name());
         self.worker.stats.record_fault(Fault {
             kind,
             connection: Some(seat.number),
@@ -169,7 +176,7 @@ impl Traders {
     }
 
     /// When the next operation of an idle trader is due, ns.
-    fn due_ns(&self, seat: &Seat, now_ns: u64) -> u64 {
+    fn due_ns(&self, seat: &Seat<P>, now_ns: u64) -> u64 {
         match self.workload.rate_per_trader_per_s {
             Some(rate) => {
                 let since_first = (f64::from(seat.begun) * 1e9 / rate) as u64;
@@ -180,7 +187,7 @@ impl Traders {
     }
 }
 
-impl Parties for Traders {
+impl<P: Player> Parties for Traders<P> {
     /// The longest page: a portfolio of some hundred holdings.
     const UNIT_BYTES_MAX: usize = 256 * 1024;
 
@@ -212,8 +219,8 @@ impl Parties for Traders {
     /// A quote, which changes nothing and is not counted.
     fn write_handshake(&mut self, index: usize) {
         let seat = &mut self.seats[index];
-        seat.trader.join();
-        seat.trader.write_request(HOST, &mut seat.link.out);
+        seat.player.join();
+        seat.player.write_request(&self.host, &mut seat.link.out);
         seat.state = State::InFlight;
     }
 
@@ -235,9 +242,11 @@ impl Parties for Traders {
                     return input.len();
                 }
             };
-            let cookie = response.head.set_cookie("user");
-            let trader = &mut self.seats[index].trader;
-            let progress = trader.on_reply(&mut self.prices, response.head.status, cookie, &response.body);
+            let cookie = response.head.set_cookie(P::COOKIE);
+            let seat = &mut self.seats[index];
+            seat.closing = P::MAY_CLOSE && !response.head.keep_alive;
+            let player = &mut seat.player;
+            let progress = player.on_reply(&mut self.market, response.head.status, cookie, &response.body);
             rest = &rest[response.bytes..];
             self.on_reply(index, progress, now_ns);
         }
@@ -247,6 +256,8 @@ impl Parties for Traders {
     fn turn(&self, index: usize, now_ns: u64) -> Turn {
         let seat = &self.seats[index];
         match (seat.state, self.worker.state) {
+            // The next request is for a new connection.
+            _ if seat.closing => Turn::WaitForOthers,
             // An operation that has begun goes on into a pause.
             (State::Between, WorkerState::Running | WorkerState::Pausing) => Turn::Send(now_ns),
             (State::Idle, WorkerState::Running) if self.worker.shared.gate_ns() > 0 => {
@@ -278,7 +289,7 @@ impl Parties for Traders {
                 }
                 return None;
             }
-            seat.operation = seat.trader.begin();
+            seat.player.begin();
             seat.meant_ns = due_ns;
             seat.begun += 1;
             self.in_flight += 1;
@@ -287,7 +298,7 @@ impl Parties for Traders {
                 self.worker.stats.record_lag(now_ns - due_ns);
             }
         }
-        seat.trader.write_request(HOST, &mut seat.link.out);
+        seat.player.write_request(&self.host, &mut seat.link.out);
         seat.state = State::InFlight;
         None
     }
@@ -304,9 +315,12 @@ impl Parties for Traders {
         if self.worker.state == WorkerState::Leaving || seat.state == State::Done {
             return AfterEnd::Done;
         }
+        if std::mem::take(&mut seat.closing) {
+            return AfterEnd::Reconnect;
+        }
         let was_in_flight = seat.state == State::InFlight;
         if was_in_flight {
-            seat.trader.on_lost();
+            seat.player.on_lost();
         }
         let error = "the server closed a connection that is to be kept open";
         self.record_fault(index, FaultKind::Wrong, &error);
@@ -322,10 +336,10 @@ impl Parties for Traders {
         for index in 0..self.seats.len() {
             let seat = &mut self.seats[index];
             if seat.state == State::InFlight && seat.link.joined {
-                seat.trader.on_lost();
+                seat.player.on_lost();
                 self.record_fault(index, FaultKind::Lost, &"no complete reply");
             }
-            self.worker.stats.ledgers.extend(self.seats[index].trader.take_ledgers());
+            self.worker.stats.ledgers.extend(self.seats[index].player.take_ledgers());
         }
     }
 }

@@ -9,7 +9,8 @@ use klatch_crowd::{
     ControlSender, Options, ReadModel, Reading, Threads, TransportOptions, control_channel, read_files, run,
 };
 use klatch_record::{
-    CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, Transport, Workload, WorkloadKind,
+    CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, TradeWorkload, Transport, Workload,
+    WorkloadKind,
 };
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
@@ -44,6 +45,9 @@ pub(crate) struct Crowd {
     /// ws, wss: path of the WebSocket
     #[arg(long, default_value = "/", value_name = "PATH")]
     path: String,
+    /// trade: context root of a DayTrader on the server, whose pages are checked by their words
+    #[arg(long, value_name = "PATH")]
+    daytrader: Option<String>,
     #[command(flatten)]
     tls: TlsArgs,
     /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
@@ -108,7 +112,7 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let whole = self.workload.workload()?;
+        let whole = visiting(self.workload.workload()?, self.daytrader)?;
         anyhow::ensure!(
             (self.gate.is_none() && self.shard.is_none()) || whole.chat().is_some(),
             "the gate of shards is a room of the server, so it needs --workload chat"
@@ -195,6 +199,19 @@ impl Crowd {
         }
         Ok(exit_code(&result, verdict.status))
     }
+}
+
+/// The workload with the DayTrader that its traders visit, if any.
+fn visiting(workload: Workload, daytrader: Option<String>) -> anyhow::Result<Workload> {
+    let workload = match workload {
+        Workload::Trade(trade) => Workload::Trade(TradeWorkload { daytrader, ..trade }),
+        other => {
+            anyhow::ensure!(daytrader.is_none(), "--daytrader belongs to --workload trade");
+            other
+        }
+    };
+    workload.check()?;
+    Ok(workload)
 }
 
 fn usual_protocol(workload: &Workload) -> ProtocolName {

@@ -44,7 +44,7 @@ pub(crate) struct Run {
     #[arg(long, conflicts_with = "target", help_heading = SERVER)]
     transport: Option<Transport>,
     /// Running server to measure instead of a platform: irc://, ircs://, ws:// and wss:// (with a path), redis://, nats://, mqtt://; of workload rr: echo://, redis://,
-    /// http://, postgres://
+    /// http://, postgres://; of web, trade and orders: http://; trade on a DayTrader: http://HOST:PORT/daytrader
     #[arg(long, value_name = "irc://HOST:PORT", help_heading = SERVER)]
     target: Option<Target>,
     /// File with the authorities that may have signed the certificate of an ircs:// or wss:// target, in PEM

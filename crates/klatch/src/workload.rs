@@ -298,6 +298,7 @@ impl CommonArgs {
             start: self.start,
             rate_per_trader_per_s: self.rate,
             users_per_trader: 1,
+            daytrader: None,
         }
         .with_all_users();
         TradeWorkload { users_per_trader: self.users_per_trader.unwrap_or(trade.users_per_trader), ..trade }

@@ -134,6 +134,7 @@ fn workload_place(workload: &Workload) -> Vec<(&'static str, String)> {
             ("quotes", trade.quotes.to_string()),
             ("mix", trade.mix.name().to_owned()),
             ("think", trade.think_s.to_string()),
+            ("application", if trade.daytrader.is_some() { "DayTrader" } else { "Klatch's" }.to_owned()),
             ("database", trade.database.clone().unwrap_or_default()),
             ("durable", trade.durable.to_string()),
             ("pacing", trade.rate_per_trader_per_s.map_or("closed loop".to_owned(), rate)),

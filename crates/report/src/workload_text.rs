@@ -60,8 +60,12 @@ fn describe_trade(trade: &TradeWorkload, database: &str) -> String {
         None => "no think time".to_owned(),
     };
     let mix = mix.name();
+    let application = match &trade.daytrader {
+        Some(_) => "DayTrader (words of its pages only, no audit)".to_owned(),
+        None => database.to_owned(),
+    };
     format!(
-        "{traders} traders for {duration_s} s, {mix} mix, {pacing}, {users} users, {quotes} quotes, {database}"
+        "{traders} traders for {duration_s} s, {mix} mix, {pacing}, {users} users, {quotes} quotes, {application}"
     )
 }
 

@@ -215,6 +215,7 @@ fn trade_arguments(trade: &TradeWorkload) -> Vec<String> {
     words.extend(option("duration", trade.duration_s));
     words.extend(option("start", trade.start));
     words.extend(trade.rate_per_trader_per_s.into_iter().flat_map(|rate| option("rate", rate)));
+    words.extend(trade.daytrader.iter().flat_map(|root| option("daytrader", root)));
     words
 }
 

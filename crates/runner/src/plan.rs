@@ -112,7 +112,7 @@ pub struct Target {
     pub protocol: ProtocolName,
     /// What lies between the protocol and TCP.
     pub transport: Transport,
-    /// Path of a WebSocket, beginning with `/`.
+    /// Path of a WebSocket, or of a web application, beginning with `/`.
     pub path: String,
     /// Host name or IP address, without brackets.
     pub host: String,
@@ -134,8 +134,9 @@ impl FromStr for Target {
         let wrong = || TargetError(text.to_owned());
         let (scheme, address) = text.split_once("://").ok_or_else(wrong)?;
         let (protocol, transport) = parse_scheme(scheme).ok_or_else(wrong)?;
-        let (address, path) = match (transport, address.find('/')) {
-            (Transport::Ws | Transport::Wss, Some(at)) => address.split_at(at),
+        let has_path = transport.has_websocket() || protocol == ProtocolName::Http;
+        let (address, path) = match address.find('/') {
+            Some(at) if has_path => address.split_at(at),
             _ => (address, "/"),
         };
         if !path.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -150,6 +151,14 @@ impl FromStr for Target {
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let port = port.parse().ok().filter(|&port| port > 0 && !host.is_empty()).ok_or_else(wrong)?;
         Ok(Target { protocol, transport, path: path.to_owned(), host: host.to_owned(), port })
+    }
+}
+
+impl Target {
+    /// Context root of the web application that it names, without a slash at its end; `None` for a whole server.
+    pub fn context_root(&self) -> Option<String> {
+        let root = self.path.trim_end_matches('/');
+        (self.protocol == ProtocolName::Http && !root.is_empty()).then(|| root.to_owned())
     }
 }
 
@@ -192,6 +201,12 @@ mod tests {
         assert_eq!(
             (web.protocol, web.transport, web.path.as_str()),
             (ProtocolName::Nats, Transport::Ws, "/")
+        );
+        let root = |text: &str| text.parse::<Target>().unwrap().context_root();
+        assert_eq!(root("http://x:9080/daytrader/"), Some("/daytrader".to_owned()));
+        assert_eq!(
+            (root("http://x:9080/"), root("http://x:9080"), root("ws://x:80/irc")),
+            (None, None, None)
         );
         let v6: Target = "irc://[::1]:6667".parse().unwrap();
         assert_eq!((v6.host.as_str(), v6.to_string().as_str()), ("::1", "[::1]:6667"));

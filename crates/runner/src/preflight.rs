@@ -39,6 +39,11 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunErro
         return Err(RunError::CrowdProtocol { protocol: protocol.name() });
     }
     check_transport(plan, transport)?;
+    let has_root = plan.target.as_ref().is_some_and(|target| target.context_root().is_some());
+    first_conflict([(
+        has_root && workload != WorkloadKind::Trade,
+        "the path of an http:// target is the context root of a DayTrader, which workload trade has: leave out the path",
+    )])?;
     let churns = plan.workload.chat().is_some_and(ChatWorkload::has_churn);
     first_conflict([(
         churns && plan.crowd != CrowdKind::Native,

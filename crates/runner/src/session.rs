@@ -7,7 +7,7 @@ use klatch_instruments::{Files, Instruments, Kernel, availability};
 use klatch_machine::{boot_id, environment};
 use klatch_platforms::{Java, Processes, ReaderProgram, ResolvedPlatform, Server};
 use klatch_record::{
-    Audit, CrowdEvent, Environment, FailureKind, Platform, Record, Role, WebWorkload, Workload,
+    Audit, CrowdEvent, Environment, FailureKind, Platform, Record, Role, TradeWorkload, WebWorkload, Workload,
 };
 use tempfile::TempDir;
 
@@ -317,7 +317,12 @@ fn workload_for(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Workload {
             Workload::Web(WebWorkload { static_only: true, ..web.clone() })
         }
         // Klatch does not know the database behind somebody else's server.
-        (workload, None) => workload.without_database(),
+        (workload, None) => match (workload.without_database(), &plan.target) {
+            (Workload::Trade(trade), Some(target)) => {
+                Workload::Trade(TradeWorkload { daytrader: target.context_root(), ..trade })
+            }
+            (workload, _) => workload,
+        },
         (workload, _) => workload.clone(),
     }
 }

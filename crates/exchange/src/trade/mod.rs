@@ -5,10 +5,12 @@
 
 mod audit;
 mod check;
+mod daytrader;
 mod ledger;
 mod market;
 mod operation;
 mod order;
+mod player;
 mod population;
 mod price;
 mod reply;
@@ -17,12 +19,16 @@ mod script;
 mod trader;
 
 pub use audit::{AuditFacts, compare_with_ledgers};
+#[cfg(any(test, feature = "samples"))]
+pub use daytrader::SampleSite;
+pub use daytrader::{Visitor, VisitorOptions};
 pub use ledger::{Ledgers, UserLedger};
 pub use operation::{Mix, OperationKind};
 pub use order::{FEE_CENTS, Held, Order, OrderKind};
+pub use player::{Player, Progress};
 pub use population::{FirstUser, Population};
 pub use price::{Prices, next_price};
-pub use trader::{Progress, Trader};
+pub use trader::Trader;
 
 #[cfg(test)]
 mod vectors_tests;

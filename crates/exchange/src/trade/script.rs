@@ -18,16 +18,38 @@ pub(super) struct Script {
     own_users: Range<u32>,
     operations: Vec<OperationKind>,
     users: Vec<u32>,
+    /// Sells that became buys, and are still to be made up for.
+    sell_deficit: u32,
 }
 
 impl Script {
     pub(super) fn new(seed: u64, trader: u32, mix: Mix, quotes: u32, own_users: Range<u32>) -> Script {
         let random = Random::new(output(part_seed(seed, Part::Traders), trader.into()));
-        Script { random, mix, quotes, own_users, operations: Vec::new(), users: Vec::new() }
+        Script { random, mix, quotes, own_users, operations: Vec::new(), users: Vec::new(), sell_deficit: 0 }
     }
 
-    /// The next operation of a session.
-    pub(super) fn next_operation(&mut self) -> OperationKind {
+    /// The next operation of a session. `holds_nothing` tells whether its user has nothing to sell; `None` if that is not known. A sell
+    /// of nothing becomes a buy, and a later buy a sell.
+    pub(super) fn next_operation(&mut self, holds_nothing: Option<bool>) -> OperationKind {
+        match self.draw_operation() {
+            OperationKind::Sell if holds_nothing == Some(true) => {
+                self.add_missing_sell();
+                OperationKind::Buy
+            }
+            OperationKind::Buy if self.sell_deficit > 0 && holds_nothing == Some(false) => {
+                self.sell_deficit -= 1;
+                OperationKind::Sell
+            }
+            operation => operation,
+        }
+    }
+
+    /// Lets a later buy be a sell, since this sell became a buy.
+    pub(super) fn add_missing_sell(&mut self) {
+        self.sell_deficit += 1;
+    }
+
+    fn draw_operation(&mut self) -> OperationKind {
         if self.operations.is_empty() {
             self.operations.extend(self.mix.deck());
             self.random.shuffle(&mut self.operations);

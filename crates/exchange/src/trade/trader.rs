@@ -7,6 +7,7 @@ use super::check::check;
 use super::ledger::{Ledgers, UserLedger};
 use super::market::Market;
 use super::operation::{Mix, OperationKind};
+use super::player::{Player, Progress};
 use super::population::Population;
 use super::price::Prices;
 use super::request::Request;
@@ -15,17 +16,6 @@ use crate::audited::{ReplyError, not_ok};
 
 /// New users that one trader can register, so that their numbers do not meet those of the next one.
 const REGISTERED_MAX: u64 = 1 << 32;
-
-/// What follows a reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// The operation has another request.
-    Next,
-    /// The operation is complete, and every reply was right.
-    Complete,
-    /// The operation ends with a wrong reply.
-    Failed(ReplyError),
-}
 
 /// A trader, who plays one user at a time.
 pub struct Trader {
@@ -39,8 +29,6 @@ pub struct Trader {
     user: u64,
     in_session: bool,
     registered: u64,
-    /// Sells that became buys, and are still to be made up for.
-    sell_deficit: u32,
     operation: OperationKind,
     request: Request,
 }
@@ -80,111 +68,11 @@ impl Trader {
             user,
             in_session: open.is_some(),
             registered,
-            sell_deficit: 0,
             operation: OperationKind::Quote,
             request: Request::Quotes(vec![0]),
         };
         trader.open_ledger(user);
         trader
-    }
-
-    /// The request by which the trader joins: a quote, which changes nothing. It is not counted.
-    pub fn join(&mut self) {
-        self.operation = OperationKind::Quote;
-        self.request = Request::Quotes(vec![0]);
-    }
-
-    /// Draws the next operation, and its first request.
-    pub fn begin(&mut self) -> OperationKind {
-        self.operation = if self.in_session { self.next_of_session() } else { OperationKind::Login };
-        self.request = match self.operation {
-            OperationKind::Login => {
-                let user = self.script.next_user().into();
-                self.user = user;
-                self.open_ledger(user);
-                Request::Login
-            }
-            OperationKind::Home => Request::Home,
-            OperationKind::Quote | OperationKind::Buy => Request::Quotes(self.script.symbols()),
-            OperationKind::Logout | OperationKind::Register => Request::Logout,
-            OperationKind::Account | OperationKind::Update => Request::Account,
-            OperationKind::Portfolio | OperationKind::Sell => Request::Portfolio,
-        };
-        self.operation
-    }
-
-    fn next_of_session(&mut self) -> OperationKind {
-        let holds_nothing = self.ledger().holdings.is_empty();
-        match self.script.next_operation() {
-            OperationKind::Sell if holds_nothing => {
-                self.sell_deficit += 1;
-                OperationKind::Buy
-            }
-            OperationKind::Buy if self.sell_deficit > 0 && !holds_nothing => {
-                self.sell_deficit -= 1;
-                OperationKind::Sell
-            }
-            operation => operation,
-        }
-    }
-
-    /// Appends the next request.
-    pub fn write_request(&self, host: &str, out: &mut Vec<u8>) {
-        self.request.write(self.ledger(), host, out);
-    }
-
-    /// The name of the request in flight, for messages.
-    pub fn request_name(&self) -> &'static str {
-        self.request.name()
-    }
-
-    /// The user in session, or the last one.
-    pub fn user(&self) -> u64 {
-        self.user
-    }
-
-    /// Takes the reply to the request in flight. `set_cookie` is the value that it sets for the cookie `user`, name included.
-    pub fn on_reply(
-        &mut self,
-        prices: &mut Prices,
-        status: u16,
-        set_cookie: Option<&[u8]>,
-        body: &[u8],
-    ) -> Progress {
-        if status != 200 {
-            return self.fail(not_ok(status, body));
-        }
-        let request = self.request.clone();
-        let user = self.ledgers.get_mut(&self.user).expect("the user in session has a ledger");
-        let mut market = Market { prices, seen: &mut self.seen };
-        if let Err(error) = check(&request, user, &mut market, body) {
-            self.in_session = self.follows_session(&request);
-            return Progress::Failed(error);
-        }
-        self.in_session = self.follows_session(&request);
-        let actual = set_cookie.map(|value| value.split(|byte| *byte == b';').next().unwrap_or_default());
-        if let Some(expected) = request.sets_cookie(self.user)
-            && actual != Some(expected.as_bytes())
-        {
-            let actual = actual.map_or("none".into(), String::from_utf8_lossy);
-            return Progress::Failed(ReplyError(format!("cookie: {actual} instead of {expected}")));
-        }
-        match self.next_request() {
-            Some(request) => {
-                self.request = request;
-                Progress::Next
-            }
-            None => Progress::Complete,
-        }
-    }
-
-    /// No reply to the request in flight will come.
-    pub fn on_lost(&mut self) {
-        if self.request.changes() {
-            self.ledger_mut().uncertain = true;
-        }
-        // Whether the session is open is not known; a login begins one in any case.
-        self.in_session = false;
     }
 
     fn fail(&mut self, error: ReplyError) -> Progress {
@@ -237,10 +125,100 @@ impl Trader {
     fn ledger_mut(&mut self) -> &mut UserLedger {
         self.ledgers.get_mut(&self.user).expect("the user in session has a ledger")
     }
+}
 
-    /// The ledgers of all users that the trader has played, at the end.
-    pub fn take_ledgers(&mut self) -> impl Iterator<Item = UserLedger> {
-        std::mem::take(&mut self.ledgers).into_values()
+impl Player for Trader {
+    const COOKIE: &'static str = "user";
+    const MAY_CLOSE: bool = false;
+    type Market = Prices;
+
+    fn join(&mut self) {
+        self.operation = OperationKind::Quote;
+        self.request = Request::Quotes(vec![0]);
+    }
+
+    fn begin(&mut self) {
+        self.operation = if self.in_session {
+            let holds_nothing = self.ledger().holdings.is_empty();
+            self.script.next_operation(Some(holds_nothing))
+        } else {
+            OperationKind::Login
+        };
+        self.request = match self.operation {
+            OperationKind::Login => {
+                let user = self.script.next_user().into();
+                self.user = user;
+                self.open_ledger(user);
+                Request::Login
+            }
+            OperationKind::Home => Request::Home,
+            OperationKind::Quote | OperationKind::Buy => Request::Quotes(self.script.symbols()),
+            OperationKind::Logout | OperationKind::Register => Request::Logout,
+            OperationKind::Account | OperationKind::Update => Request::Account,
+            OperationKind::Portfolio | OperationKind::Sell => Request::Portfolio,
+        };
+    }
+
+    fn operation(&self) -> OperationKind {
+        self.operation
+    }
+
+    fn write_request(&self, host: &str, out: &mut Vec<u8>) {
+        self.request.write(self.ledger(), host, out);
+    }
+
+    fn request_name(&self) -> &'static str {
+        self.request.name()
+    }
+
+    fn user_name(&self) -> String {
+        self.user.to_string()
+    }
+
+    fn on_reply(
+        &mut self,
+        prices: &mut Prices,
+        status: u16,
+        set_cookie: Option<&[u8]>,
+        body: &[u8],
+    ) -> Progress {
+        if status != 200 {
+            return self.fail(not_ok(status, body));
+        }
+        let request = self.request.clone();
+        let user = self.ledgers.get_mut(&self.user).expect("the user in session has a ledger");
+        let mut market = Market { prices, seen: &mut self.seen };
+        if let Err(error) = check(&request, user, &mut market, body) {
+            self.in_session = self.follows_session(&request);
+            return Progress::Failed(error);
+        }
+        self.in_session = self.follows_session(&request);
+        let actual = set_cookie.map(|value| value.split(|byte| *byte == b';').next().unwrap_or_default());
+        if let Some(expected) = request.sets_cookie(self.user)
+            && actual != Some(expected.as_bytes())
+        {
+            let actual = actual.map_or("none".into(), String::from_utf8_lossy);
+            return Progress::Failed(ReplyError(format!("cookie: {actual} instead of {expected}")));
+        }
+        match self.next_request() {
+            Some(request) => {
+                self.request = request;
+                Progress::Next
+            }
+            None => Progress::Complete,
+        }
+    }
+
+    fn on_lost(&mut self) {
+        if self.request.changes() {
+            self.ledger_mut().uncertain = true;
+        }
+        // Whether the session is open is not known; a login begins one in any case.
+        self.in_session = false;
+    }
+
+    fn take_ledgers(&mut self) -> Vec<UserLedger> {
+        std::mem::take(&mut self.ledgers).into_values().collect()
     }
 }
 

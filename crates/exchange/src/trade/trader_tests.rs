@@ -181,7 +181,8 @@ fn play(
     let mut prices = Prices::new(POPULATION);
     let mut complete = HashMap::new();
     for _ in 0..operations {
-        let kind = trader.begin();
+        trader.begin();
+        let kind = trader.operation();
         loop {
             let mut request = Vec::new();
             trader.write_request("test", &mut request);
@@ -208,7 +209,7 @@ fn every_reply_of_a_right_brokerage_is_right_and_the_mix_is_exact() {
     assert_eq!(fault, None);
     assert_eq!(complete[&OperationKind::Quote], 400, "1,000 cards of the mix, and 41 logins: {complete:?}");
     assert!(complete[&OperationKind::Sell] > 20, "{complete:?}");
-    let ledgers: Vec<UserLedger> = trader.take_ledgers().collect();
+    let ledgers: Vec<UserLedger> = trader.take_ledgers();
     assert!(ledgers.len() > 20 && ledgers.iter().all(|one| *one == brokerage.users[&one.user]));
 }
 
@@ -217,11 +218,11 @@ fn a_later_run_continues_from_the_ledgers() {
     let mut brokerage = Brokerage::new("");
     let mut first = trader(&Ledgers::default());
     assert_eq!(play(&mut first, &mut brokerage, 333).1, None);
-    let users: Vec<UserLedger> = first.take_ledgers().collect();
+    let users: Vec<UserLedger> = first.take_ledgers();
     let mut second = trader(&Ledgers { users });
     assert_eq!(play(&mut second, &mut brokerage, 333).1, None);
     let open = |one: &UserLedger| u32::from(one.logins > one.logouts);
-    assert!(second.take_ledgers().map(|one| open(&one)).sum::<u32>() <= 1, "one session at a time");
+    assert!(second.take_ledgers().iter().map(open).sum::<u32>() <= 1, "one session at a time");
 }
 
 #[test]
@@ -243,12 +244,14 @@ fn each_fault_of_a_brokerage_is_named() {
 fn a_refusal_or_no_reply_leaves_the_account_uncertain() {
     let mut trader = trader(&Ledgers::default());
     let mut prices = Prices::new(POPULATION);
-    assert_eq!(trader.begin(), OperationKind::Login);
+    trader.begin();
+    assert_eq!(trader.operation(), OperationKind::Login);
     let refused = trader.on_reply(&mut prices, 500, None, b"{\"error\":\"no disk\"}\n");
     let Progress::Failed(error) = refused else { panic!("{refused:?}") };
     assert_eq!(error.to_string(), "status 500 instead of 200: {\"error\":\"no disk\"}");
     assert!(trader.ledger().uncertain);
-    assert_eq!(trader.begin(), OperationKind::Login, "there is no session");
+    trader.begin();
+    assert_eq!(trader.operation(), OperationKind::Login, "there is no session");
     let wrong = trader.on_reply(&mut prices, 200, None, b"<html>");
     assert!(matches!(wrong, Progress::Failed(_)) && trader.ledger().uncertain);
 }

@@ -31,6 +31,10 @@ pub struct TradeWorkload {
     pub start: u32,
     /// Operations/s of each trader on a schedule fixed in advance (open loop); `null`: an operation follows a reply (closed loop).
     pub rate_per_trader_per_s: Option<f64>,
+    /// Context root of a DayTrader that somebody else runs, such as `/daytrader`: pages are checked by their words, and nothing is
+    /// audited. `null` for Klatch's own brokerage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub daytrader: Option<String>,
 }
 
 /// How often each operation comes.
@@ -91,6 +95,7 @@ impl Default for TradeWorkload {
             duration_s: 10.0,
             start: 1,
             rate_per_trader_per_s: None,
+            daytrader: None,
         }
     }
 }
@@ -115,6 +120,12 @@ impl TradeWorkload {
         possible
             .then_some(())
             .ok_or_else(|| out_of("think time", &format!("from 0 to {SECONDS_MAX} seconds"), self.think_s))?;
+        if let Some(root) = &self.daytrader {
+            let possible = root.starts_with('/') && root.bytes().all(|byte| byte.is_ascii_graphic());
+            possible
+                .then_some(())
+                .ok_or_else(|| out_of("context root", "a path that begins with / and has no spaces", root))?;
+        }
         let Some(rate) = self.rate_per_trader_per_s else { return Ok(()) };
         let possible = rate > 0.0 && rate <= 1e6;
         possible.then_some(()).ok_or_else(|| out_of("rate", "above 0 and at most 1000000 operations/s", rate))

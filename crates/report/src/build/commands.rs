@@ -51,10 +51,14 @@ fn run_again(record: &Record, trials: u32) -> Vec<String> {
     let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
     match platform.command {
         Some(_) => option("platform", platform.name.clone()),
-        None => option(
-            "target",
-            format!("{}://{}", platform.transport.scheme(platform.protocol), platform.address),
-        ),
+        None => {
+            let root = match workload {
+                Workload::Trade(trade) => trade.daytrader.as_deref().unwrap_or_default(),
+                _ => "",
+            };
+            let scheme = platform.transport.scheme(platform.protocol);
+            option("target", format!("{scheme}://{}{root}", platform.address));
+        }
     }
     platform.knobs.iter().for_each(|(name, value)| option("knob", format!("{name}={value}")));
     if workload.kind().has_server() {

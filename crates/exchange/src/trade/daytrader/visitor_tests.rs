@@ -1,0 +1,90 @@
+use std::collections::BTreeMap;
+
+use super::super::SampleSite;
+use super::*;
+use crate::web::parse_whole_response;
+
+fn visitor() -> Visitor {
+    let root = "/daytrader".to_owned();
+    Visitor::new(VisitorOptions {
+        number: 1,
+        root,
+        mix: Mix::Equal,
+        seed: 3,
+        quotes: 50,
+        users: 5..9,
+        run: 77,
+    })
+}
+
+/// One request and its reply.
+fn exchange(visitor: &mut Visitor, site: &mut SampleSite) -> Progress {
+    let mut request = Vec::new();
+    visitor.write_request("example:9080", &mut request);
+    let reply = site.reply(std::str::from_utf8(&request).unwrap());
+    let reply = parse_whole_response(reply.as_bytes()).unwrap().unwrap();
+    visitor.on_reply(&mut (), reply.head.status, reply.head.set_cookie(Visitor::COOKIE), &reply.body)
+}
+
+/// Makes operations. Returns how many of each kind were complete, and what was wrong.
+fn operations(site: &mut SampleSite, count: usize) -> (BTreeMap<OperationKind, usize>, Vec<String>) {
+    let mut visitor = visitor();
+    let (mut complete, mut wrong) = (BTreeMap::new(), Vec::new());
+    visitor.join();
+    assert_eq!(exchange(&mut visitor, site), Progress::Complete);
+    for _ in 0..count {
+        visitor.begin();
+        loop {
+            match exchange(&mut visitor, site) {
+                Progress::Next => {}
+                Progress::Complete => break *complete.entry(visitor.operation()).or_default() += 1,
+                Progress::Failed(error) => break wrong.push(format!("{}: {error}", visitor.request_name())),
+            }
+        }
+    }
+    (complete, wrong)
+}
+
+#[test]
+fn every_operation_is_made_and_buys_make_up_for_sells() {
+    let (complete, wrong) = operations(&mut SampleSite::new(""), 1000);
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert_eq!(complete.len(), OperationKind::ALL.len());
+    assert_eq!(complete.values().sum::<usize>(), 1000);
+    let count = |kind| complete[&kind] as i64;
+    // About 100 of each in the deck; the sessions of users who hold nothing are short.
+    assert!((count(OperationKind::Buy) + count(OperationKind::Sell) - 200).abs() < 30, "{complete:?}");
+    assert!(count(OperationKind::Sell) > 20, "{complete:?}");
+}
+
+#[test]
+fn requests_are_forms_of_the_servlet_in_the_session() {
+    let (mut visitor, mut site) = (visitor(), SampleSite::new(""));
+    let sent = |visitor: &Visitor| {
+        let mut request = Vec::new();
+        visitor.write_request("example:9080", &mut request);
+        String::from_utf8(request).unwrap()
+    };
+    visitor.join();
+    assert_eq!(sent(&visitor), "GET /daytrader/app HTTP/1.1\r\nHost: example:9080\r\n\r\n");
+    exchange(&mut visitor, &mut site);
+    visitor.begin();
+    let login = sent(&visitor);
+    assert!(login.starts_with("POST /daytrader/app HTTP/1.1\r\n"), "{login}");
+    assert!(login.ends_with("\r\n\r\naction=login&uid=uid:5&passwd=xxx"), "{login}");
+    exchange(&mut visitor, &mut site);
+    visitor.begin();
+    assert!(sent(&visitor).contains("\r\nCookie: JSESSIONID=0\r\n"));
+}
+
+#[test]
+fn pages_without_their_words_are_found() {
+    for (plant, message) in [
+        ("word", "buy: no confirmation of an order to buy"),
+        ("session", "instead of "),
+        ("quote", "quotes: no quote of s:"),
+    ] {
+        let (_, wrong) = operations(&mut SampleSite::new(plant), 100);
+        assert!(wrong.iter().any(|one| one.contains(message)), "{plant}: {wrong:?}");
+    }
+}
