@@ -71,6 +71,7 @@ lint:
 	cargo fmt --all --check
 	shellcheck scripts/*.sh .ci/run contrib/slurm/*
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
+	mvn --batch-mode --quiet --file platforms/payara/pom.xml spotless:check
 	scripts/deny.sh
 	scripts/manifests.sh
 	scripts/workflows.sh

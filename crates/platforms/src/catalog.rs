@@ -13,6 +13,7 @@ use crate::classic_crowd::ClassicCrowd;
 use crate::configuration_file::ConfigurationFile;
 use crate::launch;
 use crate::needs::Needs;
+use crate::needs_java::NeedsJava;
 use crate::transports::{InTransport, TRANSPORT_KNOB};
 use crate::workloads::{self, InWorkload};
 
@@ -93,14 +94,6 @@ pub enum ReadyBy {
     Accepts,
 }
 
-/// The Java that a platform needs.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NeedsJava {
-    /// The oldest supported feature version.
-    pub version_min: u32,
-}
-
 /// A program that must be installed.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -117,8 +110,15 @@ pub struct NeedsProgram {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
-    /// Program and arguments. The output belongs into `{build}`.
+    /// Program and arguments. The output belongs into `{build}`. `{web_jar}` can be part of a word.
     pub command: Vec<String>,
+}
+
+impl Build {
+    /// Whether its command has this placeholder.
+    pub(crate) fn needs(&self, placeholder: &str) -> bool {
+        self.command.iter().any(|word| word.contains(placeholder))
+    }
 }
 
 /// A setting: either one of `values`, or any value, which replaces `{value}` in `arguments`.

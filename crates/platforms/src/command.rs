@@ -23,16 +23,26 @@ pub(crate) struct Site<'a> {
     pub(crate) files: &'a Path,
 }
 
+/// The command lines of a platform whose files are there.
+pub(crate) struct Prepared {
+    pub(crate) command: Vec<String>,
+    /// Succeeds when the server serves; empty if it serves as soon as it accepts connections.
+    pub(crate) ready_command: Vec<String>,
+}
+
 impl ResolvedPlatform {
-    /// Builds the platform if necessary, writes its files, and returns the command line.
-    pub(crate) fn prepare(&self, site: &Site<'_>) -> Result<Vec<String>, PlatformError> {
+    /// Builds the platform if necessary, writes its files, and returns the command lines.
+    pub(crate) fn prepare(&self, site: &Site<'_>) -> Result<Prepared, PlatformError> {
         let wrong = |source| PlatformError::Source { name: self.entry.name.clone(), source };
         if self.transport.has_tls() {
             let host = site.host.parse().expect("a local address");
             write_certificate(site.folder, host)?;
         }
-        let mut folders =
-            prepare(&self.entry, |word, folders| self.fill(word, site, folders)).map_err(wrong)?;
+        let needs_jar = self.entry.build.as_ref().is_some_and(|build| build.needs("{web_jar}"));
+        let jar = if needs_jar { web_jar()?.display().to_string() } else { String::new() };
+        let fill =
+            |word: &str, folders: &BuildFolders| self.fill(word, site, folders).replace("{web_jar}", &jar);
+        let mut folders = prepare(&self.entry, fill).map_err(wrong)?;
         if self.in_workload.static_only {
             folders.web_files = web_files(self.directories()).map_err(wrong)?;
         }
@@ -48,7 +58,8 @@ impl ResolvedPlatform {
         if klatch_privileges::programs_run_as_root() {
             words.extend(self.entry.arguments_as_root.iter().cloned());
         }
-        Ok(words)
+        let ready_command = self.entry.ready_command.iter().map(|word| self.fill(word, site, &folders));
+        Ok(Prepared { command: words, ready_command: ready_command.collect() })
     }
 
     /// The command that audits the database of a workload: the platform's own, or else Klatch's.
@@ -66,8 +77,9 @@ impl ResolvedPlatform {
         let audit = own_audit(workload);
         let java = match &self.java {
             Some(java) => java.clone(),
-            None => JavaRuntimes::new(None).find(audit.java.version_min).map_err(|source| {
-                PlatformError::Java { name: format!("the audit of workload {workload}"), source }
+            None => JavaRuntimes::new(None).find(audit.java).map_err(|source| PlatformError::Java {
+                name: format!("the audit of workload {workload}"),
+                source,
             })?,
         };
         ResolvedPlatform { java: Some(java), ..self.clone() }.words(&audit.command, &site, &folders)
@@ -99,12 +111,6 @@ impl ResolvedPlatform {
             }
         }
         Ok(words)
-    }
-
-    /// The command that succeeds when the server serves; empty if it serves as soon as it accepts connections.
-    pub(crate) fn ready_command(&self, site: &Site<'_>) -> Vec<String> {
-        let folders = BuildFolders::default();
-        self.entry.ready_command.iter().map(|word| self.fill(word, site, &folders)).collect()
     }
 
     fn fill(&self, text: &str, site: &Site<'_>, folders: &BuildFolders) -> String {

@@ -10,6 +10,8 @@ use klatch_privileges::{PrivateFolder, cache_path, check_manifest, confine};
 use klatch_record::{Runtime, error_chain};
 use thiserror::Error;
 
+use crate::needs_java::NeedsJava;
+
 /// A Java runtime on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Java {
@@ -32,15 +34,15 @@ pub enum JavaError {
         /// The error, or the unexpected output.
         reason: String,
     },
-    /// The Java that the user named is too old.
-    #[error("needs Java {required} or newer, and {path} is Java {actual}", path = path.display())]
-    TooOld {
+    /// The Java that the user named is too old or too new.
+    #[error("needs {required}, and {path} is Java {actual}", path = path.display())]
+    Unsuitable {
         /// Path that the user gave.
         path: PathBuf,
         /// Feature version of that Java.
         actual: u32,
-        /// The oldest feature version that the platform supports.
-        required: u32,
+        /// The feature versions that the platform supports.
+        required: NeedsJava,
     },
     /// No runtime of the requested version is installed.
     #[error(
@@ -52,16 +54,16 @@ pub enum JavaError {
         /// The requested feature version.
         required: u32,
     },
-    /// No installed runtime is new enough.
+    /// No installed runtime has a version that is supported.
     #[error(
-        "needs Java {required} or newer, and found {installed}; \
+        "needs {required}, and found {installed}; \
          install one (Debian: apt-get install openjdk-17-jre-headless) or name one with --java PATH"
     )]
     None {
         /// The installed runtimes, as text.
         installed: String,
-        /// The oldest feature version that the platform supports.
-        required: u32,
+        /// The feature versions that the platform supports.
+        required: NeedsJava,
     },
 }
 
@@ -79,22 +81,17 @@ impl<'a> JavaRuntimes<'a> {
         JavaRuntimes { named, ..JavaRuntimes::default() }
     }
 
-    /// The runtime that the user named, or the first installed one that is new enough.
+    /// The runtime that the user named, or the first installed one whose version is supported.
     ///
     /// # Errors
-    /// The named one does not work or is too old, or none is installed.
-    pub(crate) fn find(&self, version_min: u32) -> Result<Java, JavaError> {
+    /// The named one does not work or has another version, or none is installed.
+    pub(crate) fn find(&self, needs: NeedsJava) -> Result<Java, JavaError> {
         if let Some(java) = self.named()? {
-            return match java.feature >= version_min {
-                true => Ok(java),
-                false => {
-                    Err(JavaError::TooOld { path: java.path, actual: java.feature, required: version_min })
-                }
-            };
+            return java.checked(needs);
         }
         let all = self.installed();
-        let fits = all.iter().find(|java| java.feature >= version_min).cloned();
-        fits.ok_or_else(|| JavaError::None { installed: list(all), required: version_min })
+        let fits = all.iter().find(|java| needs.accept(java.feature)).cloned();
+        fits.ok_or_else(|| JavaError::None { installed: list(all), required: needs })
     }
 
     /// The runtime of this feature version: the one that the user named, or an installed one.
@@ -135,7 +132,15 @@ impl Java {
     /// # Errors
     /// The named one does not work or is too old, or none is installed.
     pub fn find(named: Option<&Path>, version_min: u32) -> Result<Java, JavaError> {
-        JavaRuntimes::new(named).find(version_min)
+        JavaRuntimes::new(named).find(NeedsJava::or_newer(version_min))
+    }
+
+    /// This runtime, if its version is supported.
+    pub(crate) fn checked(self, needs: NeedsJava) -> Result<Java, JavaError> {
+        match needs.accept(self.feature) {
+            true => Ok(self),
+            false => Err(JavaError::Unsuitable { path: self.path, actual: self.feature, required: needs }),
+        }
     }
 
     fn named(path: &Path) -> Result<Java, JavaError> {

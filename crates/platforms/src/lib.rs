@@ -15,6 +15,7 @@ mod java;
 mod large_pages;
 mod launch;
 mod needs;
+mod needs_java;
 mod own_programs;
 mod platform_error;
 mod process;

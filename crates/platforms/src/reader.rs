@@ -6,7 +6,7 @@ use klatch_record::Workload;
 use tempfile::TempDir;
 
 use crate::block_files::block_files;
-use crate::command::Site;
+use crate::command::{Prepared, Site};
 use crate::platform_error::PlatformError;
 use crate::resolve::ResolvedPlatform;
 use crate::server::ServerError;
@@ -37,7 +37,8 @@ impl ReaderProgram {
             | Workload::Trade(_)
             | Workload::Orders(_) => PathBuf::new(),
         };
-        let command = platform.prepare(&Site { host: "", port: 0, folder: folder.path(), files: &files })?;
+        let site = Site { host: "", port: 0, folder: folder.path(), files: &files };
+        let Prepared { command, .. } = platform.prepare(&site)?;
         Ok(ReaderProgram { command, files, _folder: folder })
     }
 }

@@ -6,7 +6,7 @@ use klatch_record::{Class, DatabaseChoice, ProtocolName, Transport, Workload, Wo
 
 use crate::capacity::Side;
 use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs, threads_crowd};
-use crate::java::{Java, JavaError, JavaRuntimes};
+use crate::java::{Java, JavaRuntimes};
 use crate::platform_error::PlatformError;
 use crate::program::{InstalledProgram, find_program};
 use crate::resolved_knobs::ResolvedKnobs;
@@ -231,18 +231,13 @@ fn find_java(
     match (&entry.java, version) {
         (None, None) => Ok(None),
         (None, Some(version)) => Err(wrong_version(version)),
-        (Some(needs), None) => match runtimes.find(needs.version_min) {
+        (Some(needs), None) => match runtimes.find(*needs) {
             Ok(java) => Ok(Some(java)),
             Err(source) => Err(PlatformError::Java { name, source }),
         },
         (Some(needs), Some(version)) => {
             let feature = version.parse().map_err(|_| wrong_version(version))?;
-            let java = match runtimes.with_version(feature) {
-                Ok(java) if java.feature < needs.version_min => {
-                    Err(JavaError::TooOld { path: java.path, actual: feature, required: needs.version_min })
-                }
-                other => other,
-            };
+            let java = runtimes.with_version(feature).and_then(|java| java.checked(*needs));
             java.map(Some).map_err(|source| PlatformError::Java { name, source })
         }
     }
@@ -294,7 +289,7 @@ pub fn list(request: &PlatformRequest) -> Result<Vec<PlatformListing>, PlatformE
         };
         // Of several runtimes of one version `resolve` uses the first, and so does the list.
         let mut others: Vec<&Java> = runtimes.installed().iter().collect();
-        others.retain(|java| java.feature >= needs.version_min);
+        others.retain(|java| needs.accept(java.feature));
         others.sort_by_key(|java| java.feature);
         others.dedup_by_key(|java| java.feature);
         others.into_iter().map(|java| resolve_entry(entry.clone(), Some(java.clone()), request)).collect()

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::catalog::ReadyBy;
 use crate::certificate::AUTHORITY;
-use crate::command::Site;
+use crate::command::{Prepared, Site};
 use crate::platform_error::PlatformError;
 use crate::process::{Line, Process, ProcessError, Processes, describe_status};
 use crate::ready::Ready;
@@ -130,7 +130,7 @@ impl Server {
             ReadyBy::Accepts => free_port(listen).map_err(no_site)?,
         };
         let site = Site { host: &listen.to_string(), port, folder: folder.path(), files: Path::new("") };
-        let (command, ready_command) = (platform.prepare(&site)?, platform.ready_command(&site));
+        let Prepared { command, ready_command } = platform.prepare(&site)?;
         let started = Instant::now();
         let mut process = all
             .start(&command, &platform.knobs.launch)

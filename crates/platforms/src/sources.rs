@@ -84,6 +84,9 @@ pub(crate) fn prepare(
     };
     let mut folders = BuildFolders { source, ..BuildFolders::default() };
     let Some(build) = &entry.build else { return Ok(folders) };
+    // What the command names besides the source, such as a compiler or a jar, is part of the state too.
+    let command: String = build.command.iter().map(|word| fill(word, &folders)).collect();
+    let state = short(vec![state, command]);
     let folder = cache_folder()?.subfolder("builds")?.subfolder(&format!("{}-{state}", entry.name))?;
     folders.build = folder.path().to_owned();
     if check_manifest(&folders.build)? {

@@ -8,19 +8,19 @@ import org.klatch.shop.RefusedException;
  * The market, which is read again when it is too old. One thread reads it, and the others use the
  * old one meanwhile.
  */
-final class MarketCache {
+public final class MarketCache {
   private final AtomicBoolean isRead = new AtomicBoolean();
   private volatile Entry entry; // null before the first
 
   private record Entry(Market market, long readNs) {}
 
   /** Reads the market from the database. */
-  interface Reader {
+  public interface Reader {
     Market read() throws RefusedException;
   }
 
   /** The market, from the cache if it is not too old. */
-  Market market(Reader reader) throws RefusedException {
+  public Market market(Reader reader) throws RefusedException {
     Entry current = entry;
     boolean isFresh = current != null && System.nanoTime() - current.readNs() < Market.AGE_MAX_NS;
     if (isFresh || (current != null && !isRead.compareAndSet(false, true))) {

@@ -12,7 +12,7 @@ import org.klatch.shop.Population;
 import org.klatch.shop.Profile;
 
 /** The tables, and their first contents. */
-final class Schema {
+public final class Schema {
   static final String PASSWORD = "xxx";
 
   private static final int BATCH = 1_000;
@@ -44,7 +44,7 @@ final class Schema {
   private Schema() {}
 
   /** The population that was loaded; null if there are no tables. */
-  static Population loaded(Connection connection) throws SQLException {
+  public static Population loaded(Connection connection) throws SQLException {
     if (!Sql.hasTable(connection, "population")) {
       return null;
     }
@@ -55,7 +55,7 @@ final class Schema {
   }
 
   /** Makes the tables and loads a population, in one transaction. */
-  static void load(Connection connection, Population population) throws SQLException {
+  public static void load(Connection connection, Population population) throws SQLException {
     Sql.execute(connection, TABLES);
     long firstId = (long) population.users() * Population.HOLDINGS_MAX;
     Sql.execute(
