@@ -81,7 +81,7 @@ fn verdict(cell: &CellResult) -> String {
 
 /// The unit of the score of these cells: that of the workload.
 pub(crate) fn unit(cells: &[CellResult]) -> &'static str {
-    if score_metrics(cells)[0] == "operations_per_s" { "transaction" } else { "message" }
+    if score_metrics(cells)[0] == "operations_per_s" { "operation" } else { "message" }
 }
 
 /// Throughput and CPU time in that unit, by name.

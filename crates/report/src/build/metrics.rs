@@ -31,8 +31,8 @@ pub(super) const THROUGHPUT: Metric =
 pub(super) const CPU: Metric = metric("cpu_us_per_message", "CPU time per message", "µs", 1.0);
 /// The throughput of other workloads than chat.
 const OPERATIONS: Metric =
-    Metric { more_is_better: true, ..metric("operations_per_s", "Throughput", "transactions/s", 1.0) };
-const OPERATION_CPU: Metric = metric("cpu_us_per_operation", "CPU time per transaction", "µs", 1.0);
+    Metric { more_is_better: true, ..metric("operations_per_s", "Throughput", "operations/s", 1.0) };
+const OPERATION_CPU: Metric = metric("cpu_us_per_operation", "CPU time per operation", "µs", 1.0);
 pub(super) const P99: Metric = metric("latency_p99_us", "Latency, 99th percentile", "ms", 1e-3);
 
 /// The metrics of the resources section.

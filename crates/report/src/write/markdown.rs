@@ -44,7 +44,7 @@ pub fn markdown(report: &Report) -> String {
     // A duet has no cells.
     if !report.cells.is_empty() || report.ratios.is_empty() {
         line("\n## Results\n".to_owned());
-        let unit = if has_operations(&report.cells) { "transaction" } else { "message" };
+        let unit = if has_operations(&report.cells) { "operation" } else { "message" };
         line(format!("| | class | {unit}s/s | CPU µs/{unit} | p99 of the latency | trials | verdict |"));
         line("|---|---|---:|---:|---:|---:|---|".to_owned());
         report.cells.iter().take(CELLS_MAX).for_each(|cell| line(row(cell)));
