@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle, available_parallelism};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use klatch_exchange::trade::{Prices, Trader, Visitor, VisitorOptions};
+use klatch_exchange::trade::{DayTrader, DayTraderOptions, Prices, Trader};
 use klatch_exchange::web::PostEntry;
 use klatch_exchange::{orders, trade};
 use klatch_record::{
@@ -65,7 +65,7 @@ pub fn run(
         (Workload::Rr(rr), ProtocolName::Http) => run.exchanges::<HttpEcho>(rr, on_event),
         (Workload::Web(web), ProtocolName::Http) => run.lines(web, on_event),
         (Workload::Trade(trade), ProtocolName::Http) => match &trade.daytrader {
-            Some(root) => run.visitors(trade, root, on_event),
+            Some(root) => run.day_traders(trade, root, on_event),
             None => run.traders(trade, on_event),
         },
         (Workload::Orders(orders), ProtocolName::Http) => run.districts(orders, on_event),
@@ -157,8 +157,8 @@ impl Run<'_> {
         Ok(result)
     }
 
-    /// Visitors of a DayTrader whose context root is `root`. There are no ledgers, since nothing is audited.
-    fn visitors(
+    /// Traders at a DayTrader whose context root is `root`. There are no ledgers, since nothing is audited.
+    fn day_traders(
         self,
         trade: &TradeWorkload,
         root: &str,
@@ -167,18 +167,18 @@ impl Run<'_> {
         if self.options.threads.is_two_per_user() {
             return Err(CrowdError::Threads { workload: self.options.workload.kind() });
         }
-        let (seed, host) = (self.options.seed, format!("{}:{}", self.options.host, self.options.port));
+        let (seed, host) = (self.options.seed, self.options.transport.host.clone());
         // New users must not meet those that earlier runs have registered, which DayTrader keeps.
         let run = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64;
-        let visitor = |number, users| {
+        let trader = |number, users| {
             let (root, mix, quotes) = (root.to_owned(), mix(trade), trade.quotes);
-            Visitor::new(VisitorOptions { number, root, mix, seed, quotes, users, run })
+            DayTrader::new(DayTraderOptions { number, root, mix, seed, quotes, users, run })
         };
-        let visitors = |worker, range| Traders::new(worker, (trade, &host), range, seed, (), visitor);
+        let traders = |worker, range| Traders::new(worker, (trade, &host), range, seed, (), trader);
         let no_gate = |_: &Gate, _: &Arc<Shared>| {
             Err(std::io::Error::other("only chat servers have a room for a gate"))
         };
-        Ok(self.parties(visitors, no_gate, on_event)?.0)
+        Ok(self.parties(traders, no_gate, on_event)?.0)
     }
 
     fn districts(

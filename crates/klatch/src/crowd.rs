@@ -112,7 +112,7 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let whole = visiting(self.workload.workload()?, self.daytrader)?;
+        let whole = at_daytrader(self.workload.workload()?, self.daytrader)?;
         anyhow::ensure!(
             (self.gate.is_none() && self.shard.is_none()) || whole.chat().is_some(),
             "the gate of shards is a room of the server, so it needs --workload chat"
@@ -201,8 +201,8 @@ impl Crowd {
     }
 }
 
-/// The workload with the DayTrader that its traders visit, if any.
-fn visiting(workload: Workload, daytrader: Option<String>) -> anyhow::Result<Workload> {
+/// The workload, of which `trade` is at this DayTrader if there is one.
+fn at_daytrader(workload: Workload, daytrader: Option<String>) -> anyhow::Result<Workload> {
     let workload = match workload {
         Workload::Trade(trade) => Workload::Trade(TradeWorkload { daytrader, ..trade }),
         other => {

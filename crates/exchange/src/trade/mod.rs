@@ -21,7 +21,7 @@ mod trader;
 pub use audit::{AuditFacts, compare_with_ledgers};
 #[cfg(any(test, feature = "samples"))]
 pub use daytrader::SampleSite;
-pub use daytrader::{Visitor, VisitorOptions};
+pub use daytrader::{DayTrader, DayTraderOptions};
 pub use ledger::{Ledgers, UserLedger};
 pub use operation::{Mix, OperationKind};
 pub use order::{FEE_CENTS, Held, Order, OrderKind};

@@ -1,4 +1,4 @@
-//! The pages of DayTrader, as far as a visitor reads them.
+//! The pages of DayTrader, as far as a trader reads them.
 
 use std::ops::Range;
 

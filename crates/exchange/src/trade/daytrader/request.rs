@@ -1,4 +1,4 @@
-//! The requests of a visitor, as forms of DayTrader's servlet `app`.
+//! The requests of a trader, as forms of DayTrader's servlet `app`.
 
 use crate::audited::{write_form, write_get};
 

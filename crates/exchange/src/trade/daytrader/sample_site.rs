@@ -1,4 +1,4 @@
-//! A DayTrader in memory, for tests: its pages have the words that visitors look for, with one planted fault at most.
+//! A DayTrader in memory, for tests: its pages have the words that traders look for, with one planted fault at most.
 
 use std::collections::HashMap;
 

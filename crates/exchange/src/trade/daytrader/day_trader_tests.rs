@@ -4,9 +4,9 @@ use super::super::SampleSite;
 use super::*;
 use crate::web::parse_whole_response;
 
-fn visitor() -> Visitor {
+fn trader() -> DayTrader {
     let root = "/daytrader".to_owned();
-    Visitor::new(VisitorOptions {
+    DayTrader::new(DayTraderOptions {
         number: 1,
         root,
         mix: Mix::Equal,
@@ -18,27 +18,27 @@ fn visitor() -> Visitor {
 }
 
 /// One request and its reply.
-fn exchange(visitor: &mut Visitor, site: &mut SampleSite) -> Progress {
+fn exchange(trader: &mut DayTrader, site: &mut SampleSite) -> Progress {
     let mut request = Vec::new();
-    visitor.write_request("example:9080", &mut request);
+    trader.write_request("example:9080", &mut request);
     let reply = site.reply(std::str::from_utf8(&request).unwrap());
     let reply = parse_whole_response(reply.as_bytes()).unwrap().unwrap();
-    visitor.on_reply(&mut (), reply.head.status, reply.head.set_cookie(Visitor::COOKIE), &reply.body)
+    trader.on_reply(&mut (), reply.head.status, reply.head.set_cookie(DayTrader::COOKIE), &reply.body)
 }
 
 /// Makes operations. Returns how many of each kind were complete, and what was wrong.
 fn operations(site: &mut SampleSite, count: usize) -> (BTreeMap<OperationKind, usize>, Vec<String>) {
-    let mut visitor = visitor();
+    let mut trader = trader();
     let (mut complete, mut wrong) = (BTreeMap::new(), Vec::new());
-    visitor.join();
-    assert_eq!(exchange(&mut visitor, site), Progress::Complete);
+    trader.join();
+    assert_eq!(exchange(&mut trader, site), Progress::Complete);
     for _ in 0..count {
-        visitor.begin();
+        trader.begin();
         loop {
-            match exchange(&mut visitor, site) {
+            match exchange(&mut trader, site) {
                 Progress::Next => {}
-                Progress::Complete => break *complete.entry(visitor.operation()).or_default() += 1,
-                Progress::Failed(error) => break wrong.push(format!("{}: {error}", visitor.request_name())),
+                Progress::Complete => break *complete.entry(trader.operation()).or_default() += 1,
+                Progress::Failed(error) => break wrong.push(format!("{}: {error}", trader.request_name())),
             }
         }
     }
@@ -59,22 +59,22 @@ fn every_operation_is_made_and_buys_make_up_for_sells() {
 
 #[test]
 fn requests_are_forms_of_the_servlet_in_the_session() {
-    let (mut visitor, mut site) = (visitor(), SampleSite::new(""));
-    let sent = |visitor: &Visitor| {
+    let (mut trader, mut site) = (trader(), SampleSite::new(""));
+    let sent = |trader: &DayTrader| {
         let mut request = Vec::new();
-        visitor.write_request("example:9080", &mut request);
+        trader.write_request("example:9080", &mut request);
         String::from_utf8(request).unwrap()
     };
-    visitor.join();
-    assert_eq!(sent(&visitor), "GET /daytrader/app HTTP/1.1\r\nHost: example:9080\r\n\r\n");
-    exchange(&mut visitor, &mut site);
-    visitor.begin();
-    let login = sent(&visitor);
+    trader.join();
+    assert_eq!(sent(&trader), "GET /daytrader/app HTTP/1.1\r\nHost: example:9080\r\n\r\n");
+    exchange(&mut trader, &mut site);
+    trader.begin();
+    let login = sent(&trader);
     assert!(login.starts_with("POST /daytrader/app HTTP/1.1\r\n"), "{login}");
     assert!(login.ends_with("\r\n\r\naction=login&uid=uid:5&passwd=xxx"), "{login}");
-    exchange(&mut visitor, &mut site);
-    visitor.begin();
-    assert!(sent(&visitor).contains("\r\nCookie: JSESSIONID=0\r\n"));
+    exchange(&mut trader, &mut site);
+    trader.begin();
+    assert!(sent(&trader).contains("\r\nCookie: JSESSIONID=0\r\n"));
 }
 
 #[test]

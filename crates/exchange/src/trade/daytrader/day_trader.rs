@@ -1,4 +1,4 @@
-//! One visitor of DayTrader: its operations, request by request, and the words of their pages.
+//! One trader at a DayTrader: its operations, request by request, and the words of their pages.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use crate::trade::operation::{Mix, OperationKind};
 use crate::trade::player::{Player, Progress};
 use crate::trade::script::Script;
 
-/// What a visitor plays.
+/// What a trader at a DayTrader plays.
 #[derive(Clone, Debug)]
-pub struct VisitorOptions {
-    /// Number of the visitor, from 1.
+pub struct DayTraderOptions {
+    /// Number of the trader, from 1.
     pub number: u32,
     /// Context root of the application, such as `/daytrader`.
     pub root: String,
@@ -24,15 +24,15 @@ pub struct VisitorOptions {
     pub seed: u64,
     /// Quotes that the application has, `s:0` and so on.
     pub quotes: u32,
-    /// Users of this visitor alone, as numbers of `uid:0` and so on. Not empty.
+    /// Users of this trader alone, as numbers of `uid:0` and so on. Not empty.
     pub users: Range<u32>,
     /// A number that no earlier run on the same database had. It is part of the names of new users.
     pub run: u64,
 }
 
-/// A visitor, who plays one user at a time.
-pub struct Visitor {
-    options: VisitorOptions,
+/// A trader at a DayTrader, who plays one user at a time.
+pub struct DayTrader {
+    options: DayTraderOptions,
     script: Script,
     /// Holdings of each user, as far as its portfolio was seen.
     holdings: HashMap<u32, usize>,
@@ -48,7 +48,7 @@ pub struct Visitor {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct User {
-    /// Number of a first user; `None` for one that the visitor has registered.
+    /// Number of a first user; `None` for one that the trader has registered.
     number: Option<u32>,
     name: String,
 }
@@ -59,11 +59,11 @@ impl User {
     }
 }
 
-impl Visitor {
-    /// A visitor who has not joined.
-    pub fn new(options: VisitorOptions) -> Visitor {
-        let VisitorOptions { number, mix, seed, quotes, ref users, .. } = options;
-        Visitor {
+impl DayTrader {
+    /// A trader who has not joined.
+    pub fn new(options: DayTraderOptions) -> DayTrader {
+        let DayTraderOptions { number, mix, seed, quotes, ref users, .. } = options;
+        DayTrader {
             script: Script::new(seed, number, mix, quotes, users.clone()),
             holdings: HashMap::new(),
             user: User::first(users.start),
@@ -132,7 +132,7 @@ impl Visitor {
             }
             (OperationKind::Register, Request::Logout) => {
                 self.registered += 1;
-                let VisitorOptions { number, run, .. } = self.options;
+                let DayTraderOptions { number, run, .. } = self.options;
                 self.user = User { number: None, name: format!("ru:{run}.{number}.{}", self.registered) };
                 Some(Request::Register)
             }
@@ -156,7 +156,7 @@ impl Visitor {
     }
 }
 
-impl Player for Visitor {
+impl Player for DayTrader {
     /// The usual cookie of servlets.
     const COOKIE: &'static str = "JSESSIONID";
     const MAY_CLOSE: bool = true;
@@ -242,5 +242,5 @@ impl Player for Visitor {
 }
 
 #[cfg(test)]
-#[path = "visitor_tests.rs"]
+#[path = "day_trader_tests.rs"]
 mod tests;
