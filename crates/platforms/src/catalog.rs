@@ -100,7 +100,7 @@ pub enum ReadyBy {
 pub struct NeedsProgram {
     /// Name of the program. It is searched for in the search path and the sbin folders.
     pub name: String,
-    /// Arguments that make it print its version.
+    /// Arguments that make it print its version; empty for a build tool, which is not asked for it.
     pub version: Vec<String>,
     /// How to install it.
     pub install: String,

@@ -13,7 +13,7 @@ use crate::catalog::NeedsProgram;
 pub struct InstalledProgram {
     /// Absolute path of the program.
     pub path: PathBuf,
-    /// The version that it printed.
+    /// The version that it printed; empty if it is not asked.
     pub version: String,
 }
 
@@ -53,6 +53,9 @@ pub(crate) fn find_program(needs: &NeedsProgram) -> Result<InstalledProgram, Pro
     let Some(path) = installed_program(&name) else {
         return Err(ProgramError::Missing { name, install });
     };
+    if needs.version.is_empty() {
+        return Ok(InstalledProgram { path, version: String::new() });
+    }
     let no_version = |reason: String| ProgramError::NoVersion { name, path: path.clone(), reason, install };
     let mut command = Command::new(&path);
     command.args(&needs.version);

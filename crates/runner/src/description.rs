@@ -35,7 +35,8 @@ pub(crate) fn describe_platform(
             .unwrap_or_default(),
         version: platform
             .and_then(|platform| platform.program.as_ref())
-            .map(|program| program.version.clone()),
+            .map(|program| program.version.clone())
+            .filter(|version| !version.is_empty()),
         address,
         servers,
         start_s,
