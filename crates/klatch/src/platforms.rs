@@ -128,7 +128,7 @@ fn class(listed: &PlatformListing) -> &'static str {
 
 fn version(way: &ResolvedPlatform) -> String {
     let of_java = way.java.as_ref().map(|java| java.version.clone());
-    let of_program = way.program.as_ref().map(|program| program.version.clone());
+    let of_program = way.program.as_ref().and_then(|program| program.version.clone());
     of_java.or(of_program).unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
 }
 

@@ -132,7 +132,7 @@ impl RunningDatabase {
         };
         let process = entry.platform.as_ref().map(start).transpose()?;
         let program = process.as_ref().and_then(|process| process.platform.program.as_ref());
-        let version = program.map(|program| program.version.clone());
+        let version = program.and_then(|program| program.version.clone());
         let described = Database { name: entry.name, version, durable };
         let mut running =
             RunningDatabase { url: String::new(), described, url_template, process, _folder: folder };

@@ -13,8 +13,8 @@ use crate::catalog::NeedsProgram;
 pub struct InstalledProgram {
     /// Absolute path of the program.
     pub path: PathBuf,
-    /// The version that it printed; empty if it is not asked.
-    pub version: String,
+    /// The version that it printed; `None` for a build tool, which is not asked for it.
+    pub version: Option<String>,
 }
 
 /// A program that cannot be used.
@@ -54,7 +54,7 @@ pub(crate) fn find_program(needs: &NeedsProgram) -> Result<InstalledProgram, Pro
         return Err(ProgramError::Missing { name, install });
     };
     if needs.version.is_empty() {
-        return Ok(InstalledProgram { path, version: String::new() });
+        return Ok(InstalledProgram { path, version: None });
     }
     let no_version = |reason: String| ProgramError::NoVersion { name, path: path.clone(), reason, install };
     let mut command = Command::new(&path);
@@ -67,7 +67,7 @@ pub(crate) fn find_program(needs: &NeedsProgram) -> Result<InstalledProgram, Pro
     // Some print it on standard error, and some of these then exit with 1.
     let output_text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     match first_version(&output_text) {
-        Some(version) => Ok(InstalledProgram { version, path }),
+        version @ Some(_) => Ok(InstalledProgram { version, path }),
         None => Err(no_version("no version number in its output".to_owned())),
     }
 }
@@ -118,7 +118,11 @@ mod tests {
     #[test]
     fn a_missing_program_is_reported_with_its_install_command() {
         let program = find_program(&needs("sort", "--version")).unwrap();
-        assert!(program.path.is_absolute() && program.version.contains('.'), "{program:?}");
+        assert!(
+            program.path.is_absolute()
+                && program.version.as_ref().is_some_and(|version| version.contains('.')),
+            "{program:?}"
+        );
         let error = find_program(&needs("klatch-no-such-server", "--version")).unwrap_err().to_string();
         assert_eq!(
             error,

@@ -35,8 +35,7 @@ pub(crate) fn describe_platform(
             .unwrap_or_default(),
         version: platform
             .and_then(|platform| platform.program.as_ref())
-            .map(|program| program.version.clone())
-            .filter(|version| !version.is_empty()),
+            .and_then(|program| program.version.clone()),
         address,
         servers,
         start_s,

@@ -30,7 +30,7 @@ pub trait Player: Send + 'static {
     /// Draws the next operation, and its first request.
     fn begin(&mut self);
 
-    /// The operation in progress. It can change with a reply: who has nothing to sell buys.
+    /// The operation in progress. A reply can change it: a sell becomes a buy if there is nothing to sell.
     fn operation(&self) -> OperationKind;
 
     /// Appends the next request. `host` is the value of its header Host.

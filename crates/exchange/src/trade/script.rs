@@ -28,8 +28,8 @@ impl Script {
         Script { random, mix, quotes, own_users, operations: Vec::new(), users: Vec::new(), sell_deficit: 0 }
     }
 
-    /// The next operation of a session. `holds_nothing` tells whether its user has nothing to sell; `None` if that is not known. A sell
-    /// of nothing becomes a buy, and a later buy a sell.
+    /// The next operation of a session. `holds_nothing` is `None` if the holdings of its user are not known. A sell becomes a buy if
+    /// there is nothing to sell, and a later buy becomes a sell in its place.
     pub(super) fn next_operation(&mut self, holds_nothing: Option<bool>) -> OperationKind {
         match self.draw_operation() {
             OperationKind::Sell if holds_nothing == Some(true) => {

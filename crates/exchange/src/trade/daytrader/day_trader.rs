@@ -60,7 +60,7 @@ impl User {
 }
 
 impl DayTrader {
-    /// A trader who has not joined.
+    /// A trader without a session, and without a request.
     pub fn new(options: DayTraderOptions) -> DayTrader {
         let DayTraderOptions { number, mix, seed, quotes, ref users, .. } = options;
         DayTrader {

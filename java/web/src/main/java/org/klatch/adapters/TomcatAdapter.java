@@ -1,10 +1,5 @@
 package org.klatch.adapters;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
-import jakarta.servlet.http.HttpServlet;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,8 +7,6 @@ import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
-import org.klatch.exchange.web.Reply;
-import org.klatch.exchange.web.Request;
 import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
 import org.klatch.web.Failures;
@@ -66,36 +59,6 @@ public final class TomcatAdapter implements WebServer {
   static void set(Connector connector, String name, Object value) {
     if (!connector.setProperty(name, value.toString())) {
       throw new IllegalStateException("Tomcat has no property " + name);
-    }
-  }
-
-  private static final class SiteServlet extends HttpServlet {
-    private static final long serialVersionUID = 1;
-
-    private final transient Responder responder;
-
-    SiteServlet(Responder responder) {
-      this.responder = responder;
-    }
-
-    @Override
-    protected void service(HttpServletRequest request, HttpServletResponse response)
-        throws IOException {
-      boolean hasBody = request.getMethod().equals("POST");
-      byte[] body =
-          hasBody ? request.getInputStream().readNBytes(Request.BODY_BYTES_MAX + 1) : new byte[0];
-      Reply reply =
-          responder.reply(
-              new Request(
-                  request.getMethod(),
-                  request.getRequestURI(),
-                  request.getQueryString(),
-                  request.getHeader("Cookie"),
-                  new String(body, ISO_8859_1),
-                  request.getRemoteAddr()));
-      response.setStatus(reply.status().code());
-      reply.forEachHeader(response::setHeader);
-      response.getOutputStream().write(reply.body());
     }
   }
 }

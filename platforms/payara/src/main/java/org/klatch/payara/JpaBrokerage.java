@@ -4,7 +4,6 @@ import jakarta.ejb.EJBException;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
-import org.klatch.exchange.web.Status;
 import org.klatch.shop.Account;
 import org.klatch.shop.Brokerage;
 import org.klatch.shop.Holding;
@@ -15,17 +14,16 @@ import org.klatch.shop.Profile;
 import org.klatch.shop.Quote;
 import org.klatch.shop.RefusedException;
 import org.klatch.shop.Statistics;
+import org.klatch.shop.database.Ids;
 import org.klatch.shop.database.MarketCache;
+import org.klatch.shop.database.Repeats;
 
 /** The brokerage by the transactions of a session bean. */
 final class JpaBrokerage implements Brokerage {
-  /** A transaction that the database ends for the sake of others is made again so many times. */
-  private static final int REPEATS_MAX = 5;
-
   private final Transactions transactions;
   private final Population population;
-  private final IdBlocks orderIds;
-  private final IdBlocks holdingIds;
+  private final Ids orderIds = new Ids("SELECT nextval('order_ids')");
+  private final Ids holdingIds = new Ids("SELECT nextval('holding_ids')");
   private final MarketCache market = new MarketCache();
   private final LongAdder stored = new LongAdder();
   private final LongAdder repeated = new LongAdder();
@@ -37,8 +35,6 @@ final class JpaBrokerage implements Brokerage {
   JpaBrokerage(Transactions transactions, Population population) {
     this.transactions = transactions;
     this.population = population;
-    orderIds = new IdBlocks(() -> transactions.nextValue("order_ids"));
-    holdingIds = new IdBlocks(() -> transactions.nextValue("holding_ids"));
   }
 
   @Override
@@ -66,12 +62,12 @@ final class JpaBrokerage implements Brokerage {
   public Trade buy(long user, int symbol, int quantity) throws RefusedException {
     return withNewPrice(
         transaction(
-            () -> transactions.buy(user, symbol, quantity, orderIds.next(), holdingIds.next())));
+            () -> transactions.buy(user, symbol, quantity, next(orderIds), next(holdingIds))));
   }
 
   @Override
   public Trade sell(long user, long holding) throws RefusedException {
-    return withNewPrice(transaction(() -> transactions.sell(user, holding, orderIds.next())));
+    return withNewPrice(transaction(() -> transactions.sell(user, holding, next(orderIds))));
   }
 
   private Trade withNewPrice(Trade trade) throws RefusedException {
@@ -131,34 +127,33 @@ final class JpaBrokerage implements Brokerage {
         stored.increment();
         return result;
       } catch (EJBException e) {
-        if (repeats == REPEATS_MAX || !isForOthers(e)) {
-          throw new RefusedException(
-              Status.INTERNAL_SERVER_ERROR, "a transaction failed: " + plain(e));
+        if (repeats == Repeats.MAX || !isForOthers(e)) {
+          throw Repeats.refusal("a transaction", deepest(e).getMessage());
         }
         repeated.increment();
       }
     }
   }
 
+  private long next(Ids ids) {
+    return ids.next(() -> transactions.number(ids.query()));
+  }
+
   /** Whether the database ended a transaction because of another one. */
   private static boolean isForOthers(Throwable e) {
     for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException sql
-          && sql.getSQLState() != null
-          && (sql.getSQLState().startsWith("40") || sql.getSQLState().equals("55P03"))) {
+      if (cause instanceof SQLException sql && Repeats.isForOthers(sql.getSQLState())) {
         return true;
       }
     }
     return false;
   }
 
-  /** The first line of the deepest cause, without what JSON would escape. */
-  private static String plain(Throwable e) {
+  private static Throwable deepest(Throwable e) {
     Throwable cause = e;
     while (cause.getCause() != null) {
       cause = cause.getCause();
     }
-    String line = String.valueOf(cause.getMessage()).lines().findFirst().orElse("");
-    return line.replaceAll("[^ -~]|[\"\\\\]", "'");
+    return cause;
   }
 }

@@ -8,6 +8,7 @@ import jakarta.servlet.annotation.WebListener;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
+import org.klatch.adapters.SiteServlet;
 import org.klatch.shop.Population;
 import org.klatch.shop.TradeSite;
 import org.klatch.shop.database.Schema;
@@ -37,6 +38,6 @@ public class Start implements ServletContextListener {
       throw new IllegalStateException("the population cannot be loaded", e);
     }
     TradeSite site = new TradeSite(new JpaBrokerage(transactions, population), population.quotes());
-    event.getServletContext().addServlet("trade", new TradeServlet(site)).addMapping("/*");
+    event.getServletContext().addServlet("trade", new SiteServlet(site)).addMapping("/*");
   }
 }

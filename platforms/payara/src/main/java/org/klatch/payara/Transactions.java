@@ -110,11 +110,9 @@ public class Transactions {
     quote.change(population, quantity);
   }
 
-  /** The next value of a sequence. */
-  public long nextValue(String sequence) {
-    Object value =
-        entities.createNativeQuery("SELECT nextval('" + sequence + "')").getSingleResult();
-    return ((Number) value).longValue();
+  /** The number that a query selects. */
+  public long number(String query) {
+    return ((Number) entities.createNativeQuery(query).getSingleResult()).longValue();
   }
 
   /** Reads an account. */

@@ -7,22 +7,14 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;
-import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
-import org.klatch.exchange.web.Status;
 import org.klatch.shop.RefusedException;
 import org.klatch.shop.Statistics;
 import org.klatch.web.ApplicationOptions;
 
 /** A pool of connections to the database, and transactions on them. */
 public final class Database implements AutoCloseable {
-  /** A transaction that the database ends for the sake of others is made again so many times. */
-  private static final int REPEATS_MAX = 5;
-
-  /** SQLSTATE of a lock that is not to be had: of H2, and of PostgreSQL. */
-  private static final Set<String> LOCKED = Set.of("HYT00", "90131", "55P03");
-
   private static final int STATEMENTS = 64;
 
   private final HikariDataSource pool;
@@ -68,12 +60,11 @@ public final class Database implements AutoCloseable {
 
   private static IOException unusable(ApplicationOptions options, Throwable cause) {
     String text =
-        "cannot use the database " + options.database() + ": " + firstLine(cause.getMessage());
+        "cannot use the database "
+            + options.database()
+            + ": "
+            + Repeats.firstLine(cause.getMessage());
     return new IOException(text + "; check --database, its user and its password", cause);
-  }
-
-  static String firstLine(String message) {
-    return message == null ? "no reason given" : message.lines().findFirst().orElse("").strip();
   }
 
   /** Adds what keeps prepared statements, in the way of the driver. */
@@ -106,8 +97,8 @@ public final class Database implements AutoCloseable {
         transactions.increment();
         return result;
       } catch (SQLException e) {
-        if (repeats == REPEATS_MAX || !isForOthers(e)) {
-          throw failed("a transaction", e);
+        if (repeats == Repeats.MAX || !isForOthers(e)) {
+          throw Repeats.refusal("a transaction", e.getMessage());
         }
         repeated.increment();
       }
@@ -133,14 +124,8 @@ public final class Database implements AutoCloseable {
     try (Connection connection = fromPool()) {
       return work.run(connection);
     } catch (SQLException e) {
-      throw failed("a query", e);
+      throw Repeats.refusal("a query", e.getMessage());
     }
-  }
-
-  private static RefusedException failed(String what, SQLException e) {
-    String text = what + " failed: " + firstLine(e.getMessage());
-    return new RefusedException(
-        Status.INTERNAL_SERVER_ERROR, text.replaceAll("[^ -~]|[\"\\\\]", "'"));
   }
 
   private static <T> T run(Connection connection, Work<T> work, BooleanSupplier commits)
@@ -164,10 +149,7 @@ public final class Database implements AutoCloseable {
 
   /** Whether the database ended a transaction because of another one. */
   private static boolean isForOthers(SQLException e) {
-    String state = e.getSQLState() == null ? "" : e.getSQLState();
-    return e instanceof SQLTransactionRollbackException
-        || state.startsWith("40")
-        || LOCKED.contains(state);
+    return e instanceof SQLTransactionRollbackException || Repeats.isForOthers(e.getSQLState());
   }
 
   /** The query for the next value of a sequence. */

@@ -97,6 +97,6 @@ public abstract class DatabaseApplication<P extends Record> implements Applicati
 
   private static IOException failed(ApplicationOptions options, SQLException e) {
     return new IOException(
-        "the database " + options.database() + " failed: " + Database.firstLine(e.getMessage()), e);
+        "the database " + options.database() + " failed: " + Repeats.firstLine(e.getMessage()), e);
   }
 }

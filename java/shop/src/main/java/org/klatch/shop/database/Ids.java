@@ -10,6 +10,16 @@ public final class Ids {
   /** Ids that a server takes at once from a sequence. */
   public static final int BLOCK = 1_000;
 
+  /**
+   * Takes a block from the sequence.
+   *
+   * @param <E> how it fails
+   */
+  public interface Block<E extends Exception> {
+    /** Returns its first id. */
+    long first() throws E;
+  }
+
   private final String query;
   private long next;
   private long end;
@@ -30,15 +40,28 @@ public final class Ids {
   }
 
   /** The next id. A block is lost if the transaction ends without a commit, which does no harm. */
-  public synchronized long next(Connection connection) throws SQLException {
+  public long next(Connection connection) throws SQLException {
+    return next(
+        () -> {
+          try (PreparedStatement statement = connection.prepareStatement(query);
+              ResultSet row = statement.executeQuery()) {
+            row.next();
+            return row.getLong(1);
+          }
+        });
+  }
+
+  /** The next id, for a client of the database that is not JDBC. */
+  public synchronized <E extends Exception> long next(Block<E> block) throws E {
     if (next == end) {
-      try (PreparedStatement statement = connection.prepareStatement(query);
-          ResultSet row = statement.executeQuery()) {
-        row.next();
-        next = row.getLong(1);
-        end = next + BLOCK;
-      }
+      next = block.first();
+      end = next + BLOCK;
     }
     return next++;
+  }
+
+  /** The query for the next value of the sequence. */
+  public String query() {
+    return query;
   }
 }

@@ -13,16 +13,13 @@ import io.vertx.sqlclient.Transaction;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
-import org.klatch.exchange.web.Status;
 import org.klatch.shop.RefusedException;
 import org.klatch.shop.Statistics;
+import org.klatch.shop.database.Repeats;
 import org.klatch.web.ApplicationOptions;
 
 /** A pool of connections to PostgreSQL, and transactions on them. */
 final class Transactions {
-  /** A transaction that the database ends for the sake of others is made again so many times. */
-  private static final int REPEATS_MAX = 5;
-
   private static final int STATEMENTS = 64;
   private static final String JDBC = "jdbc:";
 
@@ -60,7 +57,7 @@ final class Transactions {
     return made.onSuccess(unused -> transactions.increment())
         .recover(
             cause -> {
-              if (repeats < REPEATS_MAX && isForOthers(cause)) {
+              if (repeats < Repeats.MAX && isForOthers(cause)) {
                 repeated.increment();
                 return make(work, repeats + 1);
               }
@@ -114,15 +111,11 @@ final class Transactions {
     if (cause instanceof RefusedException refused) {
       return refused;
     }
-    String text = what + " failed: " + cause.getMessage();
-    return new RefusedException(
-        Status.INTERNAL_SERVER_ERROR, text.replaceAll("[^ -~]|[\"\\\\]", "'"));
+    return Repeats.refusal(what, cause.getMessage());
   }
 
-  /** Whether the database ended a transaction because of another one: SQLSTATE 40 and 55P03. */
+  /** Whether the database ended a transaction because of another one. */
   private static boolean isForOthers(Throwable cause) {
-    return cause instanceof PgException failure
-        && failure.getSqlState() != null
-        && (failure.getSqlState().startsWith("40") || failure.getSqlState().equals("55P03"));
+    return cause instanceof PgException failure && Repeats.isForOthers(failure.getSqlState());
   }
 }

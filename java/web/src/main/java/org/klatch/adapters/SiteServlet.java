@@ -1,4 +1,4 @@
-package org.klatch.payara;
+package org.klatch.adapters;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
@@ -10,20 +10,23 @@ import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
 import org.klatch.exchange.web.Responder;
 
-/** Passes requests to a responder, which blocks. */
-final class TradeServlet extends HttpServlet {
-  private static final long serialVersionUID = 1L;
+/** Passes requests to a responder. A reply that blocks occupies a thread of the server. */
+public final class SiteServlet extends HttpServlet {
+  private static final long serialVersionUID = 1;
 
   private final transient Responder responder;
 
-  TradeServlet(Responder responder) {
+  /** Serves what this responder replies. */
+  public SiteServlet(Responder responder) {
     this.responder = responder;
   }
 
   @Override
   protected void service(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    byte[] body = request.getInputStream().readNBytes(Request.BODY_BYTES_MAX + 1);
+    boolean hasBody = request.getMethod().equals("POST");
+    byte[] body =
+        hasBody ? request.getInputStream().readNBytes(Request.BODY_BYTES_MAX + 1) : new byte[0];
     Reply reply =
         responder.reply(
             new Request(
