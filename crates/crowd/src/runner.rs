@@ -53,6 +53,10 @@ pub fn run(
     inbox: ControlReceiver,
     on_event: impl FnMut(&CrowdEvent),
 ) -> Result<CrowdResult, CrowdError> {
+    let has_threads = matches!(options.workload, Workload::Chat(_) | Workload::Rr(_));
+    if options.threads.is_two_per_user() && !has_threads {
+        return Err(CrowdError::Threads { workload: options.workload.kind() });
+    }
     let run = Run { options, addresses: options.check()?, inbox };
     match (&options.workload, options.protocol) {
         (Workload::Chat(chat), ProtocolName::Irc) => run.rooms::<Irc>(chat, on_event),
@@ -104,25 +108,16 @@ impl Run<'_> {
     ) -> Result<CrowdResult, CrowdError> {
         let seed = self.options.seed;
         let exchanges = |worker, range| Exchanges::<P>::new(worker, rr, seed, range);
-        let no_gate = |_: &Gate, _: &Arc<Shared>| {
-            Err(std::io::Error::other("only chat servers have a room for a gate"))
-        };
         Ok(self.parties(exchanges, no_gate, on_event)?.0)
     }
 
     fn lines(self, web: &WebWorkload, on_event: impl FnMut(&CrowdEvent)) -> Result<CrowdResult, CrowdError> {
-        if self.options.threads.is_two_per_user() {
-            return Err(CrowdError::Threads { workload: self.options.workload.kind() });
-        }
         let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
         if !web.static_only {
             post_log::reset(&addresses, timeout).map_err(CrowdError::PostLog)?;
         }
         let site = Site::new(web, self.options.seed);
         let lines = |worker, range| Lines::new(worker, web, site.clone(), range);
-        let no_gate = |_: &Gate, _: &Arc<Shared>| {
-            Err(std::io::Error::other("only chat servers have a room for a gate"))
-        };
         let (mut result, kept) = self.parties(lines, no_gate, on_event)?;
         if !web.static_only {
             post_log::audit(&addresses, timeout, web, &kept.posts, &mut result);
@@ -135,9 +130,6 @@ impl Run<'_> {
         trade: &TradeWorkload,
         on_event: impl FnMut(&CrowdEvent),
     ) -> Result<CrowdResult, CrowdError> {
-        if self.options.threads.is_two_per_user() {
-            return Err(CrowdError::Threads { workload: self.options.workload.kind() });
-        }
         let (seed, path) = (self.options.seed, self.options.ledger.clone());
         let ledgers: trade::Ledgers = ledger_file::read(path.as_deref())?;
         let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
@@ -145,10 +137,7 @@ impl Run<'_> {
         let (population, mix) = (population(trade), mix(trade));
         let trader = |number, users| Trader::new(number, population, mix, seed, users, &ledgers);
         let traders =
-            |worker, range| Traders::new(worker, (trade, HOST), range, seed, Prices::new(population), trader);
-        let no_gate = |_: &Gate, _: &Arc<Shared>| {
-            Err(std::io::Error::other("only chat servers have a room for a gate"))
-        };
+            |worker, range| Traders::new(worker, trade, HOST, range, seed, Prices::new(population), trader);
         let (mut result, kept) = self.parties(traders, no_gate, on_event)?;
         let after = before
             .and_then(|before| Some((before, brokerage_statistics::read("trade", &addresses, timeout)?)));
@@ -164,20 +153,14 @@ impl Run<'_> {
         root: &str,
         on_event: impl FnMut(&CrowdEvent),
     ) -> Result<CrowdResult, CrowdError> {
-        if self.options.threads.is_two_per_user() {
-            return Err(CrowdError::Threads { workload: self.options.workload.kind() });
-        }
-        let (seed, host) = (self.options.seed, self.options.transport.host.clone());
+        let (seed, host) = (self.options.seed, self.options.transport.host.as_str());
         // New users must not meet those that earlier runs have registered, which DayTrader keeps.
         let run = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64;
         let trader = |number, users| {
             let (root, mix, quotes) = (root.to_owned(), mix(trade), trade.quotes);
             DayTrader::new(DayTraderOptions { number, root, mix, seed, quotes, users, run })
         };
-        let traders = |worker, range| Traders::new(worker, (trade, &host), range, seed, (), trader);
-        let no_gate = |_: &Gate, _: &Arc<Shared>| {
-            Err(std::io::Error::other("only chat servers have a room for a gate"))
-        };
+        let traders = |worker, range| Traders::new(worker, trade, host, range, seed, (), trader);
         Ok(self.parties(traders, no_gate, on_event)?.0)
     }
 
@@ -186,9 +169,6 @@ impl Run<'_> {
         workload: &OrdersWorkload,
         on_event: impl FnMut(&CrowdEvent),
     ) -> Result<CrowdResult, CrowdError> {
-        if self.options.threads.is_two_per_user() {
-            return Err(CrowdError::Threads { workload: self.options.workload.kind() });
-        }
         let path = self.options.ledger.clone();
         let earlier: orders::Ledgers = ledger_file::read(path.as_deref())?;
         let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
@@ -197,9 +177,6 @@ impl Run<'_> {
         let seed = earlier.seed_of_next_run(self.options.seed);
         let districts =
             |worker, range| Districts::new(worker, workload, seed, range, &earlier, factories.clone());
-        let no_gate = |_: &Gate, _: &Arc<Shared>| {
-            Err(std::io::Error::other("only chat servers have a room for a gate"))
-        };
         let (mut result, kept) = self.parties(districts, no_gate, on_event)?;
         let after = before
             .and_then(|before| Some((before, brokerage_statistics::read("orders", &addresses, timeout)?)));
@@ -236,6 +213,11 @@ impl Run<'_> {
         let threads = start(options, &shared, (0..workers).map(worker).collect(), &addresses)?;
         supervise(options, &shared, inbox.0, on_event, start_gate_client, threads)
     }
+}
+
+/// In place of the client of a gate, for the workloads whose servers have no room for one.
+fn no_gate(_: &Gate, _: &Arc<Shared>) -> std::io::Result<()> {
+    Err(std::io::Error::other("only chat servers have a room for a gate"))
 }
 
 /// What the checks after a run need.

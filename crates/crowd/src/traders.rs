@@ -79,7 +79,8 @@ impl<P: Player> Traders<P> {
     /// The traders `range`, counted from the first of the workload. `player` makes one from its number and its users.
     pub(crate) fn new(
         worker: Worker,
-        (workload, host): (&TradeWorkload, &str),
+        workload: &TradeWorkload,
+        host: &str,
         range: Range<u32>,
         seed: u64,
         market: P::Market,
