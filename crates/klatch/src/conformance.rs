@@ -73,6 +73,11 @@ impl Conformance {
         if self.target.contains("://") {
             let target: Target = self.target.parse()?;
             self.has_checks(&self.target, target.protocol)?;
+            anyhow::ensure!(
+                target.context_root().is_none(),
+                "no checks have a path of HTTP: leave it out of {}",
+                self.target
+            );
             return self.check(&Checked {
                 address: &target.to_string(),
                 protocol: target.protocol,
