@@ -1,8 +1,10 @@
 //! The programs that Klatch brings along: its own executable, and three jars that are compiled into it.
 
+use std::io::Read;
 use std::path::PathBuf;
 
-use klatch_privileges::{FolderError, PrivateFolder, cache_folder, file_matches, sha256_hex};
+use klatch_privileges::{FolderError, PrivateFolder, cache_folder, file_has_sum};
+use liblzma::read::XzDecoder;
 use thiserror::Error;
 
 /// A jar that is compiled into the program.
@@ -10,25 +12,27 @@ struct Jar {
     name: &'static str,
     /// The environment variable that replaces it with another file.
     variable: &'static str,
-    /// The jar, or empty if it did not exist when this program was built.
-    contents: &'static [u8],
+    /// The jar as xz has packed it, or empty if it did not exist when this program was built.
+    packed: &'static [u8],
+    /// SHA-256 of the jar, in hexadecimal.
+    sha256: &'static str,
 }
 
-static KLATCH: Jar = Jar {
-    name: "klatch",
-    variable: "KLATCH_JAR",
-    contents: include_bytes!(concat!(env!("OUT_DIR"), "/klatch.jar")),
-};
-static NETTY: Jar = Jar {
-    name: "klatch-netty",
-    variable: "KLATCH_NETTY_JAR",
-    contents: include_bytes!(concat!(env!("OUT_DIR"), "/klatch-netty.jar")),
-};
-static WEB: Jar = Jar {
-    name: "klatch-web",
-    variable: "KLATCH_WEB_JAR",
-    contents: include_bytes!(concat!(env!("OUT_DIR"), "/klatch-web.jar")),
-};
+/// The jar of this name that the build has packed.
+macro_rules! jar {
+    ($name:literal, $variable:literal) => {
+        Jar {
+            name: $name,
+            variable: $variable,
+            packed: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".jar.xz")),
+            sha256: include_str!(concat!(env!("OUT_DIR"), "/", $name, ".jar.sha256")),
+        }
+    };
+}
+
+static KLATCH: Jar = jar!("klatch", "KLATCH_JAR");
+static NETTY: Jar = jar!("klatch-netty", "KLATCH_NETTY_JAR");
+static WEB: Jar = jar!("klatch-web", "KLATCH_WEB_JAR");
 
 /// A program of Klatch that cannot be used.
 #[derive(Debug, Error)]
@@ -98,11 +102,11 @@ pub(crate) fn web_jar() -> Result<PathBuf, OwnError> {
 
 impl Jar {
     fn path(&self) -> Result<PathBuf, OwnError> {
-        let Jar { name, variable, contents } = *self;
+        let Jar { name, variable, packed, .. } = *self;
         if let Some(path) = std::env::var_os(variable).map(PathBuf::from) {
             return if path.is_file() { Ok(path) } else { Err(OwnError::JarMissing { variable, path }) };
         }
-        if contents.is_empty() {
+        if packed.is_empty() {
             return Err(OwnError::NoJar { name, variable });
         }
         let folder = cache_folder()?;
@@ -115,10 +119,12 @@ impl Jar {
 
     /// The file name contains a checksum, so builds do not share a file. A file with other contents is replaced.
     fn unpack(&self, folder: &PrivateFolder) -> std::io::Result<PathBuf> {
-        let name = format!("{}-{}.jar", self.name, &sha256_hex(self.contents)[..16]);
+        let name = format!("{}-{}.jar", self.name, &self.sha256[..16]);
         let path = folder.path().join(&name);
-        if !file_matches(&path, self.contents) {
-            folder.write(&name, self.contents)?;
+        if !file_has_sum(&path, self.sha256) {
+            let mut contents = Vec::new();
+            XzDecoder::new(self.packed).read_to_end(&mut contents)?;
+            folder.write(&name, &contents)?;
         }
         Ok(path)
     }
@@ -128,18 +134,25 @@ impl Jar {
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
+    use klatch_privileges::sha256_hex;
+    use liblzma::read::XzEncoder;
+
     use super::*;
 
     #[test]
     fn a_modified_jar_is_replaced() {
         let temporary = tempfile::tempdir().unwrap();
         let folder = PrivateFolder::create(temporary.path()).unwrap();
-        let jar = Jar { name: "test", variable: "TEST_JAR", contents: b"as it was built" };
+        let contents = b"as it was built";
+        let mut packed = Vec::new();
+        XzEncoder::new(&contents[..], 0).read_to_end(&mut packed).unwrap();
+        let (packed, sha256) = (packed.leak(), sha256_hex(contents).leak());
+        let jar = Jar { name: "test", variable: "TEST_JAR", packed, sha256 };
         let path = jar.unpack(&folder).unwrap();
         // The same length, so a check of the length would not detect it.
         std::fs::write(&path, "as it was bu1lt").unwrap();
         assert_eq!(jar.unpack(&folder).unwrap(), path);
-        assert_eq!(std::fs::read(&path).unwrap(), jar.contents);
+        assert_eq!(std::fs::read(&path).unwrap(), contents);
         let elsewhere = folder.path().join("elsewhere");
         std::fs::rename(&path, &elsewhere).unwrap();
         symlink(&elsewhere, &path).unwrap();

@@ -13,5 +13,5 @@ mod system;
 pub use child::{before_exec, confine, die_with_parent};
 pub use folder::{FolderError, PrivateFolder};
 pub use invoker::{Invoker, InvokerError, act_as_invoker, as_root, invoker, programs_run_as_root};
-pub use manifest::{ManifestError, check_manifest, file_matches, sha256_hex, write_manifest};
+pub use manifest::{ManifestError, check_manifest, file_has_sum, file_matches, sha256_hex, write_manifest};
 pub use places::{cache_folder, cache_path, state_folder};

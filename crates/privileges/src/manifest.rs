@@ -47,11 +47,28 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 
 /// Whether `path` is a plain file of this user with exactly these contents.
 pub fn file_matches(path: &Path, contents: &[u8]) -> bool {
-    let Ok(meta) = std::fs::symlink_metadata(path) else { return false };
-    meta.is_file()
-        && fault(&meta).is_none()
-        && meta.len() == contents.len() as u64
-        && std::fs::read(path).is_ok_and(|actual| actual == contents)
+    is_plain(path) && std::fs::read(path).is_ok_and(|actual| actual == contents)
+}
+
+/// Whether `path` is a plain file of this user with this SHA-256, in hexadecimal.
+pub fn file_has_sum(path: &Path, sum: &str) -> bool {
+    is_plain(path) && file_sum(path).is_ok_and(|actual| actual == sum)
+}
+
+/// Whether `path` is a plain file of this user that nobody else can write.
+fn is_plain(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && fault(&meta).is_none())
+}
+
+/// The SHA-256 of a file, in hexadecimal.
+fn file_sum(path: &Path) -> io::Result<String> {
+    let (mut file, mut sum, mut buffer) = (File::open(path)?, Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hex(&sum.finalize())),
+            count => sum.update(&buffer[..count]),
+        }
+    }
 }
 
 /// Writes the manifest with the checksum of every file in `folder`; the last step of creating a folder.
@@ -124,14 +141,7 @@ struct Entry {
 impl Entry {
     fn checksum(&self) -> Result<String, ManifestError> {
         let failed = |source| ManifestError::System { what: "read", path: self.path.clone(), source };
-        let mut file = File::open(&self.path).map_err(failed)?;
-        let (mut sum, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
-        loop {
-            match file.read(&mut buffer).map_err(failed)? {
-                0 => return Ok(hex(&sum.finalize())),
-                count => sum.update(&buffer[..count]),
-            }
-        }
+        file_sum(&self.path).map_err(failed)
     }
 }
 
