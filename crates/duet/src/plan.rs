@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use klatch_platforms::Setting;
+use klatch_platforms::{Setting, runs_on_java};
 use klatch_record::{DuetSide, Pacing};
 use klatch_runner::{CrowdKind, Plan};
 
@@ -42,10 +42,7 @@ impl DuetPlan {
     /// A duet of these sides with the usual schedule: starts of 6 s with 1 s of warm-up, or of 20 s with 6 s for Java, and
     /// slices of 50 ms.
     pub fn usual(sides: [Plan; 2], starts: u32, confidence: f64) -> DuetPlan {
-        let java = |side: &Plan| {
-            let name = side.platform.name.as_deref().unwrap_or_default();
-            side.crowd == CrowdKind::Java || name.starts_with("java")
-        };
+        let java = |side: &Plan| side.crowd == CrowdKind::Java || runs_on_java(&side.platform);
         let (per_start, warmup) = if sides.iter().any(java) { JAVA_START } else { NATIVE_START };
         DuetPlan {
             sides,

@@ -144,6 +144,13 @@ pub fn resolve(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformEr
     }
 }
 
+/// Whether a platform runs on Java, by its entry in the catalog; `false` if the request names none or an unknown one.
+pub fn runs_on_java(request: &PlatformRequest) -> bool {
+    let name = request.name.as_deref().map(|name| name.split_once('@').map_or(name, |(base, _)| base));
+    let entries = catalog(request.catalog.as_deref()).unwrap_or_default();
+    entries.iter().any(|entry| Some(entry.name.as_str()) == name && entry.java.is_some())
+}
+
 /// Finds a platform that is started as a database, whatever workload it carries itself.
 pub(crate) fn resolve_database(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformError> {
     let name = request.name.as_deref().unwrap_or_default();

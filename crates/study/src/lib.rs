@@ -20,7 +20,7 @@ pub use error::{StoreError, StudyRunError};
 pub use file::{Shipped, StudyFileError, shipped, study_schema};
 pub use load::{LoadError, load};
 pub use plan::{Cell, StudyPlan};
-pub use series::{Preset, Rules, StopMetric, StopRule};
+pub use series::{DuetTimes, Preset, Rules, StopMetric, StopRule};
 pub use simulated::{
     SimulatedJob, SimulatedTrial, Simulator, load_simulated, sensitivity, shipped_simulated,
     simulated_metrics, simulated_study_schema,

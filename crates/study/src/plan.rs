@@ -102,6 +102,15 @@ impl StudyPlan {
         (least * runs, most * runs)
     }
 
+    /// The duet of these sides.
+    pub(crate) fn duet(&self, sides: [Plan; 2]) -> DuetPlan {
+        let starts = self.rules.visits().1;
+        let usual = DuetPlan::usual(sides, starts, self.rules.confidence);
+        let counted = self.rules.duet.counted.unwrap_or(usual.time / starts - usual.warmup);
+        let warmup = self.rules.duet.warmup.unwrap_or(usual.warmup);
+        DuetPlan { time: (warmup + counted) * starts, warmup, ..usual }
+    }
+
     /// About how long these runs take, from the number of messages and the cost of a message with each crowd, seconds.
     pub fn estimate_s(&self) -> (f64, f64) {
         /// Start of a JVM; other platforms start faster.
@@ -124,11 +133,9 @@ impl StudyPlan {
             START_S + f64::from(self.rules.runs_per_visit()) * run_s
         };
         if self.is_of_duets() {
-            let usual = |pair: &Pair<'_>| {
-                let sides = [pair.a.plan.clone(), pair.b.plan.clone()];
-                DuetPlan::usual(sides, self.rules.visits().1, self.rules.confidence).time.as_secs_f64()
-            };
-            let all_s = self.pairs().iter().map(usual).sum();
+            let pair_s =
+                |pair: &Pair<'_>| self.duet([pair.a.plan.clone(), pair.b.plan.clone()]).time.as_secs_f64();
+            let all_s = self.pairs().iter().map(pair_s).sum();
             return (all_s, all_s);
         }
         let once_s: f64 = self.cells.iter().filter(|cell| cell.absent.is_none()).map(visit_s).sum();

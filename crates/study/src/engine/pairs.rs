@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use klatch_duet::{DuetError, DuetPlan, PairExecutor, PairOutcome, compare_starts};
+use klatch_duet::{DuetError, PairExecutor, PairOutcome, compare_starts};
 use klatch_record::{CellResult, CellStatus, DuetStart, PairResult, Record, StudyResult, error_chain};
 use klatch_runner::Plan;
 
@@ -78,7 +78,7 @@ fn make_start(
     let side = |plan: &Plan, seed| Plan { seed, ..plan.clone() };
     let seed = plan.seed ^ u64::from(block);
     let sides = [side(&pair.a.plan, seed), side(&pair.b.plan, seed)];
-    let duet = DuetPlan::usual(sides, starts(plan), plan.rules.confidence);
+    let duet = plan.duet(sides);
     let start = match executor.start(&duet, block, folders) {
         Ok(PairOutcome::Complete(start)) => StoredStart::Complete(start),
         Ok(PairOutcome::Failed(side, reasons)) => {

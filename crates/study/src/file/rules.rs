@@ -1,5 +1,8 @@
 //! The table `[rules]` of a study file.
 
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
 use klatch_record::StudyAxis;
 use klatch_stats::Sequential;
 use schemars::JsonSchema;
@@ -7,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::source::{Source, StudyFileError};
-use crate::series::{Preset, Rules, StopMetric, StopRule};
+use crate::series::{DuetTimes, Preset, Rules, StopMetric, StopRule};
 
 /// With fewer first trials some series converge by chance: docs/reference/method.md.
 const FIRST_MIN: u32 = Sequential::FIRST_MIN as u32;
@@ -40,6 +43,13 @@ pub(crate) struct RulesTable {
     /// Under the preset `duet`: the axis whose first value is the reference of the others; `platform` by default.
     #[schemars(with = "Option<String>")]
     compare: Option<Spanned<String>>,
+    /// Under the preset `duet`: time after each start that does not count, 0 to 600, s. By default 1, or 6 if one side runs
+    /// on Java.
+    #[schemars(with = "Option<f64>")]
+    warmup_s: Option<Spanned<f64>>,
+    /// Under the preset `duet`: time of each start that counts, 2 to 3600, s. By default 5, or 14 if one side runs on Java.
+    #[schemars(with = "Option<f64>")]
+    counted_s: Option<Spanned<f64>>,
 }
 
 impl RulesTable {
@@ -57,6 +67,10 @@ impl RulesTable {
         if let Some(confidence) = percent(source, "confidence_percent", &self.confidence_percent)? {
             rules.confidence = confidence;
         }
+        rules.duet = DuetTimes {
+            warmup: self.duet_time(source, "warmup_s", &self.warmup_s, 0.0..=600.0)?,
+            counted: self.duet_time(source, "counted_s", &self.counted_s, 2.0..=3600.0)?,
+        };
         Ok(rules)
     }
 
@@ -91,6 +105,26 @@ impl RulesTable {
                 Err(source.error_at(span, message))
             }
         }
+    }
+
+    /// A time of a duet's starts.
+    fn duet_time(
+        &self,
+        source: &Source<'_>,
+        key: &str,
+        value: &Option<Spanned<f64>>,
+        range: RangeInclusive<f64>,
+    ) -> Result<Option<Duration>, StudyFileError> {
+        let Some(value) = value else { return Ok(None) };
+        let seconds = *value.get_ref();
+        if !self.is_duet() {
+            return Err(source.error_at(value.span(), format!("{key} belongs to the preset duet")));
+        }
+        if !range.contains(&seconds) {
+            let message = format!("{key} must be {}..={}, got {seconds}", range.start(), range.end());
+            return Err(source.error_at(value.span(), message));
+        }
+        Ok(Some(Duration::from_secs_f64(seconds)))
     }
 
     /// The stop rule of the preset with the values of the table.

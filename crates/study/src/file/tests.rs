@@ -21,6 +21,22 @@ fn a_duet_has_no_count() {
 }
 
 #[test]
+fn the_starts_of_a_duet_have_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let head = "question = 'q'\nplatforms = ['jetty', 'tomcat']\n[workload]\nkind = 'web'\n[rules]\n";
+    let plan = study(folder.path(), &format!("{head}preset = 'duet'\ntrials_max = 4\n")).unwrap();
+    assert_eq!(plan.estimate_s(), (4.0 * 20.0, 4.0 * 20.0), "a JVM compiles for six seconds");
+    let times = "preset = 'duet'\ntrials_max = 4\nwarmup_s = 30\ncounted_s = 20\n";
+    let plan = study(folder.path(), &format!("{head}{times}")).unwrap();
+    assert_eq!(plan.estimate_s(), (4.0 * 50.0, 4.0 * 50.0));
+    assert!(plan.rules.to_string().ends_with("in 4 starts; 20 s of each count, after 30 s of warm-up"));
+    let short = outcome(&format!("{head}preset = 'duet'\ncounted_s = 1\n"));
+    assert!(short.contains("counted_s must be 2..=3600, got 1") && short.contains("7:13"), "{short}");
+    let elsewhere = outcome(&format!("{head}warmup_s = 3\n"));
+    assert!(elsewhere.contains("warmup_s belongs to the preset duet"), "{elsewhere}");
+}
+
+#[test]
 fn every_combination_is_a_cell() {
     let text = "question = 'q'
 platforms = ['native-epoll', { name = 'native-threads', label = 'one to one', knobs = { sendq = [100000, 200000] } }]

@@ -1,5 +1,7 @@
 //! Run rules: what is restarted, what is discarded, and when a cell has enough trials.
 
+use std::time::Duration;
+
 use klatch_record::{Record, WorkloadKind};
 use klatch_stats::Sequential;
 use schemars::JsonSchema;
@@ -23,6 +25,31 @@ pub struct Rules {
     pub metric: StopMetric,
     /// Confidence level of every interval, above 0 and below 1.
     pub confidence: f64,
+    /// Times of each start of a duet.
+    pub duet: DuetTimes,
+}
+
+/// How long a start of a duet takes. `None` stands for the usual time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DuetTimes {
+    /// Time after the start that does not count.
+    pub warmup: Option<Duration>,
+    /// Time after that, which counts.
+    pub counted: Option<Duration>,
+}
+
+impl std::fmt::Display for DuetTimes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let seconds = |time: Duration| time.as_secs_f64();
+        match (self.warmup.map(seconds), self.counted.map(seconds)) {
+            (None, None) => Ok(()),
+            (None, Some(counted)) => write!(f, "; {counted} s of each count"),
+            (Some(warmup), None) => write!(f, "; each after {warmup} s of warm-up"),
+            (Some(warmup), Some(counted)) => {
+                write!(f, "; {counted} s of each count, after {warmup} s of warm-up")
+            }
+        }
+    }
 }
 
 /// Run rules of published benchmarks, and those of Klatch.
@@ -145,6 +172,7 @@ impl Preset {
             },
             metric: StopMetric::MessagesPerS,
             confidence: 0.95,
+            duet: DuetTimes::default(),
         };
         match self {
             Preset::Volano1999 => {
@@ -191,7 +219,8 @@ impl std::fmt::Display for Rules {
             let starts = plural(starts, "start");
             return write!(
                 f,
-                "each cell and its reference run in turns of a fraction of a second, in {starts}"
+                "each cell and its reference run in turns of a fraction of a second, in {starts}{}",
+                self.duet
             );
         }
         match self.visits_discarded {
