@@ -49,8 +49,8 @@ export LIBBPF_SYS_LIBRARY_PATH=$libraries
 export LIBBPF_SYS_EXTRA_CFLAGS="-idirafter /usr/include -idirafter /usr/include/$architecture-linux-gnu"
 # No build id: it depends on names that are changed below, and objcopy, which could remove it, would make the relocations writable.
 export RUSTFLAGS="--remap-path-prefix=$root=/klatch --remap-path-prefix=$cargo_home=/cargo -Clink-arg=-Wl,--build-id=none"
-# Names of routines stay, because instruments show those of the native servers and crowds. Zig would remove them with all else, so
-# that is left to objcopy.
+# Names of routines stay, because instruments show those of the native servers. Zig would remove them with all else, so that is left
+# to objcopy.
 export CARGO_PROFILE_RELEASE_STRIP=none
 # Other flags than those of `make build`, so another folder.
 export CARGO_TARGET_DIR=$root/target/dist-build
@@ -73,12 +73,7 @@ nm --numeric-sort "$linked" | awk '$NF ~ /\.llvm\.[0-9]+$/ && !done[$NF]++ {
 # Where the tools for packages look for it.
 klatch=$CARGO_TARGET_DIR/release/klatch
 mkdir -p "$(dirname "$klatch")"
-# Names of code that is in no server and no crowd would be a tenth of the program.
-strip=()
-for crate in clap comfy_table jiff klatch_{compare,conformance,duet,lab,platforms,report,runner,simulator,study,viewer} schemars serde toml; do
-    strip+=("--strip-symbol=*$crate*")
-done
-objcopy --strip-debug --redefine-syms="$linked.names" --wildcard "${strip[@]}" "$linked" "$klatch"
+objcopy --strip-debug --redefine-syms="$linked.names" "$linked" "$klatch"
 
 rm -rf "$dist"
 mkdir -p "$dist/man" "$dist/completions"

@@ -146,7 +146,7 @@ pub fn resolve(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformEr
 
 /// Whether a platform runs on Java, by its entry in the catalog; `false` if the request names none or an unknown one.
 pub fn runs_on_java(request: &PlatformRequest) -> bool {
-    let name = request.name.as_deref().map(|name| name.split_once('@').map_or(name, |(base, _)| base));
+    let name = request.name.as_deref().map(|name| split_version(name).0);
     let entries = catalog(request.catalog.as_deref()).unwrap_or_default();
     entries.iter().any(|entry| Some(entry.name.as_str()) == name && entry.java.is_some())
 }
@@ -162,12 +162,17 @@ pub(crate) fn resolve_database(request: &PlatformRequest) -> Result<ResolvedPlat
     }
 }
 
+/// The name of a platform without its version, and the version.
+fn split_version(name: &str) -> (&str, Option<&str>) {
+    name.split_once('@').map_or((name, None), |(base, version)| (base, Some(version)))
+}
+
 fn resolve_named(
     name: &str,
     request: &PlatformRequest,
     runtimes: &JavaRuntimes,
 ) -> Result<ResolvedPlatform, PlatformError> {
-    let (base, version) = name.split_once('@').map_or((name, None), |(base, version)| (base, Some(version)));
+    let (base, version) = split_version(name);
     let mut entries = catalog(request.catalog.as_deref())?;
     let Some(index) = entries.iter().position(|entry| entry.name == base) else {
         let names: Vec<String> = entries.into_iter().map(|entry| entry.name).collect();
