@@ -68,6 +68,46 @@ public class Pinned {
 }
 "#;
 
+/// Two threads hand a turn to each other 50,000 times: by a monitor, or with `-Dpark=true` by semaphores.
+const HANDOVER: &str = r#"
+import java.util.concurrent.Semaphore;
+public class Handover {
+    static final int ROUNDS = 50_000;
+    static int turn;
+    static synchronized void monitor(int me) throws InterruptedException {
+        while (turn != me) Handover.class.wait();
+        turn = 1 - me;
+        Handover.class.notify();
+    }
+    static void semaphores(Semaphore mine, Semaphore other) throws InterruptedException {
+        mine.acquire();
+        other.release();
+    }
+    public static void main(String[] arguments) throws Exception {
+        var in = new java.io.BufferedReader(new java.io.InputStreamReader(System.in));
+        System.out.println("ready");
+        in.readLine();
+        boolean park = Boolean.getBoolean("park");
+        Semaphore[] turns = { new Semaphore(1), new Semaphore(0) };
+        Thread[] threads = new Thread[2];
+        for (int i = 0; i < threads.length; i++) {
+            int me = i;
+            threads[i] = new Thread(() -> {
+                try {
+                    for (int n = 0; n < ROUNDS; n++) {
+                        if (park) semaphores(turns[me], turns[1 - me]); else monitor(me);
+                    }
+                } catch (InterruptedException e) { throw new Error(e); }
+            });
+        }
+        for (Thread thread : threads) thread.start();
+        for (Thread thread : threads) thread.join();
+        System.out.println("done");
+        in.readLine();
+    }
+}
+"#;
+
 /// A program that prints `ready`, works after a line of input, prints `done`, and ends with its input.
 struct Java {
     process: Child,
@@ -173,6 +213,28 @@ fn the_profile_names_java_methods() {
     let folded = std::fs::read_to_string(folder.path().join(&observation.files[0])).unwrap();
     assert!(folded.lines().any(|line| line.contains("Holders") && line.contains("spin")), "{folded}");
     assert!(!Path::new(&format!("/tmp/perf-{}.map", targets.servers[0])).exists());
+}
+
+#[test]
+fn the_profile_has_the_share_of_synchronization() {
+    needs!(Need::Bpf);
+    let _exclusive = exclusive();
+    let share = |name: &str, program: &str, arguments: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut java = Java::start(&folder, name, program, arguments);
+        let running = start(Kernel::detect(), &[InstrumentName::Profile], &java.targets(), &files(&folder));
+        java.go();
+        let [observation] = running.finish().try_into().unwrap();
+        java.end();
+        let ObservationData::Profile(profile) = data(&observation) else { panic!("{observation:?}") };
+        assert_eq!(profile.machine.synchronization, None);
+        profile.sides.server.as_ref().unwrap().synchronization.unwrap()
+    };
+    // What else these two do is to compile.
+    let handover = [share("Handover", HANDOVER, &[]), share("Handover", HANDOVER, &["-Dpark=true"])];
+    assert!(handover.iter().all(|share| *share > 0.4), "{handover:?}");
+    let spinning = share("Holders", HOLDERS, &[]);
+    assert!(spinning < 0.1, "{spinning}");
 }
 
 #[test]

@@ -49,6 +49,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         ("schedulers", include_str!("../../../studies/lab/schedulers.toml")),
         ("classic", include_str!("../../../studies/lab/classic.toml")),
         ("yield-policy", include_str!("../../../studies/lab/yield-policy.toml")),
+        ("trade-schedulers", include_str!("../../../studies/lab/trade-schedulers.toml")),
         ("survive", include_str!("../../../studies/lab/survive.toml")),
         ("survive-smp", include_str!("../../../studies/lab/survive-smp.toml")),
     ]
@@ -138,6 +139,18 @@ mod tests {
             assert!(!study.configurations().is_empty() && !study.show.is_empty(), "{name}");
         }
         assert_eq!(DEFAULT_KERNEL, Kernel::all()[0].name);
+    }
+
+    #[test]
+    fn every_study_of_the_folder_is_shipped() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/lab");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut names: Vec<String> =
+            files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+        let mut shipped: Vec<&str> = shipped().iter().map(|(name, _)| *name).collect();
+        names.sort();
+        shipped.sort_unstable();
+        assert_eq!(names, shipped);
     }
 
     #[test]

@@ -202,8 +202,11 @@ fn usage_side(side: &UsageSide) -> String {
 
 fn profiled(side: &ProfiledSide) -> String {
     let shares = side.inclusive;
+    let synchronization = side
+        .synchronization
+        .map_or(String::new(), |share| format!("; synchronization of Java {}", percent(share)));
     format!(
-        "kernel {}; scheduler {}, wake-up {}, network {}, locks {}, copy {}",
+        "kernel {}; scheduler {}, wake-up {}, network {}, locks {}, copy {}{synchronization}",
         percent(side.kernel),
         percent(shares.scheduler),
         percent(shares.wake_up),

@@ -8,7 +8,8 @@ use klatch_counters::{Counters, CountersError, Counts, Event, Events, Node};
 
 use super::profile_of::{Counted, DataSample, profile_of};
 use super::shares::KernelRoutine;
-use super::stacks::{StackSample, perf_maps, user_routine};
+use super::stacks::{StackSample, perf_maps};
+use super::user_routine::UserRoutine;
 use super::{Count, Profiler};
 use crate::bpf::Coverage;
 use crate::data_names::DataNames;
@@ -120,7 +121,7 @@ struct NamedCounts {
 #[derive(Clone)]
 enum NamedRoutine {
     Kernel(KernelRoutine),
-    User(Rc<str>),
+    User(UserRoutine),
 }
 
 impl NamedRoutine {
@@ -157,7 +158,7 @@ impl NamedCounts {
         for routine in self.counts.ancestors(index) {
             match &self.routines[routine] {
                 Some(NamedRoutine::Kernel(routine)) => kernel.push(routine.clone()),
-                Some(NamedRoutine::User(name)) => user.push(name.clone()),
+                Some(NamedRoutine::User(routine)) => user.push(routine.clone()),
                 None => {}
             }
         }
@@ -184,7 +185,7 @@ fn named_routines(counts: &Counts, sides: &[Option<Side>], targets: &Targets) ->
         let key = (if is_kernel { 0 } else { tgid }, node.routine);
         let routine = known.entry(key).or_insert_with(|| match is_kernel {
             true => NamedRoutine::Kernel(KernelRoutine::new(&kernel_names[&node.routine])),
-            false => NamedRoutine::User(user_routine(symbols.user(tgid, node.routine))),
+            false => NamedRoutine::User(UserRoutine::new(symbols.user(tgid, node.routine))),
         });
         Some(routine.clone())
     };

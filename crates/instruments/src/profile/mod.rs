@@ -5,6 +5,7 @@ mod profile_of;
 mod sampled;
 mod shares;
 mod stacks;
+mod user_routine;
 
 use klatch_counters::{Counters, Event, Events, Hardware};
 use klatch_record::observed::Profile;

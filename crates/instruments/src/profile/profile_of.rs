@@ -8,6 +8,7 @@ use super::shares::StackCounts;
 use super::stacks::{FoldedFile, StackSample};
 use crate::error::InstrumentError;
 use crate::files::Files;
+use crate::jdk::is_jvm;
 use crate::targets::{Side, Targets};
 
 /// How stacks were counted.
@@ -52,6 +53,8 @@ pub(super) fn profile_of(
     let mut stacks_lost = 0;
     let (mut machine, mut server, mut crowd) =
         (StackCounts::default(), StackCounts::default(), StackCounts::default());
+    let jvms: Vec<u32> =
+        targets.servers.iter().chain(&targets.crowds).copied().filter(|pid| is_jvm(*pid)).collect();
     for sample in all {
         folded.add(&sample).map_err(failed)?;
         stored += sample.count;
@@ -60,6 +63,13 @@ pub(super) fn profile_of(
                 Some(stack) => counts.add(stack, sample.count),
                 None => counts.add_without_stack(sample.count),
             }
+        }
+        if jvms.contains(&sample.tgid) {
+            let of_side = match sample.side {
+                Some(Side::Server) => &mut server,
+                _ => &mut crowd,
+            };
+            of_side.add_synchronization(sample.synchronizes(), sample.count);
         }
         if sample.kernel.is_none() || sample.user.is_none() {
             stacks_lost += sample.count;

@@ -15,6 +15,8 @@ pub(super) struct KernelRoutine {
     pub(super) name: Rc<str>,
     /// A bit for each of [`ACTIVITIES`].
     activities: u8,
+    /// Whether it is the system call with which threads wait for each other.
+    pub(super) is_futex: bool,
 }
 
 /// What tells by its name whether a routine belongs to an activity, in the order of [`StackCounts::activities`].
@@ -23,7 +25,7 @@ const ACTIVITIES: [fn(&str) -> bool; 5] = [is_scheduler, is_wake_up, is_network,
 impl KernelRoutine {
     pub(super) fn new(name: &str) -> KernelRoutine {
         let bits = ACTIVITIES.iter().enumerate().map(|(bit, is)| u8::from(is(name)) << bit);
-        KernelRoutine { name: name.into(), activities: bits.sum() }
+        KernelRoutine { name: name.into(), activities: bits.sum(), is_futex: name == "do_futex" }
     }
 }
 
@@ -38,6 +40,8 @@ pub(super) struct StackCounts {
     innermost: HashMap<Rc<str>, u64>,
     /// By the name of the data that was missed.
     data: HashMap<Rc<str>, u64>,
+    /// Samples in which a JVM synchronized threads; `None` without a JVM.
+    synchronization: Option<u64>,
 }
 
 impl StackCounts {
@@ -56,6 +60,11 @@ impl StackCounts {
     /// Adds `count` samples without a kernel stack, because the table of stacks was full.
     pub(super) fn add_without_stack(&mut self, count: u64) {
         self.samples += count;
+    }
+
+    /// Tells for `count` of the samples whether a JVM synchronized threads in them.
+    pub(super) fn add_synchronization(&mut self, synchronizes: bool, count: u64) {
+        *self.synchronization.get_or_insert_default() += u64::from(synchronizes) * count;
     }
 
     /// Tells for `count` of the samples what data was missed.
@@ -82,6 +91,7 @@ impl StackCounts {
             samples: self.samples,
             kernel: share(self.kernel),
             inclusive,
+            synchronization: self.synchronization.map(share),
             top_self: most(&self.innermost).map(routine).collect(),
             top_data: most(&self.data).map(missed).collect(),
         }
@@ -170,10 +180,12 @@ mod tests {
         );
         counts.add(&stack("rep_movs_alternative;_copy_to_iter;tcp_recvmsg"), 10);
         counts.add(&stack(""), 40);
+        counts.add_synchronization(true, 40);
+        counts.add_synchronization(false, 60);
         counts.add_data("slab filp", 5);
         counts.add_data("kernel stacks", 20);
         let side = counts.shares();
-        assert_eq!((side.samples, side.kernel), (100, 0.6));
+        assert_eq!((side.samples, side.kernel, side.synchronization), (100, 0.6, Some(0.4)));
         let Shares { scheduler, wake_up, network, locks, copy } = side.inclusive;
         assert_eq!((scheduler, wake_up, network, locks, copy), (0.3, 0.2, 0.3, 0.2, 0.1));
         assert_eq!((side.top_self[0].name.as_str(), side.top_self[0].share), ("finish_task_switch", 0.3));

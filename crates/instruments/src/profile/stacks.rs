@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::rc::Rc;
 
 use libbpf_rs::{MapCore, MapFlags};
 
 use super::shares::KernelRoutine;
+use super::user_routine::UserRoutine;
 use crate::bpf::{Bpf, bpf_error, numbers};
 use crate::error::InstrumentError;
 use crate::jdk::PerfMap;
@@ -22,9 +22,17 @@ pub(super) struct StackSample {
     pub(super) side: Option<Side>,
     /// Innermost routine first; empty without a kernel stack, `None` if the table of stacks was full.
     pub(super) kernel: Option<Vec<KernelRoutine>>,
-    /// As `kernel`, without spaces and semicolons; always empty for other processes.
-    pub(super) user: Option<Vec<Rc<str>>>,
+    /// As `kernel`; always empty for other processes.
+    pub(super) user: Option<Vec<UserRoutine>>,
     pub(super) count: u64,
+}
+
+impl StackSample {
+    /// Whether threads of a JVM waited for each other, or one let another go on.
+    pub(super) fn synchronizes(&self) -> bool {
+        self.user.iter().flatten().any(|routine| routine.synchronizes)
+            || self.kernel.iter().flatten().any(|routine| routine.is_futex)
+    }
 }
 
 /// Reads and symbolizes all samples.
@@ -46,18 +54,13 @@ pub(super) fn samples(bpf: &Bpf, targets: &Targets) -> Result<Vec<StackSample>, 
         let kernel =
             kernel.map(|frames| frames.iter().map(|at| KernelRoutine::new(symbols.kernel(*at))).collect());
         let user = user.map(|frames| match side {
-            Some(_) => frames.iter().map(|at| user_routine(symbols.user(tgid, *at))).collect(),
+            Some(_) => frames.iter().map(|at| UserRoutine::new(symbols.user(tgid, *at))).collect(),
             // Programs outside the run are not symbolized.
             None => Vec::new(),
         });
         all.push(StackSample { tgid, side, kernel, user, count });
     }
     Ok(all)
-}
-
-/// The name of a routine as the input of flame graphs can have it.
-pub(super) fn user_routine(name: &str) -> Rc<str> {
-    name.replace([' ', ';'], "_").into()
 }
 
 /// The names of compiled Java methods. The symbolizer reads them when it first needs a name, so they must exist until the last
@@ -106,7 +109,7 @@ impl FoldedFile {
         let process = self.names.entry(sample.tgid).or_insert_with(|| process_name(sample.tgid));
         write!(file, "{side};{process}")?;
         match &sample.user {
-            Some(user) => user.iter().rev().try_for_each(|name| write!(file, ";{name}"))?,
+            Some(user) => user.iter().rev().try_for_each(|routine| write!(file, ";{}", routine.name))?,
             None => write!(file, ";[stack_lost]")?,
         }
         match &sample.kernel {

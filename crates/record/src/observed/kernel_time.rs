@@ -33,6 +33,10 @@ pub struct ProfiledSide {
     pub kernel: f64,
     /// Time with a routine on the stack. They overlap: waking is done by the network stack.
     pub inclusive: Shares,
+    /// Of a JVM: share with a routine of HotSpot's monitors or parked threads on the stack, or a futex; absent otherwise. It is a lower bound, as
+    /// compiled Java methods take and release a free monitor by themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synchronization: Option<f64>,
     /// The ten kernel routines in which most time was spent by itself. Time with interrupts off is counted where they are
     /// switched on again.
     pub top_self: Vec<Routine>,

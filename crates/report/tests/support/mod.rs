@@ -199,6 +199,7 @@ pub(crate) fn observe(study: &mut Source, folder: &Path, stacks: &str) {
             |name: &str, samples| Routine { name: name.into(), samples, share: samples as f64 / 1000.0 };
         let machine = ProfiledSide {
             top_data: Vec::new(),
+            synchronization: None,
             samples: 1000,
             kernel: 0.62,
             inclusive: Shares { scheduler: 0.31, wake_up: 0.22, network: 0.4, locks: 0.1, copy: 0.02 },
