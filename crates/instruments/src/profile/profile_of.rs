@@ -64,12 +64,11 @@ pub(super) fn profile_of(
                 None => counts.add_without_stack(sample.count),
             }
         }
-        if jvms.contains(&sample.tgid) {
-            let of_side = match sample.side {
-                Some(Side::Server) => &mut server,
-                _ => &mut crowd,
-            };
-            of_side.add_synchronization(sample.synchronizes(), sample.count);
+        // The machine may have other JVMs, whose routines have no names.
+        if jvms.contains(&sample.tgid)
+            && let Some(counts) = counts_of_side(sample.side, &mut server, &mut crowd)
+        {
+            counts.add_jvm(sample.synchronizes(), sample.count);
         }
         if sample.kernel.is_none() || sample.user.is_none() {
             stacks_lost += sample.count;
@@ -102,10 +101,17 @@ fn counts_of<'a>(
     server: &'a mut StackCounts,
     crowd: &'a mut StackCounts,
 ) -> impl Iterator<Item = &'a mut StackCounts> {
-    let of_side = match side {
-        Some(Side::Server) => Some(server),
-        Some(Side::Crowd) => Some(crowd),
-        None => None,
-    };
-    std::iter::once(machine).chain(of_side)
+    std::iter::once(machine).chain(counts_of_side(side, server, crowd))
+}
+
+/// The counts of one side; none for other processes.
+fn counts_of_side<'a>(
+    side: Option<Side>,
+    server: &'a mut StackCounts,
+    crowd: &'a mut StackCounts,
+) -> Option<&'a mut StackCounts> {
+    match side? {
+        Side::Server => Some(server),
+        Side::Crowd => Some(crowd),
+    }
 }

@@ -40,8 +40,10 @@ pub(super) struct StackCounts {
     innermost: HashMap<Rc<str>, u64>,
     /// By the name of the data that was missed.
     data: HashMap<Rc<str>, u64>,
-    /// Samples in which a JVM synchronized threads; `None` without a JVM.
-    synchronization: Option<u64>,
+    /// Samples in processes that are JVMs.
+    jvm: u64,
+    /// Those of them in which threads were synchronized.
+    synchronization: u64,
 }
 
 impl StackCounts {
@@ -62,9 +64,10 @@ impl StackCounts {
         self.samples += count;
     }
 
-    /// Tells for `count` of the samples whether a JVM synchronized threads in them.
-    pub(super) fn add_synchronization(&mut self, synchronizes: bool, count: u64) {
-        *self.synchronization.get_or_insert_default() += u64::from(synchronizes) * count;
+    /// Marks `count` of the samples as those of a JVM, in which it synchronized threads or did not.
+    pub(super) fn add_jvm(&mut self, synchronizes: bool, count: u64) {
+        self.jvm += count;
+        self.synchronization += u64::from(synchronizes) * count;
     }
 
     /// Tells for `count` of the samples what data was missed.
@@ -91,7 +94,7 @@ impl StackCounts {
             samples: self.samples,
             kernel: share(self.kernel),
             inclusive,
-            synchronization: self.synchronization.map(share),
+            synchronization: (self.jvm > 0).then(|| self.synchronization as f64 / self.jvm as f64),
             top_self: most(&self.innermost).map(routine).collect(),
             top_data: most(&self.data).map(missed).collect(),
         }
@@ -180,8 +183,8 @@ mod tests {
         );
         counts.add(&stack("rep_movs_alternative;_copy_to_iter;tcp_recvmsg"), 10);
         counts.add(&stack(""), 40);
-        counts.add_synchronization(true, 40);
-        counts.add_synchronization(false, 60);
+        counts.add_jvm(true, 20);
+        counts.add_jvm(false, 30);
         counts.add_data("slab filp", 5);
         counts.add_data("kernel stacks", 20);
         let side = counts.shares();

@@ -1,4 +1,4 @@
-//! Routines of programs, and which of them synchronize the threads of a JVM.
+//! Routines of programs, and which of them synchronize threads of a JVM.
 
 use std::rc::Rc;
 

@@ -24,7 +24,7 @@ pub struct Profile {
     pub sides: Sides<ProfiledSide>,
 }
 
-/// The profile of one side. All shares are of its samples, 0..=1.
+/// The profile of one side. Shares are of its samples, 0..=1, where nothing else is said.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProfiledSide {
     /// Samples taken while this side ran.
@@ -33,8 +33,8 @@ pub struct ProfiledSide {
     pub kernel: f64,
     /// Time with a routine on the stack. They overlap: waking is done by the network stack.
     pub inclusive: Shares,
-    /// Of a JVM: share with a routine of HotSpot's monitors or parked threads on the stack, or a futex; absent otherwise. It is a lower bound, as
-    /// compiled Java methods take and release a free monitor by themselves.
+    /// Share of the JVMs' samples, not of all of the side's, with a routine of monitors or parked threads on the stack, or with a futex, 0..=1; absent
+    /// without a JVM. It is a lower bound, because compiled Java methods take and release a free monitor by themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synchronization: Option<f64>,
     /// The ten kernel routines in which most time was spent by itself. Time with interrupts off is counted where they are
