@@ -147,7 +147,8 @@ pub struct Estimate {
     pub low: Option<f64>,
     /// Upper end of the interval of the mean.
     pub high: Option<f64>,
-    /// The trials that count, in the order in which they ran.
+    /// The trials that count, in the order in which they ran; the means of the starts, if a start has several trials and there
+    /// are several starts.
     pub values: Vec<f64>,
 }
 

@@ -32,6 +32,7 @@ pub(super) fn cell_result(
         if values.is_empty() || values.len() < counted.len() {
             return None;
         }
+        let values = rules.independent(&values);
         let first = rules.first_trials().map_or(values.len(), |first| values.len().min(first as usize));
         let own = interval.filter(|_| *name == rules.metric.name());
         let interval = own.or_else(|| stopped_interval(&values, first, rules.confidence).ok());

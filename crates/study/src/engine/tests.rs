@@ -105,6 +105,16 @@ fn one_start_makes_all_trials_under_the_rules_of_2000() {
 }
 
 #[test]
+fn several_starts_under_the_rules_of_2000_are_a_value_each() {
+    let (out, plan) = plan(&format!("{TWO_CELLS}[rules]\npreset = 'ibm-2000'\nstarts = 3\n"));
+    let mut scripted = Scripted::new(|_, _, number| Ok(100.0 + f64::from(number)));
+    let result = run(&plan, out.path(), &mut scripted);
+    let cell = &result.cells[0];
+    assert_eq!((cell.trials, scripted.made.len()), (15, 36));
+    assert_eq!(cell.estimates["messages_per_s"].values, [103.0, 108.0, 113.0]);
+}
+
+#[test]
 fn a_failed_visit_is_reported_and_the_study_goes_on() {
     let (out, plan) = plan(TWO_CELLS);
     let mut accidents = 0;

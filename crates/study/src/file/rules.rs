@@ -31,6 +31,10 @@ pub(crate) struct RulesTable {
     /// Most trials. Up to 8, and under a preset with a fixed number, exactly this number is made.
     #[schemars(with = "Option<u32>")]
     trials_max: Option<Spanned<u32>>,
+    /// Under the preset `ibm-2000`: starts of the server, 1 to 100, each with its warm-ups and all trials; one by default. With more
+    /// than one, every interval is that of the starts' means.
+    #[schemars(with = "Option<u32>")]
+    starts: Option<Spanned<u32>>,
     /// Half-width of the interval, or the difference between agreeing trials, at which a cell has enough, percent.
     #[schemars(with = "Option<f64>")]
     within_percent: Option<Spanned<f64>>,
@@ -56,13 +60,23 @@ impl RulesTable {
     /// Checks the table, and applies it to its preset.
     pub(crate) fn rules(&self, source: &Source<'_>) -> Result<Rules, StudyFileError> {
         let mut rules = Rules { metric: self.metric, ..self.preset.rules() };
-        let one_start = rules.trials_per_visit > 1;
+        let many_trials_per_start = rules.trials_per_visit > 1;
         if let Some(warmups) = within(source, "warm-up count", &self.warmups, 0, 1000)? {
             rules.warmups = warmups;
         }
         rules.stop = self.stop_rule(rules.stop, source)?;
-        if let (StopRule::Trials(trials), true) = (rules.stop, one_start) {
-            rules.trials_per_visit = trials;
+        let starts = within(source, "starts", &self.starts, 1, 100)?;
+        match (rules.stop, &self.starts) {
+            (StopRule::Trials(trials), _) if many_trials_per_start => {
+                rules.trials_per_visit = trials;
+                rules.stop = StopRule::Trials(trials * starts.unwrap_or(1));
+            }
+            (_, Some(starts)) => {
+                let message =
+                    "starts belongs to the preset ibm-2000; under others trials_max is their number";
+                return Err(source.error_at(starts.span(), message.to_owned()));
+            }
+            (_, None) => {}
         }
         if let Some(confidence) = percent(source, "confidence_percent", &self.confidence_percent)? {
             rules.confidence = confidence;

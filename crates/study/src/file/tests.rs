@@ -37,6 +37,20 @@ fn the_starts_of_a_duet_have_times() {
 }
 
 #[test]
+fn starts_belong_to_the_rules_with_several_trials_a_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = study(folder.path(), &format!("{HEAD}[rules]\npreset = 'ibm-2000'\nstarts = 5\n")).unwrap();
+    assert_eq!((plan.rules.visits(), plan.rules.runs_per_visit()), ((5, 5), 6));
+    let elsewhere = outcome(&format!("{HEAD}[rules]\nstarts = 5\n"));
+    assert!(
+        elsewhere.contains("4:10") && elsewhere.contains("starts belongs to the preset ibm-2000"),
+        "{elsewhere}"
+    );
+    let none = outcome(&format!("{HEAD}[rules]\npreset = 'ibm-2000'\nstarts = 0\n"));
+    assert!(none.contains("starts must be 1..=100, got 0"), "{none}");
+}
+
+#[test]
 fn every_combination_is_a_cell() {
     let text = "question = 'q'
 platforms = ['native-epoll', { name = 'native-threads', label = 'one to one', knobs = { sendq = [100000, 200000] } }]

@@ -206,6 +206,16 @@ impl Rules {
         }
     }
 
+    /// The values behind an interval, from those of all trials that count, in order. The trials of one visit share the effects
+    /// of its start, so of several visits each gives one value, its mean.
+    pub(crate) fn independent(&self, trials: &[f64]) -> Vec<f64> {
+        let per_visit = self.trials_per_visit as usize;
+        if per_visit == 1 || trials.len() <= per_visit {
+            return trials.to_vec();
+        }
+        trials.chunks(per_visit).map(|visit| visit.iter().sum::<f64>() / visit.len() as f64).collect()
+    }
+
     /// Warm-ups and trials of one visit.
     pub fn runs_per_visit(&self) -> u32 {
         self.warmups + self.trials_per_visit
@@ -237,6 +247,9 @@ impl std::fmt::Display for Rules {
         match self.stop {
             StopRule::Trials(trials) if self.preset == Preset::Volano1999 => {
                 write!(f, "; mean of the best two of {}", plural(trials, "trial"))
+            }
+            StopRule::Trials(trials) if self.trials_per_visit > 1 && trials > self.trials_per_visit => {
+                write!(f, "; mean of {}", plural(trials / self.trials_per_visit, "start"))
             }
             StopRule::Trials(trials) => write!(f, "; mean of {}", plural(trials, "trial")),
             StopRule::Agree { within, trials_max } => {

@@ -73,10 +73,16 @@ fn fixed(rules: &Rules, values: &[f64], trials: usize) -> SeriesState {
         return settled(CellStatus::Complete, verdict, best_two(values));
     }
     // As in the study of 2000, the width is reported after a fixed number of trials.
-    let width = mean_interval(values, rules.confidence).map(|interval| interval.relative_half_width());
+    let independent = rules.independent(values);
+    let width = mean_interval(&independent, rules.confidence).map(|interval| interval.relative_half_width());
     let width =
         width.map_or_else(|_| String::new(), |width| format!(", {}", reached(width, rules.confidence)));
-    settled(CellStatus::Complete, format!("complete: {trials} trials{width}"), (0..values.len()).collect())
+    let starts = match independent.len() {
+        starts if starts < trials => format!(" in {starts} starts"),
+        _ => String::new(),
+    };
+    let verdict = format!("complete: {trials} trials{starts}{width}");
+    settled(CellStatus::Complete, verdict, (0..values.len()).collect())
 }
 
 fn best_two(values: &[f64]) -> Vec<usize> {
@@ -207,6 +213,23 @@ mod tests {
         let settled = outcome(&rules, &[visit]);
         assert_eq!(settled.verdict, "complete: 5 trials, ±0.9 % at 95 % confidence");
         assert_eq!(settled.counted.len(), 5);
+    }
+
+    #[test]
+    fn the_interval_of_several_starts_is_that_of_their_means() {
+        let starts = Rules { stop: StopRule::Trials(15), ..Preset::Ibm2000.rules() };
+        assert_eq!(starts.visits(), (3, 3));
+        let visit =
+            |mean: f64| Visit { trials: vec![mean - 0.1, mean, mean, mean, mean + 0.1], failure: None };
+        assert_eq!(series_state(&starts, &[visit(9.0), visit(11.0)]), SeriesState::Open);
+        let settled = outcome(&starts, &[visit(9.0), visit(11.0), visit(10.0)]);
+        // Student's t for two degrees of freedom, 4.303, times 1 / sqrt(3), of a mean of 10.
+        assert_eq!(settled.verdict, "complete: 15 trials in 3 starts, ±24.8 % at 95 % confidence");
+        assert_eq!(settled.counted.len(), 15);
+        assert!(
+            starts.to_string().ends_with("for 5 trials after one warm-up run; mean of 3 starts"),
+            "{starts}"
+        );
     }
 
     #[test]
