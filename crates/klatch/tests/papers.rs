@@ -47,19 +47,19 @@ fn a_changed_note_or_page_fails_the_check() {
     let check = || Finished::run(klatch().args(["papers", "--check"]).arg(copy.path()));
     assert_eq!(check().status, Some(0), "{}", check().err);
 
-    let note = copy.path().join("docs/notes/2026-11-26-threads-2000.md");
+    let note = copy.path().join("docs/notes/2026-11-27-threads-2000.md");
     let text = std::fs::read_to_string(&note).unwrap();
-    std::fs::write(&note, text.replace("throughput 0.757 times", "throughput 0.688 times")).unwrap();
+    std::fs::write(&note, text.replace("0.73 times", "0.68 times")).unwrap();
     let changed = check();
     assert_eq!(changed.status, Some(1), "{changed:?}");
     assert!(
-        changed.err.contains("result 1: docs/notes/2026-11-26-threads-2000.md does not contain"),
+        changed.err.contains("result 1: docs/notes/2026-11-27-threads-2000.md does not contain"),
         "{}",
         changed.err
     );
 
     std::fs::write(&note, text).unwrap();
-    std::fs::write(&page, table().replace("0.757", "0.688")).unwrap();
+    std::fs::write(&page, table().replace("0.73 times", "0.68 times")).unwrap();
     let changed = check();
     assert!(
         changed.status == Some(1) && changed.err.contains("klatch papers --out docs/papers.md"),

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::OnceLock;
 
 use klatch_privileges::{PrivateFolder, cache_path, check_manifest, confine};
 use klatch_record::{Runtime, error_chain};
@@ -73,7 +73,6 @@ pub(crate) struct JavaRuntimes<'a> {
     /// The one that the user named. No other is used unless a version is requested.
     named: Option<&'a Path>,
     named_java: OnceCell<Result<Java, JavaError>>,
-    installed: OnceCell<Vec<Java>>,
 }
 
 impl<'a> JavaRuntimes<'a> {
@@ -104,9 +103,11 @@ impl<'a> JavaRuntimes<'a> {
         fits.ok_or_else(|| JavaError::NoVersion { installed: list(&all), required: feature })
     }
 
-    /// Every runtime of `JAVA_HOME`, the search path, `/usr/lib/jvm` and `scripts/get-jdk.sh`, each once.
-    pub(crate) fn installed(&self) -> &[Java] {
-        self.installed.get_or_init(|| {
+    /// Every runtime of `JAVA_HOME`, the search path, `/usr/lib/jvm` and `scripts/get-jdk.sh`, each once. They are searched once in a
+    /// process: to start each and to read a whole JDK for its checksums takes a second, and a study asks for every cell.
+    pub(crate) fn installed(&self) -> &'static [Java] {
+        static INSTALLED: OnceLock<Vec<Java>> = OnceLock::new();
+        INSTALLED.get_or_init(|| {
             let mut all: Vec<Java> = Vec::new();
             let mut seen = Vec::new();
             for path in usual_paths() {
@@ -237,15 +238,9 @@ fn javas_in(folder: &Path) -> Vec<PathBuf> {
     installed
 }
 
-/// Prints each warning once, although the runtimes are listed several times.
+/// The other runtimes can still be measured.
 fn warn(reason: &str) {
-    static WARNED: Mutex<Vec<String>> = Mutex::new(Vec::new());
-    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !warned.iter().any(|earlier| earlier == reason) {
-        warned.push(reason.to_owned());
-        // The other runtimes can still be measured.
-        let _ = writeln!(std::io::stderr(), "klatch: {reason}");
-    }
+    let _ = writeln!(std::io::stderr(), "klatch: {reason}");
 }
 
 #[cfg(test)]
