@@ -67,7 +67,7 @@ pub enum JavaError {
     },
 }
 
-/// The Java runtimes of this machine. Each is started once, on first use, to get its version.
+/// The Java runtimes to select from: the one that the user named, or those of this machine.
 #[derive(Debug, Default)]
 pub(crate) struct JavaRuntimes<'a> {
     /// The one that the user named. No other is used unless a version is requested.
@@ -88,7 +88,7 @@ impl<'a> JavaRuntimes<'a> {
         if let Some(java) = self.named()? {
             return java.checked(needs);
         }
-        let all = self.installed();
+        let all = installed();
         let fits = all.iter().find(|java| needs.accept(java.feature)).cloned();
         fits.ok_or_else(|| JavaError::None { installed: list(all), required: needs })
     }
@@ -98,27 +98,9 @@ impl<'a> JavaRuntimes<'a> {
     /// # Errors
     /// No runtime has this version.
     pub(crate) fn with_version(&self, feature: u32) -> Result<Java, JavaError> {
-        let all: Vec<Java> = self.named()?.into_iter().chain(self.installed().to_vec()).collect();
+        let all: Vec<Java> = self.named()?.into_iter().chain(installed().to_vec()).collect();
         let fits = all.iter().find(|java| java.feature == feature).cloned();
         fits.ok_or_else(|| JavaError::NoVersion { installed: list(&all), required: feature })
-    }
-
-    /// Every runtime of `JAVA_HOME`, the search path, `/usr/lib/jvm` and `scripts/get-jdk.sh`, each once. They are searched once in a
-    /// process: to start each and to read a whole JDK for its checksums takes a second, and a study asks for every cell.
-    pub(crate) fn installed(&self) -> &'static [Java] {
-        static INSTALLED: OnceLock<Vec<Java>> = OnceLock::new();
-        INSTALLED.get_or_init(|| {
-            let mut all: Vec<Java> = Vec::new();
-            let mut seen = Vec::new();
-            for path in usual_paths() {
-                let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-                if !seen.contains(&real) {
-                    seen.push(real);
-                    all.extend(Java::probe(&path));
-                }
-            }
-            all
-        })
     }
 
     fn named(&self) -> Result<Option<Java>, JavaError> {
@@ -187,6 +169,24 @@ fn list(all: &[Java]) -> String {
     let each: Vec<String> =
         all.iter().map(|java| format!("Java {} at {}", java.feature, java.path.display())).collect();
     if each.is_empty() { "no Java".to_owned() } else { each.join(", ") }
+}
+
+/// Every runtime of `JAVA_HOME`, the search path, `/usr/lib/jvm` and `scripts/get-jdk.sh`, each once. They are searched once in a
+/// process: to start each and to read a whole JDK for its checksums takes a second, and a study asks for every cell.
+pub(crate) fn installed() -> &'static [Java] {
+    static INSTALLED: OnceLock<Vec<Java>> = OnceLock::new();
+    INSTALLED.get_or_init(|| {
+        let mut all: Vec<Java> = Vec::new();
+        let mut seen = Vec::new();
+        for path in usual_paths() {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            if !seen.contains(&real) {
+                seen.push(real);
+                all.extend(Java::probe(&path));
+            }
+        }
+        all
+    })
 }
 
 fn usual_paths() -> Vec<PathBuf> {

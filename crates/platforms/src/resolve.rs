@@ -6,7 +6,7 @@ use klatch_record::{Class, DatabaseChoice, ProtocolName, Transport, Workload, Wo
 
 use crate::capacity::Side;
 use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs, threads_crowd};
-use crate::java::{Java, JavaRuntimes};
+use crate::java::{Java, JavaRuntimes, installed};
 use crate::platform_error::PlatformError;
 use crate::program::{InstalledProgram, find_program};
 use crate::resolved_knobs::ResolvedKnobs;
@@ -300,7 +300,7 @@ pub fn list(request: &PlatformRequest) -> Result<Vec<PlatformListing>, PlatformE
             return Ok(vec![resolve_entry(entry.clone(), java, request)?]);
         };
         // Of several runtimes of one version `resolve` uses the first, and so does the list.
-        let mut others: Vec<&Java> = runtimes.installed().iter().collect();
+        let mut others: Vec<&Java> = installed().iter().collect();
         others.retain(|java| needs.accept(java.feature));
         others.sort_by_key(|java| java.feature);
         others.dedup_by_key(|java| java.feature);

@@ -248,8 +248,8 @@ impl std::fmt::Display for Rules {
             StopRule::Trials(trials) if self.preset == Preset::Volano1999 => {
                 write!(f, "; mean of the best two of {}", plural(trials, "trial"))
             }
-            StopRule::Trials(trials) if self.trials_per_visit > 1 && trials > self.trials_per_visit => {
-                write!(f, "; mean of {}", plural(trials / self.trials_per_visit, "start"))
+            StopRule::Trials(trials) if 1 < self.trials_per_visit && self.trials_per_visit < trials => {
+                write!(f, "; mean of {}", plural(self.visits().0, "start"))
             }
             StopRule::Trials(trials) => write!(f, "; mean of {}", plural(trials, "trial")),
             StopRule::Agree { within, trials_max } => {
