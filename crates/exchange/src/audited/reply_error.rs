@@ -13,8 +13,12 @@ const SHOWN_MAX: usize = 120;
 #[error("{0}")]
 pub struct ReplyError(pub(crate) String);
 
-/// Compares a field of a reply with what it must be.
-pub(crate) fn same<T: PartialEq + Display>(what: &str, expected: T, actual: T) -> Result<(), ReplyError> {
+/// Compares a field of a reply with what it must be. `what` becomes text only if they differ: every reply has many fields.
+pub(crate) fn same<T: PartialEq + Display>(
+    what: impl Display,
+    expected: T,
+    actual: T,
+) -> Result<(), ReplyError> {
     let differs = || ReplyError(format!("{what}: {actual} instead of {expected}"));
     if expected == actual { Ok(()) } else { Err(differs()) }
 }

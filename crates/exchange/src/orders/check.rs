@@ -80,7 +80,7 @@ impl Check<'_> {
     fn work_orders(&mut self, order: u64, ids: &[u64]) -> Result<Vec<WorkOrder>, ReplyError> {
         let lines = &self.customer.orders[&order].lines;
         let expected = if is_large(lines) { lines.len() } else { 0 };
-        same(&format!("number of work orders of order {order}"), expected, ids.len())?;
+        same(format_args!("number of work orders of order {order}"), expected, ids.len())?;
         if let Some(id) = ids.iter().find(|id| !self.ids.use_work_order(**id)) {
             return Err(ReplyError(format!("the id {id} of a new work order is not new")));
         }
@@ -120,7 +120,7 @@ impl Check<'_> {
         };
         self.check_refusal(is_above, out.is_refused)?;
         same("order", order, reply.order)?;
-        same(&format!("total of order {order}"), total_cents, reply.total)?;
+        same(format_args!("total of order {order}"), total_cents, reply.total)?;
         same("owed", self.customer.owed_cents, reply.owed)
     }
 
@@ -131,8 +131,8 @@ impl Check<'_> {
         let total_cents = after.total_cents;
         self.customer.enter(after);
         same("order", order, reply.order)?;
-        same(&format!("status of order {order}"), "cancelled", reply.status)?;
-        same(&format!("total of order {order}"), total_cents, reply.total)?;
+        same(format_args!("status of order {order}"), "cancelled", reply.status)?;
+        same(format_args!("total of order {order}"), total_cents, reply.total)?;
         same("owed", self.customer.owed_cents, reply.owed)
     }
 
@@ -140,16 +140,16 @@ impl Check<'_> {
         let reply: OrderReply<'_> = parse(body)?;
         let order = &self.customer.orders[&id];
         same("order", id, reply.order)?;
-        same(&format!("customer of order {id}"), order.customer, reply.customer)?;
-        same(&format!("status of order {id}"), order.status(), reply.status)?;
-        same(&format!("whether order {id} is large"), is_large(&order.lines), reply.large)?;
-        same(&format!("total of order {id}"), order.total_cents, reply.total)?;
-        same(&format!("number of lines of order {id}"), order.lines.len(), reply.lines.len())?;
+        same(format_args!("customer of order {id}"), order.customer, reply.customer)?;
+        same(format_args!("status of order {id}"), order.status(), reply.status)?;
+        same(format_args!("whether order {id} is large"), is_large(&order.lines), reply.large)?;
+        same(format_args!("total of order {id}"), order.total_cents, reply.total)?;
+        same(format_args!("number of lines of order {id}"), order.lines.len(), reply.lines.len())?;
         for (line, reply) in order.lines.iter().zip(&reply.lines) {
-            same(&format!("assembly in order {id}"), line.assembly, reply.assembly)?;
-            same(&format!("quantity in order {id}"), line.quantity, reply.quantity)?;
+            same(format_args!("assembly in order {id}"), line.assembly, reply.assembly)?;
+            same(format_args!("quantity in order {id}"), line.quantity, reply.quantity)?;
             let price_cents = self.population.price_cents(line.assembly);
-            same(&format!("price in order {id}"), price_cents, reply.price)?;
+            same(format_args!("price in order {id}"), price_cents, reply.price)?;
         }
         Ok(())
     }
@@ -165,8 +165,8 @@ impl Check<'_> {
         same("number of orders", recent.len(), reply.orders.len())?;
         for (order, reply) in recent.zip(&reply.orders) {
             same("order", order.id, reply.order)?;
-            same(&format!("status of order {}", order.id), order.status(), reply.status)?;
-            same(&format!("total of order {}", order.id), order.total_cents, reply.total)?;
+            same(format_args!("status of order {}", order.id), order.status(), reply.status)?;
+            same(format_args!("total of order {}", order.id), order.total_cents, reply.total)?;
         }
         Ok(())
     }

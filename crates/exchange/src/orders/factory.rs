@@ -195,9 +195,9 @@ impl Job {
         }
         let id = self.work_order.id;
         same("work order", id, reply.work_order)?;
-        same(&format!("state of work order {id}"), self.state + 1, reply.state)?;
-        same(&format!("assembly of work order {id}"), self.work_order.assembly, reply.assembly)?;
-        same(&format!("quantity of work order {id}"), self.work_order.quantity, reply.quantity)?;
+        same(format_args!("state of work order {id}"), self.state + 1, reply.state)?;
+        same(format_args!("assembly of work order {id}"), self.work_order.assembly, reply.assembly)?;
+        same(format_args!("quantity of work order {id}"), self.work_order.quantity, reply.quantity)?;
         self.state += 1;
         Ok(())
     }

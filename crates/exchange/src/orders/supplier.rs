@@ -104,8 +104,8 @@ impl Supplier {
         self.delivered.insert(purchase.id);
         let id = purchase.id;
         same("purchase", id, reply.purchase)?;
-        same(&format!("component of purchase {id}"), purchase.component, reply.component)?;
-        same(&format!("quantity of purchase {id}"), purchase.quantity, reply.quantity)
+        same(format_args!("component of purchase {id}"), purchase.component, reply.component)?;
+        same(format_args!("quantity of purchase {id}"), purchase.quantity, reply.quantity)
     }
 
     fn check_purchases(&mut self, body: &[u8]) -> Result<(), ReplyError> {
@@ -119,8 +119,8 @@ impl Supplier {
             return Err(ReplyError(format!("{} purchases, more than {PURCHASES_MAX}", purchases.len())));
         }
         for PurchaseReply { purchase: id, component, quantity } in purchases {
-            same(&format!("quantity of purchase {id}"), PIECES, *quantity)?;
-            same(&format!("supplier of purchase {id}"), self.number, component % self.suppliers)?;
+            same(format_args!("quantity of purchase {id}"), PIECES, *quantity)?;
+            same(format_args!("supplier of purchase {id}"), self.number, component % self.suppliers)?;
             if self.delivered.contains(id) {
                 return Err(ReplyError(format!("purchase {id} was delivered before")));
             }

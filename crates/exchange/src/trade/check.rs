@@ -158,9 +158,9 @@ fn check_portfolio(
         return Err(ReplyError(format!("holdings {actual:?} instead of {expected:?}")));
     }
     for ((id, held), reply) in user.holdings.iter().zip(&page.holdings) {
-        same(&format!("symbol of holding {id}"), held.symbol, reply.symbol)?;
-        same(&format!("quantity of holding {id}"), held.quantity, reply.quantity)?;
-        same(&format!("price paid for holding {id}"), held.paid_cents, reply.paid)?;
+        same(format_args!("symbol of holding {id}"), held.symbol, reply.symbol)?;
+        same(format_args!("quantity of holding {id}"), held.quantity, reply.quantity)?;
+        same(format_args!("price paid for holding {id}"), held.paid_cents, reply.paid)?;
         market.check_now(reply.symbol, reply.price, reply.changes)?;
     }
     Ok(())
@@ -172,11 +172,11 @@ fn check_order(order: &Order, reply: &OrderReply<'_>) -> Result<(), ReplyError> 
     if reply.kind != order.kind {
         return Err(ReplyError(format!("order {id} is a {:?} instead of a {:?}", reply.kind, order.kind)));
     }
-    same(&format!("status of order {id}"), "closed", reply.status)?;
-    same(&format!("symbol of order {id}"), order.symbol, reply.symbol)?;
-    same(&format!("quantity of order {id}"), order.quantity, reply.quantity)?;
-    same(&format!("price of order {id}"), order.price_cents, reply.price)?;
-    same(&format!("changes at order {id}"), order.changes, reply.changes)?;
-    same(&format!("fee of order {id}"), FEE_CENTS, reply.fee)?;
-    same(&format!("holding of order {id}"), order.holding, reply.holding)
+    same(format_args!("status of order {id}"), "closed", reply.status)?;
+    same(format_args!("symbol of order {id}"), order.symbol, reply.symbol)?;
+    same(format_args!("quantity of order {id}"), order.quantity, reply.quantity)?;
+    same(format_args!("price of order {id}"), order.price_cents, reply.price)?;
+    same(format_args!("changes at order {id}"), order.changes, reply.changes)?;
+    same(format_args!("fee of order {id}"), FEE_CENTS, reply.fee)?;
+    same(format_args!("holding of order {id}"), order.holding, reply.holding)
 }

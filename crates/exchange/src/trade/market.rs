@@ -50,7 +50,7 @@ impl Market<'_> {
         quotes: &[QuoteReply],
         gain: impl Fn(&QuoteReply) -> i64,
     ) -> Result<(), ReplyError> {
-        same(&format!("number of {name}"), 5.min(self.seen.len()), quotes.len())?;
+        same(format_args!("number of {name}"), 5.min(self.seen.len()), quotes.len())?;
         for quote in quotes {
             self.check_price(quote.symbol, quote.price, quote.changes)?;
             self.check_open(quote)?;
@@ -59,9 +59,9 @@ impl Market<'_> {
         sorted.then_some(()).ok_or_else(|| ReplyError(format!("the {name} are not in order")))
     }
 
-    fn check_open(&mut self, quote: &QuoteReply) -> Result<(), ReplyError> {
-        let open = self.prices.price_cents(quote.symbol, 0).unwrap_or_default();
-        same(&format!("first price of quote {}", quote.symbol), open, quote.open)
+    fn check_open(&self, quote: &QuoteReply) -> Result<(), ReplyError> {
+        let open = self.prices.open_cents(quote.symbol);
+        same(format_args!("first price of quote {}", quote.symbol), open, quote.open)
     }
 
     /// A new order has changed this quote since it had so many changes.
