@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use crate::costs::{Cost, Costs};
 use crate::papers::cells::{Cells, GOODNESS_2_4_14, MQ, O1};
+use crate::papers::one_cpu;
 
 /// How far a cost may move in each round. All points are fitted in turn several times, because each depends on the others.
-const FACTORS: [f64; 6] = [3.0, 1.7, 1.4, 1.2, 1.1, 1.05];
+const FACTORS: [f64; 10] = [3.0, 1.7, 1.4, 1.2, 1.1, 1.05, 1.05, 1.05, 1.03, 1.03];
 /// Simulations per point and round.
 const STEPS: usize = 7;
 
@@ -18,13 +19,14 @@ struct Point {
     result: fn(&mut Cells) -> f64,
 }
 
-/// A published value, met within 1 %.
+/// A published value, met within 0.4 %: many pairs of `lines_per_message` and `collector_share` give both results of MQ within 1 %.
 const fn about(published: f64) -> (f64, f64) {
-    (0.99 * published, 1.01 * published)
+    (0.996 * published, 1.004 * published)
 }
 
-/// In the order of fitting. Each result falls when its cost grows. The last was published five times, with different results.
-const POINTS: [Point; 5] = [
+/// In the order of fitting. Each result falls when its cost grows. O(1) on one CPU was published five times, with different results; of the
+/// scheduler's share in 2000 only that it was more than 25 % in some cases.
+const POINTS: [Point; 6] = [
     Point {
         cost: "cold_kernel_factor",
         target: about(11_024.0),
@@ -38,6 +40,11 @@ const POINTS: [Point; 5] = [
     Point { cost: "lines_per_message", target: about(24_864.0), result: |cells| cells.rate(MQ, 4) },
     Point { cost: "collector_share", target: about(37_007.0), result: |cells| cells.rate(MQ, 8) },
     Point { cost: "footprint", target: (10_415.0, 13_015.0), result: |cells| cells.rate(O1, 1) },
+    Point {
+        cost: "user_message_2000",
+        target: (0.25, 0.27),
+        result: |cells| one_cpu::scheduler_share_of_all(cells),
+    },
 ];
 
 /// A cost that was fitted to a published result.

@@ -47,8 +47,12 @@ pub(crate) struct Cpu {
     pub(crate) arrivals: VecDeque<TaskId>,
     /// Bytes that its cache has loaded since the start.
     pub(crate) loaded_bytes: u64,
+    /// The address space whose translations it has; 0 before the first task.
+    pub(crate) address_space: u64,
     /// The last decision chose another task than the previous one.
     pub(crate) switches: bool,
+    /// Time of interrupts that its next operation takes longer.
+    pub(crate) interrupted: Cycles,
     /// When its task was last charged for CPU time.
     pub(crate) charged_to: Cycles,
     /// `accounts` are complete up to here; the time since is in `account`.
@@ -66,7 +70,9 @@ impl Cpu {
             kicked: false,
             arrivals: VecDeque::new(),
             loaded_bytes: 0,
+            address_space: 0,
             switches: false,
+            interrupted: 0,
             charged_to: 0,
             counted_to: 0,
             account: Account::Idle,

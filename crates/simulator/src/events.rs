@@ -22,17 +22,29 @@ pub(crate) enum Event {
 pub(crate) struct Events {
     heap: BinaryHeap<Reverse<(Cycles, u64, Event)>>,
     scheduled: u64,
+    /// The first event of the heap has happened. Most events schedule another one, which takes its place in one step.
+    is_over: bool,
 }
 
 impl Events {
     pub(crate) fn schedule(&mut self, at: Cycles, event: Event) {
-        self.heap.push(Reverse((at, self.scheduled, event)));
+        let new = Reverse((at, self.scheduled, event));
         self.scheduled += 1;
+        if std::mem::take(&mut self.is_over) {
+            *self.heap.peek_mut().expect("the event that is over") = new;
+        } else {
+            self.heap.push(new);
+        }
     }
 
-    /// Removes the earliest event; of those at the same time, the one scheduled first.
+    /// Takes the earliest event; of those at the same time, the one scheduled first.
     pub(crate) fn next(&mut self) -> Option<(Cycles, Event)> {
-        self.heap.pop().map(|Reverse((at, _, event))| (at, event))
+        if std::mem::take(&mut self.is_over) {
+            self.heap.pop();
+        }
+        let &Reverse((at, _, event)) = self.heap.peek()?;
+        self.is_over = true;
+        Some((at, event))
     }
 }
 
@@ -44,4 +56,18 @@ fn events_at_one_time_keep_the_order_of_scheduling() {
     events.schedule(5, Event::Kick(0));
     let order: Vec<_> = std::iter::from_fn(|| events.next()).collect();
     assert_eq!(order, [(3, Event::Tick(0)), (5, Event::Step(1)), (5, Event::Kick(0))]);
+}
+
+#[test]
+fn an_event_that_is_over_does_not_happen_again() {
+    let mut events = Events::default();
+    events.schedule(1, Event::Step(0));
+    events.schedule(4, Event::Step(1));
+    assert_eq!(events.next(), Some((1, Event::Step(0))));
+    events.schedule(2, Event::Step(2));
+    events.schedule(3, Event::Step(3));
+    let order: Vec<_> = std::iter::from_fn(|| events.next()).collect();
+    assert_eq!(order, [(2, Event::Step(2)), (3, Event::Step(3)), (4, Event::Step(1))]);
+    events.schedule(5, Event::Tick(0));
+    assert_eq!(events.next(), Some((5, Event::Tick(0))));
 }

@@ -205,12 +205,13 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         let spread = op.user * self.prices.jitter / 1024;
         let user = op.user - spread + self.random.below(2 * spread + 1);
         let unit = &mut self.cpus[cpu];
+        let interrupted = std::mem::take(&mut unit.interrupted);
         unit.activity = Activity::Op;
         unit.enter(Account::User, self.now);
         let end = unit.spend(&[
             (Account::User, user),
             (Account::Collector, op.collector),
-            (Account::Kernel, op.kernel),
+            (Account::Kernel, op.kernel + interrupted),
             (Account::Lines, lines),
         ]);
         self.events.schedule(end, Event::Step(cpu));

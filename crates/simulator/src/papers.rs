@@ -5,7 +5,7 @@ mod changes;
 mod counters;
 mod java_locks;
 mod many_cpus;
-mod one_cpu;
+pub(crate) mod one_cpu;
 mod server;
 mod throughput;
 

@@ -28,10 +28,14 @@ pub(crate) struct Prices {
     pub(crate) decision: Cycles,
     pub(crate) wake: Cycles,
     pub(crate) cpu_read: Cycles,
+    /// A cache line of another CPU.
+    pub(crate) line_read: Cycles,
     pub(crate) hand_over: Cycles,
     /// More for each CPU that waits for the lock.
     pub(crate) hand_over_waiter: Cycles,
     pub(crate) switch: Cycles,
+    /// More for a switch to another address space.
+    pub(crate) address_space: Cycles,
     /// A cache line of a returning task's data.
     pub(crate) refill_line: Cycles,
     pub(crate) remote_refill_factor: u64,
@@ -84,9 +88,11 @@ impl Prices {
             decision: whole(if o1 { &costs.decision_o1 } else { &costs.decision }),
             wake: whole(&costs.wake),
             cpu_read: whole(&costs.cpu_read),
+            line_read: whole(&costs.line_from_cpu),
             hand_over: whole(&costs.hand_over),
             hand_over_waiter: whole(&costs.hand_over_waiter),
             switch: whole(&costs.switch),
+            address_space: whole(&costs.address_space),
             refill_line: whole(&costs.line_from_memory),
             remote_refill_factor: whole(&costs.remote_refill_factor),
             interrupt: whole(&costs.interrupt),
@@ -123,9 +129,11 @@ impl Prices {
             decision: 0,
             wake: 0,
             cpu_read: 0,
+            line_read: 0,
             hand_over: 0,
             hand_over_waiter: 0,
             switch: 0,
+            address_space: 0,
             footprint_bytes: 0,
             system_call: 0,
             ..self

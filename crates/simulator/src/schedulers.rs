@@ -65,8 +65,10 @@ pub(crate) struct Decision {
     pub(crate) next: Option<TaskId>,
     /// Elements of run queues.
     pub(crate) elements: u32,
-    /// Other CPUs whose state was read.
+    /// Other CPUs whose state and task were read.
     pub(crate) cpus_read: u32,
+    /// Cache lines that other CPUs publish, each with the state of one of them.
+    pub(crate) lines_read: u32,
     /// Tasks that got new slices.
     pub(crate) recalculated: u32,
     /// Another CPU to make decide, for the previous task.

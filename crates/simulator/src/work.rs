@@ -82,6 +82,11 @@ pub(crate) trait Work {
     /// Whether a task waits for another one.
     fn is_waiting(&self, task: TaskId) -> bool;
 
+    /// Whether the next operation of a task needs memory from the heap of its process. The task holds no monitor then.
+    fn allocates(&self, _task: TaskId) -> bool {
+        false
+    }
+
     /// Messages counted so far, and how many there will be.
     fn progress(&self) -> (u64, u64);
 }

@@ -107,6 +107,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         self.prices.decision
             + self.prices.element * Cycles::from(decision.elements + decision.recalculated)
             + self.prices.cpu_read * Cycles::from(decision.cpus_read)
+            + self.prices.line_read * Cycles::from(decision.lines_read)
     }
 
     /// Releases the lock and begins what follows.
@@ -116,7 +117,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
             self.events.schedule(self.now + hand_over, Event::Step(winner));
         }
         if let Some(kicked) = kick {
-            self.kick(kicked);
+            self.kick(kicked, kicked != cpu);
         }
         match purpose {
             Purpose::Wake(_) => self.go_on(cpu),
@@ -127,10 +128,14 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         }
     }
 
-    /// Makes a CPU decide: at once by an interrupt if it is idle, else at its next opportunity.
-    fn kick(&mut self, cpu: usize) {
+    /// Makes a CPU decide: at once by an interrupt if it is idle, else at its next opportunity. An interrupt `from_another` CPU takes
+    /// time of a busy one, too.
+    pub(super) fn kick(&mut self, cpu: usize, from_another: bool) {
         if self.cpus[cpu].activity != Activity::Idle {
-            self.cpus[cpu].need_resched = true;
+            let already = std::mem::replace(&mut self.cpus[cpu].need_resched, true);
+            if from_another && !already {
+                self.cpus[cpu].interrupted += self.prices.interrupt;
+            }
         } else if !std::mem::replace(&mut self.cpus[cpu].kicked, true) {
             self.tasks.expect_kick(cpu);
             self.events.schedule(self.now + self.prices.interrupt, Event::Kick(cpu));
@@ -148,7 +153,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
     pub(super) fn tick(&mut self, cpu: usize) {
         let (now_ns, tick_ns) = (self.ns(self.now), self.ns(self.cycles_per_tick()));
         if self.scheduler.tick(cpu, tick_ns, &self.tasks.view(now_ns)) {
-            self.kick(cpu);
+            self.kick(cpu, false);
         }
         self.events.schedule(self.now + self.cycles_per_tick(), Event::Tick(cpu));
     }
@@ -160,8 +165,11 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
             return self.begin(cpu);
         }
         let refill = self.refill(cpu, next);
-        let switch = self.prices.switch;
+        let space = self.work.address_spaces()[next as usize];
         let unit = &mut self.cpus[cpu];
+        // An idle CPU keeps the address space of its last task.
+        let changes = std::mem::replace(&mut unit.address_space, space) != space;
+        let switch = self.prices.switch + if changes { self.prices.address_space } else { 0 };
         unit.activity = Activity::Switch;
         unit.enter(Account::Switch, self.now);
         let end = unit.spend(&[(Account::Switch, switch), (Account::Refill, refill)]);

@@ -128,18 +128,19 @@ fn a_sleeping_task_that_is_chosen_is_found() {
     run_with(Bug::Asleep, 4);
 }
 
-/// One task that counts a message with each operation of 1,000 cycles, half of them in the kernel.
-struct Alone {
+/// Tasks that count a message with each operation of 1,000 cycles, half of them in the kernel, and then let the next one run.
+struct InTurn {
+    spaces: Vec<u64>,
     done: u64,
 }
 
-impl Work for Alone {
+impl Work for InTurn {
     fn address_spaces(&self) -> &[u64] {
-        &[1]
+        &self.spaces
     }
 
     fn starters(&self) -> Vec<TaskId> {
-        vec![0]
+        (0..self.spaces.len()).map(|task| task as TaskId).collect()
     }
 
     fn next(&mut self, _task: TaskId) -> Op {
@@ -148,7 +149,7 @@ impl Work for Alone {
 
     fn complete(&mut self, _task: TaskId, _cpu: usize) -> Effect {
         self.done += 1;
-        Effect::Continue
+        Effect::Yield
     }
 
     fn interrupt(&mut self, _task: TaskId) -> bool {
@@ -164,17 +165,46 @@ impl Work for Alone {
     }
 }
 
-#[test]
-fn one_task_alone_takes_the_sum_of_its_costs() {
+/// A machine with one CPU, and its prices.
+fn in_turn(spaces: &[u64]) -> (Machine<Fifo, InTurn>, Prices) {
     let hardware = Hardware { topology: Topology::flat(1), ..HARDWARE };
     let prices = Prices::new(
         &Costs::pentium_iii().with("jitter", 0.0),
         Conditions { several_cpus: false, o1: false, heap_mb: 64 },
     );
-    let counts =
-        Machine::new(hardware, prices, Fifo::new(Placement::new(1, &[1], &[]), 1), Alone { done: 0 }, 1)
-            .run();
-    // Counted after the first tenth.
+    let fifo = Fifo::new(Placement::new(1, spaces, &[]), spaces.len());
+    let work = InTurn { spaces: spaces.to_vec(), done: 0 };
+    (Machine::new(hardware, prices.clone(), fifo, work, 1), prices)
+}
+
+#[test]
+fn one_task_alone_takes_the_sum_of_its_costs() {
+    let counts = in_turn(&[1]).0.run();
+    // Counted after the first tenth. Nobody waits, so a yield has no effect.
     assert_eq!((counts.messages, counts.cycles), (90, 90 * 1000));
     assert_eq!((counts.accounts.get(Account::User), counts.accounts.kernel()), (90 * 500, 90 * 500));
+}
+
+#[test]
+fn a_switch_to_another_address_space_costs_more() {
+    let [(threads, prices), (processes, _)] = [[1, 1], [1, 2]].map(|spaces| in_turn(&spaces));
+    let [threads, processes] = [threads, processes].map(Machine::run);
+    assert_eq!(processes.cycles - threads.cycles, 90 * prices.address_space);
+    let switching = |counts: &Counts| counts.accounts.get(Account::Switch);
+    assert_eq!(switching(&threads), 90 * prices.switch);
+    assert_eq!(switching(&processes), 90 * (prices.switch + prices.address_space));
+}
+
+#[test]
+fn an_interrupt_from_another_cpu_takes_time_of_a_busy_one_once() {
+    let (mut machine, prices) = in_turn(&[1]);
+    machine.cpus[0].activity = Activity::Op;
+    machine.kick(0, true);
+    machine.kick(0, true);
+    assert_eq!((machine.cpus[0].interrupted, machine.cpus[0].need_resched), (prices.interrupt, true));
+
+    let (mut machine, _) = in_turn(&[1]);
+    machine.cpus[0].activity = Activity::Op;
+    machine.kick(0, false);
+    assert_eq!((machine.cpus[0].interrupted, machine.cpus[0].need_resched), (0, true));
 }

@@ -61,6 +61,11 @@ impl Cells {
         Self::new(self.costs.clone().with(cost, value))
     }
 
+    /// New cells with the program of the study of 2000, whose JVM was older.
+    pub(super) fn of_2000(&self) -> Self {
+        self.with("user_message", self.costs.user_message_2000.value)
+    }
+
     /// Ten rooms on CPUs of the Netfinity 8500R, 64 MB of heap: the chat of the kernel list.
     pub(super) fn chat(scheduler: SchedulerSpec, cpus: usize) -> Cell {
         let hardware = netfinity_8500r(cpus);

@@ -13,8 +13,8 @@ const ELEMENT_2_3_28: f64 = 179.0;
 const ELEMENT_REORDERED: f64 = 115.0;
 
 pub(super) fn rows(cells: &Cells) -> Vec<Row> {
-    let mut before = cells.with("element", ELEMENT_2_3_28);
-    let mut reordered = cells.with("element", ELEMENT_REORDERED);
+    let mut before = cells.of_2000().with("element", ELEMENT_2_3_28);
+    let mut reordered = cells.of_2000().with("element", ELEMENT_REORDERED);
     let plain = ROOMS.map(|rooms| run(&mut before, GOODNESS_2_3, rooms));
     let head = ROOMS.map(|rooms| run(&mut before, HEAD, rooms));
     let reordered = ROOMS.map(|rooms| run(&mut reordered, GOODNESS_2_3, rooms));
@@ -67,7 +67,15 @@ fn run(cells: &mut Cells, scheduler: SchedulerSpec, rooms: usize) -> Outcome {
 
 /// Decisions, wake-ups and waiting for their lock, in percent of the kernel's time.
 fn scheduler_share(outcome: &Outcome) -> f64 {
-    let accounts = &outcome.counts.accounts;
-    let scheduler = [Account::Decide, Account::Wake, Account::Spin].map(|account| accounts.get(account));
-    100.0 * scheduler.iter().sum::<u64>() as f64 / accounts.kernel() as f64
+    100.0 * scheduler(outcome) as f64 / outcome.counts.accounts.kernel() as f64
+}
+
+/// The same of 25 rooms, as a share of all time.
+pub(crate) fn scheduler_share_of_all(cells: &Cells) -> f64 {
+    let outcome = run(&mut cells.of_2000().with("element", ELEMENT_2_3_28), GOODNESS_2_3, ROOMS[4]);
+    scheduler(&outcome) as f64 / outcome.counts.accounts.total() as f64
+}
+
+fn scheduler(outcome: &Outcome) -> u64 {
+    [Account::Decide, Account::Wake, Account::Spin].map(|part| outcome.counts.accounts.get(part)).iter().sum()
 }

@@ -31,14 +31,17 @@ const REQUESTS: RequestsSpec = RequestsSpec {
 
 /// O(1) whose yields move to the tail of the task's list, as in the study's distributions.
 const TAIL: SchedulerSpec = SchedulerSpec::O1(O1Knobs { yield_to: YieldTo::Tail, ..O1Knobs::LINUX_2_5 });
-/// The same whose idle CPUs also pull tasks that are cache-hot elsewhere, as in the patch D7.
+/// O(1) whose yields go behind the next task, as in the kernel whose yields the study classified.
+const BEHIND_NEXT: SchedulerSpec =
+    SchedulerSpec::O1(O1Knobs { yield_to: YieldTo::BehindNext, ..O1Knobs::LINUX_2_5 });
+/// O(1) with yields to the tail whose idle CPUs also pull tasks that are cache-hot elsewhere, as in the patch D7.
 const PULLS_WARM: SchedulerSpec =
     SchedulerSpec::O1(O1Knobs { yield_to: YieldTo::Tail, idle_pulls_warm: true });
 
 pub(super) fn rows(cells: &mut Cells) -> Vec<Row> {
-    let [old, o1, warm] =
-        [GOODNESS_2_4_14, TAIL, PULLS_WARM].map(|scheduler| run(cells, scheduler, 8, REQUESTS, &[]));
-    vec![found(&o1), row_33(&old, &o1, &warm), nodes(cells)]
+    let [old, o1, warm, behind_next] = [GOODNESS_2_4_14, TAIL, PULLS_WARM, BEHIND_NEXT]
+        .map(|scheduler| run(cells, scheduler, 8, REQUESTS, &[]));
+    vec![found(&behind_next), row_33(&old, &o1, &warm), nodes(cells)]
 }
 
 fn run(
@@ -54,9 +57,9 @@ fn run(
     cells.run(Cell { scheduler, hardware, work, placement: placement.to_vec(), seed: 0 })
 }
 
-fn found(tail: &Outcome) -> Row {
-    let all = tail.counts.yields.max(1) as f64;
-    let [only, same, higher, lower] = tail.counts.yields_found.map(|count| 100.0 * count as f64 / all);
+fn found(outcome: &Outcome) -> Row {
+    let all = outcome.counts.yields.max(1) as f64;
+    let [only, same, higher, lower] = outcome.counts.yields_found.map(|count| 100.0 * count as f64 / all);
     Row::new(
         (30, "what a yield finds, eight CPUs", "same 55-66 %, only 34-45 %, lower 0.4 %", "10 points"),
         format!("same {same:.0} %, only {only:.0} %, higher {higher:.1} %, lower {lower:.1} %"),

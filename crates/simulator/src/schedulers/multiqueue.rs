@@ -100,7 +100,7 @@ impl Multiqueue {
 
     /// Takes the best published task of another queue, if it is better than `own_best`.
     fn steal(&mut self, cpu: usize, own_best: i32, decision: &mut Decision) -> Option<TaskId> {
-        decision.cpus_read += self.queues.len() as u32 - 1;
+        decision.lines_read += self.queues.len() as u32 - 1;
         let stealable = |other: &usize| {
             let task = self.published[*other].task();
             *other != cpu && task.is_some_and(|task| self.placement.allows(task, cpu))

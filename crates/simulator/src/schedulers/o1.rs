@@ -68,7 +68,7 @@ impl O1 {
 
     /// Pulls tasks from the queue with the most.
     fn balance(&mut self, cpu: usize, idle: bool, view: &View<'_>, decision: &mut Decision) {
-        decision.cpus_read += self.queues.len() as u32 - 1;
+        decision.lines_read += self.queues.len() as u32 - 1;
         let others = (0..self.queues.len()).filter(|&other| other != cpu && self.queues[other].waiting > 0);
         let Some(busiest) =
             others.max_by_key(|&other| (self.queues[other].waiting, std::cmp::Reverse(other)))

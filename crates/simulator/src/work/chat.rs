@@ -325,6 +325,13 @@ impl Work for Chat {
         thread.waits || (thread.contends.is_some() && blocked())
     }
 
+    /// Strings are made of a packet, and a packet of a string.
+    fn allocates(&self, task: TaskId) -> bool {
+        let thread = &self.threads[task as usize];
+        let makes_strings = matches!(thread.state, State::Packet | State::Write);
+        makes_strings && thread.contends.is_none() && thread.leaves.is_none()
+    }
+
     fn progress(&self) -> (u64, u64) {
         (self.messages, self.goal)
     }
