@@ -23,15 +23,16 @@ pub fn simulated_papers(rows: &[Row]) -> String {
         rows.iter().filter(|row| row.role == role && row.verdict == verdict).count()
     };
     let number = |role: Role| rows.iter().filter(|row| row.role == role).count();
+    let not_run = count(Role::Prediction, Verdict::NotRun);
     format!(
         "{}\n\nsimulated, not measured: {} of {} calibration points and {} of {} predictions are within their bands; \
-         {} predictions cannot be simulated yet\n",
+         {not_run} {} be simulated yet\n",
         table.trim_fmt(),
         count(Role::Calibration, Verdict::Within),
         number(Role::Calibration),
         count(Role::Prediction, Verdict::Within),
         number(Role::Prediction),
-        count(Role::Prediction, Verdict::NotRun),
+        if not_run == 1 { "prediction cannot" } else { "predictions cannot" },
     )
 }
 

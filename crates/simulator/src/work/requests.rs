@@ -1,7 +1,7 @@
 //! Requests of clients on other machines to pools of server threads, which ask a database on another machine: the shape of Trade and
 //! SPECjAppServer in the study of a Java application server (2005).
 //!
-//! A thread computes in steps of at most 50 µs, between which interrupts arrive. Each request enters one Java monitor. Garbage
+//! A thread computes in steps of at most 10 µs, between which interrupts arrive. Each request enters one Java monitor. Garbage
 //! collection is not part of it.
 
 use std::collections::VecDeque;
