@@ -101,15 +101,12 @@ impl Multiqueue {
     /// Takes the best published task of another queue, if it is better than `own_best`.
     fn steal(&mut self, cpu: usize, own_best: i32, decision: &mut Decision) -> Option<TaskId> {
         decision.lines_read += self.queues.len() as u32 - 1;
-        let stealable = |other: &usize| {
-            let task = self.published[*other].task();
-            *other != cpu && task.is_some_and(|task| self.placement.allows(task, cpu))
+        let stealable = |&(other, candidate): &(usize, &Candidate)| {
+            let better = candidate.goodness > own_best && other != cpu;
+            better && candidate.task().is_some_and(|task| self.placement.allows(task, cpu))
         };
-        let others = (0..self.queues.len()).filter(stealable);
-        let from = others.max_by_key(|&other| (self.published[other].goodness, Reverse(other)))?;
-        if self.published[from].goodness <= own_best {
-            return None;
-        }
+        let others = self.published.iter().enumerate().filter(stealable);
+        let (from, _) = others.max_by_key(|&(other, candidate)| (candidate.goodness, Reverse(other)))?;
         let task = self.published[from].task()?;
         self.queues[from].remove(&mut self.links, task);
         self.published[from] = Candidate::NONE;
