@@ -14,6 +14,9 @@ const TICKS_BETWEEN_BALANCES: u32 = 25;
 /// A task that ran within this time is not pulled.
 const CACHE_HOT_NS: u64 = 10_000_000;
 
+/// More sleep than the policy remembers.
+const LONG_NS: u64 = 60_000_000_000;
+
 /// The changes of the 2005 study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct O1Knobs {
@@ -41,11 +44,19 @@ pub(crate) struct O1 {
     placement: Placement,
 }
 
+/// A task that has waited for long: the threads of a program wait for its first work.
+fn rested() -> Task {
+    let mut task = Task::new(0);
+    task.add_sleep(LONG_NS);
+    task.update_priority();
+    task
+}
+
 impl O1 {
     pub(crate) fn new(knobs: O1Knobs, placement: Placement, tasks: usize, cpus: usize) -> Self {
         Self {
             knobs,
-            tasks: vec![Task::new(0); tasks],
+            tasks: vec![rested(); tasks],
             links: Links::new(tasks),
             cpu: (0..tasks).map(|task| placement.home(task as TaskId)).collect(),
             slots: vec![Slot::default(); tasks],
