@@ -87,6 +87,7 @@ CASES
     EXPECT(choose(NONE, 3, 25, place, 0) == PREVIOUS);
     /* P1: any other active task runs once, even a worse one. */
     EXPECT(choose(30, NONE, 25, place, 1) == FROM_ACTIVE && choose(NONE, 3, 25, place, 1) == PREVIOUS);
+    EXPECT(priority_behind(25, 30) == 30 && priority_behind(25, 24) == 25);
     /* P2: only equals and better tasks. */
     place.end = TAIL;
     EXPECT(choose(25, NONE, 25, place, 0) == FROM_ACTIVE && choose(26, NONE, 25, place, 0) == PREVIOUS);

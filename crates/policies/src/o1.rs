@@ -89,6 +89,7 @@ pub enum Outcome {
 }
 
 unsafe extern "C" {
+    safe fn klatch_o1_priority_behind(previous: i32, chosen: i32) -> i32;
     safe fn klatch_o1_outcome_of(choice: u32, previous: i32, chosen: i32) -> u32;
     safe fn klatch_o1_first_of(bits: u64) -> i32;
     safe fn klatch_o1_full_slice_ns(nice: i32) -> u64;
@@ -192,6 +193,11 @@ pub fn choose(active: i32, expired: i32, previous: i32, place: Place, yielded_be
         2 => Choice::FromActive,
         _ => Choice::FromExpired,
     }
+}
+
+/// The priority of a task that yielded behind the next one, of priority `chosen`, until it sleeps or its slice ends.
+pub fn priority_behind(previous: i32, chosen: i32) -> i32 {
+    klatch_o1_priority_behind(previous, chosen)
 }
 
 /// Classifies a yield by the next task: `previous` and `chosen` are priorities.

@@ -104,6 +104,13 @@ POLICY enum choice choose(s32 active, s32 expired, s32 previous, struct place pl
     return expired == NONE ? NOTHING : FROM_EXPIRED;
 }
 
+/* The priority of a task that yielded behind the next one, of priority `chosen`: right behind it in its list, so no better than it until
+ * the task sleeps or its slice ends. */
+POLICY s32 priority_behind(s32 previous, s32 chosen)
+{
+    return previous < chosen ? chosen : previous;
+}
+
 /* Classifies a yield by the next task, as the 2005 paper does. */
 enum outcome { ONLY, SAME, HIGHER, LOWER };
 

@@ -50,6 +50,11 @@ s32 klatch_o1_to_pull(s32 most, s32 own, int idle)
     return to_pull(most, own, idle);
 }
 
+s32 klatch_o1_priority_behind(s32 previous, s32 chosen)
+{
+    return priority_behind(previous, chosen);
+}
+
 enum outcome klatch_o1_outcome_of(enum choice choice, s32 previous, s32 chosen)
 {
     return outcome_of(choice, previous, chosen);

@@ -186,6 +186,8 @@ void BPF_PROG(o1_dispatch, s32 cpu, struct task_struct *prev)
             }
             if (!scx_bpf_dsq_nr_queued(list))
                 unmark_list(here, here->active, chosen);
+            if (task && behind_next)
+                task->priority = priority_behind(previous, chosen);
         }
         if (task && task->yielded)
             count_yield(outcome_of(choice, previous, chosen));

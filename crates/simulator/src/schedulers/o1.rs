@@ -202,6 +202,10 @@ impl Scheduler for O1 {
             let chosen = decision.next.map_or(NONE, |next| self.tasks[next as usize].priority);
             decision.found = Some(o1::outcome_of(choice, own, chosen));
         }
+        if let (true, Some(next), Some(previous)) = (behind_next, decision.next, runnable) {
+            let chosen = self.tasks[next as usize].priority;
+            self.tasks[previous as usize].priority = o1::priority_behind(own, chosen);
+        }
         if let Some(next) = decision.next.filter(|_| decision.next != runnable) {
             self.remove(next);
             self.cpu[next as usize] = cpu;
