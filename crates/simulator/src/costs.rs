@@ -118,8 +118,8 @@ costs! {
     element decision decision_o1 wake cpu_read hand_over hand_over_waiter switch address_space
     line_from_memory line_from_cpu core_factor llc_factor far_factor smp_factor
     system_call tcp_send tcp_receive signal_send signal_receive interrupt cold_kernel_factor
-    user_message user_message_2000 jitter lines_per_message collector_share collector_interval monitor_spin monitor_yields
-    footprint remote_refill_factor
+    user_message user_message_2000 jitter lines_per_message collector_share collector_interval
+    monitor_spin monitor_yields footprint remote_refill_factor
 }
 
 impl Costs {

@@ -14,7 +14,7 @@ use klatch_policies::TaskId;
 use crate::events::Cycles;
 
 /// Longest operation of a program that computes: a CPU handles interrupts and decides between two operations. With 50 µs a woken thread
-/// waited for longer than a monitor is held, which made every thread that blocks dear.
+/// waited for longer than a monitor is held, so blocking was too expensive.
 pub(crate) const STEP_US: u64 = 10;
 
 /// An operation: time in the program, then in the kernel, then its effect.

@@ -30,7 +30,7 @@ impl Prices {
         Prices { population, changes_seed: part_seed(population.seed, Part::Changes), chains }
     }
 
-    /// The price before any change, cents. To draw it again takes less time than to read it from a chain, which is seldom in a cache.
+    /// The price before any change, cents. It is drawn again, so that no chain is read.
     pub(super) fn open_cents(&self, symbol: u32) -> u32 {
         self.population.open_cents(symbol)
     }

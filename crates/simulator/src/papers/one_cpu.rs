@@ -13,7 +13,7 @@ const ELEMENT_2_3_28: f64 = 179.0;
 const ELEMENT_REORDERED: f64 = 115.0;
 
 pub(super) fn rows(cells: &Cells) -> Vec<Row> {
-    let mut before = cells.of_2000().with("element", ELEMENT_2_3_28);
+    let mut before = before(cells);
     let mut reordered = cells.of_2000().with("element", ELEMENT_REORDERED);
     let plain = ROOMS.map(|rooms| run(&mut before, GOODNESS_2_3, rooms));
     let head = ROOMS.map(|rooms| run(&mut before, HEAD, rooms));
@@ -60,6 +60,11 @@ pub(super) fn rows(cells: &Cells) -> Vec<Row> {
     ]
 }
 
+/// Cells with the task structure of Linux 2.3.28.
+fn before(cells: &Cells) -> Cells {
+    cells.of_2000().with("element", ELEMENT_2_3_28)
+}
+
 fn run(cells: &mut Cells, scheduler: SchedulerSpec, rooms: usize) -> Outcome {
     let cell = Cells::other_chat(scheduler, 1, |chat| (chat.rooms, chat.heap_mb) = (rooms, 256));
     cells.run(Cell { hardware: NETFINITY_7000, ..cell })
@@ -70,9 +75,10 @@ fn scheduler_share(outcome: &Outcome) -> f64 {
     100.0 * scheduler(outcome) as f64 / outcome.counts.accounts.kernel() as f64
 }
 
-/// The same of 25 rooms, as a share of all time.
+/// The same with most rooms, as a share of all time.
 pub(crate) fn scheduler_share_of_all(cells: &Cells) -> f64 {
-    let outcome = run(&mut cells.of_2000().with("element", ELEMENT_2_3_28), GOODNESS_2_3, ROOMS[4]);
+    let [.., most] = ROOMS;
+    let outcome = run(&mut before(cells), GOODNESS_2_3, most);
     scheduler(&outcome) as f64 / outcome.counts.accounts.total() as f64
 }
 

@@ -102,8 +102,8 @@ impl Multiqueue {
     fn steal(&mut self, cpu: usize, own_best: i32, decision: &mut Decision) -> Option<TaskId> {
         decision.lines_read += self.queues.len() as u32 - 1;
         let stealable = |&(other, candidate): &(usize, &Candidate)| {
-            let better = candidate.goodness > own_best && other != cpu;
-            better && candidate.task().is_some_and(|task| self.placement.allows(task, cpu))
+            let allowed = || candidate.task().is_some_and(|task| self.placement.allows(task, cpu));
+            candidate.goodness > own_best && other != cpu && allowed()
         };
         let others = self.published.iter().enumerate().filter(stealable);
         let (from, _) = others.max_by_key(|&(other, candidate)| (candidate.goodness, Reverse(other)))?;

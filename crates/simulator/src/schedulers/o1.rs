@@ -14,9 +14,6 @@ const TICKS_BETWEEN_BALANCES: u32 = 25;
 /// A task that ran within this time is not pulled.
 const CACHE_HOT_NS: u64 = 10_000_000;
 
-/// More sleep than the policy remembers.
-const LONG_NS: u64 = 60_000_000_000;
-
 /// The changes of the 2005 study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct O1Knobs {
@@ -44,10 +41,10 @@ pub(crate) struct O1 {
     placement: Placement,
 }
 
-/// A task that has waited for long: the threads of a program wait for its first work.
+/// A task with all the sleep that the policy credits: the threads of a program have waited for its first work.
 fn rested() -> Task {
     let mut task = Task::new(0);
-    task.add_sleep(LONG_NS);
+    task.add_sleep(u64::MAX);
     task.update_priority();
     task
 }
@@ -198,13 +195,12 @@ impl Scheduler for O1 {
             Choice::Previous => runnable,
             Choice::FromActive | Choice::FromExpired => Some(self.queues[cpu].first()),
         };
+        let chosen = decision.next.map_or(NONE, |next| self.tasks[next as usize].priority);
         if cause == Cause::Yield {
-            let chosen = decision.next.map_or(NONE, |next| self.tasks[next as usize].priority);
             decision.found = Some(o1::outcome_of(choice, own, chosen));
         }
-        if let (true, Some(next), Some(previous)) = (behind_next, decision.next, runnable) {
-            let chosen = self.tasks[next as usize].priority;
-            self.tasks[previous as usize].priority = o1::priority_behind(own, chosen);
+        if let Some(yielded) = runnable.filter(|_| behind_next) {
+            self.tasks[yielded as usize].priority = o1::priority_behind(own, chosen);
         }
         if let Some(next) = decision.next.filter(|_| decision.next != runnable) {
             self.remove(next);

@@ -207,7 +207,7 @@ impl<W: Work> Collector<W> {
         }
     }
 
-    /// A thread has handled the signal, and tells the collecting one.
+    /// A thread has handled the signal. It wakes the collecting thread, which waits for it.
     fn stop(&mut self, task: TaskId) -> Effect {
         self.threads[task as usize] = Thread::Stopped;
         match self.process_of(task).collecting {
