@@ -81,8 +81,16 @@ abstract class ChatSocket implements Outbox, AdmissionControl.Connection {
     }
   }
 
-  /** Reports the end of the connection. Callable with any locks held. */
-  final void lost(String reason) {
+  /**
+   * Reports the end of the connection, or a write that failed: which of the two a stack reports
+   * first when a client leaves is chance, so both give the room the same reason. Callable with any
+   * locks held.
+   */
+  final void lost() {
+    lost("Connection closed");
+  }
+
+  private void lost(String reason) {
     server.later(() -> end(reason));
   }
 

@@ -113,7 +113,7 @@ public final class JettyWebSocketModel implements Model {
     @Override
     public void onWebSocketClose(int code, String reason, Callback callback) {
       callback.succeed();
-      socket.lost("Connection closed");
+      socket.lost();
     }
   }
 
@@ -121,7 +121,7 @@ public final class JettyWebSocketModel implements Model {
     private final Session session;
     private final boolean binary;
     private final Callback onWritten =
-        Callback.from(this::written, error -> lost("Connection reset"));
+        Callback.from(this::written, error -> lost());
 
     Socket(ChatSockets server, Session session, boolean binary) {
       super(server, host(session));

@@ -160,7 +160,7 @@ public final class TomcatWebSocketModel implements Model {
 
     @Override
     public void onClose(Session session, CloseReason reason) {
-      socket.lost("Connection closed");
+      socket.lost();
     }
   }
 
@@ -178,7 +178,7 @@ public final class TomcatWebSocketModel implements Model {
             if (result.isOK()) {
               written();
             } else {
-              lost("Connection reset");
+              lost();
             }
           };
     }

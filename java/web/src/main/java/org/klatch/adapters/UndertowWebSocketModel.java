@@ -81,7 +81,7 @@ public final class UndertowWebSocketModel implements Model {
 
           @Override
           public void onError(WebSocketChannel channel, Void nothing, Throwable error) {
-            lost("Connection reset");
+            lost();
           }
         };
 
@@ -92,7 +92,7 @@ public final class UndertowWebSocketModel implements Model {
     }
 
     void listen() {
-      channel.addCloseTask(closed -> lost("Connection closed"));
+      channel.addCloseTask(closed -> lost());
       channel.getReceiveSetter().set(new Messages(this));
       opened();
       channel.resumeReceives();
