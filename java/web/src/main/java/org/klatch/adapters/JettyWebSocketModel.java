@@ -120,8 +120,7 @@ public final class JettyWebSocketModel implements Model {
   private static final class Socket extends ChatSocket {
     private final Session session;
     private final boolean binary;
-    private final Callback onWritten =
-        Callback.from(this::written, error -> lost());
+    private final Callback onWritten = Callback.from(this::written, error -> lost());
 
     Socket(ChatSockets server, Session session, boolean binary) {
       super(server, host(session));
