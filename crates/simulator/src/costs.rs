@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 const PENTIUM_III: &str = include_str!("../costs/pentium-iii.toml");
 /// The costs of a present server under a present kernel.
 const EPYC_MILAN: &str = include_str!("../costs/epyc-milan.toml");
+const LAB: &str = include_str!("../costs/lab.toml");
 
 /// Hashes of the costs that predictions may use. `klatch simulate calibrate` prints the hash; it is added here, with the date, in
 /// the commit that changes them, before anyone looks at the predictions.
@@ -132,12 +133,12 @@ impl Costs {
     }
 
     /// The names of the costs that the program contains.
-    pub const NAMES: [&str; 2] = ["pentium-iii", "epyc-milan"];
+    pub const NAMES: [&str; 3] = ["pentium-iii", "epyc-milan", "lab"];
 
     /// The text of the costs with this name, with comments; `None` if the program contains none.
     pub fn text(name: &str) -> Option<&'static str> {
-        let [pentium_iii, epyc_milan] = Self::NAMES;
-        [(pentium_iii, PENTIUM_III), (epyc_milan, EPYC_MILAN)]
+        let [pentium_iii, epyc_milan, lab] = Self::NAMES;
+        [(pentium_iii, PENTIUM_III), (epyc_milan, EPYC_MILAN), (lab, LAB)]
             .into_iter()
             .find_map(|(known, text)| (known == name).then_some(text))
     }
@@ -214,7 +215,7 @@ mod tests {
     fn the_programs_costs_can_be_read_and_the_papers_ones_are_frozen() {
         Costs::pentium_iii().require_frozen().unwrap();
         let clocks = Costs::NAMES.map(|name| Costs::parse(Costs::text(name).unwrap()).unwrap().clock.value);
-        assert_eq!(clocks, [700.0, 2650.0]);
+        assert_eq!(clocks, [700.0, 2650.0, 1000.0]);
     }
 
     /// Both price a line from memory and from another CPU, of the same two machines.

@@ -19,7 +19,7 @@ use crate::work::collector::Collector;
 use crate::work::hackbench::Hackbench;
 use crate::work::locks::Locks;
 use crate::work::requests::Requests;
-use crate::work::spec::{ChatSpec, Workload};
+use crate::work::spec::Workload;
 use crate::work::trace::Trace;
 
 /// A workload on a machine under a scheduler.
@@ -127,10 +127,9 @@ fn run_work(cell: &Cell, costs: &Costs, record_ms: u64) -> Recorded {
     let conditions = |heap_mb| Conditions { several_cpus, o1, heap_mb };
     let prices = Prices::new(costs, conditions(HEAP_MB));
     match cell.work.clone() {
-        Workload::Chat(ChatSpec { rooms, count, heap_mb, signals_waiting, yields }) => {
-            let prices = Prices::new(costs, conditions(heap_mb));
-            let chat =
-                Collector::new(Chat::new(rooms, count, yields, prices.clone()), &prices, !signals_waiting);
+        Workload::Chat(spec) => {
+            let prices = Prices::new(costs, conditions(spec.heap_mb));
+            let chat = Collector::new(Chat::new(spec, prices.clone()), &prices, !spec.signals_waiting);
             schedule(cell, record_ms, prices, chat)
         }
         Workload::Locks(spec) => {

@@ -27,7 +27,7 @@ fn cell(scheduler: SchedulerSpec, cpus: usize) -> Cell {
 }
 
 fn chat(rooms: usize, heap_mb: u64) -> Workload {
-    Workload::Chat(ChatSpec { rooms, count: 20, heap_mb, signals_waiting: true, yields: true })
+    Workload::Chat(ChatSpec { rooms, count: 20, heap_mb, ..ChatSpec::VOLANOMARK })
 }
 
 fn run(cell: &Cell) -> Outcome {

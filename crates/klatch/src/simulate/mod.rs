@@ -55,7 +55,7 @@ enum Action {
     Run(Run),
     /// Print costs with their sources
     Costs {
-        /// Machine that they describe: pentium-iii or epyc-milan
+        /// Machine that they describe: pentium-iii, epyc-milan or lab
         #[arg(default_value = Costs::NAMES[0], value_name = "NAME")]
         name: String,
     },
@@ -69,7 +69,7 @@ enum Action {
 
 #[derive(Args)]
 struct CostArgs {
-    /// Costs to use: pentium-iii, epyc-milan, or a file like `klatch simulate costs` prints
+    /// Costs to use: pentium-iii, epyc-milan, lab, or a file like `klatch simulate costs` prints
     #[arg(long, default_value = Costs::NAMES[0], value_name = "NAME|FILE")]
     costs: String,
     /// Print the result as one line of JSON

@@ -57,7 +57,7 @@ struct task_struct {
     int static_prio;
     unsigned short migration_disabled;
     const struct cpumask *cpus_ptr;
-    struct mm_struct *mm;
+    struct mm_struct *mm, *active_mm;
     struct sched_ext_entity scx;
 } KERNEL_TYPE;
 

@@ -11,8 +11,7 @@
  *   its old place. Only ties show that.
  * - The original recalculated all counters at once. Here each task catches up when it is examined next: the counters are the
  *   same, but the cost is spread.
- * - The kernel checks counters 250 times a second, and the time of a decision is charged to no task; it was charged to the
- *   next one. So tasks that mostly yield use up their slices later.
+ * - The kernel checks counters 250 times a second.
  * - The queue's lock is held for each step of the walk, not for all of it, so CPUs wait for each other less.
  * - Real-time tasks were in this queue. Here the kernel schedules them.
  * - A wake-up kicks any idle CPU, not the one that has been idle longest. */

@@ -162,7 +162,7 @@ static __always_inline bool walk(struct cpu *here, s32 cpu, u64 mm)
 SEC("struct_ops/dispatch")
 void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
 {
-    u64 started_ns = bpf_ktime_get_ns(), mm = 0;
+    u64 started_ns = bpf_ktime_get_ns(), mm = loaded_mm(prev);
     s32 length = nr_waiting();
     struct goodness_task *task = NULL;
     struct cpu *here = cpu_of(cpu);
@@ -177,7 +177,6 @@ void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
         if (!task)
             return;
         charge(task, version());
-        mm = task->mm;
         yielded = task->yielded;
         here->best = goodness_of_previous(task, cpu, version(), same_cpu_bonus());
         /* It decides where the task is inserted if another one is taken. */
@@ -206,6 +205,7 @@ void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
         keep_running(task, prev);
     }
 out:
+    charge_decision(prev, version());
     record_decision(started_ns, length);
 }
 

@@ -44,6 +44,22 @@ static __always_inline void charge(struct goodness_task *task, u64 version)
     task->started_ns = now;
 }
 
+/* The memory that a CPU has loaded after this task, also if it sleeps. A thread of the kernel leaves that of the task before it. */
+static __always_inline u64 loaded_mm(struct task_struct *prev)
+{
+    return prev ? (u64)prev->active_mm : 0;
+}
+
+/* Charges the ticks of a decision to a task that went to sleep. Its CPU took no timer interrupt before the queue's lock was released,
+ * and then it was still the current task. A runnable task is charged when it stops. */
+static __always_inline void charge_decision(struct task_struct *prev, u64 version)
+{
+    struct goodness_task *task = prev && !is_runnable(prev) ? task_of(prev) : NULL;
+
+    if (task)
+        charge(task, version);
+}
+
 /* The current task of a CPU; running.bpf.h maintains it. */
 struct running {
     u32 busy;

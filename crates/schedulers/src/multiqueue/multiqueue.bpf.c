@@ -211,7 +211,7 @@ static __always_inline bool walk(struct cpu *here, s32 cpu, s32 worth_of_previou
 SEC("struct_ops/dispatch")
 void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
 {
-    u64 started_ns = bpf_ktime_get_ns(), mm = 0;
+    u64 started_ns = bpf_ktime_get_ns(), mm = loaded_mm(prev);
     s32 length = scx_bpf_dsq_nr_queued(cpu), worth = NO_TASK, affine;
     struct goodness_task *task = NULL;
     struct cpu *here = cpu_of(cpu);
@@ -224,7 +224,6 @@ void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
         if (!task)
             return;
         charge(task, LINUX_2_4);
-        mm = task->mm;
         worth = local_goodness(task, mm);
     }
     affine = here->published.worth > worth ? here->published.worth : worth;
@@ -247,6 +246,7 @@ void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
         take_any(cpu);
     }
 out:
+    charge_decision(prev, LINUX_2_4);
     record_decision(started_ns, length);
 }
 

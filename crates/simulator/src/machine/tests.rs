@@ -9,6 +9,8 @@ use crate::placement::Placement;
 use crate::prices::Conditions;
 use crate::schedulers::{Decision, Fifo, View, Wake, Yield};
 use crate::work::Op;
+use crate::work::chat::Chat;
+use crate::work::spec::ChatSpec;
 
 /// How a scheduler is wrong.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -98,7 +100,7 @@ fn prices() -> Prices {
 }
 
 fn run_with(bug: Bug, rooms: usize) {
-    let chat = crate::work::chat::Chat::new(rooms, 20, true, prices());
+    let chat = Chat::new(ChatSpec { rooms, count: 20, ..ChatSpec::VOLANOMARK }, prices());
     let spaces = chat.address_spaces().to_vec();
     let fifo = Fifo::new(Placement::new(4, &spaces, &[]), spaces.len());
     Machine::new(HARDWARE, prices(), Broken { fifo, bug, calls: 0, first: None }, chat, 1).run();

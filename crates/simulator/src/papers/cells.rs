@@ -41,8 +41,6 @@ pub(super) const fn netfinity_8500r(cpus: usize) -> Hardware {
 pub(super) const NETFINITY_7000: Hardware =
     Hardware { topology: Topology::flat(1), mhz: 450, cache_bytes: 1 << 20, line_bytes: 32 };
 
-/// The published chats have 100 messages per user; 60 give the same within 2 %.
-const COUNT: u64 = 60;
 const SEEDS: [u64; 3] = [1, 2, 3];
 
 /// Cells with the same costs.
@@ -69,8 +67,8 @@ impl Cells {
     /// Ten rooms on CPUs of the Netfinity 8500R, 64 MB of heap: the chat of the kernel list.
     pub(super) fn chat(scheduler: SchedulerSpec, cpus: usize) -> Cell {
         let hardware = netfinity_8500r(cpus);
-        let chat = ChatSpec { rooms: 10, count: COUNT, heap_mb: 64, signals_waiting: true, yields: true };
-        Cell { scheduler, hardware, work: Workload::Chat(chat), placement: Vec::new(), seed: 0 }
+        let work = Workload::Chat(ChatSpec::VOLANOMARK);
+        Cell { scheduler, hardware, work, placement: Vec::new(), seed: 0 }
     }
 
     /// The same chat with other rooms, messages or memory.

@@ -2,7 +2,7 @@
 //!
 //! The users of a room speak in turn. A receiver reads all packets that have arrived and yields after each one; a sender writes all
 //! messages of its queue, one packet each, and yields after the last. A thread with nothing to do waits: receivers in their socket,
-//! senders for a signal of LinuxThreads. Queues and rooms are Java monitors.
+//! senders for a signal of LinuxThreads. Queues and rooms are Java monitors, if the specification says so.
 
 #[cfg(test)]
 mod tests;
@@ -11,6 +11,7 @@ mod threads;
 use klatch_policies::TaskId;
 
 use super::monitor::{Monitor, Tier};
+use super::spec::ChatSpec;
 use super::{Effect, Op, Work};
 use crate::prices::Prices;
 use threads::{
@@ -40,17 +41,15 @@ pub(crate) struct Chat {
     rooms: Vec<Monitor>,
     spaces: Vec<u64>,
     prices: Prices,
-    /// Messages that each user sends.
-    count: u64,
-    /// Threads yield after each packet that they receive, and after each batch that they send.
-    yields: bool,
+    spec: ChatSpec,
     messages: u64,
     goal: u64,
 }
 
 impl Chat {
-    /// Rooms of 20 users who send `count` messages each.
-    pub(crate) fn new(rooms: usize, count: u64, yields: bool, prices: Prices) -> Self {
+    /// Heap and collections of `spec` are the [collector's](super::collector).
+    pub(crate) fn new(spec: ChatSpec, prices: Prices) -> Self {
+        let rooms = spec.rooms;
         let tasks = rooms * USERS * THREADS;
         let mut chat = Self {
             threads: vec![Thread::default(); tasks],
@@ -58,10 +57,9 @@ impl Chat {
             rooms: vec![Monitor::default(); rooms],
             spaces: (0..tasks).map(|task| if kind_of(task).is_client() { CLIENT } else { SERVER }).collect(),
             prices,
-            count,
-            yields,
+            spec,
             messages: 0,
-            goal: (rooms * USERS * USERS) as u64 * count,
+            goal: (rooms * USERS * USERS) as u64 * spec.count,
         };
         for (task, thread) in chat.threads.iter_mut().enumerate() {
             thread.waits = true;
@@ -79,6 +77,9 @@ impl Chat {
 
     /// The monitor that a thread enters before it continues in `state`.
     fn monitor_of(&self, task: usize, state: State) -> Option<Place> {
+        if !self.spec.monitors {
+            return None;
+        }
         match state {
             State::Take if !kind_of(task).is_receiver() => Some(Place::Queue(task)),
             State::Append => Some(Place::Queue(sibling(task, Kind::ClientSender))),
@@ -105,12 +106,13 @@ impl Chat {
 
     /// Leaves the monitor of `state` and continues in `next`: at once, or with an operation of its own if that wakes a blocked thread.
     fn leave(&mut self, task: usize, state: State, next: State) -> Effect {
-        let monitor = self.monitor(task, state).expect("a state with a monitor");
-        if monitor.has_blocked() {
-            self.threads[task].leaves = Some((state, next));
-        } else {
-            monitor.leave();
-            self.enter(task, next);
+        match self.monitor(task, state) {
+            Some(monitor) if monitor.has_blocked() => self.threads[task].leaves = Some((state, next)),
+            Some(monitor) => {
+                monitor.leave();
+                self.enter(task, next);
+            }
+            None => self.enter(task, next),
         }
         Effect::Continue
     }
@@ -134,7 +136,7 @@ impl Chat {
     fn speaks_next(&self, task: usize) -> bool {
         let thread = &self.threads[task];
         let said = thread.received + 1 + thread.sent;
-        said % USERS as u64 == number_of(task) as u64 && thread.sent < self.count
+        said % USERS as u64 == number_of(task) as u64 && thread.sent < self.spec.count
     }
 
     /// The first other user of the room, or the next one after `last`.
@@ -176,11 +178,15 @@ impl Chat {
         Effect::Continue
     }
 
-    /// Delivers to a queue whose monitor the thread holds. A woken sender contends for it until the thread has left.
+    /// Delivers to a queue. If that is a monitor, a woken sender contends for it until the thread has left.
     fn append(&mut self, task: usize, to: usize, cpu: usize, next: State) -> Effect {
         let state = self.threads[task].state;
         match self.deliver(to, cpu) {
             Effect::Continue => self.leave(task, state, next),
+            wake if !self.spec.monitors => {
+                self.enter(task, next);
+                wake
+            }
             wake => {
                 self.threads[task].leaves = Some((state, next));
                 wake
@@ -217,7 +223,7 @@ impl Work for Chat {
             State::Take => {
                 Op { written_on: (thread.arrived > 0).then_some(thread.written_on), ..Op::default() }
             }
-            State::Yield if !self.yields => Op::default(),
+            State::Yield if !self.spec.yields => Op::default(),
             State::Wait | State::Yield => Op::kernel(prices.system_call),
             State::Signal => Op::kernel(prices.signal_receive),
             State::Packet if kind_of(task) == Kind::ClientReceiver => Op::user(prices.user(RECEIVE)),
@@ -290,7 +296,7 @@ impl Work for Chat {
             State::Yield => {
                 let next = if self.threads[task].taken > 0 { State::Packet } else { State::Take };
                 self.enter(task, next);
-                if self.yields { Effect::Yield } else { Effect::Continue }
+                if self.spec.yields { Effect::Yield } else { Effect::Continue }
             }
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct SimulatedFile {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     pub(super) labels: BTreeMap<String, Spanned<String>>,
-    /// Costs of operations: `pentium-iii` by default, `epyc-milan`, or a file relative to this one.
+    /// Costs of operations: `pentium-iii` by default, `epyc-milan`, `lab`, or a file relative to this one.
     #[schemars(with = "Option<String>")]
     pub(super) costs: Option<Spanned<String>>,
     /// The workload: its `kind` (`chat`, `locks`, `requests` or `hackbench`) and its settings.

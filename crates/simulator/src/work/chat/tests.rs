@@ -3,8 +3,12 @@ use crate::costs::Costs;
 use crate::prices::Conditions;
 
 fn chat(rooms: usize, count: u64) -> Chat {
+    chat_of(ChatSpec { rooms, count, ..ChatSpec::VOLANOMARK })
+}
+
+fn chat_of(spec: ChatSpec) -> Chat {
     let conditions = Conditions { several_cpus: true, o1: false, heap_mb: 64 };
-    Chat::new(rooms, count, true, Prices::new(&Costs::pentium_iii(), conditions))
+    Chat::new(spec, Prices::new(&Costs::pentium_iii(), conditions))
 }
 
 /// Runs the chat without a machine: every runnable thread performs one operation in turn.
@@ -20,6 +24,20 @@ fn run_to_end(chat: &mut Chat) {
             runnable.push_back(task);
         }
     }
+}
+
+#[test]
+fn without_monitors_no_thread_waits_for_another_and_all_is_delivered() {
+    let mut chat = chat_of(ChatSpec { rooms: 1, count: 2, monitors: false, ..ChatSpec::VOLANOMARK });
+    let reader = task_of(0, 5, Kind::ServerReceiver);
+    // The reader has all monitors of the room that it needs, and leaves them to nobody.
+    chat.enter(reader, State::Handle);
+    let other = task_of(0, 6, Kind::ServerReceiver);
+    chat.enter(other, State::Handle);
+    assert_eq!(chat.threads[other].contends, None);
+    let mut chat = chat_of(ChatSpec { rooms: 1, count: 2, monitors: false, ..ChatSpec::VOLANOMARK });
+    run_to_end(&mut chat);
+    assert_eq!(chat.progress(), (20 * 20 * 2, 20 * 20 * 2));
 }
 
 #[test]
