@@ -60,6 +60,22 @@ fn two_boots_give_the_same_output_to_the_last_digit() {
     assert_eq!(record["score"]["total"], 5 * 2 * 5, "messages and deliveries of 5 users: {outcome}");
 }
 
+#[test]
+fn a_trace_that_was_recorded_in_the_machine_returns() {
+    needs!(Need::Qemu);
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = lab(&["exec", "--out"]);
+    command.arg(folder.path()).args(["--", "run", "--platform", "native-threads", "--rooms", "1"]);
+    command.args(["--users", "5", "--count", "2", "--warmup", "0", "--trials", "1"]);
+    let finished = Finished::run(command.args(["--instrument", "trace"]));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let results = std::fs::read_dir(folder.path().join("results")).unwrap().next().unwrap().unwrap();
+    let trace = results.path().join("trial-1.trace");
+    let shown = Finished::run(klatch().args(["trace", "summary"]).arg(&trace));
+    assert_eq!(shown.status, Some(0), "{shown:?}");
+    assert!(shown.out.contains("receiver"), "{shown:?}");
+}
+
 /// Kernels differ in the functions for schedulers and in their arguments.
 #[test]
 fn schedulers_load_on_the_newer_kernel() {

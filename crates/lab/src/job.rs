@@ -1,7 +1,11 @@
 //! The contract between the host and the emulated machine: the job goes in as `/job.json`, the answer returns on a port.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use klatch_record::lab::{Configuration, KERNEL_SCHEDULER};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +38,8 @@ pub struct Answer {
     pub steps: Vec<Step>,
     /// Text files that the commands wrote to `/out`, by their path below it.
     pub files: BTreeMap<String, String>,
+    /// Their other files, such as traces, in base64.
+    pub binary_files: BTreeMap<String, String>,
     /// The machine's own clock when the last command ended, µs.
     pub uptime_us: u64,
 }
@@ -49,6 +55,24 @@ pub struct Step {
     pub stdout: String,
     /// Standard error; invalid UTF-8 is replaced.
     pub stderr: String,
+}
+
+impl Answer {
+    /// Writes all files below `folder`.
+    ///
+    /// # Errors
+    /// A file cannot be written, or a binary one is not in base64.
+    pub fn write_files(&self, folder: &Path) -> io::Result<()> {
+        let write = |name: &str, content: &[u8]| {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
+            std::fs::write(path, content)
+        };
+        self.files.iter().try_for_each(|(name, text)| write(name, text.as_bytes()))?;
+        self.binary_files
+            .iter()
+            .try_for_each(|(name, encoded)| write(name, &BASE64.decode(encoded).map_err(io::Error::other)?))
+    }
 }
 
 impl Job {

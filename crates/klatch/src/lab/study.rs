@@ -181,11 +181,6 @@ impl Computer for Emulated {
 
 /// Saves the files that the commands wrote in the machine.
 pub(super) fn save_files(folder: &Path, answer: &Answer) -> Result<(), LabError> {
-    let write = |(name, text): (&String, &String)| {
-        let path = folder.join(name);
-        std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
-        std::fs::write(path, text)
-    };
-    let written = answer.files.iter().try_for_each(write);
-    written.map_err(|source| LabError::File { what: "write results to", path: folder.to_owned(), source })
+    let failed = |source| LabError::File { what: "write results to", path: folder.to_owned(), source };
+    answer.write_files(folder).map_err(failed)
 }

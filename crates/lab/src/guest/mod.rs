@@ -8,12 +8,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use klatch_counters::Counters;
 
 use crate::image::MODULES;
 use crate::job::{Answer, END, Job, Step};
 
-/// Working folder of the commands; its text files return with the answer.
+/// Working folder of the commands; its files return with the answer.
 const OUT: &str = "/out";
 
 /// Acts as the first program of the emulated machine, and powers it off at the end.
@@ -56,8 +58,9 @@ fn run_job() -> io::Result<()> {
             break;
         }
     }
-    let uptime_us = system::uptime_us();
-    let answer = Answer { steps, files: text_files(Path::new(OUT), "")?, uptime_us };
+    let (files, binary_files) = (BTreeMap::new(), BTreeMap::new());
+    let mut answer = Answer { steps, files, binary_files, uptime_us: system::uptime_us() };
+    add_files(&mut answer, Path::new(OUT), "")?;
     let mut port = OpenOptions::new().write(true).open(system::port()?)?;
     port.write_all(&serde_json::to_vec(&answer)?)?;
     port.write_all(END.as_bytes())
@@ -75,20 +78,20 @@ fn run_step(command: Vec<String>) -> io::Result<Step> {
     })
 }
 
-/// Every UTF-8 file below a folder, by its path there.
-fn text_files(folder: &Path, name: &str) -> io::Result<BTreeMap<String, String>> {
-    let mut all = BTreeMap::new();
+/// Adds every file below a folder, by its path there.
+fn add_files(answer: &mut Answer, folder: &Path, name: &str) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let name = format!("{name}{}", entry.file_name().to_string_lossy());
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            all.append(&mut text_files(&entry.path(), &format!("{name}/"))?);
-        } else if kind.is_file()
-            && let Ok(text) = String::from_utf8(std::fs::read(entry.path())?)
-        {
-            all.insert(name, text);
+            add_files(answer, &entry.path(), &format!("{name}/"))?;
+        } else if kind.is_file() {
+            match String::from_utf8(std::fs::read(entry.path())?) {
+                Ok(text) => answer.files.insert(name, text),
+                Err(other) => answer.binary_files.insert(name, BASE64.encode(other.as_bytes())),
+            };
         }
     }
-    Ok(all)
+    Ok(())
 }
