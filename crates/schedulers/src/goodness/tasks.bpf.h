@@ -50,8 +50,8 @@ static __always_inline u64 loaded_mm(struct task_struct *prev)
     return prev ? (u64)prev->active_mm : 0;
 }
 
-/* Charges the ticks of a decision to a task that went to sleep. Its CPU took no timer interrupt before the queue's lock was released,
- * and then it was still the current task. A runnable task is charged when it stops. */
+/* Charges the ticks of a decision to a task that went to sleep. In the original the timer interrupt waited until the queue's lock was
+ * released, and then that was still the current task. A runnable task is charged when it stops. */
 static __always_inline void charge_decision(struct task_struct *prev, u64 version)
 {
     struct goodness_task *task = prev && !is_runnable(prev) ? task_of(prev) : NULL;

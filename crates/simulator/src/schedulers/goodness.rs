@@ -46,7 +46,8 @@ impl GoodnessKnobs {
         head: false,
         preemption_threshold: 1,
     };
-    /// Linux 2.4.17: a yield takes the lock and moves the task to the tail.
+    /// Linux 2.4.17: a yield takes the lock and moves the task to the tail. In its source any gain preempts, which is not simulated:
+    /// docs/notes/2026-11-23-simulator.md has the table with it.
     pub const LINUX_2_4_17: Self = Self { yield_locks: true, yield_to_tail: true, ..Self::LINUX_2_4_14 };
 }
 

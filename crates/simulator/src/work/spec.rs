@@ -36,8 +36,8 @@ pub struct ChatSpec {
     pub signals_waiting: bool,
     /// Threads yield as VolanoMark's do: after each packet that they receive, and after each batch that they send.
     pub yields: bool,
-    /// Send queues and rooms are Java monitors. Without, no thread waits for another's: Klatch's own servers hold such locks for less
-    /// than a wake-up.
+    /// Send queues and rooms are Java monitors. Without, no thread waits for another's. Klatch's own servers release the lock of a queue
+    /// before they wake its sender; that of a room, which they hold while they deliver, is left out.
     pub monitors: bool,
 }
 

@@ -30,7 +30,7 @@ fn run_to_end(chat: &mut Chat) {
 fn without_monitors_no_thread_waits_for_another_and_all_is_delivered() {
     let mut chat = chat_of(ChatSpec { rooms: 1, count: 2, monitors: false, ..ChatSpec::VOLANOMARK });
     let reader = task_of(0, 5, Kind::ServerReceiver);
-    // The reader has all monitors of the room that it needs, and leaves them to nobody.
+    // Two receivers handle a message in one room: the second would contend for its monitor.
     chat.enter(reader, State::Handle);
     let other = task_of(0, 6, Kind::ServerReceiver);
     chat.enter(other, State::Handle);
