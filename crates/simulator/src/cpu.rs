@@ -16,6 +16,8 @@ pub(crate) enum Purpose {
     Interrupt(TaskId),
     Yield,
     Decide(Cause),
+    /// To offer a task that was preempted here to other CPUs.
+    Offer(TaskId),
 }
 
 /// What a CPU does. Each activity but `Idle` and `Spin` ends with a [`Step`](crate::events::Event::Step).
@@ -35,6 +37,19 @@ pub(crate) enum Activity {
     Interrupt(TaskId),
 }
 
+/// What follows from the last decision of a CPU.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Decided {
+    /// The task before it.
+    pub(crate) after: Option<TaskId>,
+    /// It chose another task.
+    pub(crate) switches: bool,
+    /// Time that it takes after it has released the lock: new slices for all tasks.
+    pub(crate) recalculation: Cycles,
+    /// The task before it is offered to other CPUs after the switch.
+    pub(crate) offers: bool,
+}
+
 pub(crate) struct Cpu {
     pub(crate) activity: Activity,
     /// When the wait for a lock began.
@@ -49,8 +64,7 @@ pub(crate) struct Cpu {
     pub(crate) loaded_bytes: u64,
     /// The address space whose translations it has; 0 before the first task.
     pub(crate) address_space: u64,
-    /// The last decision chose another task than the previous one.
-    pub(crate) switches: bool,
+    pub(crate) decided: Decided,
     /// Time of interrupts that its next operation takes longer.
     pub(crate) interrupted: Cycles,
     /// When its task was last charged for CPU time.
@@ -71,7 +85,7 @@ impl Cpu {
             arrivals: VecDeque::new(),
             loaded_bytes: 0,
             address_space: 0,
-            switches: false,
+            decided: Decided::default(),
             interrupted: 0,
             charged_to: 0,
             counted_to: 0,

@@ -2,6 +2,7 @@
 
 mod decide;
 pub(crate) mod recorder;
+mod switch;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,7 @@ use crate::lock::{Lock, LockCounts};
 use crate::prices::Prices;
 use crate::random::Random;
 use crate::schedulers::{Cause, Scheduler};
-use crate::work::{Effect, Work};
+use crate::work::{Effect, Op, Work};
 use recorder::{Recorder, ScheduleEvent};
 use tasks::Tasks;
 
@@ -27,6 +28,9 @@ const EVENTS_WITHOUT_PROGRESS: u64 = 1_000_000;
 const EVENTS_WITHOUT_PROGRESS_PER_TASK: u64 = 1_000;
 /// How long a CPU may be idle beside a waiting task under a scheduler that promises to avoid it: longer than any interrupt takes.
 const STRANDED_MAX_US: u64 = 100;
+/// Longest part of an operation in the program: a CPU handles interrupts and decides between two parts. With 50 µs a woken thread waited
+/// for longer than a monitor is held, so blocking was too expensive.
+const STEP_US: u64 = 10;
 
 pub(crate) struct Machine<S, W> {
     hardware: Hardware,
@@ -182,10 +186,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
             Activity::Interrupt(task) => {
                 self.request(cpu, self.scheduler.lock_of_task(task), Purpose::Interrupt(task))
             }
-            Activity::Switch => {
-                self.cpus[cpu].charged_to = self.now;
-                self.begin(cpu);
-            }
+            Activity::Switch => self.switched(cpu),
         }
     }
 
@@ -198,7 +199,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
     }
 
     fn start_op(&mut self, cpu: usize) {
-        let op = self.work.next(self.tasks.current(cpu));
+        let op = self.next_op(self.tasks.current(cpu));
         let distance = op.written_on.map(|writer| self.hardware.topology.distance(writer, cpu));
         let lines = distance.map_or(0, |distance| self.prices.message_lines[distance as usize]);
         // From `1 - jitter` to `1 + jitter` times the mean.
@@ -217,12 +218,23 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         self.events.schedule(end, Event::Step(cpu));
     }
 
+    /// The next operation of a task, or the next part of a long one.
+    fn next_op(&mut self, task: TaskId) -> Op {
+        let whole = self.tasks.unfinished[task as usize].take().unwrap_or_else(|| self.work.next(task));
+        let (part, rest) = whole.divide(STEP_US * self.hardware.mhz);
+        self.tasks.unfinished[task as usize] = rest;
+        part
+    }
+
     fn op_ends(&mut self, cpu: usize) {
         let task = self.tasks.current(cpu);
         let ns = self.ns(self.now) - self.ns(self.cpus[cpu].charged_to);
         self.cpus[cpu].charged_to = self.now;
         if self.scheduler.charge(task, ns) {
             self.cpus[cpu].need_resched = true;
+        }
+        if self.tasks.unfinished[task as usize].is_some() {
+            return self.go_on(cpu);
         }
         let effect = self.work.complete(task, cpu);
         self.expect_outside();

@@ -73,6 +73,8 @@ pub(crate) struct Decision {
     pub(crate) recalculated: u32,
     /// Another CPU to make decide, for the previous task.
     pub(crate) kick: Option<usize>,
+    /// The previous task is offered to other CPUs after the switch, with the lock once more.
+    pub(crate) offers: bool,
     /// What a yield found, where the policy classifies it.
     pub(crate) found: Option<YieldOutcome>,
 }
@@ -120,8 +122,19 @@ pub(crate) trait Scheduler {
         false
     }
 
-    /// The timer of `cpu` ticks, `tick_ns` after the last time. Returns whether the CPU is to decide.
-    fn tick(&mut self, _cpu: usize, _tick_ns: u64, _view: &View<'_>) -> bool {
+    /// Looks for a CPU for a task that was preempted, unless it runs again. The lock is that of the CPU where it was.
+    fn offer(&mut self, _task: TaskId, _view: &View<'_>) -> Wake {
+        Wake::default()
+    }
+
+    /// The timer of `cpu` ticks, `tick_ns` after the last time. `task` is the current one. Returns whether the CPU is to decide.
+    fn tick(&mut self, _cpu: usize, _task: Option<TaskId>, _tick_ns: u64, _view: &View<'_>) -> bool {
+        false
+    }
+
+    /// Whether a decision releases the lock before it switches, as in Linux 2.2 to 2.4: a timer interrupt that waits for the lock's
+    /// release finds the previous task.
+    fn switches_without_lock(&self) -> bool {
         false
     }
 

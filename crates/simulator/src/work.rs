@@ -13,10 +13,6 @@ use klatch_policies::TaskId;
 
 use crate::events::Cycles;
 
-/// Longest operation of a program that computes: a CPU handles interrupts and decides between two operations. With 50 µs a woken thread
-/// waited for longer than a monitor is held, so blocking was too expensive.
-pub(crate) const STEP_US: u64 = 10;
-
 /// An operation: time in the program, then in the kernel, then its effect.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Op {
@@ -35,6 +31,30 @@ impl Op {
     pub(crate) fn kernel(kernel: Cycles) -> Self {
         Self { kernel, ..Self::default() }
     }
+
+    /// Divides an operation with more than `step` in the program: into that much of it, and the rest.
+    pub(crate) fn divide(self, step: Cycles) -> (Self, Option<Self>) {
+        let user = self.user.min(step);
+        let collector = self.collector.min(step - user);
+        let (user_left, collector_left) = (self.user - user, self.collector - collector);
+        if user_left + collector_left == 0 {
+            return (self, None);
+        }
+        let rest = Self { user: user_left, collector: collector_left, ..self };
+        (Self { user, collector, ..Self::default() }, Some(rest))
+    }
+}
+
+#[test]
+fn an_operation_is_divided_in_the_program_and_never_in_the_kernel() {
+    let mut left = Some(Op { user: 25, collector: 7, kernel: 100, written_on: Some(3) });
+    let mut parts = Vec::new();
+    while let Some(op) = left {
+        let (part, rest) = op.divide(10);
+        parts.push((part.user, part.collector, part.kernel, part.written_on));
+        left = rest;
+    }
+    assert_eq!(parts, [(10, 0, 0, None), (10, 0, 0, None), (5, 5, 0, None), (0, 2, 100, Some(3))]);
 }
 
 /// What follows an operation.

@@ -1,4 +1,4 @@
-//! What happens under a run-queue lock, and what follows: wake-ups, yields, decisions, kicks and switches.
+//! What happens under a run-queue lock: wake-ups, yields and decisions; and kicks and ticks, which lead to more of them.
 
 use klatch_policies::TaskId;
 
@@ -6,10 +6,9 @@ use super::Machine;
 use super::recorder::Scheduled;
 use super::tasks::Residence;
 use crate::account::Account;
-use crate::cpu::{Activity, Purpose};
+use crate::cpu::{Activity, Decided, Purpose};
 use crate::events::{Cycles, Event};
 use crate::schedulers::{Cause, Scheduler};
-use crate::topology::Distance;
 use crate::work::Work;
 
 impl<S: Scheduler, W: Work> Machine<S, W> {
@@ -36,6 +35,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
             }
             Purpose::Yield => (Account::Wake, self.prices.wake / 2),
             Purpose::Decide(cause) => (Account::Decide, self.decide(cpu, cause, &mut kick)),
+            Purpose::Offer(task) => (Account::Wake, self.offer(task, &mut kick)),
         };
         self.locks[lock].counts.held += cycles;
         let unit = &mut self.cpus[cpu];
@@ -59,14 +59,30 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         }
         let now_ns = self.ns(self.now);
         let wake = self.scheduler.wake(task, &self.tasks.view(now_ns));
-        *kick = wake.kick;
-        if let Some(kicked) = wake.kick {
-            self.tasks.expect_kick(kicked);
-        }
+        self.expect(wake.kick, kick);
         self.prices.wake + self.prices.cpu_read * Cycles::from(wake.cpus_read)
     }
 
-    /// Decides what a CPU runs next. Returns the cycles for it.
+    /// Looks for a CPU for a task that was preempted. Returns the cycles for it.
+    fn offer(&mut self, task: TaskId, kick: &mut Option<usize>) -> Cycles {
+        if self.tasks.is_asleep(task) {
+            return self.prices.wake / 2;
+        }
+        let now_ns = self.ns(self.now);
+        let offer = self.scheduler.offer(task, &self.tasks.view(now_ns));
+        self.expect(offer.kick, kick);
+        self.prices.wake / 2 + self.prices.cpu_read * Cycles::from(offer.cpus_read)
+    }
+
+    /// Takes note of the CPU that will be made to decide.
+    fn expect(&mut self, found: Option<usize>, kick: &mut Option<usize>) {
+        *kick = found;
+        if let Some(kicked) = found {
+            self.tasks.expect_kick(kicked);
+        }
+    }
+
+    /// Decides what a CPU runs next. Returns the cycles for it, without those of [`Decided::recalculation`].
     fn decide(&mut self, cpu: usize, cause: Cause, kick: &mut Option<usize>) -> Cycles {
         let previous = self.tasks.previous(cpu);
         // A task that was woken on its way to sleep is still runnable.
@@ -88,24 +104,27 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         counts.length_squares += u64::from(length).pow(2);
         counts.length_max = counts.length_max.max(length);
         let unit = &mut self.cpus[cpu];
-        unit.switches = self.tasks.switch_to(cpu, decision.next, now_ns);
+        let switches = self.tasks.switch_to(cpu, decision.next, now_ns);
+        unit.decided = Decided {
+            after: previous,
+            switches,
+            recalculation: self.prices.element * Cycles::from(decision.recalculated),
+            offers: decision.offers,
+        };
         if let Some(woken_at) = decision.next.and_then(|next| self.tasks.take_wake_time(next)) {
             counts.waits.record(self.now - woken_at);
         }
-        if unit.switches {
+        if switches {
             let runnable = previous.is_some_and(|previous| !self.tasks.is_asleep(previous));
             let switch = Scheduled::Switch { from: previous, runnable, to: decision.next };
             self.recorder.record(self.now, self.hardware.mhz, cpu, switch);
         }
-        *kick = decision.kick;
-        if let Some(kicked) = decision.kick {
-            self.tasks.expect_kick(kicked);
-        }
-        if let Some(left) = previous.filter(|_| unit.switches) {
+        if let Some(left) = previous.filter(|_| switches) {
             self.tasks.residence[left as usize] = Some(Residence { cpu, loaded_bytes: unit.loaded_bytes });
         }
+        self.expect(decision.kick, kick);
         self.prices.decision
-            + self.prices.element * Cycles::from(decision.elements + decision.recalculated)
+            + self.prices.element * Cycles::from(decision.elements)
             + self.prices.cpu_read * Cycles::from(decision.cpus_read)
             + self.prices.line_read * Cycles::from(decision.lines_read)
     }
@@ -125,6 +144,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
             Purpose::Interrupt(_) => self.go_on(cpu),
             Purpose::Yield => self.request_decision(cpu, Cause::Yield),
             Purpose::Decide(_) => self.run_next(cpu),
+            Purpose::Offer(_) => self.go_on(cpu),
         }
     }
 
@@ -152,60 +172,13 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
 
     pub(super) fn tick(&mut self, cpu: usize) {
         let (now_ns, tick_ns) = (self.ns(self.now), self.ns(self.cycles_per_tick()));
-        if self.scheduler.tick(cpu, tick_ns, &self.tasks.view(now_ns)) {
+        let decides = matches!(self.cpus[cpu].activity, Activity::Hold { purpose: Purpose::Decide(_), .. });
+        let is_late = decides && self.scheduler.switches_without_lock();
+        let task = if is_late { self.cpus[cpu].decided.after } else { self.tasks.previous(cpu) };
+        // The request to decide is a flag of the task, which leaves its CPU just now if the tick is late.
+        if self.scheduler.tick(cpu, task, tick_ns, &self.tasks.view(now_ns)) && !is_late {
             self.kick(cpu, false);
         }
         self.events.schedule(self.now + self.cycles_per_tick(), Event::Tick(cpu));
-    }
-
-    /// Begins what was decided.
-    fn run_next(&mut self, cpu: usize) {
-        let Some(next) = self.tasks.previous(cpu) else { return self.rest(cpu) };
-        if !self.cpus[cpu].switches {
-            return self.begin(cpu);
-        }
-        let refill = self.refill(cpu, next);
-        let space = self.work.address_spaces()[next as usize];
-        let unit = &mut self.cpus[cpu];
-        // An idle CPU keeps the address space of its last task.
-        let changes = std::mem::replace(&mut unit.address_space, space) != space;
-        let switch = self.prices.switch + if changes { self.prices.address_space } else { 0 };
-        unit.activity = Activity::Switch;
-        unit.enter(Account::Switch, self.now);
-        let end = unit.spend(&[(Account::Switch, switch), (Account::Refill, refill)]);
-        self.events.schedule(end, Event::Step(cpu));
-    }
-
-    /// A CPU becomes idle, unless an interrupt arrived or it was kicked while it decided.
-    fn rest(&mut self, cpu: usize) {
-        if let Some(task) = self.cpus[cpu].arrivals.pop_front() {
-            return self.handle(cpu, task);
-        }
-        self.cpus[cpu].activity = Activity::Idle;
-        self.cpus[cpu].enter(Account::Idle, self.now);
-        if self.cpus[cpu].need_resched {
-            self.tasks.expect_kick(cpu);
-            self.request_decision(cpu, Cause::Preemption);
-        }
-    }
-
-    /// Loads what a task needs into the cache of `cpu`. Returns the cycles for it.
-    fn refill(&mut self, cpu: usize, task: TaskId) -> Cycles {
-        let (hardware, bytes) = (&self.hardware, self.prices.footprint_bytes);
-        let residence = self.tasks.residence[task as usize];
-        let distance =
-            residence.map_or(Distance::SameCpu, |residence| hardware.topology.distance(residence.cpu, cpu));
-        let moved = distance != Distance::SameCpu;
-        let loaded_bytes = &mut self.cpus[cpu].loaded_bytes;
-        let bytes = match residence.filter(|_| !moved) {
-            Some(residence) => {
-                self.decay.cold_part(bytes, *loaded_bytes - residence.loaded_bytes, hardware.cache_bytes)
-            }
-            None => bytes,
-        };
-        *loaded_bytes += bytes;
-        self.counts.migrations[distance as usize] += u64::from(moved);
-        let factor = if moved { self.prices.remote_refill_factor } else { 1 };
-        bytes / hardware.line_bytes * self.prices.refill_line * factor
     }
 }

@@ -4,6 +4,7 @@ use klatch_policies::TaskId;
 
 use crate::events::Cycles;
 use crate::schedulers::View;
+use crate::work::Op;
 
 /// What a task left in a cache when it last ran.
 #[derive(Clone, Copy)]
@@ -21,6 +22,8 @@ pub(super) struct Tasks {
     /// The CPU that each task occupies. A task on its way to sleep still does.
     cpu: Vec<Option<usize>>,
     pub(super) residence: Vec<Option<Residence>>,
+    /// What is left of the operation that each task is in the middle of.
+    pub(super) unfinished: Vec<Option<Op>>,
     current: Vec<Option<TaskId>>,
     /// CPUs without a task to which no interrupt is on its way.
     idle: Vec<bool>,
@@ -37,6 +40,7 @@ impl Tasks {
             woken_at: vec![None; tasks],
             cpu: vec![None; tasks],
             residence: vec![None; tasks],
+            unfinished: vec![None; tasks],
             current: vec![None; cpus],
             idle: vec![true; cpus],
             idle_cpus: cpus,

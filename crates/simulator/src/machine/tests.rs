@@ -31,9 +31,15 @@ struct Broken {
     bug: Bug,
     calls: u32,
     first: Option<TaskId>,
+    ticked: Vec<Option<TaskId>>,
 }
 
 impl Broken {
+    fn new(spaces: &[u64], bug: Bug) -> Self {
+        let fifo = Fifo::new(Placement::new(4, spaces, &[]), spaces.len());
+        Self { fifo, bug, calls: 0, first: None, ticked: Vec::new() }
+    }
+
     fn is_due(&mut self, bug: Bug) -> bool {
         self.calls += u32::from(self.bug == bug);
         self.bug == bug && (bug == Bug::NoKick || self.calls.is_multiple_of(100))
@@ -83,6 +89,15 @@ impl Scheduler for Broken {
         self.fifo.charge(task, ns)
     }
 
+    fn tick(&mut self, _cpu: usize, task: Option<TaskId>, _tick_ns: u64, _view: &View<'_>) -> bool {
+        self.ticked.push(task);
+        true
+    }
+
+    fn switches_without_lock(&self) -> bool {
+        true
+    }
+
     fn never_strands(&self) -> bool {
         true
     }
@@ -102,8 +117,7 @@ fn prices() -> Prices {
 fn run_with(bug: Bug, rooms: usize) {
     let chat = Chat::new(ChatSpec { rooms, count: 20, ..ChatSpec::VOLANOMARK }, prices());
     let spaces = chat.address_spaces().to_vec();
-    let fifo = Fifo::new(Placement::new(4, &spaces, &[]), spaces.len());
-    Machine::new(HARDWARE, prices(), Broken { fifo, bug, calls: 0, first: None }, chat, 1).run();
+    Machine::new(HARDWARE, prices(), Broken::new(&spaces, bug), chat, 1).run();
 }
 
 #[test]
@@ -209,4 +223,21 @@ fn an_interrupt_from_another_cpu_takes_time_of_a_busy_one_once() {
     machine.cpus[0].activity = Activity::Op;
     machine.kick(0, false);
     assert_eq!((machine.cpus[0].interrupted, machine.cpus[0].need_resched), (0, true));
+}
+
+#[test]
+fn a_tick_during_a_decision_is_the_previous_task_s_and_asks_for_no_other_decision() {
+    let work = InTurn { spaces: vec![1; 2], done: 0 };
+    let scheduler = Broken::new(&work.spaces, Bug::Lost);
+    let mut machine = Machine::new(HARDWARE, prices(), scheduler, work, 1);
+    machine.tasks.wake(1, 0);
+    machine.tasks.switch_to(0, Some(1), 0);
+    machine.cpus[0].decided.after = Some(0);
+    let decides = Activity::Hold { lock: 0, purpose: Purpose::Decide(Cause::Yield), kick: None };
+    for (activity, need_resched) in [(decides, false), (Activity::Op, true)] {
+        machine.cpus[0].activity = activity;
+        machine.tick(0);
+        assert_eq!(machine.cpus[0].need_resched, need_resched);
+    }
+    assert_eq!(machine.scheduler.ticked, [Some(0), Some(1)]);
 }

@@ -19,15 +19,21 @@ pub(crate) const O1: SchedulerSpec = SchedulerSpec::O1(O1Knobs::LINUX_2_5);
 /// Linux 2.3.28 that takes the first waiting task without a walk.
 pub(super) const HEAD: SchedulerSpec =
     SchedulerSpec::Goodness(GoodnessKnobs { head: true, ..GoodnessKnobs::LINUX_2_3 });
-/// Linux 2.4.17 whose yields take no lock.
-pub(super) const LOCKLESS_YIELD: SchedulerSpec =
-    SchedulerSpec::Goodness(GoodnessKnobs { yield_locks: false, ..GoodnessKnobs::LINUX_2_4_17 });
+/// Linux 2.4.18-pre4 with Hartner's patch of 18 January 2002: yields take no lock, and the task still competes.
+pub(super) const LOCKLESS_YIELD: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs {
+    yield_locks: false,
+    yielded_competes: true,
+    ..GoodnessKnobs::LINUX_2_4_17
+});
 /// Linux 2.4.14 with the lower threshold of preemption.
 pub(super) const EAGER: SchedulerSpec =
     SchedulerSpec::Goodness(GoodnessKnobs { preemption_threshold: 0, ..GoodnessKnobs::LINUX_2_4_14 });
-/// Linux 2.4.14 with the yield bug: goodness 0 for a task that has yielded.
-pub(super) const YIELD_BUG: SchedulerSpec =
-    SchedulerSpec::Goodness(GoodnessKnobs { version: Version::Linux2_3, ..GoodnessKnobs::LINUX_2_4_14 });
+/// Linux 2.4.14 with the yield bug of 2.4.0-test8: goodness 0 for a task that has yielded, which then preempts its successor.
+pub(super) const YIELD_BUG: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs {
+    version: Version::Linux2_3,
+    offers_yielded: true,
+    ..GoodnessKnobs::LINUX_2_4_14
+});
 /// MQ whose previous task loses ties.
 pub(super) const MQ_TIES: SchedulerSpec =
     SchedulerSpec::Multiqueue(MultiqueueKnobs { previous_wins_ties: false });

@@ -44,7 +44,7 @@ pub(super) fn rows(cells: &mut Cells) -> Vec<Row> {
         Row::new(
             (
                 26,
-                "yields without the lock, one, four and eight CPUs",
+                "yields without the lock, whose task competes, one, four and eight CPUs",
                 "+2.1, -5.0, +34.8 %",
                 "sign, x2 on eight",
             ),

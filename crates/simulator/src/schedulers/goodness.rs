@@ -1,7 +1,10 @@
 //! Linux 2.3 and 2.4: one queue of all runnable tasks under one lock, walked at every decision.
 //!
 //! Closer to the original than the BPF scheduler: the queue contains the running tasks, a walk holds the lock to its end, all slices
-//! are recalculated at once, and a wake-up prefers the CPU that has been idle longest.
+//! are recalculated at once, without the lock, and a wake-up prefers the CPU that has been idle longest.
+
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Reverse;
 
@@ -27,6 +30,13 @@ pub struct GoodnessKnobs {
     pub head: bool,
     /// A woken task preempts if its goodness is higher by more than this.
     pub preemption_threshold: i32,
+    /// The previous task wins ties with waiting tasks; else the earliest in the queue does: 2.4.15 on.
+    pub previous_wins_ties: bool,
+    /// A task that yielded is offered to other CPUs, too, and preempts its successor if it is better: before 2.4.0-test9.
+    pub offers_yielded: bool,
+    /// A task that yielded competes with its goodness, though it loses ties: Hartner's patch of 18 January 2002. Without, it is worse than
+    /// all others.
+    pub yielded_competes: bool,
 }
 
 impl GoodnessKnobs {
@@ -37,6 +47,9 @@ impl GoodnessKnobs {
         yield_to_tail: true,
         head: false,
         preemption_threshold: 0,
+        previous_wins_ties: true,
+        offers_yielded: false,
+        yielded_competes: false,
     };
     /// Linux 2.4.14: a yield takes no lock, and the task keeps its place.
     pub const LINUX_2_4_14: Self = Self {
@@ -45,10 +58,28 @@ impl GoodnessKnobs {
         yield_to_tail: false,
         head: false,
         preemption_threshold: 1,
+        previous_wins_ties: true,
+        offers_yielded: false,
+        yielded_competes: false,
     };
-    /// Linux 2.4.17: a yield takes the lock and moves the task to the tail. In its source any gain preempts, which is not simulated:
-    /// docs/notes/2026-11-23-simulator.md has the table with it.
-    pub const LINUX_2_4_17: Self = Self { yield_locks: true, yield_to_tail: true, ..Self::LINUX_2_4_14 };
+    /// Linux 2.4.17: a yield takes the lock and moves the task to the tail, any gain preempts, and the queue's order decides ties.
+    pub const LINUX_2_4_17: Self = Self {
+        yield_locks: true,
+        yield_to_tail: true,
+        preemption_threshold: 0,
+        previous_wins_ties: false,
+        ..Self::LINUX_2_4_14
+    };
+
+    /// The knobs of the kernel with this version.
+    pub(crate) fn of_kernel(version: &str) -> Option<Self> {
+        match version {
+            "2.3.28" => Some(Self::LINUX_2_3),
+            "2.4.14" => Some(Self::LINUX_2_4_14),
+            "2.4.17" => Some(Self::LINUX_2_4_17),
+            _ => None,
+        }
+    }
 }
 
 pub(crate) struct Goodness {
@@ -110,8 +141,8 @@ impl Goodness {
         })
     }
 
-    /// The best task for `cpu`. The previous task, if it is runnable, is still flagged as running, so that the walk passes over it: it
-    /// competes first, as in the kernel.
+    /// The best task for `cpu`. The previous task, if it is runnable, competes first, and is flagged as running, so that the walk passes
+    /// over it. If it does not win ties, it competes at its place in the queue, unless it has yielded and is worse than all others.
     fn best(
         &mut self,
         cpu: usize,
@@ -121,7 +152,12 @@ impl Goodness {
     ) -> Option<TaskId> {
         loop {
             let (mut least, mut chosen) = (NO_TASK, None);
-            if let Some(previous) = runnable {
+            let GoodnessKnobs { previous_wins_ties, yielded_competes, .. } = self.knobs;
+            let competes_first =
+                |task: &Task| if task.yielded != 0 { !yielded_competes } else { previous_wins_ties };
+            if let Some(previous) = runnable.filter(|&task| !competes_first(&self.tasks[task as usize])) {
+                self.flags[previous as usize] &= !RUNNING;
+            } else if let Some(previous) = runnable {
                 self.catch_up(previous);
                 let task = &mut self.tasks[previous as usize];
                 least = task.goodness_as_previous(cpu as i32, self.knobs.version, self.bonus);
@@ -185,12 +221,9 @@ impl Scheduler for Goodness {
             self.flags[previous as usize] &= !RUNNING;
             self.tasks[previous as usize].yielded = 0;
         }
-        // Linux 2.4 looks for another CPU for a task that was preempted, but not for one that yielded.
-        if let Some(preempted) = runnable.filter(|_| cause == Cause::Preemption && decision.next != runnable)
-        {
-            decision.kick = self.reschedule_idle(preempted, view);
-            decision.cpus_read += view.current.len() as u32;
-        }
+        let stays_runnable = runnable.is_some() && decision.next != runnable;
+        let offers = cause == Cause::Preemption || self.knobs.offers_yielded;
+        decision.offers = stays_runnable && offers && view.current.len() > 1;
         if let Some(next) = decision.next {
             self.flags[next as usize] |= RUNNING;
             self.tasks[next as usize].cpu = cpu as i16;
@@ -212,8 +245,19 @@ impl Scheduler for Goodness {
         Yield { locks: self.knobs.yield_locks, decides }
     }
 
-    fn tick(&mut self, cpu: usize, tick_ns: u64, view: &View<'_>) -> bool {
-        let Some(current) = view.current[cpu] else { return false };
+    fn offer(&mut self, task: TaskId, view: &View<'_>) -> Wake {
+        if self.flags[task as usize] & RUNNING != 0 {
+            return Wake::default();
+        }
+        Wake { cpus_read: view.current.len() as u32, kick: self.reschedule_idle(task, view) }
+    }
+
+    fn switches_without_lock(&self) -> bool {
+        true
+    }
+
+    fn tick(&mut self, _cpu: usize, task: Option<TaskId>, tick_ns: u64, _view: &View<'_>) -> bool {
+        let Some(current) = task else { return false };
         self.catch_up(current);
         let task = &mut self.tasks[current as usize];
         task.charge_run(tick_ns);

@@ -212,8 +212,12 @@ impl Scheduler for Multiqueue {
         Yield { locks: false, decides }
     }
 
-    fn tick(&mut self, cpu: usize, tick_ns: u64, view: &View<'_>) -> bool {
-        let Some(current) = view.current[cpu] else { return false };
+    fn switches_without_lock(&self) -> bool {
+        true
+    }
+
+    fn tick(&mut self, _cpu: usize, task: Option<TaskId>, tick_ns: u64, _view: &View<'_>) -> bool {
+        let Some(current) = task else { return false };
         let task = &mut self.tasks[current as usize];
         task.catch_up(self.epoch, VERSION);
         task.charge_run(tick_ns);

@@ -216,8 +216,8 @@ impl Scheduler for O1 {
         Yield { locks: true, decides: true }
     }
 
-    fn tick(&mut self, cpu: usize, tick_ns: u64, view: &View<'_>) -> bool {
-        let expires = view.current[cpu].is_some_and(|current| self.charge_tick(current, tick_ns));
+    fn tick(&mut self, cpu: usize, task: Option<TaskId>, tick_ns: u64, view: &View<'_>) -> bool {
+        let expires = task.is_some_and(|current| self.charge_tick(current, tick_ns));
         let queue = &mut self.queues[cpu];
         queue.ticks += 1;
         let due = view.idle[cpu] || queue.ticks.is_multiple_of(TICKS_BETWEEN_BALANCES);

@@ -116,7 +116,8 @@ impl SchedulerSpec {
         match self {
             Self::Fifo => "none",
             Self::Goodness(_) => {
-                "version=23|24, yield_locks=0|1, yield_to_tail=0|1, head=0|1, preemption_threshold=0..100"
+                "kernel=2.3.28|2.4.14|2.4.17, version=23|24, yield_locks=0|1, yield_to_tail=0|1, head=0|1, \
+                 preemption_threshold=0..100, previous_wins_ties=0|1, offers_yielded=0|1, yielded_competes=0|1"
             }
             Self::Multiqueue(_) => "previous_wins_ties=0|1",
             Self::O1(_) => "yield=1|2|3, idle_pulls_warm=0|1",
@@ -136,6 +137,10 @@ impl SchedulerSpec {
             *size = ShardSize::parse(value).ok_or_else(wrong)?;
             return Ok(self);
         }
+        if let (Self::Goodness(knobs), "kernel") = (&mut self, knob) {
+            *knobs = GoodnessKnobs::of_kernel(value).ok_or_else(wrong)?;
+            return Ok(self);
+        }
         let number: usize = value.parse().map_err(|_| wrong())?;
         let switch = match number {
             0 => Some(false),
@@ -152,6 +157,9 @@ impl SchedulerSpec {
                 knobs.preemption_threshold = number as i32;
                 Some(())
             }
+            (Self::Goodness(knobs), "previous_wins_ties") => set(&mut knobs.previous_wins_ties),
+            (Self::Goodness(knobs), "offers_yielded") => set(&mut knobs.offers_yielded),
+            (Self::Goodness(knobs), "yielded_competes") => set(&mut knobs.yielded_competes),
             (Self::Multiqueue(knobs), "previous_wins_ties") => set(&mut knobs.previous_wins_ties),
             (Self::O1(knobs), "yield") => yield_to(number).map(|yield_to| knobs.yield_to = yield_to),
             (Self::Sleepers(budget_us), "budget_us") if number <= 1_000_000 => {
@@ -197,7 +205,7 @@ mod tests {
     #[test]
     fn a_scheduler_is_its_name_and_its_knobs() {
         let goodness = SchedulerSpec::named("goodness").unwrap();
-        let later = goodness.with("yield_locks", "1").unwrap().with("yield_to_tail", "1").unwrap();
+        let later = goodness.with("kernel", "2.4.17").unwrap();
         assert_eq!(later, SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_17));
         for name in SchedulerSpec::NAMES {
             assert_eq!(SchedulerSpec::named(name).unwrap().name(), name);

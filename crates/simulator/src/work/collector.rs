@@ -16,9 +16,6 @@ use crate::events::Cycles;
 use crate::prices::Prices;
 use process::{Phase, Process};
 
-/// A thread marks in steps of this many cycles, half a millisecond at 700 MHz, because a CPU decides between two operations.
-const MARK_STEP: Cycles = 350_000;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Thread {
     Running,
@@ -143,11 +140,10 @@ impl<W: Work> Collector<W> {
                 } else if index + 1 < count {
                     (Effect::Continue, Some(Phase::Stop(index + 1)))
                 } else {
-                    (Effect::Continue, Some(Phase::Mark(self.mark)))
+                    (Effect::Continue, Some(Phase::Mark))
                 }
             }
-            Phase::Mark(left) if left > MARK_STEP => (Effect::Continue, Some(Phase::Mark(left - MARK_STEP))),
-            Phase::Mark(_) => (Effect::Continue, Some(Phase::Resume(0))),
+            Phase::Mark => (Effect::Continue, Some(Phase::Resume(0))),
             Phase::Resume(index) => {
                 let next = if index + 1 < count { Phase::Resume(index + 1) } else { Phase::Release };
                 (other(index).map_or(Effect::Continue, |other| self.resume(other)), Some(next))
@@ -164,7 +160,7 @@ impl<W: Work> Collector<W> {
             Phase::Stop(_) => Op::kernel(self.signal_send + self.signal_receive),
             Phase::Resume(_) => Op::kernel(self.signal_send),
             Phase::Await(_) => Op::default(),
-            Phase::Mark(left) => Op { collector: left.min(MARK_STEP), ..Op::default() },
+            Phase::Mark => Op { collector: self.mark, ..Op::default() },
             Phase::Release => Op::kernel(self.wake_next(task)),
         }
     }

@@ -4,7 +4,7 @@
 use klatch_policies::TaskId;
 
 use super::monitor::{Monitor, Tier};
-use super::{Effect, Op, STEP_US, Work};
+use super::{Effect, Op, Work};
 use crate::events::Cycles;
 use crate::prices::Prices;
 use crate::random::Random;
@@ -35,12 +35,12 @@ pub struct LocksSpec {
 /// What a thread does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Computes this long before it enters a monitor.
-    Think(Cycles),
+    /// Computes before it enters a monitor.
+    Think,
     /// Tries to enter its monitor.
     Contend(Tier),
-    /// Computes this long in its monitor.
-    Hold(Cycles),
+    /// Computes in its monitor.
+    Hold,
     /// Sleeps with the monitor.
     Asleep,
     /// Leaves the monitor, and wakes a blocked thread.
@@ -58,7 +58,6 @@ pub(crate) struct Locks {
     threads: Vec<Thread>,
     monitors: Vec<Monitor>,
     spaces: Vec<u64>,
-    step: Cycles,
     think: Cycles,
     hold: Cycles,
     sleep: Cycles,
@@ -75,10 +74,9 @@ impl Locks {
         prices.monitor_spin = spec.spin_us.map_or(prices.monitor_spin, |us| us * mhz);
         prices.monitor_yields = spec.yields.unwrap_or(prices.monitor_yields);
         Self {
-            threads: vec![Thread { state: State::Think(spec.think_us * mhz), lock: 0 }; spec.threads],
+            threads: vec![Thread { state: State::Think, lock: 0 }; spec.threads],
             monitors: vec![Monitor::default(); spec.locks],
             spaces: vec![1; spec.threads],
-            step: STEP_US * mhz,
             think: spec.think_us * mhz,
             hold: spec.hold_us * mhz,
             sleep: spec.sleep_us * mhz,
@@ -95,7 +93,7 @@ impl Locks {
         let thread = &mut self.threads[task];
         thread.lock = self.random.below(self.monitors.len() as u64) as usize;
         let entered = self.monitors[thread.lock].try_enter();
-        thread.state = if entered { State::Hold(self.hold) } else { State::Contend(Tier::Spin) };
+        thread.state = if entered { State::Hold } else { State::Contend(Tier::Spin) };
     }
 
     /// Leaves the monitor at once, or with an operation of its own if that wakes a blocked thread.
@@ -108,7 +106,7 @@ impl Locks {
     }
 
     fn leave(&mut self, task: usize) -> Effect {
-        self.threads[task].state = State::Think(self.think);
+        self.threads[task].state = State::Think;
         self.sections += 1;
         self.monitors[self.threads[task].lock].leave()
     }
@@ -125,7 +123,8 @@ impl Work for Locks {
 
     fn next(&mut self, task: TaskId) -> Op {
         match self.threads[task as usize].state {
-            State::Think(left) | State::Hold(left) => Op::user(left.min(self.step)),
+            State::Think => Op::user(self.think),
+            State::Hold => Op::user(self.hold),
             State::Contend(tier) => tier.op(&self.prices),
             State::Asleep => Op::kernel(self.prices.system_call),
             State::Leave => Op::kernel(self.prices.monitor_wake),
@@ -136,29 +135,21 @@ impl Work for Locks {
         let (id, task) = (task, task as usize);
         let Thread { state, lock } = self.threads[task];
         match state {
-            State::Think(left) if left > self.step => {
-                self.threads[task].state = State::Think(left - self.step);
-                Effect::Continue
-            }
-            State::Hold(left) if left > self.step => {
-                self.threads[task].state = State::Hold(left - self.step);
-                Effect::Continue
-            }
-            State::Think(_) => {
+            State::Think => {
                 self.enter(task);
                 Effect::Continue
             }
             State::Contend(tier) => {
                 let (effect, next) = self.monitors[lock].attempt(id, tier, self.prices.monitor_yields);
-                self.threads[task].state = next.map_or(State::Hold(self.hold), State::Contend);
+                self.threads[task].state = next.map_or(State::Hold, State::Contend);
                 effect
             }
-            State::Hold(_) if self.sleep > 0 => {
+            State::Hold if self.sleep > 0 => {
                 self.threads[task].state = State::Asleep;
                 self.asleep = Some(id);
                 Effect::Sleep
             }
-            State::Hold(_) | State::Asleep => self.end_section(task),
+            State::Hold | State::Asleep => self.end_section(task),
             State::Leave => self.leave(task),
         }
     }

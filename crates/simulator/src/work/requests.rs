@@ -1,15 +1,14 @@
 //! Requests of clients on other machines to pools of server threads, which ask a database on another machine: the shape of Trade and
 //! SPECjAppServer in the study of a Java application server (2005).
 //!
-//! A thread computes in steps of at most 10 µs, between which interrupts arrive. Each request enters one Java monitor. Garbage
-//! collection is not part of it.
+//! Each request enters one Java monitor. Garbage collection is not part of it.
 
 use std::collections::VecDeque;
 
 use klatch_policies::TaskId;
 
 use super::monitor::{Monitor, Tier};
-use super::{Effect, Op, STEP_US, Work};
+use super::{Effect, Op, Work};
 use crate::events::Cycles;
 use crate::prices::Prices;
 use crate::random::Random;
@@ -172,7 +171,7 @@ impl Work for Requests {
         match self.threads[task as usize].state {
             State::Take => Op::kernel(prices.system_call),
             State::Receive | State::Answered(_) => Op::kernel(prices.tcp_receive),
-            State::Serve(left, _) => Op::user(left.min(STEP_US * self.mhz)),
+            State::Serve(cycles, _) => Op::user(cycles),
             State::Ask(_) | State::Reply => Op::kernel(prices.tcp_send),
             State::Contend(tier) => tier.op(prices),
             State::Hold => Op::user(self.spec.hold_us * self.mhz),
@@ -187,13 +186,10 @@ impl Work for Requests {
         let next = match state {
             State::Take => return self.take(task),
             State::Receive => self.serve(self.spec.calls),
-            State::Serve(left, calls) => match left.saturating_sub(STEP_US * self.mhz) {
-                0 => {
-                    self.served(task, calls);
-                    return Effect::Continue;
-                }
-                left => State::Serve(left, calls),
-            },
+            State::Serve(_, calls) => {
+                self.served(task, calls);
+                return Effect::Continue;
+            }
             State::Ask(calls) => {
                 let delay = self.around(self.spec.database_us);
                 self.outside.push((delay, self.spec.clients as u32 + id));

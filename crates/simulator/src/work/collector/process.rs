@@ -4,8 +4,6 @@ use std::collections::VecDeque;
 
 use klatch_policies::TaskId;
 
-use crate::events::Cycles;
-
 /// What the collecting thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -13,8 +11,8 @@ pub(super) enum Phase {
     Stop(usize),
     /// Waits until that one has stopped.
     Await(usize),
-    /// Marks and sweeps for this long.
-    Mark(Cycles),
+    /// Marks what is reachable, and sweeps.
+    Mark,
     /// Lets the thread with this index continue.
     Resume(usize),
     /// Wakes the first thread that waits for memory. That one wakes the next, and so on.
