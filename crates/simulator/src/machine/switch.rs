@@ -16,6 +16,9 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
         let Some(next) = self.tasks.previous(cpu) else { return self.rest(cpu) };
         let Decided { switches, recalculation, .. } = self.cpus[cpu].decided;
         let (switch, refill) = if switches { self.switch(cpu, next) } else { (0, 0) };
+        if recalculation + switch + refill == 0 {
+            return self.switched(cpu);
+        }
         let unit = &mut self.cpus[cpu];
         unit.activity = Activity::Switch;
         unit.enter(Account::Switch, self.now);
