@@ -45,7 +45,7 @@ pub(crate) struct Calibrate {
     #[command(flatten)]
     schedule: DuetSchedule,
     /// Folder for the records
-    #[arg(long, default_value = "results", value_name = "DIR")]
+    #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder)]
     out: PathBuf,
     /// Print the duet as one line of JSON
     #[arg(long)]

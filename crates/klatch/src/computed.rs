@@ -24,7 +24,7 @@ pub(crate) struct ComputedArgs {
     #[arg(long, value_name = "DIR", num_args = 0..=1)]
     resume: Option<Option<PathBuf>>,
     /// Folder for the results
-    #[arg(long, default_value = "results", value_name = "DIR")]
+    #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder)]
     out: PathBuf,
     /// Number of trials at a time; does not affect the results [default: number of CPUs, at most 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]

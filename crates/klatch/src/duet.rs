@@ -65,7 +65,7 @@ pub(crate) struct Duet {
     #[arg(long, value_name = "PERCENT", help_heading = RESULT)]
     fail_if_slower: Option<Percent>,
     /// Folder for the results
-    #[arg(long, default_value = "results", value_name = "DIR", help_heading = RESULT)]
+    #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder, help_heading = RESULT)]
     out: PathBuf,
     /// Print the result as one line of JSON
     #[arg(long, help_heading = RESULT)]

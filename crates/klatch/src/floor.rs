@@ -43,7 +43,7 @@ pub(crate) struct Floor {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Folder for the records
-    #[arg(long, default_value = "results", value_name = "DIR")]
+    #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder)]
     out: PathBuf,
     /// File to append the result to [default: bench/history/floor.jsonl, floor-rr.jsonl or floor-web.jsonl]
     #[arg(long, value_name = "FILE")]

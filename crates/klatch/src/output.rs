@@ -6,7 +6,7 @@
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Result, Write, stderr, stdout};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use klatch_record::{Record, save, save_text};
@@ -32,6 +32,20 @@ pub(crate) fn print_error(text: impl Display) {
 /// Whether this is `-`, which stands for standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// A folder for results, as an argument of the command line.
+///
+/// # Errors
+/// It is `-`, which other options take for standard output.
+pub(crate) fn folder(text: &str) -> std::result::Result<PathBuf, String> {
+    let folder = PathBuf::from(text);
+    if is_stdout(&folder) {
+        return Err(
+            "results are files in a folder, so they cannot go to standard output; name a folder".to_owned()
+        );
+    }
+    Ok(folder)
 }
 
 /// Writes a record to a file, or to standard output as one line.

@@ -80,7 +80,7 @@ pub(crate) struct Run {
     #[arg(long, default_value_t = 3, value_name = "N", help_heading = MEASUREMENT)]
     trials: u32,
     /// Folder for the records
-    #[arg(long, default_value = "results", value_name = "DIR", help_heading = MEASUREMENT)]
+    #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder, help_heading = MEASUREMENT)]
     out: PathBuf,
     /// Print each record as one line of JSON
     #[arg(long, help_heading = MEASUREMENT)]

@@ -47,7 +47,7 @@ pub(crate) struct Study {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Folder for the results
-    #[arg(long, default_value = "results", value_name = "DIR")]
+    #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder)]
     out: PathBuf,
     /// Print the result as JSON; without a study, the list
     #[arg(long, conflicts_with = "dry_run")]
