@@ -24,6 +24,7 @@ for tool in cargo-deb cargo-generate-rpm cargo-cyclonedx; do
     need "$tool" "cargo install --locked $tool"
 done
 need cargo-about "cargo install --locked --features cli cargo-about"
+need xz "apt-get install xz-utils"
 for tool in buildah jq unzip python3; do
     need "$tool" "apt-get install $tool"
 done
@@ -88,7 +89,7 @@ mkdir "$dist/$name"
 cp "$klatch" README.md LICENSE "$dist/THIRD-PARTY-LICENSES.txt" "$dist/klatch.cdx.json" "$dist/$name"
 cp -r "$dist/man" "$dist/completions" "$dist/$name"
 tar --create --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" \
-    --directory "$dist" "$name" | gzip --no-name --best >"$dist/$name.tar.gz"
+    --directory "$dist" "$name" | xz --threads=1 -9 >"$dist/$name.tar.xz"
 
 # It warns of every file that cargo does not build.
 cargo deb --no-build --no-strip --package klatch --deb-version "$version-1" --output "$dist/" \
@@ -99,4 +100,4 @@ scripts/image.sh "$klatch" "$version" "$dist/klatch-$version-$architecture.image
 mv "$dist/klatch.cdx.json" "$dist/klatch-$version-$architecture.cdx.json"
 rm -r "${dist:?}/$name" "$dist/man" "$dist/completions" "$dist/THIRD-PARTY-LICENSES.txt"
 cd "$dist"
-sha256sum -- *.deb *.rpm *.tar.gz *.image.tar *.cdx.json | tee SHA256SUMS
+sha256sum -- *.deb *.rpm *.tar.xz *.image.tar *.cdx.json | tee SHA256SUMS

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
-sum=$(sed -n "s/  klatch-$version-x86_64-linux.tar.gz\$//p" target/dist/SHA256SUMS)
+sum=$(sed -n "s/  klatch-$version-x86_64-linux.tar.xz\$//p" target/dist/SHA256SUMS)
 [ -n "$sum" ] || {
     echo "formula.sh: target/dist/SHA256SUMS has no tarball of version $version for x86_64; make dist first" >&2
     exit 2

@@ -12,27 +12,30 @@ struct Jar {
     name: &'static str,
     /// The environment variable that replaces it with another file.
     variable: &'static str,
-    /// The jar as xz has packed it, or empty if it did not exist when this program was built.
+    /// All jars, one after the other, as xz has packed them.
     packed: &'static [u8],
+    span: Span,
+}
+
+/// The part of all jars that is one of them.
+#[derive(Clone, Copy)]
+struct Span {
+    /// Bytes of the jars before it.
+    offset: u64,
+    /// Bytes of the jar; none if it did not exist when this program was built.
+    length: u64,
     /// SHA-256 of the jar, in hexadecimal.
     sha256: &'static str,
 }
 
-/// The jar of this name that the build has packed.
-macro_rules! jar {
-    ($name:literal, $variable:literal) => {
-        Jar {
-            name: $name,
-            variable: $variable,
-            packed: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".jar.xz")),
-            sha256: include_str!(concat!(env!("OUT_DIR"), "/", $name, ".jar.sha256")),
-        }
-    };
-}
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/jars.xz"));
+/// In the order of the build.
+const SPANS: [Span; 3] = include!(concat!(env!("OUT_DIR"), "/spans.rs"));
 
-static KLATCH: Jar = jar!("klatch", "KLATCH_JAR");
-static NETTY: Jar = jar!("klatch-netty", "KLATCH_NETTY_JAR");
-static WEB: Jar = jar!("klatch-web", "KLATCH_WEB_JAR");
+static KLATCH: Jar = Jar { name: "klatch", variable: "KLATCH_JAR", packed: PACKED, span: SPANS[0] };
+static NETTY: Jar =
+    Jar { name: "klatch-netty", variable: "KLATCH_NETTY_JAR", packed: PACKED, span: SPANS[1] };
+static WEB: Jar = Jar { name: "klatch-web", variable: "KLATCH_WEB_JAR", packed: PACKED, span: SPANS[2] };
 
 /// A program of Klatch that cannot be used.
 #[derive(Debug, Error)]
@@ -102,11 +105,11 @@ pub(crate) fn web_jar() -> Result<PathBuf, OwnError> {
 
 impl Jar {
     fn path(&self) -> Result<PathBuf, OwnError> {
-        let Jar { name, variable, packed, .. } = *self;
+        let Jar { name, variable, span, .. } = *self;
         if let Some(path) = std::env::var_os(variable).map(PathBuf::from) {
             return if path.is_file() { Ok(path) } else { Err(OwnError::JarMissing { variable, path }) };
         }
-        if packed.is_empty() {
+        if span.length == 0 {
             return Err(OwnError::NoJar { name, variable });
         }
         let folder = cache_folder()?;
@@ -119,11 +122,14 @@ impl Jar {
 
     /// The file name contains a checksum, so builds do not share a file. A file with other contents is replaced.
     fn unpack(&self, folder: &PrivateFolder) -> std::io::Result<PathBuf> {
-        let name = format!("{}-{}.jar", self.name, &self.sha256[..16]);
+        let Span { offset, length, sha256 } = self.span;
+        let name = format!("{}-{}.jar", self.name, &sha256[..16]);
         let path = folder.path().join(&name);
-        if !file_has_sum(&path, self.sha256) {
+        if !file_has_sum(&path, sha256) {
+            let mut jars = XzDecoder::new(self.packed);
+            std::io::copy(&mut jars.by_ref().take(offset), &mut std::io::sink())?;
             let mut contents = Vec::new();
-            XzDecoder::new(self.packed).read_to_end(&mut contents)?;
+            jars.take(length).read_to_end(&mut contents)?;
             folder.write(&name, &contents)?;
         }
         Ok(path)
@@ -144,10 +150,11 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         let folder = PrivateFolder::create(temporary.path()).unwrap();
         let contents = b"as it was built";
-        let mut packed = Vec::new();
-        XzEncoder::new(&contents[..], 0).read_to_end(&mut packed).unwrap();
+        let (mut packed, all) = (Vec::new(), [b"before", &contents[..], b"after"].concat());
+        XzEncoder::new(&all[..], 0).read_to_end(&mut packed).unwrap();
         let (packed, sha256) = (packed.leak(), sha256_hex(contents).leak());
-        let jar = Jar { name: "test", variable: "TEST_JAR", packed, sha256 };
+        let span = Span { offset: 6, length: contents.len() as u64, sha256 };
+        let jar = Jar { name: "test", variable: "TEST_JAR", packed, span };
         let path = jar.unpack(&folder).unwrap();
         // The same length, so a check of the length would not detect it.
         std::fs::write(&path, "as it was bu1lt").unwrap();
