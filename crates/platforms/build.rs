@@ -19,7 +19,7 @@ fn main() {
         (PathBuf::from(env("CARGO_MANIFEST_DIR")).join("../../java/target"), PathBuf::from(env("OUT_DIR")));
     let preset = if env("PROFILE") == "release" { SMALLEST } else { FASTEST };
     let (mut all, mut spans) = (Vec::new(), Vec::new());
-    // Whoever unpacks one unpacks those before it, too, so the smallest is first.
+    // The smallest is first, because a jar is read by reading those before it.
     for name in ["klatch.jar", "klatch-netty.jar", "klatch-web.jar"] {
         let jar = from.join(name);
         println!("cargo::rerun-if-changed={}", jar.display());

@@ -12,8 +12,6 @@ struct Jar {
     name: &'static str,
     /// The environment variable that replaces it with another file.
     variable: &'static str,
-    /// All jars, one after the other, as xz has packed them.
-    packed: &'static [u8],
     span: Span,
 }
 
@@ -28,14 +26,14 @@ struct Span {
     sha256: &'static str,
 }
 
+/// All jars, one after the other, as xz has packed them.
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/jars.xz"));
 /// In the order of the build.
 const SPANS: [Span; 3] = include!(concat!(env!("OUT_DIR"), "/spans.rs"));
 
-static KLATCH: Jar = Jar { name: "klatch", variable: "KLATCH_JAR", packed: PACKED, span: SPANS[0] };
-static NETTY: Jar =
-    Jar { name: "klatch-netty", variable: "KLATCH_NETTY_JAR", packed: PACKED, span: SPANS[1] };
-static WEB: Jar = Jar { name: "klatch-web", variable: "KLATCH_WEB_JAR", packed: PACKED, span: SPANS[2] };
+static KLATCH: Jar = Jar { name: "klatch", variable: "KLATCH_JAR", span: SPANS[0] };
+static NETTY: Jar = Jar { name: "klatch-netty", variable: "KLATCH_NETTY_JAR", span: SPANS[1] };
+static WEB: Jar = Jar { name: "klatch-web", variable: "KLATCH_WEB_JAR", span: SPANS[2] };
 
 /// A program of Klatch that cannot be used.
 #[derive(Debug, Error)]
@@ -113,7 +111,7 @@ impl Jar {
             return Err(OwnError::NoJar { name, variable });
         }
         let folder = cache_folder()?;
-        self.unpack(&folder).map_err(|source| OwnError::Unpack {
+        self.unpack(PACKED, &folder).map_err(|source| OwnError::Unpack {
             name,
             folder: folder.path().to_owned(),
             source,
@@ -121,12 +119,12 @@ impl Jar {
     }
 
     /// The file name contains a checksum, so builds do not share a file. A file with other contents is replaced.
-    fn unpack(&self, folder: &PrivateFolder) -> std::io::Result<PathBuf> {
+    fn unpack(&self, packed: &[u8], folder: &PrivateFolder) -> std::io::Result<PathBuf> {
         let Span { offset, length, sha256 } = self.span;
         let name = format!("{}-{}.jar", self.name, &sha256[..16]);
         let path = folder.path().join(&name);
         if !file_has_sum(&path, sha256) {
-            let mut jars = XzDecoder::new(self.packed);
+            let mut jars = XzDecoder::new(packed);
             std::io::copy(&mut jars.by_ref().take(offset), &mut std::io::sink())?;
             let mut contents = Vec::new();
             jars.take(length).read_to_end(&mut contents)?;
@@ -152,21 +150,21 @@ mod tests {
         let contents = b"as it was built";
         let (mut packed, all) = (Vec::new(), [b"before", &contents[..], b"after"].concat());
         XzEncoder::new(&all[..], 0).read_to_end(&mut packed).unwrap();
-        let (packed, sha256) = (packed.leak(), sha256_hex(contents).leak());
+        let sha256 = sha256_hex(contents).leak();
         let span = Span { offset: 6, length: contents.len() as u64, sha256 };
-        let jar = Jar { name: "test", variable: "TEST_JAR", packed, span };
-        let path = jar.unpack(&folder).unwrap();
+        let jar = Jar { name: "test", variable: "TEST_JAR", span };
+        let path = jar.unpack(&packed, &folder).unwrap();
         // The same length, so a check of the length would not detect it.
         std::fs::write(&path, "as it was bu1lt").unwrap();
-        assert_eq!(jar.unpack(&folder).unwrap(), path);
+        assert_eq!(jar.unpack(&packed, &folder).unwrap(), path);
         assert_eq!(std::fs::read(&path).unwrap(), contents);
         let elsewhere = folder.path().join("elsewhere");
         std::fs::rename(&path, &elsewhere).unwrap();
         symlink(&elsewhere, &path).unwrap();
-        jar.unpack(&folder).unwrap();
+        jar.unpack(&packed, &folder).unwrap();
         assert!(path.symlink_metadata().unwrap().is_file(), "a link could lead to another jar later");
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap();
-        jar.unpack(&folder).unwrap();
+        jar.unpack(&packed, &folder).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o022, 0);
     }
 }

@@ -141,7 +141,7 @@ impl Task {
         unsafe { klatch_goodness(self, terms.cpu, terms.mm, terms.version as u64, terms.bonus) }
     }
 
-    /// Its goodness as the task that ran until now. Clears the mark of a yield.
+    /// Its goodness as the task that ran until now. 2.3 clears the mark of a yield.
     pub fn goodness_as_previous(&mut self, cpu: i32, version: Version, bonus: i32) -> i32 {
         // SAFETY: the pointer is that of a live, exclusive reference.
         unsafe { klatch_goodness_of_previous(self, cpu, version as u64, bonus) }

@@ -78,13 +78,15 @@ POLICY s32 goodness(const struct goodness_task *task, s32 cpu, u64 mm, u64 versi
 }
 
 /* Goodness of the previous task. In 2.3 a task that has yielded counts as 0 once. If no other task can run, that is
- * mistaken for used-up slices: the needless recalculation that IBM reported. */
+ * mistaken for used-up slices: the needless recalculation that IBM reported. In 2.4 it stays the worst after a recalculation. */
 POLICY s32 goodness_of_previous(struct goodness_task *task, s32 cpu, u64 version, s32 bonus)
 {
     if (!task->yielded)
         return goodness(task, cpu, task->mm, version, bonus);
+    if (version == LINUX_2_4)
+        return -1;
     task->yielded = 0;
-    return version == LINUX_2_3 ? 0 : -1;
+    return 0;
 }
 
 /* Strict, so the previous task wins ties, then the earliest in the queue. */

@@ -87,3 +87,14 @@ fn a_task_that_yielded_competes_only_with_the_patch_and_loses_ties() {
         assert_eq!(decide(&mut goodness, 1, Cause::Yield).next, Some(next), "{yielded_competes}, {ran_ns}");
     }
 }
+
+#[test]
+fn a_task_that_yielded_is_the_worst_after_a_recalculation_too_in_2_4() {
+    for knobs in [GoodnessKnobs::LINUX_2_4_14, GoodnessKnobs::LINUX_2_4_17] {
+        let mut goodness = goodness(knobs, 2, 1);
+        goodness.tasks[0].yielded = 1;
+        goodness.tasks[1].charge_run(u64::MAX);
+        let decision = decide(&mut goodness, 1, Cause::Yield);
+        assert_eq!((decision.next, decision.recalculated), (Some(1), 2));
+    }
+}
