@@ -52,12 +52,14 @@ export LIBBPF_SYS_EXTRA_CFLAGS="-idirafter /usr/include -idirafter /usr/include/
 export RUSTFLAGS="--remap-path-prefix=$root=/klatch --remap-path-prefix=$cargo_home=/cargo -Clink-arg=-Wl,--build-id=none"
 # Names of routines stay, because instruments show those of the native servers. Zig would remove them with all else, so that is left
 # to objcopy.
-export CARGO_PROFILE_RELEASE_STRIP=none
+export CARGO_PROFILE_DIST_STRIP=none
 # Other flags than those of `make build`, so another folder.
 export CARGO_TARGET_DIR=$root/target/dist-build
 target=$architecture-unknown-linux-gnu
-cargo zigbuild --release --locked --package klatch --features static --target "$target.$glibc"
-linked=$CARGO_TARGET_DIR/$target/release/klatch
+export KLATCH_PACKED_JARS=$root/target/dist-jars
+scripts/pack-jars.py java/target "$KLATCH_PACKED_JARS"
+cargo zigbuild --profile dist --locked --package klatch --features static --target "$target.$glibc"
+linked=$CARGO_TARGET_DIR/$target/dist/klatch
 needed=$(objdump --dynamic-syms "$linked" | grep --only-matching 'GLIBC_[0-9.]*' | sort --version-sort --unique | tail -n 1)
 [ "$(printf '%s\n' "$needed" "GLIBC_$glibc" | sort --version-sort | tail -n 1)" = "GLIBC_$glibc" ] || {
     echo "dist.sh: $linked needs $needed, which is newer than the C library $glibc that the packages are for" >&2

@@ -1,69 +1,47 @@
-//! Packs the jars for the program, which includes them, one after the other: the second and the third have much in common. One that
-//! Maven has not built has no bytes.
+//! Puts the jars into the program, one after the other. One that Maven has not built has no bytes.
+//!
+//! They are included as Maven wrote them. For a small program `scripts/pack-jars.py` packs them together first, which takes a
+//! minute, and `KLATCH_PACKED_JARS` names its folder.
 
-use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
-use liblzma::write::XzEncoder;
 use sha2::{Digest, Sha256};
-use zip::read::ZipArchive;
-use zip::write::{SimpleFileOptions, ZipWriter};
-
-/// The largest preset of xz, with its slower search: 12 MB in place of the jars' 30.
-const SMALLEST: u32 = 9 | 1 << 31;
-/// A build for tests does not wait for that.
-const FASTEST: u32 = 0;
 
 fn main() {
-    let (from, to) =
-        (PathBuf::from(env("CARGO_MANIFEST_DIR")).join("../../java/target"), PathBuf::from(env("OUT_DIR")));
-    let preset = if env("PROFILE") == "release" { SMALLEST } else { FASTEST };
+    let to = PathBuf::from(env("OUT_DIR"));
+    println!("cargo::rerun-if-env-changed=KLATCH_PACKED_JARS");
+    let packed = std::env::var_os("KLATCH_PACKED_JARS").map(PathBuf::from);
+    let from =
+        packed.clone().unwrap_or_else(|| PathBuf::from(env("CARGO_MANIFEST_DIR")).join("../../java/target"));
     let (mut all, mut spans) = (Vec::new(), Vec::new());
-    // The smallest is first, because a jar is read by reading those before it.
+    // The smallest is first, because a packed jar is read by reading those before it.
     for name in ["klatch.jar", "klatch-netty.jar", "klatch-web.jar"] {
-        let jar = from.join(name);
-        println!("cargo::rerun-if-changed={}", jar.display());
-        let contents = match std::fs::read(&jar) {
-            Ok(compressed) => stored(&compressed).expect("Maven has written a jar"),
-            Err(_) => Vec::new(),
-        };
+        let contents = read(&from.join(name)).unwrap_or_default();
         let sum: String = Sha256::digest(&contents).iter().map(|byte| format!("{byte:02x}")).collect();
         spans.push(format!("Span {{ offset: {}, length: {}, sha256: {sum:?} }}", all.len(), contents.len()));
         all.extend(contents);
     }
-    write(&to.join("jars.xz"), &packed(&all, preset));
-    write(&to.join("spans.rs"), format!("[{}]", spans.join(", ")).as_bytes());
+    let spans = format!("[{}]", spans.join(", "));
+    if let Some(folder) = &packed {
+        all = read(&folder.join("jars.xz")).expect("KLATCH_PACKED_JARS names a folder with jars.xz");
+    }
+    write(&to.join("jars"), &all);
+    write(&to.join("spans.rs"), spans.as_bytes());
+    write(&to.join("packed.rs"), packed.is_some().to_string().as_bytes());
     // The catalog is compiled in too; without this line cargo would miss new files.
     println!("cargo::rerun-if-changed=../../platforms");
 }
 
-/// The same jar with its files not compressed one by one, so that xz finds what they have in common.
-fn stored(jar: &[u8]) -> zip::result::ZipResult<Vec<u8>> {
-    let mut from = ZipArchive::new(Cursor::new(jar))?;
-    let mut to = ZipWriter::new(Cursor::new(Vec::new()));
-    for index in 0..from.len() {
-        let mut file = from.by_index(index)?;
-        let name = file.name()?.into_owned();
-        let options = SimpleFileOptions::default()
-            .compression_method(zip::CompressionMethod::Stored)
-            .last_modified_time(file.last_modified().unwrap_or_default());
-        if file.is_dir() {
-            to.add_directory(name, options)?;
-        } else {
-            to.start_file(name, options)?;
-            std::io::copy(&mut file, &mut to)?;
-        }
-    }
-    Ok(to.finish()?.into_inner())
+fn read(path: &Path) -> Option<Vec<u8>> {
+    println!("cargo::rerun-if-changed={}", path.display());
+    std::fs::read(path).ok()
 }
 
-/// `contents` in the format of xz.
-fn packed(contents: &[u8], preset: u32) -> Vec<u8> {
-    let mut encoder = XzEncoder::new(Vec::new(), preset);
-    encoder.write_all(contents).and_then(|()| encoder.finish()).expect("memory is enough")
-}
-
+/// Leaves a file alone that has these contents already, so that nothing is compiled anew.
 fn write(path: &Path, contents: &[u8]) {
+    if std::fs::read(path).is_ok_and(|present| present == contents) {
+        return;
+    }
     std::fs::write(path, contents).expect("the build folder can be written");
 }
 

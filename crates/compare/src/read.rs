@@ -155,7 +155,7 @@ fn study_result(path: &Path) -> Option<StudyResult> {
         .ancestors()
         .take(5)
         .find_map(|folder| std::fs::read_to_string(folder.join("result.json")).ok())?;
-    klatch_record::read_json(&result).ok()
+    serde_json::from_str(&result).ok()
 }
 
 /// Reads all records in a folder and its subfolders. Links are not followed, as `latest` is one.
@@ -179,10 +179,9 @@ fn read_record(path: &Path) -> Result<Option<Record>, CompareError> {
         .map_err(|source| CompareError::Missing { path: path.to_owned(), source })?;
     let wrong =
         |error: serde_json::Error| CompareError::NoRecord { path: path.to_owned(), cause: error.to_string() };
-    let mut value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
-    klatch_record::upgrade(&mut value);
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
     if value["schema"] != SCHEMA_NAME {
         return Ok(None);
     }
-    serde_json::from_value(value).map(Some).map_err(wrong)
+    serde_json::from_str(&text).map(Some).map_err(wrong)
 }

@@ -57,6 +57,6 @@ pub use gate_observer::observe_gates;
 pub use options::{CrowdError, Options, Threads};
 pub use read_error::ReadError;
 pub use readers::{ReadModel, Reading, read_files};
-pub use runner::run;
+pub use runner::{OnEvent, run};
 pub use simulation::simulate_room;
 pub use stranger::StrangerConnection;

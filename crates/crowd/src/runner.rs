@@ -44,6 +44,12 @@ use crate::traders::{Traders, mix, population};
 use crate::user_threads::{self, UserLinks};
 use crate::worker::Worker;
 
+/// The caller's part in a run: what it does with each event.
+///
+/// A trait object, because a generic parameter would move the code of every event loop into the calling crate, and so to that
+/// crate's optimisation level.
+pub type OnEvent<'a> = &'a mut dyn FnMut(&CrowdEvent);
+
 /// Runs a crowd to its end and reports events on the way.
 ///
 /// # Errors
@@ -51,7 +57,7 @@ use crate::worker::Worker;
 pub fn run(
     options: &Options,
     inbox: ControlReceiver,
-    on_event: impl FnMut(&CrowdEvent),
+    on_event: OnEvent<'_>,
 ) -> Result<CrowdResult, CrowdError> {
     let has_threads = matches!(options.workload, Workload::Chat(_) | Workload::Rr(_));
     if options.threads.is_two_per_user() && !has_threads {
@@ -90,7 +96,7 @@ impl Run<'_> {
     fn rooms<P: Protocol>(
         self,
         chat: &ChatWorkload,
-        on_event: impl FnMut(&CrowdEvent),
+        on_event: OnEvent<'_>,
     ) -> Result<CrowdResult, CrowdError> {
         let Run { options, addresses, inbox } = &self;
         let (addresses, control) = (addresses.clone(), inbox.1.clone());
@@ -104,14 +110,14 @@ impl Run<'_> {
     fn exchanges<P: RequestProtocol>(
         self,
         rr: &RrWorkload,
-        on_event: impl FnMut(&CrowdEvent),
+        on_event: OnEvent<'_>,
     ) -> Result<CrowdResult, CrowdError> {
         let seed = self.options.seed;
         let exchanges = |worker, range| Exchanges::<P>::new(worker, rr, seed, range);
         Ok(self.parties(exchanges, no_gate, on_event)?.0)
     }
 
-    fn lines(self, web: &WebWorkload, on_event: impl FnMut(&CrowdEvent)) -> Result<CrowdResult, CrowdError> {
+    fn lines(self, web: &WebWorkload, on_event: OnEvent<'_>) -> Result<CrowdResult, CrowdError> {
         let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
         if !web.static_only {
             post_log::reset(&addresses, timeout).map_err(CrowdError::PostLog)?;
@@ -125,11 +131,7 @@ impl Run<'_> {
         Ok(result)
     }
 
-    fn traders(
-        self,
-        trade: &TradeWorkload,
-        on_event: impl FnMut(&CrowdEvent),
-    ) -> Result<CrowdResult, CrowdError> {
+    fn traders(self, trade: &TradeWorkload, on_event: OnEvent<'_>) -> Result<CrowdResult, CrowdError> {
         let (seed, path) = (self.options.seed, self.options.ledger.clone());
         let ledgers: trade::Ledgers = ledger_file::read(path.as_deref())?;
         let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
@@ -151,7 +153,7 @@ impl Run<'_> {
         self,
         trade: &TradeWorkload,
         root: &str,
-        on_event: impl FnMut(&CrowdEvent),
+        on_event: OnEvent<'_>,
     ) -> Result<CrowdResult, CrowdError> {
         let (seed, host) = (self.options.seed, self.options.transport.host.as_str());
         // New users must not meet those that earlier runs have registered, which DayTrader keeps.
@@ -164,11 +166,7 @@ impl Run<'_> {
         Ok(self.parties(traders, no_gate, on_event)?.0)
     }
 
-    fn districts(
-        self,
-        workload: &OrdersWorkload,
-        on_event: impl FnMut(&CrowdEvent),
-    ) -> Result<CrowdResult, CrowdError> {
+    fn districts(self, workload: &OrdersWorkload, on_event: OnEvent<'_>) -> Result<CrowdResult, CrowdError> {
         let path = self.options.ledger.clone();
         let earlier: orders::Ledgers = ledger_file::read(path.as_deref())?;
         let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
@@ -190,7 +188,7 @@ impl Run<'_> {
         self,
         parties: impl Fn(Worker, Range<u32>) -> P,
         start_gate_client: impl Fn(&Gate, &Arc<Shared>) -> std::io::Result<()>,
-        on_event: impl FnMut(&CrowdEvent),
+        on_event: OnEvent<'_>,
     ) -> Result<(CrowdResult, ForChecks), CrowdError> {
         let Run { options, addresses, inbox } = self;
         let count = options.workload.parties();
@@ -237,7 +235,7 @@ pub(crate) fn supervise(
     options: &Options,
     shared: &Arc<Shared>,
     inbox: Receiver<ControlMessage>,
-    on_event: impl FnMut(&CrowdEvent),
+    on_event: OnEvent<'_>,
     start_gate_client: impl Fn(&Gate, &Arc<Shared>) -> std::io::Result<()>,
     threads: Vec<JoinHandle<Vec<CrowdStats>>>,
 ) -> Result<(CrowdResult, ForChecks), CrowdError> {

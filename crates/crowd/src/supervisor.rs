@@ -7,24 +7,25 @@ use klatch_record::{CrowdEvent, Failure, FailureKind, Gate};
 
 use crate::options::Options;
 use crate::pauses::Pauses;
+use crate::runner::OnEvent;
 use crate::shared::{ControlMessage, Shared};
 
 /// How often progress is reported.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(500);
 
 /// Supervises the workers from the first connection to the last delivery.
-pub(crate) struct Supervisor<'a, F, G> {
+pub(crate) struct Supervisor<'a, G> {
     pub(crate) options: &'a Options,
     pub(crate) shared: &'a Shared,
     pub(crate) inbox: Receiver<ControlMessage>,
-    pub(crate) on_event: F,
+    pub(crate) on_event: OnEvent<'a>,
     /// Starts the client that waits at the gate.
     pub(crate) start_gate_client: G,
     pub(crate) workers: usize,
     pub(crate) pauses: Pauses,
 }
 
-impl<F: FnMut(&CrowdEvent), G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, F, G> {
+impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
     /// Returns the time in seconds that joining took, and the failure if there was one.
     pub(crate) fn run(mut self) -> (f64, Option<Failure>) {
         let mut join_s = 0.0;
@@ -203,7 +204,7 @@ mod tests {
         let shared = Shared::new(vec![Wake::Threads(Mutex::default())]);
         shared.workers[0].joined.store(3, Ordering::Relaxed);
         let (sender, inbox) = channel();
-        let on_event = |event: &CrowdEvent| {
+        let mut on_event = |event: &CrowdEvent| {
             if *event == (CrowdEvent::Joining { joined: 3, users: 4 }) {
                 sender.send(ControlMessage::Joined).unwrap();
                 sender.send(ControlMessage::Complete).unwrap();
@@ -213,7 +214,7 @@ mod tests {
             options: &options,
             shared: &shared,
             inbox,
-            on_event,
+            on_event: &mut on_event,
             start_gate_client: |_: &Gate| Ok(()),
             workers: 1,
             pauses: Pauses::default(),

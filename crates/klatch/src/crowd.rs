@@ -156,7 +156,7 @@ impl Crowd {
         let mut progress = (!self.json).then(|| Progress::new("crowd".to_owned(), options.workload.kind()));
         let started_at = now();
         let mut monitor = SelfMonitor::new();
-        let on_event = |event: &CrowdEvent| {
+        let mut on_event = |event: &CrowdEvent| {
             monitor.on_event(event);
             match &mut progress {
                 Some(progress) => progress.update(event),
@@ -164,8 +164,8 @@ impl Crowd {
             }
         };
         let result = match reading {
-            Some(reading) => read_files(&options, &reading, inbox, on_event),
-            None => run(&options, inbox, on_event),
+            Some(reading) => read_files(&options, &reading, inbox, &mut on_event),
+            None => run(&options, inbox, &mut on_event),
         }?;
         let verdict = klatch_runner::judge(&result);
         let report = monitor.report(result.sent + result.received);

@@ -101,7 +101,7 @@ impl Serve {
         };
         let ready_file = self.ready_file.map(ReadyFile::new);
         let use_file = self.out.map(UseFile::new);
-        serve_announced(&options, |address| {
+        serve_announced(&options, &mut |address| {
             use_file.iter().try_for_each(|file| file.observe(address))?;
             ready_file.as_ref().map_or(Ok(()), |file| file.write(&ready_json(&options, address)))
         })?;

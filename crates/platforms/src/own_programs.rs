@@ -26,8 +26,29 @@ struct Span {
     sha256: &'static str,
 }
 
-/// All jars, one after the other, as xz has packed them.
-static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/jars.xz"));
+/// The jars inside a program: as they are, or packed together by xz, as in a package.
+#[derive(Clone, Copy)]
+struct Bundle<'a> {
+    bytes: &'a [u8],
+    packed: bool,
+}
+
+impl Bundle<'_> {
+    fn read(self, span: Span) -> std::io::Result<Vec<u8>> {
+        let mut jars: Box<dyn Read + '_> =
+            if self.packed { Box::new(XzDecoder::new(self.bytes)) } else { Box::new(self.bytes) };
+        std::io::copy(&mut jars.by_ref().take(span.offset), &mut std::io::sink())?;
+        let mut contents = Vec::new();
+        jars.take(span.length).read_to_end(&mut contents)?;
+        Ok(contents)
+    }
+}
+
+/// All jars, one after the other.
+static BUNDLE: Bundle = Bundle {
+    bytes: include_bytes!(concat!(env!("OUT_DIR"), "/jars")),
+    packed: include!(concat!(env!("OUT_DIR"), "/packed.rs")),
+};
 /// In the order of the build.
 const SPANS: [Span; 3] = include!(concat!(env!("OUT_DIR"), "/spans.rs"));
 
@@ -111,7 +132,7 @@ impl Jar {
             return Err(OwnError::NoJar { name, variable });
         }
         let folder = cache_folder()?;
-        self.unpack(PACKED, &folder).map_err(|source| OwnError::Unpack {
+        self.unpack(BUNDLE, &folder).map_err(|source| OwnError::Unpack {
             name,
             folder: folder.path().to_owned(),
             source,
@@ -119,16 +140,12 @@ impl Jar {
     }
 
     /// The file name contains a checksum, so builds do not share a file. A file with other contents is replaced.
-    fn unpack(&self, packed: &[u8], folder: &PrivateFolder) -> std::io::Result<PathBuf> {
-        let Span { offset, length, sha256 } = self.span;
+    fn unpack(&self, bundle: Bundle<'_>, folder: &PrivateFolder) -> std::io::Result<PathBuf> {
+        let sha256 = self.span.sha256;
         let name = format!("{}-{}.jar", self.name, &sha256[..16]);
         let path = folder.path().join(&name);
         if !file_has_sum(&path, sha256) {
-            let mut jars = XzDecoder::new(packed);
-            std::io::copy(&mut jars.by_ref().take(offset), &mut std::io::sink())?;
-            let mut contents = Vec::new();
-            jars.take(length).read_to_end(&mut contents)?;
-            folder.write(&name, &contents)?;
+            folder.write(&name, &bundle.read(self.span)?)?;
         }
         Ok(path)
     }
@@ -153,18 +170,20 @@ mod tests {
         let sha256 = sha256_hex(contents).leak();
         let span = Span { offset: 6, length: contents.len() as u64, sha256 };
         let jar = Jar { name: "test", variable: "TEST_JAR", span };
-        let path = jar.unpack(&packed, &folder).unwrap();
+        let bundle = Bundle { bytes: &packed, packed: true };
+        let path = jar.unpack(bundle, &folder).unwrap();
+        assert_eq!(Bundle { bytes: &all, packed: false }.read(span).unwrap(), contents);
         // The same length, so a check of the length would not detect it.
         std::fs::write(&path, "as it was bu1lt").unwrap();
-        assert_eq!(jar.unpack(&packed, &folder).unwrap(), path);
+        assert_eq!(jar.unpack(bundle, &folder).unwrap(), path);
         assert_eq!(std::fs::read(&path).unwrap(), contents);
         let elsewhere = folder.path().join("elsewhere");
         std::fs::rename(&path, &elsewhere).unwrap();
         symlink(&elsewhere, &path).unwrap();
-        jar.unpack(&packed, &folder).unwrap();
+        jar.unpack(bundle, &folder).unwrap();
         assert!(path.symlink_metadata().unwrap().is_file(), "a link could lead to another jar later");
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap();
-        jar.unpack(&packed, &folder).unwrap();
+        jar.unpack(bundle, &folder).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o022, 0);
     }
 }

@@ -33,7 +33,6 @@ mod shard;
 mod study;
 mod timeline;
 mod transport;
-mod upgrade;
 mod usage;
 mod verdict;
 mod window;
@@ -80,7 +79,6 @@ pub use study::{
 };
 pub use timeline::{Interval, IntervalCounts, Timeline};
 pub use transport::{TlsSession, Transport};
-pub use upgrade::{read_json, upgrade};
 pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use workload::{

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::merge::{MergeError, merge};
-use crate::{Record, Score, ServerPart, Usage, UsageOfBoth, read_json};
+use crate::{Record, Score, ServerPart, Usage, UsageOfBoth};
 
 /// One file of a run.
 enum Part {
@@ -35,7 +35,7 @@ fn read(path: &Path) -> Result<Part, MergeError> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|source| MergeError::Read { path: path.to_owned(), source })?;
     let no_record = |source| MergeError::NoRecord { path: path.to_owned(), source };
-    read_json(&text)
+    serde_json::from_str(&text)
         .map(|record| Part::Record(Box::new(record)))
         .or_else(|error| serde_json::from_str(&text).map(Part::Server).map_err(|_| no_record(error)))
 }

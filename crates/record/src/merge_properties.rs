@@ -9,7 +9,7 @@ use super::tests::record;
 use super::*;
 use crate::{
     DatabaseCounts, Failure, FailureKind, Fault, FaultKind, IntervalCounts, Latency, Moment, PartyCounts,
-    Status, Timeline, WarningKind, read_json,
+    Status, Timeline, WarningKind,
 };
 
 /// What differs between shards of one run.
@@ -142,7 +142,7 @@ fn merged_in_steps(mut records: Vec<Record>, steps: &[(usize, usize)]) -> Record
 }
 
 fn over_a_file(record: &Record) -> Record {
-    let read: Record = read_json(&serde_json::to_string(record).unwrap()).unwrap();
+    let read: Record = serde_json::from_str(&serde_json::to_string(record).unwrap()).unwrap();
     assert_eq!(&read, record);
     read
 }

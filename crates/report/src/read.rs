@@ -178,7 +178,7 @@ struct Head {
 }
 
 fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ReadError> {
-    klatch_record::read_json(text)
+    serde_json::from_str(text)
         .map_err(|error| ReadError::Other { path: path.to_owned(), cause: error.to_string() })
 }
 

@@ -29,12 +29,18 @@ pub use options::{Model, ServeOptions, TlsFiles, Workload};
 pub use ready::ready_json;
 pub(crate) use served::{Chat, OverTls, OverWebSocket, RequestResponse, Served, Web};
 
+/// The caller's part at the moment when connections are accepted.
+///
+/// A trait object, here and wherever this crate takes a callback: a generic parameter would move the code of every event loop into
+/// the calling crate, and so to that crate's optimisation level.
+type Ready<'a> = &'a mut dyn FnMut() -> Result<(), ServeError>;
+
 /// Serves until SIGTERM or SIGINT. Prints the ready line on standard output when connections are accepted.
 ///
 /// # Errors
 /// The server cannot start or go on.
 pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
-    serve_announced(options, |_| Ok(()))
+    serve_announced(options, &mut |_| Ok(()))
 }
 
 /// Serves until SIGTERM or SIGINT. When connections are accepted, it calls `on_ready` with the real address, and then prints the
@@ -44,10 +50,10 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServeError> {
 /// The server cannot start or go on, or `on_ready` failed.
 pub fn serve_announced(
     options: &ServeOptions,
-    on_ready: impl FnOnce(SocketAddr) -> std::io::Result<()>,
+    on_ready: &mut dyn FnMut(SocketAddr) -> std::io::Result<()>,
 ) -> Result<(), ServeError> {
     let stop = signals::term_and_int()?;
-    serve_until(options, stop.as_fd(), |address| {
+    serve_until(options, stop.as_fd(), &mut |address| {
         on_ready(address).map_err(ServeError::Announce)?;
         ready::print(options, address)
     })
@@ -57,7 +63,7 @@ pub fn serve_announced(
 pub fn serve_until(
     options: &ServeOptions,
     stop: BorrowedFd<'_>,
-    ready: impl FnOnce(SocketAddr) -> Result<(), ServeError>,
+    ready: &mut dyn FnMut(SocketAddr) -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     options.check()?;
     match (options.workload, options.websocket, &options.tls) {
@@ -75,11 +81,11 @@ pub fn serve_until(
 fn serve_workload<W: Served>(
     options: &ServeOptions,
     stop: BorrowedFd<'_>,
-    ready: impl FnOnce(SocketAddr) -> Result<(), ServeError>,
+    ready: &mut dyn FnMut(SocketAddr) -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     limits::raise_open_files();
     let (listener, address) = listener::listen(&options.listen)?;
-    let ready = || ready(address);
+    let ready: Ready<'_> = &mut || ready(address);
     match options.model {
         Model::Threads => threads::run(&W::start(options)?, listener, options, stop, ready),
         Model::Epoll => epoll::run(&W::start(options)?, listener, options, stop, ready),

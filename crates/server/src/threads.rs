@@ -59,7 +59,7 @@ pub(crate) fn run<S: Service<SendQueue<ConnectionIo>>>(
     listener: OwnedFd,
     options: &ServeOptions,
     stop: BorrowedFd<'_>,
-    ready: impl FnOnce() -> Result<(), ServeError>,
+    ready: crate::Ready<'_>,
 ) -> Result<(), ServeError> {
     ready()?;
     accept_until(stop, &listener, &Server::new(service, options, thread_limits::threads_max()))

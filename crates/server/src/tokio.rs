@@ -48,7 +48,7 @@ pub(crate) fn run<S: Service<SendQueue<ConnectionIo>>>(
     listener: OwnedFd,
     options: &ServeOptions,
     stop: BorrowedFd<'_>,
-    ready: impl FnOnce() -> Result<(), ServeError>,
+    ready: crate::Ready<'_>,
 ) -> Result<(), ServeError> {
     let runtime = Builder::new_multi_thread()
         .worker_threads(options.loops())

@@ -13,11 +13,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
 use klatch_exchange::files::{Pages, file_name};
-use klatch_record::{CONTENT_SEED, CrowdEvent, CrowdResult, FilesWorkload, Gate, ProtocolName, Workload};
+use klatch_record::{CONTENT_SEED, CrowdResult, FilesWorkload, Gate, ProtocolName, Workload};
 
 use crate::control::ControlReceiver;
 use crate::options::{CrowdError, Options, raise_open_files};
-use crate::runner::supervise;
+use crate::runner::{OnEvent, supervise};
 use crate::shared::{Shared, Wake};
 use crate::stats::CrowdStats;
 use crate::worker::Worker;
@@ -80,7 +80,7 @@ pub fn read_files(
     options: &Options,
     reading: &Reading,
     inbox: ControlReceiver,
-    on_event: impl FnMut(&CrowdEvent),
+    on_event: OnEvent<'_>,
 ) -> Result<CrowdResult, CrowdError> {
     options.workload.check()?;
     let Workload::Files(files) = &options.workload else {

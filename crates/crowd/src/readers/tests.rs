@@ -2,7 +2,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use klatch_exchange::files::PAGE_BYTES;
-use klatch_record::{FailureKind, FaultKind, ReadOrder};
+use klatch_record::{CrowdEvent, FailureKind, FaultKind, ReadOrder};
 
 use super::*;
 use crate::control::control_channel;
@@ -43,7 +43,7 @@ fn options(workload: FilesWorkload, steered: bool) -> Options {
 
 fn run(model: ReadModel, workload: FilesWorkload, folder: &Path) -> Result<CrowdResult, CrowdError> {
     let reading = Reading { model, folder: folder.to_owned(), depth: 8 };
-    read_files(&options(workload, false), &reading, control_channel().1, |_| {})
+    read_files(&options(workload, false), &reading, control_channel().1, &mut |_| {})
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_changed_page_is_a_fault_with_its_file_and_number() {
         let files = folder(&workload);
         let path = files.path().join(file_name(0));
         let reading = Reading { model, folder: files.path().to_owned(), depth: 8 };
-        let result = read_files(&options(workload, false), &reading, control_channel().1, |event| {
+        let result = read_files(&options(workload, false), &reading, control_channel().1, &mut |event| {
             if matches!(event, CrowdEvent::Joined { .. }) {
                 use std::os::unix::fs::FileExt;
                 let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
@@ -116,17 +116,18 @@ fn a_pause_stops_the_readers_and_their_clock() {
         let reading = Reading { model, folder: files.path().to_owned(), depth: 8 };
         let (control, inbox) = control_channel();
         let mut pauses = Vec::new();
-        let result = read_files(&options(workload.clone(), true), &reading, inbox, |event| match event {
-            CrowdEvent::Joined { .. } => control.go(),
-            CrowdEvent::Progress { sent, .. } if *sent > 0 && pauses.is_empty() => control.pause(),
-            CrowdEvent::Paused(counts) => {
-                pauses.push((counts.sent, counts.received));
-                if pauses.len() == 1 { control.pause() } else { control.finish() }
-            }
-            CrowdEvent::Done => control.quit(),
-            _ => {}
-        })
-        .unwrap();
+        let result =
+            read_files(&options(workload.clone(), true), &reading, inbox, &mut |event| match event {
+                CrowdEvent::Joined { .. } => control.go(),
+                CrowdEvent::Progress { sent, .. } if *sent > 0 && pauses.is_empty() => control.pause(),
+                CrowdEvent::Paused(counts) => {
+                    pauses.push((counts.sent, counts.received));
+                    if pauses.len() == 1 { control.pause() } else { control.finish() }
+                }
+                CrowdEvent::Done => control.quit(),
+                _ => {}
+            })
+            .unwrap();
         assert_eq!((result.failure, result.finished), (None, true), "{model:?}");
         assert_eq!(pauses[0], pauses[1], "nothing is read in a pause");
         assert_eq!((result.sent, result.received), pauses[0], "{model:?}");

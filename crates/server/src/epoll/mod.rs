@@ -23,7 +23,7 @@ pub(crate) fn run<S: Service<ConnectionIo>>(
     listener: OwnedFd,
     options: &ServeOptions,
     stop: BorrowedFd<'_>,
-    ready: impl FnOnce() -> Result<(), ServeError>,
+    ready: crate::Ready<'_>,
 ) -> Result<(), ServeError> {
     let group = loop_group::LoopGroup::new(options)?;
     let new_loop = |mailbox| EventLoop::new(options, mailbox, service);

@@ -27,7 +27,7 @@ pub(crate) fn run<S: Service<SendQueue<ConnectionIo>>>(
     listener: OwnedFd,
     options: &ServeOptions,
     stop: BorrowedFd<'_>,
-    ready: impl FnOnce() -> Result<(), ServeError>,
+    ready: crate::Ready<'_>,
 ) -> Result<(), ServeError> {
     let group = LoopGroup::new(options)?;
     let new_loop = |mailbox| EventLoop::new(options, mailbox, service);

@@ -24,7 +24,7 @@ impl Running {
         let (stop, stopped) = UnixStream::pair().unwrap();
         let (ready, when_ready) = mpsc::channel();
         let thread = std::thread::spawn(move || {
-            serve_until(&options, stopped.as_fd(), |address| {
+            serve_until(&options, stopped.as_fd(), &mut |address| {
                 ready.send(address).unwrap();
                 Ok(())
             })

@@ -259,5 +259,5 @@ fn number_of(folder: &Path, prefix: &str) -> Option<usize> {
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, StudyRunError> {
     let wrong = |cause: String| StoreError::Read { path: path.to_owned(), cause };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    Ok(klatch_record::read_json(&text).map_err(|error| wrong(error.to_string()))?)
+    Ok(serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?)
 }
