@@ -1,6 +1,6 @@
-# `make setup` installs the build requirements, `make setup-test` also those of the tests; `make run`, `make bench` and
-# `make test` call them. `make build` and `make check` install nothing.
-.PHONY: run bench build dist check test test-system lint test-java test-go test-node docs setup setup-test clean
+# `make setup` installs the build requirements, `make setup-test` also those of the tests, `make setup-test-all` those of all tests;
+# `make run`, `make test` and `make test-all` call them. `make build` and `make check` install nothing.
+.PHONY: run bench build jars dist check test test-all lint test-java test-go test-node docs setup setup-test setup-test-all clean
 
 JARS := java/target/klatch.jar java/target/klatch-netty.jar java/target/klatch-web.jar
 KLATCH := target/release/klatch
@@ -15,17 +15,19 @@ run: setup
 	$(KLATCH) run
 
 # Compare servers and crowd with the floor of this machine, and measure the simulator; appends to bench/history. Ten minutes on an idle machine.
-bench: setup-test
+bench: setup
 	$(MAKE) build
 	$(KLATCH) floor
 	$(KLATCH) simulate speed
 
-build: $(JARS)
-	cargo build --release --locked --package klatch
+BUILD := --release --locked --package klatch
+build:
+	@if [ -e java/target/klatch-web.jar ]; then $(MAKE) jars && cargo build $(BUILD); else scripts/first-build.sh $(BUILD); fi
 
-# The program contains the jars, so they are built first.
+# The program contains the jars. Formatter, Error Prone and tests are left to `make test`.
+jars: $(JARS)
 $(JARS) &: $(shell find java -path '*/src/main/*.java' -o -name pom.xml)
-	$(MVN) package -DskipTests
+	$(MVN) package -Dquick
 
 # The files of a release in target/dist: tarball, .deb, .rpm, container image and bill of materials, with the sums of all.
 dist: setup $(JARS)
@@ -37,24 +39,27 @@ check:
 	$(MAKE) --jobs=2 --output-sync test-java lint
 	cargo test --locked --workspace --lib --bins
 	$(MAKE) test-go test-node
-	@scripts/not-run.sh end check "the tests of whole programs, the count of instructions and the IRC clients: make test"
+	@scripts/not-run.sh end check "the tests of whole programs, the count of instructions and the IRC clients: make test-all"
 
-# All tests that can run on this machine, including test-system.
+# What a contributor runs: everything but other JDKs, downloads, emulated machines, clusters, and every platform instead of one a language.
 test: setup-test
 	@scripts/not-run.sh begin
 	$(MAKE) --jobs=2 --output-sync test-java lint
-	cargo test --locked --workspace --no-fail-fast
+	cargo test --locked --workspace --no-fail-fast -- --skip all:: --skip alone::
 	scripts/instructions.sh
 	$(MAKE) test-go test-node
-	scripts/irc-clients.sh target/debug/klatch java/target
-	@scripts/not-run.sh end test
+	@scripts/not-run.sh end test "every platform, other JDKs, the lab, clusters, IRC clients: make test-all"
 
-# The tests that need root, BPF, QEMU, a browser or namespaces. Those that cannot run are reported.
-SYSTEM_TESTS := hosts slurm instruments lab counters sysctls browser jvm processes scheduling $(notdir $(basename $(wildcard crates/*/tests/*_as_root.rs)))
-test-system: $(JARS)
+# All tests: `make test`, and then every platform, other JDKs, the lab, a cluster and IRC clients. The group `alone` measures, boots
+# machines or changes the host, so it runs one by one.
+MATRIX := all conformance files gate orders platforms rr trade transports web
+test-all: setup-test-all
+	$(MAKE) test
 	@scripts/not-run.sh begin
-	cargo test --locked --workspace $(SYSTEM_TESTS:%=--test %)
-	@scripts/not-run.sh end test-system "everything else: make test"
+	KLATCH_TEST_ALL=1 cargo test --locked --package klatch --no-fail-fast --test it -- $(MATRIX:%=%::) --skip alone::
+	KLATCH_TEST_ALL=1 cargo test --locked --package klatch --no-fail-fast --test it -- --test-threads=1 alone::
+	scripts/irc-clients.sh target/debug/klatch java/target
+	@scripts/not-run.sh end test-all
 
 test-java:
 	$(MVN) verify
@@ -88,6 +93,9 @@ setup:
 
 setup-test:
 	@scripts/setup.sh test
+
+setup-test-all:
+	@scripts/setup.sh test-all
 
 clean:
 	cargo clean

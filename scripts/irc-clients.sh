@@ -11,7 +11,7 @@ scripts=$(dirname "$(realpath "$0")")
 sources=$scripts/../platforms
 for program in irssi weechat-headless tmux java go node; do
     command -v "$program" >/dev/null || {
-        echo "irc-clients.sh needs $program; install it with scripts/setup.sh test" >&2
+        echo "irc-clients.sh needs $program; install it with scripts/setup.sh test-all" >&2
         exit 2
     }
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the packages to build Klatch (`run`), or to build and test it (`test`). On Debian, as root or with sudo, it
-# installs the missing ones; on other systems it prints the list.
+# Installs the packages to build Klatch (`run`), to test it as a contributor does (`test`), or to run all tests (`test-all`).
+# On Debian, as root or with sudo, it installs the missing ones; on other systems it prints the list.
 set -eu
 
 purpose=${1:-run}
@@ -23,7 +23,7 @@ if ! at_least "${rust_version:-0}" "$rust_min" || ! command -v cargo >/dev/null 
     # Debian 12's rustc is too old; rustc-web is a newer one, for building its browsers.
     packages="$packages rustc-web cargo-web"
     [ "$purpose" = run ] || packages="$packages rustfmt-web rust-web-clippy"
-elif [ "$purpose" = test ]; then
+elif [ "$purpose" != run ]; then
     need cargo-fmt rustfmt-web
     need cargo-clippy rust-web-clippy
 fi
@@ -39,21 +39,31 @@ need pkg-config pkg-config
 for library in libelf:libelf-dev zlib:zlib1g-dev; do
     pkg-config --exists "${library%%:*}" 2>/dev/null || packages="$packages ${library##*:}"
 done
-if [ "$purpose" = test ]; then
+if [ "$purpose" != run ]; then
     need shellcheck shellcheck
+    need strace strace
+    need valgrind valgrind
+    need gcov gcc
+    need unshare util-linux
+    # A server of another project of each kind, and what the small servers in other languages run on.
+    need redis-server redis-server
+    need nginx nginx-light
+    need go golang-go
+    need node nodejs
+    # npm, which Node of other sources has, fetches them otherwise.
+    [ -d /usr/share/nodejs/pg ] || need npm node-pg
+    [ -d /usr/share/nodejs/ws ] || packages="$packages node-ws"
+fi
+if [ "$purpose" = test-all ]; then
     need tmux tmux
     need irssi irssi
     need weechat-headless weechat-headless
     # scripts/irc-clients.sh types into WeeChat through its fifo plugin.
     ls /usr/lib/*/weechat/plugins/fifo.so >/dev/null 2>&1 || packages="$packages weechat-plugins"
-    need strace strace
     # Tests open reports in it.
     need chromium chromium
     # The lab: an emulated machine with a kernel that has sched_ext.
     need qemu-system-x86_64 qemu-system-x86
-    need gcov gcc
-    need valgrind valgrind
-    need unshare util-linux
     # Tests of remote crowds use network namespaces with sshd.
     need ssh openssh-client
     need sshd openssh-server
@@ -61,9 +71,6 @@ if [ "$purpose" = test ]; then
     # A Java of a newer Debian beside this one's: see the end.
     need patchelf patchelf
     need ip iproute2
-    # Other people's servers, and what the small servers in other languages run on.
-    need redis-server redis-server
-    need nginx nginx-light
     # This package has no service, unlike apache2. Those of Caddy, H2O and lighttpd start one on port 80, so they are not here.
     need apache2 apache2-bin
     # Its programs are outside the search path.
@@ -74,16 +81,11 @@ if [ "$purpose" = test ]; then
     need mosquitto mosquitto
     need ngircd ngircd
     need inspircd inspircd
-    need go golang-go
-    need node nodejs
-    # npm, which Node of other sources has, fetches it otherwise.
-    [ -d /usr/share/nodejs/pg ] || need npm node-pg
-    [ -d /usr/share/nodejs/ws ] || packages="$packages node-ws"
 fi
 # Debian 12's Java has no virtual threads; one test needs a Java of Debian 13. It is installed outside Klatch's search path:
 # otherwise all tests of every Java would run with it too.
 newer_java() {
-    [ "$purpose" = test ] || return 0
+    [ "$purpose" = test-all ] || return 0
     XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache}/klatch/tests "$(dirname "$0")/get-jdk.sh" 21 trixie >&2
 }
 if [ -z "$packages" ]; then

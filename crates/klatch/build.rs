@@ -1,5 +1,6 @@
-//! Passes the commit of the source to the program.
+//! Passes the commit of the source and the profile of the build to the program.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
@@ -12,6 +13,11 @@ fn main() {
         if changed { commit + "-dirty" } else { commit }
     });
     println!("cargo::rustc-env=KLATCH_COMMIT={}", commit.unwrap_or_default());
+    // Cargo's own variable PROFILE is `release` for all profiles that inherit from it; the folder has the real name:
+    // PROFILE/build/klatch-HASH/out.
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+    let profile = out.ancestors().nth(3).and_then(Path::file_name).expect("the folder of a profile");
+    println!("cargo::rustc-env=KLATCH_PROFILE={}", profile.display());
 }
 
 fn git(arguments: &[&str]) -> Option<String> {

@@ -4,6 +4,7 @@
 //! minute, and `KLATCH_PACKED_JARS` names its folder.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
@@ -13,6 +14,10 @@ fn main() {
     let packed = std::env::var_os("KLATCH_PACKED_JARS").map(PathBuf::from);
     let from =
         packed.clone().unwrap_or_else(|| PathBuf::from(env("CARGO_MANIFEST_DIR")).join("../../java/target"));
+    if packed.is_none() {
+        // Maven may still be at work: scripts/first-build.sh. Where there is no such lock or program, nothing is waited for.
+        let _ = Command::new("flock").arg("--shared").arg(from.join("lock")).arg("true").status();
+    }
     let (mut all, mut spans) = (Vec::new(), Vec::new());
     // The smallest is first, because a packed jar is read by reading those before it.
     for name in ["klatch.jar", "klatch-netty.jar", "klatch-web.jar"] {

@@ -132,8 +132,9 @@ impl Java {
         let mut command = Command::new(java);
         command.args(arguments).arg(&file).stdin(Stdio::piped()).stdout(Stdio::piped());
         let started = command.spawn();
-        let needs =
-            |error| panic!("this test needs {}: {error}; install it: scripts/setup.sh test", java.display());
+        let needs = |error| {
+            panic!("this test needs {}: {error}; install it: scripts/setup.sh test-all", java.display())
+        };
         let mut process = started.unwrap_or_else(needs);
         let output = BufReader::new(process.stdout.take().unwrap()).lines();
         let control = process.stdin.take().unwrap();

@@ -78,13 +78,15 @@ pub struct Record {
     pub shards: Vec<Shard>,
 }
 
-/// Version and commit of the program that measured.
+/// Version, commit and build profile of the program that measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Build {
     /// Version of the package.
     pub version: String,
     /// The commit it was built from, with `-dirty` if the tree was changed; `null` if built without git.
     pub commit: Option<String>,
+    /// The cargo profile it was built with: `release`, `dist` or `debug`; `null` if unknown. What is measured is compiled alike in all.
+    pub profile: Option<String>,
 }
 
 /// Whether a run counts.

@@ -9,7 +9,7 @@ use crate::{
 pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
     Record {
         schema: SCHEMA_NAME.into(),
-        klatch: Build { version: "0".into(), commit: None },
+        klatch: Build { version: "0".into(), commit: None, profile: None },
         started_at: format!("2026-01-01T00:{minute:02}:00Z"),
         role: Role::Trial,
         number,

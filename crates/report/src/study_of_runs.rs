@@ -83,7 +83,7 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
 }
 
 fn unknown() -> klatch_record::Build {
-    klatch_record::Build { version: env!("CARGO_PKG_VERSION").to_owned(), commit: None }
+    klatch_record::Build { version: env!("CARGO_PKG_VERSION").to_owned(), commit: None, profile: None }
 }
 
 /// The values of a run on all possible axes.

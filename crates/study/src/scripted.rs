@@ -36,7 +36,7 @@ pub(crate) fn base() -> Plan {
         ca: None,
         crowd_loops: 1,
         seed: 1,
-        build: Build { version: "0".into(), commit: None },
+        build: Build { version: "0".into(), commit: None, profile: None },
     }
 }
 

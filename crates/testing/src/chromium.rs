@@ -220,7 +220,7 @@ impl Chromium {
 
     fn gone(&mut self, why: &str) -> ! {
         let status = self.child.wait();
-        panic!("Chromium does not answer ({why}, {status:?}); scripts/setup.sh test installs it");
+        panic!("Chromium does not answer ({why}, {status:?}); scripts/setup.sh test-all installs it");
     }
 }
 

@@ -16,7 +16,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub use chromium::Chromium;
-pub use need::Need;
+pub use need::{Need, tests_all};
 pub use newer_java::newer_java;
 pub use program::write_program;
 

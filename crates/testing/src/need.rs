@@ -27,6 +27,8 @@ pub enum Need {
     SchedExt,
     /// A kernel without sched_ext.
     NoSchedExt,
+    /// That everything is tested, as `make test-all` does: other JDKs, downloads, minutes.
+    TestAll,
     /// A program, and the Debian package that has it.
     Program(&'static str, &'static str),
 }
@@ -43,6 +45,7 @@ impl Need {
             Need::Chromium => on_search_path("chromium"),
             Need::SchedExt => has_sched_ext(),
             Need::NoSchedExt => !has_sched_ext(),
+            Need::TestAll => tests_all(),
             Need::Program(name, _) => on_search_path(name),
         }
     }
@@ -57,6 +60,7 @@ impl Need {
             Need::Chromium => "chromium",
             Need::SchedExt => "a kernel that has sched_ext (/sys/kernel/sched_ext)",
             Need::NoSchedExt => "a kernel without sched_ext",
+            Need::TestAll => "make test-all",
             Need::Program(name, _) => name,
         }
     }
@@ -71,10 +75,15 @@ impl Need {
             ),
             Need::Qemu => Some("apt-get install qemu-system-x86".to_owned()),
             Need::Chromium => Some("apt-get install chromium".to_owned()),
-            Need::SchedExt | Need::NoSchedExt => None,
+            Need::SchedExt | Need::NoSchedExt | Need::TestAll => None,
             Need::Program(_, package) => Some(format!("apt-get install {package}")),
         }
     }
+}
+
+/// Whether everything is tested, as `make test-all` does, and not only what a contributor runs.
+pub fn tests_all() -> bool {
+    std::env::var_os("KLATCH_TEST_ALL").is_some_and(|value| value == "1")
 }
 
 fn is_root() -> bool {

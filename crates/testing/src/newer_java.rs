@@ -13,6 +13,6 @@ pub fn newer_java() -> PathBuf {
         Path::new(&home).join(".cache")
     });
     let java = cache.join("klatch/tests/klatch/jdks/jdk-21/bin/java");
-    assert!(java.exists(), "no Java 21 at {}; scripts/setup.sh test installs it", java.display());
+    assert!(java.exists(), "no Java 21 at {}; scripts/setup.sh test-all installs it", java.display());
     java
 }

@@ -25,7 +25,7 @@ pub(crate) fn study(name: &str, question: &str) -> Source {
             kind: ResultKind::Measured,
             name: name.into(),
             question: question.into(),
-            klatch: Build { version: "0.1.0".into(), commit: None },
+            klatch: Build { version: "0.1.0".into(), commit: None, profile: None },
             started_at: "2026-01-01T00:00:00Z".into(),
             ended_at: "2026-01-01T01:00:00Z".into(),
             seed: 1,

@@ -1,0 +1,226 @@
+//! The early schedulers: on a kernel without sched_ext, and in the lab.
+
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use klatch_testing::{Need, needs};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{Finished, klatch};
+
+/// One scheduler, a short chat and one queue length, for a short test.
+const SMALL: &str = "question = 'Does it boot?'\nschedulers = ['o1']\nshow = ['decisions', 'length', 'cost']\n\
+    command = ['run --platform native-threads --rooms 1 --users 5 --count 2 --warmup 0 --trials 1', \
+               'probe yield --tasks 20 --rounds 50']\n";
+
+fn lab(arguments: &[&str]) -> Command {
+    let mut command = klatch();
+    command.arg("lab").args(arguments);
+    command
+}
+
+fn refused(command: &mut Command, words: &[&str]) {
+    let finished = Finished::run(command);
+    assert_eq!(finished.status, Some(2), "{finished:?}");
+    for word in words {
+        assert!(finished.err.contains(word), "{word} is missing: {finished:?}");
+    }
+}
+
+#[test]
+fn two_boots_give_the_same_output_to_the_last_digit() {
+    needs!(Need::Qemu);
+    let folder = tempfile::tempdir().unwrap();
+    let study = folder.path().join("small.toml");
+    std::fs::write(&study, SMALL).unwrap();
+    let finished = Finished::run(lab(&["run", "--twice", "--out"]).arg(folder.path()).arg(&study));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(
+        finished.out.contains("the second boots gave the same output, to the last digit"),
+        "{finished:?}"
+    );
+    let results = finished.out.lines().find_map(|line| line.strip_prefix("results: ")).expect("a folder");
+    let results = std::path::Path::new(results);
+    let report = results.join("report.html");
+    assert!(finished.out.contains(&format!("report: {}", report.display())), "{finished:?}");
+    assert!(std::fs::read_to_string(&report).unwrap().contains("Does it boot?"));
+    let result = std::fs::read_to_string(results.join("result.json")).unwrap();
+    assert!(result.contains("\"kind\": \"emulated\""), "{result}");
+    let outcome = results.join("cells/linux-6.18_1-cpus_o1/seed-1/trial.json");
+    let outcome: serde_json::Value = serde_json::from_slice(&std::fs::read(outcome).unwrap()).unwrap();
+    assert_eq!(outcome["scheduler"]["lost"], serde_json::Value::Null);
+    let yields = outcome["scheduler"]["observed"]["stats"].as_array().unwrap();
+    let yields = yields.iter().find(|stat| stat["name"] == "yields").unwrap()["value"].as_u64().unwrap();
+    assert!(yields >= 1_000, "{outcome}");
+    let record = &outcome["results"][1];
+    assert_eq!(record["score"]["total"], 5 * 2 * 5, "messages and deliveries of 5 users: {outcome}");
+}
+
+#[test]
+fn a_trace_that_was_recorded_in_the_machine_returns() {
+    needs!(Need::Qemu);
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = lab(&["exec", "--out"]);
+    command.arg(folder.path()).args(["--", "run", "--platform", "native-threads", "--rooms", "1"]);
+    command.args(["--users", "5", "--count", "2", "--warmup", "0", "--trials", "1"]);
+    let finished = Finished::run(command.args(["--instrument", "trace"]));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let results = std::fs::read_dir(folder.path().join("results")).unwrap().next().unwrap().unwrap();
+    let trace = results.path().join("trial-1.trace");
+    let shown = Finished::run(klatch().args(["trace", "summary"]).arg(&trace));
+    assert_eq!(shown.status, Some(0), "{shown:?}");
+    assert!(shown.out.contains("receiver"), "{shown:?}");
+}
+
+/// Kernels differ in the functions for schedulers and in their arguments.
+#[test]
+fn schedulers_load_on_the_newer_kernel() {
+    needs!(Need::Qemu);
+    // The first two use all of them together. Tasks queued for a CPU that goes offline must move, and one that cannot
+    // come to a CPU now must be found by it later (o1, in some of five rounds). A CPU that comes online again must still
+    // handle work sent by interrupt, or unloading never ends (fifo).
+    let ping_pong = ["probe", "ping-pong", "--tasks", "5", "--rounds", "20"];
+    let hotplug = ["probe", "hotplug", "--tasks", "8", "--rounds", "5"];
+    for (scheduler, cpus, probe) in
+        [("multiqueue", "1", ping_pong), ("o1", "2", hotplug), ("fifo", "2", hotplug)]
+    {
+        let run =
+            ["exec", "--kernel", "7.2", "--cpus", cpus, "--", "sched", "run", scheduler, "--", "/klatch"];
+        let finished = Finished::run(lab(&run).args(probe));
+        assert_eq!(finished.status, Some(0), "{scheduler}: {finished:?}");
+        assert!(finished.out.contains("\"elapsed_ns\""), "{scheduler}: {finished:?}");
+    }
+}
+
+#[test]
+fn an_interrupted_lab_leaves_nothing_behind() {
+    needs!(Need::Qemu);
+    let folder = tempfile::tempdir().unwrap();
+    let left = || std::fs::read_dir(folder.path()).unwrap().count();
+    let started =
+        |command: &mut Command| command.env("TMPDIR", folder.path()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut klatch =
+        started(&mut lab(&["exec", "--", "probe", "yield", "--tasks", "2", "--rounds", "100000000"]));
+    let console =
+        || std::fs::read_dir(folder.path()).unwrap().flatten().any(|one| one.path().join("console").exists());
+    while !console() {
+        assert_eq!(klatch.try_wait().unwrap(), None, "the lab has ended");
+        sleep(Duration::from_millis(20));
+    }
+    kill_process(Pid::from_child(&klatch), Signal::TERM).unwrap();
+    let finished = klatch.wait_with_output().unwrap();
+    assert_eq!(finished.status.code(), Some(130), "{finished:?}");
+    assert_eq!(left(), 0, "files are left in TMPDIR");
+}
+
+#[test]
+fn the_machine_dies_with_a_killed_lab() {
+    needs!(Need::Qemu);
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = lab(&["exec", "--", "probe", "yield", "--tasks", "2", "--rounds", "100000000"]);
+    let mut klatch = command.env("TMPDIR", folder.path()).stderr(Stdio::null()).spawn().unwrap();
+    let machine = loop {
+        if let Some(child) = child_named(klatch.id(), "qemu-system-x86") {
+            break child;
+        }
+        assert_eq!(klatch.try_wait().unwrap(), None, "the lab ended before its machine began");
+        sleep(Duration::from_millis(20));
+    };
+    let handle = rustix::process::pidfd_open(machine, rustix::process::PidfdFlags::empty()).unwrap();
+    klatch.kill().unwrap();
+    klatch.wait().unwrap();
+    let mut ended = [PollFd::new(&handle, PollFlags::IN)];
+    let patience = Timespec { tv_sec: 20, tv_nsec: 0 };
+    let dead = poll(&mut ended, Some(&patience)).unwrap() == 1;
+    // A surviving machine would burn a CPU for the rest of the tests.
+    let _ = kill_process(machine, Signal::KILL);
+    assert!(dead, "QEMU outlived klatch");
+}
+
+/// A child of the process, once it has executed this program.
+fn child_named(parent: u32, name: &str) -> Option<Pid> {
+    let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).ok()?.flatten();
+    let children = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let children: Vec<i32> = children.flat_map(|list| pids(&list)).collect();
+    let child = children.into_iter().find(|child| {
+        std::fs::read_to_string(format!("/proc/{child}/comm")).is_ok_and(|comm| comm.trim() == name)
+    });
+    child.and_then(Pid::from_raw)
+}
+
+fn pids(list: &str) -> Vec<i32> {
+    list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+#[test]
+fn without_sched_ext_the_error_names_the_lab() {
+    needs!(Need::NoSchedExt);
+    let named = ["no sched_ext", "klatch lab"];
+    refused(klatch().args(["sched", "status"]), &named);
+    refused(klatch().args(["sched", "stats"]), &named);
+    refused(klatch().args(["sched", "run", "o1", "--", "true"]), &named);
+    refused(klatch().args(["run", "--platform", "native-epoll", "--scheduler", "goodness"]), &named);
+}
+
+#[test]
+fn with_sched_ext_a_scheduler_is_loaded_for_a_command() {
+    needs!(Need::SchedExt, Need::Root);
+    let finished =
+        Finished::run(klatch().args(["sched", "run", "fifo", "--", "cat", "/sys/kernel/sched_ext/root/ops"]));
+    // Some kernels append a version to the scheduler's name.
+    assert!(finished.status == Some(0) && finished.out.starts_with("klatch_fifo"), "{finished:?}");
+}
+
+#[test]
+fn unknown_schedulers_and_kernels_are_refused() {
+    refused(klatch().args(["sched", "run", "cfs", "--", "true"]), &["no scheduler cfs", "multiqueue"]);
+    refused(
+        klatch().args(["sched", "run", "o1", "--knob", "yield=4", "--", "true"]),
+        &["must be 1..=3, got 4"],
+    );
+    refused(&mut lab(&["exec", "--kernel", "2.3", "--", "--version"]), &["no kernel 2.3", "6.18"]);
+    refused(&mut lab(&["run", "coffee"]), &["no study coffee", "goodness-cost"]);
+    let finished = Finished::run(&mut lab(&["run", "goodness-cost", "--dry-run"]));
+    assert!(finished.out.contains("fifo") && finished.out.contains("multiqueue"), "{finished:?}");
+}
+
+#[test]
+fn missing_parts_of_the_lab_are_reported() {
+    needs!(Need::Qemu, Need::Program("apt-get", "apt"));
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("klatch");
+    std::fs::create_dir(&cache).unwrap();
+    // An unreachable proxy has the same effect as no network.
+    let exec = |variable: &str, value: &str| {
+        let mut exec = lab(&["exec", "--", "--version"]);
+        exec.env("http_proxy", "http://127.0.0.1:9").env("XDG_CACHE_HOME", folder.path());
+        exec.env_remove("DEBIAN_MIRROR").env(variable, value);
+        exec
+    };
+    let mut named = exec("DEBIAN_MIRROR", "http://mirror.invalid/debian/");
+    refused(
+        &mut named,
+        &["cannot download the kernel 6.18", "mirror.invalid/debian/pool/", "snapshot.debian.org"],
+    );
+    // The mirror that apt uses, by a sources file of the test.
+    let (sources, config) = (folder.path().join("sources.list"), folder.path().join("apt.conf"));
+    std::fs::write(&sources, "deb http://apt.invalid/debian bookworm main\n").unwrap();
+    let text = format!("Dir::Etc::sourcelist \"{}\";\nDir::Etc::sourceparts \"-\";\n", sources.display());
+    std::fs::write(&config, text).unwrap();
+    refused(&mut exec("APT_CONFIG", config.to_str().unwrap()), &["http://apt.invalid/debian/pool/"]);
+    std::fs::write(&sources, "").unwrap();
+    let mut without = exec("APT_CONFIG", config.to_str().unwrap());
+    refused(&mut without, &["apt has no Debian mirror here, set DEBIAN_MIRROR", "snapshot.debian.org"]);
+    std::fs::write(cache.join("vmlinuz-6.18.15+deb13-cloud-amd64"), "tea").unwrap();
+    refused(&mut named, &["SHA-256", "it was not used", "vmlinuz-6.18.15"]);
+    // Reported before anything is downloaded, so an empty cache makes no difference.
+    let mut without_qemu = exec("PATH", "/nowhere");
+    std::fs::remove_file(cache.join("vmlinuz-6.18.15+deb13-cloud-amd64")).unwrap();
+    refused(&mut without_qemu, &["apt-get install qemu-system-x86"]);
+    refused(
+        &mut lab(&["run", "goodness-cost", "--out", "/proc/klatch"]),
+        &["cannot write results to /proc/klatch"],
+    );
+}

@@ -1,0 +1,161 @@
+//! Duets: two servers or crowds in slices of time, planted differences, and every way for a side to fail.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::proxy::{Mischief, in_front_of};
+use crate::support::{Finished, NativeServer, children_of, klatch};
+use klatch_record::{Duet, DuetEnd, Record, Status};
+use rustix::process::{Pid, Signal, kill_process};
+
+const SMALL: [&str; 8] = ["--rooms", "2", "--users", "5", "--slice", "20ms", "--warmup", "100ms"];
+
+fn duet(a: &str, b: &str, out: &Path) -> Command {
+    let mut command = klatch();
+    command.args(["duet", a, b]).args(SMALL).arg("--out").arg(out);
+    command
+}
+
+fn result(finished: &Finished) -> Duet {
+    serde_json::from_str(&finished.out).unwrap_or_else(|error| panic!("no duet ({error}): {finished:?}"))
+}
+
+fn pairs(duet: &Duet) -> usize {
+    duet.starts.iter().map(|start| start.pairs.len()).sum()
+}
+
+#[test]
+fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
+    let out = tempfile::tempdir().unwrap();
+    let finished = Finished::run(
+        duet("native-epoll", "native-epoll", out.path()).args(["--for", "15s", "--starts", "3", "--json"]),
+    );
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let duet = result(&finished);
+    assert_eq!((duet.end.clone(), duet.starts.len()), (DuetEnd::Complete, 3));
+    assert!(pairs(&duet) > 20, "{} pairs", pairs(&duet));
+    let ratio = duet.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message").unwrap();
+    let (ratio, between) = (ratio.ratio.unwrap(), ratio.between_starts);
+    assert!((0.7..1.4).contains(&ratio.estimate) && between.is_some(), "{ratio:?}");
+    let schema = Finished::run(klatch().args(["schema", "duet"])).out;
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    jsonschema::validate(&schema, &serde_json::to_value(&duet).unwrap()).unwrap();
+    let folder = std::fs::canonicalize(out.path().join("latest")).unwrap();
+    let saved: Duet =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("duet.json")).unwrap()).unwrap();
+    assert_eq!(saved, duet);
+    let record = std::fs::read_to_string(folder.join("b/block-002/trial-1.json")).unwrap();
+    let record: Record = serde_json::from_str(&record).unwrap();
+    assert_eq!((record.verdict.status, record.checks.finished), (Status::Valid, true), "{record:?}");
+    assert_eq!(record.score.received, record.score.sent * 4);
+    for format in ["html", "md", "csv", "json"] {
+        let report =
+            Finished::run(klatch().arg("report").arg(&folder).args(["--output", "-", "--format", format]));
+        assert_eq!(report.status, Some(0), "{report:?}");
+        assert!(report.out.contains("native-epoll against native-epoll") || format == "csv", "{format}");
+    }
+    let compared = Finished::run(klatch().arg("compare").args([folder.join("a"), folder.join("b")]));
+    assert_eq!(compared.status, Some(0), "{compared:?}");
+}
+
+/// Crowds of each kind, pacings other than turns, and both sides at once.
+#[test]
+fn crowds_and_pacings_run_in_slices() {
+    for options in [
+        &["--crowd", "native-threads"] as &[&str],
+        &["--crowd", "java", "--warmup", "1s", "--slice", "50ms", "--for", "12s"],
+        &["--crowd", "native", "--crowd-b", "native-threads", "--pacing", "rounds"],
+        &["--pacing", "rate", "--rate", "500"],
+        &["--together"],
+    ] {
+        let out = tempfile::tempdir().unwrap();
+        let mut command = duet("native-epoll", "native-threads", out.path());
+        let finished = Finished::run(command.args(["--for", "4s", "--starts", "1", "--json"]).args(options));
+        assert_eq!(finished.status, Some(0), "{options:?}: {finished:?}");
+        let duet = result(&finished);
+        assert!(pairs(&duet) >= 10, "{options:?}: {} pairs", pairs(&duet));
+        // Under a rate the latency counts from the schedule, which stands still in pauses.
+        // A quarter of the pauses are as long as two slices. A busy machine can delay a few slices as much.
+        let mut latencies: Vec<f64> = duet.starts[0].pairs.iter().map(|pair| pair.a.latency_p50_us).collect();
+        latencies.sort_unstable_by(f64::total_cmp);
+        let p85_us = latencies[latencies.len() * 85 / 100];
+        assert!(p85_us < 20_000.0, "{options:?}: a latency contains a pause: {latencies:?}");
+    }
+}
+
+#[test]
+fn a_lost_message_ends_the_duet_with_the_name_of_the_side() {
+    let out = tempfile::tempdir().unwrap();
+    let servers = [NativeServer::start(), NativeServer::start()];
+    let a = format!("irc://{}", servers[0].address);
+    let b = format!("irc://{}", in_front_of(servers[1].address, Mischief::Lose { delivery: 200 }));
+    let mut command = duet(&a, &b, out.path());
+    let finished = Finished::run(command.args(["--for", "20s", "--starts", "1", "--timeout", "1"]));
+    assert_eq!(finished.status, Some(2), "{finished:?}");
+    assert!(
+        finished.err.contains("klatch: side B (") && finished.err.contains("1 delivery lost"),
+        "{finished:?}"
+    );
+    let record = out.path().join("latest/b/block-001/trial-1.json");
+    let record: Record = serde_json::from_str(&std::fs::read_to_string(record).unwrap()).unwrap();
+    assert_eq!(record.checks.lost, 1);
+}
+
+#[test]
+fn a_server_that_dies_ends_the_duet_and_nothing_is_left() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = duet("native-epoll", "native-threads", out.path());
+    let mut child = command.args(["--for", "60s", "--starts", "1"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    errors.read_line(&mut String::new()).unwrap();
+    let children = children_of(child.id());
+    let (server, _) = children.iter().find(|(_, line)| line.contains("--model threads")).expect("B runs");
+    kill_process(Pid::from_raw(*server as i32).unwrap(), Signal::KILL).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    let text: Vec<String> = errors.lines().map_while(Result::ok).collect();
+    let told = text
+        .iter()
+        .any(|line| line.starts_with("klatch: side B (native-threads): ") && line.contains("died"));
+    assert!(told, "{text:?}");
+    for (pid, command) in children {
+        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{command} still runs");
+    }
+}
+
+#[test]
+fn an_interrupted_duet_keeps_what_it_has() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = duet("native-epoll", "native-epoll", out.path());
+    let mut child = command.args(["--for", "60s", "--starts", "1"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    errors.read_line(&mut String::new()).unwrap();
+    let children = children_of(child.id());
+    assert_eq!(children.len(), 4, "two servers and two crowds: {children:?}");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let saved = std::fs::read_to_string(out.path().join("latest/duet.json")).unwrap();
+    let duet: Duet = serde_json::from_str(&saved).unwrap();
+    assert_eq!(duet.end, DuetEnd::Interrupted);
+    assert!(pairs(&duet) >= 1);
+    for (pid, command) in children {
+        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{command} still runs");
+    }
+}
+
+#[test]
+fn impossible_duets_are_refused() {
+    let out = tempfile::tempdir().unwrap();
+    for (b, options, message) in [
+        ("native-epoll", &["--pacing", "flood"] as &[&str], "moments without messages in flight"),
+        ("native-epoll", &["--for", "1s"], "raise --for, or lower --starts or --warmup"),
+        ("native-epoll", &["--together", "--crowd-knob", "cpus=0"], "leave the knob out"),
+        ("native-epoll", &["--slice", "1ms"], "slice must be 10ms..=10s"),
+        ("native-tea", &[], "native-tea"),
+        ("nowhere.toml", &[], "there is no file nowhere.toml"),
+    ] {
+        let finished = Finished::run(duet("native-epoll", b, out.path()).args(options));
+        assert_eq!(finished.status, Some(2), "{finished:?}");
+        assert!(finished.err.contains(message), "{message:?} is not in {finished:?}");
+    }
+}

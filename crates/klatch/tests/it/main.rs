@@ -1,0 +1,56 @@
+//! The tests of the whole program, in one program, so that its crates are linked once.
+//!
+//! `make test` runs the modules of this file, and of each language's platforms one. `make test-all` sets `KLATCH_TEST_ALL`, runs every
+//! platform, and the modules `all` and `alone` too.
+
+mod support;
+
+mod archives;
+mod bad_input;
+mod churn;
+mod compare;
+mod conformance;
+mod docs;
+mod doctor;
+mod duet;
+mod faults;
+mod files;
+mod gate;
+mod instruments;
+mod knobs;
+mod least_privilege_as_root;
+mod measured_code;
+mod needs;
+mod orders;
+mod output;
+mod papers;
+mod planted_files_as_root;
+mod platforms;
+mod reach;
+mod reports;
+mod rr;
+mod runs;
+mod shards;
+mod simulate;
+mod studies;
+mod trade;
+mod transports;
+mod watch;
+mod web;
+
+/// Tests that need another JDK, a download or minutes.
+mod all {
+    mod altered_caches;
+    mod daytrader;
+}
+
+/// Tests that run one at a time: they measure, boot an emulated machine, or change settings of the host.
+mod alone {
+    mod counters;
+    mod floor;
+    mod hosts;
+    mod lab;
+    mod planted;
+    mod slurm;
+    mod sysctls;
+}

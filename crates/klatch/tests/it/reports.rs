@@ -1,0 +1,125 @@
+//! Reports of runs and of a study, side by side, and served on loopback.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use crate::support::{Finished, klatch, run_once};
+
+const WORKLOAD: [&str; 6] = ["--rooms", "1", "--users", "5", "--count", "20"];
+
+/// Two results folders with one run each.
+fn two_runs(out: &Path) -> Vec<PathBuf> {
+    for platform in ["native-epoll", "native-threads"] {
+        let finished = Finished::run(run_once(out, &["--platform", platform]).args(WORKLOAD));
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+    }
+    let mut folders: Vec<PathBuf> =
+        std::fs::read_dir(out).unwrap().flatten().map(|entry| entry.path()).collect();
+    folders.retain(|folder| !folder.is_symlink());
+    folders.sort();
+    folders
+}
+
+fn report(arguments: &[&Path], format: &str) -> String {
+    let finished =
+        Finished::run(klatch().arg("report").args(arguments).args(["--format", format, "-o", "-"]));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    finished.out
+}
+
+#[test]
+fn runs_have_reports_in_every_format_alone_and_side_by_side() {
+    let out = tempfile::tempdir().unwrap();
+    let folders = two_runs(out.path());
+    let [a, b] = [folders[0].as_path(), folders[1].as_path()];
+    let record: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(a.join("trial-1.json")).unwrap()).unwrap();
+    let score = record["score"]["messages_per_s"].as_f64().unwrap();
+    assert!(report(&[a], "csv").contains(&format!("messages_per_s,{score},,,1")), "{score}");
+    assert!(report(&[a], "md").contains("native-epoll carries "));
+    let json: serde_json::Value =
+        serde_json::from_str(&report(&[&a.join("trial-1.json"), &b.join("trial-1.json")], "json")).unwrap();
+    assert_eq!(
+        (json["schema"].as_str(), json["cells"].as_array().map(Vec::len)),
+        (Some("klatch-report/2"), Some(2))
+    );
+    assert!(report(&[a, b], "html").contains("B compared with A"));
+
+    let finished = Finished::run(klatch().arg("report").arg(a));
+    assert!(finished.status == Some(0) && a.join("report.html").is_file(), "{finished:?}");
+    let finished = Finished::run(klatch().arg("report").arg(out.path().join("nothing")));
+    assert!(finished.status == Some(2) && finished.err.contains("nothing: No such file"), "{finished:?}");
+    let empty = tempfile::tempdir().unwrap();
+    let finished = Finished::run(klatch().arg("report").arg(empty.path()));
+    assert!(
+        finished.status == Some(2) && finished.err.contains("holds no record; name a folder"),
+        "{finished:?}"
+    );
+}
+
+#[test]
+fn a_study_ends_with_its_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("small.toml");
+    let text = "question = 'Is <it> quick?'\nplatforms = ['native-epoll']\n[workload]\nrooms = [1, 2]\nusers = 5\ncount = 20\n\
+        [rules]\npreset = 'ibm-2000'\ntrials_max = 2\n";
+    std::fs::write(&file, text).unwrap();
+    let out = folder.path().join("results");
+    let finished = Finished::run(klatch().arg("study").arg(&file).arg("--out").arg(&out));
+    assert!(finished.status == Some(0) && finished.out.contains("report: "), "{finished:?}");
+    let page = std::fs::read_to_string(out.join("latest/report.html")).unwrap();
+    assert!(page.contains("Is &#60;it&#62; quick?") && page.contains("id=\"chart-messages_per_s\""));
+    let finished = Finished::run(klatch().arg("study").arg(&file).args(["--live", "--out"]).arg(&out));
+    assert!(finished.status == Some(2) && finished.err.contains("--live needs a terminal"), "{finished:?}");
+}
+
+/// A `klatch open`, killed when dropped, so that a failed assertion leaves none behind.
+struct Open(Child);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Status line and body of a page.
+fn get(port: u16, path: &str, host: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap();
+    (head.lines().next().unwrap().to_owned(), body.to_owned())
+}
+
+#[test]
+fn results_are_listed_searched_shown_and_compared_on_loopback() {
+    let out = tempfile::tempdir().unwrap();
+    let folders = two_runs(out.path());
+    let names: Vec<&str> =
+        folders.iter().map(|folder| folder.file_name().unwrap().to_str().unwrap()).collect();
+    let mut open = Open(klatch().arg("open").arg(out.path()).stdout(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(open.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let port: u16 = line.trim().trim_end_matches('/').rsplit_once(':').unwrap().1.parse().unwrap();
+    let host = format!("127.0.0.1:{port}");
+    let page = |path: &str| get(port, path, &host);
+
+    let (status, index) = page("/");
+    assert!(status.contains("200"), "{status}");
+    // Newest result first.
+    assert!(index.find(names[1]).unwrap() < index.find(names[0]).unwrap(), "{index}");
+    let (_, matching) = page("/?words=native+epoll");
+    assert!(matching.contains(names[0]) && !matching.contains(names[1]), "{matching}");
+    assert!(page(&format!("/report/{}", names[0])).1.contains("native-epoll carries "));
+    let both = page(&format!("/compare?a={}&b={}", names[0], names[1])).1;
+    assert!(both.contains("B compared with A"));
+    assert!(page(&format!("/compare?a={0}&b={0}", names[0])).1.contains("Select one result as A"));
+    for (path, wanted) in [("/report/..%2f..%2fetc", "404"), ("/report/latest", "404"), ("/other", "404")] {
+        assert!(page(path).0.contains(wanted), "{path}");
+    }
+    assert!(get(port, "/", "evil.example").0.contains("403"));
+}

@@ -1,0 +1,188 @@
+//! Whole runs: every pacing, the records, and processes that stop or die.
+
+use std::process::Stdio;
+
+use crate::support::{Finished, NativeServer, children_of, klatch, run_once, until_joined};
+use klatch_record::{FailureKind, Record, Status};
+use rustix::process::{Pid, Signal, kill_process};
+
+const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
+
+fn valid(platform: &str, more: &[&str]) -> Record {
+    let out = tempfile::tempdir().unwrap();
+    let finished = Finished::run(run_once(out.path(), &["--platform", platform]).args(SMALL).args(more));
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{finished:?}");
+    assert_eq!((record.score.sent, record.score.received), (300, 900), "{finished:?}");
+    let written = std::fs::read_to_string(out.path().join("latest/trial-1.json")).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Record>(&written).unwrap(),
+        record,
+        "what is printed is what is written"
+    );
+    let (server, crowd) = (record.usage.server.as_ref().unwrap(), record.usage.crowd.as_ref().unwrap());
+    assert!(server.cpu_s > 0.0 && crowd.cpu_s > 0.0 && record.score.messages_per_s > 0.0, "{record:?}");
+    assert_eq!(record.latency.as_ref().unwrap().count, 900);
+    let over_time = record.over_time.as_ref().unwrap();
+    assert_eq!(over_time.intervals.iter().map(|interval| interval.deliveries).sum::<u64>(), 900);
+    let last_begins_s = ((over_time.intervals.len() - 1) as u64 * over_time.interval_ms) as f64 / 1e3;
+    assert!(last_begins_s <= record.score.elapsed_s, "{record:?}");
+    record
+}
+
+#[test]
+fn every_pacing_is_valid_on_the_native_server() {
+    for pacing in ["turns", "rounds", "flood"] {
+        valid("native-epoll", &["--pacing", pacing]);
+    }
+    valid("native-epoll", &["--pacing", "rounds", "--window", "8", "--size", "400"]);
+    valid("native-epoll", &["--start", "65533", "--crowd-loops", "2"]);
+    let record = valid("native-epoll", &["--pacing", "rate", "--rate", "50"]);
+    assert_eq!(record.send_lag.unwrap().count, 300);
+    assert!(record.score.elapsed_s > 0.4, "24 periods of 20 ms");
+    let record = valid("native-epoll", &["--pacing", "flood", "--pause", "0.02"]);
+    assert!(record.score.elapsed_s > 0.4, "24 pauses of 20 ms");
+}
+
+#[test]
+fn every_pacing_is_valid_with_two_native_threads_a_user_on_both_sides() {
+    let threads = |more: &[&str]| {
+        let record = valid("native-threads", &[&["--crowd", "native-threads"], more].concat());
+        let threads = record.usage.server.unwrap().threads.min(record.usage.crowd.unwrap().threads);
+        assert!(threads >= 24, "got {threads}");
+        record.score.elapsed_s
+    };
+    for pacing in ["turns", "rounds", "flood"] {
+        threads(&["--pacing", pacing]);
+    }
+    assert!(threads(&["--pacing", "rate", "--rate", "50"]) > 0.4, "24 periods of 20 ms");
+    assert!(threads(&["--pacing", "turns", "--pause", "0.02"]) > 0.4, "24 pauses of 20 ms");
+}
+
+#[test]
+fn the_classic_test_of_a_java_platform_is_valid() {
+    for pacing in ["turns", "rounds", "flood"] {
+        let record = valid("java-threads", &["--crowd", "java", "--pacing", pacing]);
+        assert!(record.platform.runtime.is_some() && record.crowd.runtime.is_some());
+        let threads = record.usage.server.unwrap().threads.min(record.usage.crowd.unwrap().threads);
+        assert!(threads >= 24, "two threads a user on both sides, got {threads}");
+    }
+    valid("java-threads", &["--crowd", "java", "--pacing", "rate", "--rate", "50"]);
+    valid("native-epoll", &["--crowd", "java"]);
+    valid("java-threads", &[]);
+}
+
+#[test]
+fn a_record_matches_its_schema() {
+    let record = serde_json::to_value(valid("native-epoll", &[])).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&Finished::run(klatch().arg("schema")).out).unwrap();
+    jsonschema::validate(&schema, &record).unwrap();
+    // A record from before `over_time` existed.
+    let mut old = record;
+    old.as_object_mut().unwrap().remove("over_time");
+    assert_eq!(serde_json::from_value::<Record>(old).unwrap().over_time, None);
+    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/record.schema.json");
+    let committed = std::fs::read_to_string(committed).unwrap();
+    assert!(klatch_record::schema() == committed, "run: klatch schema > docs/record.schema.json");
+}
+
+#[test]
+fn warm_ups_do_not_count_and_every_run_has_its_record() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = klatch();
+    command
+        .args(["run", "--platform", "native-epoll", "--warmup", "1", "--trials", "2", "--out"])
+        .arg(out.path());
+    let finished = Finished::run(command.args(SMALL));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    for line in ["warm-up 1: ", "trial 2: ", "messages received", "the middle one of 2 trials", "records: "] {
+        assert!(finished.out.contains(line), "{line:?} is not in {}", finished.out);
+    }
+    let folder = std::fs::read_dir(out.path().join("latest")).unwrap();
+    let mut files: Vec<String> =
+        folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, ["trial-1.json", "trial-2.json", "warm-up-1.json"]);
+}
+
+/// A run of about ten seconds that the test interrupts.
+fn slow_run(out: &std::path::Path, arguments: &[&str]) -> std::process::Child {
+    let slow = ["--pacing", "rate", "--rate", "5", "--count", "50", "--rooms", "2", "--users", "4"];
+    let mut command = run_once(out, arguments);
+    command.args(slow).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn a_server_paused_for_a_second_shows_in_the_latency() {
+    let out = tempfile::tempdir().unwrap();
+    let server = NativeServer::start();
+    let target = format!("irc://{}", server.address);
+    let pid = Pid::from_child(&server.child);
+    let mut run = slow_run(out.path(), &["--target", &target]);
+    until_joined(&mut run);
+    kill_process(pid, Signal::STOP).unwrap();
+    // The pause itself is under test, so there is no event to wait for.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    kill_process(pid, Signal::CONT).unwrap();
+    let record = Finished::from(run.wait_with_output().unwrap()).record();
+    assert_eq!(record.verdict.status, Status::Valid, "{record:?}");
+    let latency = record.latency.unwrap();
+    // One second of ten: messages scheduled in it waited for 0 to 1 s, evenly distributed.
+    assert!(latency.p99_us > 700_000.0, "p99 was {} µs", latency.p99_us);
+    assert!(latency.p50_us < 100_000.0, "p50 was {} µs", latency.p50_us);
+}
+
+#[test]
+fn a_server_that_is_killed_makes_the_run_invalid() {
+    let out = tempfile::tempdir().unwrap();
+    let mut run = slow_run(out.path(), &["--platform", "native-epoll"]);
+    until_joined(&mut run);
+    let children = children_of(run.id());
+    let (server, _) = children.iter().find(|(_, line)| line.contains(" serve ")).expect("a server");
+    kill_process(Pid::from_raw(*server as i32).unwrap(), Signal::KILL).unwrap();
+    let finished = Finished::from(run.wait_with_output().unwrap());
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{finished:?}");
+    assert!(
+        record.verdict.reasons[0].message.starts_with("the server died: killed by SIGKILL"),
+        "{record:?}"
+    );
+    assert_eq!(record.checks.failure.unwrap().kind, FailureKind::Disconnect);
+}
+
+#[test]
+fn ctrl_c_stops_server_and_crowd_and_keeps_finished_records() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let out = tempfile::tempdir().unwrap();
+        let mut run = slow_run(out.path(), &["--platform", "native-epoll"]);
+        until_joined(&mut run);
+        let children = children_of(run.id());
+        assert_eq!(children.len(), 2, "{children:?}");
+        kill_process(Pid::from_child(&run), signal).unwrap();
+        let finished = Finished::from(run.wait_with_output().unwrap());
+        assert_eq!(finished.status, Some(130), "{finished:?}");
+        assert!(finished.out.is_empty(), "an unfinished run has no record: {finished:?}");
+        for (pid, line) in children {
+            assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{line} still runs");
+        }
+    }
+}
+
+#[test]
+fn nothing_outlives_a_klatch_that_is_killed() {
+    let out = tempfile::tempdir().unwrap();
+    let mut run = slow_run(out.path(), &["--platform", "native-epoll"]);
+    until_joined(&mut run);
+    let children: Vec<Pid> =
+        children_of(run.id()).iter().filter_map(|(pid, _)| Pid::from_raw(*pid as i32)).collect();
+    assert_eq!(children.len(), 2);
+    let open = |pid: &Pid| rustix::process::pidfd_open(*pid, rustix::process::PidfdFlags::empty()).unwrap();
+    let handles: Vec<_> = children.iter().map(open).collect();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    for handle in handles {
+        let mut waiting = [rustix::event::PollFd::new(&handle, rustix::event::PollFlags::IN)];
+        let limit = rustix::event::Timespec { tv_sec: 10, tv_nsec: 0 };
+        assert_eq!(rustix::event::poll(&mut waiting, Some(&limit)), Ok(1), "it still runs after 10 s");
+    }
+}

@@ -1,0 +1,230 @@
+//! Shared by the tests of the program: running it, and servers to run it against.
+
+pub(crate) mod network;
+pub(crate) mod planted;
+pub(crate) mod proxy;
+pub(crate) mod tls_front;
+pub(crate) mod websocket_front;
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use klatch_record::Record;
+
+/// The program under test, with a state folder of its own.
+pub(crate) fn klatch() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_klatch"));
+    // Leave the user's calibration alone.
+    command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    command
+}
+
+/// `klatch run` with one trial and no warm-up, results in `out`, records as JSON.
+pub(crate) fn run_once(out: &Path, arguments: &[&str]) -> Command {
+    let mut command = klatch();
+    command.args(["run", "--warmup", "0", "--trials", "1", "--json", "--out"]).arg(out).args(arguments);
+    command
+}
+
+/// Exit status and output of a finished `klatch`.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl From<Output> for Finished {
+    fn from(output: Output) -> Finished {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("klatch writes text");
+        Finished { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+impl Finished {
+    pub(crate) fn run(command: &mut Command) -> Finished {
+        command.output().expect("klatch can be started").into()
+    }
+
+    /// The only record that it printed.
+    pub(crate) fn record(&self) -> Record {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("no record ({error}): {self:?}"))
+    }
+}
+
+/// A platform of each language and of each kind of other servers. `make test` runs these, and `make test-all` all.
+const REPRESENTATIVES: [&str; 13] = [
+    "go-goroutines",
+    "java-files",
+    "java-selector",
+    "java-threads",
+    "jetty",
+    "native-epoll",
+    "native-pread",
+    "native-threads",
+    "native-tokio",
+    "native-uring",
+    "nginx",
+    "node-events",
+    "redis",
+];
+
+/// The variants of each platform that can run here. Without `KLATCH_TEST_ALL`, the newest variants of [`REPRESENTATIVES`]. With it, a
+/// platform that CI does not require may have none, which is reported.
+pub(crate) fn listed() -> Vec<(serde_json::Value, Vec<String>)> {
+    listed_by(klatch())
+}
+
+/// The same, as this command lists them. Its environment decides which Javas it finds.
+fn listed_by(mut klatch: Command) -> Vec<(serde_json::Value, Vec<String>)> {
+    // Ergo is not in Debian 12, and its Java is too old for virtual threads. The packages of the last three start a service.
+    const MAY_BE_ABSENT: [&str; 6] = ["ergo", "java-virtual", "helidon", "caddy", "h2o", "lighttpd"];
+    let finished = Finished::run(klatch.args(["platforms", "--json"]));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let platforms = finished.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let name_of = |way: &serde_json::Value| way["name"].as_str().unwrap().to_owned();
+    let tests_all = klatch_testing::tests_all();
+    let is_tested = |platform: &serde_json::Value| {
+        tests_all || platform["name"].as_str().is_some_and(|name| REPRESENTATIVES.contains(&name))
+    };
+    let with_ways = |platform: serde_json::Value| {
+        let (name, why) = (platform["name"].as_str().unwrap(), &platform["not_here"]);
+        let mut ways: Vec<String> = platform["here"].as_array().unwrap().iter().map(name_of).collect();
+        if ways.is_empty() {
+            assert!(
+                !tests_all || MAY_BE_ABSENT.contains(&name),
+                "{name} is not here: {why}; scripts/setup.sh test-all installs all"
+            );
+            klatch_testing::not_run(name, why.as_str().unwrap_or_default());
+        }
+        if !tests_all {
+            ways = ways.split_off(ways.len().saturating_sub(1));
+        }
+        (platform, ways)
+    };
+    platforms.filter(is_tested).map(with_ways).collect()
+}
+
+/// The variants of the platforms that carry this workload.
+pub(crate) fn carrying(workload: &str) -> Vec<Vec<String>> {
+    carrying_by(klatch(), workload)
+}
+
+/// The same, as this command lists them.
+pub(crate) fn carrying_by(klatch: Command, workload: &str) -> Vec<Vec<String>> {
+    let carries = |platform: &serde_json::Value| {
+        platform["workloads"].as_array().is_some_and(|all| all.contains(&workload.into()))
+    };
+    listed_by(klatch).into_iter().filter(|(platform, _)| carries(platform)).map(|(_, ways)| ways).collect()
+}
+
+/// The databases under the servers of `trade` and `orders`. `make test` needs no PostgreSQL.
+pub(crate) fn databases() -> &'static [&'static str] {
+    if klatch_testing::tests_all() { &["h2", "postgresql"] } else { &["h2"] }
+}
+
+/// The least number of platforms that a test must reach: of all, or of the representatives.
+pub(crate) fn least(all: usize, representatives: usize) -> usize {
+    if klatch_testing::tests_all() { all } else { representatives }
+}
+
+/// Calls `check` for each item, for two at a time: a run waits for most of its time.
+pub(crate) fn two_at_a_time<T: Sync>(items: &[T], check: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    check(item);
+                }
+            });
+        }
+    });
+}
+
+/// A native server on a free port, killed when dropped.
+pub(crate) struct NativeServer {
+    pub(crate) child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl NativeServer {
+    pub(crate) fn start() -> NativeServer {
+        NativeServer::start_with(&[])
+    }
+
+    pub(crate) fn start_with(options: &[&str]) -> NativeServer {
+        let mut command = klatch();
+        command.args(["serve", "--listen", "127.0.0.1:0", "--json"]).args(options).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("klatch can be started");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let ready: serde_json::Value = serde_json::from_str(&line).expect("a ready line");
+        let port = ready["port"].as_u64().unwrap() as u16;
+        NativeServer { child, address: ([127, 0, 0, 1], port).into() }
+    }
+}
+
+impl Drop for NativeServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits until the crowd reports that all users have joined.
+pub(crate) fn until_joined(run: &mut Child) {
+    until_line(run, "all joined");
+}
+
+/// Waits for a line with these words on standard error.
+pub(crate) fn until_line(child: &mut Child, words: &str) {
+    let mut before = Vec::new();
+    for line in BufReader::new(child.stderr.as_mut().unwrap()).lines().map_while(Result::ok) {
+        if line.contains(words) {
+            return;
+        }
+        before.push(line);
+    }
+    panic!("it ended before {words:?}: {}", before.join("\n"));
+}
+
+/// Child processes of `pid`, with their command lines.
+pub(crate) fn children_of(pid: u32) -> Vec<(u32, String)> {
+    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let child = |child: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
+        let parent: u32 = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
+        let line = std::fs::read(format!("/proc/{child}/cmdline")).ok()?;
+        (parent == pid).then(|| (child, String::from_utf8_lossy(&line).replace('\0', " ")))
+    };
+    pids.filter_map(child).collect()
+}
+
+/// The crowd process of this test's klatch with these words in its command line, whatever its parent.
+pub(crate) fn crowd_process(words: &str) -> u32 {
+    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+    let mut pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let klatch = std::fs::canonicalize(env!("CARGO_BIN_EXE_klatch")).unwrap();
+    let is_it = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        let runs_klatch =
+            std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|program| program == klatch);
+        runs_klatch && line.contains(" crowd ") && line.contains(words)
+    };
+    pids.find(is_it).expect("the crowd runs")
+}
+
+/// Waits until a process that is not a child of the test has ended; `None` after ten seconds.
+pub(crate) fn gone(pid: u32) -> Option<()> {
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    let Ok(handle) = pidfd_open(Pid::from_raw(pid as i32)?, PidfdFlags::empty()) else { return Some(()) };
+    let mut waiting = [rustix::event::PollFd::new(&handle, rustix::event::PollFlags::IN)];
+    let patience = rustix::event::Timespec { tv_sec: 10, tv_nsec: 0 };
+    rustix::event::poll(&mut waiting, Some(&patience)).ok().filter(|&ready| ready > 0).map(|_| ())
+}

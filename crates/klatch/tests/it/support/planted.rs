@@ -1,0 +1,36 @@
+//! A Java server with a fault, made of test classes.
+
+use std::path::Path;
+
+use klatch_record::{Cause, Record};
+
+/// Writes a catalog with the platform `planted` into `folder`: Jetty with an application that has the fault `plant`. `class` is the test
+/// class of the application below `org/klatch/shop`.
+pub(crate) fn planted_server(class: &str, plant: &str, folder: &Path) {
+    let java = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java");
+    let classes = java.join("shop/target/test-classes");
+    let built = classes.join(format!("org/klatch/shop/{class}.class"));
+    assert!(built.is_file(), "{} is missing: make build makes it", built.display());
+    let shipped = include_str!("../../../../../platforms/jetty.toml");
+    let jar = java.join("target/klatch-web.jar").canonicalize().unwrap().display().to_string();
+    let class_path = format!("{}:{jar}", classes.display());
+    let text = shipped.replace("name = \"jetty\"", "name = \"planted\"").replacen(
+        "\"-jar\", \"{web_jar}\", \"serve\"",
+        &format!("\"-Dklatch.plant={plant}\", \"-cp\", \"{class_path}\", \"org.klatch.cli.Main\", \"serve\""),
+        1,
+    );
+    std::fs::write(folder.join("planted.toml"), text).unwrap();
+}
+
+/// Checks that the audit of a run with the fault `plant` shows the broken rule, and that the verdict names it.
+pub(crate) fn assert_audit_names(rule: &str, plant: &str, record: &Record) {
+    let reasons = &record.verdict.reasons;
+    let audit = record.audit.as_ref().unwrap_or_else(|| panic!("{plant}: no audit: {reasons:?}"));
+    let broken = audit.broken.iter().find(|one| one.rule == rule);
+    assert!(broken.is_some_and(|one| one.count > 0 && !one.examples.is_empty()), "{plant}: {audit:?}");
+    let named = format!("audit: {rule} broken ");
+    assert!(
+        reasons.iter().any(|one| one.cause == Cause::Audit && one.message.starts_with(&named)),
+        "{plant}: {reasons:?}"
+    );
+}
