@@ -51,7 +51,7 @@ use klatch_record::error_chain;
 
 use crate::output::print_error;
 
-/// Klatch measures how well a runtime, server, kernel or scheduler carries many chat connections, and shows why
+/// Klatch loads a server with many connections whose every message is checked, and shows how fast it is, whether it scales, and where the time goes
 #[derive(Parser)]
 #[command(name = "klatch", version = version::VERSION, max_term_width = 110)]
 struct Klatch {

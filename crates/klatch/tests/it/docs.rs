@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
+use crate::support::{Finished, klatch};
 use clap::error::ErrorKind;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
@@ -277,4 +278,16 @@ fn dates_stand_in_notes_only() {
             assert!(date.is_none(), "{} has a date: {date:?}", path.display());
         }
     }
+}
+
+#[test]
+fn one_sentence_introduces_klatch_everywhere() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let sentence = readme.lines().find(|line| line.starts_with("Klatch ")).unwrap().trim_end_matches('.');
+    for path in ["docs/README.md", "book.toml"] {
+        let text = std::fs::read_to_string(root().join(path)).unwrap();
+        assert!(text.contains(sentence), "{path} introduces Klatch otherwise than README.md");
+    }
+    let help = Finished::run(klatch().arg("--help")).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.starts_with(sentence), "{help}");
 }
