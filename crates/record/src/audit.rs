@@ -63,9 +63,9 @@ impl DatabaseCounts {
         self.each(before, u64::saturating_sub)
     }
 
-    /// The counts of two servers together.
+    /// The counts of two servers together. Those beyond 64 bits are not counted.
     pub(crate) fn with(&self, other: &DatabaseCounts) -> DatabaseCounts {
-        self.each(other, |one, other| one + other)
+        self.each(other, u64::saturating_add)
     }
 
     /// The counts of one server by two crowds, which see nearly the same.

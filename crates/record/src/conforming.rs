@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::sums::{SumError, add_counts, saturating_sum, sum};
+
 /// The smallest share of its speed at which a line conforms: 320 of 400 kbit/s.
 pub const CONFORMING_SHARE_MIN: f64 = 0.8;
 
@@ -28,14 +30,15 @@ pub struct Conforming {
 impl Conforming {
     /// The lines of this speed, from what each received. `None` without a line.
     pub fn new(line_kbit_per_s: u32, received: &[(u64, u64)]) -> Option<Conforming> {
-        let of: u64 = received.iter().map(|(_, count)| count).sum();
+        let of = saturating_sum(received.iter().map(|(_, count)| *count));
         let least = f64::from(line_kbit_per_s) * CONFORMING_SHARE_MIN;
-        let lines = received.iter().filter(|(kbit, _)| *kbit as f64 >= least).map(|(_, count)| count).sum();
+        let fast = received.iter().filter(|(kbit, _)| *kbit as f64 >= least);
+        let lines = saturating_sum(fast.map(|(_, count)| *count));
         let quantile = |share: f64| {
             let place = ((of as f64 * share).ceil() as u64).max(1);
-            let mut count = 0;
+            let mut count = 0_u64;
             received.iter().find(|(_, more)| {
-                count += more;
+                count = count.saturating_add(*more);
                 count >= place
             })
         };
@@ -50,10 +53,16 @@ impl Conforming {
     }
 
     /// The counts of all together, sorted.
-    pub(crate) fn merge<'a>(all: impl Iterator<Item = &'a [(u64, u64)]>) -> Vec<(u64, u64)> {
-        let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
-        all.flatten().for_each(|(kbit, count)| *sum.entry(*kbit).or_default() += count);
-        sum.into_iter().collect()
+    ///
+    /// # Errors
+    /// There are more lines than 64 bits count.
+    pub(crate) fn merge<'a>(
+        all: impl Iterator<Item = &'a [(u64, u64)]>,
+    ) -> Result<Vec<(u64, u64)>, SumError> {
+        let mut sums = BTreeMap::new();
+        add_counts(&mut sums, all.flatten().copied())?;
+        sum("lines", sums.values().copied())?;
+        Ok(sums.into_iter().collect())
     }
 }
 
@@ -72,6 +81,7 @@ mod tests {
     #[test]
     fn merged_lines_are_all_lines() {
         let merged = Conforming::merge([&[(1, 2), (3, 4)][..], &[(3, 1)], &[]].into_iter());
-        assert_eq!(merged, [(1, 2), (3, 5)]);
+        assert_eq!(merged.unwrap(), [(1, 2), (3, 5)]);
+        assert!(Conforming::merge([&[(1, u64::MAX), (3, 1)][..]].into_iter()).is_err());
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::packed::unpacked;
+use crate::sums::{SumError, TIMES, add_counts, sum};
 
 /// Percentiles of a time, and their histogram.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +42,9 @@ pub enum LatencyError {
     /// The histogram cannot be packed.
     #[error("cannot pack the histogram: {0}")]
     Pack(String),
+    /// There are more times than a number of 64 bits counts.
+    #[error(transparent)]
+    Sum(#[from] SumError),
     /// A packed histogram cannot be read.
     #[error("cannot unpack a histogram: {0}")]
     Unpack(String),
@@ -50,8 +54,9 @@ impl Latency {
     /// Makes it of pairs (time in ns, how often). `None` where there are no times.
     ///
     /// # Errors
-    /// A time too large to be held.
+    /// A time too large to be held, or more times than 64 bits count.
     pub fn from_counts_ns(counts: &[(u64, u64)]) -> Result<Option<Latency>, LatencyError> {
+        sum(TIMES, counts.iter().map(|(_, count)| *count))?;
         let mut histogram = Histogram::<u64>::new(3).expect("3 digits are possible");
         for &(value, count) in counts {
             histogram.record_n(value, count).map_err(|_| LatencyError::Value(value))?;
@@ -81,16 +86,14 @@ impl Latency {
     /// # Errors
     /// A histogram cannot be read.
     pub fn merge<'a>(all: impl Iterator<Item = &'a Latency>) -> Result<Option<Latency>, LatencyError> {
-        let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut sums = BTreeMap::new();
         for latency in all {
-            for (value, count) in latency.counts_ns()? {
-                *sum.entry(value).or_default() += count;
-            }
+            add_counts(&mut sums, latency.counts_ns()?)?;
         }
-        Latency::from_counts_ns(&sum.into_iter().collect::<Vec<_>>())
+        Latency::from_counts_ns(&sums.into_iter().collect::<Vec<_>>())
     }
 
-    /// Pairs (lowest value of a bucket in ns, how often), sorted.
+    /// Pairs (lowest value of a bucket in ns, how often), sorted. All together are at most `u64::MAX` times.
     ///
     /// # Errors
     /// The histogram cannot be read.
@@ -131,6 +134,9 @@ mod tests {
         let merged = Latency::merge([&one, &other].into_iter()).unwrap();
         assert_eq!(merged, latency(&[few.to_vec(), many.to_vec()].concat()));
         assert_eq!(Latency::merge(std::iter::empty()).unwrap(), None);
+        let most = latency(&[(1_000, i64::MAX as u64)]).unwrap();
+        let error = Latency::merge([&most, &most, &most].into_iter()).unwrap_err();
+        assert!(matches!(error, LatencyError::Sum(_)), "{error}");
         let broken = Latency { histogram: "!".into(), ..one };
         assert!(Latency::merge(std::iter::once(&broken)).is_err());
     }

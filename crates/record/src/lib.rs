@@ -31,6 +31,7 @@ mod sensitivity;
 mod server_part;
 mod shard;
 mod study;
+mod sums;
 mod timeline;
 mod transport;
 mod usage;
@@ -77,6 +78,7 @@ pub use study::{
     CellResult, CellStatus, Estimate, PairResult, ResultKind, STUDY_SCHEMA_NAME, SearchResult, SearchStep,
     StudyAxis, StudyResult,
 };
+pub use sums::{SumError, saturating_sum, sum};
 pub use timeline::{Interval, IntervalCounts, Timeline};
 pub use transport::{TlsSession, Transport};
 pub use usage::Usage;

@@ -6,8 +6,8 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::{
-    Cause, LatencyError, OrdersScore, Part, Platform, Reason, Record, Score, Shard, Usage, UsageOfBoth,
-    Verdict, Warning,
+    Cause, LatencyError, OrdersScore, Part, Platform, Reason, Record, Score, Shard, SumError, Usage,
+    UsageOfBoth, Verdict, Warning,
 };
 
 /// Why records cannot be one.
@@ -54,6 +54,9 @@ pub enum MergeError {
     /// A histogram cannot be read.
     #[error(transparent)]
     Latency(#[from] LatencyError),
+    /// Counts are too large to be added.
+    #[error(transparent)]
+    Sum(#[from] SumError),
     /// A file cannot be read.
     #[error("cannot read the record {path}: {source}", path = path.display())]
     Read {
@@ -92,7 +95,7 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
     let (own_reasons, own_warnings) = (own_reasons(&records), own_warnings(&records, &parts));
     let part = Part::merge(parts)?;
     let servers: Option<Vec<&Usage>> = records.iter().map(|record| record.usage.server.as_ref()).collect();
-    let server = servers.map(|servers| Usage::together(&servers, part.sent + part.received));
+    let server = servers.map(|servers| Usage::together(&servers, part.sent + part.received)).transpose()?;
     let usage = UsageOfBoth { server, crowd: part.usage.clone(), database: None };
     let score =
         Score::new(first.workload.kind(), part.sent, part.received, part.elapsed_s(), part.join_s, &usage);

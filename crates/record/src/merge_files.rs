@@ -55,7 +55,7 @@ fn with_server(record: Record, server: ServerPart) -> Result<Record, MergeError>
         return Err(MergeError::Different { what: "the build of klatch", one, other });
     }
     let usage = UsageOfBoth {
-        server: Some(Usage::together(&[&server.usage], record.score.total)),
+        server: Some(Usage::together(&[&server.usage], record.score.total)?),
         ..record.usage.clone()
     };
     let Score { sent, received, elapsed_s, join_s, .. } = record.score;

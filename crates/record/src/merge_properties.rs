@@ -62,7 +62,8 @@ fn with_facts(start: u32, facts: &Facts) -> Record {
     let usage = Usage::together(
         &[&Usage { cpu_s: facts.cpu_ns as f64 / 1e9, ..record.usage.crowd.clone().unwrap() }],
         facts.sent * 2,
-    );
+    )
+    .unwrap();
     let shard = &mut record.shards[0];
     shard.usage = Some(usage.clone());
     shard.elapsed_s = facts.elapsed_s;

@@ -1,7 +1,8 @@
 use super::*;
 use crate::{
-    ChatWorkload, EXAMPLES_MAX, Environment, Failure, FailureKind, Fault, FaultKind, Gate, IntervalCounts,
-    Latency, Moment, Status, Stranger, Timeline, WarningKind, Workload, WorkloadKind, samples,
+    ChatWorkload, DatabaseCounts, EXAMPLES_MAX, Environment, Failure, FailureKind, Fault, FaultKind, Gate,
+    IntervalCounts, Latency, Moment, OperationKindScore, Operations, OrdersCounts, PartyCounts, Status,
+    Stranger, Timeline, WarningKind, Workload, WorkloadKind, samples,
 };
 
 /// Two rooms from `start` on.
@@ -52,7 +53,7 @@ fn usage(cpu_s: f64) -> Usage {
         memory_peak_bytes: 1_000,
         gc_s: Some(cpu_s / 7.0),
     };
-    Usage::together(&[&one], 400)
+    Usage::together(&[&one], 400).unwrap()
 }
 
 /// All 300 deliveries, in intervals whose width depends on the number.
@@ -249,6 +250,104 @@ fn what_is_not_of_one_run_is_refused() {
     other.verdict = Verdict::from_reasons(vec![Reason::new(Cause::Unrecorded, "15 deliveries lost")]);
     assert!(error(other).contains("does not name the causes of its verdict"));
     assert_eq!(merge(vec![]).unwrap_err().to_string(), "there is no record to merge");
+}
+
+#[test]
+fn sums_that_do_not_fit_are_refused() {
+    // Three records have them, so the largest count of a histogram, 2^63 - 1, is enough.
+    const MOST: u64 = i64::MAX as u64;
+    fn crowd(record: &mut Record) -> &mut Usage {
+        record.usage.crowd.as_mut().unwrap()
+    }
+    fn latency() -> Option<Latency> {
+        Latency::from_counts_ns(&[(1_000, MOST)]).unwrap()
+    }
+    fn over_time() -> Option<Timeline> {
+        let counts = IntervalCounts { interval_ms: 25, latency_ns: vec![vec![(1_024, MOST)]] };
+        Some(Timeline::from_counts(&counts).unwrap())
+    }
+    fn operations(record: &mut Record) -> &mut Operations {
+        record.operations.get_or_insert_with(|| Operations {
+            name: "operation".into(),
+            count: 1,
+            per_s: 1.0,
+            in_window: Some(1),
+            cpu_us_per_operation: None,
+            connections: PartyCounts { parties: 1, least: 1, most: 1 },
+            database: None,
+            kinds: vec![],
+        })
+    }
+    fn kind() -> OperationKindScore {
+        let latency = Latency::from_counts_ns(&[(1_000, 1)]).unwrap().unwrap();
+        OperationKindScore { name: "buy".into(), count: MOST, share: 1.0, latency }
+    }
+    type Damage = fn(&mut Record);
+    let damages: [(&str, Damage); 29] = [
+        ("messages sent", |record| record.score.sent = MOST),
+        ("deliveries", |record| record.score.received = MOST),
+        ("messages sent and deliveries", |record| {
+            (record.score.sent, record.score.received) = (MOST / 2, MOST / 2);
+        }),
+        ("lost deliveries", |record| record.checks.lost = MOST),
+        ("unsent messages", |record| record.checks.unsent = MOST),
+        ("duplicated deliveries", |record| record.checks.duplicated = MOST),
+        ("reordered deliveries", |record| record.checks.reordered = MOST),
+        ("corrupted deliveries", |record| record.checks.corrupted = MOST),
+        ("unexpected replies", |record| record.checks.unexpected = MOST),
+        ("wrong replies", |record| record.checks.wrong = MOST),
+        ("counts of times", |record| record.latency = latency()),
+        ("counts of times", |record| record.send_lag = latency()),
+        ("counts of times", |record| record.reconnects = latency()),
+        ("counts of times", |record| record.over_time = over_time()),
+        ("CPU times", |record| crowd(record).cpu_s = 1e300),
+        ("CPU times", |record| crowd(record).system_s = 1e300),
+        ("times of garbage collection", |record| crowd(record).gc_s = Some(1e300)),
+        ("context switches", |record| crowd(record).switches_voluntary = MOST),
+        ("context switches", |record| crowd(record).switches_involuntary = MOST),
+        ("threads", |record| crowd(record).threads = MOST),
+        ("resident sets", |record| crowd(record).memory_peak_bytes = MOST),
+        ("connections", |record| operations(record).connections.parties = MOST),
+        ("operations in the window", |record| operations(record).in_window = Some(MOST)),
+        ("operations", |record| operations(record).kinds = vec![kind()]),
+        ("refused orders", |record| {
+            let counts = OrdersCounts { steady_s: 1.0, refused: MOST, short: 0 };
+            record.orders = Some(OrdersScore::new(1, counts, &[]));
+        }),
+        ("transactions", |record| {
+            record.shards[0].database = Some(DatabaseCounts { transactions: MOST, ..Default::default() });
+        }),
+        ("waits for the pool", |record| {
+            record.shards[0].database = Some(DatabaseCounts { pool_wait_us: MOST, ..Default::default() });
+        }),
+        ("times of a shard", |record| {
+            record.shards[0].opened = Some(Moment { clock: "a".into(), ns: u64::MAX });
+        }),
+        ("first room and rooms of a shard", |record| {
+            if record.shards[0].start == 5 {
+                record.shards[0].rooms = u32::MAX;
+            }
+        }),
+    ];
+    for (what, damage) in damages {
+        let mut records = [1, 3, 5].map(record);
+        records.iter_mut().for_each(damage);
+        match merge(records.into()) {
+            Err(error @ (MergeError::Sum(_) | MergeError::Latency(LatencyError::Sum(_)))) => {
+                let told = error.to_string();
+                assert!(told.starts_with(&format!("the {what} add up to more than ")), "{told}");
+            }
+            other => panic!("{what}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_messages_of_a_workload_that_nobody_could_send_do_not_wrap() {
+    let chat = ChatWorkload { rooms: u32::MAX, users: u32::MAX, count: u32::MAX, ..ChatWorkload::default() };
+    assert_eq!(Workload::Chat(chat).messages_expected(), Some(u64::MAX));
+    assert_eq!(ChatWorkload { users: 0, ..ChatWorkload::default() }.received_expected(), 0);
+    assert_eq!(shard(u32::MAX, 7).to_string(), "the shard of rooms 4294967295 to 4294967295");
 }
 
 #[test]

@@ -3,7 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::sums::sum;
 use crate::{DatabaseCounts, Latency, LatencyError, NamedCounts, Score, UsageOfBoth, WorkloadKind};
+
+/// Operations, in errors.
+const OPERATIONS: &str = "operations";
 
 /// The operations of a run. One is a request with its verified reply, so two messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,15 +52,19 @@ impl OperationKindScore {
     /// The kinds of these latencies.
     ///
     /// # Errors
-    /// A latency is out of the range of the histogram.
+    /// A latency is out of the range of the histogram, or there are more operations than 64 bits count.
     pub fn from_counts(counts: &[NamedCounts]) -> Result<Vec<OperationKindScore>, LatencyError> {
-        let count = |one: &NamedCounts| one.latency_ns.iter().map(|(_, count)| count).sum::<u64>();
-        let all: u64 = counts.iter().map(count).sum();
+        let all = sum(OPERATIONS, counts.iter().flat_map(|one| &one.latency_ns).map(|(_, count)| *count))?;
         let mut kinds = Vec::new();
         for one in counts {
             if let Some(latency) = Latency::from_counts_ns(&one.latency_ns)? {
-                let share = count(one) as f64 / all as f64;
-                kinds.push(OperationKindScore { name: one.name.clone(), count: count(one), share, latency });
+                let share = latency.count as f64 / all as f64;
+                kinds.push(OperationKindScore {
+                    name: one.name.clone(),
+                    count: latency.count,
+                    share,
+                    latency,
+                });
             }
         }
         Ok(kinds)
@@ -65,16 +73,16 @@ impl OperationKindScore {
     /// The kinds of all together, sorted by name.
     ///
     /// # Errors
-    /// A histogram cannot be read.
+    /// A histogram cannot be read, or there are more operations than 64 bits count.
     pub(crate) fn merge(parts: &[&[OperationKindScore]]) -> Result<Vec<OperationKindScore>, LatencyError> {
         let mut names: Vec<&str> = parts.iter().copied().flatten().map(|kind| kind.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
-        let all: u64 = parts.iter().copied().flatten().map(|kind| kind.count).sum();
+        let all = sum(OPERATIONS, parts.iter().copied().flatten().map(|kind| kind.count))?;
         let mut merged = Vec::new();
         for name in names {
             let same = || parts.iter().copied().flatten().filter(|kind| kind.name == name);
-            let count: u64 = same().map(|kind| kind.count).sum();
+            let count = sum(OPERATIONS, same().map(|kind| kind.count))?;
             if let Some(latency) = Latency::merge(same().map(|kind| &kind.latency))? {
                 let share = count as f64 / all as f64;
                 merged.push(OperationKindScore { name: name.to_owned(), count, share, latency });
@@ -102,11 +110,11 @@ impl PartyCounts {
         counts.into_iter().map(one).reduce(PartyCounts::with)
     }
 
-    /// The spread of both together.
+    /// The spread of both together. Parties beyond 64 bits are not counted.
     #[must_use]
     pub fn with(self, other: PartyCounts) -> PartyCounts {
         PartyCounts {
-            parties: self.parties + other.parties,
+            parties: self.parties.saturating_add(other.parties),
             least: self.least.min(other.least),
             most: self.most.max(other.most),
         }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::OperationKindScore;
+use crate::sums::saturating_sum;
 
 /// The limits of the 90th percentile, seconds.
 const LIMITS: [(&str, f64); 5] = [
@@ -80,13 +81,13 @@ pub struct OrdersShare {
 }
 
 impl OrdersCounts {
-    /// The counts of two crowds with different districts and the same steady state.
+    /// The counts of two crowds with different districts and the same steady state. Those beyond 64 bits are not counted.
     #[must_use]
     pub fn with(self, other: OrdersCounts) -> OrdersCounts {
         OrdersCounts {
             steady_s: self.steady_s.max(other.steady_s),
-            refused: self.refused + other.refused,
-            short: self.short + other.short,
+            refused: self.refused.saturating_add(other.refused),
+            short: self.short.saturating_add(other.short),
         }
     }
 }
@@ -101,7 +102,7 @@ impl OrdersScore {
             let within = p90_s.is_some_and(|p90_s| p90_s <= limit_p90_s);
             OrdersLimit { name: name.to_owned(), limit_p90_s, p90_s, within }
         };
-        let entries: u64 = MIX.iter().map(|(name, _)| count(name)).sum();
+        let entries = saturating_sum(MIX.iter().map(|(name, _)| count(name)));
         let share = |(name, nominal): (&str, f64)| {
             let share = if entries > 0 { count(name) as f64 / entries as f64 } else { 0.0 };
             let deviation = (nominal * (1.0 - nominal) / entries.max(1) as f64).sqrt();
@@ -116,7 +117,7 @@ impl OrdersScore {
         let limits: Vec<OrdersLimit> = LIMITS.into_iter().map(limit).collect();
         let mix: Vec<OrdersShare> = MIX.into_iter().map(share).collect();
         let holds = limits.iter().all(|limit| limit.within) && mix.iter().all(|share| share.within);
-        let total = entries + count(WORK_ORDER);
+        let total = entries.saturating_add(count(WORK_ORDER));
         OrdersScore {
             injection_rate,
             tops: (holds && counts.steady_s > 0.0).then(|| total as f64 / counts.steady_s),

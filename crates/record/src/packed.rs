@@ -9,6 +9,7 @@ use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use flate2::read::ZlibDecoder;
 
 use crate::LatencyError;
+use crate::sums::{TIMES, sum};
 
 /// Version 2 of the HDR encoding, compressed, as the first four bytes say it.
 const COMPRESSED: u32 = 0x1c84_9314;
@@ -24,7 +25,7 @@ const BYTES_MAX: u64 = 55 * 1024 * 9;
 /// Pairs (lowest value of a bucket, how often) of a histogram in HDR's V2 compressed form, in Base64; sorted by value.
 ///
 /// # Errors
-/// It is something else, or has another precision than three digits.
+/// It is something else, has another precision than three digits, or more times than 64 bits count.
 pub(crate) fn unpacked(histogram: &str) -> Result<Vec<(u64, u64)>, LatencyError> {
     let wrong = |why: String| LatencyError::Unpack(why);
     let packed = BASE64.decode(histogram).map_err(|error| wrong(error.to_string()))?;
@@ -64,6 +65,7 @@ fn counts(mut rest: &[u8]) -> Result<Vec<(u64, u64)>, LatencyError> {
         let buckets = if number < 0 { number.unsigned_abs() } else { 1 };
         bucket = bucket.checked_add(buckets).ok_or_else(|| wrong("it has too many buckets"))?;
     }
+    sum(TIMES, all.iter().map(|(_, count)| *count))?;
     Ok(all)
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::merge::MergeError;
+use crate::sums::{SumError, sum, sum_u32, whole_ns};
 use crate::window::Window;
 use crate::{
     Cause, Checks, Conforming, DatabaseCounts, EXAMPLES_MAX, FailureKind, Latency, OperationKindScore,
@@ -52,7 +53,7 @@ impl Part {
     /// Merges parts, which must have different rooms.
     ///
     /// # Errors
-    /// There is no part, two share a room, or a histogram cannot be read.
+    /// There is no part, two share a room, a histogram cannot be read, or counts are too large to be added.
     pub fn merge(parts: Vec<Part>) -> Result<Part, MergeError> {
         let mut shards: Vec<Shard> = parts.iter().flat_map(|part| part.shards.iter().cloned()).collect();
         shards.sort_by_key(|shard| shard.start);
@@ -62,8 +63,11 @@ impl Part {
         if let Some(pair) = shards.windows(2).find(|pair| pair[1].start <= pair[0].last_room()) {
             return Err(MergeError::SharedRooms { one: pair[0].to_string(), other: pair[1].to_string() });
         }
-        let sum = |count: fn(&Part) -> u64| parts.iter().map(count).sum();
-        let (sent, received) = (sum(|part| part.sent), sum(|part| part.received));
+        let sent = sum("messages sent", parts.iter().map(|part| part.sent))?;
+        let received = sum("deliveries", parts.iter().map(|part| part.received))?;
+        check_sums(&shards, &parts)?;
+        let messages = sum("messages sent and deliveries", [sent, received])?;
+        let in_window: Option<Vec<u64>> = parts.iter().map(|part| part.in_window).collect();
         let usages: Option<Vec<&Usage>> = parts.iter().map(|part| part.usage.as_ref()).collect();
         Ok(Part {
             shards,
@@ -74,13 +78,13 @@ impl Part {
             send_lag: Latency::merge(parts.iter().filter_map(|part| part.send_lag.as_ref()))?,
             reconnects: Latency::merge(parts.iter().filter_map(|part| part.reconnects.as_ref()))?,
             over_time: Timeline::merge(parts.iter().map(|part| part.over_time.as_ref()))?,
-            checks: checks(&parts),
-            usage: usages.map(|usages| Usage::together(&usages, sent + received)),
+            checks: checks(&parts)?,
+            usage: usages.map(|usages| Usage::together(&usages, messages)).transpose()?,
             parties: parts.iter().filter_map(|part| part.parties).reduce(PartyCounts::with),
             kinds: OperationKindScore::merge(&parts.iter().map(|part| &part.kinds[..]).collect::<Vec<_>>())?,
-            in_window: parts.iter().map(|part| part.in_window).sum(),
+            in_window: in_window.map(|counts| sum("operations in the window", counts)).transpose()?,
             orders: parts.iter().filter_map(|part| part.orders).reduce(OrdersCounts::with),
-            line_kbit_per_s: Conforming::merge(parts.iter().map(|part| &part.line_kbit_per_s[..])),
+            line_kbit_per_s: Conforming::merge(parts.iter().map(|part| &part.line_kbit_per_s[..]))?,
         })
     }
 
@@ -117,7 +121,7 @@ impl Part {
 
     /// Parties of all shards.
     pub fn rooms(&self) -> u32 {
-        self.shards.iter().map(|shard| shard.rooms).sum()
+        self.shards.iter().fold(0, |sum, shard| sum.saturating_add(shard.rooms))
     }
 
     /// What the shards together have against the score. A single shard is not named.
@@ -185,8 +189,28 @@ fn database(shards: &[Shard]) -> Option<DatabaseCounts> {
     all.into_values().reduce(|one, other| one.with(&other))
 }
 
-fn checks(parts: &[Part]) -> Checks {
-    let sum = |count: fn(&Checks) -> u64| parts.iter().map(|part| count(&part.checks)).sum();
+/// Checks the sums that are made later, which have no error.
+fn check_sums(shards: &[Shard], parts: &[Part]) -> Result<(), SumError> {
+    for shard in shards {
+        // Shards share no room, so the rooms of all fit as well.
+        sum_u32("first room and rooms of a shard", [shard.start, shard.rooms])?;
+        let opened_ns = shard.opened.as_ref().map_or(0, |opened| opened.ns);
+        sum("times of a shard", [opened_ns, whole_ns(shard.elapsed_s)])?;
+    }
+    let counts = || shards.iter().filter_map(|shard| shard.database.as_ref());
+    sum("transactions", counts().map(|counts| counts.transactions))?;
+    sum("repeated transactions", counts().map(|counts| counts.repeats))?;
+    sum("waits for the pool", counts().map(|counts| counts.pool_wait_us))?;
+    let parties = parts.iter().filter_map(|part| part.parties);
+    sum("connections", parties.map(|parties| parties.parties))?;
+    let orders = || parts.iter().filter_map(|part| part.orders);
+    sum("refused orders", orders().map(|orders| orders.refused))?;
+    sum("short work orders", orders().map(|orders| orders.short))?;
+    Ok(())
+}
+
+fn checks(parts: &[Part]) -> Result<Checks, SumError> {
+    let count = |what, of: fn(&Checks) -> u64| sum(what, parts.iter().map(|part| of(&part.checks)));
     let all = || parts.iter().map(|part| &part.checks);
     let mut faults: Vec<_> = all().flat_map(|checks| checks.faults.clone()).collect();
     faults.sort_by_key(|fault| {
@@ -217,17 +241,17 @@ fn checks(parts: &[Part]) -> Checks {
             failure.detail.clone(),
         )
     });
-    Checks {
-        lost: sum(|checks| checks.lost),
-        unsent: sum(|checks| checks.unsent),
-        duplicated: sum(|checks| checks.duplicated),
-        reordered: sum(|checks| checks.reordered),
-        corrupted: sum(|checks| checks.corrupted),
-        unexpected: sum(|checks| checks.unexpected),
-        wrong: sum(|checks| checks.wrong),
+    Ok(Checks {
+        lost: count("lost deliveries", |checks| checks.lost)?,
+        unsent: count("unsent messages", |checks| checks.unsent)?,
+        duplicated: count("duplicated deliveries", |checks| checks.duplicated)?,
+        reordered: count("reordered deliveries", |checks| checks.reordered)?,
+        corrupted: count("corrupted deliveries", |checks| checks.corrupted)?,
+        unexpected: count("unexpected replies", |checks| checks.unexpected)?,
+        wrong: count("wrong replies", |checks| checks.wrong)?,
         faults,
         strangers,
         failure,
         finished: all().any(|checks| checks.finished),
-    }
+    })
 }

@@ -101,7 +101,7 @@ pub struct Moment {
 impl Shard {
     /// The number of its last room.
     pub fn last_room(&self) -> u32 {
-        self.start + self.rooms.saturating_sub(1)
+        self.start.saturating_add(self.rooms.saturating_sub(1))
     }
 }
 
@@ -116,7 +116,7 @@ pub fn shard_name(kind: WorkloadKind, start: u32, parties: u32, host: Option<&st
     let party = kind.party_name();
     let parties = match parties {
         0 | 1 => format!("{party} {start}"),
-        _ => format!("{party}s {start} to {}", start + parties - 1),
+        _ => format!("{party}s {start} to {}", start.saturating_add(parties - 1)),
     };
     host.map_or_else(|| format!("the shard of {parties}"), |host| format!("the shard of {parties} on {host}"))
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::latency::{Latency, LatencyError};
 use crate::packed::unpacked;
+use crate::sums::{TIMES, sum};
 
 /// Deliveries by the interval of their arrival, as a crowd counts them. A crowd begins with intervals of 25 ms and doubles
 /// their width whenever there would be more than 128.
@@ -77,12 +78,14 @@ impl Timeline {
     /// Those of all together, exactly. `None` where one of them is not known.
     ///
     /// # Errors
-    /// A histogram cannot be read.
+    /// A histogram cannot be read, or all have more deliveries than 64 bits count.
     pub fn merge<'a>(
         all: impl Iterator<Item = Option<&'a Timeline>>,
     ) -> Result<Option<Timeline>, LatencyError> {
         let Some(all) = all.collect::<Option<Vec<_>>>() else { return Ok(None) };
         let all = all.into_iter().map(Timeline::counts).collect::<Result<Vec<_>, _>>()?;
+        // No interval has more than all of them.
+        sum(TIMES, all.iter().flat_map(|one| &one.latency_ns).flatten().map(|(_, count)| *count))?;
         IntervalCounts::together(all.into_iter()).as_ref().map(Timeline::from_counts).transpose()
     }
 

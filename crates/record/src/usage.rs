@@ -3,6 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::sums::{SumError, sum, whole_ns};
+
+/// Context switches, in errors.
+const SWITCHES: &str = "context switches";
+
 /// What one process (or all of one side) used between the opening of the gate and the last delivery.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
@@ -36,24 +41,25 @@ pub struct Usage {
 
 impl Usage {
     /// What several processes used together, for a run of `messages` messages.
-    pub fn together(all: &[&Usage], messages: u64) -> Usage {
-        // Whole ns, so that it does not matter in which order they are added.
+    ///
+    /// # Errors
+    /// A sum does not fit into 64 bits: it is not of processes.
+    pub fn together(all: &[&Usage], messages: u64) -> Result<Usage, SumError> {
         let sum_s = |of: fn(&Usage) -> f64| {
-            all.iter().map(|usage| (of(usage) * 1e9).round() as u64).sum::<u64>() as f64 / 1e9
+            let ns = sum("CPU times", all.iter().map(|usage| whole_ns(of(usage))))?;
+            Ok(ns as f64 / 1e9)
         };
         // Sides that do not report it are left out.
-        let gc_ns: Option<u64> = all
-            .iter()
-            .filter_map(|usage| usage.gc_s)
-            .map(|gc_s| (gc_s * 1e9).round() as u64)
-            .fold(None, |sum, ns| Some(sum.unwrap_or(0) + ns));
-        let sum = |of: fn(&Usage) -> u64| all.iter().map(|usage| of(usage)).sum::<u64>();
+        let pauses: Vec<u64> = all.iter().filter_map(|usage| usage.gc_s).map(whole_ns).collect();
+        let gc_ns = sum("times of garbage collection", pauses.iter().copied())?;
+        let count = |what, of: fn(&Usage) -> u64| sum(what, all.iter().map(|usage| of(usage)));
         let each = |sum: f64| if messages == 0 { 0.0 } else { sum / messages as f64 };
         let (cpu_s, user_s, system_s) =
-            (sum_s(|usage| usage.cpu_s), sum_s(|usage| usage.user_s), sum_s(|usage| usage.system_s));
-        let switches_voluntary = sum(|usage| usage.switches_voluntary);
-        let switches_involuntary = sum(|usage| usage.switches_involuntary);
-        Usage {
+            (sum_s(|usage| usage.cpu_s)?, sum_s(|usage| usage.user_s)?, sum_s(|usage| usage.system_s)?);
+        let switches_voluntary = count(SWITCHES, |usage| usage.switches_voluntary)?;
+        let switches_involuntary = count(SWITCHES, |usage| usage.switches_involuntary)?;
+        let switches = sum(SWITCHES, [switches_voluntary, switches_involuntary])?;
+        Ok(Usage {
             cpu_s,
             user_s,
             system_s,
@@ -62,10 +68,10 @@ impl Usage {
             system_us_per_message: each(system_s * 1e6),
             switches_voluntary,
             switches_involuntary,
-            switches_per_message: each((switches_voluntary + switches_involuntary) as f64),
-            threads: sum(|usage| usage.threads),
-            memory_peak_bytes: sum(|usage| usage.memory_peak_bytes),
-            gc_s: gc_ns.map(|ns| ns as f64 / 1e9),
-        }
+            switches_per_message: each(switches as f64),
+            threads: count("threads", |usage| usage.threads)?,
+            memory_peak_bytes: count("resident sets", |usage| usage.memory_peak_bytes)?,
+            gc_s: (!pauses.is_empty()).then_some(gc_ns as f64 / 1e9),
+        })
     }
 }

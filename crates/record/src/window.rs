@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Shard;
+use crate::sums::whole_ns;
 
 /// What shards have of time together, seconds.
 #[derive(Debug, PartialEq)]
@@ -23,7 +24,7 @@ impl Window {
                 Some(opened) => ((opened.clock.as_str(), 0), opened.ns),
                 None => (("", place), 0),
             };
-            let ended_ns = opened_ns + (shard.elapsed_s * 1e9).round() as u64;
+            let ended_ns = opened_ns.saturating_add(whole_ns(shard.elapsed_s));
             clocks.entry(clock).or_default().push((opened_ns, ended_ns));
         }
         let least =

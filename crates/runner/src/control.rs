@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use klatch_instruments::Targets;
 use klatch_machine::{CpuFrequency, MachineTime, Snapshot, process_tree};
 use klatch_platforms::{PlatformError, Processes};
-use klatch_record::{CrowdEvent, Observation, PausedCounts, Usage};
+use klatch_record::{CrowdEvent, MergeError, Observation, PausedCounts, Usage, sum};
 
 use crate::cpu_sampler::CpuSampler;
 use crate::crowd_command::CrowdCommand;
@@ -169,8 +169,8 @@ impl<'a> CrowdsInRun<'a> {
     pub(crate) fn take_pause(&mut self) -> PausedCounts {
         let reports = self.control.running.iter_mut().filter_map(|crowd| crowd.paused.take());
         reports.fold(PausedCounts::default(), |sum, report| PausedCounts {
-            sent: sum.sent + report.sent,
-            received: sum.received + report.received,
+            sent: sum.sent.saturating_add(report.sent),
+            received: sum.received.saturating_add(report.received),
             active_ns: sum.active_ns.max(report.active_ns),
             latency_ns: [sum.latency_ns, report.latency_ns].concat(),
         })
@@ -305,7 +305,8 @@ impl Control {
             let of_crowd = span.as_ref().map(|(before, after)| (before.crowds[place], after.crowds[place]));
             outputs.push(crowd.output(gate_opened, failed_first.as_deref(), of_crowd)?);
         }
-        let messages = outputs.iter().map(|output| output.result.sent + output.result.received).sum();
+        let counts = outputs.iter().flat_map(|output| [output.result.sent, output.result.received]);
+        let messages = sum("messages sent and deliveries", counts).map_err(MergeError::from)?;
         let server = span.as_ref().and_then(|(before, after)| server_usage(before, after, messages));
         let database = span
             .as_ref()
@@ -340,7 +341,7 @@ fn server_usage(before: &Counters, after: &Counters, messages: u64) -> Option<Us
     };
     let each: Option<Vec<Usage>> = spans.map(usage).collect();
     let each = each.filter(|each| !each.is_empty())?;
-    Some(Usage::together(&each.iter().collect::<Vec<_>>(), messages))
+    Usage::together(&each.iter().collect::<Vec<_>>(), messages).ok()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use klatch_record::{
     Build, Cause, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment,
     Observation, OperationKindScore, Part, Platform, Reason, Record, Role, SCHEMA_NAME, Score, Shard, Status,
-    Timeline, Usage, UsageOfBoth, Verdict, Warning, Workload, WorkloadKind,
+    Timeline, Usage, UsageOfBoth, Verdict, Warning, Workload, WorkloadKind, sum,
 };
 
 use crate::error::RunError;
@@ -152,7 +152,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         tls: result.tls,
         opened: crowd.clock.zip(result.opened_ns).map(|(clock, ns)| Moment { clock, ns }),
         elapsed_s: result.elapsed_s,
-        total: result.sent + result.received,
+        total: sum("messages sent and deliveries", [result.sent, result.received])?,
         reasons: crowd.died.into_iter().chain(judged).collect(),
         warnings,
         database: result.database,

@@ -126,7 +126,7 @@ impl RunningCrowd {
             let how = if gate_opened { "ended without a result" } else { "could not begin" };
             failure.detail = format!("it was stopped, because {other} {how}");
         }
-        let messages = result.sent + result.received;
+        let messages = result.sent.saturating_add(result.received);
         let report = self.report.take();
         let usage = match (self.is_local(), span) {
             // The local process of a remote crowd is only ssh.
@@ -141,6 +141,6 @@ impl RunningCrowd {
 /// The progress of all crowds, with the latency counts that have not been passed on.
 pub(crate) fn total_progress(running: &mut [RunningCrowd]) -> CrowdEvent {
     let latency_ns = running.iter_mut().flat_map(|crowd| std::mem::take(&mut crowd.latency_ns)).collect();
-    let sum = |count: usize| running.iter().map(|crowd| crowd.progress[count]).sum();
+    let sum = |count| running.iter().fold(0_u64, |sum, crowd| sum.saturating_add(crowd.progress[count]));
     CrowdEvent::Progress { sent: sum(0), received: sum(1), expected: sum(2), latency_ns }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::saturating_sum;
+
 /// The counts of one command, as `klatch lab exec --counters --out` writes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LabCounts {
@@ -123,12 +125,12 @@ impl LabCounts {
             name == routine || program.is_some_and(|program| program.rsplit('_').next() == Some(routine))
         };
         let all = || self.routines.iter().filter(|one| one.kernel && is_named(&one.routine));
-        let calls: u64 = all().map(|one| one.calls).sum();
+        let calls = saturating_sum(all().map(|one| one.calls));
         let count = |one: &RoutineCounts| match event.strip_prefix("own_") {
             Some(event) => one.own.get(event),
             None => one.inclusive.get(event),
         };
-        let sum = all().map(count).sum::<Option<u64>>()?;
+        let sum = saturating_sum(all().map(count).collect::<Option<Vec<u64>>>()?);
         (calls > 0).then(|| sum as f64 / calls as f64)
     }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::saturating_sum;
+
 use super::{Configuration, SchedulerReport, is_count};
 
 /// The outcome of one boot.
@@ -39,12 +41,12 @@ impl Outcome {
     pub fn value(&self, name: &str) -> Option<f64> {
         let observed = self.scheduler.as_ref().map(|report| &report.observed);
         let costs = || observed.into_iter().flat_map(|observed| &observed.costs);
-        let decisions = || costs().map(|row| row.decisions).sum::<u64>() as f64;
+        let decisions = || saturating_sum(costs().map(|row| row.decisions)) as f64;
         let mean = |of: &dyn Fn(f64) -> f64| {
             costs().map(|row| of(f64::from(row.length)) * row.decisions as f64).sum::<f64>() / decisions()
         };
         match name {
-            "cost" => Some(costs().map(|row| row.ns).sum::<u64>() as f64 / decisions()),
+            "cost" => Some(saturating_sum(costs().map(|row| row.ns)) as f64 / decisions()),
             "cost_min" => {
                 Some(costs().map(|row| row.ns_min as f64 * row.decisions as f64).sum::<f64>() / decisions())
             }

@@ -70,12 +70,12 @@ impl Default for ChatWorkload {
 impl ChatWorkload {
     /// Number of messages sent in a complete run.
     pub fn sent_expected(&self) -> u64 {
-        u64::from(self.rooms) * u64::from(self.users) * u64::from(self.count)
+        (u64::from(self.rooms) * u64::from(self.users)).saturating_mul(self.count.into())
     }
 
     /// Deliveries received when all goes well.
     pub fn received_expected(&self) -> u64 {
-        self.sent_expected() * u64::from(self.users - 1)
+        self.sent_expected().saturating_mul(self.users.saturating_sub(1).into())
     }
 
     /// Connections, one a user.

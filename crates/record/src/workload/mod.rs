@@ -223,7 +223,7 @@ impl Workload {
             Workload::Web(web) => Workload::Web(WebWorkload { start, lines: parties, ..web.clone() }),
             Workload::Trade(trade) => {
                 // More traders have fewer users each.
-                let most = trade.users / (start + parties).saturating_sub(1).max(1);
+                let most = trade.users / start.saturating_add(parties).saturating_sub(1).max(1);
                 let users_per_trader = trade.users_per_trader.min(most).max(1);
                 Workload::Trade(TradeWorkload { start, traders: parties, users_per_trader, ..trade.clone() })
             }
@@ -326,7 +326,7 @@ impl Workload {
     /// Messages sent and received in a complete run; `None` if it ends by time.
     pub fn messages_expected(&self) -> Option<u64> {
         match self {
-            Workload::Chat(chat) => Some(chat.sent_expected() + chat.received_expected()),
+            Workload::Chat(chat) => Some(chat.sent_expected().saturating_add(chat.received_expected())),
             Workload::Rr(_)
             | Workload::Web(_)
             | Workload::Trade(_)

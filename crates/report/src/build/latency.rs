@@ -1,6 +1,6 @@
 //! Latency by percentile, from the merged histograms of all trials of a cell.
 
-use klatch_record::{Latency, Record};
+use klatch_record::{Latency, Record, saturating_sum};
 
 use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Place, Point, Scale};
@@ -66,13 +66,13 @@ fn drawn_cells(subject: &Subject) -> Vec<usize> {
 fn cell_points<'a>(label: &str, all: impl Iterator<Item = &'a Latency>, trials: usize) -> Vec<Point> {
     let mut counts: Vec<(u64, u64)> = all.filter_map(|latency| latency.counts_ns().ok()).flatten().collect();
     counts.sort_unstable();
-    let total: u64 = counts.iter().map(|(_, count)| count).sum();
+    let total = saturating_sum(counts.iter().map(|(_, count)| *count));
     let mut points = Vec::new();
-    let (mut seen, mut at) = (0, 0);
+    let (mut seen, mut at) = (0_u64, 0);
     for percentile in PERCENTILES {
         // The smallest value with enough deliveries at or below it. The count bounds the resolution.
         let wanted = ((percentile / 100.0 * total as f64).ceil() as u64).clamp(1, total.max(1));
-        while at < counts.len() && seen + counts[at].1 < wanted {
+        while at < counts.len() && seen.saturating_add(counts[at].1) < wanted {
             seen += counts[at].1;
             at += 1;
         }

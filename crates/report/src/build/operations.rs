@@ -1,6 +1,6 @@
 //! The operations of each kind, such as `buy` of workload `trade`: their latency.
 
-use klatch_record::{Latency, OperationKindScore, Record};
+use klatch_record::{Latency, OperationKindScore, Record, saturating_sum};
 
 use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Place, Point};
@@ -39,7 +39,7 @@ fn cell_points(label: &str, trials: &[&Record]) -> Vec<Point> {
         let same: Vec<&OperationKindScore> = kinds().filter(|kind| kind.name == name).collect();
         let latency = Latency::merge(same.iter().map(|kind| &kind.latency)).ok()??;
         let place = Place::Named(name.to_owned());
-        let n = Some(same.iter().map(|kind| kind.count).sum());
+        let n = Some(saturating_sum(same.iter().map(|kind| kind.count)));
         Some(Point { n, ..Point::plain(label, place, latency.p99_us / 1e3) })
     };
     names.into_iter().filter_map(point).collect()

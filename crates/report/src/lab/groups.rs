@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use klatch_record::lab::{Configuration, Outcome, Study, is_count};
+use klatch_record::saturating_sum;
 use klatch_stats::{LinearFit, linear_fit, mean_interval};
 
 /// Outcomes that differ in the seed alone.
@@ -115,9 +116,11 @@ pub(super) fn length_distribution(groups: &[Group<'_>]) -> LengthDistribution {
     };
     let mut shares = Vec::new();
     for group in groups {
-        let mut decisions = vec![0; buckets];
-        lengths(group).iter().for_each(|(length, made)| decisions[bucket(*length)] += made);
-        let all = decisions.iter().sum::<u64>();
+        let mut decisions = vec![0_u64; buckets];
+        for (length, made) in lengths(group) {
+            decisions[bucket(length)] = decisions[bucket(length)].saturating_add(made);
+        }
+        let all = saturating_sum(decisions.iter().copied());
         if all > 0 {
             let share = |made: u64| 100.0 * made as f64 / all as f64;
             shares.push((group.name.clone(), decisions.into_iter().map(share).collect()));

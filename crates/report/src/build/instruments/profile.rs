@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::ObservationData;
 use klatch_record::observed::{Profile, ProfiledSide};
+use klatch_record::{ObservationData, saturating_sum};
 
 use super::by_cell::{About, chart, mean};
 use super::data;
@@ -175,7 +175,7 @@ fn top_chart(
 ) -> Option<Chart> {
     let bar = |(place, _): (usize, &klatch_record::CellResult)| {
         let all = data(subject, place, kind.select);
-        let whole: u64 = all.iter().map(|one| one.machine.samples).sum();
+        let whole = saturating_sum(all.iter().map(|one| one.machine.samples));
         let mut amounts: BTreeMap<String, f64> = BTreeMap::new();
         for (name, samples) in all.iter().flat_map(|one| named(&one.machine)) {
             *amounts.entry(name.to_owned()).or_default() += samples as f64 * 100.0 / whole.max(1) as f64;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::ObservationData;
 use klatch_record::observed::Runqueue;
+use klatch_record::{ObservationData, saturating_sum};
 
 use super::{data, drawn_cells};
 use crate::build::subject::Subject;
@@ -27,10 +27,11 @@ pub(super) fn lengths(subject: &Subject) -> Option<Chart> {
     let mut points = Vec::new();
     for place in cells {
         let all = data(subject, place, runqueue);
-        let decisions: u64 = all.iter().map(|one| one.all.decisions).sum();
+        let decisions = saturating_sum(all.iter().map(|one| one.all.decisions));
         let mut columns: BTreeMap<u64, u64> = BTreeMap::new();
         for length in all.iter().flat_map(|one| &one.lengths) {
-            *columns.entry(length.length / width * width).or_default() += length.decisions;
+            let column = columns.entry(length.length / width * width).or_default();
+            *column = column.saturating_add(length.decisions);
         }
         for (from, count) in columns {
             let share = count as f64 * 100.0 / decisions.max(1) as f64;
