@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use klatch_machine::MachineTime;
 use klatch_platforms::{Processes, ResolvedPlatform};
-use klatch_record::{DuetStart, Record, Role, Status, save};
+use klatch_record::{DuetStart, Record, Role, Status, create_folder, save};
 use klatch_runner::{Plan, RunError, Session, SteeredRun, next_stem, open_session, resolve_platform};
 
 use crate::error::DuetError;
@@ -144,7 +144,7 @@ pub(crate) fn end_run(
     folder: &Path,
 ) -> Result<Record, DuetError> {
     let record = session.end(Role::Trial, number, run)?;
-    std::fs::create_dir_all(folder).map_err(|source| RunError::Folder { out: folder.to_owned(), source })?;
+    create_folder(folder).map_err(|source| RunError::Folder { out: folder.to_owned(), source })?;
     save(&record, &folder.join(next_stem(folder, Role::Trial) + ".json"))?;
     Ok(record)
 }

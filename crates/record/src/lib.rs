@@ -70,7 +70,7 @@ pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };
 pub use replay::{Replay, ReplayStep, ReplayTask};
-pub use save::{SaveError, save, save_json, save_text};
+pub use save::{SaveError, create_folder, save, save_json, save_text, sync_folder};
 pub use sensitivity::{Claim, Sensitivity};
 pub use server_part::{SERVER_SCHEMA_NAME, ServerPart};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};

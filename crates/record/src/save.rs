@@ -1,6 +1,7 @@
 //! Records on disk: whole or not at all.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -15,7 +16,8 @@ pub struct SaveError {
     source: std::io::Error,
 }
 
-/// Writes the record as pretty-printed JSON to `path`. A reader sees the whole file or none, also after a crash.
+/// Writes the record as pretty-printed JSON to `path`. A reader sees the whole file or none, also after a crash, and once this
+/// returns, the file outlasts a power failure.
 ///
 /// # Errors
 /// The folder cannot be written to, or the disk is full.
@@ -46,9 +48,9 @@ fn write_whole(bytes: &[u8], path: &Path) -> std::io::Result<()> {
         && !there.is_file()
     {
         let kind = if there.is_symlink() { "a symbolic link" } else { "no regular file" };
-        return Err(std::io::Error::other(format!("it exists and is {kind}")));
+        return Err(Error::other(format!("it exists and is {kind}")));
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = parent(path);
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
@@ -56,5 +58,92 @@ fn write_whole(bytes: &[u8], path: &Path) -> std::io::Result<()> {
     let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     file.as_file().set_permissions(readable)?;
     file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    sync_folder(folder)
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Creates a folder and those above it that are missing. The new ones outlast a power failure.
+///
+/// # Errors
+/// The file system refuses, or something else has one of the names.
+pub fn create_folder(path: &Path) -> std::io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let above = parent(path);
+    create_folder(above)?;
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists || !path.is_dir() => Err(error),
+        _ => sync_folder(above),
+    }
+}
+
+/// Makes the names in a folder outlast a power failure: new files, links and folders, and those that were renamed.
+///
+/// # Errors
+/// The disk fails. A file system that cannot do it for folders, and a folder that may be written but not read, are no errors.
+pub fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if !matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::PermissionDenied) => {
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use klatch_testing::{Need, needs, system_calls};
+
+    use super::*;
+
+    /// Run under strace by the test below.
+    #[test]
+    #[ignore = "another test starts it"]
+    fn saves_in_new_folders() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("study/block");
+        create_folder(&folder).unwrap();
+        save_text("text", &folder.join("trial.json")).unwrap();
+    }
+
+    #[test]
+    fn a_saved_file_and_its_folders_outlast_a_power_failure() {
+        needs!(Need::Program("strace", "strace"));
+        let traced = "mkdir,mkdirat,fsync,rename,renameat,renameat2";
+        let calls = system_calls("save::tests::saves_in_new_folders", traced);
+        let home = calls[0].split('"').nth(1).unwrap();
+        let short = |call: &String| {
+            let name = ["mkdir", "fsync", "rename"].into_iter().find(|name| call.contains(name)).unwrap();
+            let path = call.rsplit(home).next().unwrap().split(['"', '>']).next().unwrap();
+            // The rest of the name of a temporary file is random.
+            format!("{name} {}", path.split_inclusive(".tmp").next().unwrap_or_default())
+        };
+        assert_eq!(
+            calls.iter().map(short).collect::<Vec<_>>(),
+            [
+                "mkdir ",
+                "mkdir /study",
+                "fsync ",
+                "mkdir /study/block",
+                "fsync /study",
+                "fsync /study/block/.tmp",
+                "rename /study/block/trial.json",
+                "fsync /study/block",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_folder_is_not_made_of_a_file() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("file"), "").unwrap();
+        for wrong in ["file", "file/below"] {
+            create_folder(&home.path().join(wrong)).unwrap_err();
+        }
+        create_folder(home.path()).unwrap();
+    }
 }

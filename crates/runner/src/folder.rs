@@ -1,20 +1,22 @@
 //! Folders for results: a new one for each call, with the link `latest` to it.
 
 use std::io::Write;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use klatch_record::Role;
+use klatch_record::{Role, create_folder, sync_folder};
 
 /// Free space that is required before anything starts; a record has a few hundred kB at most.
 const ROOM_NEEDED_BYTES: usize = 512 * 1024;
 
-/// Creates the folder `out/<time>-<name>`, checks that a record can be written there, and links `out/latest` to it.
+/// Creates the folder `out/<time>-<name>`, checks that a record can be written there, and links `out/latest` to it. The folder
+/// and the link outlast a power failure.
 ///
 /// # Errors
 /// The folder cannot be created, or has no room for a record.
 pub fn make_folder(out: &Path, name: &str, now: Timestamp) -> std::io::Result<PathBuf> {
-    std::fs::create_dir_all(out)?;
+    create_folder(out)?;
     let stem = format!("{}-{name}", now.strftime("%Y-%m-%dT%H-%M-%SZ"));
     let folder = new_folder(out, &stem)?;
     if let Err(error) = check_writable(&folder) {
@@ -23,6 +25,7 @@ pub fn make_folder(out: &Path, name: &str, now: Timestamp) -> std::io::Result<Pa
         return Err(error);
     }
     link_latest(out, &folder)?;
+    sync_folder(out)?;
     Ok(folder)
 }
 
@@ -48,13 +51,14 @@ fn check_writable(folder: &Path) -> std::io::Result<()> {
 fn link_latest(out: &Path, folder: &Path) -> std::io::Result<()> {
     let link = out.join("latest");
     let name = folder.file_name().expect("a result folder has a name");
-    match std::fs::symlink_metadata(&link) {
-        Ok(there) if there.is_symlink() => std::fs::remove_file(&link)?,
-        // A file of this name that is no link is not Klatch's.
-        Ok(_) => return Ok(()),
-        Err(_) => {}
+    // A file of this name that is no link is not Klatch's.
+    if std::fs::symlink_metadata(&link).is_ok_and(|there| !there.is_symlink()) {
+        return Ok(());
     }
-    std::os::unix::fs::symlink(name, link)
+    // A new link is renamed over the old one, so that `latest` is there at all times, also if several runs begin at once.
+    let new = tempfile::Builder::new().prefix(".latest-").make_in(out, |path| symlink(name, path))?;
+    new.persist(link).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// The name of the next run's files in `folder`, without extension. No file is overwritten, even when an interrupted
@@ -85,5 +89,29 @@ mod tests {
         let second = make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap();
         assert!(first.ends_with("1970-01-01T00-00-00Z-x") && second.ends_with("1970-01-01T00-00-00Z-x-2"));
         assert_eq!(std::fs::canonicalize(out.path().join("latest")).unwrap(), second.canonicalize().unwrap());
+    }
+
+    #[test]
+    fn latest_is_a_link_at_all_times_while_several_runs_begin() {
+        let out = tempfile::tempdir().unwrap();
+        let link = out.path().join("latest");
+        make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap();
+        let begin = |number: usize| {
+            for _ in 0..100 {
+                link_latest(out.path(), &out.path().join(number.to_string())).unwrap();
+                std::fs::read_link(&link).unwrap();
+            }
+        };
+        std::thread::scope(|scope| (0..4).for_each(|number| drop(scope.spawn(move || begin(number)))));
+        let names = std::fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.count(), 2, "only the folder and the link");
+    }
+
+    #[test]
+    fn a_file_named_latest_is_left_alone() {
+        let out = tempfile::tempdir().unwrap();
+        std::fs::write(out.path().join("latest"), "mine").unwrap();
+        make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(std::fs::read_to_string(out.path().join("latest")).unwrap(), "mine");
     }
 }

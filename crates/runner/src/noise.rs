@@ -2,7 +2,7 @@
 //! file has one entry per machine name, because several machines can share a home folder.
 
 use std::collections::BTreeMap;
-use std::io::{BufReader, Error, Result, Write};
+use std::io::{BufReader, Error, Result};
 use std::path::{Path, PathBuf};
 
 use klatch_machine::host_name;
@@ -62,11 +62,8 @@ fn read(folder: &PrivateFolder) -> Option<CalibrationFile> {
 fn write(noise: &Noise, folder: &PrivateFolder) -> Result<()> {
     let mut calibrations = read(folder).unwrap_or_default();
     calibrations.machines.insert(host_name(), noise.clone());
-    let mut file = tempfile::NamedTempFile::new_in(folder.path())?;
-    serde_json::to_writer_pretty(&mut file, &calibrations)?;
-    file.write_all(b"\n")?;
-    file.persist(folder.path().join(FILE)).map_err(|error| error.error)?;
-    Ok(())
+    let text = serde_json::to_string_pretty(&calibrations)? + "\n";
+    folder.write(FILE, text.as_bytes())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod chromium;
 mod need;
 mod newer_java;
 mod program;
+mod traced;
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -19,6 +20,7 @@ pub use chromium::Chromium;
 pub use need::{Need, tests_all};
 pub use newer_java::newer_java;
 pub use program::write_program;
+pub use traced::system_calls;
 
 /// Ends a test here, with a record of the reason, unless the machine has everything that the test needs.
 ///

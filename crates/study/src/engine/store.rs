@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use klatch_record::{DuetStart, Record, Role, StudyResult, save, save_json};
+use klatch_record::{DuetStart, Record, Role, StudyResult, create_folder, save, save_json, save_text};
 use klatch_runner::{RunError, make_folder, next_stem, now};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -75,7 +75,7 @@ impl Store {
     pub fn begin(out: &Path, name: &str, source: &str, seed: u64) -> Result<Store, StudyRunError> {
         let in_out = |source| RunError::Folder { out: out.to_owned(), source };
         let folder = make_folder(out, name, Timestamp::now()).map_err(in_out)?;
-        std::fs::write(folder.join(STUDY), source).map_err(in_out)?;
+        save_text(source, &folder.join(STUDY))?;
         let start = Start { started_at: now(), seed };
         save_json(&start, &folder.join(START))?;
         Store::lock(folder, start)
@@ -193,8 +193,7 @@ impl Store {
     ) -> Result<(), StudyRunError> {
         let path = self.start_file(pair, number);
         let folder = path.parent().expect("the file is in a folder");
-        std::fs::create_dir_all(folder)
-            .map_err(|source| RunError::Folder { out: self.folder.clone(), source })?;
+        create_folder(folder).map_err(|source| RunError::Folder { out: self.folder.clone(), source })?;
         Ok(save_json(start, &path)?)
     }
 
@@ -222,7 +221,7 @@ impl Store {
         let file = self.trial_file(cell, seed);
         let folder = file.parent().expect("the file is in a folder").to_owned();
         let in_out = |source| RunError::Folder { out: self.folder.clone(), source };
-        std::fs::create_dir_all(&folder).map_err(in_out)?;
+        create_folder(&folder).map_err(in_out)?;
         Ok(folder)
     }
 
@@ -239,7 +238,7 @@ impl Store {
     pub(crate) fn block_folder(&self, cell: &str, block: u32) -> Result<PathBuf, RunError> {
         let folder = self.folder.join("cells").join(cell).join(format!("block-{block:03}"));
         let in_out = |source| RunError::Folder { out: self.folder.clone(), source };
-        std::fs::create_dir_all(&folder).map_err(in_out)?;
+        create_folder(&folder).map_err(in_out)?;
         Ok(folder)
     }
 }
@@ -260,4 +259,31 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, StudyRunError> {
     let wrong = |cause: String| StoreError::Read { path: path.to_owned(), cause };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     Ok(serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use klatch_testing::{Need, needs, system_calls};
+
+    use super::*;
+
+    /// Run under strace by the test below.
+    #[test]
+    #[ignore = "another test starts it"]
+    fn begins_a_study() {
+        let out = tempfile::tempdir().unwrap();
+        let store = Store::begin(out.path(), "x", "name = \"x\"", 7).unwrap();
+        assert_eq!(std::fs::read_to_string(store.folder().join(STUDY)).unwrap(), "name = \"x\"");
+    }
+
+    #[test]
+    fn the_study_file_gets_its_name_when_it_is_whole_and_before_the_study_has_begun() {
+        needs!(Need::Program("strace", "strace"));
+        let calls = system_calls("engine::store::tests::begins_a_study", "openat,rename,renameat,renameat2");
+        let place = |what: &[&str]| calls.iter().position(|call| what.iter().all(|part| call.contains(part)));
+        let named = place(&["rename", "/study.toml\") "]).unwrap_or_else(|| panic!("{calls:#?}"));
+        let begun = place(&["rename", "/begun.json\") "]).unwrap();
+        assert!(named < begun, "{calls:#?}");
+        assert_eq!(place(&["/study.toml\"", "O_CREAT"]), None, "{calls:#?}");
+    }
 }
