@@ -23,8 +23,9 @@
   function field(value) {
     if (value === null || value === undefined) return "";
     if (typeof value === "number") return String(value);
-    // Spreadsheets treat such text as a formula.
-    const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+    // Spreadsheets treat such text as a formula, unless it is a number.
+    const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value);
+    const text = !number && /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   }
 

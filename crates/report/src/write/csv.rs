@@ -2,12 +2,14 @@
 
 use crate::model::Report;
 
-/// The cells' estimates: `cell`, a column for each axis, `status`, `metric`, `mean`, `low`, `high`, `n`.
+/// The cells' estimates: `cell`, a column for each axis, `status`, `metric`, `mean`, `low`, `high`, `n`. Text that a spreadsheet
+/// would treat as a formula begins with an apostrophe.
 pub fn csv(report: &Report) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let axes = report.axes.iter().map(String::as_str);
     let heads = std::iter::once("cell").chain(axes).chain(["status", "metric", "mean", "low", "high", "n"]);
-    let mut write = |row: Vec<String>| writer.write_record(row).expect("memory takes everything");
+    let mut write =
+        |row: Vec<String>| writer.write_record(row.into_iter().map(plain)).expect("memory takes everything");
     write(heads.map(str::to_owned).collect());
     for cell in &report.cells {
         let mut start = vec![cell.id.clone()];
@@ -31,4 +33,44 @@ pub fn csv(report: &Report) -> String {
         }
     }
     String::from_utf8(writer.into_inner().expect("memory takes everything")).expect("it was text before")
+}
+
+/// The field as it is safe in a spreadsheet: an apostrophe before what begins like a formula. Numbers stay numbers. The page saves its
+/// charts by the same rule: `assets/save.js`.
+fn plain(field: String) -> String {
+    let is_number = field.parse().is_ok_and(f64::is_finite);
+    if field.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && !is_number {
+        format!("'{field}")
+    } else {
+        field
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_field_is_a_formula() {
+        for formula in [
+            "=1+1",
+            "+1+1",
+            "-1+1",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "\n=1",
+            "-",
+            "-inf",
+            "+nan",
+            "--5",
+            "-1,5",
+            "-2 (small)",
+        ] {
+            assert_eq!(plain(formula.to_owned()), format!("'{formula}"), "{formula}");
+        }
+        for harmless in ["", "native-epoll", "a=b", "'=1", "1.5", "-1.5", "+2", "-1e-9", "-0"] {
+            assert_eq!(plain(harmless.to_owned()), harmless);
+        }
+    }
 }
