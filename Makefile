@@ -4,7 +4,7 @@
 
 JARS := java/target/klatch.jar java/target/klatch-netty.jar java/target/klatch-web.jar
 KLATCH := target/release/klatch
-MVN := mvn --batch-mode --quiet --file java/pom.xml
+MVN := scripts/maven.sh --batch-mode --quiet --file java/pom.xml
 
 # Tests append a line to this file when the machine lacks a requirement.
 export KLATCH_TEST_NOT_RUN := $(CURDIR)/target/not-run
@@ -76,7 +76,7 @@ lint:
 	cargo fmt --all --check
 	shellcheck scripts/*.sh .ci/run contrib/slurm/*
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
-	mvn --batch-mode --quiet --file platforms/payara/pom.xml spotless:check
+	scripts/maven.sh --batch-mode --quiet --file platforms/payara/pom.xml spotless:check
 	scripts/deny.sh
 	scripts/manifests.sh
 	scripts/workflows.sh

@@ -15,8 +15,7 @@ trap 'rm -rf "$work"' EXIT
 # The tool writes beside the manifest, and nowhere else.
 cargo cyclonedx --manifest-path crates/klatch/Cargo.toml --features static --describe binaries --format json --spec-version 1.5 --quiet
 mv crates/klatch/klatch_bin.cdx.json "$work/rust.json"
-maven() { mvn --batch-mode --quiet --file java/pom.xml "$@"; }
-maven org.cyclonedx:cyclonedx-maven-plugin:2.9.1:makeAggregateBom \
+scripts/maven.sh --batch-mode --quiet --file java/pom.xml org.cyclonedx:cyclonedx-maven-plugin:2.9.1:makeAggregateBom \
     -DschemaVersion=1.5 -DoutputFormat=json -DoutputName=java -DoutputDirectory="$work" -DincludeTestScope=false \
     -DincludeLicenseText=true -Dcyclonedx.verbose=false >&2
 
@@ -67,8 +66,7 @@ cargo fetch --locked --quiet
             echo
         done
     # What a library says in its own words: notices must be passed on, and some texts have a copyright line of their own.
-    maven help:evaluate -Dexpression=settings.localRepository -Doutput="$work/repository" --non-recursive >&2
-    repository=$(cat "$work/repository")
+    repository=$(scripts/maven-checksums.sh repository)
     jq --raw-output '.components[] | select(.group != "org.klatch")
         | ((.purl | capture("classifier=(?<name>[^&]*)") | "-" + .name) // "") as $classifier
         | "\(.group | gsub("\\."; "/"))/\(.name)/\(.version)/\(.name)-\(.version)\($classifier)"' "$work/java.json" | sort -u |
