@@ -85,7 +85,7 @@ lint:
 docs: export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 docs:
 	@command -v mdbook >/dev/null || { \
-		echo "make docs needs mdbook; install it: cargo install --locked mdbook" >&2; exit 2; }
+		echo "make docs needs mdbook; install it: scripts/install-tools.sh mdbook" >&2; exit 2; }
 	mdbook build
 
 setup:

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 # Called through cargo, which also searches the folder of `cargo install`.
 if ! cargo deny --version >/dev/null 2>&1; then
-    exec scripts/not-run.sh add "cargo deny: cargo-deny is not installed (cargo install --locked cargo-deny)"
+    exec scripts/not-run.sh add "cargo deny: cargo-deny is not installed (scripts/install-tools.sh cargo-deny)"
 fi
 cargo deny --locked check licenses bans sources
 # Nothing is fetched here: tests need no network.

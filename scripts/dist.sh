@@ -20,10 +20,9 @@ PATH=$PATH:$cargo_home/bin
 need() { # program, how to install it
     command -v "$1" >/dev/null || { echo "dist.sh: $1 is missing; install it: $2" >&2; exit 2; }
 }
-for tool in cargo-deb cargo-generate-rpm cargo-cyclonedx; do
-    need "$tool" "cargo install --locked $tool"
+for tool in cargo-about cargo-cyclonedx cargo-deb cargo-generate-rpm; do
+    need "$tool" "scripts/install-tools.sh $tool"
 done
-need cargo-about "cargo install --locked --features cli cargo-about"
 need xz "apt-get install xz-utils"
 for tool in buildah jq unzip python3; do
     need "$tool" "apt-get install $tool"
@@ -35,12 +34,9 @@ for library in libelf.a libz.a; do
     }
 done
 
-# Zig with cargo's wrapper of it, as Python packages, since Debian has neither.
-tools=$root/target/dist-tools
-[ -x "$tools/bin/cargo-zigbuild" ] || {
-    python3 -m venv "$tools" || { echo "dist.sh: python3 makes no virtual environment; install that part: apt-get install python3-venv" >&2; exit 2; }
-    "$tools/bin/pip" install --quiet cargo-zigbuild==0.24.1 ziglang==0.17.1
-}
+# Debian has neither Zig nor cargo's wrapper of it.
+tools=$root/target/tools/zig
+[ -x "$tools/bin/cargo-zigbuild" ] || scripts/install-tools.sh zig
 PATH=$tools/bin:$PATH
 
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)

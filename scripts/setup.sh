@@ -88,8 +88,16 @@ newer_java() {
     [ "$purpose" = test-all ] || return 0
     XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache}/klatch/tests "$(dirname "$0")/get-jdk.sh" 21 trixie >&2
 }
+# The check of the workflows is reported as not run without it.
+workflow_checker() {
+    [ "$purpose" != run ] || return 0
+    tools=$(dirname "$0")/../target/tools/bin
+    [ -x "$tools/actionlint" ] || command -v actionlint >/dev/null 2>&1 ||
+        "$(dirname "$0")/install-tools.sh" actionlint >&2 || true
+}
 if [ -z "$packages" ]; then
     newer_java
+    workflow_checker
     exit 0
 fi
 
@@ -120,3 +128,4 @@ $as_root apt-get update -q >&2
 # shellcheck disable=SC2086
 DEBIAN_FRONTEND=noninteractive $as_root apt-get install -q -y --no-install-recommends $packages >&2
 newer_java
+workflow_checker
