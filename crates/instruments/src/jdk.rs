@@ -4,11 +4,14 @@ use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use klatch_privileges::confine;
+use klatch_privileges::Program;
 
 use crate::error::InstrumentError;
+
+/// Longest time for a tool, which prints a recording of 64 MB in much less. A JVM that does not answer keeps its tool waiting.
+const TOOL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Whether the process is a JVM with a counter file.
 pub(crate) fn is_jvm(pid: u32) -> bool {
@@ -42,14 +45,12 @@ pub(crate) fn tool(pid: u32, name: &str) -> Result<PathBuf, InstrumentError> {
 /// Runs a tool of a JDK and returns its output.
 ///
 /// # Errors
-/// The tool cannot be started, or it failed; the error ends with its last line of output.
+/// The tool cannot be started, does not end, or failed; the error ends with its last line of output.
 pub(crate) fn run_tool(tool: &Path, arguments: &[&str]) -> Result<Vec<u8>, InstrumentError> {
     let failed = |why: String| InstrumentError(format!("{} {}: {why}", tool.display(), arguments.join(" ")));
-    let mut command = Command::new(tool);
-    command.args(arguments).stdin(Stdio::null());
     // A JVM only accepts requests of its own user.
-    confine(&mut command);
-    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    let output = Program::new(tool).args(arguments).output_within(TOOL_TIMEOUT);
+    let output = output.map_err(|error| failed(error.to_string()))?;
     if output.status.success() {
         return Ok(output.stdout);
     }

@@ -1,8 +1,7 @@
 //! `--hosts`: the names of hosts, or the allocation of an engine.
 
-use std::process::Command;
-
 use anyhow::Context;
+use klatch_privileges::Program;
 use klatch_runner::Reach;
 
 /// Stands for the nodes of an allocation of Slurm.
@@ -32,7 +31,7 @@ fn slurm_nodes() -> anyhow::Result<Vec<String>> {
     let list = variable("SLURM_JOB_NODELIST").with_context(|| {
         format!("--hosts {SLURM} is for an allocation of Slurm, and SLURM_JOB_NODELIST is not set; run klatch in a batch script, or in salloc")
     })?;
-    let output = Command::new("scontrol").args(["show", "hostnames", &list]).output();
+    let output = Program::new("scontrol").args(["show", "hostnames", &list]).output();
     let output = output.context("cannot run scontrol, which lists the nodes of this allocation")?;
     anyhow::ensure!(
         output.status.success(),

@@ -1,13 +1,13 @@
 //! `klatch sched`: early schedulers, loaded for the time of a command.
 
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{ExitCode, ExitStatus};
 
 use crate::output::{print_error, print_line, save_text_or_print};
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use klatch_platforms::Setting;
-use klatch_privileges::confine;
+use klatch_privileges::Program;
 use klatch_record::lab::SchedulerReport;
 use klatch_schedulers::{Loaded, Scheduler, SchedulerError, all, find, running, sched_ext_state};
 
@@ -105,10 +105,7 @@ impl Run {
         crate::interrupt::on_interrupt(|| {})?;
         let loaded = Loaded::load(find(&self.name)?, &knobs)?;
         let (program, arguments) = self.command.split_first().context("a command is required")?;
-        let mut command = Command::new(program);
-        command.args(arguments);
-        confine(&mut command);
-        let exit_status = command.status();
+        let exit_status = Program::new(program).args(arguments).status();
         let report = loaded.report();
         loaded.unload();
         // A command that could not start is the more useful error.

@@ -5,13 +5,13 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use klatch_counters::{Hardware, HardwareError, PLUGIN};
-use klatch_privileges::confine;
+use klatch_privileges::{Program, temporary_folder, write_private};
 use tempfile::TempDir;
 
 use crate::error::LabError;
@@ -63,7 +63,7 @@ impl Boot<'_> {
 /// # Errors
 /// See [`LabError`].
 pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
-    let folder = temporary_folder()?;
+    let folder = folder_for_boot()?;
     let (console_file, answer) = (folder.path().join("console"), folder.path().join("answer"));
     let mut command = qemu(boot, folder.path())?;
     command.args(["-icount", "shift=0,sleep=off", "-serial"]);
@@ -98,21 +98,21 @@ pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
 /// # Errors
 /// See [`LabError`].
 pub fn shell(boot: &Boot<'_>) -> Result<(), LabError> {
-    let folder = temporary_folder()?;
+    let folder = folder_for_boot()?;
     let mut command = qemu(boot, folder.path())?;
     command.args(["-serial", "mon:stdio"]);
     wait(&mut Machine(spawn(&mut command)?), boot).map(|_| ())
 }
 
-fn temporary_folder() -> Result<TempDir, LabError> {
-    tempfile::tempdir().map_err(|source| LabError::File {
+fn folder_for_boot() -> Result<TempDir, LabError> {
+    temporary_folder().map_err(|source| LabError::File {
         what: "make a folder in",
         path: std::env::temp_dir(),
         source,
     })
 }
 
-fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
+fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Program, LabError> {
     require_qemu()?;
     let image = folder.join("image");
     let mut files = boot.image.clone();
@@ -122,7 +122,7 @@ fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
     }
     files.add_bytes("/job.json", serde_json::to_vec(&boot.job).expect("a job is plain JSON"));
     files.write(&image)?;
-    let mut command = Command::new(QEMU);
+    let mut command = Program::new(QEMU);
     command.args(["-M", "q35", "-cpu", "max", "-accel", "tcg", "-nodefaults", "-nographic", "-no-reboot"]);
     command.args(["-rtc", "base=2020-01-01T00:00:00,clock=vm"]);
     command.args(["-smp", &boot.cpus.to_string(), "-m", &format!("{}M", boot.memory_mb)]);
@@ -138,7 +138,7 @@ fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Command, LabError> {
 
 /// Loads the counters' plugin, and makes the machine's memory a file, which the plugin finds among the mappings of QEMU.
 fn add_counters(
-    command: &mut Command,
+    command: &mut Program,
     folder: &Path,
     memory_mb: u32,
     arguments: &str,
@@ -146,15 +146,14 @@ fn add_counters(
     command.args(["-machine", "memory-backend=ram", "-object"]);
     command.arg(format!("memory-backend-memfd,id=ram,size={memory_mb}M,share=on"));
     let plugin = folder.join("counters.so");
-    std::fs::write(&plugin, PLUGIN).map_err(|source| LabError::file("write", &plugin, source))?;
+    write_private(&plugin, PLUGIN).map_err(|source| LabError::file("write", &plugin, source))?;
     let separator = if arguments.is_empty() { "" } else { "," };
     command.arg("-plugin").arg(format!("{}{separator}{arguments}", plugin.display()));
     Ok(())
 }
 
 /// Starts QEMU without root's rights; the kernel kills it when Klatch dies.
-fn spawn(command: &mut Command) -> Result<Child, LabError> {
-    confine(command);
+fn spawn(command: &mut Program) -> Result<Child, LabError> {
     command.spawn().map_err(|source| LabError::File { what: "start", path: QEMU.into(), source })
 }
 

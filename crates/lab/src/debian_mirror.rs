@@ -1,6 +1,6 @@
 //! Finds the Debian mirror of this machine.
 
-use std::process::Command;
+use klatch_privileges::Program;
 
 /// Names of Debian's current and next suites.
 const SUITES: [&str; 10] =
@@ -14,7 +14,7 @@ pub(crate) fn debian_mirror() -> Option<String> {
 
 /// The addresses that `apt-get update` would fetch. So apt itself parses its sources, in both of their formats.
 fn apt_downloads() -> String {
-    let output = Command::new("apt-get").args(["--print-uris", "update"]).output();
+    let output = Program::new("apt-get").args(["--print-uris", "update"]).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
 }
 

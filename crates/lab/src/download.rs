@@ -2,9 +2,8 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use klatch_privileges::{cache_folder, sha256_hex};
+use klatch_privileges::{Program, cache_folder, sha256_hex, temporary_folder};
 
 use crate::debian_mirror::debian_mirror;
 use crate::error::LabError;
@@ -114,9 +113,9 @@ fn fetch(url: &str, bytes: u64) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
 
 /// Downloads with apt, which has the certificates and proxies of its configured mirror.
 fn fetch_by_apt(url: &str) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
-    let folder = tempfile::tempdir()?;
+    let folder = temporary_folder()?;
     let package = folder.path().join("package");
-    let mut apt = Command::new("/usr/lib/apt/apt-helper");
+    let mut apt = Program::new("/usr/lib/apt/apt-helper");
     let output = apt.arg("download-file").arg(url).arg(&package).output();
     let output = output.map_err(|error| format!("only apt can download from such an address: {error}"))?;
     if !output.status.success() {

@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use klatch_privileges::Program;
 
 use crate::cpio::Archive;
 use crate::elf::strip;
@@ -152,16 +153,16 @@ struct Libraries {
 /// The libraries that the dynamic linker would load for this program, and the linker itself.
 fn libraries(program: &Path) -> Result<Libraries, LabError> {
     let failed = |cause: String| LabError::Libraries { program: program.to_owned(), cause };
-    let run = |linker: &mut Command| {
+    let run = |linker: &mut Program| {
         let output = linker.arg(program).output();
         output.map_err(|error| failed(format!("{LINKER}: {error}")))
     };
     // A static program, or a file that is no program, needs no libraries.
-    if !matches!(run(Command::new(LINKER).arg("--verify"))?.status.code(), Some(0 | 2)) {
+    if !matches!(run(Program::new(LINKER).arg("--verify"))?.status.code(), Some(0 | 2)) {
         return Ok(Libraries::default());
     }
     // Like ldd. Unlike `--list`, this reports a missing library and continues.
-    let output = run(Command::new(LINKER).env("LD_TRACE_LOADED_OBJECTS", "1"))?;
+    let output = run(Program::new(LINKER).env("LD_TRACE_LOADED_OBJECTS", "1"))?;
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
     }

@@ -1,9 +1,10 @@
 //! Builds a small Java runtime for the emulated machine with the jlink of an installed JDK.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use klatch_privileges::{cache_folder, check_manifest, confine, sha256_hex, write_manifest};
+use klatch_privileges::{
+    Program, cache_folder, check_manifest, sha256_hex, temporary_folder_in, write_manifest,
+};
 
 use crate::error::LabError;
 
@@ -32,11 +33,10 @@ pub fn java_runtime(java: &Path, progress: impl Fn(&str)) -> Result<PathBuf, Lab
     }
     progress(&format!("building a small Java runtime from {} once, in {}", home.display(), cache.display()));
     // Built in a temporary folder and renamed, so that the cache never holds a partial runtime.
-    let temporary = tempfile::tempdir_in(&cache).map_err(|error| failed(error.to_string()))?;
+    let temporary = temporary_folder_in(&cache).map_err(|error| failed(error.to_string()))?;
     let made = temporary.path().join("java");
-    let mut command = Command::new(&jlink);
+    let mut command = Program::new(&jlink);
     command.args(["--add-modules", MODULES, "--no-header-files", "--no-man-pages", "--output"]).arg(&made);
-    confine(&mut command);
     let output = command.output().map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         let text = [output.stdout, output.stderr].concat();

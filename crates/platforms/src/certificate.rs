@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use klatch_privileges::write_private;
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose, SanType};
 use thiserror::Error;
 
@@ -50,7 +51,7 @@ pub(crate) fn write_certificate(folder: &Path, host: IpAddr) -> Result<(), Certi
         (AUTHORITY, authority_certificate.pem()),
     ] {
         let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|source| CertificateError::Write { path, source })?;
+        write_private(&path, text.as_bytes()).map_err(|source| CertificateError::Write { path, source })?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use klatch_privileges::temporary_folder;
 use klatch_record::{Database, DatabaseChoice, Workload};
 use serde::Deserialize;
 use tempfile::TempDir;
@@ -120,7 +121,7 @@ impl RunningDatabase {
         let entry = find(name)?;
         let durability =
             entry.durability.get(if durable { "on" } else { "off" }).cloned().unwrap_or_default();
-        let folder = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(DatabaseError::Folder)?;
+        let folder = temporary_folder().map_err(DatabaseError::Folder)?;
         let url_template = entry
             .url
             .replace("{folder}", &folder.path().display().to_string())

@@ -3,10 +3,9 @@
 use std::cell::OnceCell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
-use klatch_privileges::{PrivateFolder, cache_path, check_manifest, confine};
+use klatch_privileges::{PrivateFolder, Program, cache_path, check_manifest};
 use klatch_record::{Runtime, error_chain};
 use thiserror::Error;
 
@@ -132,10 +131,8 @@ impl Java {
 
     /// Starts the program to get its version.
     fn probe(path: &Path) -> Result<Java, String> {
-        let mut command = Command::new(path);
-        command.args(["-XshowSettings:properties", "-version"]);
-        confine(&mut command);
-        let output = command.output().map_err(|error| error.to_string())?;
+        let output = Program::new(path).args(["-XshowSettings:properties", "-version"]).output();
+        let output = output.map_err(|error| error.to_string())?;
         let settings = String::from_utf8_lossy(&output.stderr);
         let property = |name: &str| {
             let lines = settings.lines().filter_map(|line| line.trim().split_once(" = "));

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use klatch_privileges::{before_exec, confine, invoker};
+use klatch_privileges::{Program, invoker};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, setrlimit};
 use thiserror::Error;
 
@@ -86,13 +86,11 @@ impl Processes {
         if running.interrupted {
             return Err(ProcessError::Interrupted);
         }
-        let mut builder = Command::new(program);
-        builder.args(arguments).process_group(0);
+        let mut builder = Program::new(program);
+        builder.args(arguments).lead_group();
         builder.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         set_limits(&mut builder);
         launch.apply(&mut builder);
-        // Must be last: the settings above may need root's rights.
-        confine(&mut builder);
         let mut child = builder.spawn().map_err(|source| match launch.refused(&source) {
             Some(refused) => ProcessError::Knob(refused),
             None => ProcessError::Start { program: program.clone(), as_user: other_user(), source },
@@ -285,13 +283,13 @@ fn rustix_pid(child: &Child) -> Option<rustix::process::Pid> {
 /// Sets the limits of a process that is started. The limit of open files is raised, each connection is one and not every server raises it; it is capped, because some
 /// programs allocate a table of that size. A server that crashes leaves no core dump in the folder of the user.
 #[allow(unsafe_code)]
-fn set_limits(command: &mut Command) {
+fn set_limits(program: &mut Program) {
     let maximum = getrlimit(Resource::Nofile).maximum;
     let current = Some(maximum.unwrap_or(OPEN_FILES_MAX).min(OPEN_FILES_MAX));
     let no_core = Rlimit { current: Some(0), maximum: getrlimit(Resource::Core).maximum };
     // SAFETY: the closure makes two system calls with numbers.
     unsafe {
-        before_exec(command, move || {
+        program.before_exec(move || {
             setrlimit(Resource::Nofile, Rlimit { current, maximum })?;
             Ok(setrlimit(Resource::Core, no_core)?)
         });

@@ -1,9 +1,8 @@
 //! Finds the installed programs that platforms need.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use klatch_privileges::confine;
+use klatch_privileges::Program;
 use thiserror::Error;
 
 use crate::catalog::NeedsProgram;
@@ -57,10 +56,7 @@ pub(crate) fn find_program(needs: &NeedsProgram) -> Result<InstalledProgram, Pro
         return Ok(InstalledProgram { path, version: None });
     }
     let no_version = |reason: String| ProgramError::NoVersion { name, path: path.clone(), reason, install };
-    let mut command = Command::new(&path);
-    command.args(&needs.version);
-    confine(&mut command);
-    let output = match command.output() {
+    let output = match Program::new(&path).args(&needs.version).output() {
         Ok(output) => output,
         Err(error) => return Err(no_version(error.to_string())),
     };

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use klatch_privileges::temporary_folder;
 use klatch_record::Workload;
 use tempfile::TempDir;
 
@@ -27,7 +28,7 @@ impl ReaderProgram {
     /// A file cannot be written, or the program cannot be built.
     pub fn prepare(platform: &ResolvedPlatform) -> Result<ReaderProgram, ServerError> {
         let no_site = |source| ServerError::Site { name: platform.name.clone(), source };
-        let folder = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(no_site)?;
+        let folder = temporary_folder().map_err(no_site)?;
         let files = match &platform.workload {
             Workload::Files(files) => block_files(files)
                 .map_err(|source| PlatformError::Source { name: platform.entry.name.clone(), source })?,

@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use klatch_privileges::{Program, temporary_folder};
 use klatch_record::Class;
 use tempfile::TempDir;
 use thiserror::Error;
@@ -97,7 +97,7 @@ impl Server {
         timeout: Duration,
     ) -> Result<Server, ServerError> {
         let no_site = |source| ServerError::Site { name: platform.name.clone(), source };
-        let folder = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(no_site)?;
+        let folder = temporary_folder().map_err(no_site)?;
         Server::start_in(folder, platform, listen, all, timeout)
     }
 
@@ -233,7 +233,7 @@ fn wait_until_serving(
     deadline: Instant,
 ) -> StartOutcome {
     while Instant::now() < deadline {
-        if TcpStream::connect(address).is_ok() && succeeds(ready_command) {
+        if TcpStream::connect(address).is_ok() && succeeds(ready_command, deadline) {
             return StartOutcome::Ready(address.port(), None);
         }
         if process.line(Instant::now() + TRY_PERIOD) == Line::End {
@@ -243,12 +243,11 @@ fn wait_until_serving(
     StartOutcome::Late
 }
 
-/// Whether this command exits with status 0; an empty one does.
-fn succeeds(command: &[String]) -> bool {
+/// Whether this command exits with status 0 before the deadline; an empty one does.
+fn succeeds(command: &[String], deadline: Instant) -> bool {
     let Some((program, arguments)) = command.split_first() else { return true };
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
+    let left = deadline.saturating_duration_since(Instant::now());
+    Program::new(program).args(arguments).output_within(left).is_ok_and(|output| output.status.success())
 }
 
 /// Returns a port that is free now. If another process takes it first, the server reports the error.
@@ -304,6 +303,17 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn a_ready_command_that_does_not_end_is_late() {
+        let started = Instant::now();
+        let asks = |script: &str| {
+            let command = ["sh", "-c", script].map(str::to_owned);
+            succeeds(&command, Instant::now() + Duration::from_millis(300))
+        };
+        assert!(!asks("exec sleep 1000") && started.elapsed() < LONG);
+        assert!(!asks("exit 1") && succeeds(&[], started));
     }
 
     #[test]

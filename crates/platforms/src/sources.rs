@@ -4,11 +4,10 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use include_dir::{Dir, DirEntry};
 use klatch_privileges::{
-    FolderError, ManifestError, cache_folder, check_manifest, confine, file_matches, sha256_hex,
+    FolderError, ManifestError, Program, cache_folder, check_manifest, file_matches, sha256_hex,
     write_manifest,
 };
 use thiserror::Error;
@@ -119,10 +118,7 @@ fn remove(path: &Path) -> std::io::Result<()> {
 fn run(words: &[String], folder: &Path) -> Result<(), SourceError> {
     let failed = |reason: String| SourceError::Build { command: words.join(" "), reason };
     let (program, arguments) = words.split_first().ok_or_else(|| failed("is empty".to_owned()))?;
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder);
-    confine(&mut command);
-    let output = command.output();
+    let output = Program::new(program).args(arguments).current_dir(folder).output();
     let output = output.map_err(|error| failed(format!("cannot start: {error}")))?;
     match output.status.success() {
         true => Ok(()),

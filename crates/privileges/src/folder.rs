@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
@@ -11,6 +10,7 @@ use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::invoker::file_uid;
+use crate::private::write_private;
 
 /// Symbolic links that are followed on the path to a folder.
 const LINKS_MAX: usize = 16;
@@ -125,10 +125,7 @@ impl PrivateFolder {
     /// # Errors
     /// The file system refuses, for example because the disk is full. Then an old file stays as it was.
     pub fn write(&self, name: &str, contents: &[u8]) -> std::io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
-        file.write_all(contents)?;
-        file.as_file().sync_all()?;
-        file.persist(self.path.join(name)).map_err(|error| error.error)?;
+        write_private(&self.path.join(name), contents)?;
         File::open(&self.path)?.sync_all()
     }
 

@@ -77,7 +77,7 @@ pub fn invoker() -> Option<&'static Invoker> {
     INVOKER.get()?.as_ref()
 }
 
-/// Whether the programs that [`confine`](crate::confine) starts run as root.
+/// Whether every [`Program`](crate::Program) runs as root.
 pub fn programs_run_as_root() -> bool {
     geteuid().is_root() && invoker().is_none()
 }
@@ -97,10 +97,15 @@ pub fn as_root<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// The user whose rights this thread's file accesses have.
-pub(crate) fn file_uid() -> u32 {
+/// The user whose rights this thread's file accesses have, by id.
+pub fn file_uid() -> u32 {
     // An invalid id changes nothing, and the call returns the current one.
     set_file_uid(u32::MAX)
+}
+
+/// Login name of a user; `None` if the user database has no entry for the id, or one that is no text.
+pub fn user_name(uid: u32) -> Option<String> {
+    user(uid).ok()??.name.into_string().ok()
 }
 
 /// Sets user and group for file accesses; the group first, because changing it needs rights that the user may lack.

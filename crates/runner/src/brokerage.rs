@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use klatch_platforms::{Processes, ResolvedPlatform, RunningDatabase};
+use klatch_privileges::temporary_folder;
 use klatch_record::Workload;
 use tempfile::TempDir;
 
@@ -32,7 +33,7 @@ impl Brokerage {
         let Some(database) = database else { return Ok(None) };
         let platform = platform.clone();
         audit_command(&platform, &database)?;
-        let ledgers = tempfile::Builder::new().prefix("klatch-").tempdir().map_err(RunError::Ledgers)?;
+        let ledgers = temporary_folder().map_err(RunError::Ledgers)?;
         Ok(Some(Brokerage { database, platform, ledgers }))
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use klatch_instruments::Files;
 use klatch_platforms::{Processes, ResolvedPlatform};
+use klatch_privileges::temporary_folder;
 use klatch_record::{Role, Status};
 use tempfile::TempDir;
 
@@ -46,7 +47,7 @@ fn train(
     if !plan.workload.kind().has_server() {
         return Err(failed("it needs a server, and this workload has none".to_owned()));
     }
-    let folder = tempfile::Builder::new().prefix("klatch-").tempdir();
+    let folder = temporary_folder();
     let folder = folder.map_err(|error| failed(format!("cannot make a folder for the archive: {error}")))?;
     let archive = folder.path().join("archive");
     // Several servers would write to the same file, and instruments belong to the runs that are recorded.

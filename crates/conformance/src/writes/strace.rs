@@ -1,10 +1,11 @@
 //! Attaches strace to a process for a while.
 
 use std::io::{BufRead, BufReader, ErrorKind};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Instant;
 
+use klatch_privileges::Program;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::NamedTempFile;
 
@@ -30,7 +31,7 @@ impl Strace {
     pub(crate) fn attach(pid: u32, until: Instant) -> Checked<Strace> {
         let log = NamedTempFile::new()
             .map_err(|error| CheckError::NotChecked(format!("no file for strace: {error}")))?;
-        let spawned = Command::new("strace")
+        let spawned = Program::new("strace")
             .args(["-f", "-xx", "-s", DATA_MAX, "-e", "signal=none"])
             .args(["-e", &format!("trace={CALLS}"), "-e", &format!("inject={CALLS}:{DELAY}"), "-o"])
             .arg(log.path())
@@ -70,7 +71,7 @@ impl Strace {
                 Err(end) => {
                     let how = if end == RecvTimeoutError::Timeout { "is not ready" } else { "may not trace" };
                     return not_checked(format!(
-                        "strace {how} process {pid} ({last_line}); run as root, or set kernel.yama.ptrace_scope=0"
+                        "strace {how} process {pid} ({last_line}); run as root without sudo, or set kernel.yama.ptrace_scope=0"
                     ));
                 }
             }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use klatch_privileges::create_anew;
 use libbpf_rs::{MapCore, MapFlags};
 
 use super::shares::KernelRoutine;
@@ -96,7 +97,7 @@ pub(super) struct FoldedFile {
 
 impl FoldedFile {
     pub(super) fn create(path: &Path) -> std::io::Result<FoldedFile> {
-        Ok(FoldedFile { file: BufWriter::new(File::create(path)?), names: BTreeMap::new() })
+        Ok(FoldedFile { file: BufWriter::new(create_anew(path)?), names: BTreeMap::new() })
     }
 
     pub(super) fn add(&mut self, sample: &StackSample) -> std::io::Result<()> {

@@ -8,6 +8,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use klatch_privileges::create_anew;
+
 use super::file::{EVENT_BYTES, TraceEvent, TraceKind, write_end, write_start};
 use super::rings::Rings;
 
@@ -33,7 +35,7 @@ pub(super) struct Written {
 impl Writer {
     /// Starts writing the events of `rings` to a new file at `path`, at most `bytes_max` bytes of events.
     pub(super) fn start(mut rings: Rings, path: &Path, bytes_max: u64) -> io::Result<Writer> {
-        let file = File::create(path)?;
+        let file = create_anew(path)?;
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new().name("trace".to_owned()).spawn(move || {
             let mut sink = Sink::new(file, bytes_max)?;

@@ -4,10 +4,11 @@ mod run;
 mod speed;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use klatch_privileges::Program;
 use klatch_record::{error_chain, save_json};
 use klatch_report::{simulated_claims, simulated_fits, simulated_papers, simulated_study};
 use klatch_simulator::{Costs, Role, Topology, Verdict, calibrate, papers};
@@ -206,7 +207,7 @@ fn topology(text: &str) -> anyhow::Result<Topology> {
 
 /// The topology of the machine that this program runs on.
 fn this_machine() -> anyhow::Result<Topology> {
-    let listing = Command::new("lscpu").args(["-e", "-J"]).output();
+    let listing = Program::new("lscpu").args(["-e", "-J"]).output();
     let listing = listing.context("cannot run lscpu; it belongs to the package util-linux")?;
     anyhow::ensure!(listing.status.success(), "lscpu -e -J failed with {}", listing.status);
     Ok(Topology::from_lscpu(&String::from_utf8_lossy(&listing.stdout))?)

@@ -108,6 +108,42 @@ fn results_and_caches_belong_to_the_invoking_user() {
     }
 }
 
+/// A program that writes the four ids of its user to `work/NAME`, and fails.
+fn note_ids(folder: &Path, name: &str) {
+    let noted = folder.join("work").join(name);
+    let script = format!(
+        "#!/bin/sh\nsed -n 's/^Uid:[[:space:]]*//p' /proc/self/status >{}\nexit 1\n",
+        noted.display()
+    );
+    klatch_testing::write_program(&folder.join("bin").join(name), &script);
+}
+
+#[test]
+fn programs_beside_server_and_crowd_run_as_the_invoking_user() {
+    needs!(Need::Root);
+    let chat = ["run", "--rooms", "1", "--users", "2", "--count", "1", "--trials", "1", "--warmup", "0"];
+    let commands: [(&str, Vec<&str>); 4] = [
+        ("scontrol", [&chat[..], &["--hosts", "@slurm", "--target", "irc://127.0.0.1:9"]].concat()),
+        ("lscpu", vec!["simulate", "run", "--machine", "host"]),
+        ("strace", vec!["conformance", "native-epoll"]),
+        ("ready", [&chat[..], &["--platform", "mine", "--catalog", ".", "--ready-timeout", "2"]].concat()),
+    ];
+    for (name, arguments) in commands {
+        let (mut command, folder) = as_by_sudo();
+        note_ids(folder.path(), name);
+        let platform = "name = 'mine'\nsummary = ''\nclass = 'open'\nprotocol = 'irc'\nready = 'accepts'\n\
+                        command = ['{klatch}', 'serve', '--listen', '{address}']\nready_command = ['ready']\n";
+        std::fs::write(folder.path().join("work/mine.toml"), platform).unwrap();
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", folder.path().join("bin").display()));
+        let done = command.args(arguments).env("SLURM_JOB_NODELIST", "n1").output().unwrap();
+        let finished = String::from_utf8_lossy(&done.stderr);
+        let ids = std::fs::read_to_string(folder.path().join("work").join(name));
+        let ids = ids.unwrap_or_else(|error| panic!("{name} was not started: {error}: {finished}"));
+        assert_eq!(ids.split_whitespace().collect::<Vec<_>>(), ["65534"; 4], "{name}: {finished}");
+    }
+}
+
 #[test]
 fn root_accesses_no_file_that_the_invoking_user_may_not() {
     needs!(Need::Root);

@@ -26,6 +26,7 @@ mod output;
 mod papers;
 mod planted_files_as_root;
 mod platforms;
+mod private_files;
 mod reach;
 mod reports;
 mod rr;

@@ -10,10 +10,9 @@ mod thp;
 
 use std::fmt::Debug;
 use std::io;
-use std::process::Command;
 use std::sync::Arc;
 
-use klatch_privileges::before_exec;
+use klatch_privileges::Program;
 
 use crate::setting::{KnobError, Setting};
 
@@ -106,11 +105,11 @@ impl Launch {
             return Ok(());
         }
         // The closure below always fails, so the program is never executed.
-        let mut nothing = Command::new("klatch");
+        let mut nothing = Program::new("klatch");
         self.apply(&mut nothing);
         // SAFETY: the closure only creates an error from a number.
         unsafe {
-            before_exec(&mut nothing, || Err(io::Error::from_raw_os_error(REHEARSED)));
+            nothing.before_exec(|| Err(io::Error::from_raw_os_error(REHEARSED)));
         }
         match nothing.spawn() {
             Err(error) if error.raw_os_error() == Some(REHEARSED) => Ok(()),
@@ -122,9 +121,9 @@ impl Launch {
         }
     }
 
-    /// Applies all settings in the child that `command` will start.
+    /// Applies all settings in the child that `program` will start.
     #[allow(unsafe_code)]
-    pub(crate) fn apply(&self, command: &mut Command) {
+    pub(crate) fn apply(&self, program: &mut Program) {
         for (index, (_, entry)) in self.entries.iter().enumerate() {
             let entry = entry.clone();
             let work = move || {
@@ -136,7 +135,7 @@ impl Launch {
                 }
             };
             // SAFETY: a `ProcessSetting` makes system calls only, as its trait requires.
-            unsafe { before_exec(command, work) };
+            unsafe { program.before_exec(work) };
         }
     }
 

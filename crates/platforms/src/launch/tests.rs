@@ -9,7 +9,7 @@ fn launch(settings: &[&str]) -> Result<Launch, String> {
 
 /// All lines that `script` prints under these settings.
 fn prints(settings: &[&str], script: &str) -> String {
-    let mut command = Command::new("sh");
+    let mut command = Program::new("sh");
     launch(settings).unwrap().apply(command.args(["-c", script]));
     String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
@@ -79,7 +79,7 @@ fn the_child_reports_the_refused_knob() {
     launch.entries.push(("a=1".parse().unwrap(), Arc::new(Refused(Some(libc::ENODEV)))));
     assert_eq!(launch.rehearse().unwrap_err().to_string(), "knob a=1: No such device (os error 19)");
     launch.entries[1] = ("b=2".parse().unwrap(), Arc::new(Refused(None)));
-    let mut command = Command::new("true");
+    let mut command = Program::new("true");
     launch.apply(&mut command);
     let error = launch.refused(&command.spawn().unwrap_err()).unwrap();
     assert_eq!(error.to_string(), "knob b=2: ignored");

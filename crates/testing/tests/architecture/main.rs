@@ -3,6 +3,7 @@
 #[path = "../tree/mod.rs"]
 mod tree;
 
+mod detours;
 mod graph;
 mod modules;
 
