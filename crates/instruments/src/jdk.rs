@@ -1,8 +1,5 @@
 //! The command-line tools of a JDK, used on a running JVM.
 
-use std::fs::File;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -57,58 +54,4 @@ pub(crate) fn run_tool(tool: &Path, arguments: &[&str]) -> Result<Vec<u8>, Instr
     let text =
         String::from_utf8_lossy(if output.stderr.is_empty() { &output.stdout } else { &output.stderr });
     Err(failed(text.lines().last().unwrap_or("it failed").to_owned()))
-}
-
-/// The names of a JVM's compiled methods, in `/tmp/perf-PID.map`, where symbolizers expect them. Dropping it removes the file.
-pub(crate) struct PerfMap(PathBuf);
-
-impl PerfMap {
-    /// Makes the JVM write the file; `None` without Java 17 or a JDK. The JVM needs no special option.
-    pub(crate) fn write(pid: u32) -> Option<PerfMap> {
-        let path = PathBuf::from(format!("/tmp/perf-{pid}.map"));
-        // An existing file belongs to another program, such as the JVM with -XX:+DumpPerfMapAtExit.
-        if !is_jvm(pid) || path.exists() {
-            return None;
-        }
-        let jcmd = tool(pid, "jcmd").ok()?;
-        run_tool(&jcmd, &[&pid.to_string(), "Compiler.perfmap"]).ok()?;
-        let map = PerfMap(path);
-        let text = std::fs::read_to_string(&map.0).ok()?;
-        // /tmp is writable for everyone, so the path could have become a link.
-        let file = File::options().write(true).truncate(true).custom_flags(libc::O_NOFOLLOW).open(&map.0);
-        file.ok()?.write_all(text.lines().filter_map(perf_line).collect::<String>().as_bytes()).ok()?;
-        Some(map)
-    }
-}
-
-/// Converts a line to perf's format: HotSpot writes `0x` before address and size, and whole signatures.
-fn perf_line(line: &str) -> Option<String> {
-    let mut words = line.splitn(3, ' ');
-    let mut number = || Some(words.next()?.trim_start_matches("0x"));
-    let (address, size) = (number()?, number()?);
-    let name = words.next()?;
-    // HotSpot writes the return type before the method and the parameters after it.
-    let method = name.split_once('(').and_then(|(before, _)| before.rsplit_once(' '));
-    let name = method.map_or(name, |(_, method)| if method.is_empty() { name } else { method });
-    Some(format!("{address} {size} {name}\n"))
-}
-
-impl Drop for PerfMap {
-    fn drop(&mut self) {
-        // A file left in /tmp does no harm.
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn perf_lines_have_method_names() {
-        let line = "0x00007f01 0x0270 java.lang.Object jdk.internal.misc.Unsafe.get(java.lang.Object, long)";
-        assert_eq!(perf_line(line).unwrap(), "00007f01 0270 jdk.internal.misc.Unsafe.get\n");
-        assert_eq!(perf_line("0x01 0x02 StubRoutines (1)").unwrap(), "01 02 StubRoutines (1)\n");
-        assert_eq!(perf_line("what else"), None);
-    }
 }

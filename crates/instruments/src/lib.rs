@@ -14,6 +14,7 @@ mod jvm;
 mod kernel;
 mod lab_counts;
 mod locks;
+mod perf_map;
 mod places;
 mod profile;
 mod runqueue;

@@ -7,6 +7,8 @@ use blazesym::Pid;
 use blazesym::symbolize::source::{Elf, Kernel, Process, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 
+use crate::perf_map::PerfNames;
+
 /// Stands for addresses without a symbol.
 pub(crate) const UNKNOWN: &str = "[unknown]";
 
@@ -16,11 +18,18 @@ pub(crate) struct Symbols {
     kernel: HashMap<u64, String>,
     /// By process id and address.
     user: HashMap<(u32, u64), String>,
+    /// Routines of each process that were compiled while it ran.
+    compiled: HashMap<u32, PerfNames>,
 }
 
 impl Symbols {
     pub(crate) fn new() -> Symbols {
-        Symbols { symbolizer: Symbolizer::new(), kernel: HashMap::new(), user: HashMap::new() }
+        Symbols {
+            symbolizer: Symbolizer::new(),
+            kernel: HashMap::new(),
+            user: HashMap::new(),
+            compiled: HashMap::new(),
+        }
     }
 
     /// Name of the kernel routine at `address`, or [`UNKNOWN`].
@@ -34,21 +43,22 @@ impl Symbols {
     ///
     /// Java methods have names if the process has a perf map.
     pub(crate) fn user(&mut self, pid: u32, address: u64) -> &str {
-        let symbolizer = &self.symbolizer;
-        self.user
-            .entry((pid, address))
-            .or_insert_with(|| name(symbolizer, &Source::Process(Process::new(Pid::from(pid))), address))
+        let Symbols { symbolizer, compiled, .. } = self;
+        self.user.entry((pid, address)).or_insert_with(|| {
+            let name = name(symbolizer, &process(pid), address);
+            if name == UNKNOWN { compiled_name(compiled, pid, address) } else { name }
+        })
     }
 
     /// Looks the names of many addresses of a process up at once, which is much cheaper than one by one.
     pub(crate) fn prepare_user(&mut self, pid: u32, addresses: &[u64]) {
-        let source = Source::Process(Process::new(Pid::from(pid)));
+        let source = process(pid);
         // Without an answer each address is looked up by itself when its name is needed.
         let Ok(names) = self.symbolizer.symbolize(&source, Input::AbsAddr(addresses)) else { return };
         for (address, found) in addresses.iter().zip(names) {
             let name = match found {
                 Symbolized::Sym(symbol) => symbol.name.into_owned(),
-                Symbolized::Unknown(_) => UNKNOWN.to_owned(),
+                Symbolized::Unknown(_) => compiled_name(&mut self.compiled, pid, *address),
             };
             self.user.insert((pid, *address), name);
         }
@@ -84,6 +94,17 @@ pub(crate) fn kernel_routines(starts: &HashSet<u64>) -> HashMap<u64, String> {
         }
     }
     names
+}
+
+/// The files in the memory of a process. The symbolizer would open a perf map whatever it is, a pipe too.
+fn process(pid: u32) -> Source<'static> {
+    Source::Process(Process { perf_map: false, ..Process::new(Pid::from(pid)) })
+}
+
+/// Name of a routine that a process compiled while it ran, or [`UNKNOWN`].
+fn compiled_name(compiled: &mut HashMap<u32, PerfNames>, pid: u32, address: u64) -> String {
+    let names = compiled.entry(pid).or_insert_with(|| PerfNames::of(pid));
+    names.name(address).unwrap_or(UNKNOWN).to_owned()
 }
 
 fn name(symbolizer: &Symbolizer, source: &Source<'_>, address: u64) -> String {

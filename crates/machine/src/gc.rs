@@ -4,12 +4,11 @@ use crate::jvm_counters::{JvmCounters, counter_file};
 
 /// Time that process `pid` paused for garbage collection since its start, in seconds; `None` if it is no JVM with counters.
 pub(crate) fn gc_s(pid: u32) -> Option<f64> {
-    parse(&std::fs::read(counter_file(pid)?).ok()?)
+    gc_of(&JvmCounters::read(&counter_file(pid)?)?)
 }
 
-/// Sum over all collectors; `None` if the bytes are no counter file, or the JVM has not yet finished it.
-fn parse(bytes: &[u8]) -> Option<f64> {
-    let counters = JvmCounters::parse(bytes)?;
+/// Sum over all collectors; `None` if the counters lack the frequency of the clock.
+fn gc_of(counters: &JvmCounters) -> Option<f64> {
     let ticks = counters.sum("sun.gc.collector.", ".time");
     (counters.number("sun.os.hrt.frequency") > 0).then(|| counters.seconds(ticks))
 }
@@ -41,6 +40,7 @@ mod tests {
             ("sun.os.hrt.frequency", 1_000),
             ("sun.gc.collector.1.time", 500),
         ]);
+        let parse = |bytes: &[u8]| gc_of(&JvmCounters::parse(bytes)?);
         assert_eq!(parse(&file), Some(2.0));
         for length in 0..file.len() {
             assert_eq!(parse(&file[..length]), None, "cut at {length}");
@@ -51,6 +51,15 @@ mod tests {
 
     #[test]
     fn a_native_process_has_no_gc_time() {
+        assert_eq!(gc_s(std::process::id()), None);
+    }
+
+    #[test]
+    fn a_counter_file_that_anybody_made_is_not_that_of_a_native_process() {
+        // Files of such names are HotSpot's, whoever makes them.
+        let folder = tempfile::Builder::new().prefix("hsperfdata_").tempdir_in("/tmp").unwrap();
+        let counters = file(&[("sun.gc.collector.0.time", 1_500), ("sun.os.hrt.frequency", 1_000)]);
+        std::fs::write(folder.path().join(std::process::id().to_string()), counters).unwrap();
         assert_eq!(gc_s(std::process::id()), None);
     }
 }

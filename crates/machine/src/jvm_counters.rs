@@ -3,7 +3,13 @@
 //! Reading it costs the JVM nothing. The format is version 2 of `jdk.internal.perf` (perfMemory.hpp).
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::FileExt;
+
+use klatch_privileges::{open_plain_in, user_name};
+
+use crate::process_identity::ProcessIdentity;
 
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 const LITTLE_ENDIAN: u8 = 1;
@@ -15,12 +21,36 @@ pub struct JvmCounters {
     texts: BTreeMap<String, String>,
 }
 
+/// Largest counter file that is read, in bytes. HotSpot makes it 32 KiB by default.
+const FILE_BYTES_MAX: usize = 1 << 20;
+
 /// The counter file of process `pid`; `None` if it is no JVM, or runs with `-XX:-UsePerfData`.
-pub fn counter_file(pid: u32) -> Option<PathBuf> {
-    // HotSpot names the folder after the owner of the process.
-    let folders = std::fs::read_dir("/tmp").ok()?.flatten();
-    let named = folders.filter(|folder| folder.file_name().to_string_lossy().starts_with("hsperfdata_"));
-    named.map(|folder| folder.path().join(pid.to_string())).find(|file| file.is_file())
+///
+/// Any user can make files of such names in `/tmp`. This one is a plain file of the owner of the process, in a folder that only
+/// that user can write, in the process's own view of the file system.
+pub fn counter_file(pid: u32) -> Option<File> {
+    if !maps_jvm(pid) {
+        return None;
+    }
+    let process = ProcessIdentity::of(pid)?;
+    // HotSpot names the folder after the owner of the process, and the file after the id that the process itself sees.
+    let folder = process.temporary_folder().join(format!("hsperfdata_{}", user_name(process.owner)?));
+    open_plain_in(&folder, &process.own_pid.to_string(), process.owner).ok()
+}
+
+/// Whether the process has the library of HotSpot in its memory.
+fn maps_jvm(pid: u32) -> bool {
+    let Ok(maps) = File::open(format!("/proc/{pid}/maps")) else { return false };
+    let mut lines = BufReader::new(maps).split(b'\n').map_while(Result::ok);
+    lines.any(|line| line.ends_with(b"/libjvm.so"))
+}
+
+/// The content of a counter file; `None` if it cannot be read.
+pub fn counter_bytes(file: &File) -> Option<Vec<u8>> {
+    let length = file.metadata().ok()?.len().min(FILE_BYTES_MAX as u64);
+    let mut bytes = vec![0; length as usize];
+    file.read_exact_at(&mut bytes, 0).ok()?;
+    Some(bytes)
 }
 
 struct Entry {
@@ -60,6 +90,11 @@ pub fn counter_offset(bytes: &[u8], name: &str) -> Option<usize> {
 }
 
 impl JvmCounters {
+    /// Reads a counter file; `None` if it is something else, or the JVM has not yet finished it.
+    pub fn read(file: &File) -> Option<JvmCounters> {
+        JvmCounters::parse(&counter_bytes(file)?)
+    }
+
     /// Parses a counter file; `None` if the bytes are something else, or the JVM has not yet finished it.
     pub fn parse(bytes: &[u8]) -> Option<JvmCounters> {
         let mut counters = JvmCounters::default();

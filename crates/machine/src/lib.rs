@@ -7,13 +7,15 @@ mod gc;
 mod jvm_counters;
 pub mod limits;
 mod machine_time;
+mod process_identity;
 mod process_tree;
 mod snapshot;
 
 pub use cpu_clock::{children_cpu_s, cpu_time_ns};
 pub use cpu_frequency::CpuFrequency;
 pub use environment::{boot_id, environment, host_name};
-pub use jvm_counters::{JvmCounters, counter_file, counter_offset};
+pub use jvm_counters::{JvmCounters, counter_bytes, counter_file, counter_offset};
 pub use machine_time::MachineTime;
+pub use process_identity::ProcessIdentity;
 pub use process_tree::process_tree;
 pub use snapshot::{Snapshot, SnapshotError};

@@ -2,14 +2,13 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use klatch_record::observed::Distribution;
 
-use klatch_machine::{JvmCounters, counter_offset};
+use klatch_machine::{JvmCounters, counter_bytes, counter_offset};
 
 /// Of two collections within this time, only the later one is recorded.
 const PERIOD: Duration = Duration::from_millis(10);
@@ -25,11 +24,11 @@ pub(super) struct GcPoll {
 
 impl GcPoll {
     /// Starts polling these counter files.
-    pub(super) fn start(files: Vec<PathBuf>) -> std::io::Result<GcPoll> {
+    pub(super) fn start(files: Vec<File>) -> std::io::Result<GcPoll> {
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new().name("jvm".to_owned()).spawn(move || {
             let mut pauses_ms = Vec::new();
-            let mut jvms: Vec<Jvm> = files.iter().filter_map(|file| Jvm::open(file)).collect();
+            let mut jvms: Vec<Jvm> = files.into_iter().filter_map(Jvm::new).collect();
             loop {
                 let last = stopped.recv_timeout(PERIOD) != Err(RecvTimeoutError::Timeout);
                 jvms.iter_mut().for_each(|jvm| jvm.poll(&mut pauses_ms));
@@ -84,8 +83,8 @@ struct Collector {
 }
 
 impl Jvm {
-    fn open(path: &Path) -> Option<Jvm> {
-        let bytes = std::fs::read(path).ok()?;
+    fn new(file: File) -> Option<Jvm> {
+        let bytes = counter_bytes(&file)?;
         let offset = |number, name| counter_offset(&bytes, &format!("sun.gc.collector.{number}.{name}"));
         let collector = |number| {
             let offsets = [offset(number, "lastEntryTime")? as u64, offset(number, "lastExitTime")? as u64];
@@ -93,7 +92,7 @@ impl Jvm {
         };
         let collectors = (0..COLLECTORS_MAX).filter_map(collector).collect();
         let ticks_per_s = 1.0 / JvmCounters::parse(&bytes)?.seconds(1);
-        let mut jvm = Jvm { file: File::open(path).ok()?, ticks_per_s, collectors };
+        let mut jvm = Jvm { file, ticks_per_s, collectors };
         // Skips the collections before the run.
         jvm.poll(&mut Vec::new());
         Some(jvm)

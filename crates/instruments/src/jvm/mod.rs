@@ -2,7 +2,7 @@
 
 mod gc_poll;
 
-use std::path::PathBuf;
+use std::fs::File;
 use std::time::Instant;
 
 use klatch_record::observed::{Collector, JvmSide, Sides};
@@ -52,7 +52,7 @@ struct RunningJvm {
 
 /// The JVMs of one side; a crowd can have several.
 struct SideJvms {
-    files: Vec<PathBuf>,
+    files: Vec<File>,
     before: Vec<JvmCounters>,
     after: Vec<JvmCounters>,
     began: Instant,
@@ -85,11 +85,12 @@ impl RunningInstrument for RunningJvm {
 impl SideJvms {
     /// `None` if none of these processes is a JVM.
     fn start(pids: &[u32]) -> std::io::Result<Option<SideJvms>> {
-        let files: Vec<PathBuf> = pids.iter().filter_map(|pid| counter_file(*pid)).collect();
+        let files: Vec<File> = pids.iter().filter_map(|pid| counter_file(*pid)).collect();
         if files.is_empty() {
             return Ok(None);
         }
-        let gc_poll = GcPoll::start(files.clone())?;
+        let polled = files.iter().map(File::try_clone).collect::<std::io::Result<_>>()?;
+        let gc_poll = GcPoll::start(polled)?;
         let before = read(&files);
         Ok(Some(SideJvms {
             files,
@@ -139,7 +140,6 @@ fn add_jvm(side: &mut JvmSide, before: &JvmCounters, after: &JvmCounters) {
     side.heap_committed_bytes += heap(".capacity");
 }
 
-fn read(files: &[PathBuf]) -> Vec<JvmCounters> {
-    let parse = |file: &PathBuf| JvmCounters::parse(&std::fs::read(file).ok()?);
-    files.iter().map(|file| parse(file).unwrap_or_default()).collect()
+fn read(files: &[File]) -> Vec<JvmCounters> {
+    files.iter().map(|file| JvmCounters::read(file).unwrap_or_default()).collect()
 }

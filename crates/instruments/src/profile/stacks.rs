@@ -12,7 +12,7 @@ use super::shares::KernelRoutine;
 use super::user_routine::UserRoutine;
 use crate::bpf::{Bpf, bpf_error, numbers};
 use crate::error::InstrumentError;
-use crate::jdk::PerfMap;
+use crate::perf_map::PerfMap;
 use crate::symbols::Symbols;
 use crate::targets::{Side, Targets};
 

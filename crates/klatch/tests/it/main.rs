@@ -25,6 +25,7 @@ mod orders;
 mod output;
 mod papers;
 mod planted_files_as_root;
+mod planted_perf_map_as_root;
 mod platforms;
 mod private_files;
 mod reach;
