@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use klatch_privileges::{Program, invoker};
-use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, setrlimit};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getrlimit, kill_process_group, setrlimit, waitid,
+};
 use thiserror::Error;
 
 use crate::launch::Launch;
@@ -20,6 +22,8 @@ use crate::setting::KnobError;
 const STDERR_TAIL_MAX: usize = 8;
 /// Upper limit of open files for a child.
 const OPEN_FILES_MAX: u64 = 1 << 20;
+/// The bit of a wait status that means that a core was dumped.
+const CORE_DUMPED: i32 = 0x80;
 /// Longest time for a process to stop after SIGTERM.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -29,13 +33,16 @@ pub struct Processes(Arc<Mutex<Running>>);
 
 #[derive(Default)]
 struct Running {
-    groups: Vec<i32>,
+    /// Each is the id of its leader, whom nobody has waited for: the kernel gives that id to no other process or group.
+    groups: Vec<Pid>,
     interrupted: bool,
 }
 
 /// A running child process. Dropping it stops it and its process group.
 pub struct Process {
+    /// Waited for only when its group has had its last signal. Until then its id, which is that of the group, stays its own.
     child: Child,
+    group: Pid,
     lines: Receiver<String>,
     stderr_tail: Arc<Mutex<VecDeque<String>>>,
     /// Closed when standard error has been read to its end.
@@ -95,7 +102,8 @@ impl Processes {
             Some(refused) => ProcessError::Knob(refused),
             None => ProcessError::Start { program: program.clone(), as_user: other_user(), source },
         })?;
-        running.groups.push(child.id() as i32);
+        let group = Pid::from_child(&child);
+        running.groups.push(group);
         drop(running);
         let (output, errors) = (child.stdout.take(), child.stderr.take());
         let (sender, lines) = channel();
@@ -114,7 +122,7 @@ impl Processes {
                 true
             });
         });
-        Ok(Process { child, lines, stderr_tail, errors_read, all: self.clone() })
+        Ok(Process { child, group, lines, stderr_tail, errors_read, all: self.clone() })
     }
 
     /// Stops every process with SIGTERM, and with SIGKILL when called again. No process starts afterwards.
@@ -174,7 +182,12 @@ impl Process {
 
     /// Its exit status; `None` while it runs.
     pub fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+        // It stays a zombie, so that its group's id stays taken.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let ended = waitid(WaitId::Pid(self.group), options).ok()??;
+        let signal =
+            ended.terminating_signal().map(|signal| signal | if ended.dumped() { CORE_DUMPED } else { 0 });
+        Some(ExitStatus::from_raw(signal.or(ended.exit_status().map(|code| code << 8))?))
     }
 
     /// The last lines of its standard error so far.
@@ -198,30 +211,28 @@ impl Process {
     }
 
     fn exits_within(&mut self, timeout: Duration) -> Option<ExitStatus> {
-        let pid = rustix_pid(&self.child)?;
-        let handle = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()?;
+        let handle = rustix::process::pidfd_open(self.group, rustix::process::PidfdFlags::empty()).ok()?;
         is_readable_within(&handle, timeout);
         self.ended()
     }
 
     /// Asks it to end, and waits for it up to `timeout`, where dropping it waits for 5 s. Returns its status, or `None` if it is late.
     pub(crate) fn end_within(&mut self, timeout: Duration) -> Option<ExitStatus> {
-        let group = self.child.id() as i32;
-        signal_group(group, Signal::TERM);
+        signal_group(self.group, Signal::TERM);
         // A suspended process must run to handle SIGTERM.
-        signal_group(group, Signal::CONT);
+        signal_group(self.group, Signal::CONT);
         self.exits_within(timeout)
     }
 
     fn stop(&mut self) {
-        let group = self.child.id() as i32;
         if self.ended().is_none() {
             self.end_within(STOP_TIMEOUT);
         }
         // The group may still contain children of the process.
-        signal_group(group, Signal::KILL);
+        signal_group(self.group, Signal::KILL);
+        // First no thread signals the group any more, then its id may become another's.
+        self.all.lock().groups.retain(|&other| other != self.group);
         let _ = self.child.wait();
-        self.all.lock().groups.retain(|&other| other != group);
     }
 }
 
@@ -256,9 +267,10 @@ fn each_line(stream: Option<impl Read>, mut handle: impl FnMut(String) -> bool) 
     }
 }
 
-fn signal_group(group: i32, signal: Signal) {
+/// Signals a group whose leader has not been waited for: later its id could be that of another group.
+fn signal_group(group: Pid, signal: Signal) {
     // Fails only if the group has ended.
-    let _ = Pid::from_raw(group).map(|group| kill_process_group(group, signal));
+    let _ = kill_process_group(group, signal);
 }
 
 /// Whether `handle`, a pidfd, becomes readable in time: the process has ended.
@@ -274,10 +286,6 @@ fn other_user() -> String {
         let name = invoker.name.clone().unwrap_or_else(|| invoker.uid.to_string());
         format!(" as {name}, who called sudo")
     })
-}
-
-fn rustix_pid(child: &Child) -> Option<rustix::process::Pid> {
-    rustix::process::Pid::from_raw(child.id() as i32)
 }
 
 /// Sets the limits of a process that is started. The limit of open files is raised, each connection is one and not every server raises it; it is capped, because some
@@ -330,6 +338,37 @@ mod tests {
         drop(process);
         // A killed process ends only after it has had a CPU.
         assert!(is_readable_within(&handle, STOP_TIMEOUT));
+    }
+
+    /// State of a process in /proc: `R`, `S`, `Z` for one that has ended and was not waited for; `None` if there is none.
+    fn state(pid: Pid) -> Option<char> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat", pid = pid.as_raw_nonzero())).ok()?;
+        stat.rsplit_once(") ")?.1.chars().next()
+    }
+
+    #[test]
+    fn the_id_of_a_group_is_not_given_away_before_its_last_signal() {
+        let mut process = sh("exit 3");
+        let group = process.group;
+        for _ in 0..2 {
+            assert_eq!(process.wait_for_exit().map(describe_status), Some("exit status 3".into()));
+            // An interrupt would signal the group of this id now.
+            assert_eq!((process.all.lock().groups.as_slice(), state(group)), (&[group][..], Some('Z')));
+        }
+        let all = process.all.clone();
+        drop(process);
+        assert_eq!((all.lock().groups.as_slice(), state(group)), (&[][..], None));
+    }
+
+    #[test]
+    fn the_status_of_a_process_is_that_of_its_end() {
+        for (script, how) in [
+            ("kill -9 $$", "killed by SIGKILL"),
+            ("kill -TERM $$", "killed by SIGTERM"),
+            ("exit 255", "exit status 255"),
+        ] {
+            assert_eq!(sh(script).wait_for_exit().map(describe_status), Some(how.into()));
+        }
     }
 
     #[test]
