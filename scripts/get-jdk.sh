@@ -43,10 +43,11 @@ Dir::Etc::sourceparts "-";
 APT::Sandbox::User "$(id -un)";
 CONF
 export APT_CONFIG="$work/apt.conf"
-apt-get update -q >&2
+timeout 600 apt-get update -q >&2
 cd "$work"
-apt-get download -q "openjdk-$version-jre-headless" libc6 libstdc++6 libgcc-s1 zlib1g >&2 || {
-    echo "Debian $suite has no openjdk-$version-jre-headless; name another suite: get-jdk.sh $version SUITE" >&2
+timeout 1800 apt-get download -q "openjdk-$version-jre-headless" libc6 libstdc++6 libgcc-s1 zlib1g >&2 || {
+    echo "Debian $suite has no openjdk-$version-jre-headless, or it did not come within 30 minutes;" \
+        "to name another suite: get-jdk.sh $version SUITE" >&2
     exit 2
 }
 for package in ./*.deb; do dpkg-deb --extract "$package" root; done

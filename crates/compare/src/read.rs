@@ -166,7 +166,7 @@ fn read_below(folder: &Path, records: &mut Vec<(Record, PathBuf)>) -> Result<(),
         let (path, kind) = (entry.path(), entry.file_type().map_err(wrong)?);
         if kind.is_dir() {
             read_below(&path, records)?;
-        } else if path.extension().is_some_and(|extension| extension == "json") {
+        } else if path.extension().is_some_and(|extension| extension == "json") && path.is_file() {
             records.extend(read_record(&path)?.map(|record| (record, path)));
         }
     }

@@ -2,12 +2,18 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use klatch_privileges::{Program, cache_folder, sha256_hex, temporary_folder};
 
 use crate::debian_mirror::debian_mirror;
 use crate::error::LabError;
 use crate::kernels::{Kernel, Part};
+
+/// Longest time for a download: 50 MB at 85 kB/s.
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(600);
+/// Longest time without an answer to a connection, or without a byte.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// Path of the cached kernel, downloaded if it is missing; checked in both cases. `progress` receives a line before a download.
 ///
@@ -92,7 +98,7 @@ fn package(kernel: &'static Kernel, folder: &Path) -> Result<Vec<u8>, LabError> 
     }
     for url in kernel.urls(mirror.as_deref()) {
         let package = match url.starts_with("http:") {
-            true => fetch(&url, kernel.package_bytes),
+            true => fetch(&url, kernel.package_bytes, DOWNLOAD_TIMEOUT),
             false => fetch_by_apt(&url),
         };
         match package {
@@ -104,8 +110,14 @@ fn package(kernel: &'static Kernel, folder: &Path) -> Result<Vec<u8>, LabError> 
 }
 
 /// Downloads at most one byte more than expected, which is enough for the checksum to fail.
-fn fetch(url: &str, bytes: u64) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
-    let mut response = ureq::get(url).call()?;
+fn fetch(url: &str, bytes: u64, timeout: Duration) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let silence_max = Some(SILENCE_MAX.min(timeout));
+    let limits = ureq::Agent::config_builder()
+        .timeout_global(Some(timeout))
+        .timeout_connect(silence_max)
+        .timeout_recv_response(silence_max)
+        .timeout_per_read(silence_max);
+    let mut response = limits.build().new_agent().get(url).call()?;
     let mut package = Vec::new();
     response.body_mut().as_reader().take(bytes + 1).read_to_end(&mut package)?;
     Ok(package)
@@ -116,8 +128,15 @@ fn fetch_by_apt(url: &str) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let folder = temporary_folder()?;
     let package = folder.path().join("package");
     let mut apt = Program::new("/usr/lib/apt/apt-helper");
-    let output = apt.arg("download-file").arg(url).arg(&package).output();
-    let output = output.map_err(|error| format!("only apt can download from such an address: {error}"))?;
+    let silence_max = SILENCE_MAX.as_secs();
+    for scheme in ["http", "https"] {
+        apt.arg(format!("--option=Acquire::{scheme}::Timeout={silence_max}"));
+    }
+    let output = apt.arg("download-file").arg(url).arg(&package).output_within(DOWNLOAD_TIMEOUT);
+    let output = output.map_err(|error| match error.kind() {
+        std::io::ErrorKind::TimedOut => format!("apt: {error}"),
+        _ => format!("only apt can download from such an address: {error}"),
+    })?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', ", ").into());
     }
@@ -154,4 +173,56 @@ fn unpack<'a>(package: &[u8], kernel: &'a Kernel) -> std::io::Result<Vec<(&'a Pa
 fn is_file_of(name: &str, part: &Part) -> bool {
     name.strip_prefix(part.name)
         .is_some_and(|rest| rest.starts_with('-') || rest == ".ko.xz" || rest.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+    use std::time::Instant;
+
+    use super::*;
+
+    /// The error of a download from a server that does this with the connection, and goes on doing it.
+    fn error_of(serve: impl Fn(TcpStream) + Send + 'static) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/package.deb", listener.local_addr().unwrap());
+        std::thread::spawn(move || listener.accept().map(|(connection, _)| serve(connection)));
+        let started = Instant::now();
+        let error = fetch(&url, 1_000, Duration::from_millis(300)).unwrap_err().to_string();
+        assert!(started.elapsed() < Duration::from_secs(20), "{error}");
+        error
+    }
+
+    /// Returns when the other side has closed the connection.
+    fn wait_for_close(mut connection: TcpStream) {
+        let _ = std::io::copy(&mut connection, &mut std::io::sink());
+    }
+
+    const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";
+
+    #[test]
+    fn a_download_ends_without_an_answer() {
+        assert!(error_of(wait_for_close).contains("timeout"));
+    }
+
+    #[test]
+    fn a_download_ends_if_the_content_stops() {
+        let error = error_of(|mut connection| {
+            connection.write_all(&[HEAD, b"half"].concat()).unwrap();
+            wait_for_close(connection);
+        });
+        assert!(error.contains("timeout"), "{error}");
+    }
+
+    #[test]
+    fn a_download_ends_if_the_content_trickles() {
+        let error = error_of(|mut connection| {
+            connection.write_all(HEAD).unwrap();
+            while connection.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        assert!(error.contains("timeout"), "{error}");
+    }
 }

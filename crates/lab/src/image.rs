@@ -178,14 +178,15 @@ fn libraries(program: &Path) -> Result<Libraries, LabError> {
     Ok(libraries)
 }
 
-/// All files below a folder.
+/// All files below a folder. Links to folders are not followed: they could lead round in circles.
 fn walk(folder: &Path, all: &mut Vec<PathBuf>) -> Result<(), LabError> {
     let failed = |source| LabError::file("read", folder, source);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path.is_dir() {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        if entry.file_type().map_err(failed)?.is_dir() {
             walk(&path, all)?;
-        } else {
+        } else if path.is_file() {
             all.push(path);
         }
     }

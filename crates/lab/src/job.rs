@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -61,9 +61,15 @@ impl Answer {
     /// Writes all files below `folder`.
     ///
     /// # Errors
-    /// A file cannot be written, or a binary one is not in base64.
+    /// A file cannot be written or has a name that leads out of the folder, or a binary one is not in base64.
     pub fn write_files(&self, folder: &Path) -> io::Result<()> {
         let write = |name: &str, content: &[u8]| {
+            // The names are the machine's, and it runs any program.
+            if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_))) {
+                return Err(io::Error::other(format!(
+                    "the machine names a file {name:?}, which is not used"
+                )));
+            }
             let path = folder.join(name);
             std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
             std::fs::write(path, content)
@@ -110,4 +116,30 @@ fn under_scheduler(scheduler: &str, command: &[String]) -> Vec<String> {
     }
     whole.extend_from_slice(command);
     whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(name: &str) -> Result<(), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("inner");
+        let files = BTreeMap::from([(name.to_owned(), "text".to_owned())]);
+        let answer = Answer { steps: Vec::new(), files, binary_files: BTreeMap::new(), uptime_us: 0 };
+        let written = answer.write_files(&inner).map_err(|error| error.to_string());
+        // Nothing beside the folder, also after an error.
+        assert!(std::fs::read_dir(folder.path()).unwrap().all(|entry| entry.unwrap().path() == inner));
+        assert_eq!(written.is_ok(), inner.join(name).is_file());
+        written
+    }
+
+    #[test]
+    fn files_of_the_machine_stay_in_their_folder() {
+        written("results/record.json").unwrap();
+        let absolute = std::env::temp_dir().join("klatch-escaped").display().to_string();
+        for name in ["../escaped", "results/../../escaped", absolute.as_str()] {
+            assert!(written(name).unwrap_err().contains("which is not used"), "{name}");
+        }
+    }
 }

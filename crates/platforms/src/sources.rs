@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use include_dir::{Dir, DirEntry};
 use klatch_privileges::{
@@ -13,6 +14,9 @@ use klatch_privileges::{
 use thiserror::Error;
 
 use crate::catalog::{Entry, FILES};
+
+/// Longest time for a build, which may download what it needs.
+const BUILD_TIMEOUT: Duration = Duration::from_secs(1_800);
 
 /// A source that cannot be used.
 #[derive(Debug, Error)]
@@ -118,8 +122,8 @@ fn remove(path: &Path) -> std::io::Result<()> {
 fn run(words: &[String], folder: &Path) -> Result<(), SourceError> {
     let failed = |reason: String| SourceError::Build { command: words.join(" "), reason };
     let (program, arguments) = words.split_first().ok_or_else(|| failed("is empty".to_owned()))?;
-    let output = Program::new(program).args(arguments).current_dir(folder).output();
-    let output = output.map_err(|error| failed(format!("cannot start: {error}")))?;
+    let output = Program::new(program).args(arguments).current_dir(folder).output_within(BUILD_TIMEOUT);
+    let output = output.map_err(|error| failed(format!("did not run: {error}")))?;
     match output.status.success() {
         true => Ok(()),
         false => Err(failed(format!("failed: {}", String::from_utf8_lossy(&output.stderr).trim()))),
@@ -146,15 +150,26 @@ fn checksum_of_dir(folder: &Dir<'_>) -> String {
     short(sums)
 }
 
+/// The state of a source. A link to a folder counts by its target's name: following it could lead round in circles, in more
+/// ways than there are files.
 fn checksum_of_folder(folder: &Path) -> std::io::Result<String> {
     let mut sums = Vec::new();
     let mut pending = vec![folder.to_owned()];
     while let Some(folder) = pending.pop() {
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
-            match path.is_dir() {
-                true => pending.push(path),
-                false => sums.push(format!("{}  {}\n", sha256_hex(&std::fs::read(&path)?), path.display())),
+            let kind = path.symlink_metadata()?.file_type();
+            if kind.is_dir() {
+                pending.push(path);
+                continue;
+            }
+            if kind.is_symlink() {
+                let target = path.read_link()?;
+                sums.push(format!("-> {}  {}\n", target.display(), path.display()));
+            }
+            // The target of a link can be missing or a folder. Anything else, such as a pipe, could not be read to its end.
+            if path.is_file() {
+                sums.push(format!("{}  {}\n", sha256_hex(&std::fs::read(&path)?), path.display()));
             }
         }
     }
@@ -206,6 +221,32 @@ fn name<'a>(entry: &'a DirEntry<'_>) -> &'a OsStr {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_state_of_a_source_with_links_in_circles_is_that_of_each_file_once() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let state = || checksum_of_folder(folder.path()).unwrap();
+        std::fs::write(folder.path().join("main.go"), "package main").unwrap();
+        // Two of them are 2^40 paths until the kernel counts forty links.
+        ["one", "two"].iter().for_each(|name| symlink(".", folder.path().join(name)).unwrap());
+        symlink("main.go", folder.path().join("link.go")).unwrap();
+        symlink("missing", folder.path().join("nowhere")).unwrap();
+        let before = state();
+        std::fs::write(folder.path().join("main.go"), "package changed").unwrap();
+        let changed = state();
+        assert_ne!(before, changed);
+        std::fs::remove_file(folder.path().join("two")).unwrap();
+        assert_ne!(state(), changed);
+    }
+
+    #[test]
+    fn a_pipe_in_a_source_is_not_waited_for() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let folder = tempfile::tempdir().unwrap();
+        mknodat(CWD, folder.path().join("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+        checksum_of_folder(folder.path()).unwrap();
+    }
 
     #[test]
     fn an_unpacked_source_has_exactly_its_files() {

@@ -142,7 +142,7 @@ fn below(top: &Path, folder: &Path, source: &mut Source) -> Result<(), ReadError
         let (path, kind) = (entry.path(), entry.file_type().map_err(wrong)?);
         if kind.is_dir() {
             below(top, &path, source)?;
-        } else if path.extension().is_some_and(|extension| extension == "json") {
+        } else if path.extension().is_some_and(|extension| extension == "json") && path.is_file() {
             file(top, &path, source)?;
         }
     }
