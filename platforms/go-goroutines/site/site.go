@@ -119,7 +119,9 @@ func (s *site) post(page *page, r *http.Request) int {
 	if !s.store.has(form.file) {
 		return http.StatusNotFound
 	}
-	s.posts.append(s.tables.Load().nowS, form, cookie.user)
+	if !s.posts.append(s.tables.Load().nowS, form, cookie.user) {
+		return http.StatusServiceUnavailable
+	}
 	page.cookie = "my_cookie=" + strconv.Itoa(firstUser+cookie.user)
 	page.content = s.store.file(form.file)
 	return http.StatusOK

@@ -5,11 +5,17 @@ import { partsOf, pathOf } from './file.js';
 
 const number = (value, digits) => String(value).padStart(digits);
 
+// Most records of a log. A client that sends POSTs for ever is refused.
+export const POSTS_MAX = 1_000_000;
+
 export class PostLog {
   #records = [];
 
-  // Appends a record. The numbers of processes are always 0.
+  // Appends a record. The numbers of processes are always 0. Returns false if the log is full.
   append(timeS, { index, client }, user) {
+    if (this.#records.length >= POSTS_MAX) {
+      return false;
+    }
     const { directory, fileClass, number: inClass } = partsOf(index);
     const fields = [
       number(this.#records.length + 1, 10),
@@ -24,6 +30,7 @@ export class PostLog {
       number(FIRST_USER + user, 10),
     ];
     this.#records.push(`${fields.join(' ')}\n`);
+    return true;
   }
 
   // The whole log: a line with the number of records, and the records.

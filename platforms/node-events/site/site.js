@@ -100,8 +100,9 @@ export class Site {
         refuse(response, 400);
       } else if (!this.#store.has(form.index)) {
         refuse(response, 404);
+      } else if (!this.#posts.append(this.#tables.nowS, form, user)) {
+        refuse(response, 503);
       } else {
-        this.#posts.append(this.#tables.nowS, form, user);
         const cookie = `my_cookie=${FIRST_USER + user}`;
         send(request, response, { script: DYNAMIC, query: '', file: this.#store.file(form.index), cookie });
       }

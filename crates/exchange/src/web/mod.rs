@@ -37,7 +37,7 @@ pub use mix::{
     SINGLE_PERCENT, Step,
 };
 pub use page::{BodyCheck, BodyError, unframe};
-pub use post_log::{COUNT_BYTES, Finding, POST_RECORD_BYTES, PostEntry, check_post_log};
+pub use post_log::{COUNT_BYTES, Finding, POST_RECORD_BYTES, POSTS_MAX, PostEntry, check_post_log};
 pub use request::{
     BODY_BYTES_MAX, HEAD_BYTES_MAX, HttpMethod, Parsed, RequestHead, has_empty_line, parse_request,
 };

@@ -13,6 +13,8 @@ use super::text::decimal;
 pub const COUNT_BYTES: usize = 11;
 /// Bytes of a record, its LF included.
 pub const POST_RECORD_BYTES: usize = 139;
+/// Most records of a log. A run that is as long as this has sent 20 million requests; a client that sends POSTs for ever is refused.
+pub const POSTS_MAX: usize = 1_000_000;
 /// Bytes of the fields of a record, which single spaces separate: number, time, process, directory, class, file,
 /// client, path, process, user.
 const FIELD_BYTES: [usize; 10] = [10, 10, 10, 5, 2, 2, 10, 60, 10, 10];
@@ -28,43 +30,44 @@ pub struct PostEntry {
     pub file: FileId,
 }
 
-/// A post log in memory.
+/// A post log in memory, as numbers: its text is made when it is fetched.
 #[derive(Default)]
 pub(super) struct PostLog {
-    records: Vec<u8>,
+    /// Time of reference in seconds since 1970, and POST.
+    records: Vec<(i64, PostEntry)>,
 }
 
 impl PostLog {
-    /// Appends a record. The process number is not a server's property here, and is 0.
-    pub(super) fn append(&mut self, time_s: i64, entry: &PostEntry) {
-        let number = self.count() + 1;
-        let PostEntry { client, sequence, file } = entry;
-        let (directory, class, in_class) = (file.directory(), file.class(), file.number());
-        let path = file.path();
-        let path = std::str::from_utf8(&path).expect("paths are ASCII");
-        let user = u64::from(FIRST_USER) + u64::from(*sequence);
-        writeln!(
-            self.records,
-            "{number:10} {time_s:10} {:10} {directory:5} {class:2} {in_class:2} {client:10} {path:<60} {:10} {user:10}",
-            0, 0
-        )
-        .expect("a vector takes all bytes");
-    }
-
-    /// Number of records since the last reset.
-    fn count(&self) -> usize {
-        self.records.len() / POST_RECORD_BYTES
+    /// Appends a record. Returns false, and changes nothing, if the log is full.
+    #[must_use]
+    pub(super) fn append(&mut self, time_s: i64, entry: &PostEntry) -> bool {
+        let has_room = self.records.len() < POSTS_MAX;
+        if has_room {
+            self.records.push((time_s, *entry));
+        }
+        has_room
     }
 
     /// Bytes of the whole log.
     pub(super) fn len(&self) -> usize {
-        COUNT_BYTES + self.records.len()
+        COUNT_BYTES + self.records.len() * POST_RECORD_BYTES
     }
 
-    /// Appends the whole log.
+    /// Appends the whole log. The process numbers are no properties of a server here, and are 0.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        writeln!(out, "{:10}", self.count()).expect("a vector takes all bytes");
-        out.extend_from_slice(&self.records);
+        writeln!(out, "{:10}", self.records.len()).expect("a vector takes all bytes");
+        for (number, (time_s, PostEntry { client, sequence, file })) in (1..).zip(&self.records) {
+            let (directory, class, in_class) = (file.directory(), file.class(), file.number());
+            let path = file.path();
+            let path = std::str::from_utf8(&path).expect("paths are ASCII");
+            let user = u64::from(FIRST_USER) + u64::from(*sequence);
+            writeln!(
+                out,
+                "{number:10} {time_s:10} {:10} {directory:5} {class:2} {in_class:2} {client:10} {path:<60} {:10} {user:10}",
+                0, 0
+            )
+            .expect("a vector takes all bytes");
+        }
     }
 
     pub(super) fn clear(&mut self) {

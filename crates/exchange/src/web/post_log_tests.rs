@@ -13,7 +13,7 @@ fn entries() -> Vec<PostEntry> {
 
 fn log(entries: &[PostEntry]) -> Vec<u8> {
     let mut log = PostLog::default();
-    entries.iter().for_each(|entry| log.append(1_700_000_000, entry));
+    assert!(entries.iter().all(|entry| log.append(1_700_000_000, entry)));
     let mut bytes = Vec::new();
     log.write(&mut bytes);
     assert_eq!(bytes.len(), log.len());
@@ -38,6 +38,17 @@ fn records_have_the_published_form() {
     let largest =
         PostEntry { client: u32::MAX, sequence: u32::MAX - FIRST_USER, file: FileId::at(3_599_999).unwrap() };
     assert_eq!(check_post_log(&self::log(&[largest]), &[largest]), []);
+}
+
+#[test]
+fn a_full_log_takes_no_more_until_it_is_cleared() {
+    let mut log = PostLog::default();
+    assert!((0..POSTS_MAX as u32).all(|sequence| log.append(0, &PostEntry { sequence, ..entry(1, 0) })));
+    let bytes = log.len();
+    assert!(!log.append(0, &entry(2, 0)));
+    assert_eq!(log.len(), bytes);
+    log.clear();
+    assert!(log.append(0, &entry(2, 0)));
 }
 
 #[test]

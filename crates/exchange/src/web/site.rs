@@ -160,7 +160,9 @@ impl Site {
         }
         let now_s = self.dynamic().now_s;
         let entry = PostEntry { client, sequence: user, file };
-        self.post_log.lock().unwrap_or_else(PoisonError::into_inner).append(now_s, &entry);
+        if !self.post_log.lock().unwrap_or_else(PoisonError::into_inner).append(now_s, &entry) {
+            return Err(Status::ServiceUnavailable);
+        }
         let mut cookie = b"my_cookie=".to_vec();
         push_decimal(&mut cookie, u64::from(user) + u64::from(FIRST_USER));
         let page = Page { file: Some(file), ad: None, script: DYNAMIC, query: b"", cookie: Some(&cookie) };

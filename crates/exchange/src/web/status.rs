@@ -19,6 +19,8 @@ pub enum Status {
     HeadTooLarge = 431,
     /// The method is unknown, or the body has a transfer coding.
     NotImplemented = 501,
+    /// The post log is full. The command Reset empties it.
+    ServiceUnavailable = 503,
 }
 
 impl Status {
@@ -38,6 +40,7 @@ impl Status {
             Status::ContentTooLarge => "Content Too Large",
             Status::HeadTooLarge => "Request Header Fields Too Large",
             Status::NotImplemented => "Not Implemented",
+            Status::ServiceUnavailable => "Service Unavailable",
         }
     }
 }

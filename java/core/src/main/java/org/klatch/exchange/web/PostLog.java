@@ -8,6 +8,9 @@ final class PostLog {
   /** Length of a record, its LF included. */
   static final int RECORD_BYTES = 139;
 
+  /** Most records. A client that sends POSTs for ever is refused. */
+  static final int POSTS_MAX = 1_000_000;
+
   /** Length of the line with the number of records. */
   static final int COUNT_BYTES = 11;
 
@@ -24,16 +27,21 @@ final class PostLog {
    *
    * @param timeS the time of reference, in seconds since 1970
    * @param user number of the user, from 0
+   * @return false, without a change, if the log is full
    */
-  void append(long timeS, PostForm form, long user) {
+  boolean append(long timeS, PostForm form, long user) {
     lock.lock();
     try {
+      if (count == POSTS_MAX) {
+        return false;
+      }
       int at = count * RECORD_BYTES;
       if (at + RECORD_BYTES > records.length) {
-        records = Arrays.copyOf(records, 2 * records.length);
+        records = Arrays.copyOf(records, Math.min(2 * records.length, POSTS_MAX * RECORD_BYTES));
       }
       count++;
       put(timeS, form, user, at);
+      return true;
     } finally {
       lock.unlock();
     }

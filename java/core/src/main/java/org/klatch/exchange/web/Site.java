@@ -84,7 +84,9 @@ public final class Site implements Responder {
       throw new RefusalException(Status.BAD_REQUEST);
     }
     store.require(form.file());
-    postLog.append(dynamic.nowS, form, user.user());
+    if (!postLog.append(dynamic.nowS, form, user.user())) {
+      throw new RefusalException(Status.SERVICE_UNAVAILABLE);
+    }
     Frame frame = new Frame(request.from(), Target.DYNAMIC, "");
     String cookie = "my_cookie=" + (UserCookie.FIRST_USER + user.user());
     return Reply.ok(frame.around(store.content().file(form.file())), cookie);

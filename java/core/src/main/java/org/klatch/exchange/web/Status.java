@@ -12,6 +12,8 @@ public enum Status {
   NOT_FOUND(404, "Not Found"),
   /** The target has another method. */
   METHOD_NOT_ALLOWED(405, "Method Not Allowed"),
+  /** The request did not arrive in time. */
+  REQUEST_TIMEOUT(408, "Request Timeout"),
   /** There is one already. */
   CONFLICT(409, "Conflict"),
   /** The body has more bytes than the limit. */
@@ -21,7 +23,9 @@ public enum Status {
   /** A transaction failed. */
   INTERNAL_SERVER_ERROR(500, "Internal Server Error"),
   /** The method is unknown, or the body has a transfer coding. */
-  NOT_IMPLEMENTED(501, "Not Implemented");
+  NOT_IMPLEMENTED(501, "Not Implemented"),
+  /** The post log is full. The command Reset empties it. */
+  SERVICE_UNAVAILABLE(503, "Service Unavailable");
 
   private final int code;
   private final String reason;

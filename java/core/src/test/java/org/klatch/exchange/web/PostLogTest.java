@@ -2,6 +2,8 @@ package org.klatch.exchange.web;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -81,5 +83,17 @@ class PostLogTest {
       assertEquals(FileId.at(next[client]).path(), fields[7]);
       next[client]++;
     }
+  }
+
+  @Test
+  void aFullLogTakesNoMoreUntilItIsCleared() {
+    PostLog log = new PostLog();
+    PostForm form = new PostForm(FileId.at(0), 1);
+    for (int post = 0; post < PostLog.POSTS_MAX; post++) {
+      assertTrue(log.append(1, form, post));
+    }
+    assertFalse(log.append(1, form, 0));
+    log.clear();
+    assertTrue(log.append(1, form, 0));
   }
 }
