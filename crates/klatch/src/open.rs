@@ -1,7 +1,6 @@
 //! `klatch open`: an HTTP server for the results folder, on loopback only.
 
 use std::collections::HashMap;
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -10,9 +9,8 @@ use std::time::SystemTime;
 use anyhow::Context;
 use clap::Args;
 use klatch_report::{Entry, IndexFilter, index};
-use klatch_viewer::{Loopback, announced, html_reply};
+use klatch_viewer::{Answer, Loopback, announced};
 use percent_encoding::percent_decode_str;
-use tiny_http::Response;
 
 use crate::output::print_line;
 use crate::report::{Format, render, report_of, report_side_by_side};
@@ -37,16 +35,16 @@ impl Open {
         let loopback = Loopback::bind(self.port)?;
         print_line(loopback.url());
         crate::output::finish()?;
-        let known = Known::default();
-        while let Some(request) = loopback.next() {
-            let page = match self.page(request.url(), &known) {
-                Ok(Some(html)) => html_reply(html),
-                Ok(None) => plain("no such page; start at /", 404),
-                Err(error) => plain(&format!("{error:#}"), 500),
-            };
-            // The client may have disconnected.
-            let _ = request.respond(page);
-        }
+        // One page is made at a time, by all CPUs. No client is waited for meanwhile.
+        let known = Mutex::new(Known::default());
+        loopback.serve(move |request| {
+            let known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            match self.page(&request.target, &known) {
+                Ok(Some(html)) => Answer::html(html),
+                Ok(None) => Answer::text(404, "no such page; start at /"),
+                Err(error) => Answer::text(500, &format!("{error:#}")),
+            }
+        });
         Ok(ExitCode::SUCCESS)
     }
 
@@ -136,8 +134,4 @@ fn folders(results: &Path) -> anyhow::Result<Vec<String>> {
         .with_context(|| format!("cannot read {}; name the folder of the results", results.display()))?;
     let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     Ok(folders.filter_map(|entry| entry.file_name().into_string().ok()).collect())
-}
-
-fn plain(text: &str, status: u16) -> Response<Cursor<Vec<u8>>> {
-    Response::from_string(text).with_status_code(status)
 }

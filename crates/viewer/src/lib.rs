@@ -5,10 +5,11 @@ mod error;
 mod gateway;
 mod loopback;
 mod stream;
+mod timed_writer;
 mod viewer;
 
 pub use announcement::announced;
 pub use error::ViewerError;
 pub use gateway::Upstream;
-pub use loopback::{Loopback, html_reply};
+pub use loopback::{Answer, Loopback, Request};
 pub use viewer::Viewer;

@@ -11,8 +11,6 @@ const VIEWERS_MAX: usize = 16;
 /// After this time without a change, a comment shows whether the viewer is still there.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
-
 /// The state, and those who look at it.
 pub(crate) struct Stream {
     state: Mutex<State>,
@@ -43,24 +41,15 @@ impl Stream {
         self.changed.notify_all();
     }
 
-    /// Writes states to the viewer in this place until it leaves.
-    pub(crate) fn serve(&self, place: usize, viewer: &mut dyn Write) {
-        // An error means that the viewer has left.
-        let _ = self.write_all(place, viewer);
-        self.lock().viewers[place] = None;
-        self.changed.notify_all();
-    }
-
     /// Reserves a place for a viewer; `None` if there are too many.
-    pub(crate) fn take_place(&self) -> Option<usize> {
+    pub(crate) fn take_place(self: &Arc<Self>) -> Option<Place> {
         let mut state = self.lock();
-        let place = state.viewers.iter().position(Option::is_none)?;
-        state.viewers[place] = Some(0);
-        Some(place)
+        let number = state.viewers.iter().position(Option::is_none)?;
+        state.viewers[number] = Some(0);
+        Some(Place { stream: Arc::clone(self), number })
     }
 
     fn write_all(&self, place: usize, viewer: &mut dyn Write) -> std::io::Result<()> {
-        viewer.write_all(HEAD.as_bytes())?;
         let mut seen = 0;
         loop {
             let (version, json) = self.wait(seen);
@@ -106,6 +95,27 @@ impl Stream {
     }
 }
 
+/// A viewer's place, which is free again when this is dropped.
+pub(crate) struct Place {
+    stream: Arc<Stream>,
+    number: usize,
+}
+
+impl Place {
+    /// Writes states to the viewer until it leaves.
+    pub(crate) fn serve(self, viewer: &mut dyn Write) {
+        // An error means that the viewer has left.
+        let _ = self.stream.write_all(self.number, viewer);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.stream.lock().viewers[self.number] = None;
+        self.stream.changed.notify_all();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,16 +142,14 @@ mod tests {
 
     #[test]
     fn a_viewer_that_reads_nothing_holds_nobody_and_gets_the_last_state() {
-        let stream = Stream::new(LiveState::new("before"));
+        let stream = Arc::new(Stream::new(LiveState::new("before")));
+        let place = stream.take_place().unwrap();
         let (allow, allowed) = channel();
         let (wrote, written) = channel();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let place = stream.take_place().unwrap();
-                stream.serve(place, &mut Slow { allow: allowed, wrote });
+                place.serve(&mut Slow { allow: allowed, wrote });
             });
-            allow.send(()).unwrap();
-            assert!(written.recv().unwrap().starts_with("HTTP/1.1 200 OK\r\n"));
             // The viewer does not read, and a thousand changes return at once.
             for _ in 0..1_000 {
                 stream.update(|_| ());

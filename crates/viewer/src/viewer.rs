@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use klatch_report::{LiveState, watch_page};
-use tiny_http::{Request, Response};
 
 use crate::announcement::Announcement;
 use crate::error::ViewerError;
 use crate::gateway::{Gateway, Upstream};
-use crate::loopback::{Loopback, html_reply};
+use crate::loopback::{Answer, Loopback, Request};
 use crate::stream::Stream;
 
 /// Longest time that viewers have to receive the last state. No run waits for them, and the end of the program only this long.
@@ -37,11 +36,7 @@ impl Viewer {
         let page = watch_page()?;
         let (url, stream) = (loopback.url(), Arc::new(Stream::new(watch)));
         let served = Arc::clone(&stream);
-        let serve = move || {
-            while let Some(request) = loopback.next() {
-                answer(request, &page, &served);
-            }
-        };
+        let serve = move || loopback.serve(move |request| answer(&request, &page, &served));
         std::thread::Builder::new().name("viewer".to_owned()).spawn(serve).map_err(ViewerError::Thread)?;
         Ok(Viewer { url, stream, gateway, _announcement: announcement })
     }
@@ -68,21 +63,13 @@ impl Drop for Viewer {
     }
 }
 
-fn answer(request: Request, page: &str, stream: &Arc<Stream>) {
-    // The client may have disconnected.
-    let _ = match request.url() {
-        "/" => request.respond(html_reply(page.to_owned())),
+fn answer(request: &Request, page: &str, stream: &Arc<Stream>) -> Answer {
+    match request.target.as_str() {
+        "/" => Answer::html(page.to_owned()),
         "/events" => match stream.take_place() {
-            Some(place) => {
-                let stream = Arc::clone(stream);
-                let watch = move || stream.serve(place, &mut request.into_writer());
-                std::thread::Builder::new().name("watcher".to_owned()).spawn(watch).map(drop)
-            }
-            None => {
-                let refusal = Response::from_string("too many pages watch this run");
-                request.respond(refusal.with_status_code(503))
-            }
+            Some(place) => Answer::events(move |viewer| place.serve(viewer)),
+            None => Answer::text(503, "too many pages watch this run"),
         },
-        _ => request.respond(Response::from_string("no such page; start at /").with_status_code(404)),
-    };
+        _ => Answer::text(404, "no such page; start at /"),
+    }
 }

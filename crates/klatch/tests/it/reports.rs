@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use crate::support::{Finished, klatch, run_once};
 
@@ -88,6 +89,7 @@ impl Drop for Open {
 /// Status line and body of a page.
 fn get(port: u16, path: &str, host: &str) -> (String, String) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     write!(stream, "GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n").unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
@@ -122,4 +124,30 @@ fn results_are_listed_searched_shown_and_compared_on_loopback() {
         assert!(page(path).0.contains(wanted), "{path}");
     }
     assert!(get(port, "/", "evil.example").0.contains("403"));
+}
+
+#[test]
+fn a_client_of_open_that_does_not_read_or_sends_without_end_delays_nobody() {
+    let out = tempfile::tempdir().unwrap();
+    let mut open = Open(klatch().arg("open").arg(out.path()).stdout(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(open.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let port: u16 = line.trim().trim_end_matches('/').rsplit_once(':').unwrap().1.parse().unwrap();
+    let host = format!("127.0.0.1:{port}");
+    let attack = |bytes: &[u8]| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_write_timeout(Some(Duration::from_secs(1))).unwrap();
+        // The server may have closed the connection, or stopped reading.
+        let _ = stream.write_all(bytes);
+        stream
+    };
+    // The answers to all of these are more than the buffers of the connection take.
+    let unread = attack(format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n").repeat(10_000).as_bytes());
+    let endless = attack(&[b"GET / HTTP/1.1\r\nA: ".as_slice(), &[b'a'; 32 << 20]].concat());
+    assert!(get(port, "/", &host).0.contains("200"));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", open.0.id())).unwrap();
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kib: u64 = resident.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(kib < 100 << 10, "a header line without end takes memory: {resident}");
+    drop((unread, endless));
 }

@@ -1,14 +1,14 @@
 //! One page and its connection to the server: lines to the server, messages to the page.
 
-use std::io::Result;
+use std::io::{ErrorKind, Result};
 use std::net::{Shutdown, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use klatch_crowd::StrangerConnection;
 use klatch_websocket::{Decoder, Event, MESSAGE_BYTES_MAX, Opcode, Role, write_frame};
 
 use super::outbox::Outbox;
-use super::{Upstream, read_more, write};
+use super::{Times, Upstream, read_more, write};
 
 /// The code of a close frame of a connection that did what it was for.
 const NORMAL: u16 = 1000;
@@ -20,6 +20,7 @@ pub(super) struct Conversation<'a> {
     page: &'a TcpStream,
     server: &'a StrangerConnection,
     outbox: Outbox,
+    ping_after: Duration,
 }
 
 impl Conversation<'_> {
@@ -30,15 +31,16 @@ impl Conversation<'_> {
         input: Vec<u8>,
         opcode: Opcode,
         upstream: &Upstream,
-        patience: Duration,
+        times: Times,
     ) -> Result<()> {
         let connected =
-            StrangerConnection::open(&upstream.host, upstream.port, &upstream.transport, patience);
+            StrangerConnection::open(&upstream.host, upstream.port, &upstream.transport, times.patience);
         let server = match connected {
             Ok(server) => server,
             Err(error) => return write(page, &close_frame(FAILED, &format!("cannot connect: {error}"))),
         };
-        let conversation = Conversation { page, server: &server, outbox: Outbox::new(opcode) };
+        let conversation =
+            Conversation { page, server: &server, outbox: Outbox::new(opcode), ping_after: times.ping_after };
         std::thread::scope(|threads| {
             threads.spawn(|| conversation.forward_to_outbox());
             threads.spawn(|| conversation.write_outbox());
@@ -53,6 +55,7 @@ impl Conversation<'_> {
     /// Sends the page's messages as lines, until it closes or breaks a rule. Returns what to close with.
     fn forward_to_server(&self, mut input: Vec<u8>) -> (u16, String) {
         let mut decoder = Decoder::new(Role::Server, MESSAGE_BYTES_MAX);
+        let mut is_pinged = false;
         loop {
             let mut taken = 0;
             loop {
@@ -78,8 +81,18 @@ impl Conversation<'_> {
                 }
             }
             input.drain(..taken);
-            if read_more(self.page, &mut input).is_err() {
-                return (NORMAL, String::new());
+            match read_more(self.page, &mut input, Instant::now() + self.ping_after) {
+                Ok(()) => is_pinged = false,
+                Err(error) if error.kind() == ErrorKind::TimedOut && !is_pinged => {
+                    is_pinged = true;
+                    let mut ping = Vec::new();
+                    write_frame(&mut ping, Opcode::Ping, None, b"");
+                    self.outbox.add_control(&ping);
+                }
+                Err(error) if error.kind() == ErrorKind::TimedOut => {
+                    return (FAILED, "this page did not answer".to_owned());
+                }
+                Err(_) => return (NORMAL, String::new()),
             }
         }
     }

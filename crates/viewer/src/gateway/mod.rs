@@ -6,19 +6,23 @@ mod outbox;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use klatch_crowd::TransportOptions;
 use klatch_websocket::{Answer, BINARY_SUBPROTOCOL, Opcode, accept, request_source};
 
 use crate::error::ViewerError;
-use crate::loopback::{is_own_origin, own_hosts};
+use crate::loopback::{is_own_origin, own_hosts, read_before};
 use conversation::Conversation;
 
 /// Most people that talk at a time.
 const CONVERSATIONS_MAX: usize = 16;
-/// Longest time for a page to send its request, and for a server to accept the connection.
+/// Pause after a failed accept.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Longest time for a page to send its request and to take what waits for it, and for a server to accept the connection.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// After this time without a byte of a page, a ping shows whether it is still there; after as long again it is closed.
+const PING_AFTER: Duration = Duration::from_secs(30);
 
 /// A server of IRC, and how it is reached.
 #[derive(Clone, Debug)]
@@ -40,6 +44,10 @@ pub(crate) struct Gateway {
 impl Gateway {
     /// Listens on a free port, for pages that come from `page_port`.
     pub(crate) fn start(page_port: u16) -> Result<Gateway, ViewerError> {
+        Gateway::with_times(page_port, Times { patience: PATIENCE, ping_after: PING_AFTER })
+    }
+
+    fn with_times(page_port: u16, times: Times) -> Result<Gateway, ViewerError> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(ViewerError::Thread)?;
         let port = listener.local_addr().map_err(ViewerError::Thread)?.port();
         let upstreams = Arc::new(Mutex::new(Vec::new()));
@@ -48,9 +56,15 @@ impl Gateway {
             port,
             upstreams: Arc::clone(&upstreams),
             conversations: AtomicUsize::new(0),
+            times,
         });
         let listen = move || {
-            for stream in listener.incoming().flatten() {
+            for stream in listener.incoming() {
+                let Ok(stream) = stream else {
+                    // Without a free descriptor the next accept fails as well.
+                    std::thread::sleep(ACCEPT_PAUSE);
+                    continue;
+                };
                 let admission = Arc::clone(&admission);
                 // Without a thread the connection is closed, which the page shows.
                 let _ = std::thread::Builder::new()
@@ -71,8 +85,16 @@ impl Gateway {
     }
 }
 
+/// The times that a page has.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    patience: Duration,
+    ping_after: Duration,
+}
+
 /// Decides which connections are accepted.
 struct Admission {
+    times: Times,
     page_port: u16,
     port: u16,
     upstreams: Arc<Mutex<Vec<Upstream>>>,
@@ -89,12 +111,13 @@ impl Admission {
     }
 
     fn converse(&self, stream: TcpStream) -> std::io::Result<()> {
-        stream.set_read_timeout(Some(PATIENCE))?;
+        let deadline = Instant::now() + self.times.patience;
+        stream.set_write_timeout(Some(self.times.patience))?;
         let mut input = Vec::new();
         let answer = loop {
             match accept(&input) {
                 Ok(Some(answer)) => break answer,
-                Ok(None) => read_more(&stream, &mut input)?,
+                Ok(None) => read_more(&stream, &mut input, deadline)?,
                 Err(rejection) => return write(&stream, &rejection.0),
             }
         };
@@ -104,13 +127,12 @@ impl Admission {
         };
         let Answer { head, request_bytes, subprotocol } = answer;
         write(&stream, &head)?;
-        stream.set_read_timeout(None)?;
         input.drain(..request_bytes);
         let opcode = match subprotocol {
             Some(BINARY_SUBPROTOCOL) => Opcode::Binary,
             _ => Opcode::Text,
         };
-        Conversation::hold(&stream, input, opcode, &upstream, PATIENCE)
+        Conversation::hold(&stream, input, opcode, &upstream, self.times)
     }
 
     /// The server that a request asks for; `None` unless it is of a page of this viewer. The origin is what keeps foreign pages out: a
@@ -125,9 +147,10 @@ impl Admission {
     }
 }
 
-fn read_more(mut stream: &TcpStream, input: &mut Vec<u8>) -> std::io::Result<()> {
+/// Adds what arrives next, or fails at the deadline with `TimedOut`.
+fn read_more(stream: &TcpStream, input: &mut Vec<u8>, deadline: Instant) -> std::io::Result<()> {
     let mut buffer = [0; 4096];
-    match std::io::Read::read(&mut stream, &mut buffer)? {
+    match read_before(stream, &mut buffer, deadline)? {
         0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
         bytes => {
             input.extend_from_slice(&buffer[..bytes]);
@@ -136,6 +159,11 @@ fn read_more(mut stream: &TcpStream, input: &mut Vec<u8>) -> std::io::Result<()>
     }
 }
 
+/// Writes all, unless the page takes none of it for as long as the stream's time limit.
 fn write(mut stream: &TcpStream, bytes: &[u8]) -> std::io::Result<()> {
     std::io::Write::write_all(&mut stream, bytes)
 }
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

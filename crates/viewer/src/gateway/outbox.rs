@@ -5,7 +5,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use klatch_websocket::{Opcode, write_frame};
 
 /// Messages of the room are left out while more than this waits.
-const WAITING_BYTES_MAX: usize = 256 * 1024;
+const MESSAGE_BYTES_MAX: usize = 256 * 1024;
+/// If more than this waits, the page is too slow even for what cannot be left out, and its conversation ends.
+const WAITING_BYTES_MAX: usize = 512 * 1024;
 
 /// Frames for a page.
 pub(super) struct Outbox {
@@ -35,11 +37,21 @@ impl Outbox {
             return;
         }
         let is_message = line.split(' ').nth(1) == Some("PRIVMSG");
-        if is_message && state.frames.len() > WAITING_BYTES_MAX {
+        if is_message && state.frames.len() > MESSAGE_BYTES_MAX {
             state.left_out += 1;
             return;
         }
         write_frame(&mut state.frames, self.opcode, None, line.as_bytes());
+        self.limit(state);
+    }
+
+    /// Ends a conversation for which too much waits. What waits is dropped, as it may never be written.
+    fn limit(&self, mut state: MutexGuard<'_, State>) {
+        if state.frames.len() > WAITING_BYTES_MAX {
+            state.frames = Vec::new();
+            state.ended = true;
+        }
+        drop(state);
         self.changed.notify_all();
     }
 
@@ -48,7 +60,7 @@ impl Outbox {
         let mut state = self.lock();
         if !state.ended {
             state.frames.extend_from_slice(frame);
-            self.changed.notify_all();
+            self.limit(state);
         }
     }
 
@@ -96,7 +108,7 @@ mod tests {
         }
         outbox.add_line("PING :server");
         let frames = outbox.take().unwrap();
-        assert!(frames.len() < WAITING_BYTES_MAX + 1_000, "{} bytes", frames.len());
+        assert!(frames.len() < MESSAGE_BYTES_MAX + 1_000, "{} bytes", frames.len());
         let text = String::from_utf8_lossy(&frames).into_owned();
         let shown = text.matches("PRIVMSG").count();
         assert!(text.contains(&format!("{} messages are not shown", 10_000 - shown)), "{}", &text[..200]);
