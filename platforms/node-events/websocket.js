@@ -18,6 +18,7 @@ const MESSAGE_BYTES_MAX = 16 * 1024;
 // Close codes of RFC 6455.
 const NORMAL = 1000;
 const POLICY_VIOLATION = 1008;
+const CHECK_INTERVAL_MS = 1000;
 const CRLF = Buffer.from('\r\n');
 
 function loadModule() {
@@ -27,6 +28,11 @@ function loadModule() {
   } catch {
     throw new StartupError('the module ws is not installed; install it: apt-get install node-ws');
   }
+}
+
+// Whether a connection takes lines: it is open, and its queue is within its limit.
+function isOpen(socket, options) {
+  return socket.readyState === socket.OPEN && socket.bufferedAmount <= options.sendqBytes;
 }
 
 // Serves one connection.
@@ -43,7 +49,9 @@ function serve(socket, request, state, options) {
     // What is not UTF-8 is replaced in a text.
     socket.send(isText && !isUtf8(message) ? message.toString() : message, { binary: !isText });
   };
-  const session = state.openSession(request.socket.remoteAddress.replace(/^::ffff:/, ''), send);
+  // A client that has reset the connection after its upgrade has no address any more.
+  const host = request.socket.remoteAddress?.replace(/^::ffff:/, '') ?? 'gone';
+  const session = state.openSession(host, send, () => isOpen(socket, options));
   socket.on('message', (message) => {
     if (message.includes('\n') || message.includes('\r')) {
       session.hangUp('A message is one line');
@@ -74,7 +82,13 @@ function start(options) {
     network: 'Klatch',
     motd: ['Come in and talk.'],
   });
-  const server = http.createServer({ noDelay: options.nodelay });
+  // The time for a handshake is that for a registration.
+  const limits = {
+    headersTimeout: options.registrationTimeoutMs,
+    requestTimeout: options.registrationTimeoutMs,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+  };
+  const server = http.createServer({ noDelay: options.nodelay, ...limits });
   const sockets = new WebSocketServer({
     server,
     perMessageDeflate: false,
@@ -84,7 +98,8 @@ function start(options) {
   sockets.on('connection', (socket, request) => serve(socket, request, state, options));
   return new Promise((resolve, reject) => {
     // The module passes errors of the HTTP server on.
-    sockets.once('error', (error) => reject(new StartupError(`cannot listen on ${options.host}:${options.port}: ${error.message}`)));
+    // Of a later one, such as a failed accept, the connections that are open must not die.
+    sockets.on('error', (error) => reject(new StartupError(`cannot listen on ${options.host}:${options.port}: ${error.message}`)));
     server.listen({ host: options.host, port: options.port, backlog: BACKLOG }, () => resolve(server));
   });
 }

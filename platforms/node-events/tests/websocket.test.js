@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
+import net from 'node:net';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -79,4 +80,22 @@ test('a line break within a message and a message that is too large close the co
     socket.send(message);
     assert.equal((await once(socket, 'close'))[0], code);
   }
+});
+
+test('clients that are reset after their upgrade end alone', async () => {
+  const upgrade =
+    'GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n' +
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+  const { hostname: host, port } = new URL(url);
+  // Many at once: of some the server sees the reset between the request and the connection.
+  for (let round = 0; round < 20; round += 1) {
+    const sockets = Array.from({ length: 50 }, () => net.connect({ host, port }));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    await Promise.all(sockets.map((socket) => new Promise((written) => socket.write(upgrade, written))));
+    sockets.forEach((socket) => socket.resetAndDestroy());
+    await Promise.all(sockets.map((socket) => once(socket, 'close')));
+  }
+  const last = await join('last', ['text.ircv3.net']);
+  last.socket.close();
+  assert.equal(server.exitCode, null);
 });

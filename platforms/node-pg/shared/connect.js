@@ -26,6 +26,8 @@ export async function connect(options) {
   });
   // An idle connection that breaks is replaced by the next request.
   pool.on('error', () => {});
+  // A connection in use reports its loss to its query. Without a listener Node would end the program too.
+  pool.on('connect', (client) => client.on('error', () => {}));
   const database = new Database(pool, options);
   try {
     await database.openAll(options.connections);
