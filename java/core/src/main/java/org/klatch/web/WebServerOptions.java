@@ -12,6 +12,9 @@ public record WebServerOptions(String host, int port, ThreadKind threads, int po
   /** Length of the queue of connections that the server has not accepted. */
   public static final int BACKLOG = 4096;
 
+  /** Time for a request to arrive, ms, in servers that can have one without a limit between two. */
+  public static final int REQUEST_TIMEOUT_MS = 30_000;
+
   /** Whether requests are handled by virtual threads. */
   public boolean isVirtual() {
     return threads == ThreadKind.VIRTUAL;

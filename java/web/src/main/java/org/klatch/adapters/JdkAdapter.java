@@ -33,6 +33,8 @@ public final class JdkAdapter implements WebServer {
     System.setProperty(PREFIX + "nodelay", "true");
     System.setProperty(PREFIX + "maxIdleConnections", "1000000");
     System.setProperty(PREFIX + "idleInterval", "86400");
+    System.setProperty(
+        PREFIX + "maxReqTime", Integer.toString(WebServerOptions.REQUEST_TIMEOUT_MS / 1000));
     HttpServer server =
         HttpServer.create(
             new InetSocketAddress(options.host(), options.port()), WebServerOptions.BACKLOG);

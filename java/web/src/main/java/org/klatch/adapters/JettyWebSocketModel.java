@@ -113,7 +113,9 @@ public final class JettyWebSocketModel implements Model {
     @Override
     public void onWebSocketClose(int code, String reason, Callback callback) {
       callback.succeed();
-      socket.lost();
+      if (socket != null) { // the client was gone before it was open
+        socket.lost();
+      }
     }
   }
 

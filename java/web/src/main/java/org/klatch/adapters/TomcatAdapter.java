@@ -49,8 +49,8 @@ public final class TomcatAdapter implements WebServer {
     set(connector, "acceptCount", WebServerOptions.BACKLOG);
     set(connector, "maxConnections", -1);
     set(connector, "maxKeepAliveRequests", -1);
-    set(connector, "connectionTimeout", -1);
-    set(connector, "keepAliveTimeout", -1);
+    set(connector, "connectionTimeout", WebServerOptions.REQUEST_TIMEOUT_MS);
+    set(connector, "keepAliveTimeout", -1); // none between requests
     set(connector, "maxThreads", options.pool());
     set(connector, "useVirtualThreads", options.isVirtual());
     return connector;

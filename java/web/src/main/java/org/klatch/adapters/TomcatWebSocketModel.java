@@ -160,7 +160,9 @@ public final class TomcatWebSocketModel implements Model {
 
     @Override
     public void onClose(Session session, CloseReason reason) {
-      socket.lost();
+      if (socket != null) { // the client was gone before it was open
+        socket.lost();
+      }
     }
   }
 

@@ -46,7 +46,9 @@ public final class UndertowAdapter implements WebServer {
             .addHttpListener(options.port(), options.host())
             .setIoThreads(loops)
             .setSocketOption(Options.BACKLOG, WebServerOptions.BACKLOG)
-            .setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, -1)
+            .setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, -1) // none between requests
+            .setServerOption(
+                UndertowOptions.REQUEST_PARSE_TIMEOUT, WebServerOptions.REQUEST_TIMEOUT_MS)
             .setHandler(new SiteHandler(responder, threads))
             .build();
     try {
