@@ -106,6 +106,11 @@ func (c *connection) Send(line []byte) {
 	}
 }
 
+// IsOpen implements chat.Client.
+func (c *connection) IsOpen() bool {
+	return c.queue.is(open)
+}
+
 // Registered implements chat.Client.
 func (c *connection) Registered() {
 	c.registered = true

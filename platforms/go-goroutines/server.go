@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"klatch/goroutines/chat"
 	"klatch/goroutines/site"
+	"klatch/goroutines/stall"
 )
 
 // server accepts connections. The listen backlog is Go's default, the kernel's maximum (net.core.somaxconn).
@@ -33,14 +35,14 @@ func listen(options *options, errors io.Writer) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := bind(options.listen)
+	listener, err := bind(options.listen, options.registrationTimeout)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %s", options.listen, explain(err))
 	}
 	state := chat.NewServerState(chat.KlatchIdentity(version, time.Now()))
 	s := &server{options: options, listener: listener, state: state, tls: config, log: errors}
 	if options.workload == workloadWeb {
-		s.web = site.NewServer(options.contentSeed, options.directories, log.New(errors, program+": ", 0))
+		s.web = site.NewServer(options.contentSeed, options.directories, options.registrationTimeout, log.New(errors, program+": ", 0))
 	}
 	return s, nil
 }
@@ -61,7 +63,7 @@ func tlsConfig(options *options) (*tls.Config, error) {
 	}, nil
 }
 
-func bind(address string) (*net.TCPListener, error) {
+func bind(address string, stallMax time.Duration) (*net.TCPListener, error) {
 	resolved, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
 		return nil, err
@@ -70,7 +72,12 @@ func bind(address string) (*net.TCPListener, error) {
 	if resolved.IP.To4() != nil {
 		network = "tcp4" // otherwise 0.0.0.0 would include IPv6
 	}
-	return net.ListenTCP(network, resolved)
+	config := net.ListenConfig{Control: stall.Limit(stallMax)}
+	listener, err := config.Listen(context.Background(), network, resolved.String())
+	if err != nil {
+		return nil, err
+	}
+	return listener.(*net.TCPListener), nil
 }
 
 func explain(err error) string {

@@ -20,6 +20,7 @@ import (
 	"syscall"
 
 	"klatch/pgx/postgres"
+	"klatch/pgx/web"
 )
 
 const (
@@ -57,8 +58,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	server := http.Server{
-		Handler:  options.site(pool),
-		ErrorLog: log.New(stderr, program+": ", 0),
+		Handler:           options.site(pool),
+		ReadHeaderTimeout: web.RequestTimeout,
+		ConnContext:       web.WithConn,
+		ErrorLog:          log.New(stderr, program+": ", 0),
 	}
 	fmt.Fprintln(stdout, readyLine(options.json, listener.Addr().(*net.TCPAddr), os.Getpid()))
 	go func() { _ = server.Serve(listener) }()

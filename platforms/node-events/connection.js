@@ -26,7 +26,7 @@ export class Connection {
     this.#options = options;
     this.#onAdmissionEnd = onAdmissionEnd;
     const host = socket.remoteAddress?.replace(/^::ffff:/, '') ?? 'gone';
-    this.#session = state.openSession(host, (line) => this.#send(line));
+    this.#session = state.openSession(host, (line) => this.#send(line), () => !this.#ending && !this.#overflowed);
     this.#timer = setTimeout(() => this.#expire(), options.registrationTimeoutMs);
     socket.on('data', (bytes) => this.#feed(bytes));
     socket.on('end', () => this.#lose('Connection closed'));

@@ -21,7 +21,7 @@ Options:
       --nodelay true|false            TCP_NODELAY on every connection [default: true]
       --certificate FILE              Workload chat: speak TLS 1.3, with this certificate chain in PEM
       --key FILE                      The key of the certificate, in PEM
-      --registration-timeout SECONDS  How long a connection may take to register [default: 30]
+      --registration-timeout SECONDS  How long a client may take to register, or to complete a request [default: 30]
       --half-open-max N               Most connections that have not registered [default: 4096]
       --directories N                 Workload web: directories of the site, of 5 MB each [default: 25]
       --content-seed SEED             Workload web: seed of the site's contents [default: 1]

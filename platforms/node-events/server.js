@@ -21,19 +21,23 @@ export async function serve(options, log) {
   limitConnections(server, log);
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(new StartupError(explain(error, options))));
-    server.listen({ host: options.host, port: options.port, backlog: BACKLOG }, () => resolve(server));
+    server.listen({ host: options.host, port: options.port, backlog: BACKLOG }, () => {
+      // A failed accept must not end the connections that are open.
+      server.on('error', (error) => log(`${PROGRAM}: cannot accept a connection: ${error.message}`));
+      resolve(server);
+    });
   });
 }
 
 function socketServer(options) {
   const settings = { allowHalfOpen: true, noDelay: options.nodelay };
   if (options.certificate !== undefined) {
-    const server = tls.createServer({ ...settings, ...certificate(options), minVersion: 'TLSv1.3' });
+    const server = tls.createServer({ ...settings, ...certificate(options), minVersion: 'TLSv1.3', handshakeTimeout: options.registrationTimeoutMs });
     server.on('secureConnection', chat(options));
     return server;
   }
   const server = net.createServer(settings);
-  server.on('connection', options.workload === 'rr' ? echo : chat(options));
+  server.on('connection', options.workload === 'rr' ? echo(options) : chat(options));
   return server;
 }
 

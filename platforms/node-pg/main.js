@@ -39,15 +39,27 @@ try {
   process.exit(2); // the pool may have connections
 }
 
-// A connection may be idle for as long as its client likes, so the server has no time limits.
+// Time for a request to arrive, ms.
+const REQUEST_TIMEOUT_MS = 30_000;
+
+// A connection may be idle between two requests for as long as its client likes. A request has a time limit.
 function listen(site, { host, port }) {
-  const server = http.createServer({ keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 });
+  const server = http.createServer({
+    keepAliveTimeout: 0,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: 1000,
+  });
   server.on('request', (request, response) => site.serve(request, response));
   return new Promise((resolve, reject) => {
     const failed = (error) =>
       reject(new StartupError(`cannot listen on ${host}:${port}: ${error.message}; choose another --listen`));
     server.once('error', failed);
-    server.listen({ host, port, backlog: BACKLOG }, () => resolve(server));
+    server.listen({ host, port, backlog: BACKLOG }, () => {
+      // A failed accept must not end the connections that are open.
+      server.on('error', (error) => console.error(`${PROGRAM}: cannot accept a connection: ${error.message}`));
+      resolve(server);
+    });
   });
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Serve {
     /// Capacity of a connection's send queue; a slower reader is closed [default: 1 MiB, of workload web 16 MiB]
     #[arg(long, value_name = "BYTES")]
     sendq: Option<usize>,
-    /// Longest time for a connection to register
+    /// Longest time for a client to register, to complete a request, and to take any of what waits for it
     #[arg(long, default_value_t = 30, value_name = "SECONDS")]
     registration_timeout: u32,
     /// Limit of unregistered connections

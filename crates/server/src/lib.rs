@@ -11,6 +11,7 @@ mod loop_group;
 mod mailbox;
 mod options;
 mod ready;
+mod request_clock;
 mod send_queue;
 mod served;
 mod signals;
@@ -84,7 +85,7 @@ fn serve_workload<W: Served>(
     ready: &mut dyn FnMut(SocketAddr) -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     limits::raise_open_files();
-    let (listener, address) = listener::listen(&options.listen)?;
+    let (listener, address) = listener::listen(&options.listen, options.patience())?;
     let ready: Ready<'_> = &mut || ready(address);
     match options.model {
         Model::Threads => threads::run(&W::start(options)?, listener, options, stop, ready),

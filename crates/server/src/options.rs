@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use klatch_exchange::web::DIRECTORIES_MAX;
 
@@ -136,7 +137,8 @@ pub struct ServeOptions {
     pub nodelay: bool,
     /// Bytes that may wait for one connection, at least 4096. A reader that is slower than that is closed.
     pub sendq_bytes: usize,
-    /// Seconds that a connection has to register, at least 1; as long may a closed one take for its last lines.
+    /// Seconds that a client has to register, to complete a request of which a part has arrived, and to take any of the bytes that
+    /// wait for it; at least 1. As long may a closed connection take for its last lines.
     pub registration_timeout_s: u32,
     /// Connections that may be unregistered at the same time, at least 1.
     pub half_open_max: usize,
@@ -176,6 +178,11 @@ impl ServeOptions {
     pub fn class(&self) -> Option<&'static str> {
         let open = self.coalesce || self.model == Model::Uring;
         (self.workload == Workload::Chat).then_some(if open { "open" } else { "classic" })
+    }
+
+    /// Time that a client has to register, to complete a request, and to take bytes that wait for it.
+    pub(crate) fn patience(&self) -> Duration {
+        Duration::from_secs(self.registration_timeout_s.into())
     }
 
     /// How many loops there are.

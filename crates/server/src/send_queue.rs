@@ -67,6 +67,10 @@ impl<W: Writer> Outbox for SendQueue<W> {
     fn deliver(&self, line: &Arc<[u8]>) {
         self.push(line, true);
     }
+
+    fn is_open(&self) -> bool {
+        self.state().condition == Condition::Open
+    }
 }
 
 impl<W: Writer> SendQueue<W> {

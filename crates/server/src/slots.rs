@@ -11,7 +11,12 @@ pub(crate) struct Slots<C> {
     /// Generation of the newest connection.
     generation: u64,
     timeouts: TimeoutQueue,
+    /// Connections to look at again, because a request was incomplete.
+    checks: TimeoutQueue,
 }
+
+/// Longest time between two looks at an incomplete request. Requests may be late by as much.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 struct Entry<C> {
     generation: u64,
@@ -21,7 +26,13 @@ struct Entry<C> {
 impl<C> Slots<C> {
     /// `timeout` is the time from each [`Slots::start_timeout`] to its expiry.
     pub(crate) fn new(timeout: Duration) -> Slots<C> {
-        Slots { entries: Vec::new(), free: Vec::new(), generation: 0, timeouts: TimeoutQueue::new(timeout) }
+        Slots {
+            entries: Vec::new(),
+            free: Vec::new(),
+            generation: 0,
+            timeouts: TimeoutQueue::new(timeout),
+            checks: TimeoutQueue::new(timeout.min(CHECK_INTERVAL)),
+        }
     }
 
     /// Adds the connection that `new` makes for its slot, and starts its time-out. If `new` returns `None`, the slot
@@ -65,19 +76,37 @@ impl<C> Slots<C> {
         }
     }
 
-    /// The earliest time-out of a connection that `is_pending`. Drops those before it.
+    /// Makes [`Slots::pop_check`] return this slot soon, unless its connection is removed before.
+    pub(crate) fn start_check(&mut self, slot: usize, now: Instant) {
+        if let Some(entry) = &self.entries[slot] {
+            self.checks.start(ConnectionKey { slot, generation: entry.generation }, now);
+        }
+    }
+
+    /// The earliest time-out of a connection that `is_pending`, or check. Drops the time-outs before it.
     pub(crate) fn next_deadline(&mut self, is_pending: impl Fn(&C) -> bool) -> Option<Instant> {
         let entries = &self.entries;
-        self.timeouts.next_deadline(|key| {
+        let timeout = self.timeouts.next_deadline(|key| {
             let entry = entries[key.slot].as_ref().filter(|entry| entry.generation == key.generation);
             entry.is_some_and(|entry| is_pending(&entry.connection))
-        })
+        });
+        let check = self.checks.next_deadline(|_| true);
+        [timeout, check].into_iter().flatten().min()
     }
 
     /// Takes out one time-out that has expired, and returns the slot of its connection.
     pub(crate) fn pop_expired(&mut self, now: Instant) -> Option<usize> {
-        while let Some(key) = self.timeouts.pop_expired(now) {
-            if self.entries[key.slot].as_ref().is_some_and(|entry| entry.generation == key.generation) {
+        Self::pop(&self.entries, &mut self.timeouts, now)
+    }
+
+    /// Takes out one check that is due, and returns the slot of its connection.
+    pub(crate) fn pop_check(&mut self, now: Instant) -> Option<usize> {
+        Self::pop(&self.entries, &mut self.checks, now)
+    }
+
+    fn pop(entries: &[Option<Entry<C>>], queue: &mut TimeoutQueue, now: Instant) -> Option<usize> {
+        while let Some(key) = queue.pop_expired(now) {
+            if entries[key.slot].as_ref().is_some_and(|entry| entry.generation == key.generation) {
                 return Some(key.slot);
             }
         }

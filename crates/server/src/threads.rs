@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Thread};
@@ -18,6 +19,7 @@ use rustix::net::SocketFlags;
 
 use crate::admission::{self, ACCEPT_PAUSE, AdmissionControl, HalfOpen};
 use crate::linger::close;
+use crate::request_clock::RequestClock;
 use crate::send_queue::{Next, SendQueue, Writer};
 use crate::{ServeError, ServeOptions, thread_limits};
 
@@ -28,6 +30,8 @@ const STACK_BYTES: usize = 64 * 1024;
 pub(crate) struct ConnectionIo {
     stream: TcpStream,
     sender: OnceLock<Thread>,
+    /// No more input is wanted. Input that arrives after the shutdown can still be read.
+    stopped: AtomicBool,
 }
 
 impl Writer for ConnectionIo {
@@ -38,6 +42,7 @@ impl Writer for ConnectionIo {
     }
 
     fn stop_reading(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
         // Fails only for a connection that is gone already, and then nobody reads.
         let _ = self.stream.shutdown(Shutdown::Read);
     }
@@ -46,7 +51,7 @@ impl Writer for ConnectionIo {
 struct Server<S> {
     yields: bool,
     sendq_bytes: usize,
-    registration_timeout: Duration,
+    patience: Duration,
     threads_max: usize,
     service: Arc<S>,
     admission: Arc<AdmissionControl>,
@@ -104,7 +109,7 @@ impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
         Arc::new(Server {
             yields: options.yields,
             sendq_bytes: options.sendq_bytes,
-            registration_timeout: Duration::from_secs(options.registration_timeout_s.into()),
+            patience: options.patience(),
             threads_max,
             service: Arc::clone(service),
             admission: AdmissionControl::new(options),
@@ -116,7 +121,10 @@ impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
         let Some(half_open) = self.admission.admit(&stream) else {
             return;
         };
-        let out = SendQueue::new(self.sendq_bytes, ConnectionIo { stream, sender: OnceLock::new() });
+        let out = SendQueue::new(
+            self.sendq_bytes,
+            ConnectionIo { stream, sender: OnceLock::new(), stopped: AtomicBool::new(false) },
+        );
         let threads = threads_per_connection::<S>() * {
             let mut connections = self.connections();
             connections.insert(serial, out.clone());
@@ -201,7 +209,11 @@ impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
             match end {
                 Ok(()) if sender_status.try_recv().is_err() => visit.hang_up(b"Connection closed"),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    visit.close(b"Registration timed out");
+                    visit.close(if visit.registered() {
+                        b"Request timed out"
+                    } else {
+                        b"Registration timed out"
+                    });
                 }
                 _ => visit.hang_up(b"Connection reset"),
             }
@@ -212,7 +224,7 @@ impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
             let _ = write_replies(out);
         }
         // Its last lines have as much time as a registration.
-        let _ = sender_status.recv_timeout(self.registration_timeout);
+        let _ = sender_status.recv_timeout(self.patience);
         // Other threads may still hold the socket for a moment; its output ends now.
         close(stream, visit.may_send_more());
     }
@@ -226,18 +238,24 @@ impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
     ) -> io::Result<()> {
         let mut stream = &out.writer().stream;
         let mut buffer = vec![0; S::READ_BYTES];
-        let mut half_open = Some((half_open, Instant::now() + self.registration_timeout));
+        let mut half_open = Some((half_open, Instant::now() + self.patience));
+        let mut request = RequestClock::default();
+        let mut has_deadline = false;
         loop {
-            if let Some((_, deadline)) = &half_open {
-                if visit.registered() {
-                    half_open = None;
-                    stream.set_read_timeout(None)?;
-                } else {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+            half_open = half_open.filter(|_| !visit.registered());
+            let deadline =
+                half_open.as_ref().map(|(_, deadline)| *deadline).or(request.deadline(self.patience));
+            if has_deadline || deadline.is_some() {
+                has_deadline = deadline.is_some();
+                let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+                if left.is_some_and(|left| left.is_zero()) {
+                    // Also of a client whose next byte is always there.
+                    return Err(ErrorKind::WouldBlock.into());
                 }
+                stream.set_read_timeout(left)?;
             }
             match stream.read(&mut buffer) {
+                Ok(_) if out.writer().stopped.load(Ordering::Relaxed) => return Ok(()),
                 Ok(0) => return Ok(()),
                 Ok(count) => {
                     let flow = self.feed(visit, &buffer[..count]);
@@ -247,6 +265,7 @@ impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
                     if flow == Flow::Close {
                         return Ok(());
                     }
+                    request.follow(visit.incomplete_request());
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -306,7 +325,7 @@ mod tests {
     #[test]
     fn without_threads_for_it_a_connection_is_closed_and_the_others_live_on() {
         let options = ServeOptions::default();
-        let (listener, address) = listener::listen("127.0.0.1:0").unwrap();
+        let (listener, address) = listener::listen("127.0.0.1:0", options.patience()).unwrap();
         let (mut stop, stopped) = UnixStream::pair().unwrap();
         let server = Server::new(&<crate::Chat as crate::Served>::start(&options).unwrap(), &options, 4);
         let running = thread::spawn(move || accept_until(stopped.as_fd(), &listener, &server));

@@ -22,6 +22,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::admission::{ACCEPT_PAUSE, AdmissionControl, HalfOpen};
 use crate::linger::close;
+use crate::request_clock::RequestClock;
 use crate::send_queue::{Next, SendQueue, Writer};
 use crate::{ServeError, ServeOptions};
 
@@ -33,12 +34,14 @@ pub(crate) struct ConnectionIo {
     stream: OwnedWriteHalf,
     lines: Notify,
     broken: AtomicBool,
+    /// No more input is wanted. Input that arrives after the shutdown can still be read.
+    stopped: AtomicBool,
 }
 
 struct Server<S> {
     coalesce: bool,
     sendq_bytes: usize,
-    registration_timeout: Duration,
+    patience: Duration,
     service: Arc<S>,
     admission: Arc<AdmissionControl>,
 }
@@ -58,7 +61,7 @@ pub(crate) fn run<S: Service<SendQueue<ConnectionIo>>>(
     let server = Arc::new(Server {
         coalesce: options.coalesce,
         sendq_bytes: options.sendq_bytes,
-        registration_timeout: Duration::from_secs(options.registration_timeout_s.into()),
+        patience: options.patience(),
         service: Arc::clone(service),
         admission: AdmissionControl::new(options),
     });
@@ -99,7 +102,12 @@ impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
             return;
         };
         let (reading, writing) = stream.into_split();
-        let wire = ConnectionIo { stream: writing, lines: Notify::new(), broken: AtomicBool::new(false) };
+        let wire = ConnectionIo {
+            stream: writing,
+            lines: Notify::new(),
+            broken: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+        };
         tokio::spawn(Arc::clone(self).serve(
             reading,
             SendQueue::new(self.sendq_bytes, wire),
@@ -126,18 +134,25 @@ impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
             let broken = out.writer().broken.load(Ordering::Relaxed);
             match end {
                 Ok(()) if !broken => visit.hang_up(b"Connection closed"),
-                Err(error) if error.kind() == ErrorKind::TimedOut => visit.close(b"Registration timed out"),
+                // The kernel's own time-out, of a client that takes no bytes, has a number.
+                Err(error) if error.kind() == ErrorKind::TimedOut && error.raw_os_error().is_none() => {
+                    visit.close(if visit.registered() {
+                        b"Request timed out"
+                    } else {
+                        b"Registration timed out"
+                    });
+                }
                 _ => visit.hang_up(b"Connection reset"),
             }
             out.close();
         }
         if S::REPLIES_ONLY {
             // The client may be gone, or not read.
-            let _ = timeout(self.registration_timeout, write_replies(&out)).await;
+            let _ = timeout(self.patience, write_replies(&out)).await;
         }
         // Its last lines have as much time as a registration.
         if let Some(writer) = &mut writer
-            && timeout(self.registration_timeout, &mut *writer).await.is_err()
+            && timeout(self.patience, &mut *writer).await.is_err()
         {
             writer.abort();
         }
@@ -154,21 +169,40 @@ impl<S: Service<SendQueue<ConnectionIo>>> Server<S> {
         half_open: HalfOpen,
     ) -> io::Result<()> {
         let mut buffer = vec![0; S::READ_BYTES];
-        let deadline = Instant::now() + self.registration_timeout;
+        let deadline = Instant::now() + self.patience;
         while !visit.registered() {
-            let count = timeout_at(deadline, stream.read(&mut buffer)).await??;
-            if count == 0 || feed::<S>(visit, out, &buffer[..count]).await? == Flow::Close {
+            let count = read_before(deadline, stream, &mut buffer).await?;
+            if count == 0
+                || out.writer().stopped.load(Ordering::Relaxed)
+                || feed::<S>(visit, out, &buffer[..count]).await? == Flow::Close
+            {
                 return Ok(());
             }
         }
         drop(half_open);
+        let mut request = RequestClock::default();
         loop {
-            let count = stream.read(&mut buffer).await?;
-            if count == 0 || feed::<S>(visit, out, &buffer[..count]).await? == Flow::Close {
+            request.follow(visit.incomplete_request());
+            let count = match request.deadline(self.patience) {
+                Some(deadline) => read_before(deadline.into(), stream, &mut buffer).await?,
+                None => stream.read(&mut buffer).await?,
+            };
+            if count == 0
+                || out.writer().stopped.load(Ordering::Relaxed)
+                || feed::<S>(visit, out, &buffer[..count]).await? == Flow::Close
+            {
                 return Ok(());
             }
         }
     }
+}
+
+/// Reads until a deadline. It also ends a client whose next byte is always there.
+async fn read_before(deadline: Instant, stream: &mut OwnedReadHalf, buffer: &mut [u8]) -> io::Result<usize> {
+    if deadline <= Instant::now() {
+        return Err(ErrorKind::TimedOut.into());
+    }
+    timeout_at(deadline, stream.read(buffer)).await?
 }
 
 /// Handles received bytes, and writes the replies if no other task does.
@@ -244,6 +278,7 @@ impl Writer for ConnectionIo {
     }
 
     fn stop_reading(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
         // Fails only for a connection that is gone already, and then nobody reads.
         let _ = shutdown(self.stream.as_ref(), Shutdown::Read);
     }

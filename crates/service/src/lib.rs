@@ -21,6 +21,11 @@ pub trait Outbox: Clone {
     /// records that, and its I/O shell closes the connection later.
     fn send(&self, bytes: &Arc<[u8]>);
 
+    /// Whether the connection takes more. A service checks this before work whose only result is replies to this connection.
+    fn is_open(&self) -> bool {
+        true
+    }
+
     /// Queues the delivery of a message. A chat server of class `classic` makes one write for each of these; replies
     /// and membership changes may be combined.
     fn deliver(&self, bytes: &Arc<[u8]>) {
@@ -90,4 +95,11 @@ pub trait Visit: Send + 'static {
 
     /// Whether the client has done what a new connection must do first. The I/O shell closes one that takes too long.
     fn registered(&self) -> bool;
+
+    /// Number of the request of which only a part has arrived; `None` between requests. The I/O shell closes a connection whose
+    /// request stays incomplete for too long. Numbers of successive requests differ, so a client that always has one under way
+    /// is not mistaken for one that does not finish.
+    fn incomplete_request(&self) -> Option<u64> {
+        None
+    }
 }

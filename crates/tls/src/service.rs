@@ -92,6 +92,10 @@ impl<O: Outbox> Outbox for TlsOutbox<O> {
     fn deliver(&self, bytes: &Arc<[u8]>) {
         self.encrypt(bytes, O::deliver);
     }
+
+    fn is_open(&self) -> bool {
+        self.outbox.is_open()
+    }
 }
 
 impl<O: Outbox> TlsOutbox<O> {

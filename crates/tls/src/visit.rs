@@ -113,4 +113,8 @@ where
     fn registered(&self) -> bool {
         self.inner.registered()
     }
+
+    fn incomplete_request(&self) -> Option<u64> {
+        self.inner.incomplete_request()
+    }
 }

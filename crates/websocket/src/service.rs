@@ -69,6 +69,10 @@ impl<O: Outbox> Outbox for FramedOutbox<O> {
     fn deliver(&self, lines: &Arc<[u8]>) {
         self.outbox.deliver(&self.framed(lines));
     }
+
+    fn is_open(&self) -> bool {
+        self.outbox.is_open()
+    }
 }
 
 impl<O> FramedOutbox<O> {

@@ -151,4 +151,8 @@ where
     fn registered(&self) -> bool {
         self.inner.as_ref().is_some_and(Visit::registered)
     }
+
+    fn incomplete_request(&self) -> Option<u64> {
+        self.inner.as_ref().and_then(Visit::incomplete_request)
+    }
 }

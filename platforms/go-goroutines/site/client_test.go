@@ -24,7 +24,7 @@ func start(t *testing.T, seed uint64, directories int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := NewServer(seed, directories, log.New(io.Discard, "", 0))
+	server := NewServer(seed, directories, testTimeout, log.New(io.Discard, "", 0))
 	t.Cleanup(func() { server.Close() })
 	go func() { _ = server.Serve(listener) }()
 	return listener.Addr().String()

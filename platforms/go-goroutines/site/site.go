@@ -2,14 +2,18 @@ package site
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -28,15 +32,25 @@ type site struct {
 	tables atomic.Pointer[tables]
 	posts  postLog
 	pages  sync.Pool // of *bytes.Buffer, for whole pages
+
+	requestTimeout time.Duration
 }
 
-// NewServer returns a server of a site with 1 to DirectoriesMax directories. It has no time limits, because a line may be
-// idle before and between its requests.
-func NewServer(seed uint64, directories int, errors *log.Logger) *http.Server {
-	s := &site{seed: seed, store: newStore(seed, directories)}
+// connKey is the key of a request's connection in its context. Bodies have a deadline, which Go 1.19 sets in no other way.
+type connKey struct{}
+
+// NewServer returns a server of a site with 1 to DirectoriesMax directories. The head of a request and its body have a time
+// limit each. There is none between requests, because a line may be idle there.
+func NewServer(seed uint64, directories int, requestTimeout time.Duration, logger *log.Logger) *http.Server {
+	s := &site{seed: seed, store: newStore(seed, directories), requestTimeout: requestTimeout}
 	s.tables.Store(newTables(seed, defaultTables))
 	s.pages.New = func() any { return new(bytes.Buffer) }
-	return &http.Server{Handler: s, MaxHeaderBytes: headBytesMax - headSlopBytes, ErrorLog: errors}
+	return &http.Server{
+		Handler: s, MaxHeaderBytes: headBytesMax - headSlopBytes, ReadHeaderTimeout: requestTimeout, ErrorLog: logger,
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, conn)
+		},
+	}
 }
 
 // ServeHTTP implements http.Handler.
@@ -87,6 +101,9 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, target target) {
 		page.script, page.content = cgiPath, s.store.file(target.file)
 	case formTarget:
 		if status := s.post(&page, r); status != http.StatusOK {
+			if status == http.StatusRequestTimeout {
+				w.Header().Set("Connection", "close")
+			}
 			refuse(w, status)
 			return
 		}
@@ -110,7 +127,13 @@ func (s *site) addAd(page *page, file fileID, cookie userCookie) {
 
 // post logs a POST and completes the page. It returns the status of the reply.
 func (s *site) post(page *page, r *http.Request) int {
+	conn := r.Context().Value(connKey{}).(net.Conn)
+	_ = conn.SetReadDeadline(time.Now().Add(s.requestTimeout)) // fails only if the connection is broken
 	body, err := io.ReadAll(r.Body)
+	_ = conn.SetReadDeadline(time.Time{})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return http.StatusRequestTimeout
+	}
 	form, formOK := parseForm(string(body))
 	cookie, _, cookieOK := parseCookie(r.Header.Get("Cookie"))
 	if err != nil || !formOK || !cookieOK {

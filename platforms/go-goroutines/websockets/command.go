@@ -1,6 +1,7 @@
 package websockets
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -13,6 +14,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"klatch/goroutines/stall"
 )
 
 const version = "0.1.0"
@@ -41,7 +44,8 @@ func Run(model string, upgrade Upgrade, args []string, stdout, stderr io.Writer)
 	runtime.GOMAXPROCS(parsed.loops)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
-	listener, err := net.Listen("tcp", parsed.listen)
+	config := net.ListenConfig{Control: stall.Limit(registrationTimeout)}
+	listener, err := config.Listen(context.Background(), "tcp", parsed.listen)
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: cannot listen on %s: %v\n", program, parsed.listen, err)
 		return 2

@@ -155,6 +155,13 @@ func (c *connection) Send(line []byte) {
 	}
 }
 
+// IsOpen implements chat.Client.
+func (c *connection) IsOpen() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.ending
+}
+
 // Registered implements chat.Client.
 func (c *connection) Registered() {
 	c.registration.Stop()

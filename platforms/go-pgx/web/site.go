@@ -2,15 +2,21 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const bodyMax = 64 << 10
+
+// RequestTimeout is the time for the head of a request to arrive, and then for its body.
+const RequestTimeout = 30 * time.Second
 
 // Request is an HTTP request with what its handler needs.
 type Request struct {
@@ -75,7 +81,7 @@ func (s Site) reply(r *Request) (any, error) {
 	case isGet && r.Method == http.MethodGet:
 		return get(r)
 	case isPost && r.Method == http.MethodPost:
-		body, err := io.ReadAll(io.LimitReader(r.Body, bodyMax))
+		body, err := readBody(r.Request)
 		if err != nil {
 			return nil, Refuse(http.StatusBadRequest, "the body is cut off")
 		}
@@ -83,6 +89,24 @@ func (s Site) reply(r *Request) (any, error) {
 		return post(r)
 	}
 	return nil, Refuse(http.StatusMethodNotAllowed, "%s has another method", name)
+}
+
+// readBody reads a body, which has a time limit.
+func readBody(r *http.Request) ([]byte, error) {
+	// A test has no connection.
+	if conn, ok := r.Context().Value(connKey{}).(net.Conn); ok {
+		_ = conn.SetReadDeadline(time.Now().Add(RequestTimeout)) // fails only if the connection is broken
+		defer func() { _ = conn.SetReadDeadline(time.Time{}) }()
+	}
+	return io.ReadAll(io.LimitReader(r.Body, bodyMax))
+}
+
+// connKey is the key of a request's connection in its context. Bodies have a deadline, which Go 1.19 sets in no other way.
+type connKey struct{}
+
+// WithConn is the ConnContext of a server of sites.
+func WithConn(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, conn)
 }
 
 // plain returns a text without what JSON would escape.

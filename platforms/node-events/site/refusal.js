@@ -30,6 +30,8 @@ export function refuseAndClose(request, response, status) {
 // The status for a request that Node's parser refuses.
 function statusOf({ code, rawPacket, bytesParsed }) {
   switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 408;
     case 'HPE_HEADER_OVERFLOW':
       return 431;
     case 'HPE_INVALID_TRANSFER_ENCODING':

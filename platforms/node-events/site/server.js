@@ -6,19 +6,38 @@ import { Site } from './site.js';
 
 const HEAD_BYTES_MAX = 8 * 1024;
 
-// Makes an http.Server that does not listen yet. It has no time limits, because a line may be idle before and between its
-// requests.
-export function siteServer({ contentSeed, directories, nodelay }) {
+// Time between two looks at incomplete requests.
+const CHECK_INTERVAL_MS = 1000;
+
+// Makes an http.Server that does not listen yet. A request has a time limit, and the time between two requests has none, because
+// a line may be idle there.
+export function siteServer({ contentSeed, directories, nodelay, registrationTimeoutMs }) {
   const server = http.createServer({
     noDelay: nodelay,
     maxHeaderSize: HEAD_BYTES_MAX,
     requireHostHeader: false, // checked with the other headers, as Node 18 does not check it
     keepAliveTimeout: 0,
-    headersTimeout: 0,
-    requestTimeout: 0,
+    headersTimeout: registrationTimeoutMs,
+    requestTimeout: registrationTimeoutMs,
+    connectionsCheckingInterval: Math.min(CHECK_INTERVAL_MS, registrationTimeoutMs),
   });
   const site = new Site(contentSeed, directories);
-  server.on('request', (request, response) => site.serve(request, response));
+  server.on('request', (request, response) => {
+    const { socket } = request;
+    site.serve(request, response);
+    // Most replies are with the kernel by now. For others, the client may take none of what waits for as long. Node's timer
+    // starts anew whenever it takes some.
+    if (!response.writableFinished && socket.timeout !== registrationTimeoutMs) {
+      socket.setTimeout(registrationTimeoutMs);
+    }
+  });
+  server.on('timeout', (socket) => {
+    if (socket.writableLength > 0) {
+      socket.destroy();
+    } else {
+      socket.setTimeout(0);
+    }
+  });
   server.on('clientError', refuseBytes);
   return server;
 }

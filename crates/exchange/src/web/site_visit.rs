@@ -19,6 +19,8 @@ pub struct SiteVisit<O> {
     pending: Vec<u8>,
     /// What must be there before `pending` is parsed again.
     missing: Missing,
+    /// Number of the incomplete request in `pending`.
+    incomplete: u64,
     /// The last reply is in the outbox; further requests are ignored.
     closing: bool,
     /// The last reply was that to a request after which the connection closes.
@@ -60,6 +62,7 @@ impl<O: Outbox + Send + Sync + 'static> Service<O> for Site {
             from,
             pending: Vec::new(),
             missing: Missing::EmptyLine,
+            incomplete: 0,
             closing: false,
             served_last: false,
         }
@@ -126,7 +129,10 @@ impl<O: Outbox + Send + Sync + 'static> Visit for SiteVisit<O> {
         // Almost every request arrives in one piece and needs no copy.
         if self.pending.is_empty() {
             let used = self.serve(bytes);
-            self.pending.extend_from_slice(&bytes[used..]);
+            if used < bytes.len() {
+                self.pending.extend_from_slice(&bytes[used..]);
+                self.incomplete += 1;
+            }
         } else {
             let seen = self.pending.len();
             self.pending.extend_from_slice(bytes);
@@ -136,6 +142,7 @@ impl<O: Outbox + Send + Sync + 'static> Visit for SiteVisit<O> {
                 if used < pending.len() {
                     pending.drain(..used);
                     self.pending = pending;
+                    self.incomplete += u64::from(used > 0);
                 }
             }
         }
@@ -162,6 +169,10 @@ impl<O: Outbox + Send + Sync + 'static> Visit for SiteVisit<O> {
     /// A line may connect long before it sends its first request.
     fn registered(&self) -> bool {
         true
+    }
+
+    fn incomplete_request(&self) -> Option<u64> {
+        (!self.pending.is_empty() && !self.closing).then_some(self.incomplete)
     }
 }
 

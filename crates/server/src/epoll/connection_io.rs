@@ -75,6 +75,10 @@ impl Outbox for ConnectionIo {
         }
     }
 
+    fn is_open(&self) -> bool {
+        self.0.state().condition == Condition::Open
+    }
+
     fn deliver(&self, line: &Arc<[u8]>) {
         let shared = &*self.0;
         let mut state = shared.state();

@@ -17,6 +17,7 @@ use super::connection_io::{Condition, ConnectionIo, LoopContext};
 use crate::admission::{self, HalfOpen};
 use crate::linger::linger;
 use crate::mailbox::{Arrival, Mailbox, PendingWork};
+use crate::request_clock::{Check, RequestClock};
 use crate::slots::Slots;
 use crate::{ServeError, ServeOptions};
 
@@ -39,6 +40,7 @@ struct Connection<V> {
     io: ConnectionIo,
     /// Until it is registered.
     half_open: Option<HalfOpen>,
+    request: RequestClock,
     /// The visit is over; its last lines are on their way.
     closing: bool,
     interest: epoll::EventFlags,
@@ -50,6 +52,7 @@ pub(super) struct EventLoop<S: Service<ConnectionIo>> {
     context: Arc<LoopContext>,
     /// Only in the first loop.
     acceptor: Option<Acceptor>,
+    patience: Duration,
     slots: Slots<Connection<S::Visit>>,
     /// Slots of dirty connections, in the order in which they became dirty.
     dirty: VecDeque<usize>,
@@ -78,7 +81,8 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
             service: Arc::clone(service),
             context: Arc::new(context),
             acceptor: None,
-            slots: Slots::new(Duration::from_secs(options.registration_timeout_s.into())),
+            patience: options.patience(),
+            slots: Slots::new(options.patience()),
             dirty: VecDeque::new(),
             services: 0,
             buffer: vec![0; BUFFER_BYTES].into(),
@@ -172,6 +176,19 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
                 _ => {}
             }
         }
+        while let Some(slot) = self.slots.pop_check(now) {
+            let Some(connection) = self.slots.get_mut(slot).filter(|connection| !connection.closing) else {
+                continue;
+            };
+            match connection.request.check(now, self.patience) {
+                Check::Idle => {}
+                Check::Waiting => self.slots.start_check(slot, now),
+                Check::Overdue => {
+                    connection.visit.close(b"Request timed out");
+                    self.begin_closing(slot);
+                }
+            }
+        }
     }
 
     fn accept(&mut self) {
@@ -203,7 +220,14 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
             let io = ConnectionIo::new(socket, slot, Arc::clone(&self.context));
             let visit = self.service.enter(from.ip(), io.clone());
             let half_open = (!visit.registered()).then_some(half_open);
-            Some(Connection { visit, io, half_open, closing: false, interest })
+            Some(Connection {
+                visit,
+                io,
+                half_open,
+                request: RequestClock::default(),
+                closing: false,
+                interest,
+            })
         });
     }
 
@@ -231,8 +255,11 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
                 if connection.half_open.is_some() && connection.visit.registered() {
                     connection.half_open = None;
                 }
+                let starts = connection.request.follow(connection.visit.incomplete_request());
                 if flow == Flow::Close {
                     self.begin_closing(slot);
+                } else if starts {
+                    self.slots.start_check(slot, Instant::now());
                 }
             }
             Err(Errno::AGAIN | Errno::INTR) => {}

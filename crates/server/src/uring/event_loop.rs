@@ -3,6 +3,7 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use klatch_service::{Flow, Service, Visit};
@@ -13,6 +14,7 @@ use super::acceptor::Acceptor;
 use super::ring::{Completion, Received, Ring, SendBuffer};
 use crate::admission::HalfOpen;
 use crate::mailbox::{Arrival, Mailbox, PendingWork};
+use crate::request_clock::{Check, RequestClock};
 use crate::send_queue::{Next, SendQueue, Writer};
 use crate::slots::Slots;
 use crate::{ServeError, ServeOptions};
@@ -27,6 +29,8 @@ pub(crate) struct ConnectionIo {
     socket: OwnedFd,
     slot: usize,
     mailbox: Arc<Mailbox>,
+    /// No more input is wanted. Input that arrives after the shutdown can still be read.
+    stopped: AtomicBool,
 }
 
 impl Writer for ConnectionIo {
@@ -35,6 +39,7 @@ impl Writer for ConnectionIo {
     }
 
     fn stop_reading(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
         // Fails only for a connection that is gone already, and then nobody reads.
         let _ = shutdown(&self.socket, Shutdown::Read);
     }
@@ -45,6 +50,7 @@ struct Connection<V> {
     out: SendQueue<ConnectionIo>,
     /// Until it is registered.
     half_open: Option<HalfOpen>,
+    request: RequestClock,
     /// The visit is over; its last lines are on their way.
     closing: bool,
     /// Shut down; the ring still has to let go of it.
@@ -61,6 +67,7 @@ pub(super) struct EventLoop<S: Service<SendQueue<ConnectionIo>>> {
     mailbox: Arc<Mailbox>,
     /// Only in the first loop.
     acceptor: Option<Acceptor>,
+    patience: Duration,
     slots: Slots<Connection<S::Visit>>,
 }
 
@@ -77,7 +84,8 @@ impl<S: Service<SendQueue<ConnectionIo>>> EventLoop<S> {
             service: Arc::clone(service),
             mailbox: Arc::clone(mailbox),
             acceptor: None,
-            slots: Slots::new(Duration::from_secs(options.registration_timeout_s.into())),
+            patience: options.patience(),
+            slots: Slots::new(options.patience()),
         })
     }
 
@@ -170,19 +178,38 @@ impl<S: Service<SendQueue<ConnectionIo>>> EventLoop<S> {
                 _ => {}
             }
         }
+        while let Some(slot) = self.slots.pop_check(now) {
+            let Some(connection) = self.slots.get_mut(slot).filter(|connection| !connection.closing) else {
+                continue;
+            };
+            match connection.request.check(now, self.patience) {
+                Check::Idle => {}
+                Check::Waiting => self.slots.start_check(slot, now),
+                Check::Overdue => {
+                    connection.visit.close(b"Request timed out");
+                    self.begin_closing(slot);
+                }
+            }
+        }
     }
 
     /// A new connection is this loop's.
     fn add_connection(&mut self, Arrival { socket, from, half_open }: Arrival) {
         self.slots.insert_with(Instant::now(), |slot| {
             self.ring.receive(slot, &socket);
-            let io = ConnectionIo { socket, slot, mailbox: Arc::clone(&self.mailbox) };
+            let io = ConnectionIo {
+                socket,
+                slot,
+                mailbox: Arc::clone(&self.mailbox),
+                stopped: AtomicBool::new(false),
+            };
             let out = SendQueue::new(self.sendq_bytes, io);
             let visit = self.service.enter(from.ip(), out.clone());
             Some(Connection {
                 half_open: (!visit.registered()).then_some(half_open),
                 visit,
                 out,
+                request: RequestClock::default(),
                 closing: false,
                 shut_down: false,
                 receiving: true,
@@ -205,8 +232,9 @@ impl<S: Service<SendQueue<ConnectionIo>>> EventLoop<S> {
         match received {
             Ok(received) => {
                 let bytes = self.ring.bytes(&received);
-                let at_end = bytes.is_empty();
-                let flow = if connection.closing { Flow::Continue } else { connection.visit.feed(bytes) };
+                let at_end = bytes.is_empty() || connection.out.writer().stopped.load(Ordering::Relaxed);
+                let flow =
+                    if connection.closing || at_end { Flow::Continue } else { connection.visit.feed(bytes) };
                 self.ring.recycle(received);
                 if connection.visit.registered() {
                     connection.half_open = None;
@@ -214,8 +242,11 @@ impl<S: Service<SendQueue<ConnectionIo>>> EventLoop<S> {
                 if at_end {
                     return self.on_end_of_input(slot);
                 }
+                let starts = connection.request.follow(connection.visit.incomplete_request());
                 if flow == Flow::Close && !connection.closing {
                     self.begin_closing(slot);
+                } else if starts {
+                    self.slots.start_check(slot, Instant::now());
                 }
             }
             // No buffer was free: those that were taken are given back in this turn.

@@ -1,5 +1,6 @@
 //! Every model over real sockets.
 
+mod attacks;
 mod echo;
 mod running;
 #[path = "../shared/mod.rs"]

@@ -58,9 +58,7 @@ final class Acceptor implements Closeable {
     Thread timer = admission.startTimer();
     while (!listener.isClosed()) {
       try {
-        Socket socket = listener.accept();
-        socket.setTcpNoDelay(nodelay);
-        handler.handle(socket);
+        serve(listener.accept(), handler);
       } catch (IOException e) {
         if (!listener.isClosed()) {
           report("cannot accept a connection: " + e.getMessage());
@@ -69,6 +67,17 @@ final class Acceptor implements Closeable {
       }
     }
     timer.interrupt();
+  }
+
+  /** Passes on one connection. Whatever it does must not end the others. */
+  private void serve(Socket socket, Handler handler) throws IOException {
+    try {
+      socket.setTcpNoDelay(nodelay);
+      handler.handle(socket);
+    } catch (RuntimeException e) {
+      report("closed a connection: " + e);
+      socket.close();
+    }
   }
 
   @Override

@@ -22,7 +22,11 @@ final class LoopConnection implements AdmissionControl.Connection {
   private final ConnectionHandler handler;
   private final Runnable onHandled = this::onHandled;
   private final AtomicBoolean dirty = new AtomicBoolean();
+  private final RequestClock request;
+  private final AdmissionControl.Connection stall = this::expireStall;
   private volatile boolean expired;
+  private volatile boolean stalled; // it took no bytes for too long
+  private boolean blocked; // bytes wait for the socket
   private SelectionKey key; // null until registered with the selector
   private boolean registered;
   private boolean closing; // the last lines are being sent
@@ -40,6 +44,7 @@ final class LoopConnection implements AdmissionControl.Connection {
     sendQueue = new LoopSendQueue(channel, options, this::markDirty);
     handler = service.open(socket.getInetAddress().getHostAddress(), sendQueue, 0);
     registered = handler.registered();
+    request = new RequestClock(admission, this);
   }
 
   /** Makes its loop service this connection. Callable from any thread. */
@@ -52,6 +57,11 @@ final class LoopConnection implements AdmissionControl.Connection {
   @Override
   public void expire() {
     expired = true;
+    markDirty();
+  }
+
+  private void expireStall() {
+    stalled = true;
     markDirty();
   }
 
@@ -69,6 +79,7 @@ final class LoopConnection implements AdmissionControl.Connection {
     try {
       if ((ops & SelectionKey.OP_WRITE) != 0) {
         sendQueue.flushBlocked();
+        limitStall(blocked); // it has taken some, which starts its time anew
         markDirty();
       }
       if ((ops & SelectionKey.OP_READ) != 0) {
@@ -76,6 +87,17 @@ final class LoopConnection implements AdmissionControl.Connection {
       }
     } catch (RuntimeException e) {
       lose("Internal error");
+    }
+  }
+
+  /** Limits the time until the socket takes bytes again, or no longer. */
+  private void limitStall(boolean isBlocked) {
+    blocked = isBlocked;
+    stalled = false;
+    if (isBlocked) {
+      admission.restart(stall);
+    } else {
+      admission.release(stall);
     }
   }
 
@@ -102,6 +124,9 @@ final class LoopConnection implements AdmissionControl.Connection {
   private void endIfRequired() {
     if (expired && !registered) {
       end("Registration timed out");
+    } else if (expired && request.isRunning()) {
+      handler.expire("Request timed out");
+      end("Request timed out");
     } else if (sendQueue.state() == LoopSendQueue.State.OVERFLOWED) {
       end("SendQ exceeded");
     }
@@ -109,7 +134,14 @@ final class LoopConnection implements AdmissionControl.Connection {
 
   /** Writes the queued lines, and takes the next step of closing. */
   private void flushAndClose() throws IOException {
+    if (stalled && blocked) {
+      lose("Connection reset");
+      return;
+    }
     boolean empty = sendQueue.flushUnlessBlocked();
+    if (blocked == empty) {
+      limitStall(!empty);
+    }
     if (sendQueue.state() == LoopSendQueue.State.BROKEN) {
       lose("Connection reset");
       return;
@@ -151,7 +183,9 @@ final class LoopConnection implements AdmissionControl.Connection {
       buffer.flip();
       if (!handler.feed(buffer, onHandled)) {
         end("Quit"); // no effect on the handler, which has ended itself
+        return;
       }
+      request.follow(handler);
     }
   }
 
@@ -184,6 +218,7 @@ final class LoopConnection implements AdmissionControl.Connection {
   void remove() {
     removed = true;
     admission.release(this);
+    admission.release(stall);
     try {
       channel.close();
     } catch (IOException e) {

@@ -70,6 +70,11 @@ final class LoopSendQueue implements Outbox {
     }
   }
 
+  @Override
+  public synchronized boolean isOpen() {
+    return !closed && state == State.OPEN;
+  }
+
   /** Writes the reply without a copy. Queues only what a blocked socket does not accept. */
   @Override
   public synchronized void reply(ByteBuffer bytes) {

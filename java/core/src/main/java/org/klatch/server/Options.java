@@ -10,7 +10,8 @@ package org.klatch.server;
  * @param loops threads that run event loops, or carry virtual threads
  * @param coalesce whether an event loop batches the deliveries of one turn into one write
  * @param sendqBytes most bytes in the send queue of a connection; beyond them it is closed
- * @param registrationTimeoutS seconds that a connection may take to register
+ * @param registrationTimeoutS seconds that a client may take to register, to complete a request of
+ *     which a part has arrived, and to take any of the bytes that wait for it
  * @param halfOpenMax most connections that have not registered
  */
 public record Options(

@@ -67,7 +67,7 @@ final class SelectorServer implements Server {
   private void run(EventLoop loop) {
     try {
       loop.run();
-    } catch (IOException failed) {
+    } catch (IOException | RuntimeException failed) {
       acceptor.report("an event loop failed: " + failed.getMessage());
       closeQuietly();
     }

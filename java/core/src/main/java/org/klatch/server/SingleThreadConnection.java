@@ -2,6 +2,7 @@ package org.klatch.server;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.nio.ByteBuffer;
@@ -14,16 +15,28 @@ import org.klatch.service.Service;
  * A connection with one thread, for a service that only replies. The thread that receives a request
  * writes the reply, so no reply waits for another thread. While a write blocks, nothing is read.
  */
-final class SingleThreadConnection implements Outbox {
+final class SingleThreadConnection implements Outbox, AdmissionControl.Connection {
   private static final int BUFFER_BYTES = 16 * 1024;
 
   private final Socket socket;
   private final Service service;
   private final ConnectionHandler handler;
   private final Thread thread;
+  private final RequestClock request;
+  private final WriteWatch watch;
+  private final WriteWatch.Writes writes;
+  private volatile boolean expired;
 
-  SingleThreadConnection(Socket socket, Service service, ThreadFactory threads) {
+  SingleThreadConnection(
+      Socket socket,
+      Service service,
+      AdmissionControl admission,
+      WriteWatch watch,
+      ThreadFactory threads) {
     this.socket = socket;
+    this.watch = watch;
+    writes = new WriteWatch.Writes(socket);
+    request = new RequestClock(admission, this);
     this.service = service;
     String host = socket.getInetAddress().getHostAddress();
     handler = service.open(host, this, BUFFER_BYTES);
@@ -45,8 +58,20 @@ final class SingleThreadConnection implements Outbox {
     }
   }
 
+  /** Wakes the thread: its read returns end of file. */
+  @Override
+  public void expire() {
+    expired = true;
+    try {
+      socket.shutdownInput();
+    } catch (IOException e) {
+      // the input has ended already, so the thread is awake
+    }
+  }
+
   private void serve() {
     String reason = "Internal error"; // if an unexpected exception ends it
+    watch.add(writes);
     try (socket) {
       if (!read()) {
         linger();
@@ -55,7 +80,9 @@ final class SingleThreadConnection implements Outbox {
     } catch (IOException | UncheckedIOException e) {
       reason = "Connection reset";
     } finally {
+      watch.remove(writes);
       handler.end(reason);
+      request.follow(handler);
     }
   }
 
@@ -67,10 +94,15 @@ final class SingleThreadConnection implements Outbox {
     while (goesOn) {
       int at = handler.fillAt();
       int count = in.read(buffer, at, buffer.length - at);
+      if (count < 0 && expired && request.isRunning()) {
+        handler.expire("Request timed out");
+        return false;
+      }
       if (count < 0) {
         return true;
       }
       goesOn = handler.feed(count, () -> {});
+      request.follow(handler);
     }
     return false;
   }
@@ -99,7 +131,16 @@ final class SingleThreadConnection implements Outbox {
 
   private void write(byte[] bytes, int start, int count) {
     try {
-      socket.getOutputStream().write(bytes, start, count);
+      OutputStream out = socket.getOutputStream();
+      int at = start;
+      for (int left = count; left > 0; ) {
+        int part = Math.min(left, WriteWatch.WRITE_BYTES_MAX);
+        writes.begin();
+        out.write(bytes, at, part);
+        writes.end();
+        at += part;
+        left -= part;
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

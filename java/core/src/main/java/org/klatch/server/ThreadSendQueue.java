@@ -67,6 +67,16 @@ final class ThreadSendQueue implements Outbox {
   }
 
   @Override
+  public boolean isOpen() {
+    lock.lock();
+    try {
+      return !closed && !overflowed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
   public void close() {
     Thread sender;
     lock.lock();
@@ -111,12 +121,14 @@ final class ThreadSendQueue implements Outbox {
   }
 
   /** Writes the queued lines, each with one write, until the queue is closed and empty. */
-  void drainTo(OutputStream out) throws IOException {
+  void drainTo(OutputStream out, WriteWatch.Writes writes) throws IOException {
     int count;
     while ((count = takeBatch()) > 0) {
       for (int i = 0; i < count; i++) {
+        writes.begin();
         out.write(batch[i]);
         out.flush();
+        writes.end();
         batch[i] = null;
       }
     }

@@ -18,6 +18,8 @@ final class ThreadedConnection implements AdmissionControl.Connection {
   private final Service service;
   private final ConnectionHandler handler;
   private final AdmissionControl admission;
+  private final WriteWatch watch;
+  private final WriteWatch.Writes writes;
   private final Thread receiver;
   private final Thread sender;
   private volatile boolean expired;
@@ -28,11 +30,14 @@ final class ThreadedConnection implements AdmissionControl.Connection {
       Options options,
       Service service,
       AdmissionControl admission,
+      WriteWatch watch,
       ThreadFactory threads) {
     this.socket = socket;
     this.options = options;
     this.service = service;
     this.admission = admission;
+    this.watch = watch;
+    writes = new WriteWatch.Writes(socket);
     String host = socket.getInetAddress().getHostAddress();
     String peer = host + ":" + socket.getPort();
     queue = new ThreadSendQueue(options.sendqBytes(), options.yield(), this::stopReading);
@@ -114,11 +119,14 @@ final class ThreadedConnection implements AdmissionControl.Connection {
   }
 
   private void send() {
+    watch.add(writes);
     try {
-      queue.drainTo(socket.getOutputStream());
+      queue.drainTo(socket.getOutputStream(), writes);
       socket.shutdownOutput();
     } catch (IOException e) {
       stopReading(); // the receiver then ends the connection
+    } finally {
+      watch.remove(writes);
     }
   }
 

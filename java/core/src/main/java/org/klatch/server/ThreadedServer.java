@@ -16,6 +16,7 @@ final class ThreadedServer implements Server {
   private final Service service;
   private final ThreadFactory threads;
   private final Acceptor acceptor;
+  private final WriteWatch watch;
 
   /**
    * Binds the listener.
@@ -30,6 +31,7 @@ final class ThreadedServer implements Server {
     this.service = service;
     this.threads = threads;
     acceptor = new Acceptor(new ServerSocket(), options, log);
+    watch = new WriteWatch(options);
   }
 
   @Override
@@ -39,7 +41,9 @@ final class ThreadedServer implements Server {
 
   @Override
   public void run() {
+    Thread looker = watch.start();
     acceptor.run(this::admit);
+    looker.interrupt();
   }
 
   /** Stops accepting connections; open ones are still served. */
@@ -51,7 +55,8 @@ final class ThreadedServer implements Server {
   private void admit(Socket socket) {
     try {
       if (service.repliesOnly()) {
-        new SingleThreadConnection(socket, service, threads).start();
+        var admission = acceptor.admission();
+        new SingleThreadConnection(socket, service, admission, watch, threads).start();
       } else {
         admitHalfOpen(socket);
       }
@@ -62,7 +67,7 @@ final class ThreadedServer implements Server {
 
   private void admitHalfOpen(Socket socket) {
     AdmissionControl admission = acceptor.admission();
-    var connection = new ThreadedConnection(socket, options, service, admission, threads);
+    var connection = new ThreadedConnection(socket, options, service, admission, watch, threads);
     if (!admission.admit(connection)) {
       Rejection.reject(socket, service.closingLine(Rejection.TOO_MANY));
       return;

@@ -35,6 +35,23 @@ public interface ConnectionHandler {
   boolean registered();
 
   /**
+   * Number of the request of which only a part has arrived, from 1; 0 between requests. Successive
+   * requests have different numbers. A server closes a connection whose request stays incomplete
+   * for too long.
+   */
+  default long incompleteRequest() {
+    return 0;
+  }
+
+  /**
+   * Ends the connection because its client takes too long. The client gets the reason, if the
+   * protocol has one.
+   */
+  default void expire(String reason) {
+    end(reason);
+  }
+
+  /**
    * Ends the connection and closes its outbox. Does nothing the second time.
    *
    * @param reason text for users, such as {@code Connection closed}

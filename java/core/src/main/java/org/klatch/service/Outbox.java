@@ -16,6 +16,14 @@ public interface Outbox {
   void send(byte[] line);
 
   /**
+   * Whether later lines are taken. A handler checks this before work whose only result is replies
+   * to this connection.
+   */
+  default boolean isOpen() {
+    return true;
+  }
+
+  /**
    * Takes a reply to the input that is being handled, and consumes {@code bytes}. The caller may
    * change the buffer afterwards. May block.
    */

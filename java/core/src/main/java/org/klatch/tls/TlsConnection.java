@@ -68,6 +68,11 @@ final class TlsConnection implements Outbox {
     }
   }
 
+  @Override
+  public boolean isOpen() {
+    return connection.isOpen();
+  }
+
   /** Sends close_notify, and closes. */
   @Override
   public void close() {

@@ -65,6 +65,11 @@ final class TlsHandler implements ConnectionHandler {
   }
 
   @Override
+  public long incompleteRequest() {
+    return plainHandler.incompleteRequest();
+  }
+
+  @Override
   public void end(String reason) {
     plainHandler.end(reason);
   }

@@ -115,6 +115,11 @@ final class WebSocketHandler implements ConnectionHandler {
   }
 
   @Override
+  public long incompleteRequest() {
+    return lines.incompleteRequest();
+  }
+
+  @Override
   public void end(String reason) {
     ended = true;
     lines.end(reason);

@@ -47,6 +47,11 @@ final class WebSocketOutbox implements Outbox {
   }
 
   @Override
+  public boolean isOpen() {
+    return !muted && connection.isOpen();
+  }
+
+  @Override
   public void close() {
     if (frames != null) {
       connection.send(closeFrame);

@@ -8,7 +8,9 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.klatch.server.Options;
 import org.klatch.service.ConnectionHandler;
 import org.klatch.service.Outbox;
 import org.klatch.service.Service;
@@ -26,10 +28,14 @@ final class NettyReplier extends ChannelInboundHandlerAdapter implements Outbox 
   private ByteBuf input; // while it is handled
   private ByteBuffer view; // of the input
   private String closeReason = "Connection closed"; // changed by an exception
+  private final int requestTimeoutS;
+  private Future<?> requestTimeout; // null between requests
+  private long incomplete; // number of the request that it is for, or 0
   private boolean ended;
 
-  NettyReplier(SocketChannel channel, Service service) {
+  NettyReplier(SocketChannel channel, Service service, Options options) {
     this.channel = channel;
+    requestTimeoutS = options.registrationTimeoutS();
     handler = service.open(channel.remoteAddress().getAddress().getHostAddress(), this, 0);
   }
 
@@ -41,12 +47,36 @@ final class NettyReplier extends ChannelInboundHandlerAdapter implements Outbox 
       if (!ended && !handler.feed(view, () -> {})) {
         end();
       }
+      followRequest();
     } finally {
       input.release();
     }
     if (!channel.isWritable()) {
       channel.config().setAutoRead(false);
     }
+  }
+
+  /** Limits the time of a request that is incomplete. */
+  private void followRequest() {
+    long number = ended ? 0 : handler.incompleteRequest();
+    if (number == incomplete) {
+      return;
+    }
+    incomplete = number;
+    if (requestTimeout != null) {
+      requestTimeout.cancel(false);
+      requestTimeout = null;
+    }
+    if (number != 0) {
+      requestTimeout =
+          channel.eventLoop().schedule(this::expireRequest, requestTimeoutS, TimeUnit.SECONDS);
+    }
+  }
+
+  private void expireRequest() {
+    requestTimeout = null;
+    handler.expire("Request timed out");
+    end();
   }
 
   @Override
@@ -120,6 +150,7 @@ final class NettyReplier extends ChannelInboundHandlerAdapter implements Outbox 
     if (!ended) {
       ended = true;
       handler.end(closeReason);
+      followRequest();
     }
   }
 }

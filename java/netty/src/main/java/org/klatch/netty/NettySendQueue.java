@@ -54,6 +54,11 @@ final class NettySendQueue implements Outbox {
   }
 
   @Override
+  public boolean isOpen() {
+    return !full && !closed;
+  }
+
+  @Override
   public void close() {
     closed = true;
     channel.eventLoop().execute(onClose);

@@ -13,6 +13,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
@@ -70,6 +71,10 @@ final class NettyServer implements Server {
                 new ChannelInitializer<SocketChannel>() {
                   @Override
                   protected void initChannel(SocketChannel channel) {
+                    if (epoll) { // the kernel ends a connection whose client takes no bytes
+                      int timeoutMs = options.registrationTimeoutS() * 1000;
+                      channel.config().setOption(EpollChannelOption.TCP_USER_TIMEOUT, timeoutMs);
+                    }
                     addCodec.accept(channel.pipeline());
                     channel.pipeline().addLast(connection(channel, options, service));
                   }
@@ -85,7 +90,7 @@ final class NettyServer implements Server {
 
   private ChannelHandler connection(SocketChannel channel, Options options, Service service) {
     return service.repliesOnly()
-        ? new NettyReplier(channel, service)
+        ? new NettyReplier(channel, service, options)
         : new NettyConnection(channel, options, service, admission);
   }
 

@@ -134,6 +134,16 @@ abstract class ChatSocket implements Outbox, AdmissionControl.Connection {
   }
 
   @Override
+  public final boolean isOpen() {
+    queue.lock();
+    try {
+      return !closed && closeCode == CloseCode.NORMAL;
+    } finally {
+      queue.unlock();
+    }
+  }
+
+  @Override
   public final void close() {
     queue.lock();
     try {

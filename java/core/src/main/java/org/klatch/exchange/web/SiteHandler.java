@@ -23,6 +23,7 @@ final class SiteHandler implements ConnectionHandler {
   private byte[] buffer;
   private int filled;
   private int wanted; // the request in the buffer has more bytes than these; 0 if unknown
+  private long served; // requests
   private boolean ended;
 
   SiteHandler(Site site, Outbox outbox, String from, int bufferBytes) {
@@ -102,6 +103,7 @@ final class SiteHandler implements ConnectionHandler {
       wanted = bytes;
       return 0;
     }
+    served++;
     String body = new String(buffer, at + head.bytes(), head.bodyBytes(), ISO_8859_1);
     Reply reply =
         site.reply(
@@ -133,6 +135,20 @@ final class SiteHandler implements ConnectionHandler {
   @Override
   public boolean registered() {
     return true;
+  }
+
+  @Override
+  public long incompleteRequest() {
+    return filled > 0 && !ended ? served + 1 : 0;
+  }
+
+  /** Refuses the request of which a part was received. */
+  @Override
+  public void expire(String reason) {
+    if (incompleteRequest() != 0) {
+      send(Reply.refuse(Status.REQUEST_TIMEOUT), true, false);
+    }
+    end(reason);
   }
 
   @Override
