@@ -50,6 +50,9 @@ func (s *Session) dispatch(line string) {
 		}
 		return
 	}
+	if !s.client.IsOpen() {
+		return // it does not read, and its connection is about to be closed
+	}
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
 	switch command {

@@ -26,6 +26,8 @@ func (s *speaker) Send(line []byte) {
 
 func (s *speaker) Registered() {}
 
+func (s *speaker) IsOpen() bool { return true }
+
 func (s *speaker) nextLine() (line string, ok bool) {
 	if len(s.lines) == 0 {
 		return "", false

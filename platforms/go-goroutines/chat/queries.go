@@ -12,6 +12,9 @@ func (s *Session) who(message Message) {
 	}
 	if room := s.server.room(mask); room != nil {
 		for _, member := range room.members {
+			if !s.client.IsOpen() {
+				return
+			}
 			s.replyWho(room.name, member)
 		}
 	} else if user := s.server.user(mask); user != nil {

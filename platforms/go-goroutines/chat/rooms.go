@@ -155,17 +155,31 @@ func (s *Session) kick(message Message) {
 }
 
 func (s *Session) names(message Message) {
-	list := message.Param(0)
-	if list == "" {
+	name, ok := s.onlyRoom(message)
+	if !ok {
+		return
+	}
+	if room := s.server.room(name); name != "" && room != nil {
+		s.replyNames(room)
+	} else if name != "" {
+		s.replyNumeric(endOfNames, name)
+	} else {
 		s.replyNumeric(endOfNames, "*")
 	}
-	for _, name := range items(list) {
-		if room := s.server.room(name); room != nil {
-			s.replyNames(room)
-		} else {
-			s.replyNumeric(endOfNames, name)
-		}
+}
+
+// onlyRoom returns the one room of a NAMES or LIST, "" without a parameter. A short line with many rooms would make a long
+// answer, so more are refused.
+func (s *Session) onlyRoom(message Message) (string, bool) {
+	names := items(message.Param(0))
+	switch len(names) {
+	case 0:
+		return "", true
+	case 1:
+		return names[0], true
 	}
+	s.replyNumeric(tooManyTargets, names[1])
+	return "", false
 }
 
 func (s *Session) replyNames(room *room) {
@@ -178,18 +192,21 @@ func (s *Session) replyNames(room *room) {
 }
 
 func (s *Session) list(message Message) {
+	name, ok := s.onlyRoom(message)
+	if !ok {
+		return
+	}
 	var rooms []*room
-	if list := message.Param(0); list == "" {
+	if name == "" {
 		rooms = s.server.allRooms()
-	} else {
-		for _, name := range items(list) {
-			if room := s.server.room(name); room != nil {
-				rooms = append(rooms, room)
-			}
-		}
+	} else if room := s.server.room(name); room != nil {
+		rooms = append(rooms, room)
 	}
 	s.replyNumeric(listStart, "Channel")
 	for _, room := range rooms {
+		if !s.client.IsOpen() {
+			return
+		}
 		s.reply("322", room.name, strconv.Itoa(len(room.members)), ":"+room.topic)
 	}
 	s.replyNumeric(endOfList)

@@ -11,7 +11,7 @@ func (s *Session) welcome() {
 	s.reply("004", identity.Name, identity.Version, "i", "bn")
 	s.reply("005", "AWAYLEN=200", "CASEMAPPING=rfc1459", "CHANLIMIT=#:50", "CHANMODES=b,,,n", "CHANNELLEN=50",
 		"CHANTYPES=#", "NETWORK="+identity.Network, "NICKLEN=30", "PREFIX=",
-		"TARGMAX=JOIN:,LIST:,NAMES:,NOTICE:4,PART:,PRIVMSG:4,WHOIS:1", "TOPICLEN=300", "USERLEN=16",
+		"TARGMAX=JOIN:,LIST:1,NAMES:1,NOTICE:4,PART:,PRIVMSG:4,WHOIS:1", "TOPICLEN=300", "USERLEN=16",
 		":are supported by this server")
 	s.lusers(Message{})
 	s.sendMotd()

@@ -109,6 +109,9 @@ func (s *Session) replyList(code string, items []string, params ...string) {
 	for _, item := range items {
 		if len(whole) > len(head) {
 			if len(whole)+1+len(item) > ContentMax {
+				if !s.client.IsOpen() {
+					return
+				}
 				s.send(whole)
 				whole = head
 			} else {

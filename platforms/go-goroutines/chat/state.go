@@ -4,6 +4,7 @@ package chat
 
 import (
 	"sort"
+	"strings"
 	"sync"
 	"time"
 )
@@ -13,6 +14,8 @@ type Client interface {
 	// Send queues one line, CR LF included, and must not change it. It must not block or call back into the session.
 	// If its queue is full, the client records that and ends the session later.
 	Send(line []byte)
+	// IsOpen returns whether later lines are taken. It must not block.
+	IsOpen() bool
 	// Registered is called when the session has registered, before the welcome is sent.
 	Registered()
 }
@@ -60,7 +63,7 @@ func NewServerState(identity Identity) *ServerState {
 
 // OpenSession creates the session of a connection from host.
 func (s *ServerState) OpenSession(host string, client Client) *Session {
-	if host[0] == ':' {
+	if strings.HasPrefix(host, ":") {
 		host = "0" + host // ::1 would parse as a last parameter
 	}
 	return &Session{server: s, host: host, client: client, open: true}

@@ -52,8 +52,8 @@ const afterRegistration = {
   WALLOPS: rejectOperatorCommand,
 };
 
-// Name → { run, beforeRegistration }.
+// Name → { run, beforeRegistration, relays }. The hot commands relay text to others, and are not looked at before.
 export const commands = new Map([
   ...Object.entries(beforeRegistration).map(([name, run]) => [name, { run, beforeRegistration: true }]),
-  ...Object.entries(afterRegistration).map(([name, run]) => [name, { run, beforeRegistration: false }]),
+  ...Object.entries(afterRegistration).map(([name, run]) => [name, { run, beforeRegistration: false, relays: run === privmsg || run === notice }]),
 ]);

@@ -11,7 +11,12 @@ export function who(session, [name]) {
   const room = session.server.room(mask);
   const user = session.server.user(mask);
   if (room) {
-    room.members.forEach((member) => replyWho(session, room.name, member));
+    for (const member of room.members) {
+      if (!session.isWanted()) {
+        return;
+      }
+      replyWho(session, room.name, member);
+    }
   } else if (user) {
     replyWho(session, '*', user);
   }

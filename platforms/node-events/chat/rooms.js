@@ -13,6 +13,7 @@ import {
   NO_SUCH_NICK,
   NO_TOPIC,
   TOO_MANY_CHANNELS,
+  TOO_MANY_TARGETS,
 } from './numeric.js';
 import { sorted } from './room.js';
 
@@ -122,16 +123,16 @@ export function kick(session, [name, nick]) {
 }
 
 export function names(session, [names]) {
-  if (!names) {
-    session.replyNumeric(END_OF_NAMES, '*');
+  const [name, excess] = items(names);
+  if (excess) {
+    session.replyNumeric(TOO_MANY_TARGETS, excess);
+    return;
   }
-  for (const name of items(names)) {
-    const room = session.server.room(name);
-    if (room) {
-      replyNames(session, room);
-    } else {
-      session.replyNumeric(END_OF_NAMES, name);
-    }
+  const room = name && session.server.room(name);
+  if (room) {
+    replyNames(session, room);
+  } else {
+    session.replyNumeric(END_OF_NAMES, name ?? '*');
   }
 }
 
@@ -143,10 +144,18 @@ function replyNames(session, room) {
 
 export function list(session, [names]) {
   const { server } = session;
-  const requested = items(names).map((name) => server.room(name));
-  const rooms = names ? requested.filter((room) => room) : sorted(server.rooms.values());
+  const [name, excess] = items(names);
+  if (excess) {
+    // A short line with many rooms would make a long answer.
+    session.replyNumeric(TOO_MANY_TARGETS, excess);
+    return;
+  }
+  const rooms = name ? [server.room(name)].filter((room) => room) : sorted(server.rooms.values());
   session.replyNumeric(LIST_START, 'Channel');
   for (const room of rooms) {
+    if (!session.isWanted()) {
+      return;
+    }
     session.reply('322', room.name, room.members.length, `:${room.topic}`);
   }
   session.replyNumeric(END_OF_LIST);

@@ -21,7 +21,7 @@ export function welcome(session) {
     `NETWORK=${network}`,
     'NICKLEN=30',
     'PREFIX=',
-    'TARGMAX=JOIN:,LIST:,NAMES:,NOTICE:4,PART:,PRIVMSG:4,WHOIS:1',
+    'TARGMAX=JOIN:,LIST:1,NAMES:1,NOTICE:4,PART:,PRIVMSG:4,WHOIS:1',
     'TOPICLEN=300',
     'USERLEN=16',
     ':are supported by this server',

@@ -26,8 +26,10 @@ export class Session {
   rooms = [];
   #framer = new Framer();
 
-  constructor(server, host, send) {
+  // isWanted returns whether send still takes lines.
+  constructor(server, host, send, isWanted) {
     this.server = server;
+    this.isWanted = isWanted;
     this.host = host.startsWith(':') ? `0${host}` : host; // ::1 would parse as a last parameter
     this.send = send;
   }
@@ -58,7 +60,10 @@ export class Session {
     if (!this.registered && !command?.beforeRegistration) {
       this.replyNumeric(NOT_REGISTERED);
     } else if (command) {
-      command.run(this, message.params);
+      // If the client does not read, its connection is about to be closed, and further commands are not worth their work.
+      if (command.relays || this.isWanted()) {
+        command.run(this, message.params);
+      }
     } else {
       this.replyNumeric(UNKNOWN_COMMAND, message.command);
     }
@@ -117,6 +122,9 @@ export class Session {
     for (const item of items) {
       const space = whole === head ? '' : ' ';
       if (space && whole.length + 1 + item.length > CONTENT_MAX) {
+        if (!this.isWanted()) {
+          return;
+        }
         this.send(compose(whole));
         whole = head + item;
       } else {

@@ -16,8 +16,9 @@ export class ServerState {
   }
 
   // Opens the session of a connection from host. send takes the bytes of a line; it must not call back into the session.
-  openSession(host, send) {
-    return new Session(this, host, send);
+  // isWanted returns whether send still takes lines.
+  openSession(host, send, isWanted = () => true) {
+    return new Session(this, host, send, isWanted);
   }
 
   // Returns the registered session with this nick, compared case-insensitively.

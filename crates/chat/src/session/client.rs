@@ -90,6 +90,8 @@ impl<O: Outbox> Client<O> {
         match command {
             b"PRIVMSG" => self.privmsg(b"PRIVMSG", message),
             b"NOTICE" => self.privmsg(b"NOTICE", message),
+            // The client does not read, and its connection is about to be closed. A command that follows is not worth its work.
+            _ if !self.outbox.is_open() => {}
             b"JOIN" => self.join(user, message),
             b"PART" => self.part(message),
             b"TOPIC" => self.topic(message),
@@ -143,6 +145,9 @@ impl<O: Outbox> Client<O> {
         for item in items {
             if whole.len() > head.len() {
                 if whole.len() + 1 + item.len() > CONTENT_MAX {
+                    if !self.outbox.is_open() {
+                        return;
+                    }
                     self.outbox.send(&line(&[&whole]));
                     whole.truncate(head.len());
                 } else {

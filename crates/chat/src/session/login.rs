@@ -70,7 +70,7 @@ impl<O: Outbox> Client<O> {
         if !valid_nick(nick) {
             return self.reply_numeric(&ERRONEOUS_NICK, &[nick]);
         }
-        if nick == self.nick {
+        if nick == self.nick || !self.outbox.is_open() {
             return;
         }
         if !self.server.nicks.change(&self.nick, nick, self.user.as_ref()) {
@@ -108,12 +108,12 @@ impl<O: Outbox> Client<O> {
             return;
         };
         let user = Arc::new(User {
-            id: self.id,
             name,
             host: self.host.clone(),
             real_name,
             outbox: self.outbox.clone(),
             profile: Mutex::new(Profile { nick: self.nick.clone(), away: Vec::new() }),
+            rooms: Mutex::default(),
         });
         self.prefix = prefix(&self.nick, &user);
         self.server.nicks.register(&self.nick, Arc::clone(&user));

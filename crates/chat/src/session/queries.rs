@@ -12,7 +12,11 @@ impl<O: Outbox> Client<O> {
     pub(super) fn who(&mut self, message: &Message) {
         let mask = message.param(0).unwrap_or(b"*");
         if let Some(room) = self.server.rooms.find(mask) {
-            room.users().iter().for_each(|user| self.reply_who(&room.name, user));
+            let users = room.users();
+            users
+                .iter()
+                .take_while(|_| self.outbox.is_open())
+                .for_each(|user| self.reply_who(&room.name, user));
         } else if let Some(user) = self.server.nicks.find(mask) {
             self.reply_who(b"*", &user);
         }
@@ -37,11 +41,9 @@ impl<O: Outbox> Client<O> {
                 let profile = user.profile().clone();
                 let nick = &profile.nick[..];
                 self.reply("311", &[nick, &user.name, &user.host, b"*"], &user.real_name);
-                let mut rooms = self.server.rooms.all();
-                rooms.retain(|room| room.has(user.id));
+                let rooms = user.room_names();
                 if !rooms.is_empty() {
-                    let names: Vec<_> = rooms.iter().map(|room| room.name.clone()).collect();
-                    self.reply_list("319", &[nick], &names);
+                    self.reply_list("319", &[nick], &rooms);
                 }
                 let identity = &self.server.identity;
                 self.reply("312", &[nick, identity.name.as_bytes()], identity.network.as_bytes());

@@ -8,7 +8,7 @@ use crate::message::Message;
 use crate::names::valid_channel;
 use crate::numeric::{
     ALREADY_ON_CHANNEL, END_OF_LIST, END_OF_NAMES, LIST_START, NO_CHANNEL_OPERATOR, NO_SUCH_CHANNEL,
-    NO_SUCH_NICK, NO_TOPIC, NOT_ON_CHANNEL, TOO_MANY_CHANNELS,
+    NO_SUCH_NICK, NO_TOPIC, NOT_ON_CHANNEL, TOO_MANY_CHANNELS, TOO_MANY_TARGETS,
 };
 use crate::state::{Member, Outbox, Room, User};
 
@@ -46,6 +46,7 @@ impl<O: Outbox> Client<O> {
         if !topic.is_empty() {
             self.reply("332", &[&room.name], &topic);
         }
+        user.set_in_room(&room.name, true);
         self.reply_names(&room);
         self.rooms.push(room);
     }
@@ -66,6 +67,9 @@ impl<O: Outbox> Client<O> {
         let colon: &[u8] = if reason.is_empty() { b"" } else { b" :" };
         let part = line(&[&self.prefix, b" PART ", &room.name, colon, reason]);
         self.rooms.retain(|own| !Arc::ptr_eq(own, room));
+        if let Some(user) = &self.user {
+            user.set_in_room(&room.name, false);
+        }
         self.server.rooms.leave(room, self.id, |member| member.outbox.send(&part));
         self.outbox.send(&part);
     }
@@ -119,7 +123,7 @@ impl<O: Outbox> Client<O> {
             return;
         };
         let nick = guest.nick();
-        if room.has(guest.id) {
+        if guest.is_in(&room.name) {
             return self.reply_numeric(&ALREADY_ON_CHANNEL, &[&nick, &room.name]);
         }
         self.reply_bare("341", &[&nick, &room.name]);
@@ -137,13 +141,23 @@ impl<O: Outbox> Client<O> {
     }
 
     pub(super) fn names(&mut self, message: &Message) {
-        let Some(list) = message.param(0) else {
-            return self.reply_numeric(&END_OF_NAMES, &[b"*"]);
-        };
-        for name in items(list) {
-            match self.server.rooms.find(name) {
-                Some(room) => self.reply_names(&room),
-                None => self.reply_numeric(&END_OF_NAMES, &[name]),
+        let Ok(name) = self.only_room(message) else { return };
+        match name.and_then(|name| self.server.rooms.find(name)) {
+            Some(room) => self.reply_names(&room),
+            None => self.reply_numeric(&END_OF_NAMES, &[name.unwrap_or(b"*")]),
+        }
+    }
+
+    /// The one room of a NAMES or LIST; `None` without a parameter. A short line with many rooms would make a long answer, so more are
+    /// refused.
+    fn only_room<'a>(&self, message: &Message<'a>) -> Result<Option<&'a [u8]>, ()> {
+        let mut names = items(message.param(0).unwrap_or_default());
+        let name = names.next();
+        match names.next() {
+            None => Ok(name),
+            Some(excess) => {
+                self.reply_numeric(&TOO_MANY_TARGETS, &[excess]);
+                Err(())
             }
         }
     }
@@ -155,12 +169,13 @@ impl<O: Outbox> Client<O> {
     }
 
     pub(super) fn list_rooms(&mut self, message: &Message) {
-        let rooms = match message.param(0) {
-            Some(list) => items(list).filter_map(|name| self.server.rooms.find(name)).collect(),
+        let Ok(name) = self.only_room(message) else { return };
+        let rooms = match name {
+            Some(name) => self.server.rooms.find(name).into_iter().collect(),
             None => self.server.rooms.all(),
         };
         self.reply_numeric(&LIST_START, &[b"Channel"]);
-        for room in rooms {
+        for room in rooms.iter().take_while(|_| self.outbox.is_open()) {
             self.reply("322", &[&room.name, room.size().to_string().as_bytes()], &room.topic());
         }
         self.reply_numeric(&END_OF_LIST, &[]);

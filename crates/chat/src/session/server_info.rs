@@ -26,7 +26,7 @@ impl<O: Outbox> Client<O> {
             &[b"NETWORK=", network].concat(),
             b"NICKLEN=30",
             b"PREFIX=",
-            b"TARGMAX=JOIN:,LIST:,NAMES:,NOTICE:4,PART:,PRIVMSG:4,WHOIS:1",
+            b"TARGMAX=JOIN:,LIST:1,NAMES:1,NOTICE:4,PART:,PRIVMSG:4,WHOIS:1",
             b"TOPICLEN=300",
             b"USERLEN=16",
         ];

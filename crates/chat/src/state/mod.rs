@@ -3,7 +3,7 @@
 //! All sessions share one [`ServerState`], on one thread or on many. One mutex protects the nicks and one the map of
 //! rooms. Each room has its own mutex, held during a fan-out, so all members see the same order of messages.
 //!
-//! Locks are taken in the order rooms → room → profile and nicks → profile. An [`Outbox`] never calls back, so no
+//! Locks are taken in the order rooms → room → profile and nicks → profile; a user's list of rooms is locked alone. An [`Outbox`] never calls back, so no
 //! lock is held for longer than one fan-out.
 
 mod nicks;

@@ -59,10 +59,6 @@ impl<O: Outbox> Room<O> {
     pub(crate) fn size(&self) -> usize {
         lock(&self.state).members.len()
     }
-
-    pub(crate) fn has(&self, id: u64) -> bool {
-        lock(&self.state).members.iter().any(|member| member.id == id)
-    }
 }
 
 pub(crate) struct Rooms<O> {

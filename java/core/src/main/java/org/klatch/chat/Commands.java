@@ -42,6 +42,9 @@ final class Commands {
       Privmsg.notice(session, line);
       return;
     }
+    if (!session.isOpen()) {
+      return; // its client does not read, and its connection is about to be closed
+    }
     Command command = (session.registered() ? ALL : BEFORE_REGISTRATION).get(name);
     if (command != null) {
       session.state.lock.lock();

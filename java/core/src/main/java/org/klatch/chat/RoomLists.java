@@ -23,15 +23,25 @@ final class RoomLists {
     List<String> names = Privmsg.split(line.param(0));
     if (names.isEmpty()) {
       endOfNames(session, "*");
-    }
-    for (String name : names) {
-      Room room = session.state.room(name);
+    } else if (isOne(session, names)) {
+      Room room = session.state.room(names.get(0));
       if (room == null) {
-        endOfNames(session, name);
+        endOfNames(session, names.get(0));
       } else {
         names(session, room);
       }
     }
+  }
+
+  /**
+   * Whether a command names at most one room; if not, replies so. A short line with many rooms
+   * would make a long answer.
+   */
+  private static boolean isOne(Session session, List<String> names) {
+    if (names.size() > 1) {
+      session.reply("407", names.get(1) + " :Too many targets");
+    }
+    return names.size() <= 1;
   }
 
   private static void endOfNames(Session session, String name) {
@@ -39,16 +49,20 @@ final class RoomLists {
   }
 
   private static void list(Session session, Line line) {
-    session.reply("321", "Channel :Users  Name");
     List<String> names = Privmsg.split(line.param(0));
-    if (names.isEmpty()) {
-      session.state.rooms().forEach(room -> entry(session, room));
+    if (!isOne(session, names)) {
+      return;
     }
-    for (String name : names) {
-      Room room = session.state.room(name);
-      if (room != null) {
+    session.reply("321", "Channel :Users  Name");
+    if (names.isEmpty()) {
+      for (Room room : session.state.rooms()) {
+        if (!session.isOpen()) {
+          return;
+        }
         entry(session, room);
       }
+    } else if (session.state.room(names.get(0)) != null) {
+      entry(session, session.state.room(names.get(0)));
     }
     session.reply("323", ":End of /LIST");
   }

@@ -36,7 +36,7 @@ final class ServerInfo {
       "NETWORK=" + identity.network(),
       "NICKLEN=" + Names.MAX_NICK,
       "PREFIX=",
-      "TARGMAX=JOIN:,LIST:,NAMES:,NOTICE:%d,PART:,PRIVMSG:%<d,WHOIS:1"
+      "TARGMAX=JOIN:,LIST:1,NAMES:1,NOTICE:%d,PART:,PRIVMSG:%<d,WHOIS:1"
           .formatted(Privmsg.MAX_TARGETS),
       "TOPICLEN=" + Membership.MAX_TOPIC,
       "USERLEN=" + Registration.MAX_USER,

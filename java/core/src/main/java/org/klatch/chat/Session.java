@@ -126,6 +126,11 @@ public final class Session {
     outbox.send(bytes);
   }
 
+  /** Whether the client still gets lines: its send queue has not exceeded its limit. */
+  boolean isOpen() {
+    return outbox.isOpen();
+  }
+
   /** Sends a line with the server as its prefix. */
   void sendFromServer(String text) {
     send(LineEncoder.encode(":" + state.identity.name() + " " + text));
@@ -142,6 +147,9 @@ public final class Session {
     StringBuilder part = new StringBuilder();
     for (String word : words) {
       if (part.length() > 0 && fixed + part.length() + 1 + word.length() > Framer.MAX_LINE - 2) {
+        if (!isOpen()) {
+          return;
+        }
         reply(numeric, head + part);
         part.setLength(0);
       }

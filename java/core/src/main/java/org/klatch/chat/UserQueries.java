@@ -35,7 +35,12 @@ final class UserQueries {
     Room room = session.state.room(mask);
     Session user = session.state.find(mask);
     if (room != null) {
-      room.members().forEach(member -> replyWho(session, room.name, member));
+      for (Session member : room.members()) {
+        if (!session.isOpen()) {
+          return;
+        }
+        replyWho(session, room.name, member);
+      }
     } else if (user != null) {
       replyWho(session, "*", user);
     }
