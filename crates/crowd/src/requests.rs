@@ -28,7 +28,7 @@ pub(crate) trait RequestProtocol: Send + 'static {
     fn write_request(out: &mut Vec<u8>, size: usize, payload: impl FnOnce(&mut Vec<u8>));
 
     /// Parses the first complete reply to a request with a payload of `size` bytes. Returns its length in bytes and the reply,
-    /// or `None` if it is incomplete.
+    /// at most that of `input`, or `None` if it is incomplete.
     fn parse_reply(size: usize, input: &[u8]) -> Option<(usize, Reply<'_>)>;
 }
 
@@ -90,7 +90,8 @@ impl RequestProtocol for HttpEcho {
             Some(length) if head.code == Some(200) => {
                 Some((taken + length, Reply::Payload(input.get(taken..taken + length)?)))
             }
-            Some(length) => Some((taken + length, refused())),
+            // The rest of the body is of no use.
+            Some(length) => Some((input.len().min(taken + length), refused())),
             None => Some((input.len(), refused())),
         }
     }
@@ -134,6 +135,10 @@ mod tests {
         let parse = |reply: &'static [u8]| HttpEcho::parse_reply(5, reply);
         let missing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno";
         assert_eq!(parse(missing), Some((missing.len(), Reply::Refused(b"HTTP/1.1 404 Not Found"))));
+        for cut in missing.len() - 2..missing.len() {
+            let refused = Reply::Refused(b"HTTP/1.1 404 Not Found");
+            assert_eq!(parse(&missing[..cut]), Some((cut, refused)), "the body comes later");
+        }
         let endless = b"HTTP/1.1 200 OK\r\n\r\nhello";
         assert_eq!(parse(endless), Some((endless.len(), Reply::Refused(b"HTTP/1.1 200 OK"))));
         assert_eq!(parse(b"SSH-2.0-x\r\n"), Some((11, Reply::Refused(b"SSH-2.0-x"))));
