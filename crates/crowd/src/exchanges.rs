@@ -10,13 +10,16 @@ use crate::link::{Link, OUT_MAX};
 use crate::pace::Turn;
 use crate::parties::Parties;
 use crate::payloads::Payloads;
-use crate::protocol::UserId;
+use crate::protocol::{UserId, shown, shown_up_to};
 use crate::requests::{Reply, RequestProtocol};
 use crate::schedule::jitter;
 use crate::worker::{Worker, WorkerState};
 
 /// A socket takes so many bytes at once when its buffers are empty: they begin with 16 KiB, of which a part is overhead.
 const ONE_WRITE_BYTES: u32 = 8 * 1024;
+
+/// Most characters of a payload that a message shows.
+const PAYLOAD_SHOWN_MAX: usize = 40;
 
 /// The number of the request by which a connection joins. It is not counted.
 const JOINING: u32 = u32::MAX;
@@ -85,13 +88,16 @@ impl<P: RequestProtocol> Exchanges<P> {
             Reply::Refused(line) if self.worker.state == WorkerState::Leaving => line,
             Reply::Refused(line) => {
                 let kind = if connection.link.joined { FailureKind::Refused } else { FailureKind::Join };
-                let detail = format!("the server answered: {}", String::from_utf8_lossy(line));
+                let detail = format!("the server answered: {}", shown(line));
                 return self.fail(Some(index), kind, detail);
             }
         };
         if !connection.link.joined {
             if !self.payloads.matches(number, JOINING, payload) {
-                let detail = format!("the reply to the first request is wrong: {}", shown(payload));
+                let detail = format!(
+                    "the reply to the first request is wrong: {}",
+                    shown_up_to(payload, PAYLOAD_SHOWN_MAX)
+                );
                 return self.fail(Some(index), FailureKind::Join, detail);
             }
             self.connections[index].link.joined = true;
@@ -139,7 +145,12 @@ impl<P: RequestProtocol> Exchanges<P> {
                 (FaultKind::Corrupted, oldest)
             }
         };
-        self.record_fault(kind, number, sequence, Some(format!("got: {}", shown(payload))));
+        self.record_fault(
+            kind,
+            number,
+            sequence,
+            Some(format!("got: {}", shown_up_to(payload, PAYLOAD_SHOWN_MAX))),
+        );
     }
 
     fn record_fault(&mut self, kind: FaultKind, connection: u32, sequence: u32, detail: Option<String>) {
@@ -166,11 +177,6 @@ impl<P: RequestProtocol> Exchanges<P> {
         };
         (due_ns, end_ns)
     }
-}
-
-/// The beginning of a payload, for a message.
-fn shown(payload: &[u8]) -> String {
-    String::from_utf8_lossy(payload).chars().take(40).collect()
 }
 
 impl<P: RequestProtocol> Parties for Exchanges<P> {

@@ -2,6 +2,8 @@
 
 use klatch_exchange::web::{WholeResponse, parse_whole_response};
 
+use crate::protocol::shown_up_to;
+
 /// Most characters of the first line of something that is no HTTP that a message shows.
 const SHOWN_MAX: usize = 80;
 
@@ -12,7 +14,7 @@ const SHOWN_MAX: usize = 80;
 pub(crate) fn next_reply(input: &[u8]) -> Result<Option<WholeResponse<'_>>, String> {
     parse_whole_response(input).map_err(|error| {
         let line = input.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let shown: String = String::from_utf8_lossy(line).chars().take(SHOWN_MAX).collect();
+        let shown = shown_up_to(line, SHOWN_MAX);
         format!("the server answered no HTTP ({error}): {shown}")
     })
 }

@@ -7,7 +7,11 @@ use klatch_exchange::web::{
 use klatch_record::FaultKind;
 
 use crate::link::Link;
+use crate::protocol::shown_up_to;
 use crate::site::{HOST, Site, joining_step};
+
+/// Most characters of the first line of something that is no HTTP that a message shows.
+const LINE_SHOWN_MAX: usize = 80;
 
 /// What is wrong with a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,7 +111,7 @@ impl Line {
                 }
                 Err(error) => {
                     let line = input.split(|byte| *byte == b'\n').next().unwrap_or_default();
-                    let shown: String = String::from_utf8_lossy(line).chars().take(80).collect();
+                    let shown = shown_up_to(line, LINE_SHOWN_MAX);
                     ReplyPart::NoHttp(format!("the server answered no HTTP ({error}): {shown}"))
                 }
             },

@@ -67,6 +67,36 @@ pub(crate) fn line(input: &[u8]) -> Option<(&[u8], usize)> {
     Some((input[..end].strip_suffix(b"\r").unwrap_or(&input[..end]), end + 1))
 }
 
+/// Most characters of what a server sent that a message shows.
+const SHOWN_MAX: usize = 200;
+
+/// What a server sent, for a message: only its beginning.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    shown_up_to(bytes, SHOWN_MAX)
+}
+
+/// The same with at most `most` characters.
+pub(crate) fn shown_up_to(bytes: &[u8], most: usize) -> String {
+    // A character has four bytes at most.
+    let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * most)]);
+    printable(beginning.chars().take(most).collect())
+}
+
+/// A message with something that a server sent in it, without characters that control a terminal.
+pub(crate) fn printable(text: String) -> String {
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    let mut escaped = String::new();
+    for character in text.chars() {
+        match character.is_control() {
+            true => escaped.extend(character.escape_default()),
+            false => escaped.push(character),
+        }
+    }
+    escaped
+}
+
 /// Parses a decimal number of at most nine digits.
 pub(crate) fn decimal(digits: &[u8]) -> Option<usize> {
     let next = |number: usize, digit: &u8| {
@@ -74,4 +104,17 @@ pub(crate) fn decimal(digits: &[u8]) -> Option<usize> {
         (value < 10).then_some(number * 10 + value)
     };
     (1..10).contains(&digits.len()).then(|| digits.iter().try_fold(0, next))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_sent_cannot_control_a_terminal_or_fill_it() {
+        assert_eq!(shown(b"-ERR 'no' \xc3\xa9"), "-ERR 'no' \u{e9}");
+        assert_eq!(shown(b"\x1b[2Jgone\r\n\0\xc2\x9b"), "\\u{1b}[2Jgone\\r\\n\\u{0}\\u{9b}");
+        assert_eq!(shown(&[b'x'; 9999]).len(), SHOWN_MAX);
+        assert_eq!(shown_up_to("\u{10348}".repeat(9).as_bytes(), 3).chars().count(), 3);
+    }
 }

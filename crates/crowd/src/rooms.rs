@@ -10,9 +10,12 @@ use crate::churn::Churn;
 use crate::link::{Link, OUT_MAX};
 use crate::pace::Turn;
 use crate::parties::{AfterEnd, Parties};
-use crate::protocol::{Protocol, ServerEvent, Speaker, UserId};
+use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, shown, shown_up_to};
 use crate::user::User;
 use crate::worker::{Worker, WorkerState};
+
+/// Most characters of a wrong text that a message shows.
+const TEXT_SHOWN_MAX: usize = 80;
 
 pub(crate) struct Rooms<P> {
     worker: Worker,
@@ -52,11 +55,7 @@ impl<P: Protocol> Rooms<P> {
                     (true, ServerEvent::Closing(_)) => FailureKind::Disconnect,
                     (true, _) => FailureKind::Refused,
                 };
-                self.fail(
-                    Some(index),
-                    kind,
-                    format!("the server answered: {}", String::from_utf8_lossy(line)),
-                );
+                self.fail(Some(index), kind, format!("the server answered: {}", shown(line)));
             }
             ServerEvent::Joined
             | ServerEvent::Refused(_)
@@ -94,7 +93,7 @@ impl<P: Protocol> Rooms<P> {
             size_is_right && speaker_is_right && header.sequence < self.workload.count
         };
         let Some(header) = Header::read(room, text).filter(possible) else {
-            let shown: String = String::from_utf8_lossy(text).chars().take(80).collect();
+            let shown = shown_up_to(text, TEXT_SHOWN_MAX);
             return self.worker.stats.record_fault(fault(
                 FaultKind::Corrupted,
                 reported,

@@ -11,6 +11,7 @@ use klatch_record::{
     Stranger, TlsSession,
 };
 
+use crate::protocol::{printable, shown};
 use crate::timeline::{Counts, Timeline};
 
 /// One day. Longer latencies are recorded as this.
@@ -146,7 +147,7 @@ impl CrowdStats {
     pub(crate) fn record_fault(&mut self, fault: Fault) {
         self.counts[fault.kind as usize] += fault.count;
         if self.faults.len() < EXAMPLES_MAX {
-            self.faults.push(fault);
+            self.faults.push(Fault { detail: fault.detail.map(printable), ..fault });
         }
     }
 
@@ -188,11 +189,8 @@ impl CrowdStats {
         result.parties = result.parties.into_iter().chain(self.parties).reduce(PartyCounts::with);
         result.faults.extend(self.faults);
         result.faults.truncate(EXAMPLES_MAX);
-        let named = |((room, nick), messages): ((u32, Vec<u8>), u64)| Stranger {
-            room,
-            nick: String::from_utf8_lossy(&nick).into_owned(),
-            messages,
-        };
+        let named =
+            |((room, nick), messages): ((u32, Vec<u8>), u64)| Stranger { room, nick: shown(&nick), messages };
         result.strangers.extend(self.strangers.into_iter().map(named));
         result.strangers.truncate(EXAMPLES_MAX);
         add(&mut result.latency_ns, &self.latency_ns);
