@@ -7,6 +7,9 @@ use crate::channel::{Channel, read_through};
 
 /// Unsent bytes at which a connection stops sending. This is the back-pressure of a server that does not read.
 pub(crate) const OUT_MAX: usize = 64 * 1024;
+/// Unsent bytes at which a connection fails. Messages stop at [`OUT_MAX`] and what a transport adds to them, so these are replies
+/// to a server that asks without end, such as by pings, and reads none of them.
+const WAITING_MAX: usize = 512 * 1024;
 
 #[derive(Default)]
 pub(crate) struct Link {
@@ -30,6 +33,8 @@ pub(crate) struct Link {
     pub(crate) unread: bool,
     /// The server sends nothing more, so the end follows the last bytes.
     pub(crate) ended: bool,
+    /// A failure of the connection was reported.
+    pub(crate) failed: bool,
 }
 
 /// How much of the output the socket took.
@@ -87,19 +92,31 @@ impl Link {
     }
 
     /// Sends as much as the socket takes.
+    ///
+    /// # Errors
+    /// The connection broke, or the server asks for replies and reads none.
     pub(crate) fn flush(&mut self) -> std::io::Result<Flushed> {
         let Some(stream) = &mut self.stream else { return Ok(Flushed::All) };
-        let Some(channel) = &mut self.channel else { return write_some(stream, &mut self.out) };
+        let Some(channel) = &mut self.channel else {
+            let flushed = write_some(stream, &mut self.out)?;
+            return if flushed == Flushed::All { Ok(flushed) } else { self.check_waiting() };
+        };
         // While the socket takes nothing, the output waits where its length is the back-pressure.
         if self.raw.len() < OUT_MAX {
             channel.send(&self.out, &mut self.raw);
             self.out.clear();
         }
-        let flushed = write_some(stream, &mut self.raw)?;
-        if flushed == Flushed::All {
-            channel.move_to_kernel(&*stream)?;
+        match write_some(stream, &mut self.raw)? {
+            Flushed::All => channel.move_to_kernel(&*stream).map(|()| Flushed::All),
+            Flushed::Partly => self.check_waiting(),
         }
-        Ok(flushed)
+    }
+
+    /// The socket took only a part of the output.
+    #[cold]
+    fn check_waiting(&self) -> std::io::Result<Flushed> {
+        let in_channel = self.channel.as_ref().map_or(0, |channel| channel.waiting_bytes());
+        check_waiting(self.out.len() + self.raw.len() + in_channel).map(|()| Flushed::Partly)
     }
 
     /// Whether [`Link::flush`] has something to send.
@@ -125,7 +142,21 @@ fn write_some(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<Fl
     Ok(if bytes.is_empty() { Flushed::All } else { Flushed::Partly })
 }
 
+/// Checks the number of bytes that wait for a server to read.
+///
+/// # Errors
+/// It asks for replies without end and reads none of them.
+pub(crate) fn check_waiting(bytes: usize) -> std::io::Result<()> {
+    if bytes <= WAITING_MAX {
+        return Ok(());
+    }
+    let kib = WAITING_MAX / 1024;
+    Err(std::io::Error::other(format!(
+        "the server asks for replies, such as by pings, and does not read them: over {kib} KiB wait"
+    )))
+}
+
 /// A server sent a unit that is longer than the protocol allows.
 pub(crate) fn too_long(unit_bytes_max: usize) -> std::io::Error {
-    std::io::Error::other(format!("the server sent a line of over {unit_bytes_max} bytes"))
+    std::io::Error::other(format!("the server sent a line or reply of over {unit_bytes_max} bytes"))
 }

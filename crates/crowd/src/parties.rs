@@ -6,7 +6,7 @@ use klatch_record::{Failure, FailureKind};
 use crate::line_speed::LineSpeed;
 use crate::link::Link;
 use crate::pace::Turn;
-use crate::protocol::UserId;
+use crate::protocol::{UserId, printable};
 use crate::shared::{ControlMessage, Phase};
 use crate::worker::{Worker, WorkerState};
 
@@ -118,13 +118,18 @@ pub(crate) trait Parties: Send + 'static {
         }
     }
 
-    /// Reports a failure. With an `index`, that connection is dropped as well.
+    /// Reports a failure. With an `index`, that connection is dropped as well, and only its first failure is reported: one read may
+    /// contain a hundred thousand refusals.
     fn fail(&mut self, index: Option<usize>, kind: FailureKind, detail: String) {
         if let Some(index) = index {
-            self.link(index).stream = None;
+            let link = self.link(index);
+            link.stream = None;
+            if std::mem::replace(&mut link.failed, true) {
+                return;
+            }
         }
         if self.worker().state != WorkerState::Leaving {
-            let failure = self.failure(index, kind, detail);
+            let failure = self.failure(index, kind, printable(detail));
             self.worker().send_control(ControlMessage::Failed(failure));
         }
     }

@@ -2,7 +2,7 @@
 //! writes. All calls block. The users of some parties share their accounts under one lock, which is never held during a
 //! system call.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Error, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use klatch_record::FailureKind;
 use crate::channel::{Channel, TransportOptions};
 use crate::connections::connect_user;
 use crate::event_loop::LEAVE_NS;
-use crate::link::too_long;
+use crate::link::{check_waiting, too_long};
 use crate::pace::Turn;
 use crate::parties::Parties;
 use crate::shared::{Phase, Shared, Wake};
@@ -152,7 +152,7 @@ impl<P: Parties> UserThreads<P> {
         let mut out = Vec::new();
         let mut raw = vec![0; if self.channel.is_some() { P::UNIT_BYTES_MAX } else { 0 }];
         while let Some(bytes) = self.read(&mut buffer[partial_len..], &mut raw, sender) {
-            let (taken, must_send, has_joined) = {
+            let (taken, must_send, has_joined, waiting) = {
                 let mut parties = lock(&self.parties);
                 let now_ns = parties.worker().shared.now_ns();
                 let had_joined = parties.link(self.index).joined;
@@ -169,14 +169,18 @@ impl<P: Parties> UserThreads<P> {
                 if sends && may_send {
                     parties.queue_due(self.index, now_ns);
                     std::mem::swap(&mut parties.link(self.index).out, &mut out);
-                    (taken, false, has_joined)
+                    (taken, false, has_joined, 0)
                 } else {
-                    (taken, may_send || !link.out.is_empty(), has_joined)
+                    (taken, may_send || !link.out.is_empty(), has_joined, link.out.len())
                 }
             };
+            if let Err(error) = check_waiting(waiting) {
+                self.fail(format!("the connection broke: {error}"));
+                break;
+            }
             if !out.is_empty() {
                 if let Err(error) = (&self.stream).write_all(&out) {
-                    self.fail(format!("the connection broke: {error}"));
+                    self.fail(format!("the connection broke: {}", explain(error)));
                     break;
                 }
                 out.clear();
@@ -241,6 +245,7 @@ impl<P: Parties> UserThreads<P> {
         }
         let mut plain = Vec::new();
         channel.receive(&raw[..bytes], &mut plain)?;
+        check_waiting(channel.waiting_bytes())?;
         let must_reply = channel.has_output();
         drop(channel);
         if must_reply {
@@ -343,6 +348,14 @@ impl<P: Parties> UserThreads<P> {
 
     fn fail(&self, detail: String) {
         lock(&self.parties).fail(Some(self.index), FailureKind::Disconnect, detail);
+    }
+}
+
+/// A write that took longer than its time limit reports only that it would block.
+fn explain(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::WouldBlock => Error::other("the server does not read"),
+        _ => error,
     }
 }
 

@@ -9,6 +9,7 @@ use std::os::fd::AsFd;
 use klatch_record::{TlsSession, Transport};
 use klatch_tls::{ClientTls, Session, TlsPipe};
 
+use crate::link::too_long;
 use crate::protocol::UserId;
 use websocket::WebSocketClient;
 
@@ -107,6 +108,11 @@ impl Channel {
             || self.tls.as_ref().is_some_and(TlsPipe::has_output)
     }
 
+    /// Bytes that wait for [`Channel::send`].
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        self.websocket.as_ref().map_or(0, WebSocketClient::waiting_bytes)
+    }
+
     /// Appends to `plain` what the received bytes contain.
     ///
     /// # Errors
@@ -178,6 +184,9 @@ thread_local! {
     static SCRATCH: std::cell::RefCell<(Vec<u8>, Vec<u8>)> = const { std::cell::RefCell::new((Vec::new(), Vec::new())) };
 }
 
+/// Raw bytes of one read at most.
+const READ_BYTES: usize = 64 * 1024;
+
 /// Reads once through a channel into `buffer`. Returns the number of plain bytes, which may be none; `None` if there is nothing to read.
 ///
 /// # Errors
@@ -187,20 +196,53 @@ pub(crate) fn read_through(
     stream: &mut (impl std::io::Read + AsFd),
     buffer: &mut [u8],
 ) -> std::io::Result<usize> {
+    // A frame has a head at least as long as the line end that it stands for. So the plain bytes are no more, but for a
+    // message whose fragments were received before.
+    let most = buffer.len().saturating_sub(klatch_websocket::MESSAGE_BYTES_MAX).min(READ_BYTES);
     SCRATCH.with_borrow_mut(|(raw, plain)| {
-        // A frame has a head at least as long as the line end that it stands for. So the plain bytes are no more, but for a
-        // message whose fragments were received before.
-        raw.resize(buffer.len().saturating_sub(klatch_websocket::MESSAGE_BYTES_MAX).min(64 * 1024), 0);
-        let bytes = match stream.read(raw) {
-            Ok(bytes) => bytes,
-            Err(error) => return channel.receive_control(stream, error).map(|()| 0),
-        };
-        if bytes == 0 {
-            return Err(channel.end_error());
-        }
         plain.clear();
-        channel.receive(&raw[..bytes], plain)?;
-        buffer[..plain.len()].copy_from_slice(plain);
+        receive_once(channel, stream, most, raw, plain)?;
+        // A record of TLS may have been received before as well.
+        let room = buffer.len();
+        let place = buffer.get_mut(..plain.len()).ok_or_else(|| too_long(room))?;
+        place.copy_from_slice(plain);
         Ok(plain.len())
     })
+}
+
+/// Reads once through a channel, and appends all plain bytes to `plain`: those of the read, and what had arrived of a record of TLS and
+/// of a WebSocket's message. Returns their number, which may be 0.
+///
+/// # Errors
+/// As those of [`read_through`].
+pub(crate) fn append_through(
+    channel: &mut Channel,
+    stream: &mut (impl std::io::Read + AsFd),
+    plain: &mut Vec<u8>,
+) -> std::io::Result<usize> {
+    SCRATCH.with_borrow_mut(|(raw, new)| {
+        new.clear();
+        receive_once(channel, stream, READ_BYTES, raw, new)?;
+        plain.extend_from_slice(new);
+        Ok(new.len())
+    })
+}
+
+/// Reads at most `most` raw bytes once, and appends the plain bytes in them to `plain`.
+fn receive_once(
+    channel: &mut Channel,
+    stream: &mut (impl std::io::Read + AsFd),
+    most: usize,
+    raw: &mut Vec<u8>,
+    plain: &mut Vec<u8>,
+) -> std::io::Result<()> {
+    raw.resize(most, 0);
+    let bytes = match stream.read(raw) {
+        Ok(bytes) => bytes,
+        Err(error) => return channel.receive_control(stream, error),
+    };
+    if bytes == 0 {
+        return Err(channel.end_error());
+    }
+    channel.receive(&raw[..bytes], plain)
 }

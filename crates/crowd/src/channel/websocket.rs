@@ -77,6 +77,11 @@ impl WebSocketClient {
         !self.replies.is_empty()
     }
 
+    /// Bytes that wait for [`WebSocketClient::send`].
+    pub(super) fn waiting_bytes(&self) -> usize {
+        self.replies.len()
+    }
+
     /// Appends the frames of whole lines, or of a piece of a stream.
     fn frame(&mut self, plain: &[u8], raw: &mut Vec<u8>) {
         if !self.lines {
