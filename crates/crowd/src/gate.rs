@@ -23,6 +23,8 @@ const GRACE_NS: u64 = REPEAT_NS;
 
 /// Most shards that are listed, unless more are expected. A stranger in room 0 can pose as any number of shards.
 const OTHERS_MAX: usize = 4096;
+/// Most shards that an error message names.
+const SHOWN_MAX: usize = 100;
 
 /// What to do after a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,8 +170,12 @@ impl GateMembership {
     /// The shards present, as text for an error message.
     pub(crate) fn describe(&self) -> String {
         let count = self.count_present();
-        let ranges: Vec<String> =
-            self.rooms_present().iter().map(|&(start, rooms)| rooms_of(start, rooms)).collect();
+        let present = self.rooms_present();
+        let mut ranges: Vec<String> =
+            present.iter().take(SHOWN_MAX).map(|&(start, rooms)| rooms_of(start, rooms)).collect();
+        if present.len() > SHOWN_MAX {
+            ranges.push(format!("and those of {} more", present.len() - SHOWN_MAX));
+        }
         let Gate { shards, name } = &self.gate;
         format!("{count} of {shards} shards are at the gate {name}: {}", ranges.join(", "))
     }

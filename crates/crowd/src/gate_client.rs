@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use klatch_record::{Failure, FailureKind, Gate};
 
-use crate::channel::{Channel, read_through};
+use crate::channel::{Channel, append_through};
 use crate::connections::connect_any;
 use crate::gate::{GateAction, GateMembership, REPEAT_NS};
+use crate::link::{check_waiting, too_long};
 use crate::options::Options;
-use crate::protocol::{Protocol, ServerEvent, UserId};
+use crate::protocol::{Protocol, ServerEvent, UserId, printable, shown};
 use crate::shared::{ControlMessage, Phase, Shared};
 
 /// The room in which shards meet. The rooms of crowds start at 1.
@@ -23,6 +24,10 @@ const USERS: u32 = 65_536;
 const TICK: Duration = Duration::from_millis(200);
 /// Longest time for a server to close the connection of a client that has quit.
 const LEAVE: Duration = Duration::from_secs(2);
+/// Longest unit of a chat protocol that a server may send, bytes.
+const UNIT_BYTES_MAX: usize = 16 * 1024;
+/// Bytes of one read.
+const READ_BYTES: usize = 32 * 1024;
 
 /// Starts a thread that waits at the gate. It sends the outcome as a control message.
 pub(crate) fn spawn<P: Protocol>(
@@ -51,6 +56,7 @@ pub(crate) fn spawn<P: Protocol>(
             shared,
             control,
             out: Vec::new(),
+            raw: Vec::new(),
             reported: 0,
         };
         match client.until_open(timeout) {
@@ -76,8 +82,13 @@ pub(crate) fn spawn<P: Protocol>(
 }
 
 fn fail(control: &Sender<ControlMessage>, kind: FailureKind, detail: String) {
-    let failure =
-        Failure { kind, connection: None, room: None, user: None, detail: format!("the gate: {detail}") };
+    let failure = Failure {
+        kind,
+        connection: None,
+        room: None,
+        user: None,
+        detail: printable(format!("the gate: {detail}")),
+    };
     // The receiver is gone only when the crowd has ended.
     let _ = control.send(ControlMessage::Failed(failure));
 }
@@ -90,6 +101,8 @@ struct GateClient<P> {
     shared: Arc<Shared>,
     control: Sender<ControlMessage>,
     out: Vec<u8>,
+    /// Bytes of the transport that the socket has not taken.
+    raw: Vec<u8>,
     /// The number of shards that was reported last.
     reported: usize,
 }
@@ -99,16 +112,21 @@ impl<P: Protocol> GateClient<P> {
     fn until_open(&mut self, timeout: Duration) -> Result<Option<u64>, (FailureKind, String)> {
         let broke =
             |error: std::io::Error| (FailureKind::Disconnect, format!("the connection broke: {error}"));
-        self.stream.set_nodelay(true).and(self.stream.set_read_timeout(Some(TICK))).map_err(broke)?;
+        let set_up = |stream: &TcpStream| {
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(TICK))?;
+            stream.set_write_timeout(Some(TICK))
+        };
+        set_up(&self.stream).map_err(broke)?;
         self.protocol.write_handshake(&mut self.out);
         let deadline = Instant::now() + timeout;
         let (mut joined, mut announced_ns) = (false, 0);
-        let (mut input, mut buffer) = (Vec::new(), vec![0; 32 * 1024]);
+        let (mut input, mut buffer) = (Vec::new(), vec![0; READ_BYTES]);
         while self.shared.phase() == Phase::Join {
             let now_ns = self.shared.now_ns();
             if joined && self.membership.must_open() {
                 self.queue_line(self.membership.open_line());
-                self.flush().map_err(broke)?;
+                self.flush_until(deadline).map_err(broke)?;
                 return Ok(Some(self.membership.run()));
             }
             if joined && now_ns - announced_ns >= REPEAT_NS {
@@ -127,14 +145,16 @@ impl<P: Protocol> GateClient<P> {
             self.flush().map_err(broke)?;
             let read = match &mut self.channel {
                 None => self.stream.read(&mut buffer),
-                Some(channel) => read_through(channel, &mut self.stream, &mut buffer),
+                Some(channel) => append_through(channel, &mut self.stream, &mut input),
             };
             let drained = match read {
                 Ok(0) if self.channel.is_some() => false,
                 Ok(0) => return Err((FailureKind::Disconnect, "the server closed the connection".into())),
                 Ok(bytes) => {
-                    input.extend_from_slice(&buffer[..bytes]);
-                    bytes < buffer.len()
+                    if self.channel.is_none() {
+                        input.extend_from_slice(&buffer[..bytes]);
+                    }
+                    bytes < READ_BYTES
                 }
                 Err(error) if is_timeout(&error) => true,
                 Err(error) => return Err(broke(error)),
@@ -151,7 +171,7 @@ impl<P: Protocol> GateClient<P> {
                     }
                     ServerEvent::Message(_, text) => self.membership.on_line(text, now_ns),
                     ServerEvent::Refused(line) | ServerEvent::Closing(line) => {
-                        let line = String::from_utf8_lossy(line);
+                        let line = shown(line);
                         return Err((FailureKind::Join, format!("the server answered: {line}")));
                     }
                     ServerEvent::Left(start) => {
@@ -169,6 +189,9 @@ impl<P: Protocol> GateClient<P> {
                 }
             }
             input.drain(..taken);
+            if input.len() > UNIT_BYTES_MAX {
+                return Err(broke(too_long(UNIT_BYTES_MAX)));
+            }
             if drained {
                 self.membership.on_drained(now_ns);
             }
@@ -180,15 +203,36 @@ impl<P: Protocol> GateClient<P> {
         self.protocol.write_message(&mut self.out, line.len(), |out| out.extend_from_slice(line.as_bytes()));
     }
 
+    /// Sends as much as the server takes within [`TICK`]; the rest waits.
     fn flush(&mut self) -> std::io::Result<()> {
-        if let Some(channel) = &mut self.channel {
-            let mut raw = Vec::new();
-            channel.send(&self.out, &mut raw);
-            self.out = raw;
+        match &mut self.channel {
+            None => self.raw.append(&mut self.out),
+            Some(channel) => {
+                channel.send(&self.out, &mut self.raw);
+                self.out.clear();
+            }
         }
-        self.stream.write_all(&self.out)?;
-        self.out.clear();
+        while !self.raw.is_empty() {
+            match self.stream.write(&self.raw) {
+                Ok(bytes) => drop(self.raw.drain(..bytes)),
+                Err(error) if is_timeout(&error) => return check_waiting(self.raw.len()),
+                Err(error) => return Err(error),
+            }
+        }
         Ok(())
+    }
+
+    /// Sends everything, until `deadline` at most.
+    fn flush_until(&mut self, deadline: Instant) -> std::io::Result<()> {
+        loop {
+            self.flush()?;
+            if self.raw.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() >= deadline || self.shared.phase() == Phase::Stop {
+                return Err(std::io::Error::other("the server does not read"));
+            }
+        }
     }
 
     /// Reports the number of shards present when it has changed.

@@ -5,15 +5,19 @@ use std::net::{SocketAddr, TcpStream};
 
 use crate::gate::opened_run;
 use crate::irc::Irc;
+use crate::link::too_long;
 use crate::protocol::{Protocol, ServerEvent, UserId};
 
 /// Shards are numbered by their first room, which is at least 1, so this user is none of them.
 const OBSERVER: UserId = UserId { room: 0, user: 0, users: 1 };
 
+/// Longest line that the server may send, bytes.
+const LINE_BYTES_MAX: usize = 16 * 1024;
+
 /// Calls `on_open` with the number of each gate that opens on this IRC server, until the server closes the connection.
 ///
 /// # Errors
-/// The server cannot be reached, or the connection broke.
+/// The server cannot be reached, the connection broke, or a line has no end.
 pub fn observe_gates(address: SocketAddr, mut on_open: impl FnMut(u64)) -> std::io::Result<()> {
     let mut stream = TcpStream::connect(address)?;
     let (mut protocol, mut out) = (Irc::new(OBSERVER), Vec::new());
@@ -37,5 +41,8 @@ pub fn observe_gates(address: SocketAddr, mut on_open: impl FnMut(u64)) -> std::
             }
         }
         input.drain(..taken);
+        if input.len() > LINE_BYTES_MAX {
+            return Err(too_long(LINE_BYTES_MAX));
+        }
     }
 }

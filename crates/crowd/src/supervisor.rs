@@ -12,6 +12,8 @@ use crate::shared::{ControlMessage, Shared};
 
 /// How often progress is reported.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(500);
+/// Time by which the client of a gate may exceed its time limits: it announces that it leaves, and is not always scheduled.
+const GATE_GRACE: Duration = Duration::from_secs(10);
 
 /// Supervises the workers from the first connection to the last delivery.
 pub(crate) struct Supervisor<'a, G> {
@@ -78,7 +80,7 @@ impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
     /// Messages at the end. A run that ends by time is expected to go on as fast as up to now, with `done` messages.
     fn messages_expected(&self, done: u64) -> u64 {
         let by_time = || {
-            let elapsed_s = (self.shared.now_ns() - self.shared.gate_ns()) as f64 / 1e9;
+            let elapsed_s = self.shared.now_ns().saturating_sub(self.shared.gate_ns()) as f64 / 1e9;
             let duration_s = self.options.workload.duration_s().unwrap_or(elapsed_s);
             (done as f64 * (duration_s / elapsed_s.max(1e-9)).max(1.0)) as u64
         };
@@ -126,19 +128,34 @@ impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
         Failure { kind: FailureKind::Timeout, connection: None, room: None, user: None, detail }
     }
 
+    /// Waits for the start: from the parent, whose end stops the crowd, or from the gate, whose client has a time limit of its own. A
+    /// client that is not back by then never will be.
     fn wait_for_go(&mut self) -> Result<(), Failure> {
+        let Options { gate, gate_timeout, connect_timeout, .. } = self.options;
+        let limit = gate.as_ref().map(|_| *gate_timeout + *connect_timeout + GATE_GRACE);
+        let started = Instant::now();
         loop {
-            match self.inbox.recv() {
+            let received = match limit {
+                Some(limit) => self.inbox.recv_timeout(limit.saturating_sub(started.elapsed())),
+                None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match received {
                 Ok(ControlMessage::Go) => return Ok(()),
                 Ok(ControlMessage::Failed(failure)) => return Err(failure),
                 Ok(ControlMessage::ShardsAtGate(here)) => {
-                    let shards = self.options.gate.as_ref().map_or(0, |gate| gate.shards);
+                    let shards = gate.as_ref().map_or(0, |gate| gate.shards);
                     (self.on_event)(&CrowdEvent::Gate { here, shards });
                 }
                 Ok(_) => {}
-                Err(_) => return Err(workers_died()),
+                Err(RecvTimeoutError::Timeout) => return Err(self.gate_is_late(started.elapsed())),
+                Err(RecvTimeoutError::Disconnected) => return Err(workers_died()),
             }
         }
+    }
+
+    fn gate_is_late(&self, waited: Duration) -> Failure {
+        let detail = format!("the gate: no answer for {} s", waited.as_secs());
+        Failure { kind: FailureKind::Timeout, connection: None, room: None, user: None, detail }
     }
 
     /// Waits for `quit` or a stop. Broken connections no longer matter.
