@@ -1,8 +1,8 @@
 //! One request to a server over HTTP, on a connection of its own, before or after a run.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use klatch_exchange::web::{BodyPiece, BodyReader, Parsed, ResponseError, parse_response};
 use thiserror::Error;
@@ -15,55 +15,146 @@ const READ_BYTES: usize = 64 * 1024;
 /// Why there is no answer.
 #[derive(Debug, Error)]
 pub enum HttpError {
-    /// The connection failed or ended early.
+    /// The connection failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// The connection ended early.
+    #[error("the server closed the connection before the end of its answer")]
+    Ended,
     /// The server's answer is no HTTP.
     #[error("the server answered no HTTP: {0}")]
     Http(#[from] ResponseError),
+    /// The answer was not complete in time.
+    #[error("the server's answer was not complete after {0} s")]
+    Late(f64),
+    /// The body has no end, or one that is far too late.
+    #[error("the body of the server's answer has over {0} bytes")]
+    TooLong(usize),
 }
 
-/// Sends a request. Returns the status and the body of the answer.
-pub(crate) fn answer(
-    request: &[u8],
-    addresses: &[SocketAddr],
-    timeout: Duration,
-) -> Result<(u16, Vec<u8>), HttpError> {
-    let mut stream = connect_any(addresses, timeout)?;
-    stream.set_read_timeout(Some(timeout))?;
-    stream.write_all(request)?;
-    let ended = || HttpError::Io(std::io::ErrorKind::UnexpectedEof.into());
-    let mut input = Vec::new();
-    let (status, mut reader, head_bytes) = loop {
-        if let Parsed::Complete { head, bytes } = parse_response(&input)? {
-            break (head.status, BodyReader::new(head.body), bytes);
-        }
-        if read_some(&mut stream, &mut input)? == 0 {
-            return Err(ended());
-        }
-    };
-    let (mut body, mut received) = (Vec::new(), input.split_off(head_bytes));
-    loop {
-        let mut rest = &received[..];
-        loop {
-            match reader.next(&mut rest)? {
-                BodyPiece::Data(data) => body.extend_from_slice(data),
-                BodyPiece::NeedMore => break,
-                BodyPiece::End => return Ok((status, body)),
+/// Where a request is sent, and what is accepted as an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct HttpServer {
+    /// Its addresses, which are tried in turn.
+    pub(crate) addresses: Vec<SocketAddr>,
+    /// Longest time for each attempt to connect.
+    pub(crate) connect_timeout: Duration,
+    /// Longest time from then to the end of the answer.
+    pub(crate) answer_timeout: Duration,
+}
+
+impl HttpServer {
+    /// Sends a request. Returns the status and the body of the answer, which may have `body_bytes_max`.
+    pub(crate) fn answer(&self, request: &[u8], body_bytes_max: usize) -> Result<(u16, Vec<u8>), HttpError> {
+        let stream = connect_any(&self.addresses, self.connect_timeout)?;
+        let mut exchange = Exchange { stream, deadline: Instant::now() + self.answer_timeout };
+        exchange.answer(request, body_bytes_max).map_err(|error| match error {
+            HttpError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                HttpError::Late(self.answer_timeout.as_secs_f64())
             }
-        }
-        received.clear();
-        if read_some(&mut stream, &mut received)? == 0 {
-            return if reader.may_end_with_connection() { Ok((status, body)) } else { Err(ended()) };
-        }
+            other => other,
+        })
     }
 }
 
-/// Reads once, and appends what was read. Returns the number of bytes.
-fn read_some(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
-    let before = bytes.len();
-    bytes.resize(before + READ_BYTES, 0);
-    let count = stream.read(&mut bytes[before..])?;
-    bytes.truncate(before + count);
-    Ok(count)
+/// A request and its answer, under way.
+struct Exchange {
+    stream: TcpStream,
+    deadline: Instant,
+}
+
+impl Exchange {
+    fn answer(&mut self, request: &[u8], body_bytes_max: usize) -> Result<(u16, Vec<u8>), HttpError> {
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        self.stream.write_all(request)?;
+        let mut input = Vec::new();
+        let (status, mut reader, head_bytes) = loop {
+            if let Parsed::Complete { head, bytes } = parse_response(&input)? {
+                break (head.status, BodyReader::new(head.body), bytes);
+            }
+            if self.read(&mut input)? == 0 {
+                return Err(HttpError::Ended);
+            }
+        };
+        let (mut body, mut received) = (Vec::new(), input.split_off(head_bytes));
+        loop {
+            let mut rest = &received[..];
+            loop {
+                match reader.next(&mut rest)? {
+                    BodyPiece::Data(data) => body.extend_from_slice(data),
+                    BodyPiece::NeedMore => break,
+                    BodyPiece::End => return Ok((status, body)),
+                }
+            }
+            if body.len() > body_bytes_max {
+                return Err(HttpError::TooLong(body_bytes_max));
+            }
+            received.clear();
+            if self.read(&mut received)? == 0 {
+                let is_whole = reader.may_end_with_connection();
+                return if is_whole { Ok((status, body)) } else { Err(HttpError::Ended) };
+            }
+        }
+    }
+
+    /// Reads once, and appends what was read. Returns the number of bytes.
+    fn read(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
+        let before = bytes.len();
+        self.stream.set_read_timeout(Some(self.left()?))?;
+        bytes.resize(before + READ_BYTES, 0);
+        let count = self.stream.read(&mut bytes[before..])?;
+        bytes.truncate(before + count);
+        Ok(count)
+    }
+
+    /// The time until the deadline; an error if it has passed.
+    fn left(&self) -> std::io::Result<Duration> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// The error of an answer that a server writes until the client hangs up: these bytes, again and again at this interval.
+    fn error(head: &'static str, piece: &'static [u8], interval: Duration) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let addresses = vec![listener.local_addr().unwrap()];
+        let server = std::thread::spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            let _ = stream.write_all(head.as_bytes());
+            while stream.write_all(piece).is_ok() {
+                std::thread::sleep(interval);
+            }
+        });
+        let server_side = HttpServer {
+            addresses,
+            connect_timeout: Duration::from_secs(10),
+            answer_timeout: Duration::from_millis(300),
+        };
+        let error = server_side.answer(b"GET / HTTP/1.1\r\n\r\n", 1 << 20).unwrap_err().to_string();
+        server.join().unwrap();
+        error
+    }
+
+    #[test]
+    fn an_answer_without_end_is_an_error() {
+        let until_close = "HTTP/1.1 200 OK\r\n\r\n";
+        let too_long = "the body of the server's answer has over 1048576 bytes";
+        assert_eq!(error(until_close, &[b'x'; 65_536], Duration::ZERO), too_long);
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffff\r\n";
+        assert_eq!(error(chunked, &[b'x'; 65_536], Duration::ZERO), too_long);
+        let late = "the server's answer was not complete after 0.3 s";
+        let step = Duration::from_millis(20);
+        assert_eq!(error("HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n", b"x", step), late);
+        assert_eq!(error("HTTP/1.1 200 OK\r\n", b"x", step), late);
+        assert_eq!(
+            error("HTTP/1.1 200 OK\r\nX: ", &[b'x'; 4096], Duration::ZERO),
+            "the server answered no HTTP: the head exceeds 8192 bytes or 64 headers"
+        );
+    }
 }

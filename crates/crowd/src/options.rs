@@ -126,6 +126,11 @@ pub enum CrowdError {
         /// The hard limit of this process.
         limit: u64,
     },
+    /// A thread of the crowd panicked, which is a fault of Klatch.
+    #[error(
+        "a thread of the crowd ended by a fault of Klatch itself; standard error has the place: please report it"
+    )]
+    Thread,
     /// The kernel refused an epoll or eventfd descriptor.
     #[error("cannot set up an event loop: {0}")]
     EventLoop(#[from] std::io::Error),

@@ -1,14 +1,20 @@
 //! The post log of a web server: it is emptied before a run, and checked after it.
 
-use std::net::SocketAddr;
-use std::time::Duration;
-
-use klatch_exchange::web::{Finding, PostEntry, Target, check_post_log, unframe, write_get};
+use klatch_exchange::web::{
+    Finding, POST_RECORD_BYTES, PostEntry, Target, check_post_log, unframe, write_get,
+};
 use klatch_record::{CrowdResult, EXAMPLES_MAX, Fault, FaultKind, WebWorkload};
 use thiserror::Error;
 
-use crate::http_command::{HttpError, answer};
+use crate::http_command::{HttpError, HttpServer};
 use crate::site::{HOST, tables};
+
+/// Most bytes of an answer without a log.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// A log may have so many bytes, and those of [`SHARDS_MAX`] crowds with as many POSTs as this one.
+const LOG_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Crowds that may share a log.
+const SHARDS_MAX: usize = 64;
 
 /// Why a command to the server failed.
 #[derive(Debug, Error)]
@@ -25,15 +31,14 @@ pub enum PostLogError {
 }
 
 /// Makes the server's tables anew and empties its post log.
-pub(crate) fn reset(addresses: &[SocketAddr], timeout: Duration) -> Result<(), PostLogError> {
-    command(&Target::Reset(tables()), addresses, timeout).map(|_| ())
+pub(crate) fn reset(server: &HttpServer) -> Result<(), PostLogError> {
+    command(&Target::Reset(tables()), server, ANSWER_BYTES_MAX).map(|_| ())
 }
 
 /// Compares the server's post log with the POSTs that it confirmed, and adds the findings to the result. Records of the lines of
 /// other crowds are left to them.
 pub(crate) fn audit(
-    addresses: &[SocketAddr],
-    timeout: Duration,
+    server: &HttpServer,
     web: &WebWorkload,
     confirmed: &[PostEntry],
     result: &mut CrowdResult,
@@ -42,7 +47,8 @@ pub(crate) fn audit(
     if result.failure.is_some() {
         return;
     }
-    let fetched = command(&Target::Fetch, addresses, timeout)
+    let bytes_max = LOG_BYTES_MAX + SHARDS_MAX * confirmed.len() * POST_RECORD_BYTES;
+    let fetched = command(&Target::Fetch, server, bytes_max)
         .and_then(|page| unframe(&page).map(<[u8]>::to_vec).ok_or(PostLogError::NoLog));
     let findings: Vec<String> = match fetched {
         Ok(log) => {
@@ -69,10 +75,10 @@ pub(crate) fn audit(
 }
 
 /// Sends a command. Returns the body of the answer.
-fn command(target: &Target, addresses: &[SocketAddr], timeout: Duration) -> Result<Vec<u8>, PostLogError> {
+fn command(target: &Target, server: &HttpServer, bytes_max: usize) -> Result<Vec<u8>, PostLogError> {
     let mut request = Vec::new();
     write_get(target, HOST, &mut request);
-    match answer(&request, addresses, timeout)? {
+    match server.answer(&request, bytes_max)? {
         (200, body) => Ok(body),
         (status, _) => Err(PostLogError::Status(status)),
     }

@@ -22,6 +22,7 @@ use crate::districts::{Districts, Factories};
 use crate::event_loop::EventLoop;
 use crate::exchanges::Exchanges;
 use crate::gate_client;
+use crate::http_command::HttpServer;
 use crate::irc::Irc;
 use crate::ledger_file;
 use crate::lines::Lines;
@@ -93,6 +94,15 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The server, for requests before and after the run.
+    fn http_server(&self) -> HttpServer {
+        HttpServer {
+            addresses: self.addresses.clone(),
+            connect_timeout: self.options.connect_timeout,
+            answer_timeout: self.options.timeout,
+        }
+    }
+
     fn rooms<P: Protocol>(
         self,
         chat: &ChatWorkload,
@@ -118,15 +128,15 @@ impl Run<'_> {
     }
 
     fn lines(self, web: &WebWorkload, on_event: OnEvent<'_>) -> Result<CrowdResult, CrowdError> {
-        let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
+        let server = self.http_server();
         if !web.static_only {
-            post_log::reset(&addresses, timeout).map_err(CrowdError::PostLog)?;
+            post_log::reset(&server).map_err(CrowdError::PostLog)?;
         }
         let site = Site::new(web, self.options.seed);
         let lines = |worker, range| Lines::new(worker, web, site.clone(), range);
         let (mut result, kept) = self.parties(lines, no_gate, on_event)?;
         if !web.static_only {
-            post_log::audit(&addresses, timeout, web, &kept.posts, &mut result);
+            post_log::audit(&server, web, &kept.posts, &mut result);
         }
         Ok(result)
     }
@@ -134,15 +144,14 @@ impl Run<'_> {
     fn traders(self, trade: &TradeWorkload, on_event: OnEvent<'_>) -> Result<CrowdResult, CrowdError> {
         let (seed, path) = (self.options.seed, self.options.ledger.clone());
         let ledgers: trade::Ledgers = ledger_file::read(path.as_deref())?;
-        let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
-        let before = brokerage_statistics::read("trade", &addresses, timeout);
+        let server = self.http_server();
+        let before = brokerage_statistics::read("trade", &server);
         let (population, mix) = (population(trade), mix(trade));
         let trader = |number, users| Trader::new(number, population, mix, seed, users, &ledgers);
         let traders =
             |worker, range| Traders::new(worker, trade, HOST, range, seed, Prices::new(population), trader);
         let (mut result, kept) = self.parties(traders, no_gate, on_event)?;
-        let after = before
-            .and_then(|before| Some((before, brokerage_statistics::read("trade", &addresses, timeout)?)));
+        let after = before.and_then(|before| Some((before, brokerage_statistics::read("trade", &server)?)));
         result.database = after.map(|(before, after)| after.since(&before));
         ledger_file::write(path.as_deref(), &trade::Ledgers { users: kept.ledgers })?;
         Ok(result)
@@ -169,15 +178,14 @@ impl Run<'_> {
     fn districts(self, workload: &OrdersWorkload, on_event: OnEvent<'_>) -> Result<CrowdResult, CrowdError> {
         let path = self.options.ledger.clone();
         let earlier: orders::Ledgers = ledger_file::read(path.as_deref())?;
-        let (addresses, timeout) = (self.addresses.clone(), self.options.connect_timeout);
-        let before = brokerage_statistics::read("orders", &addresses, timeout);
+        let server = self.http_server();
+        let before = brokerage_statistics::read("orders", &server);
         let factories = Factories::new(workload.injection_rate);
         let seed = earlier.seed_of_next_run(self.options.seed);
         let districts =
             |worker, range| Districts::new(worker, workload, seed, range, &earlier, factories.clone());
         let (mut result, kept) = self.parties(districts, no_gate, on_event)?;
-        let after = before
-            .and_then(|before| Some((before, brokerage_statistics::read("orders", &addresses, timeout)?)));
+        let after = before.and_then(|before| Some((before, brokerage_statistics::read("orders", &server)?)));
         result.database = after.map(|(before, after)| after.since(&before));
         ledger_file::write(path.as_deref(), &kept.order_ledgers.after(earlier))?;
         Ok(result)
@@ -255,7 +263,7 @@ pub(crate) fn supervise(
     let mut result = CrowdResult { join_s, failure, opened_ns, gate_run, finished, ..CrowdResult::default() };
     let mut kept = ForChecks::default();
     for thread in threads {
-        for mut stats in thread.join().map_err(|_| std::io::Error::other("a thread of the crowd died"))? {
+        for mut stats in thread.join().map_err(|_| CrowdError::Thread)? {
             let elapsed_ns = stats.last_ns.saturating_sub(shared.gate_ns());
             result.elapsed_s = result.elapsed_s.max(elapsed_ns as f64 / 1e9);
             kept.posts.append(&mut stats.posts);
