@@ -75,7 +75,9 @@ impl<P: Parties> EventLoop<P> {
         while let Some(index) = self.parties.next_leaving() {
             self.hang_up(index);
         }
-        let next_timer = self.timers.peek().map(|Reverse((due_ns, _))| *due_ns);
+        // The clock stands still in a pause, and everything is looked at again after it.
+        let is_paused = self.parties.worker().state == WorkerState::Paused;
+        let next_timer = self.timers.peek().filter(|_| !is_paused).map(|Reverse((due_ns, _))| *due_ns);
         let timer_ns = next_timer.map(|due_ns| due_ns.saturating_sub(self.parties.worker().shared.now_ns()));
         let mut ready = std::mem::take(&mut self.ready);
         self.connections.wait(timer_ns.or(max_wait_ns), &mut ready)?;

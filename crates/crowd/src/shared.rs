@@ -59,8 +59,12 @@ pub(crate) struct WorkerPause {
 
 pub(crate) struct Shared {
     started: Instant,
+    /// Odd while the next two are changed.
+    clock_changes: AtomicU32,
     /// The time of all pauses that have ended, which the crowd's clock leaves out, ns.
     paused_ns: AtomicU64,
+    /// Where the clock stands still in a complete pause, ns; `u64::MAX` while it runs.
+    stopped_ns: AtomicU64,
     /// When the last pause was requested, on the crowd's clock, ns.
     pause_requested_ns: AtomicU64,
     /// Time from the request of each pause until it was complete, of all pauses that have ended, ns.
@@ -142,7 +146,9 @@ impl Shared {
         };
         Shared {
             started: Instant::now(),
+            clock_changes: AtomicU32::new(0),
             paused_ns: AtomicU64::new(0),
+            stopped_ns: AtomicU64::new(u64::MAX),
             pause_requested_ns: AtomicU64::new(0),
             pausing_ns: AtomicU64::new(0),
             pauses: AtomicU32::new(0),
@@ -157,9 +163,41 @@ impl Shared {
     }
 
     /// The crowd's clock: ns since its start, without the time of pauses. So schedules, rests, latencies and intervals leave
-    /// pauses out.
+    /// pauses out. It stands still in a complete pause, and never goes back.
     pub(crate) fn now_ns(&self) -> u64 {
-        self.started.elapsed().as_nanos() as u64 - self.paused_ns.load(Ordering::Relaxed)
+        loop {
+            let before = self.clock_changes.load(Ordering::Acquire);
+            let paused_ns = self.paused_ns.load(Ordering::Acquire);
+            let stopped_ns = self.stopped_ns.load(Ordering::Acquire);
+            let running_ns = self.running_ns(paused_ns);
+            // Else the time may have a part of a pause in it.
+            if before % 2 == 0 && self.clock_changes.load(Ordering::Acquire) == before {
+                return running_ns.min(stopped_ns);
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    /// The clock as if no pause were in progress, ns. `paused_ns` was read before.
+    fn running_ns(&self, paused_ns: u64) -> u64 {
+        self.started.elapsed().as_nanos() as u64 - paused_ns
+    }
+
+    /// Changes the clock: whoever reads it meanwhile reads again. Only the supervisor does.
+    fn change_clock<T>(&self, change: impl FnOnce() -> T) -> T {
+        self.clock_changes.fetch_add(1, Ordering::SeqCst);
+        let result = change();
+        self.clock_changes.fetch_add(1, Ordering::SeqCst);
+        result
+    }
+
+    /// A pause is complete: stops the clock. Returns its time, ns.
+    pub(crate) fn stop_clock(&self) -> u64 {
+        self.change_clock(|| {
+            let now_ns = self.running_ns(self.paused_ns.load(Ordering::Acquire));
+            self.stopped_ns.store(now_ns, Ordering::Release);
+            now_ns
+        })
     }
 
     /// Makes the workers pause. Each sends [`ControlMessage::Paused`] once.
@@ -170,11 +208,16 @@ impl Shared {
         self.workers.iter().for_each(|worker| worker.wake.wake_threads(1));
     }
 
-    /// Ends a pause. The clock continues at `stopped_ns`, when the pause was complete.
+    /// Ends a pause. The clock continues at `stopped_ns`, where [`Shared::stop_clock`] stopped it.
     pub(crate) fn resume(&self, stopped_ns: u64) {
         let pausing_ns = stopped_ns.saturating_sub(self.pause_requested_ns());
         self.pausing_ns.fetch_add(pausing_ns, Ordering::Relaxed);
-        self.paused_ns.fetch_add(self.now_ns() - stopped_ns, Ordering::Relaxed);
+        self.change_clock(|| {
+            let paused_ns = self.paused_ns.load(Ordering::Acquire);
+            let pause_ns = self.running_ns(paused_ns).saturating_sub(stopped_ns);
+            self.paused_ns.store(paused_ns + pause_ns, Ordering::Release);
+            self.stopped_ns.store(u64::MAX, Ordering::Release);
+        });
         self.phase.store(Phase::Talk as u8, Ordering::Release);
         self.workers.iter().for_each(|worker| worker.wake.wake_threads(1));
     }
@@ -239,8 +282,9 @@ impl Shared {
         self.enter(Phase::Talk);
     }
 
-    /// Enters a phase and wakes all workers.
+    /// Enters a phase and wakes all workers. The clock runs: to leave has a time limit, also out of a pause.
     pub(crate) fn enter(&self, phase: Phase) {
+        self.change_clock(|| self.stopped_ns.store(u64::MAX, Ordering::Release));
         self.phase.store(phase as u8, Ordering::Release);
         self.workers.iter().for_each(|worker| worker.wake.wake());
     }
@@ -263,5 +307,37 @@ impl Shared {
             );
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread reads the clock while another one pauses and resumes, again and again.
+    #[test]
+    fn the_clock_never_goes_back_and_leaves_pauses_out() {
+        let shared = Shared::new(vec![Wake::Threads(Mutex::default())]);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut latest_ns = 0;
+                while shared.phase() != Phase::Stop {
+                    let now_ns = shared.now_ns();
+                    assert!(now_ns >= latest_ns, "{now_ns} after {latest_ns}");
+                    latest_ns = now_ns;
+                }
+                latest_ns
+            });
+            shared.open_gate();
+            for _ in 0..100_000 {
+                shared.pause();
+                let stopped_ns = shared.stop_clock();
+                assert_eq!(shared.now_ns(), stopped_ns);
+                shared.resume(stopped_ns);
+            }
+            let end_ns = shared.now_ns();
+            shared.enter(Phase::Stop);
+            assert!(reader.join().unwrap() >= end_ns);
+        });
     }
 }
