@@ -20,6 +20,10 @@ use crate::setting::KnobError;
 
 /// Number of lines of standard error that are kept for error messages.
 const STDERR_TAIL_MAX: usize = 8;
+/// Bytes at which a line of standard output is cut. The result of a crowd is one line, of some MB where it has many latencies.
+const LINE_BYTES_MAX: u64 = 64 << 20;
+/// Bytes at which a line of standard error is cut.
+const ERROR_LINE_BYTES_MAX: u64 = 64 << 10;
 /// Upper limit of open files for a child.
 const OPEN_FILES_MAX: u64 = 1 << 20;
 /// The bit of a wait status that means that a core was dumped.
@@ -109,11 +113,11 @@ impl Processes {
         let (sender, lines) = channel();
         let stderr_tail = Arc::new(Mutex::new(VecDeque::new()));
         let tail = stderr_tail.clone();
-        std::thread::spawn(move || each_line(output, |line| sender.send(line).is_ok()));
+        std::thread::spawn(move || each_line(output, LINE_BYTES_MAX, |line| sender.send(line).is_ok()));
         let (reading, errors_read) = channel();
         std::thread::spawn(move || {
             let _reading: Sender<()> = reading;
-            each_line(errors, |line| {
+            each_line(errors, ERROR_LINE_BYTES_MAX, |line| {
                 let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
                 tail.push_back(line);
                 if tail.len() > STDERR_TAIL_MAX {
@@ -166,6 +170,11 @@ impl Process {
             lines.iter().for_each(|line| drop(sender.send((tag, Some(line)))));
             drop(sender.send((tag, None)));
         });
+    }
+
+    /// Discards all further lines: a server that logs to standard output would fill the memory of this process.
+    pub(crate) fn discard_lines(&mut self) {
+        self.lines = channel().1;
     }
 
     /// Closes its standard input.
@@ -259,11 +268,13 @@ fn write_line(input: &mut ChildStdin, line: &str) -> std::io::Result<()> {
     input.flush()
 }
 
-fn each_line(stream: Option<impl Read>, mut handle: impl FnMut(String) -> bool) {
+/// Reads a stream to its end, also when nobody takes the lines any more. A line without end is passed on in pieces of `bytes_max`.
+fn each_line(stream: Option<impl Read>, bytes_max: u64, mut handle: impl FnMut(String) -> bool) {
     let Some(stream) = stream else { return };
-    let mut lines = BufReader::new(stream).split(b'\n');
-    while let Some(Ok(line)) = lines.next() {
+    let (mut stream, mut line) = (BufReader::new(stream), Vec::new());
+    while matches!(stream.by_ref().take(bytes_max).read_until(b'\n', &mut line), Ok(1..)) {
         let _ = handle(String::from_utf8_lossy(&line).trim_end().to_owned());
+        line.clear();
     }
 }
 
@@ -276,7 +287,8 @@ fn signal_group(group: Pid, signal: Signal) {
 /// Whether `handle`, a pidfd, becomes readable in time: the process has ended.
 fn is_readable_within(handle: &impl AsFd, timeout: Duration) -> bool {
     let mut waiting = [rustix::event::PollFd::new(handle, rustix::event::PollFlags::IN)];
-    let timeout = rustix::event::Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: 0 };
+    let timeout =
+        rustix::event::Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
     rustix::event::poll(&mut waiting, Some(&timeout)).is_ok_and(|ready| ready > 0)
 }
 
@@ -326,6 +338,26 @@ mod tests {
         // Another thread reads standard error; this waits for it.
         assert_eq!(process.wait_for_exit().map(describe_status), Some("exit status 3".into()));
         assert_eq!(process.stderr_tail(), "oh");
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut() {
+        let (mut lines, endless) = (Vec::new(), [&b"x".repeat(25)[..], b"\n\nend"].concat());
+        each_line(Some(&endless[..]), 10, |line| {
+            lines.push(line);
+            true
+        });
+        assert_eq!(lines, ["xxxxxxxxxx", "xxxxxxxxxx", "xxxxx", "", "end"]);
+    }
+
+    /// A process whose output nobody read would wait at a full pipe.
+    #[test]
+    fn discarded_lines_are_read() {
+        let mut process = sh("echo ready; head -c 1000000 /dev/zero | tr '\\0' '\\n'; exit 5");
+        assert_eq!(process.line(soon()), Line::Text("ready".into()));
+        process.discard_lines();
+        assert_eq!(process.exits_within(STOP_TIMEOUT).map(describe_status), Some("exit status 5".into()));
+        assert_eq!(process.line(soon()), Line::End);
     }
 
     #[test]

@@ -17,6 +17,8 @@ use crate::process::{Line, Process, ProcessError, Processes, describe_status};
 use crate::ready::Ready;
 use crate::resolve::ResolvedPlatform;
 
+/// Longest time of one attempt to connect: between two of them, the end of the server is noticed.
+const TRY_MAX: Duration = Duration::from_secs(1);
 /// Interval between attempts to connect to a server that prints no ready line.
 const TRY_PERIOD: Duration = Duration::from_millis(10);
 
@@ -138,7 +140,10 @@ impl Server {
         let deadline = started + timeout;
         let ready = match platform.entry.ready {
             ReadyBy::Line => wait_for_ready_line(&process, deadline),
-            ReadyBy::Accepts => wait_until_serving(&process, (listen, port).into(), &ready_command, deadline),
+            ReadyBy::Accepts => {
+                let serves = |deadline| succeeds(&ready_command, deadline);
+                wait_until_serving(&process, (listen, port).into(), serves, deadline)
+            }
         };
         let start_time = started.elapsed();
         let (pid, class) = (process.pid(), platform.class());
@@ -146,6 +151,7 @@ impl Server {
             StartOutcome::Ready(port, ready_line) => {
                 let pid = ready_line.as_ref().map_or(pid, |ready| ready.pid);
                 platform.knobs.in_force(pid).map_err(PlatformError::from)?;
+                process.discard_lines();
                 Ok(Server {
                     address: (listen, port).into(),
                     pid,
@@ -222,25 +228,29 @@ fn wait_for_ready_line(process: &Process, deadline: Instant) -> StartOutcome {
 
 /// Waits until a process that prints no ready line accepts connections at this address. Returns whether it does.
 pub fn wait_until_accepting(process: &Process, address: SocketAddr, deadline: Instant) -> bool {
-    matches!(wait_until_serving(process, address, &[], deadline), StartOutcome::Ready(..))
+    matches!(wait_until_serving(process, address, |_| true, deadline), StartOutcome::Ready(..))
 }
 
-/// Such a server reports no event, so the port is polled, and then the command that asks whether it serves.
+/// Such a server reports no event, so the port is polled, and then `serves`, which has a deadline.
 fn wait_until_serving(
     process: &Process,
     address: SocketAddr,
-    ready_command: &[String],
+    serves: impl Fn(Instant) -> bool,
     deadline: Instant,
 ) -> StartOutcome {
-    while Instant::now() < deadline {
-        if TcpStream::connect(address).is_ok() && succeeds(ready_command, deadline) {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return StartOutcome::Late;
+        }
+        // Without a limit, an attempt whose packets are dropped takes minutes.
+        if TcpStream::connect_timeout(&address, left.min(TRY_MAX)).is_ok() && serves(deadline) {
             return StartOutcome::Ready(address.port(), None);
         }
-        if process.line(Instant::now() + TRY_PERIOD) == Line::End {
+        if process.line(deadline.min(Instant::now() + TRY_PERIOD)) == Line::End {
             return StartOutcome::Ended;
         }
     }
-    StartOutcome::Late
 }
 
 /// Whether this command exits with status 0 before the deadline; an empty one does.
@@ -264,7 +274,10 @@ fn or_nothing(text: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use rustix::net::{AddressFamily, SocketType};
+
     use super::*;
+    use crate::launch::Launch;
     use crate::resolve::{PlatformRequest, resolve};
 
     fn start(script: &str, ready: &str, timeout: Duration) -> Result<Server, String> {
@@ -303,6 +316,23 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    /// Its queue of connections is full and nothing is accepted, so the packets of further attempts are dropped.
+    #[test]
+    fn a_server_that_accepts_nothing_is_late_in_time() {
+        let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        rustix::net::bind(&socket, &SocketAddr::from((LOOPBACK, 0))).unwrap();
+        rustix::net::listen(&socket, 0).unwrap();
+        let address = SocketAddr::try_from(rustix::net::getsockname(&socket).unwrap()).unwrap();
+        let attempt = || TcpStream::connect_timeout(&address, Duration::from_millis(100));
+        let waiting: Vec<TcpStream> = std::iter::from_fn(|| attempt().ok()).take(9).collect();
+        assert!(waiting.len() < 9, "the queue is full");
+        let command = ["sleep", "1000"].map(str::to_owned);
+        let process = Processes::default().start(&command, &Launch::default()).unwrap();
+        let began = Instant::now();
+        assert!(!wait_until_accepting(&process, address, began + Duration::from_millis(300)));
+        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     }
 
     #[test]
