@@ -8,6 +8,12 @@ use klatch_chat::frame::LINE_MAX;
 
 use super::Line;
 
+/// Bytes without a line end, or lines that no check has taken, or bytes of PONGs that the server does not read, at which a connection is
+/// given up.
+const INPUT_BYTES_MAX: usize = 1 << 20;
+const LINES_MAX: usize = 100_000;
+const PONGS_BYTES_MAX: usize = 1 << 20;
+
 pub(super) struct Connection {
     pub(super) socket: TcpStream,
     /// Received lines that no check has taken yet.
@@ -81,6 +87,18 @@ impl Connection {
             self.take(line);
         }
         self.input = rest.to_vec();
+        if self.input.len() > INPUT_BYTES_MAX {
+            self.give_up(format!("a line of over {INPUT_BYTES_MAX} bytes"));
+        } else if self.lines.len() > LINES_MAX {
+            self.give_up(format!("over {LINES_MAX} lines that nobody asked for"));
+        }
+    }
+
+    /// A server that never ends what it sends would fill the memory.
+    fn give_up(&mut self, fault: String) {
+        self.fault.get_or_insert(fault);
+        self.ended = Some("was given up".into());
+        self.input = Vec::new();
     }
 
     fn take(&mut self, whole: &[u8]) {
@@ -93,9 +111,47 @@ impl Connection {
         }
         if line.is("PING") && line.nick().is_none_or(|from| !from.contains(&b'!')) {
             let token = line.param(0).unwrap_or_default();
-            self.send(&[b"PONG :", token, b"\r\n"].concat());
+            match self.output.len() {
+                0..=PONGS_BYTES_MAX => self.send(&[b"PONG :", token, b"\r\n"].concat()),
+                _ => self.give_up("PINGs without end, whose answers the server does not read".to_owned()),
+            }
         } else {
             self.lines.push_back(line);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// The fault of a connection whose server writes this again and again, and reads nothing.
+    fn fault(again: &'static [u8]) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let mut stream = listener.accept().unwrap().0;
+            while stream.write_all(again).is_ok() {}
+        });
+        let socket = TcpStream::connect(address).unwrap();
+        let mut connection = Connection::new(socket);
+        connection.socket.set_nonblocking(true).unwrap();
+        while connection.ended.is_none() {
+            connection.read();
+        }
+        drop(connection.socket);
+        server.join().unwrap();
+        connection.fault.unwrap()
+    }
+
+    #[test]
+    fn a_server_without_end_is_given_up() {
+        assert_eq!(fault(&[b'x'; 65_536]), "a line of over 1048576 bytes");
+        let line = fault(b":s NOTICE x :hello\r\n:s NOTICE x :hello\r\n:s NOTICE x :hello\r\n");
+        assert_eq!(line, "over 100000 lines that nobody asked for");
+        let ping = fault(b"PING :aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n");
+        assert_eq!(ping, "PINGs without end, whose answers the server does not read");
     }
 }
