@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.klatch.chat.Text;
 
@@ -14,12 +15,18 @@ import org.klatch.chat.Text;
 final class Sender {
   private static final long NOTHING_DUE = Long.MAX_VALUE;
 
+  /** Most bytes of replies, with what a queue needs for each, that wait for the server to read. */
+  private static final int REPLIES_MAX_BYTES = 512 * 1024;
+
+  private static final int REPLY_OVERHEAD_BYTES = 64;
+
   private final User user;
   private final Options options;
   private final byte[] line; // the text in it is rewritten for every message
   private final int textAt;
   private final Schedule schedule; // null unless pacing is rate
   private final Queue<byte[]> pongs = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger pongBytes = new AtomicInteger(); // of the pongs not yet written
   private volatile int allowed;
   private volatile boolean held; // found the gate closed when it had a message to send
   private volatile boolean leaving;
@@ -57,8 +64,18 @@ final class Sender {
     }
   }
 
-  /** Queues a PONG. Called by the receiver, which must not block. */
-  void enqueue(byte[] bytes) {
+  /**
+   * Queues a PONG. Called by the receiver, which must not block.
+   *
+   * @throws TransportException if the server reads none of them
+   */
+  void enqueue(byte[] bytes) throws TransportException {
+    if (pongBytes.addAndGet(size(bytes)) > REPLIES_MAX_BYTES) {
+      throw new TransportException(
+          "the server asks for replies, such as by pings, and does not read them: over "
+              + REPLIES_MAX_BYTES / 1024
+              + " KiB wait");
+    }
     pongs.add(bytes);
     LockSupport.unpark(thread);
   }
@@ -88,6 +105,7 @@ final class Sender {
       byte[] pong = pongs.poll();
       if (pong != null) {
         out.write(pong);
+        pongBytes.addAndGet(-size(pong));
       } else if (leaving) {
         writeNow("QUIT\r\n");
         return;
@@ -95,6 +113,10 @@ final class Sender {
         sendOrWait();
       }
     }
+  }
+
+  private static int size(byte[] pong) {
+    return pong.length + REPLY_OVERHEAD_BYTES;
   }
 
   private void sendOrWait() throws IOException {
