@@ -10,6 +10,8 @@ mod control;
 mod districts;
 mod event_loop;
 mod exchanges;
+#[cfg(test)]
+mod fuzz_tests;
 mod gate;
 mod gate_client;
 mod gate_observer;

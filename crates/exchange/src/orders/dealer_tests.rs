@@ -1,6 +1,9 @@
 use std::collections::HashMap as Map;
 
+use proptest::prelude::*;
+
 use super::*;
+use crate::altered::{altered, changes};
 use crate::orders::{MemoryBusiness, ProductionLedger, UsedIds};
 
 const POPULATION: Population = Population { seed: 1, rate: 2 };
@@ -159,5 +162,25 @@ fn a_customer_without_a_right_reply_is_left_alone() {
     for _ in 0..200 {
         dealer.begin();
         assert_ne!(dealer.customer(), customer);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_change_of_a_reply_is_judged(number in 1..60_u32, changes in changes()) {
+        let (mut business, mut dealer) = (MemoryBusiness::new(POPULATION, ""), dealer(&Ledgers::default()));
+        prop_assert_eq!(play(&mut dealer, &mut business, number).3, None);
+        let mut ids = UsedIds::new(&POPULATION, &Ledgers::default());
+        dealer.begin();
+        let mut request = Vec::new();
+        dealer.write_request("test", &mut request);
+        let (status, body) = business.reply(std::str::from_utf8(&request).unwrap());
+        let reply = dealer.on_reply(&mut ids, status, &altered(body.as_bytes(), &changes));
+        prop_assert!(reply.error.is_none_or(|error| error.to_string().contains(' ')));
+        dealer.begin();
+        dealer.on_lost();
+        let _ = (dealer.unconfirmed_work_orders(), dealer.take_ledgers().count());
     }
 }

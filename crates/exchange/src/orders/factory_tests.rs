@@ -1,4 +1,7 @@
+use proptest::prelude::*;
+
 use super::*;
+use crate::altered::{altered, changes};
 use crate::orders::{Ledgers, MemoryBusiness};
 
 const POPULATION: Population = Population { seed: 1, rate: 1 };
@@ -97,5 +100,28 @@ fn a_lost_step_may_be_stored_or_not() {
             let ledgers = Ledgers { production: ledger, ..Ledgers::default() };
             assert_eq!(business.broken_rules(&ledgers), [], "{steps} {is_stored}");
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_change_of_a_reply_is_judged(steps in 0..4_u64, changes in changes()) {
+        let (mut factory, mut business) = (Factory::new(0, POPULATION, 7), MemoryBusiness::new(POPULATION, ""));
+        let (mut ids, mut ledger) = (ids(), ProductionLedger::default());
+        factory.plan(S);
+        for step in 0..steps {
+            reply(&mut factory, &mut business, &mut ids, &mut ledger, S + step * STEP_NS);
+        }
+        let mut request = Vec::new();
+        factory.write_next("test", &mut request);
+        let (status, body) = business.reply(std::str::from_utf8(&request).unwrap());
+        let body = altered(body.as_bytes(), &changes);
+        let reply = factory.on_reply(&mut ids, &mut ledger, (status, &body), 9 * S);
+        if let FactoryReply::Failed(error) = reply {
+            prop_assert!(error.to_string().contains(' '));
+        }
+        factory.leave(&mut ledger);
     }
 }

@@ -1,4 +1,7 @@
+use proptest::prelude::*;
+
 use super::*;
+use crate::altered::{altered, changes};
 use crate::orders::{Factory, Ledgers, MemoryBusiness, Population, UsedIds};
 
 const POPULATION: Population = Population { seed: 1, rate: 1 };
@@ -76,4 +79,26 @@ fn what_is_wrong_with_purchases_is_named() {
         "the purchases are not in the order of their ids"
     );
     assert!(wrong(r#"{"purchases":[],"more":1}"#).starts_with("the body is not the JSON of this reply"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_change_of_a_reply_is_judged(is_delivery in any::<bool>(), changes in changes()) {
+        let purchases = r#"{"purchases":[{"purchase":3,"component":5,"quantity":1000},{"purchase":4,"component":9,"quantity":1000}]}"#;
+        let (mut supplier, mut ledger) = (Supplier::new(1, 4), ProductionLedger::default());
+        let mut reply = purchases;
+        if is_delivery {
+            supplier.write_next("test", &mut Vec::new());
+            prop_assert_eq!(supplier.on_reply(&mut ledger, 200, purchases.as_bytes()), SupplierReply::Purchases);
+            supplier.write_next("test", &mut Vec::new());
+            reply = r#"{"purchase":3,"component":5,"quantity":1000,"delivered":true}"#;
+        }
+        let reply = supplier.on_reply(&mut ledger, 200, &altered(reply.as_bytes(), &changes));
+        if let SupplierReply::Failed(error) = reply {
+            prop_assert!(error.to_string().contains(' '));
+        }
+        supplier.on_lost(&mut ledger);
+    }
 }

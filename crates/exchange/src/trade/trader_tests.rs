@@ -1,6 +1,9 @@
 use std::collections::HashMap;
 
+use proptest::prelude::*;
+
 use super::*;
+use crate::altered::{altered, changes};
 use crate::trade::order::{FEE_CENTS, Order, OrderKind};
 
 const POPULATION: Population = Population { seed: 1, users: 20, quotes: 30 };
@@ -254,4 +257,32 @@ fn a_refusal_or_no_reply_leaves_the_account_uncertain() {
     assert_eq!(trader.operation(), OperationKind::Login, "there is no session");
     let wrong = trader.on_reply(&mut prices, 200, None, b"<html>");
     assert!(matches!(wrong, Progress::Failed(_)) && trader.ledger().uncertain);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever a server changes in a reply, the trader judges it, and says in its ledgers what it knows.
+    #[test]
+    fn any_change_of_a_reply_is_judged(number in 0..80_u32, changes in changes()) {
+        let (mut trader, mut brokerage) = (trader(&Ledgers::default()), Brokerage::new(""));
+        let (mut prices, mut left, mut progress) = (Prices::new(POPULATION), number, Progress::Complete);
+        while left > 0 {
+            if progress == Progress::Complete {
+                trader.begin();
+            }
+            let mut request = Vec::new();
+            trader.write_request("test", &mut request);
+            let (status, cookie, body) = brokerage.reply(std::str::from_utf8(&request).unwrap());
+            left -= 1;
+            let body = if left == 0 { altered(&body, &changes) } else { body };
+            progress = trader.on_reply(&mut prices, status, cookie.as_deref(), &body);
+            if let Progress::Failed(error) = &progress {
+                prop_assert!(left == 0 && error.to_string().contains(' '));
+                break;
+            }
+        }
+        trader.on_lost();
+        prop_assert!(!trader.take_ledgers().is_empty() || number == 0);
+    }
 }

@@ -1,7 +1,10 @@
 use std::collections::BTreeMap;
 
+use proptest::prelude::*;
+
 use super::super::SampleSite;
 use super::*;
+use crate::altered::{altered, changes};
 use crate::web::parse_whole_response;
 
 fn trader() -> DayTrader {
@@ -86,5 +89,36 @@ fn pages_without_their_words_are_found() {
     ] {
         let (_, wrong) = operations(&mut SampleSite::new(plant), 100);
         assert!(wrong.iter().any(|one| one.contains(message)), "{plant}: {wrong:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_change_of_a_page_is_judged(number in 1..40_u32, changes in changes()) {
+        let (mut trader, mut site) = (trader(), SampleSite::new(""));
+        let mut progress = Progress::Complete;
+        for _ in 0..number {
+            if progress == Progress::Complete {
+                trader.begin();
+            }
+            progress = exchange(&mut trader, &mut site);
+        }
+        if progress == Progress::Complete {
+            trader.begin();
+        }
+        let mut request = Vec::new();
+        trader.write_request("example:9080", &mut request);
+        let reply = altered(site.reply(std::str::from_utf8(&request).unwrap()).as_bytes(), &changes);
+        if let Ok(Some(reply)) = parse_whole_response(&reply) {
+            let cookie = reply.head.set_cookie(DayTrader::COOKIE);
+            if let Progress::Failed(error) = trader.on_reply(&mut (), reply.head.status, cookie, &reply.body) {
+                prop_assert!(error.to_string().contains(' '));
+            }
+        }
+        trader.on_lost();
+        trader.begin();
+        trader.write_request("example:9080", &mut Vec::new());
     }
 }
