@@ -16,6 +16,7 @@ mod duet;
 mod faults;
 mod files;
 mod gate;
+mod hostile;
 mod instruments;
 mod knobs;
 mod least_privilege_as_root;
