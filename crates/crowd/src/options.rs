@@ -4,7 +4,9 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use klatch_record::{ChatWorkload, Gate, ProtocolName, Transport, Workload, WorkloadError, WorkloadKind};
+use klatch_record::{
+    ChatWorkload, CrowdEvent, Gate, ProtocolName, Transport, Workload, WorkloadError, WorkloadKind,
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
@@ -12,6 +14,12 @@ use crate::channel::TransportOptions;
 use crate::ledger_file::LedgerError;
 use crate::post_log::PostLogError;
 use crate::read_error::ReadError;
+
+/// The caller's part in a run: what it does with each event.
+///
+/// A trait object, because a generic parameter would move the code of every event loop into the calling crate, and so to that
+/// crate's optimisation level.
+pub type OnEvent<'a> = &'a mut dyn FnMut(&CrowdEvent);
 
 /// Everything that a crowd needs to run.
 #[derive(Clone, Debug)]

@@ -11,8 +11,8 @@ use klatch_exchange::trade::{DayTrader, DayTraderOptions, Prices, Trader};
 use klatch_exchange::web::PostEntry;
 use klatch_exchange::{orders, trade};
 use klatch_record::{
-    ChatWorkload, CrowdEvent, CrowdResult, Gate, OrdersWorkload, ProtocolName, RrWorkload, TradeWorkload,
-    WebWorkload, Workload,
+    ChatWorkload, CrowdResult, Gate, OrdersWorkload, ProtocolName, RrWorkload, TradeWorkload, WebWorkload,
+    Workload,
 };
 
 use crate::brokerage_statistics;
@@ -28,7 +28,7 @@ use crate::ledger_file;
 use crate::lines::Lines;
 use crate::mqtt::Mqtt;
 use crate::nats::Nats;
-use crate::options::{CrowdError, Options, Threads};
+use crate::options::{CrowdError, OnEvent, Options, Threads};
 use crate::parties::Parties;
 use crate::pauses::Pauses;
 use crate::post_log;
@@ -44,12 +44,6 @@ use crate::supervisor::Supervisor;
 use crate::traders::{Traders, mix, population};
 use crate::user_threads::{self, UserLinks};
 use crate::worker::Worker;
-
-/// The caller's part in a run: what it does with each event.
-///
-/// A trait object, because a generic parameter would move the code of every event loop into the calling crate, and so to that
-/// crate's optimisation level.
-pub type OnEvent<'a> = &'a mut dyn FnMut(&CrowdEvent);
 
 /// Runs a crowd to its end and reports events on the way.
 ///

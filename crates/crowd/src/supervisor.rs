@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use klatch_record::{CrowdEvent, Failure, FailureKind, Gate};
 
-use crate::options::Options;
+use crate::options::{OnEvent, Options};
 use crate::pauses::Pauses;
-use crate::runner::OnEvent;
 use crate::shared::{ControlMessage, Shared};
 
 /// How often progress is reported.

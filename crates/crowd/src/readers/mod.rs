@@ -16,8 +16,8 @@ use klatch_exchange::files::{Pages, file_name};
 use klatch_record::{CONTENT_SEED, CrowdResult, FilesWorkload, Gate, ProtocolName, Workload};
 
 use crate::control::ControlReceiver;
-use crate::options::{CrowdError, Options, raise_open_files};
-use crate::runner::{OnEvent, supervise};
+use crate::options::{CrowdError, OnEvent, Options, raise_open_files};
+use crate::runner::supervise;
 use crate::shared::{Shared, Wake};
 use crate::stats::CrowdStats;
 use crate::worker::Worker;
