@@ -10,6 +10,8 @@ mod places;
 mod plain_file;
 mod private;
 mod program;
+mod readable;
+mod service_user;
 mod system;
 
 pub use folder::{FolderError, PrivateFolder};
@@ -21,3 +23,5 @@ pub use places::{cache_folder, cache_path, state_folder};
 pub use plain_file::{open_plain, open_plain_in};
 pub use private::{create_anew, temporary_folder, temporary_folder_in, write_private};
 pub use program::Program;
+pub use readable::readable_cache_folder;
+pub use service_user::{ServiceUser, ServiceUserError};

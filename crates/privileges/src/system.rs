@@ -42,6 +42,32 @@ pub(crate) fn user(uid: u32) -> Result<Option<User>> {
     }
 }
 
+/// User id and id of the primary group of the user `name`; `None` if there is none.
+pub(crate) fn user_named(name: &CStr) -> Result<Option<(u32, u32)>> {
+    let mut buffer: Vec<libc::c_char> = vec![0; 1024];
+    loop {
+        let mut result = std::ptr::null_mut();
+        // SAFETY: all zeros is a valid value of this plain C struct.
+        let mut entry: libc::passwd = unsafe { std::mem::zeroed() };
+        // SAFETY: all pointers are valid during the call, and the buffer has the given length.
+        let error = unsafe {
+            libc::getpwnam_r(
+                name.as_ptr(),
+                &raw mut entry,
+                buffer.as_mut_ptr(),
+                buffer.len(),
+                &raw mut result,
+            )
+        };
+        match error {
+            0 if result.is_null() => return Ok(None),
+            0 => return Ok(Some((entry.pw_uid, entry.pw_gid))),
+            libc::ERANGE if buffer.len() < ENTRY_BYTES_MAX => buffer.resize(buffer.len() * 2, 0),
+            error => return Err(Error::from_raw_os_error(error)),
+        }
+    }
+}
+
 /// All groups of the user `name`, including `gid`.
 pub(crate) fn groups(name: &CStr, gid: u32) -> Result<Vec<u32>> {
     // The kernel allows at most 65,536 groups.
