@@ -57,8 +57,8 @@ func TestBadOptionsAndADatabaseThatCannotBeUsedAreErrors(t *testing.T) {
 		"--database x --workload orders --quotes 20":                         "--quotes belongs to --workload trade",
 		"--database x --workload orders --rate 10001":                        "must be 1..=10000",
 		"--database jdbc:h2:file:x":                                          "it must be postgresql:",
-		"--database postgresql://" + address + "/d?user=u":                   "check --database, its user and its password",
-		"--workload orders --database postgresql://" + address + "/d?user=u": "check --database, its user and its password",
+		"--database postgresql://" + address + "/d?user=u":                   "check --database, its user, and the password in PGPASSWORD",
+		"--workload orders --database postgresql://" + address + "/d?user=u": "check --database, its user, and the password in PGPASSWORD",
 	} {
 		var stdout, stderr bytes.Buffer
 		status := run(strings.Fields(arguments), &stdout, &stderr)

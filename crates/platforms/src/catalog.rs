@@ -14,6 +14,8 @@ use crate::configuration_file::ConfigurationFile;
 use crate::launch;
 use crate::needs::Needs;
 use crate::needs_java::NeedsJava;
+use crate::secrets::has_secret;
+use crate::server::DATA;
 use crate::transports::{InTransport, TRANSPORT_KNOB};
 use crate::workloads::{self, InWorkload};
 
@@ -45,10 +47,16 @@ pub struct Entry {
     #[serde(default = "workloads::chat_only")]
     pub workloads: BTreeMap<WorkloadKind, InWorkload>,
     /// Command line, program first. Placeholders: `{workload}`, `{klatch}`, `{jar}`, `{netty_jar}`, `{web_jar}`, `{java}`, `{java_options}`, `{program}`,
-    /// `{host}`, `{port}`, `{address}` (host:port), `{folder}` (of its files), `{files}` (workload `files`: the folder to read), `{source}`,
-    /// `{build}`, `{knobs}`.
+    /// `{host}`, `{port}`, `{address}` (host:port), `{folder}` (of its files), `{data}` (a folder that it can write), `{files}` (workload
+    /// `files`: the folder to read), `{source}`, `{build}`, `{knobs}`.
     pub command: Vec<String>,
-    /// Arguments that are appended when root starts it.
+    /// Environment variables of its process, with the placeholders of the command and `{secret:NAME}`: a password that is made for one
+    /// start of the server. Every user of the machine can read a command line, and only its own user an environment.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// The user as whom it runs if root starts it, in `{data}`. Without it, root's server runs as root.
+    pub user: Option<String>,
+    /// Arguments that are appended when it runs as root.
     #[serde(default)]
     pub arguments_as_root: Vec<String>,
     /// How to detect that it accepts connections.
@@ -81,6 +89,36 @@ pub struct Entry {
     /// The folder of this file, if it is not compiled in.
     #[serde(skip)]
     pub(crate) base_folder: Option<PathBuf>,
+}
+
+impl Entry {
+    /// All words that can be in a command line.
+    fn command_words(&self) -> impl Iterator<Item = &String> {
+        let of_workloads = self.workloads.values().flat_map(|one| [&one.command, &one.arguments, &one.audit]);
+        let of_transports = self.transports.values().map(|one| &one.arguments);
+        let of_knobs = self
+            .knobs
+            .values()
+            .flat_map(|knob| knob.values.values().chain(knob.training.values()).chain([&knob.arguments]));
+        let of_build = self.build.iter().map(|build| &build.command);
+        [&self.command, &self.arguments_as_root, &self.ready_command]
+            .into_iter()
+            .chain(of_workloads)
+            .chain(of_transports)
+            .chain(of_knobs)
+            .chain(of_build)
+            .flatten()
+    }
+
+    /// The configuration files of every transport.
+    fn all_files(&self) -> impl Iterator<Item = &ConfigurationFile> {
+        self.files.iter().chain(self.transports.values().flat_map(|one| &one.files))
+    }
+}
+
+/// Whether it names a file in a folder itself.
+fn is_plain_name(name: &str) -> bool {
+    !name.contains('/') && !["", ".", "..", DATA].contains(&name)
 }
 
 /// How a server shows that it accepts connections.
@@ -222,6 +260,14 @@ fn parse(text: &str, path: &Path) -> Result<Entry, CatalogError> {
         return Err(wrong("the command is empty: it needs a program at least".to_owned()));
     }
     workloads::check(&entry.workloads, entry.class, entry.protocol).map_err(wrong)?;
+    if let Some(word) = entry.command_words().find(|word| has_secret(word)) {
+        return Err(wrong(format!(
+            "{word}: every user can read a command line; a secret belongs into a file of [[files]] or into [environment]"
+        )));
+    }
+    if let Some(file) = entry.all_files().find(|file| !is_plain_name(&file.name)) {
+        return Err(wrong(format!("the file {:?} must have a plain name, without a folder", file.name)));
+    }
     if entry.knobs.contains_key(TRANSPORT_KNOB) {
         return Err(wrong(
             "knob transport stands for the table [transports]; it needs another name".to_owned(),
@@ -344,6 +390,16 @@ mod tests {
         assert!(parse_error(&good.replace("'mine'", "'yours'")).contains("the file must be yours.toml"));
         assert!(parse_error(&good.replace("['x']", "[]")).contains("the command is empty"));
         assert!(parse_error(&good.replace("'irc'", "'fax'")).contains("fax"));
+        let user_can_read = "every user can read a command line";
+        let in_command = good.replace("['x']", "['x', '--password={secret:a}']");
+        assert!(parse_error(&in_command).contains(user_can_read), "{}", parse_error(&in_command));
+        let knob = "knobs.a = { help = 'x', values = { on = ['{secret:a}'] } }";
+        assert!(parse_error(&format!("{good}{knob}\n")).contains(user_can_read));
+        assert_eq!(parse_error(&format!("{good}environment.A = '{{secret:a}}'\n")), "valid");
+        for name in ["../x", "/etc/x", "a/b", "", "data"] {
+            let with_file = parse_error(&format!("{good}files = [{{ name = '{name}', text = '' }}]\n"));
+            assert!(with_file.contains("must have a plain name"), "{name}: {with_file}");
+        }
         let with_knob =
             |name| parse_error(&format!("{good}knobs.{name}.help = 'x'\njava.version_min = 17\n"));
         let workload = |table: &str| parse_error(&format!("{good}{table}\n"));

@@ -1,24 +1,33 @@
 //! Builds the command line of a platform and writes its configuration files.
 
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
+use klatch_privileges::{ServiceUser, programs_run_as_root};
 use klatch_record::{CONTENT_SEED, Workload};
 
 use crate::catalog::own_audit;
 use crate::certificate::{CERTIFICATE, KEY, write_certificate};
 use crate::java::JavaRuntimes;
+use crate::launch::Launch;
 use crate::own_programs::{klatch_jar, klatch_program, netty_jar, web_jar};
 use crate::platform_error::PlatformError;
 use crate::resolve::ResolvedPlatform;
-use crate::sources::{BuildFolders, prepare};
+use crate::secrets::{Environment, Secrets};
+use crate::server::DATA;
+use crate::sources::{BuildFolders, SourceError, prepare};
 use crate::web_files::web_files;
 
 /// The address on which a server listens, and its folders.
 pub(crate) struct Site<'a> {
     pub(crate) host: &'a str,
     pub(crate) port: u16,
-    /// For its configuration files.
+    /// For its configuration files, which it reads only.
     pub(crate) folder: &'a Path,
+    /// The passwords of its start.
+    pub(crate) secrets: &'a Secrets,
     /// With the files that a platform of workload `files` reads.
     pub(crate) files: &'a Path,
 }
@@ -26,6 +35,8 @@ pub(crate) struct Site<'a> {
 /// The command lines of a platform whose files are there.
 pub(crate) struct Prepared {
     pub(crate) command: Vec<String>,
+    /// How its process is started.
+    pub(crate) launch: Launch,
     /// Succeeds when the server serves; empty if it serves as soon as it accepts connections.
     pub(crate) ready_command: Vec<String>,
 }
@@ -34,6 +45,7 @@ impl ResolvedPlatform {
     /// Builds the platform if necessary, writes its files, and returns the command lines.
     pub(crate) fn prepare(&self, site: &Site<'_>) -> Result<Prepared, PlatformError> {
         let wrong = |source| PlatformError::Source { name: self.entry.name.clone(), source };
+        let no_secret = |source| PlatformError::Secret { name: self.name.clone(), source };
         if self.transport.has_tls() {
             let host = site.host.parse().expect("a local address");
             write_certificate(site.folder, host)?;
@@ -49,26 +61,51 @@ impl ResolvedPlatform {
         let own = Some(&self.in_transport.files).filter(|files| !files.is_empty());
         for file in own.unwrap_or(&self.entry.files) {
             let path = site.folder.join(&file.name);
-            let text = self.fill(&file.text, site, &folders);
-            std::fs::write(&path, text)
-                .map_err(|source| wrong(crate::sources::SourceError::Write { path, source }))?;
+            let text = site.secrets.fill(&self.fill(&file.text, site, &folders)).map_err(no_secret)?;
+            write_new(&path, &text).map_err(|source| wrong(SourceError::Write { path, source }))?;
         }
+        let user = self.entry.user.as_deref().map(ServiceUser::find).transpose();
+        let user = user.map_err(|source| PlatformError::User { name: self.name.clone(), source })?.flatten();
+        let data = site.folder.join(DATA);
+        make_data_folder(&data, site.folder, user.as_ref())
+            .map_err(|source| wrong(SourceError::Write { path: data.clone(), source }))?;
         let own = Some(&self.in_workload.command).filter(|command| !command.is_empty());
         let mut words = self.words(own.unwrap_or(&self.entry.command), site, &folders)?;
-        if klatch_privileges::programs_run_as_root() {
+        if programs_run_as_root() && user.is_none() {
             words.extend(self.entry.arguments_as_root.iter().cloned());
         }
         let ready_command = self.entry.ready_command.iter().map(|word| self.fill(word, site, &folders));
-        Ok(Prepared { command: words, ready_command: ready_command.collect() })
+        let mut environment = Environment::default();
+        for (name, text) in &self.entry.environment {
+            let text = site.secrets.fill(&self.fill(text, site, &folders)).map_err(no_secret)?;
+            environment.extend([(name.clone(), text)]);
+        }
+        let launch = self.knobs.launch.with_environment(&self.database_environment());
+        let launch = launch.with_environment(&environment);
+        let launch = match &user {
+            Some(user) => launch.as_user(user, &data),
+            None => launch,
+        };
+        Ok(Prepared { command: words, launch, ready_command: ready_command.collect() })
     }
 
-    /// The command that audits the database of a workload: the platform's own, or else Klatch's.
+    /// The environment variables with which its server, or the audit, connects to the database.
+    fn database_environment(&self) -> Environment {
+        self.database.as_ref().map(|database| database.environment.clone()).unwrap_or_default()
+    }
+
+    /// The command that audits the database of a workload, and how it is started: the platform's own, or else Klatch's.
     ///
     /// # Errors
     /// A program of Klatch that it needs is missing, or a Java.
-    pub fn audit_command(&self) -> Result<Vec<String>, PlatformError> {
+    pub fn audit_command(&self) -> Result<(Vec<String>, Launch), PlatformError> {
+        let launch = Launch::default().with_environment(&self.database_environment());
+        Ok((self.audit_words()?, launch))
+    }
+
+    fn audit_words(&self) -> Result<Vec<String>, PlatformError> {
         let nowhere = Path::new("");
-        let site = Site { host: "", port: 0, folder: nowhere, files: nowhere };
+        let site = Site { host: "", port: 0, folder: nowhere, secrets: &Secrets::default(), files: nowhere };
         let folders = BuildFolders::default();
         if !self.in_workload.audit.is_empty() {
             return self.words(&self.in_workload.audit, &site, &folders);
@@ -126,7 +163,7 @@ impl ResolvedPlatform {
         text.replace("{users}", &users.to_string())
             .replace("{quotes}", &quotes.to_string())
             .replace("{injection_rate}", &injection_rate.to_string())
-            .replace("{database_url}", self.database_url.as_deref().unwrap_or_default())
+            .replace("{database_url}", self.database.as_ref().map_or("", |database| &database.url))
             .replace("{directories}", &self.directories().to_string())
             .replace("{files}", &path(Some(site.files)))
             .replace("{content_seed}", &CONTENT_SEED.to_string())
@@ -137,9 +174,53 @@ impl ResolvedPlatform {
             .replace("{certificate}", &path(Some(&site.folder.join(CERTIFICATE))))
             .replace("{key}", &path(Some(&site.folder.join(KEY))))
             .replace("{folder}", &path(Some(site.folder)))
+            .replace("{data}", &path(Some(&site.folder.join(DATA))))
             .replace("{source}", &path(Some(&folders.source)))
             .replace("{build}", &path(Some(&folders.build)))
             .replace("{program}", &path(self.program.as_ref().map(|program| program.path.as_path())))
             .replace("{java}", &path(self.java.as_ref().map(|java| java.path.as_path())))
+    }
+}
+
+/// Writes a file that only its owner can read. A file or link that has the name already is removed, not followed.
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+/// Makes the folder that a server can write, in that of its configuration. As another `user` than root, the server can read its
+/// configuration and change nothing but the data.
+fn make_data_folder(data: &Path, folder: &Path, user: Option<&ServiceUser>) -> std::io::Result<()> {
+    match std::fs::DirBuilder::new().mode(0o700).create(data) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let Some(user) = user else { return Ok(()) };
+    user.give(data)?;
+    user.let_read(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_planted_link_is_replaced_and_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, target) = (folder.path().join("start.sh"), folder.path().join("target"));
+        std::fs::write(&target, "of another user").unwrap();
+        symlink(&target, &path).unwrap();
+        write_new(&path, "ours").unwrap();
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "of another user");
+        let meta = path.symlink_metadata().unwrap();
+        assert!(meta.is_file() && meta.permissions().mode() & 0o7777 == 0o600, "{meta:?}");
+        write_new(&path, "ours again").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "ours again");
     }
 }

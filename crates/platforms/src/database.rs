@@ -1,7 +1,7 @@
 //! The databases of workloads `trade` and `orders`: one TOML file each, in the folder `platforms/databases` of the source.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use crate::catalog::FILES;
 use crate::platform_error::PlatformError;
 use crate::process::Processes;
 use crate::resolve::{PlatformRequest, ResolvedPlatform, resolve_database};
+use crate::secrets::Environment;
 use crate::server::{Server, ServerError};
 use crate::setting::Setting;
 
@@ -28,8 +29,17 @@ pub struct DatabaseEntry {
     pub summary: String,
     /// The platform that is started as the database; `None` if it is part of the server.
     platform: Option<String>,
-    /// What the server connects to. Placeholders: `{host}`, `{port}`, `{folder}` (private, empty at first), `{durability}`.
+    /// What the server connects to. Placeholders: `{host}`, `{port}`, `{folder}` (private, empty at first), `{durability}`. It is in
+    /// command lines, so it has no password.
     url: String,
+    /// Environment variables of the server, with `{secret:NAME}` of the platform for passwords.
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
+    /// What the audit connects to, if it has a user of its own.
+    audit_url: Option<String>,
+    /// Environment variables of the audit, if it has a user of its own.
+    #[serde(default)]
+    audit_environment: BTreeMap<String, String>,
     /// What makes commits durable or not: `on` and `off`.
     durability: BTreeMap<String, Durability>,
 }
@@ -66,21 +76,42 @@ pub enum DatabaseError {
     /// The database cannot be started.
     #[error("the database cannot be started: {0}")]
     Server(#[from] Box<ServerError>),
+    /// No password can be made.
+    #[error("cannot make a password for the database: {0}")]
+    Secret(std::io::Error),
     /// No temporary folder is available.
     #[error("cannot make a folder for the database: {0}")]
     Folder(std::io::Error),
 }
 
+/// What connects to a running database.
+#[derive(Clone, Debug, Default)]
+pub struct DatabaseAccess {
+    /// Its address, and the user; not the password.
+    pub url: String,
+    /// Environment variables with the password.
+    pub environment: Environment,
+}
+
 /// A database of its own for one start of a server. Dropping it stops it and deletes its data.
 pub struct RunningDatabase {
-    /// What server and audit connect to.
-    pub url: String,
+    /// What the server connects to.
+    pub server_access: DatabaseAccess,
+    /// What the audit connects to.
+    pub audit_access: DatabaseAccess,
     /// How records describe it.
     pub described: Database,
-    url_template: String,
+    server_template: AccessTemplate,
+    audit_template: AccessTemplate,
     /// `None` if it is part of the server.
     process: Option<DatabaseProcess>,
     _folder: TempDir,
+}
+
+/// An access without the address of the database.
+struct AccessTemplate {
+    url: String,
+    environment: BTreeMap<String, String>,
 }
 
 /// A database in processes of its own.
@@ -113,7 +144,6 @@ impl RunningDatabase {
     pub fn start(
         workload: &Workload,
         catalog: Option<&Path>,
-        listen: IpAddr,
         all: &Processes,
         timeout: Duration,
     ) -> Result<Option<RunningDatabase>, DatabaseError> {
@@ -122,30 +152,47 @@ impl RunningDatabase {
         let durability =
             entry.durability.get(if durable { "on" } else { "off" }).cloned().unwrap_or_default();
         let folder = temporary_folder().map_err(DatabaseError::Folder)?;
-        let url_template = entry
-            .url
-            .replace("{folder}", &folder.path().display().to_string())
-            .replace("{durability}", &durability.text);
+        let template = |url: &String, environment: &BTreeMap<String, String>| AccessTemplate {
+            url: url
+                .replace("{folder}", &folder.path().display().to_string())
+                .replace("{durability}", &durability.text),
+            environment: environment.clone(),
+        };
+        let server_template = template(&entry.url, &entry.environment);
+        let audit_template = match &entry.audit_url {
+            Some(url) => template(url, &entry.audit_environment),
+            None => template(&entry.url, &entry.environment),
+        };
         let start = |platform: &String| {
             let platform = resolve_as_database(name, platform, &durability, catalog)?;
-            let server = Server::start(&platform, listen, all, timeout).map_err(Box::new)?;
+            // Only servers of this machine connect to it, whatever address they listen on themselves.
+            let server =
+                Server::start(&platform, Ipv4Addr::LOCALHOST.into(), all, timeout).map_err(Box::new)?;
             Ok::<_, DatabaseError>(DatabaseProcess { platform, server })
         };
         let process = entry.platform.as_ref().map(start).transpose()?;
         let program = process.as_ref().and_then(|process| process.platform.program.as_ref());
         let version = program.and_then(|program| program.version.clone());
         let described = Database { name: entry.name, version, durable };
-        let mut running =
-            RunningDatabase { url: String::new(), described, url_template, process, _folder: folder };
-        running.url = running.current_url();
+        let mut running = RunningDatabase {
+            server_access: DatabaseAccess::default(),
+            audit_access: DatabaseAccess::default(),
+            described,
+            server_template,
+            audit_template,
+            process,
+            _folder: folder,
+        };
+        running.find_access()?;
         Ok(Some(running))
     }
 
-    fn current_url(&self) -> String {
-        let address = self.process.as_ref().map(|process| process.server.address);
-        let host = address.map_or_else(String::new, |address| address.ip().to_string());
-        let port = address.map_or(0, |address| address.port());
-        self.url_template.replace("{host}", &host).replace("{port}", &port.to_string())
+    /// Fills in the address at which it runs now, and its passwords.
+    fn find_access(&mut self) -> Result<(), DatabaseError> {
+        let server = self.process.as_ref().map(|process| &process.server);
+        self.server_access = self.server_template.fill(server)?;
+        self.audit_access = self.audit_template.fill(server)?;
+        Ok(())
     }
 
     /// Its process; `None` if it is part of the server.
@@ -164,9 +211,25 @@ impl RunningDatabase {
         if let Some(DatabaseProcess { platform, server }) = self.process.take() {
             let server = server.restart(&platform, all, timeout).map_err(Box::new)?;
             self.process = Some(DatabaseProcess { platform, server });
-            self.url = self.current_url();
+            self.find_access()?;
         }
         Ok(Some(how))
+    }
+}
+
+impl AccessTemplate {
+    /// The access to the database in this server; `None` if it is part of the server that uses it.
+    fn fill(&self, server: Option<&Server>) -> Result<DatabaseAccess, DatabaseError> {
+        let address = server.map(|server| server.address);
+        let host = address.map_or_else(String::new, |address| address.ip().to_string());
+        let port = address.map_or(0, |address| address.port());
+        let url = self.url.replace("{host}", &host).replace("{port}", &port.to_string());
+        let mut environment = Environment::default();
+        for (name, text) in &self.environment {
+            let text = server.map_or_else(|| Ok(text.clone()), |server| server.fill_secrets(text));
+            environment.extend([(name.clone(), text.map_err(DatabaseError::Secret)?)]);
+        }
+        Ok(DatabaseAccess { url, environment })
     }
 }
 
@@ -191,6 +254,7 @@ fn resolve_as_database(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secrets::has_secret;
 
     #[test]
     fn every_database_says_how_commits_are_durable() {
@@ -198,6 +262,9 @@ mod tests {
         assert!(all.len() >= 2);
         for one in all {
             assert!(one.durability.contains_key("on") && one.durability.contains_key("off"), "{}", one.name);
+            for url in [Some(&one.url), one.audit_url.as_ref()].into_iter().flatten() {
+                assert!(!has_secret(url), "{}: {url} is in command lines", one.name);
+            }
         }
     }
 

@@ -24,6 +24,7 @@ mod reader;
 mod ready;
 mod resolve;
 mod resolved_knobs;
+mod secrets;
 mod server;
 mod setting;
 mod sources;
@@ -38,7 +39,7 @@ pub use catalog::{CatalogError, Entry, Pages, schema};
 pub use certificate::CertificateError;
 pub use classic::{add_classic_yield, classic_test};
 pub use classic_crowd::ClassicCrowd;
-pub use database::{DatabaseEntry, DatabaseError, RunningDatabase, databases};
+pub use database::{DatabaseAccess, DatabaseEntry, DatabaseError, RunningDatabase, databases};
 pub use java::{Java, JavaError};
 pub use launch::{Launch, process_knobs};
 pub use needs::Needs;
@@ -52,6 +53,7 @@ pub use resolve::{
     threads_crowd_knobs,
 };
 pub use resolved_knobs::ResolvedKnobs;
+pub use secrets::Environment;
 pub use server::{Server, ServerError, free_port, wait_until_accepting};
 pub use setting::{KnobError, Setting};
 pub use sysctl::{StaleSysctl, SysctlError, Sysctls, restore_stale_sysctls};

@@ -1,5 +1,6 @@
 //! Reasons why a platform cannot be measured here.
 
+use klatch_privileges::ServiceUserError;
 use klatch_record::WorkloadKind;
 use thiserror::Error;
 
@@ -88,6 +89,22 @@ pub enum PlatformError {
     /// No certificate can be made for it.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
+    /// Root cannot start it as another user.
+    #[error("{name}: {source}")]
+    User {
+        /// Name of the platform.
+        name: String,
+        /// The reason and the remedy.
+        source: ServiceUserError,
+    },
+    /// No password can be made for it.
+    #[error("{name}: cannot make a password for it: {source}")]
+    Secret {
+        /// Name of the platform.
+        name: String,
+        /// The error of the system call.
+        source: std::io::Error,
+    },
     /// A knob cannot be set as requested.
     #[error(transparent)]
     Knob(#[from] KnobError),

@@ -104,7 +104,10 @@ impl Processes {
         launch.apply(&mut builder);
         let mut child = builder.spawn().map_err(|source| match launch.refused(&source) {
             Some(refused) => ProcessError::Knob(refused),
-            None => ProcessError::Start { program: program.clone(), as_user: other_user(), source },
+            None => {
+                let as_user = launch.user().map_or_else(other_user, |user| format!(" as {user}"));
+                ProcessError::Start { program: program.clone(), as_user, source }
+            }
         })?;
         let group = Pid::from_child(&child);
         running.groups.push(group);

@@ -8,14 +8,18 @@ use tempfile::TempDir;
 
 use crate::block_files::block_files;
 use crate::command::{Prepared, Site};
+use crate::launch::Launch;
 use crate::platform_error::PlatformError;
 use crate::resolve::ResolvedPlatform;
+use crate::secrets::Secrets;
 use crate::server::ServerError;
 
 /// A program that reads files, ready to be started.
 pub struct ReaderProgram {
     /// Its command line. The options of the workload are still to be appended.
     pub command: Vec<String>,
+    /// How its process is started.
+    pub launch: Launch,
     /// The folder of the files that it reads.
     pub files: PathBuf,
     _folder: TempDir,
@@ -38,8 +42,9 @@ impl ReaderProgram {
             | Workload::Trade(_)
             | Workload::Orders(_) => PathBuf::new(),
         };
-        let site = Site { host: "", port: 0, folder: folder.path(), files: &files };
-        let Prepared { command, .. } = platform.prepare(&site)?;
-        Ok(ReaderProgram { command, files, _folder: folder })
+        let secrets = Secrets::default();
+        let site = Site { host: "", port: 0, folder: folder.path(), secrets: &secrets, files: &files };
+        let Prepared { command, launch, .. } = platform.prepare(&site)?;
+        Ok(ReaderProgram { command, launch, files, _folder: folder })
     }
 }

@@ -6,6 +6,7 @@ use klatch_record::{Class, DatabaseChoice, ProtocolName, Transport, Workload, Wo
 
 use crate::capacity::Side;
 use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs, threads_crowd};
+use crate::database::DatabaseAccess;
 use crate::java::{Java, JavaRuntimes, installed};
 use crate::platform_error::PlatformError;
 use crate::program::{InstalledProgram, find_program};
@@ -63,14 +64,14 @@ pub struct ResolvedPlatform {
     pub in_transport: InTransport,
     pub(crate) workload: Workload,
     /// The database that it connects to, in the workloads with one.
-    pub(crate) database_url: Option<String>,
+    pub(crate) database: Option<DatabaseAccess>,
 }
 
 impl ResolvedPlatform {
     /// The same with a database.
     #[must_use]
-    pub fn with_database(&self, url: &str) -> ResolvedPlatform {
-        ResolvedPlatform { database_url: Some(url.to_owned()), ..self.clone() }
+    pub fn with_database(&self, database: &DatabaseAccess) -> ResolvedPlatform {
+        ResolvedPlatform { database: Some(database.clone()), ..self.clone() }
     }
 
     /// The same with the settings of server `index` of `count`, which differ if each has its own CPUs.
@@ -225,7 +226,7 @@ fn resolve_entry(
         transport,
         in_transport,
         workload: request.workload.clone(),
-        database_url: None,
+        database: None,
         entry,
         java,
         program,

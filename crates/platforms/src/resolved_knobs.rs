@@ -24,6 +24,12 @@ pub struct ResolvedKnobs {
 }
 
 impl ResolvedKnobs {
+    /// The same with another way to start the process.
+    #[must_use]
+    pub fn with_launch(&self, launch: Launch) -> ResolvedKnobs {
+        ResolvedKnobs { launch, ..self.clone() }
+    }
+
     /// Resolves `settings` for `owner`, which has the knobs `own`, those of every process and, if `on_java`, those of every Java.
     pub(crate) fn new(
         owner: &str,

@@ -16,17 +16,22 @@ use crate::platform_error::PlatformError;
 use crate::process::{Line, Process, ProcessError, Processes, describe_status};
 use crate::ready::Ready;
 use crate::resolve::ResolvedPlatform;
+use crate::secrets::Secrets;
 
 /// Longest time of one attempt to connect: between two of them, the end of the server is noticed.
 const TRY_MAX: Duration = Duration::from_secs(1);
 /// Interval between attempts to connect to a server that prints no ready line.
 const TRY_PERIOD: Duration = Duration::from_millis(10);
 
+/// Name of the folder that a server can write, in that of its configuration.
+pub(crate) const DATA: &str = "data";
+
 /// A server that accepts connections. Dropping it stops it.
 pub struct Server {
     // Dropped before the folder, so the server no longer reads its files.
     process: Process,
     folder: TempDir,
+    secrets: Secrets,
     has_tls: bool,
     /// Address on which it listens.
     pub address: SocketAddr,
@@ -100,7 +105,7 @@ impl Server {
     ) -> Result<Server, ServerError> {
         let no_site = |source| ServerError::Site { name: platform.name.clone(), source };
         let folder = temporary_folder().map_err(no_site)?;
-        Server::start_in(folder, platform, listen, all, timeout)
+        Server::start_in((folder, Secrets::default()), platform, listen, all, timeout)
     }
 
     /// Starts the platform again, in the folder of this server, which has ended or is stopped.
@@ -113,13 +118,13 @@ impl Server {
         all: &Processes,
         timeout: Duration,
     ) -> Result<Server, ServerError> {
-        let Server { process, folder, address, .. } = self;
+        let Server { process, folder, secrets, address, .. } = self;
         drop(process);
-        Server::start_in(folder, platform, address.ip(), all, timeout)
+        Server::start_in((folder, secrets), platform, address.ip(), all, timeout)
     }
 
     fn start_in(
-        folder: TempDir,
+        (folder, secrets): (TempDir, Secrets),
         platform: &ResolvedPlatform,
         listen: IpAddr,
         all: &Processes,
@@ -131,11 +136,12 @@ impl Server {
             ReadyBy::Line => 0,
             ReadyBy::Accepts => free_port(listen).map_err(no_site)?,
         };
-        let site = Site { host: &listen.to_string(), port, folder: folder.path(), files: Path::new("") };
-        let Prepared { command, ready_command } = platform.prepare(&site)?;
+        let host = listen.to_string();
+        let site = Site { host: &host, port, folder: folder.path(), secrets: &secrets, files: Path::new("") };
+        let Prepared { command, launch, ready_command } = platform.prepare(&site)?;
         let started = Instant::now();
         let mut process = all
-            .start(&command, &platform.knobs.launch)
+            .start(&command, &launch)
             .map_err(|source| ServerError::Process { name: name.clone(), source })?;
         let deadline = started + timeout;
         let ready = match platform.entry.ready {
@@ -158,6 +164,7 @@ impl Server {
                     class: ready_line.and_then(|ready| ready.class).or(class),
                     process,
                     folder,
+                    secrets,
                     has_tls: platform.transport.has_tls(),
                     command,
                     start_time,
@@ -187,6 +194,14 @@ impl Server {
         } else {
             errors
         }
+    }
+
+    /// The text with the passwords of this server in place of `{secret:NAME}`.
+    ///
+    /// # Errors
+    /// The kernel has no random bytes.
+    pub(crate) fn fill_secrets(&self, text: &str) -> std::io::Result<String> {
+        self.secrets.fill(text)
     }
 
     /// The file with the authority that signed its certificate; `None` without TLS. It lives as long as the server.

@@ -1,27 +1,40 @@
 //! The files of workload `web` for servers that read them from a folder. They are written once and kept.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use klatch_exchange::web::{Content, FILES_PER_DIRECTORY, FileId};
-use klatch_privileges::cache_folder;
+use klatch_privileges::{cache_folder, programs_run_as_root, readable_cache_folder};
 use klatch_record::CONTENT_SEED;
 
 use crate::sources::SourceError;
 
-/// The folder that contains `file_set` with at least so many directories. Directories that are missing are written.
+/// Mode of folders and files: each server can read them, in a cache that decides who can enter it.
+const FOLDER_MODE: u32 = 0o755;
+const FILE_MODE: u32 = 0o644;
+
+/// The folder that contains `file_set` with at least so many directories. Directories that are missing are written. Root's are readable
+/// for every user, because servers that root starts run as another one.
 ///
 /// # Errors
 /// The cache folder is not trusted, or a file cannot be written.
 pub(crate) fn web_files(directories: u32) -> Result<PathBuf, SourceError> {
-    let root =
-        cache_folder()?.subfolder("web")?.subfolder(&format!("seed-{CONTENT_SEED}"))?.path().to_owned();
+    let name = format!("seed-{CONTENT_SEED}");
+    let root = match programs_run_as_root() {
+        true => readable_cache_folder("web")?.join(name),
+        false => cache_folder()?.subfolder("web")?.subfolder(&name)?.path().to_owned(),
+    };
     write_missing(&root, directories).map_err(|source| SourceError::Write { path: root.clone(), source })?;
     Ok(root)
 }
 
 fn write_missing(root: &Path, directories: u32) -> std::io::Result<()> {
     let file_set = root.join("file_set");
-    std::fs::create_dir_all(&file_set)?;
+    for folder in [root, &file_set] {
+        std::fs::create_dir_all(folder)?;
+        set_mode(folder, FOLDER_MODE)?;
+    }
     let mut content = None;
     for directory in 0..directories {
         let folder = file_set.join(format!("dir{directory:05}"));
@@ -35,14 +48,19 @@ fn write_missing(root: &Path, directories: u32) -> std::io::Result<()> {
 
 /// Writes the files of a directory beside it and renames them, so that a directory is complete or absent.
 fn write_directory(content: &Content, directory: usize, folder: &Path) -> std::io::Result<()> {
-    let unfinished = folder.with_extension(std::process::id().to_string());
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let unfinished = folder.with_extension(format!("{}-{count}", std::process::id()));
     std::fs::create_dir_all(&unfinished)?;
     for file in 0..FILES_PER_DIRECTORY {
         let Some(file) = FileId::at(directory * FILES_PER_DIRECTORY + file) else { continue };
         let mut bytes = vec![0; file.size_bytes()];
         content.file(file).fill(0, &mut bytes);
-        std::fs::write(unfinished.join(format!("class{}_{}", file.class(), file.number())), bytes)?;
+        let path = unfinished.join(format!("class{}_{}", file.class(), file.number()));
+        std::fs::write(&path, bytes)?;
+        set_mode(&path, FILE_MODE)?;
     }
+    set_mode(&unfinished, FOLDER_MODE)?;
     match std::fs::rename(&unfinished, folder) {
         // Another Klatch was faster; the files are the same.
         Err(_) if folder.exists() => std::fs::remove_dir_all(&unfinished),
@@ -50,8 +68,15 @@ fn write_directory(content: &Content, directory: usize, folder: &Path) -> std::i
     }
 }
 
+/// Sets a mode that does not depend on the umask.
+fn set_mode(path: &Path, mode: u32) -> std::io::Result<()> {
+    std::fs::set_permissions(path, PermissionsExt::from_mode(mode))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
 
     #[test]
@@ -62,6 +87,8 @@ mod tests {
         let bytes: u64 =
             std::fs::read_dir(&first).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
         assert_eq!(bytes, 5_119_484);
+        let mode = |path: &Path| path.metadata().unwrap().mode() & 0o7777;
+        assert_eq!((mode(&first), mode(&first.join("class0_0"))), (FOLDER_MODE, FILE_MODE));
         std::fs::write(first.join("class0_0"), "mine").unwrap();
         write_missing(root.path(), 2).unwrap();
         assert_eq!(std::fs::read(first.join("class0_0")).unwrap(), b"mine", "it is not written again");

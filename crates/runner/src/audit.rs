@@ -52,12 +52,12 @@ pub(crate) enum AuditError {
 /// # Errors
 /// The audit did not end with a result, or a ledger is missing.
 pub(crate) fn audit(
-    command: &[String],
+    (command, launch): &(Vec<String>, Launch),
     workload: &Workload,
     ledgers: &[PathBuf],
     all: &Processes,
 ) -> Result<Audit, AuditError> {
-    let mut process = all.start(command, &Launch::default())?;
+    let mut process = all.start(command, launch)?;
     let deadline = Instant::now() + AUDIT_MAX;
     let text = match process.line(deadline) {
         Line::Text(text) => text,

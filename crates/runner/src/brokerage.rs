@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use klatch_platforms::{Processes, ResolvedPlatform, RunningDatabase};
+use klatch_platforms::{Launch, Processes, ResolvedPlatform, RunningDatabase};
 use klatch_privileges::temporary_folder;
 use klatch_record::Workload;
 use tempfile::TempDir;
@@ -29,7 +29,7 @@ impl Brokerage {
         processes: &Processes,
     ) -> Result<Option<Brokerage>, RunError> {
         let catalog = plan.platform.catalog.as_deref();
-        let database = RunningDatabase::start(workload, catalog, plan.listen, processes, plan.ready_timeout)?;
+        let database = RunningDatabase::start(workload, catalog, processes, plan.ready_timeout)?;
         let Some(database) = database else { return Ok(None) };
         let platform = platform.clone();
         audit_command(&platform, &database)?;
@@ -37,7 +37,7 @@ impl Brokerage {
         Ok(Some(Brokerage { database, platform, ledgers }))
     }
 
-    /// The command of the audit, once the database runs: one that has died is started again on its data.
+    /// The command of the audit, and how it is started, once the database runs: one that has died is started again on its data.
     ///
     /// # Errors
     /// The database cannot be started again.
@@ -45,7 +45,7 @@ impl Brokerage {
         &mut self,
         processes: &Processes,
         timeout: Duration,
-    ) -> Result<Vec<String>, RunError> {
+    ) -> Result<(Vec<String>, Launch), RunError> {
         self.database.recover(processes, timeout)?;
         audit_command(&self.platform, &self.database)
     }
@@ -56,6 +56,9 @@ impl Brokerage {
     }
 }
 
-fn audit_command(platform: &ResolvedPlatform, database: &RunningDatabase) -> Result<Vec<String>, RunError> {
-    Ok(platform.with_database(&database.url).audit_command()?)
+fn audit_command(
+    platform: &ResolvedPlatform,
+    database: &RunningDatabase,
+) -> Result<(Vec<String>, Launch), RunError> {
+    Ok(platform.with_database(&database.audit_access).audit_command()?)
 }

@@ -106,7 +106,7 @@ impl CrowdCommand {
         command.extend(["--json", "--steered"].map(str::to_owned));
         CrowdCommand {
             info: CrowdInfo { kind: "readers".to_owned(), knobs: [].into(), command, runtime: None },
-            knobs: platform.knobs.clone(),
+            knobs: platform.knobs.with_launch(reader.launch.clone()),
             name: shard_name(workload.kind(), workload.start(), workload.parties(), None),
             workload,
             address: reader.files.display().to_string(),

@@ -107,9 +107,9 @@ impl<'a> Session<'a> {
         }
         let brokerage = platform.map(|platform| Brokerage::open(plan, platform, &workload, processes));
         let brokerage = brokerage.transpose()?.flatten();
-        let url = brokerage.as_ref().map(|brokerage| brokerage.database.url.as_str());
+        let database = brokerage.as_ref().map(|brokerage| &brokerage.database.server_access);
         if let Some(platform) = platform {
-            let with_database = url.map(|url| platform.with_database(url));
+            let with_database = database.map(|database| platform.with_database(database));
             let platform = with_database.as_ref().unwrap_or(platform);
             let count = plan.servers as usize;
             for index in 0..count {

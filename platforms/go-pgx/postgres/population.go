@@ -23,7 +23,7 @@ func (p *Pool) prepare(ctx context.Context, population Population, loads bool) e
 	var exists bool
 	err := p.QueryRow(ctx, "SELECT to_regclass($1::text) IS NOT NULL", population.Table()).Scan(&exists)
 	if err != nil {
-		return fmt.Errorf("%w; check --database, its user and its password", err)
+		return fmt.Errorf("%w; check --database, its user, and the password in PGPASSWORD", err)
 	}
 	if !exists {
 		if !loads {

@@ -39,7 +39,7 @@ export async function connect(options) {
 
 // The StartupError of an error of the database.
 export function unusable({ message, code }) {
-  return new StartupError(`cannot use the database: ${message || code}; check --database, its user and its password`);
+  return new StartupError(`cannot use the database: ${message || code}; check --database, its user, and the password in PGPASSWORD`);
 }
 
 function parseUrl(database) {

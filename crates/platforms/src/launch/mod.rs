@@ -10,10 +10,12 @@ mod thp;
 
 use std::fmt::Debug;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use klatch_privileges::Program;
+use klatch_privileges::{Program, ServiceUser};
 
+use crate::secrets::Environment;
 use crate::setting::{KnobError, Setting};
 
 /// A process setting with its value.
@@ -66,10 +68,13 @@ pub fn process_knobs() -> Vec<(&'static str, &'static str)> {
     KNOBS.iter().map(|knob| (knob.name, knob.help)).collect()
 }
 
-/// Process settings that are applied before a program starts.
+/// What is applied to a process before its program starts: process settings, environment variables, and another user than root.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
     entries: Vec<(Setting, Arc<dyn ProcessSetting>)>,
+    environment: Environment,
+    /// With the working folder, which is also the home.
+    user: Option<(ServiceUser, PathBuf)>,
 }
 
 impl Launch {
@@ -85,9 +90,28 @@ impl Launch {
                 entries.push((setting.clone(), (knob.parse)(&setting.value).map_err(wrong)?));
             }
         }
-        let launch = Launch { entries };
+        let launch = Launch { entries, ..Launch::default() };
         launch.rehearse()?;
         Ok(launch)
+    }
+
+    /// The same with more environment variables.
+    #[must_use]
+    pub fn with_environment(&self, environment: &Environment) -> Launch {
+        let mut launch = self.clone();
+        launch.environment.extend(environment.iter().map(|(name, value)| (name.clone(), value.clone())));
+        launch
+    }
+
+    /// The same as this user, in a folder of that user.
+    #[must_use]
+    pub(crate) fn as_user(&self, user: &ServiceUser, folder: &Path) -> Launch {
+        Launch { user: Some((user.clone(), folder.to_owned())), ..self.clone() }
+    }
+
+    /// Name of the user of the process, if it is another one than that of Klatch's programs.
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.user.as_ref().map(|(user, _)| user.name.as_str())
     }
 
     /// The settings of server `index` of `count`.
@@ -95,7 +119,7 @@ impl Launch {
         let of_server = |(setting, entry): &(Setting, Arc<dyn ProcessSetting>)| {
             (setting.clone(), entry.of_server(index, count).unwrap_or_else(|| entry.clone()))
         };
-        Launch { entries: self.entries.iter().map(of_server).collect() }
+        Launch { entries: self.entries.iter().map(of_server).collect(), ..self.clone() }
     }
 
     /// Applies all settings in a child that then exits.
@@ -121,9 +145,12 @@ impl Launch {
         }
     }
 
-    /// Applies all settings in the child that `program` will start.
+    /// Applies everything in the child that `program` will start.
     #[allow(unsafe_code)]
     pub(crate) fn apply(&self, program: &mut Program) {
+        for (name, value) in self.environment.iter() {
+            program.env(name, value);
+        }
         for (index, (_, entry)) in self.entries.iter().enumerate() {
             let entry = entry.clone();
             let work = move || {
@@ -136,6 +163,13 @@ impl Launch {
             };
             // SAFETY: a `ProcessSetting` makes system calls only, as its trait requires.
             unsafe { program.before_exec(work) };
+        }
+        if let Some((user, folder)) = &self.user {
+            program.current_dir(folder).env("HOME", folder);
+            program.env("USER", &user.name).env("LOGNAME", &user.name);
+            let user = user.clone();
+            // SAFETY: it makes system calls only. It is last, because the settings above may need root's rights.
+            unsafe { program.before_exec(move || user.assume()) };
         }
     }
 

@@ -21,7 +21,6 @@ final class Applications {
       List.of(
           "database",
           "database-user",
-          "database-password",
           "seed",
           "connections",
           "statements",
@@ -29,6 +28,9 @@ final class Applications {
           "session-kib",
           "client",
           "load");
+
+  /** The variable of PostgreSQL's clients. Unlike a command line, only its user can read it. */
+  private static final String PASSWORD = "PGPASSWORD";
 
   /** How threads wait for the lock on the sessions, by name; nothing stands for no such lock. */
   private static final Map<String, Optional<HotLock.Waiting>> LOCKS =
@@ -49,8 +51,12 @@ final class Applications {
     options =
         new ApplicationOptions(
             arguments.text("database", "URL", "", "JDBC URL of the database of trade or orders"),
-            arguments.text("database-user", "USER", "", "its user, if the URL names none"),
-            arguments.text("database-password", "PASSWORD", "", "password of that user"),
+            arguments.text(
+                "database-user",
+                "USER",
+                "",
+                "its user, if the URL names none; PostgreSQL: password in PGPASSWORD"),
+            System.getenv().getOrDefault(PASSWORD, ""),
             arguments.integer("users", 1, 1_000_000, 5_000, "users of trade"),
             arguments.integer("quotes", 1, 100_000, 1_000, "quotes of trade"),
             arguments.integer("rate", 1, 10_000, 100, "injection rate of the population of orders"),

@@ -5,7 +5,7 @@ package org.klatch.web;
  *
  * @param database the JDBC URL of its database
  * @param user user of the database; empty for that of the URL
- * @param password password of that user
+ * @param password password of that user on PostgreSQL; empty for none
  * @param users users of the population of trade
  * @param quotes quotes of the population of trade
  * @param rate injection rate of the population of orders

@@ -40,6 +40,8 @@ public final class Database implements AutoCloseable {
     config.setJdbcUrl(url(options.database(), options.keepsStatements() ? STATEMENTS : 0));
     if (!options.user().isEmpty()) {
       config.setUsername(options.user());
+    }
+    if (!isH2 && !options.password().isEmpty()) {
       config.setPassword(options.password());
     }
     config.setMaximumPoolSize(options.connections());
@@ -64,7 +66,8 @@ public final class Database implements AutoCloseable {
             + options.database()
             + ": "
             + Repeats.firstLine(cause.getMessage());
-    return new IOException(text + "; check --database, its user and its password", cause);
+    return new IOException(
+        text + "; check --database, its user, and the password in PGPASSWORD", cause);
   }
 
   /** Adds what keeps prepared statements, in the way of the driver. */

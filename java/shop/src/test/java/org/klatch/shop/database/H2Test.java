@@ -137,8 +137,8 @@ class H2Test {
         error.getMessage().startsWith("cannot use the database jdbc:h2:file:"), error.getMessage());
     ApplicationOptions unknown = Rules.options("jdbc:oracle:x");
     assertEquals(
-        "cannot use the database jdbc:oracle:x: Failed to get driver instance for jdbcUrl=jdbc:oracle:x;"
-            + " check --database, its user and its password",
+        "cannot use the database jdbc:oracle:x: Failed to get driver instance for"
+            + " jdbcUrl=jdbc:oracle:x; check --database, its user, and the password in PGPASSWORD",
         refusal(unknown));
   }
 

@@ -36,7 +36,10 @@ final class Transactions {
   Transactions(ApplicationOptions options) {
     server = PgConnectOptions.fromUri(options.database().substring(JDBC.length()));
     if (!options.user().isEmpty()) {
-      server.setUser(options.user()).setPassword(options.password());
+      server.setUser(options.user());
+    }
+    if (!options.password().isEmpty()) {
+      server.setPassword(options.password());
     }
     server.setCachePreparedStatements(options.keepsStatements());
     server.setPreparedStatementCacheMaxSize(STATEMENTS);
