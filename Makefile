@@ -52,7 +52,7 @@ test: setup-test
 
 # All tests: `make test`, and then every platform, other JDKs, the lab, a cluster and IRC clients. The group `alone` measures, boots
 # machines or changes the host, so it runs one by one.
-MATRIX := all conformance files gate orders platforms rr trade transports web
+MATRIX := all conformance files gate local_clients orders platforms rr trade transports web
 test-all: setup-test-all
 	$(MAKE) test
 	@scripts/not-run.sh begin

@@ -73,6 +73,11 @@ const REPRESENTATIVES: [&str; 13] = [
     "redis",
 ];
 
+/// Whether the tests of all platforms include this one.
+pub(crate) fn is_tested(platform: &str) -> bool {
+    klatch_testing::tests_all() || REPRESENTATIVES.contains(&platform)
+}
+
 /// The variants of each platform that can run here. Without `KLATCH_TEST_ALL`, the newest variants of [`REPRESENTATIVES`]. With it, a
 /// platform that CI does not require may have none, which is reported.
 pub(crate) fn listed() -> Vec<(serde_json::Value, Vec<String>)> {
@@ -88,9 +93,7 @@ fn listed_by(mut klatch: Command) -> Vec<(serde_json::Value, Vec<String>)> {
     let platforms = finished.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let name_of = |way: &serde_json::Value| way["name"].as_str().unwrap().to_owned();
     let tests_all = klatch_testing::tests_all();
-    let is_tested = |platform: &serde_json::Value| {
-        tests_all || platform["name"].as_str().is_some_and(|name| REPRESENTATIVES.contains(&name))
-    };
+    let is_tested = |platform: &serde_json::Value| platform["name"].as_str().is_some_and(is_tested);
     let with_ways = |platform: serde_json::Value| {
         let (name, why) = (platform["name"].as_str().unwrap(), &platform["not_here"]);
         let mut ways: Vec<String> = platform["here"].as_array().unwrap().iter().map(name_of).collect();
