@@ -21,7 +21,7 @@ pub(crate) struct PlatformArgs {
     /// Java program for Java servers and crowd [default: from JAVA_HOME, PATH, /usr/lib/jvm]
     #[arg(long, value_name = "PATH", help_heading = SERVER)]
     java: Option<PathBuf>,
-    /// Folder with platform files of your own, in addition to those that Klatch brings
+    /// Folder with platform files of your own, in addition to those that Klatch brings. Their commands run with your rights: a catalog is code
     #[arg(long, value_name = "DIR", help_heading = SERVER)]
     catalog: Option<PathBuf>,
 }
