@@ -83,7 +83,10 @@ fn a_session_whose_outbox_is_full_makes_no_more_answers_but_its_messages_arrive(
 
 /// An outbox that does not return from a delivery before the test allows it, so that the lock of a room is held.
 #[derive(Clone)]
-struct Stuck(Arc<Mutex<(Sender<()>, Option<Receiver<()>>)>>);
+struct Stuck(Arc<Mutex<Signals>>);
+
+/// Where a delivery says that it has begun, and what it then waits for.
+type Signals = (Sender<()>, Option<Receiver<()>>);
 
 impl Outbox for Stuck {
     fn send(&self, _: &Arc<[u8]>) {}
