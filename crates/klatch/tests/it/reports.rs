@@ -143,11 +143,11 @@ fn a_client_of_open_that_does_not_read_or_sends_without_end_delays_nobody() {
     };
     // The answers to all of these are more than the buffers of the connection take.
     let unread = attack(format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n").repeat(10_000).as_bytes());
-    let endless = attack(&[b"GET / HTTP/1.1\r\nA: ".as_slice(), &[b'a'; 32 << 20]].concat());
+    let endless = attack(&[b"GET / HTTP/1.1\r\nA: ".as_slice(), &[b'a'; 1 << 20]].concat());
+    endless.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let mut refusal = String::new();
+    BufReader::new(&endless).read_line(&mut refusal).unwrap();
+    assert!(refusal.starts_with("HTTP/1.1 431 "), "{refusal}");
     assert!(get(port, "/", &host).0.contains("200"));
-    let status = std::fs::read_to_string(format!("/proc/{}/status", open.0.id())).unwrap();
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    let kib: u64 = resident.trim().trim_end_matches(" kB").parse().unwrap();
-    assert!(kib < 100 << 10, "a header line without end takes memory: {resident}");
     drop((unread, endless));
 }
