@@ -34,7 +34,7 @@ class HostileServerTest {
   @Test
   void pingFramesWithoutEndWhoseAnswersNobodyReadsEndTheCrowd() throws Exception {
     ByteArrayOutputStream join = new ByteArrayOutputStream();
-    for (String line : JOIN.split("\r\n")) {
+    for (String line : JOIN.lines().toList()) {
       join.write(new byte[] {(byte) 0x81, (byte) line.length()});
       join.write(line.getBytes(US_ASCII));
     }
