@@ -171,7 +171,7 @@ impl Shared {
             let stopped_ns = self.stopped_ns.load(Ordering::Acquire);
             let running_ns = self.running_ns(paused_ns);
             // Else the time may have a part of a pause in it.
-            if before % 2 == 0 && self.clock_changes.load(Ordering::Acquire) == before {
+            if before.is_multiple_of(2) && self.clock_changes.load(Ordering::Acquire) == before {
                 return running_ns.min(stopped_ns);
             }
             std::hint::spin_loop();

@@ -236,8 +236,9 @@ struct Ended {
 impl Ended {
     /// Why the crowd could not go on: in its result, or the message without one.
     fn reason(&self) -> String {
-        let events = self.out.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        let result = events.filter(|event| event["event"] == "result").last();
+        let mut events =
+            self.out.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let result = events.rfind(|event| event["event"] == "result");
         let failure = result.and_then(|result| Some(result["failure"]["detail"].as_str()?.to_owned()));
         failure.unwrap_or_else(|| self.err.trim().to_owned())
     }
