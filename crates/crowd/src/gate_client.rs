@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use klatch_record::{Failure, FailureKind, Gate};
 
-use crate::channel::{Channel, append_through};
+use crate::channel::{Channel, append_through, too_long};
 use crate::connections::connect_any;
 use crate::gate::{GateAction, GateMembership, REPEAT_NS};
-use crate::link::{check_waiting, too_long};
+use crate::link::check_waiting;
 use crate::options::Options;
 use crate::protocol::{Protocol, ServerEvent, UserId, printable, shown};
 use crate::shared::{ControlMessage, Phase, Shared};

@@ -3,9 +3,9 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
+use crate::channel::too_long;
 use crate::gate::opened_run;
 use crate::irc::Irc;
-use crate::link::too_long;
 use crate::protocol::{Protocol, ServerEvent, UserId};
 
 /// Shards are numbered by their first room, which is at least 1, so this user is none of them.

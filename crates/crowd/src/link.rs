@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
-use crate::channel::{Channel, read_through};
+use crate::channel::{Channel, read_through, too_long};
 
 /// Unsent bytes at which a connection stops sending. This is the back-pressure of a server that does not read.
 pub(crate) const OUT_MAX: usize = 64 * 1024;
@@ -154,9 +154,4 @@ pub(crate) fn check_waiting(bytes: usize) -> std::io::Result<()> {
     Err(std::io::Error::other(format!(
         "the server asks for replies, such as by pings, and does not read them: over {kib} KiB wait"
     )))
-}
-
-/// A server sent a unit that is longer than the protocol allows.
-pub(crate) fn too_long(unit_bytes_max: usize) -> std::io::Error {
-    std::io::Error::other(format!("the server sent a line or reply of over {unit_bytes_max} bytes"))
 }

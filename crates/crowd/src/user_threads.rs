@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use klatch_record::FailureKind;
 
-use crate::channel::{Channel, TransportOptions};
+use crate::channel::{Channel, TransportOptions, too_long};
 use crate::connections::connect_user;
 use crate::event_loop::LEAVE_NS;
-use crate::link::{check_waiting, too_long};
+use crate::link::check_waiting;
 use crate::pace::Turn;
 use crate::parties::Parties;
 use crate::shared::{Phase, Shared, Wake};

@@ -15,9 +15,11 @@ use crate::launch;
 use crate::needs::Needs;
 use crate::needs_java::NeedsJava;
 use crate::secrets::has_secret;
-use crate::server::DATA;
 use crate::transports::{InTransport, TRANSPORT_KNOB};
 use crate::workloads::{self, InWorkload};
+
+/// Name of the folder that a server can write, in that of its configuration.
+pub(crate) const DATA: &str = "data";
 
 /// The catalog files that are compiled into the program.
 pub(crate) static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../platforms");

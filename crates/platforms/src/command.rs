@@ -8,7 +8,7 @@ use std::path::Path;
 use klatch_privileges::{ServiceUser, programs_run_as_root};
 use klatch_record::{CONTENT_SEED, Workload};
 
-use crate::catalog::own_audit;
+use crate::catalog::{DATA, own_audit};
 use crate::certificate::{CERTIFICATE, KEY, write_certificate};
 use crate::java::JavaRuntimes;
 use crate::launch::Launch;
@@ -16,7 +16,6 @@ use crate::own_programs::{klatch_jar, klatch_program, netty_jar, web_jar};
 use crate::platform_error::PlatformError;
 use crate::resolve::ResolvedPlatform;
 use crate::secrets::{Environment, Secrets};
-use crate::server::DATA;
 use crate::sources::{BuildFolders, SourceError, prepare};
 use crate::web_files::web_files;
 

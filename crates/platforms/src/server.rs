@@ -9,7 +9,7 @@ use klatch_record::Class;
 use tempfile::TempDir;
 use thiserror::Error;
 
-use crate::catalog::ReadyBy;
+use crate::catalog::{DATA, ReadyBy};
 use crate::certificate::AUTHORITY;
 use crate::command::{Prepared, Site};
 use crate::platform_error::PlatformError;
@@ -22,9 +22,6 @@ use crate::secrets::Secrets;
 const TRY_MAX: Duration = Duration::from_secs(1);
 /// Interval between attempts to connect to a server that prints no ready line.
 const TRY_PERIOD: Duration = Duration::from_millis(10);
-
-/// Name of the folder that a server can write, in that of its configuration.
-pub(crate) const DATA: &str = "data";
 
 /// A server that accepts connections. Dropping it stops it.
 pub struct Server {

@@ -9,7 +9,6 @@ use std::os::fd::AsFd;
 use klatch_record::{TlsSession, Transport};
 use klatch_tls::{ClientTls, Session, TlsPipe};
 
-use crate::link::too_long;
 use crate::protocol::UserId;
 use websocket::WebSocketClient;
 
@@ -30,6 +29,11 @@ pub struct TransportOptions {
     pub host: String,
     /// Settings of TLS; only of the transports with it.
     pub tls: Option<ClientTls>,
+}
+
+/// A server sent a unit that is longer than the protocol allows.
+pub(crate) fn too_long(unit_bytes_max: usize) -> std::io::Error {
+    std::io::Error::other(format!("the server sent a line or reply of over {unit_bytes_max} bytes"))
 }
 
 /// One connection's transport. Plain bytes are those of the protocol, raw bytes those of the socket.
