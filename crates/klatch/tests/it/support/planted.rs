@@ -10,7 +10,7 @@ pub(crate) fn planted_server(class: &str, plant: &str, folder: &Path) {
     let java = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../java");
     let classes = java.join("shop/target/test-classes");
     let built = classes.join(format!("org/klatch/shop/{class}.class"));
-    assert!(built.is_file(), "{} is missing: make build makes it", built.display());
+    assert!(built.is_file(), "{} is missing: make test-java makes it", built.display());
     let shipped = include_str!("../../../../../platforms/jetty.toml");
     let jar = java.join("target/klatch-web.jar").canonicalize().unwrap().display().to_string();
     let class_path = format!("{}:{jar}", classes.display());
