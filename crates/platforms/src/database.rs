@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use thiserror::Error;
 
 use crate::catalog::FILES;
+use crate::database_access::DatabaseAccess;
 use crate::platform_error::PlatformError;
 use crate::process::Processes;
 use crate::resolve::{PlatformRequest, ResolvedPlatform, resolve_database};
@@ -82,15 +83,6 @@ pub enum DatabaseError {
     /// No temporary folder is available.
     #[error("cannot make a folder for the database: {0}")]
     Folder(std::io::Error),
-}
-
-/// What connects to a running database.
-#[derive(Clone, Debug, Default)]
-pub struct DatabaseAccess {
-    /// Its address, and the user; not the password.
-    pub url: String,
-    /// Environment variables with the password.
-    pub environment: Environment,
 }
 
 /// A database of its own for one start of a server. Dropping it stops it and deletes its data.

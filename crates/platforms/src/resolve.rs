@@ -6,7 +6,7 @@ use klatch_record::{Class, DatabaseChoice, ProtocolName, Transport, Workload, Wo
 
 use crate::capacity::Side;
 use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs, threads_crowd};
-use crate::database::DatabaseAccess;
+use crate::database_access::DatabaseAccess;
 use crate::java::{Java, JavaRuntimes, installed};
 use crate::platform_error::PlatformError;
 use crate::program::{InstalledProgram, find_program};

@@ -9,7 +9,7 @@ use klatch_record::Class;
 use tempfile::TempDir;
 use thiserror::Error;
 
-use crate::catalog::{DATA, ReadyBy};
+use crate::catalog::ReadyBy;
 use crate::certificate::AUTHORITY;
 use crate::command::{Prepared, Site};
 use crate::platform_error::PlatformError;

@@ -114,7 +114,7 @@ final class ServeCommand {
             1,
             86_400,
             30,
-            "seconds that a client may take to register, complete a request, or take what waits for it"),
+            "seconds to register, to complete a request, or to take what waits"),
         arguments.integer(
             "half-open-max", 1, 1 << 20, 4096, "most connections that have not registered"));
   }
