@@ -56,8 +56,8 @@ MATRIX := all conformance files gate local_clients orders platforms rr trade tra
 test-all: setup-test-all
 	$(MAKE) test
 	@scripts/not-run.sh begin
-	KLATCH_TEST_ALL=1 cargo test --locked --package klatch --no-fail-fast --test it -- $(MATRIX:%=%::) --skip alone::
-	KLATCH_TEST_ALL=1 cargo test --locked --package klatch --no-fail-fast --test it -- --test-threads=1 alone::
+	KLATCH_TEST_ALL=1 cargo test --locked --workspace --no-fail-fast --test it -- $(MATRIX:%=%::) --skip alone::
+	KLATCH_TEST_ALL=1 cargo test --locked --workspace --no-fail-fast --test it -- --test-threads=1 alone::
 	scripts/irc-clients.sh target/debug/klatch java/target
 	@scripts/not-run.sh end test-all
 

@@ -177,6 +177,15 @@ final class User {
 
   private void receive(Receiver receiver) {
     try (socket) {
+      receiveAndReport(receiver);
+    } catch (IOException e) {
+      disconnected(e); // it cannot be closed
+    }
+  }
+
+  /** Reports a failure before the socket is closed: then the sender fails too, with less to say. */
+  private void receiveAndReport(Receiver receiver) {
+    try {
       receiver.run();
     } catch (TransportException e) {
       failed(hasJoined ? Failure.Kind.DISCONNECT : Failure.Kind.JOIN, e.getMessage());
