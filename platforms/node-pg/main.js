@@ -16,6 +16,8 @@ const APPLICATIONS = { trade: openBrokerage, orders: openCompany };
 
 // The kernel reduces it to net.core.somaxconn. A crowd opens all its connections at once.
 const BACKLOG = 65_535;
+// Time for a request to arrive, ms.
+const REQUEST_TIMEOUT_MS = 30_000;
 
 for (const signal of ['SIGTERM', 'SIGINT']) {
   process.on(signal, () => process.exit(0));
@@ -38,9 +40,6 @@ try {
   console.error(`${PROGRAM}: ${error.message}`);
   process.exit(2); // the pool may have connections
 }
-
-// Time for a request to arrive, ms.
-const REQUEST_TIMEOUT_MS = 30_000;
 
 // A connection may be idle between two requests for as long as its client likes. A request has a time limit.
 function listen(site, { host, port }) {
