@@ -15,7 +15,7 @@ run: setup
 	$(KLATCH) run
 
 # Compare servers and crowd with the floor of this machine, and measure the simulator; appends to bench/history. Ten minutes on an idle machine.
-bench: setup
+bench: setup-test
 	$(MAKE) build
 	$(KLATCH) floor
 	$(KLATCH) simulate speed

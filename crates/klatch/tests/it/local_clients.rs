@@ -138,6 +138,8 @@ fn ways() -> Vec<Way> {
 
 #[test]
 fn every_server_listens_on_its_port_alone() {
+    // Every platform, with what some have to fetch.
+    needs!(Need::TestAll);
     let ways = ways();
     assert!(ways.len() >= least(30, 10), "only {} ways", ways.len());
     for workload in ["chat", "rr", "web"] {
