@@ -1,6 +1,7 @@
 //! Differences between two sides other than the platform, which would distort a ratio.
 
-use klatch_record::{ChatWorkload, Class, Record, Workload};
+use klatch_record::settings::Scope;
+use klatch_record::{Class, Record, Workload};
 
 /// The platform of a record with its version, runtime and knobs.
 pub(crate) fn describe_platform(record: &Record) -> String {
@@ -12,78 +13,11 @@ pub(crate) fn describe_platform(record: &Record) -> String {
     platform.knobs.iter().fold(text, |text, (name, value)| format!("{text}, {name}={value}"))
 }
 
-/// A text that is equal for equal workloads only, apart from the number of the first room.
+/// A text that is equal for equal workloads only, apart from the number of the first party.
 pub(crate) fn describe_workload(workload: &Workload) -> String {
-    match workload {
-        Workload::Chat(chat) => describe_chat(chat),
-        Workload::Web(web) => {
-            let speed = web.line_kbit_per_s.map_or("no limit".to_owned(), |kbit| format!("{kbit} kbit/s"));
-            let methods = if web.static_only { "static only" } else { "all methods" };
-            format!(
-                "{} lines of {speed}, {} directories, {methods}, for {} s",
-                web.lines, web.directories, web.duration_s
-            )
-        }
-        Workload::Trade(trade) => {
-            let rate = trade
-                .rate_per_trader_per_s
-                .map_or_else(|| format!("think time {} s", trade.think_s), |rate| format!("rate {rate}/s"));
-            format!(
-                "{} traders, {} mix, {rate}, {} users, {} quotes, {} ({}), for {} s",
-                trade.traders,
-                trade.mix.name(),
-                trade.users,
-                trade.quotes,
-                match trade.daytrader {
-                    Some(_) => "DayTrader",
-                    None => trade.database.as_deref().unwrap_or("unknown database"),
-                },
-                if trade.durable { "durable" } else { "not durable" },
-                trade.duration_s
-            )
-        }
-        Workload::Orders(orders) => format!(
-            "injection rate {}, population of {}, {} ({}), ramp {} s, for {} s",
-            orders.injection_rate,
-            orders.population,
-            orders.database.as_deref().unwrap_or("unknown database"),
-            if orders.durable { "durable" } else { "not durable" },
-            orders.ramp_s,
-            orders.duration_s
-        ),
-        Workload::Files(files) => {
-            let check = if files.verified { "checked" } else { "not checked" };
-            format!(
-                "{} readers, {} blocks of {} bytes, {check}, of {} files of {} MiB, for {} s",
-                files.readers, files.order, files.block_bytes, files.files, files.file_mib, files.duration_s
-            )
-        }
-        Workload::Rr(rr) => {
-            let rate = rr
-                .rate_per_connection_per_s
-                .map_or("closed loop".to_owned(), |rate| format!("rate {rate}/s"));
-            format!(
-                "{} connections, {} requests of {} bytes in flight for {} s, {rate}",
-                rr.connections, rr.depth, rr.size_bytes, rr.duration_s
-            )
-        }
-    }
-}
-
-fn describe_chat(chat: &ChatWorkload) -> String {
-    let pacing = serde_json::to_value(chat.pacing).expect("a pacing is plain JSON");
-    let words = pacing.as_object().into_iter().flatten().map(|(name, value)| format!("{name} {value}"));
-    let pacing = words.collect::<Vec<_>>().join(" ").replace('"', "");
-    format!(
-        "{} rooms of {} users, {} messages of {} bytes, pacing {}, pause {} s, {} reconnects/s a user",
-        chat.rooms,
-        chat.users,
-        chat.count,
-        chat.size_bytes,
-        pacing.trim_start_matches("kind "),
-        chat.pause_s,
-        chat.churn_per_user_per_s
-    )
+    let settings = workload.settings().into_iter().filter(|(setting, _)| setting.scope != Scope::Share);
+    let settings = settings.map(|(setting, value)| format!("{} {value}", setting.name));
+    format!("{}: {}", workload.kind(), settings.collect::<Vec<_>>().join(", "))
 }
 
 /// The message for one kind of difference, and the property of a record that it is about.

@@ -135,7 +135,7 @@ fn other_differences_are_listed_and_invalid_trials_are_left_out() {
     );
     assert!(
         comparison.caveats[1]
-            .starts_with("workloads differ: A 5 rooms of 20 users, 100 messages of 60 bytes, pacing turns")
+            .starts_with("workloads differ: A chat: rooms 5, users 20, count 100, size 60, pacing turns")
     );
     assert!(comparison.caveats[2].starts_with("classes differ"), "{:?}", comparison.caveats);
     assert_eq!((comparison.b.trials, comparison.caveats.len()), (5, 3));
@@ -157,7 +157,7 @@ fn sides_that_cannot_be_compared_give_an_error() {
         ("warm", "warm holds no valid trial (warm-ups: 1, trials that do not count: 0)"),
         ("odd.json", "odd.json is no record: missing field"),
         ("other.json", "other.json is no record: its `schema` is not klatch-record/2"),
-        ("mixed", "mixed holds different runs, x, 10 rooms"),
+        ("mixed", "mixed holds different runs, x, chat: rooms 10"),
     ] {
         let error = fails(&out, "s/cells/a", b);
         assert!(error.contains(message), "{message:?} is not in {error:?}");

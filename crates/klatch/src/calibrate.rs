@@ -15,7 +15,7 @@ use crate::INTERRUPTED;
 use crate::duet::{DuetSchedule, duet_plan, exit_code, show_end, show_progress};
 use crate::output::{print, print_error, print_line};
 use crate::platforms::PlatformArgs;
-use crate::workload::EndlessWorkloadArgs;
+use crate::workload::{OfDuet, WorkloadArgs};
 
 /// Slices under instruments: to start them takes longer than a short slice.
 const OBSERVED_SLICE: Duration = Duration::from_millis(400);
@@ -38,7 +38,7 @@ pub(crate) struct Calibrate {
     #[arg(long = "knob", value_name = "NAME=VALUE")]
     knobs: Vec<Setting>,
     #[command(flatten)]
-    workload: EndlessWorkloadArgs,
+    workload: WorkloadArgs<OfDuet>,
     /// Instruments to measure the cost of: they observe in every second slice
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     instruments: Vec<InstrumentName>,

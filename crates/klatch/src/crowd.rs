@@ -9,8 +9,7 @@ use klatch_crowd::{
     ControlSender, Options, ReadModel, Reading, Threads, TransportOptions, control_channel, read_files, run,
 };
 use klatch_record::{
-    CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, TradeWorkload, Transport, Workload,
-    WorkloadKind,
+    CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, Transport, Workload, WorkloadKind,
 };
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
@@ -20,7 +19,7 @@ use crate::shard_option::ShardOption;
 use crate::transport::{TlsArgs, tls, transport};
 use crate::version::build;
 use crate::wait_for_server::ServerAddress;
-use crate::workload::WorkloadArgs;
+use crate::workload::{OfCrowd, WorkloadArgs};
 use crate::{COULD_NOT_RUN, UNKNOWN};
 
 /// Connect the native crowd to a running server, or read files
@@ -45,16 +44,13 @@ pub(crate) struct Crowd {
     /// ws, wss: path of the WebSocket
     #[arg(long, default_value = "/", value_name = "PATH")]
     path: String,
-    /// trade: context root of a DayTrader on the server, whose pages are checked by their words
-    #[arg(long, value_name = "PATH")]
-    daytrader: Option<String>,
     #[command(flatten)]
     tls: TlsArgs,
     /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
     #[arg(long, value_name = "NAME")]
     subprotocol: Option<String>,
     #[command(flatten)]
-    workload: WorkloadArgs,
+    workload: WorkloadArgs<OfCrowd>,
     /// Event loops, each with rooms of its own
     #[arg(long, default_value_t = 1)]
     loops: usize,
@@ -112,7 +108,7 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let whole = at_daytrader(self.workload.workload()?, self.daytrader)?;
+        let whole = self.workload.workload()?;
         anyhow::ensure!(
             (self.gate.is_none() && self.shard.is_none()) || whole.chat().is_some(),
             "the gate of shards is a room of the server, so it needs --workload chat"
@@ -199,19 +195,6 @@ impl Crowd {
         }
         Ok(exit_code(&result, verdict.status))
     }
-}
-
-/// The workload, of which `trade` is at this DayTrader if there is one.
-fn at_daytrader(workload: Workload, daytrader: Option<String>) -> anyhow::Result<Workload> {
-    let workload = match workload {
-        Workload::Trade(trade) => Workload::Trade(TradeWorkload { daytrader, ..trade }),
-        other => {
-            anyhow::ensure!(daytrader.is_none(), "--daytrader belongs to --workload trade");
-            other
-        }
-    };
-    workload.check()?;
-    Ok(workload)
 }
 
 fn usual_protocol(workload: &Workload) -> ProtocolName {

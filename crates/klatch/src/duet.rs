@@ -18,7 +18,7 @@ use crate::quantity::{Percent, Time};
 use crate::report::save_duet_report;
 use crate::run::CrowdName;
 use crate::study::default_plan;
-use crate::workload::EndlessWorkloadArgs;
+use crate::workload::{OfDuet, WorkloadArgs};
 
 /// Compare two servers in slices of time, to about one per cent
 ///
@@ -58,7 +58,7 @@ pub(crate) struct Duet {
     #[arg(long = "crowd-knob", value_name = "NAME=VALUE", help_heading = SIDES)]
     crowd_knobs: Vec<Setting>,
     #[command(flatten)]
-    workload: EndlessWorkloadArgs,
+    workload: WorkloadArgs<OfDuet>,
     #[command(flatten)]
     schedule: DuetSchedule,
     /// Fail if B is shown to be slower by more than this, in throughput or in CPU time of the server per message

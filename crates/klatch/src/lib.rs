@@ -30,6 +30,8 @@ mod sched;
 mod schema;
 mod serve;
 mod server_file;
+#[cfg(test)]
+mod settings_tests;
 mod shard_option;
 mod simulate;
 mod spread;
@@ -61,7 +63,7 @@ struct Klatch {
 
 #[derive(Subcommand)]
 enum Command {
-    Run(Box<run::Run>),
+    Run(Box<run::RunOfWorkload>),
     Compare(compare::Compare),
     Duet(Box<duet::Duet>),
     Study(study::Study),
@@ -133,7 +135,7 @@ pub fn main() -> ExitCode {
 impl Command {
     fn execute(self) -> anyhow::Result<ExitCode> {
         match self {
-            Command::Run(run) => run.execute(),
+            Command::Run(run) => run.0.execute(),
             Command::Compare(compare) => compare.execute(),
             Command::Duet(duet) => duet.execute(),
             Command::Study(study) => study.execute(),

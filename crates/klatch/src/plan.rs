@@ -8,7 +8,7 @@ use klatch_record::Gate;
 use klatch_runner::{Target, in_shell, shard_commands, shard_file, split_parties};
 
 use crate::output::print_line;
-use crate::workload::WorkloadArgs;
+use crate::workload::{OfRun, WorkloadArgs};
 
 /// Print the commands that run a crowd on many machines
 ///
@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "PATH", default_value = "klatch")]
     host_program: String,
     #[command(flatten)]
-    workload: WorkloadArgs,
+    workload: WorkloadArgs<OfRun>,
 }
 
 impl Plan {

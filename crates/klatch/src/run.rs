@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use klatch_platforms::{PlatformRequest, Processes, Setting, TRANSPORT_KNOB};
-use klatch_record::{InstrumentName, Record, Role, Status, Transport};
+use klatch_record::{InstrumentName, Record, Role, Status, Transport, WorkloadKind};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_runner::{CrowdKind, Event, Plan, Target, VisitEvent, execute, guard_series};
 use klatch_schedulers::SchedulerSpec;
@@ -18,7 +18,7 @@ use crate::platforms::{PlatformArgs, SERVER};
 use crate::spread::SpreadArgs;
 use crate::version::build;
 use crate::web_view::{WebArgs, WebView};
-use crate::workload::WorkloadArgs;
+use crate::workload::{OfRun, WorkloadArgs, show_only};
 
 /// Measure a server with a crowd and write a record of each run
 ///
@@ -66,7 +66,7 @@ pub(crate) struct Run {
     #[arg(long, default_value_t = 1, value_name = "N", help_heading = CROWD)]
     crowd_loops: usize,
     #[command(flatten)]
-    workload: WorkloadArgs,
+    workload: WorkloadArgs<OfRun>,
     /// Seed of the schedule under pacing `rate`
     #[arg(long, default_value_t = 1, help_heading = MEASUREMENT)]
     seed: u64,
@@ -107,6 +107,41 @@ pub(crate) struct Run {
     /// Longest time to connect
     #[arg(long, default_value_t = 10.0, value_name = "SECONDS", help_heading = LIMITS)]
     connect_timeout: f64,
+}
+
+/// `klatch run`, or `klatch run WORKLOAD`, which offers the options of that workload.
+pub(crate) struct RunOfWorkload(pub(crate) Run);
+
+impl Args for RunOfWorkload {
+    fn augment_args(command: Command) -> Command {
+        let of_kind = |kind: WorkloadKind| {
+            let command = Run::augment_args(Command::new(kind.name()));
+            show_only(kind, true, command).about(kind.summary()).long_about(kind.summary())
+        };
+        // The others' options are accepted here too, after --workload, and so refused with a reason where they do not fit.
+        show_only(WorkloadKind::Chat, false, Run::augment_args(command))
+            .args_conflicts_with_subcommands(true)
+            .disable_help_subcommand(true)
+            .subcommand_value_name("WORKLOAD")
+            .subcommand_help_heading("Workloads, with options of their own")
+            .subcommands(WorkloadKind::ALL.map(of_kind))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for RunOfWorkload {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let matches = matches.subcommand().map_or(matches, |(_, own)| own);
+        Run::from_arg_matches(matches).map(RunOfWorkload)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// Help headings of the options of this command alone.
@@ -169,6 +204,11 @@ impl Run {
             (false, true) => ExitCode::from(UNKNOWN),
             (false, false) => ExitCode::SUCCESS,
         })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn workload_for_test(&self) -> klatch_record::Workload {
+        self.workload.workload().unwrap()
     }
 
     /// What is measured, before it is known in full.

@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use klatch_duet::PairMachine;
 use klatch_platforms::{PlatformRequest, Processes};
-use klatch_record::{CellStatus, ChatWorkload, Pacing, StudyResult, Workload, WorkloadKind, error_chain};
+use klatch_record::{CellStatus, StudyResult, Workload, WorkloadKind, error_chain};
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
 use klatch_runner::{CrowdKind, Machine, Plan, VisitEvent};
 use klatch_study::{Store, StudyEvent, StudyPlan, load, run_pairs, run_study, shipped};
@@ -167,16 +167,7 @@ pub(crate) fn default_plan(platform: PlatformRequest, out: &Path) -> Plan {
         crowd_settings: Vec::new(),
         sysctls: Vec::new(),
         scheduler: None,
-        workload: Workload::Chat(ChatWorkload {
-            rooms: 10,
-            users: 20,
-            count: 100,
-            size_bytes: 60,
-            start: 1,
-            pacing: Pacing::Turns,
-            pause_s: 0.0,
-            churn_per_user_per_s: 0.0,
-        }),
+        workload: Workload::default(),
         shards: 1,
         servers: 1,
         listen: std::net::Ipv4Addr::LOCALHOST.into(),

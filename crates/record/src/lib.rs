@@ -86,7 +86,7 @@ pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use workload::{
     CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, DatabaseChoice, FILE_PAGE_BYTES, FilesWorkload,
     OrdersWorkload, Pacing, ReadOrder, RrWorkload, TradeMix, TradeWorkload, WebWorkload, Workload,
-    WorkloadError, WorkloadKind, usual_directories,
+    WorkloadError, WorkloadKind, settings,
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

@@ -3,10 +3,7 @@
 use klatch_platforms::{
     Java, PlatformError, ReaderProgram, ResolvedKnobs, ResolvedPlatform, Setting, klatch_jar, klatch_program,
 };
-use klatch_record::{
-    ChatWorkload, CrowdInfo, FilesWorkload, OrdersWorkload, Pacing, RrWorkload, TradeWorkload, WebWorkload,
-    Workload, shard_name,
-};
+use klatch_record::{CrowdInfo, Workload, shard_name};
 
 use crate::carrier::{Carrier, option};
 use crate::plan::{CrowdKind, Plan, Target, address};
@@ -101,7 +98,7 @@ impl CrowdCommand {
         workload: Workload,
     ) -> CrowdCommand {
         let mut command = reader.command.clone();
-        command.extend(workload_arguments(&workload));
+        command.extend(workload.options());
         command.extend(option("timeout", plan.timeout.as_secs_f64()));
         command.extend(["--json", "--steered"].map(str::to_owned));
         CrowdCommand {
@@ -147,96 +144,6 @@ pub(crate) fn crowd_knobs(plan: &Plan) -> Result<ResolvedKnobs, PlatformError> {
 
 fn arguments(workload: &Workload, host: &str, port: u16) -> Vec<String> {
     let mut words = [option("host", host), option("port", port)].concat();
-    words.extend(workload_arguments(workload));
-    words
-}
-
-fn workload_arguments(workload: &Workload) -> Vec<String> {
-    match workload {
-        // The Java crowd knows chat alone, so its arguments do not name it.
-        Workload::Chat(chat) => chat_arguments(chat),
-        Workload::Rr(rr) => rr_arguments(rr),
-        Workload::Web(web) => web_arguments(web),
-        Workload::Trade(trade) => trade_arguments(trade),
-        Workload::Orders(orders) => orders_arguments(orders),
-        Workload::Files(files) => files_arguments(files),
-    }
-}
-
-fn chat_arguments(chat: &ChatWorkload) -> Vec<String> {
-    let mut words = [option("rooms", chat.rooms), option("users", chat.users)].concat();
-    words.extend(option("count", chat.count));
-    words.extend(option("size", chat.size_bytes));
-    words.extend(option("start", chat.start));
-    words.extend(option("pause", chat.pause_s));
-    // Only the native crowd knows it.
-    if chat.has_churn() {
-        words.extend(option("churn", chat.churn_per_user_per_s));
-    }
-    let pacing = |name| option("pacing", name);
-    match chat.pacing {
-        Pacing::Turns => words.extend(pacing("turns")),
-        Pacing::Flood => words.extend(pacing("flood")),
-        Pacing::Rounds { window } => words.extend([pacing("rounds"), option("window", window)].concat()),
-        Pacing::Rate { per_user_per_s } => {
-            words.extend([pacing("rate"), option("rate", per_user_per_s)].concat())
-        }
-    }
-    words
-}
-
-fn rr_arguments(rr: &RrWorkload) -> Vec<String> {
-    let mut words = [option("workload", "rr"), option("connections", rr.connections)].concat();
-    words.extend(option("size", rr.size_bytes));
-    words.extend(option("depth", rr.depth));
-    words.extend(option("duration", rr.duration_s));
-    words.extend(option("start", rr.start));
-    words.extend(rr.rate_per_connection_per_s.into_iter().flat_map(|rate| option("rate", rate)));
-    words
-}
-
-fn web_arguments(web: &WebWorkload) -> Vec<String> {
-    let mut words = [option("workload", "web"), option("lines", web.lines)].concat();
-    words.extend(option("line", web.line_kbit_per_s.map_or("none".to_owned(), |kbit| format!("{kbit}kbit"))));
-    words.extend(option("directories", web.directories));
-    words.extend(option("duration", web.duration_s));
-    words.extend(option("start", web.start));
-    words.extend(web.static_only.then(|| "--static-only".to_owned()));
-    words
-}
-
-fn trade_arguments(trade: &TradeWorkload) -> Vec<String> {
-    let mut words = [option("workload", "trade"), option("traders", trade.traders)].concat();
-    words.extend(option("users", trade.users));
-    words.extend(option("quotes", trade.quotes));
-    words.extend(option("users-per-trader", trade.users_per_trader));
-    words.extend(option("mix", trade.mix.name()));
-    words.extend(option("think", trade.think_s));
-    words.extend(option("duration", trade.duration_s));
-    words.extend(option("start", trade.start));
-    words.extend(trade.rate_per_trader_per_s.into_iter().flat_map(|rate| option("rate", rate)));
-    words.extend(trade.daytrader.iter().flat_map(|root| option("daytrader", root)));
-    words
-}
-
-fn orders_arguments(orders: &OrdersWorkload) -> Vec<String> {
-    let mut words = [option("workload", "orders"), option("injection-rate", orders.injection_rate)].concat();
-    words.extend(option("population", orders.population));
-    words.extend(option("suppliers", orders.suppliers));
-    words.extend(option("ramp", orders.ramp_s));
-    words.extend(option("duration", orders.duration_s));
-    words.extend(option("start", orders.start));
-    words
-}
-
-fn files_arguments(files: &FilesWorkload) -> Vec<String> {
-    let mut words = [option("workload", "files"), option("readers", files.readers)].concat();
-    words.extend(option("block", files.block_bytes));
-    words.extend(option("order", files.order));
-    words.extend(option("files", files.files));
-    words.extend(option("file-mib", files.file_mib));
-    words.extend(option("duration", files.duration_s));
-    words.extend(option("start", files.start));
-    words.extend((!files.verified).then(|| "--unverified".to_owned()));
+    words.extend(workload.options());
     words
 }

@@ -228,13 +228,66 @@ mod tests {
         );
     }
 
-    /// Writes the next page at each end of a tree of calls, so each page fault has its own stack.
-    fn write_page_at_each_path(depth: u32, pages: &mut std::slice::ChunksMut<'_, u8>) {
-        if depth == 0 {
-            return std::hint::black_box(&mut pages.next().unwrap()[0]).clone_from(&1);
-        }
-        write_page_at_each_path(depth - 1, pages);
-        write_page_at_each_path(std::hint::black_box(depth - 1), pages);
+    /// Writes to the next page at each end of a tree of calls, so each page fault has its own stack. In assembly, because the kernel follows
+    /// frame pointers, which optimised Rust does not have.
+    #[unsafe(naked)]
+    #[allow(unsafe_code, reason = "the calls must have frame pointers")]
+    extern "C" fn write_page_at_each_path(depth: u32, page: &mut *mut u8) {
+        #[cfg(target_arch = "x86_64")]
+        core::arch::naked_asm!(
+            "push rbp",
+            "mov rbp, rsp",
+            "push rbx",
+            "push r12",
+            "mov r12, rsi",
+            "test edi, edi",
+            "jz 2f",
+            "lea ebx, [rdi - 1]",
+            "mov edi, ebx",
+            "call {this}",
+            "mov edi, ebx",
+            "mov rsi, r12",
+            "call {this}",
+            "jmp 3f",
+            "2:",
+            "mov rax, [r12]",
+            "mov byte ptr [rax], 1",
+            "add qword ptr [r12], {page_bytes}",
+            "3:",
+            "pop r12",
+            "pop rbx",
+            "pop rbp",
+            "ret",
+            this = sym write_page_at_each_path,
+            page_bytes = const PAGE_BYTES,
+        );
+        #[cfg(target_arch = "aarch64")]
+        core::arch::naked_asm!(
+            "stp x29, x30, [sp, #-32]!",
+            "mov x29, sp",
+            "stp x19, x20, [sp, #16]",
+            "mov x20, x1",
+            "cbz w0, 2f",
+            "sub w19, w0, #1",
+            "mov w0, w19",
+            "bl {this}",
+            "mov w0, w19",
+            "mov x1, x20",
+            "bl {this}",
+            "b 3f",
+            "2:",
+            "ldr x9, [x20]",
+            "mov w10, #1",
+            "strb w10, [x9]",
+            "add x9, x9, #{page_bytes}",
+            "str x9, [x20]",
+            "3:",
+            "ldp x19, x20, [sp, #16]",
+            "ldp x29, x30, [sp], #32",
+            "ret",
+            this = sym write_page_at_each_path,
+            page_bytes = const PAGE_BYTES,
+        );
     }
 
     #[test]
@@ -244,7 +297,7 @@ mod tests {
         let (profile, folded) = at_page_faults(1, || {
             let mut pages = small_pages((1 << DEPTH) + 1);
             // The allocator has written its header to the first page.
-            write_page_at_each_path(DEPTH, &mut pages[PAGE_BYTES..].chunks_mut(PAGE_BYTES));
+            write_page_at_each_path(DEPTH, &mut pages[PAGE_BYTES..].as_mut_ptr());
         });
         let paths = folded.lines().filter(|line| line.contains("write_page_at_each_path")).count();
         assert!(paths >= 1 << DEPTH, "{paths} of {} stacks", 1 << DEPTH);

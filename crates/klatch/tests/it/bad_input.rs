@@ -18,11 +18,11 @@ fn fails(command: &mut Command, message: &str) {
 fn numbers_out_of_range_are_refused() {
     let out = tempfile::tempdir().unwrap();
     for (arguments, message) in [
-        (["--rooms", "0"], "klatch: room count must be 1..=65535, got 0"),
-        (["--users", "1"], "klatch: user count must be 2..=10000, got 1"),
-        (["--size", "20"], "klatch: message size must be 36..=400, got 20"),
+        (["--rooms", "0"], "klatch: rooms must be 1..=65535, got 0"),
+        (["--users", "1"], "klatch: users must be 2..=10000, got 1"),
+        (["--size", "20"], "klatch: size must be 36..=400, got 20"),
         (["--trials", "0"], "klatch: trial count must be 1..=1000, got 0"),
-        (["--window", "3"], "klatch: --window belongs to --pacing rounds"),
+        (["--window", "3"], "klatch: window belongs to pacing rounds"),
         (["--pacing", "rate"], "--rate <1/S>"),
         (["--rooms", "many"], "invalid value 'many' for '--rooms"),
         (["--platform", "fax"], "klatch: no platform is named fax; the catalog has "),

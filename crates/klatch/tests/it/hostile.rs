@@ -14,9 +14,9 @@ use crate::support::tls_front::{Certificate, write_certificate};
 
 /// Memory by which a crowd may grow, KiB.
 const GROWTH_MAX_KIB: u64 = 64 * 1024;
-/// A crowd may take this long: one second without progress, two for servers to close connections, and the time to start and to be
-/// scheduled beside others.
-const TIME_MAX: Duration = Duration::from_secs(15);
+/// A crowd may take this long. Its own limits are one second without progress and two to connect; the rest is for a machine that is busy
+/// with a dozen floods and other tests. What no limit ends takes longer.
+const TIME_MAX: Duration = Duration::from_secs(60);
 /// Crowds at a time. Most of them wait.
 const AT_A_TIME: usize = 12;
 

@@ -193,15 +193,15 @@ fn what_does_not_belong_to_the_workload_is_refused() {
         assert!(finished.err.contains(words), "{words:?} is not in {finished:?}");
     };
     let rr = |more: &[&'static str]| [&["--workload", "rr"], more].concat();
-    refused(&rr(&["--rooms", "3"]), "--rooms belongs to --workload chat, not to rr");
-    refused(&rr(&["--count", "3"]), "--count belongs to --workload chat, not to rr");
-    refused(&["--depth", "3"], "--depth belongs to --workload rr, not to chat");
+    refused(&rr(&["--rooms", "3"]), "rooms belongs to the workload chat, not to rr");
+    refused(&rr(&["--count", "3"]), "count belongs to the workload chat, not to rr");
+    refused(&["--depth", "3"], "depth belongs to the workload rr, not to chat");
     refused(
         &["--duration", "3"],
-        "--duration belongs to --workload rr or web or trade or orders or files, not to chat",
+        "duration belongs to the workload rr or web or trade or orders or files, not to chat",
     );
     refused(&rr(&["--duration", "-1"]), "duration must be above 0 and at most 86400 seconds, got -1");
-    refused(&rr(&["--size", "3"]), "request size must be 4..=65536, got 3");
+    refused(&rr(&["--size", "3"]), "size must be 4..=65536, got 3");
     refused(&rr(&["--size", "65536", "--depth", "17"]), "depth must be 1..=16, got 17");
     refused(&rr(&["--platform", "mosquitto"]), "mosquitto does not carry the workload rr; it carries chat");
     refused(

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use crate::support::planted::{assert_audit_names, planted_server};
+use crate::support::planted::{assert_audit_names, invalid, planted_server};
 use crate::support::{
     Finished, children_of, databases, klatch, least, run_once, two_at_a_time, until_joined, until_line,
 };
@@ -106,20 +106,19 @@ fn later_runs_of_a_start_continue_from_the_accounts_of_earlier_ones() {
     assert!(orders.iter().all(|one| *one == orders[2]), "one audit for all: {orders:?}");
 }
 
-fn run_planted(plant: &str, arguments: &[&str]) -> Record {
+fn run_planted(plant: &str) -> Record {
     let catalog = tempfile::tempdir().unwrap();
     planted_server("database/PlantedApplication", plant, catalog.path());
     let catalog = catalog.path().to_str().unwrap();
-    let (status, record) = run(&[&["--catalog", catalog, "--platform", "planted"], arguments].concat());
-    assert_eq!((status, record.verdict.status), (Some(1), Status::Invalid), "{plant}: {record:?}");
-    record
+    let arguments = ["--catalog", catalog, "--platform", "planted", "--duration"];
+    invalid(plant, ["1.5", "12"], |duration| run(&[&arguments[..], &[duration]].concat()))
 }
 
 #[test]
 fn what_the_audit_shows_is_named() {
     let rules =
         [("double-sale", "shares"), ("no-fee", "money"), ("lost-order", "confirmed"), ("price", "prices")];
-    two_at_a_time(&rules, |(plant, rule)| assert_audit_names(rule, plant, &run_planted(plant, &[])));
+    two_at_a_time(&rules, |(plant, rule)| assert_audit_names(rule, plant, &run_planted(plant)));
 }
 
 #[test]
@@ -130,7 +129,7 @@ fn what_replies_show_is_named_with_user_and_request() {
         ("price", "price out of rule: quote "),
     ];
     for (plant, part) in faults {
-        let record = run_planted(plant, &[]);
+        let record = run_planted(plant);
         assert!(record.checks.wrong > 0, "{plant}: {:?}", record.checks);
         let details = record.checks.faults.iter().filter_map(|fault| fault.detail.as_ref());
         assert!(
@@ -142,7 +141,7 @@ fn what_replies_show_is_named_with_user_and_request() {
 
 #[test]
 fn a_trader_without_a_reply_ends_the_run() {
-    let record = run_planted("no-reply", &[]);
+    let record = run_planted("no-reply");
     let failure = record.checks.failure.as_ref().unwrap();
     assert_eq!(failure.kind, FailureKind::Timeout, "{failure:?}");
     assert!(record.checks.lost >= 1, "{:?}", record.checks);
@@ -280,12 +279,12 @@ fn what_a_brokerage_cannot_have_is_refused() {
         &["--platform", "go-pgx"],
         "go-pgx cannot use the database h2; it uses postgresql: add --database postgresql",
     );
-    refused(&["--traders", "50", "--users", "49"], "user count must be 50..=1000000, got 49");
-    refused(&["--users-per-trader", "1000"], "users of a trader must be 1..=200, got 1000");
+    refused(&["--traders", "50", "--users", "49"], "users must be 50..=1000000, got 49");
+    refused(&["--users-per-trader", "1000"], "users_per_trader must be 1..=200, got 1000");
     refused(&["--mix", "wild"], "mix must be one of standard, high-volume, equal, got wild");
     refused(&["--crowd", "java"], "the Java crowd carries the workload chat, not trade");
-    refused(&["--lines", "3"], "--lines belongs to --workload web, not to trade");
-    refused(&["--rate", "3", "--think", "1"], "cannot be used with");
+    refused(&["--lines", "3"], "lines belongs to the workload web, not to trade");
+    refused(&["--rate", "3", "--think", "1"], "think must be 0 with a rate");
     refused(&["--target", "http://127.0.0.1:1", "--trials", "1"], "127.0.0.1:1");
     refused(
         &["--hosts", "a", "--host-address", "127.0.0.1"],

@@ -3,11 +3,155 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{WorkloadError, out_of, within};
+use super::error::within;
+use super::settings::{Form, Range, Scope, Setting, field};
+use super::values::{NonZero, Value};
+use super::{SECONDS_MAX, WorkloadError};
 use crate::record::is_zero;
 
 /// The largest number of a room; with 16 users in each it has a million connections.
 const ROOM_MAX: u32 = 65_535;
+
+/// Largest number of users in a room.
+const USERS_MAX: u32 = 10_000;
+
+/// The pacings and what they mean.
+const PACINGS: &[(&str, &str)] = &[
+    ("turns", "One turn goes round each room (VolanoMark's)"),
+    ("rounds", "Message i + window follows message i of all other users"),
+    ("flood", "As fast as the connection accepts data"),
+    ("rate", "A schedule fixed in advance; latency counts from the intended send time"),
+];
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new("rooms", "N", "number of rooms", field!(Chat, rooms)).in_range(Range::Whole(1, ROOM_MAX)),
+    Setting::new("users", "N", "users in each room", field!(Chat, users)).in_range(Range::Whole(2, USERS_MAX)),
+    Setting::new("count", "N", "messages that each user sends", field!(Chat, count))
+        .in_range(Range::Whole(1, u32::MAX))
+        .scoped(Scope::End),
+    Setting::new("size", "BYTES", "size of a message's text", field!(Chat, size_bytes)).in_range(Range::Whole(36, 400)),
+    Setting::new("pacing", "PACING", "rule by which users send", field!(Chat, chat => PacingName(&mut chat.pacing))),
+    Setting::new(
+        "window",
+        "MESSAGES",
+        "pacing rounds: messages that a user may be ahead of the slowest other user",
+        field!(Chat, chat => Window(&mut chat.pacing)),
+    )
+    .in_range(Range::Whole(1, u32::MAX))
+    .following("1"),
+    Setting::new(
+        "rate",
+        "1/S",
+        "pacing rate: messages a second of each user",
+        field!(Chat, chat => Rate(&mut chat.pacing)),
+    )
+    .in_range(Range::AboveZero(1e6, "messages/s")),
+    Setting::new(
+        "pause",
+        "SECONDS",
+        "pause after each message of a user; not with pacing rate, whose schedule is fixed in advance",
+        field!(Chat, pause_s),
+    )
+    .in_range(Range::FromZero(SECONDS_MAX, "seconds")),
+    Setting::new(
+        "churn",
+        "1/S",
+        "how often each user leaves, closes its connection and joins again, its room silent meanwhile; crowd native, not with pacing rate",
+        field!(Chat, chat => NonZero(&mut chat.churn_per_user_per_s)),
+    )
+    .in_range(Range::FromZero(1_000.0, "reconnects/s"))
+    .following("0"),
+    Setting::new("start", "N", "number of the first room, for several crowds on one server", field!(Chat, start))
+        .scoped(Scope::Share),
+];
+
+/// The name of a pacing. A window and a rate are settings of their own.
+struct PacingName<'a>(&'a mut Pacing);
+
+impl Value for PacingName<'_> {
+    fn form(&self) -> Form {
+        Form::Words(PACINGS)
+    }
+
+    fn print(&self) -> Option<String> {
+        let name = match self.0 {
+            Pacing::Turns => "turns",
+            Pacing::Rounds { .. } => "rounds",
+            Pacing::Flood => "flood",
+            Pacing::Rate { .. } => "rate",
+        };
+        Some(name.to_owned())
+    }
+
+    fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
+        *self.0 = match text {
+            "turns" => Pacing::Turns,
+            "rounds" => Pacing::Rounds { window: 1 },
+            "flood" => Pacing::Flood,
+            "rate" => Pacing::Rate { per_user_per_s: 0.0 },
+            _ => return Err(WorkloadError::not_a_word(setting, PACINGS, text)),
+        };
+        Ok(())
+    }
+}
+
+struct Window<'a>(&'a mut Pacing);
+
+impl Value for Window<'_> {
+    fn form(&self) -> Form {
+        Form::Whole
+    }
+
+    fn print(&self) -> Option<String> {
+        self.number().map(|window| window.to_string())
+    }
+
+    fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
+        match self.0 {
+            Pacing::Rounds { window } => {
+                let mut window = window;
+                Value::parse(&mut window, setting, text)
+            }
+            _ => Err(WorkloadError::Unused { setting, owner: "pacing rounds" }),
+        }
+    }
+
+    fn number(&self) -> Option<f64> {
+        match *self.0 {
+            Pacing::Rounds { window } => Some(window.into()),
+            _ => None,
+        }
+    }
+}
+
+struct Rate<'a>(&'a mut Pacing);
+
+impl Value for Rate<'_> {
+    fn form(&self) -> Form {
+        Form::Number
+    }
+
+    fn print(&self) -> Option<String> {
+        self.number().map(|rate| rate.to_string())
+    }
+
+    fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
+        match self.0 {
+            Pacing::Rate { per_user_per_s } => {
+                let mut rate = per_user_per_s;
+                Value::parse(&mut rate, setting, text)
+            }
+            _ => Err(WorkloadError::Unused { setting, owner: "pacing rate" }),
+        }
+    }
+
+    fn number(&self) -> Option<f64> {
+        match *self.0 {
+            Pacing::Rate { per_user_per_s } => Some(per_user_per_s),
+            _ => None,
+        }
+    }
+}
 
 /// Rooms, users, messages, and when they are sent. Definition: `docs/reference/benchmark.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -93,54 +237,26 @@ impl ChatWorkload {
         self.churn_per_user_per_s > 0.0
     }
 
-    /// Checks every number against its range.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
-    pub fn check(&self) -> Result<(), WorkloadError> {
-        within("room count", 1, ROOM_MAX, self.rooms)?;
-        within("user count", 2, 10_000, self.users)?;
-        within("message count", 1, u32::MAX, self.count)?;
-        within("message size", 36, 400, self.size_bytes)?;
-        within("first room", 1, ROOM_MAX - (self.rooms - 1), self.start)?;
-        match self.pacing {
-            Pacing::Rounds { window } => within("window", 1, u32::MAX, window)?,
-            Pacing::Rate { per_user_per_s: rate } => {
-                let possible = rate > 0.0 && rate <= 1e6;
-                possible.then_some(()).ok_or(out_of(
-                    "rate",
-                    "above 0 and at most 1000000 messages/s",
-                    rate,
-                ))?;
+    /// Checks what follows from several settings.
+    pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
+        within("start", 1, ROOM_MAX - (self.rooms - 1), self.start)?;
+        if matches!(self.pacing, Pacing::Rate { .. }) {
+            // A pause would move messages away from the schedule, and a room is silent while one of its users is away.
+            for (setting, value) in [("pause", self.pause_s), ("churn", self.churn_per_user_per_s)] {
+                if value != 0.0 {
+                    let range = "0 under pacing rate, whose schedule is fixed in advance";
+                    return Err(WorkloadError::out_of(setting, range, value));
+                }
             }
-            Pacing::Turns | Pacing::Flood => {}
         }
-        if matches!(self.pacing, Pacing::Rate { .. }) && self.pause_s != 0.0 {
-            // A pause would move messages away from the schedule, which is fixed in advance.
-            return Err(out_of(
-                "pause",
-                "0 under pacing rate, whose schedule is fixed in advance",
-                self.pause_s,
-            ));
-        }
-        if matches!(self.pacing, Pacing::Rate { .. }) && self.churn_per_user_per_s != 0.0 {
-            // A room is silent while one of its users is away.
-            return Err(out_of(
-                "churn",
-                "0 under pacing rate, whose schedule is fixed in advance",
-                self.churn_per_user_per_s,
-            ));
-        }
-        let possible = (0.0..=1_000.0).contains(&self.churn_per_user_per_s);
-        possible.then_some(()).ok_or(out_of("churn", "0..=1000 reconnects/s", self.churn_per_user_per_s))?;
-        let possible = (0.0..=86_400.0).contains(&self.pause_s);
-        possible.then_some(()).ok_or(out_of("pause", "0..=86400 seconds", self.pause_s))
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Workload;
 
     const CLASSIC: ChatWorkload = ChatWorkload {
         rooms: 10,
@@ -155,33 +271,24 @@ mod tests {
 
     #[test]
     fn the_classic_workload_is_400_000_messages() {
-        assert_eq!(CLASSIC.check(), Ok(()));
+        assert_eq!(Workload::Chat(CLASSIC.clone()).check(), Ok(()));
         assert_eq!(CLASSIC.sent_expected() + CLASSIC.received_expected(), 400_000);
     }
 
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
-        let error = |workload: ChatWorkload| workload.check().unwrap_err().to_string();
-        assert_eq!(error(ChatWorkload { rooms: 0, ..CLASSIC }), "room count must be 1..=65535, got 0");
-        assert_eq!(error(ChatWorkload { users: 1, ..CLASSIC }), "user count must be 2..=10000, got 1");
-        assert_eq!(
-            error(ChatWorkload { count: 0, ..CLASSIC }),
-            "message count must be 1..=4294967295, got 0"
-        );
-        assert_eq!(
-            error(ChatWorkload { size_bytes: 35, ..CLASSIC }),
-            "message size must be 36..=400, got 35"
-        );
-        assert_eq!(
-            error(ChatWorkload { start: 65_527, ..CLASSIC }),
-            "first room must be 1..=65526, got 65527"
-        );
+        let error = |workload: ChatWorkload| Workload::Chat(workload).check().unwrap_err().to_string();
+        assert_eq!(error(ChatWorkload { rooms: 0, ..CLASSIC }), "rooms must be 1..=65535, got 0");
+        assert_eq!(error(ChatWorkload { users: 1, ..CLASSIC }), "users must be 2..=10000, got 1");
+        assert_eq!(error(ChatWorkload { count: 0, ..CLASSIC }), "count must be 1..=4294967295, got 0");
+        assert_eq!(error(ChatWorkload { size_bytes: 35, ..CLASSIC }), "size must be 36..=400, got 35");
+        assert_eq!(error(ChatWorkload { start: 65_527, ..CLASSIC }), "start must be 1..=65526, got 65527");
         let pacing = Pacing::Rounds { window: 0 };
         assert_eq!(error(ChatWorkload { pacing, ..CLASSIC }), "window must be 1..=4294967295, got 0");
         let pacing = Pacing::Rate { per_user_per_s: f64::NAN };
         assert!(error(ChatWorkload { pacing, ..CLASSIC }).starts_with("rate must be above 0"));
         let pacing = Pacing::Rate { per_user_per_s: 1.0 };
-        assert_eq!(ChatWorkload { pacing, ..CLASSIC }.check(), Ok(()));
+        assert_eq!(Workload::Chat(ChatWorkload { pacing, ..CLASSIC }).check(), Ok(()));
         assert_eq!(
             error(ChatWorkload { pacing, pause_s: 0.5, ..CLASSIC }),
             "pause must be 0 under pacing rate, whose schedule is fixed in advance, got 0.5"
@@ -192,11 +299,11 @@ mod tests {
         );
         assert_eq!(
             error(ChatWorkload { churn_per_user_per_s: f64::NAN, ..CLASSIC }),
-            "churn must be 0..=1000 reconnects/s, got NaN"
+            "churn must be from 0 to 1000 reconnects/s, got NaN"
         );
         assert_eq!(
             error(ChatWorkload { pause_s: -1.0, ..CLASSIC }),
-            "pause must be 0..=86400 seconds, got -1"
+            "pause must be from 0 to 86400 seconds, got -1"
         );
     }
 }

@@ -1,46 +1,94 @@
-//! Numbers of a workload that are out of range.
+//! Settings that a workload cannot have.
 
 use thiserror::Error;
 
-/// Why a workload cannot be: names the option, its range, and what was given.
-#[derive(Debug, Error, PartialEq)]
-#[error("{what} must be {range}, got {got}")]
-pub struct WorkloadError {
-    what: &'static str,
-    range: String,
-    got: String,
+use super::WorkloadKind;
+
+/// Why a workload cannot be: names the setting, what it must be, and what was given.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum WorkloadError {
+    /// A value that the setting cannot have.
+    #[error("{setting} must be {range}, got {got}")]
+    Value {
+        /// Name of the setting.
+        setting: &'static str,
+        /// What it must be.
+        range: String,
+        /// What was given.
+        got: String,
+    },
+    /// A setting that other settings leave without a meaning.
+    #[error("{setting} belongs to {owner}")]
+    Unused {
+        /// Name of the setting.
+        setting: &'static str,
+        /// The setting and value to which it belongs, such as `pacing rounds`.
+        owner: &'static str,
+    },
+    /// A setting of other workloads.
+    #[error("{setting} belongs to the workload {owners}, not to {kind}")]
+    Foreign {
+        /// Name of the setting.
+        setting: String,
+        /// The workloads that have it.
+        owners: String,
+        /// The workload that was asked for.
+        kind: WorkloadKind,
+    },
+    /// A setting of no workload.
+    #[error("no workload has {setting}; {kind} has {known}")]
+    Unknown {
+        /// What was given.
+        setting: String,
+        /// The settings that there are.
+        known: String,
+        /// The workload that was asked for.
+        kind: WorkloadKind,
+    },
 }
 
 impl WorkloadError {
-    /// The axis of a study that is out of range.
-    pub fn axis(&self) -> &'static str {
-        match self.what {
-            "room count" => "rooms",
-            "user count" => "users",
-            "message count" => "count",
-            "message size" | "request size" => "size",
-            "connection count" => "connections",
-            "line count" => "lines",
-            "line speed" => "line",
-            "directory count" => "directories",
-            "reader count" => "readers",
-            "trader count" => "traders",
-            "quote count" => "quotes",
-            "injection rate" => "injection_rate",
-            "think time" => "think",
-            "block size" => "block",
-            "file count" => "files",
-            "file size" => "file_mib",
-            other => other,
+    /// The name of the setting.
+    pub fn setting(&self) -> &str {
+        match self {
+            WorkloadError::Value { setting, .. } | WorkloadError::Unused { setting, .. } => setting,
+            WorkloadError::Foreign { setting, .. } | WorkloadError::Unknown { setting, .. } => setting,
+        }
+    }
+
+    /// The error of a value that the setting cannot have.
+    pub(super) fn out_of(setting: &'static str, range: impl ToString, got: impl ToString) -> WorkloadError {
+        WorkloadError::Value { setting, range: range.to_string(), got: got.to_string() }
+    }
+
+    pub(super) fn not_a_word(
+        setting: &'static str,
+        words: &[(&'static str, &'static str)],
+        got: &str,
+    ) -> WorkloadError {
+        let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let (last, others) = words.split_last().expect("there is a word");
+        WorkloadError::out_of(setting, format!("{} or {last}", others.join(", ")), got)
+    }
+
+    /// The error of a setting that `kind` does not have.
+    pub fn foreign(setting: &str, kind: WorkloadKind) -> WorkloadError {
+        let names = |kind: WorkloadKind| kind.settings().iter().map(|known| known.name);
+        let owners = WorkloadKind::ALL.into_iter().filter(|kind| names(*kind).any(|name| name == setting));
+        let owners = owners.map(WorkloadKind::name).collect::<Vec<_>>().join(" or ");
+        let setting = setting.to_owned();
+        match owners.is_empty() {
+            true => {
+                let known = names(kind).collect::<Vec<_>>().join(", ");
+                WorkloadError::Unknown { setting, known, kind }
+            }
+            false => WorkloadError::Foreign { setting, owners, kind },
         }
     }
 }
 
-pub(super) fn within(what: &'static str, least: u32, most: u32, got: u32) -> Result<(), WorkloadError> {
+/// Checks a number whose range follows from other settings.
+pub(super) fn within(setting: &'static str, least: u32, most: u32, got: u32) -> Result<(), WorkloadError> {
     let inside = (least..=most).contains(&got);
-    inside.then_some(()).ok_or_else(|| out_of(what, &format!("{least}..={most}"), got))
-}
-
-pub(super) fn out_of(what: &'static str, range: &str, got: impl ToString) -> WorkloadError {
-    WorkloadError { what, range: range.to_owned(), got: got.to_string() }
+    inside.then_some(()).ok_or_else(|| WorkloadError::out_of(setting, format!("{least}..={most}"), got))
 }

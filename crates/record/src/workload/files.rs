@@ -3,11 +3,58 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rr::SECONDS_MAX;
-use super::{WorkloadError, out_of, within};
+use super::error::within;
+use super::settings::{Range, Scope, Setting, field};
+use super::values::{Bytes, Inverse, Word};
+use super::{SECONDS_MAX, WorkloadError};
 
 /// The unit of checked contents, bytes. Blocks are whole pages.
 pub const FILE_PAGE_BYTES: u32 = 4096;
+
+/// Most bytes of one read.
+const BLOCK_BYTES_MAX: u32 = 1 << 20;
+
+const ORDERS: &[(&str, &str)] = &[
+    ("random", "Any block of any file, each equally likely"),
+    ("sequential", "One block after the other, and one file after the other"),
+];
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new("readers", "N", "number of readers, each a thread", field!(Files, readers))
+        .in_range(Range::Whole(1, 1024)),
+    Setting::new(
+        "block",
+        "BYTES",
+        "bytes of one read, a power of two, such as 4096, 64KiB or 1MiB",
+        field!(Files, files => Bytes(&mut files.block_bytes)),
+    ),
+    Setting::new(
+        "order",
+        "ORDER",
+        "order in which a reader reads blocks",
+        field!(Files, files => Word { word: &mut files.order, words: ORDERS }),
+    ),
+    Setting::new("files", "N", "number of files, which all readers read", field!(Files, files))
+        .in_range(Range::Whole(1, 1000)),
+    Setting::new("file_mib", "MIB", "size of each file", field!(Files, file_mib))
+        .in_range(Range::Whole(1, 65_536)),
+    Setting::new(
+        "unverified",
+        "",
+        "do not compare blocks with what their files must contain",
+        field!(Files, files => Inverse(&mut files.verified)),
+    ),
+    Setting::new("duration", "SECONDS", "time for which blocks are read", field!(Files, duration_s))
+        .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
+        .scoped(Scope::End),
+    Setting::new(
+        "start",
+        "N",
+        "number of the first reader, for several processes on the same files",
+        field!(Files, start),
+    )
+    .scoped(Scope::Share),
+];
 
 /// Readers, their files, and the order in which they read. Definition: `docs/reference/files.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -100,49 +147,38 @@ impl FilesWorkload {
         u64::from(self.files) * self.file_bytes()
     }
 
-    /// Checks every number against its range.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
-    pub fn check(&self) -> Result<(), WorkloadError> {
-        within("reader count", 1, 1024, self.readers)?;
-        within("file count", 1, 1000, self.files)?;
-        within("file size", 1, 65_536, self.file_mib)?;
-        within("first reader", 1, 1_000_000 - (self.readers - 1), self.start)?;
+    /// Checks what follows from several settings.
+    pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
         // A power of two divides every file, which is a whole number of MiB.
-        let possible =
-            self.block_bytes.is_power_of_two() && (FILE_PAGE_BYTES..=1 << 20).contains(&self.block_bytes);
-        possible
-            .then_some(())
-            .ok_or_else(|| out_of("block size", "a power of two, 4096 to 1048576 bytes", self.block_bytes))?;
-        let possible = self.duration_s > 0.0 && self.duration_s <= SECONDS_MAX;
-        possible.then_some(()).ok_or_else(|| {
-            out_of("duration", &format!("above 0 and at most {SECONDS_MAX} seconds"), self.duration_s)
-        })
+        let is_block = self.block_bytes.is_power_of_two()
+            && (FILE_PAGE_BYTES..=BLOCK_BYTES_MAX).contains(&self.block_bytes);
+        if !is_block {
+            let range = format!("a power of two, {FILE_PAGE_BYTES} to {BLOCK_BYTES_MAX} bytes");
+            return Err(WorkloadError::out_of("block", range, self.block_bytes));
+        }
+        within("start", 1, 1_000_000 - (self.readers - 1), self.start)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Workload;
 
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
         let files = FilesWorkload::default();
-        assert_eq!(files.check(), Ok(()));
+        assert_eq!(Workload::Files(files.clone()).check(), Ok(()));
         assert_eq!((files.bytes(), files.blocks_per_file()), (256 << 20, 16_384));
-        let error = |workload: FilesWorkload| workload.check().unwrap_err().to_string();
-        assert_eq!(
-            error(FilesWorkload { readers: 0, ..files.clone() }),
-            "reader count must be 1..=1024, got 0"
-        );
+        let error = |workload: FilesWorkload| Workload::Files(workload).check().unwrap_err().to_string();
+        assert_eq!(error(FilesWorkload { readers: 0, ..files.clone() }), "readers must be 1..=1024, got 0");
         for block_bytes in [512, 12_288, 2 << 20] {
             assert_eq!(
                 error(FilesWorkload { block_bytes, ..files.clone() }),
-                format!("block size must be a power of two, 4096 to 1048576 bytes, got {block_bytes}")
+                format!("block must be a power of two, 4096 to 1048576 bytes, got {block_bytes}")
             );
         }
-        assert_eq!(error(FilesWorkload { file_mib: 0, ..files }), "file size must be 1..=65536, got 0");
+        assert_eq!(error(FilesWorkload { file_mib: 0, ..files }), "file_mib must be 1..=65536, got 0");
     }
 
     #[test]

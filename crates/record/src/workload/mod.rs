@@ -5,13 +5,13 @@ mod error;
 mod files;
 mod orders;
 mod rr;
+pub mod settings;
 mod trade;
+mod values;
 mod web;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use error::{out_of, within};
 
 pub use chat::{ChatWorkload, Pacing};
 pub use error::WorkloadError;
@@ -19,10 +19,13 @@ pub use files::{FILE_PAGE_BYTES, FilesWorkload, ReadOrder};
 pub use orders::OrdersWorkload;
 pub use rr::RrWorkload;
 pub use trade::{TradeMix, TradeWorkload};
-pub use web::{CONTENT_SEED, WebWorkload, usual_directories};
+pub use web::{CONTENT_SEED, WebWorkload};
 
 /// Most users of a local crowd that connect from one address; the following ones use the next address.
 pub const CONNECTIONS_PER_SOURCE: u32 = 10_000;
+
+/// Longest time of a run, one day, seconds.
+const SECONDS_MAX: f64 = 86_400.0;
 
 /// Messages of each user in a run that is to be ended by its parent: more than a day of them.
 const COUNT_MAX: u32 = 100_000_000;
@@ -81,6 +84,30 @@ impl WorkloadKind {
         WorkloadKind::Orders,
         WorkloadKind::Files,
     ];
+
+    /// The workload of this kind with all defaults.
+    pub fn usual(self) -> Workload {
+        match self {
+            WorkloadKind::Chat => Workload::Chat(ChatWorkload::default()),
+            WorkloadKind::Rr => Workload::Rr(RrWorkload::default()),
+            WorkloadKind::Web => Workload::Web(WebWorkload::default()),
+            WorkloadKind::Trade => Workload::Trade(TradeWorkload::default()),
+            WorkloadKind::Orders => Workload::Orders(OrdersWorkload::default()),
+            WorkloadKind::Files => Workload::Files(FilesWorkload::default()),
+        }
+    }
+
+    /// What it is, in a line of help.
+    pub fn summary(self) -> &'static str {
+        match self {
+            WorkloadKind::Chat => "Users in rooms: each message goes to all other users of its room",
+            WorkloadKind::Rr => "Requests, and a reply to each",
+            WorkloadKind::Web => "Lines that request the files and pages of a site",
+            WorkloadKind::Trade => "Traders at a brokerage on a database",
+            WorkloadKind::Orders => "Dealers, factories and suppliers on a database",
+            WorkloadKind::Files => "No crowd: the platform reads cached files",
+        }
+    }
 
     /// The name of one party, in the singular.
     pub fn party_name(self) -> &'static str {
@@ -162,21 +189,6 @@ impl Workload {
         }
     }
 
-    /// Checks every number against its range.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
-    pub fn check(&self) -> Result<(), WorkloadError> {
-        match self {
-            Workload::Chat(chat) => chat.check(),
-            Workload::Rr(rr) => rr.check(),
-            Workload::Web(web) => web.check(),
-            Workload::Trade(trade) => trade.check(),
-            Workload::Orders(orders) => orders.check(),
-            Workload::Files(files) => files.check(),
-        }
-    }
-
     /// The rooms and users of workload `chat`; `None` for the others.
     pub fn chat(&self) -> Option<&ChatWorkload> {
         match self {
@@ -241,16 +253,16 @@ impl Workload {
     pub fn endless(&self) -> Workload {
         match self {
             Workload::Chat(chat) => Workload::Chat(ChatWorkload { count: COUNT_MAX, ..chat.clone() }),
-            Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s: rr::SECONDS_MAX, ..rr.clone() }),
-            Workload::Web(web) => Workload::Web(WebWorkload { duration_s: rr::SECONDS_MAX, ..web.clone() }),
+            Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s: SECONDS_MAX, ..rr.clone() }),
+            Workload::Web(web) => Workload::Web(WebWorkload { duration_s: SECONDS_MAX, ..web.clone() }),
             Workload::Trade(trade) => {
-                Workload::Trade(TradeWorkload { duration_s: rr::SECONDS_MAX, ..trade.clone() })
+                Workload::Trade(TradeWorkload { duration_s: SECONDS_MAX, ..trade.clone() })
             }
             Workload::Orders(orders) => {
-                Workload::Orders(OrdersWorkload { duration_s: rr::SECONDS_MAX, ..orders.clone() })
+                Workload::Orders(OrdersWorkload { duration_s: SECONDS_MAX, ..orders.clone() })
             }
             Workload::Files(files) => {
-                Workload::Files(FilesWorkload { duration_s: rr::SECONDS_MAX, ..files.clone() })
+                Workload::Files(FilesWorkload { duration_s: SECONDS_MAX, ..files.clone() })
             }
         }
     }

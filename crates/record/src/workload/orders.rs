@@ -3,13 +3,60 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rr::SECONDS_MAX;
-use super::{WorkloadError, out_of, within};
+use super::error::within;
+use super::settings::{Range, Scope, Setting, field};
+use super::trade::{DATABASE, DURABLE};
+use super::{SECONDS_MAX, WorkloadError};
 
 /// Connections of a district: five dealers, a factory and a supplier.
 const CONNECTIONS_PER_DISTRICT: u32 = 7;
 /// Largest injection rate, in order entries per second.
 const RATE_MAX: u32 = 10_000;
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new(
+        "injection_rate",
+        "N",
+        "number of districts, which is that of order entries a second",
+        field!(Orders, injection_rate),
+    )
+    .in_range(Range::Whole(1, RATE_MAX)),
+    Setting::new(
+        "population",
+        "N",
+        "injection rate of the population that the server loads",
+        field!(Orders, population),
+    )
+    .in_range(Range::Whole(1, RATE_MAX))
+    .following("the injection rate"),
+    Setting::new(
+        "suppliers",
+        "N",
+        "suppliers of all crowds on the server together",
+        field!(Orders, suppliers),
+    )
+    .in_range(Range::Whole(1, RATE_MAX))
+    .following("one for each district"),
+    Setting::new("database", "DATABASE", DATABASE, field!(Orders, database)),
+    Setting::new("durable", "", DURABLE, field!(Orders, durable)),
+    Setting::new(
+        "ramp",
+        "SECONDS",
+        "time before the steady state, in which operations do not count",
+        field!(Orders, ramp_s),
+    )
+    .in_range(Range::FromZero(SECONDS_MAX, "seconds")),
+    Setting::new("duration", "SECONDS", "time of the steady state", field!(Orders, duration_s))
+        .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
+        .scoped(Scope::End),
+    Setting::new(
+        "start",
+        "N",
+        "number of the first district, for several crowds on one server",
+        field!(Orders, start),
+    )
+    .scoped(Scope::Share),
+];
 
 /// Districts, the population, and the phases. Definition: `docs/reference/orders.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,39 +110,41 @@ impl OrdersWorkload {
         OrdersWorkload { injection_rate, population, suppliers: districts, ..self.clone() }
     }
 
-    /// Checks every number against its range.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
-    pub fn check(&self) -> Result<(), WorkloadError> {
-        within("injection rate", 1, RATE_MAX, self.injection_rate)?;
-        within("first district", 1, RATE_MAX - (self.injection_rate - 1), self.start)?;
-        let districts = self.start + self.injection_rate - 1;
-        within("population", districts, RATE_MAX, self.population)?;
-        within("supplier count", districts, RATE_MAX, self.suppliers)?;
-        let possible = (0.0..=SECONDS_MAX).contains(&self.ramp_s);
-        possible
-            .then_some(())
-            .ok_or_else(|| out_of("ramp", &format!("from 0 to {SECONDS_MAX} seconds"), self.ramp_s))?;
-        let possible = self.duration_s > 0.0 && self.duration_s <= SECONDS_MAX;
-        possible.then_some(()).ok_or_else(|| {
-            out_of("duration", &format!("above 0 and at most {SECONDS_MAX} seconds"), self.duration_s)
-        })
+    /// Checks what follows from several settings.
+    pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
+        within("start", 1, RATE_MAX - (self.injection_rate - 1), self.start)?;
+        within("population", self.districts(), RATE_MAX, self.population)?;
+        within("suppliers", self.districts(), RATE_MAX, self.suppliers)
+    }
+
+    pub(super) fn follow(&mut self, is_given: impl Fn(&str) -> bool) {
+        if !is_given("population") {
+            self.population = self.districts();
+        }
+        if !is_given("suppliers") {
+            self.suppliers = self.districts();
+        }
+    }
+
+    /// Number of the last district.
+    fn districts(&self) -> u32 {
+        self.start.saturating_add(self.injection_rate).saturating_sub(1)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Workload;
 
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
         let orders = OrdersWorkload::default();
-        assert_eq!((orders.check(), orders.connections()), (Ok(()), 700));
-        let error = |workload: OrdersWorkload| workload.check().unwrap_err().to_string();
+        assert_eq!((Workload::Orders(orders.clone()).check(), orders.connections()), (Ok(()), 700));
+        let error = |workload: OrdersWorkload| Workload::Orders(workload).check().unwrap_err().to_string();
         assert_eq!(
             error(OrdersWorkload { injection_rate: 0, ..orders.clone() }),
-            "injection rate must be 1..=10000, got 0"
+            "injection_rate must be 1..=10000, got 0"
         );
         assert_eq!(
             error(OrdersWorkload { population: 99, ..orders.clone() }),
@@ -115,7 +164,7 @@ mod tests {
     fn a_population_follows_the_injection_rate_unless_it_is_larger() {
         let orders = OrdersWorkload::default();
         let more = orders.with_injection_rate(300);
-        assert_eq!((more.population, more.suppliers, more.check()), (300, 300, Ok(())));
+        assert_eq!((more.population, more.suppliers, Workload::Orders(more).check()), (300, 300, Ok(())));
         let large = OrdersWorkload { population: 500, ..orders };
         assert_eq!(large.with_injection_rate(300).population, 500);
         assert_eq!(large.with_injection_rate(700).population, 700);

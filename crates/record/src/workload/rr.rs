@@ -3,12 +3,41 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{WorkloadError, out_of, within};
+use super::error::within;
+use super::settings::{Range, Scope, Setting, field};
+use super::{SECONDS_MAX, WorkloadError};
 
 /// Most bytes that a connection may have in flight. A server holds about as many before it closes a slow reader.
 const IN_FLIGHT_BYTES_MAX: u32 = 1 << 20;
-/// Longest time of a run, one day, seconds.
-pub(super) const SECONDS_MAX: f64 = 86_400.0;
+/// Fewest bytes of a request.
+const SIZE_MIN: u32 = 4;
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new("connections", "N", "number of connections", field!(Rr, connections))
+        .in_range(Range::Whole(1, 100_000)),
+    Setting::new("size", "BYTES", "size of a request, and of its reply", field!(Rr, size_bytes))
+        .in_range(Range::Whole(SIZE_MIN, 65_536)),
+    Setting::new("depth", "REQUESTS", "requests of a connection in flight", field!(Rr, depth))
+        .in_range(Range::Whole(1, IN_FLIGHT_BYTES_MAX / SIZE_MIN)),
+    Setting::new(
+        "rate",
+        "1/S",
+        "requests a second of each connection, on a schedule fixed in advance",
+        field!(Rr, rate_per_connection_per_s),
+    )
+    .in_range(Range::AboveZero(1e6, "requests/s"))
+    .following("none: a request follows a reply"),
+    Setting::new("duration", "SECONDS", "time for which requests are sent", field!(Rr, duration_s))
+        .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
+        .scoped(Scope::End),
+    Setting::new(
+        "start",
+        "N",
+        "number of the first connection, for several crowds on one server",
+        field!(Rr, start),
+    )
+    .scoped(Scope::Share),
+];
 
 /// Connections, requests, and when they are sent. Definition: `docs/reference/benchmark.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,42 +71,28 @@ impl Default for RrWorkload {
 }
 
 impl RrWorkload {
-    /// Checks every number against its range.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
-    pub fn check(&self) -> Result<(), WorkloadError> {
-        within("connection count", 1, 100_000, self.connections)?;
-        within("request size", 4, 65_536, self.size_bytes)?;
+    /// Checks what follows from several settings.
+    pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
         within("depth", 1, IN_FLIGHT_BYTES_MAX / self.size_bytes, self.depth)?;
-        within("first connection", 1, 1_000_000 - (self.connections - 1), self.start)?;
-        let possible = self.duration_s > 0.0 && self.duration_s <= SECONDS_MAX;
-        possible.then_some(()).ok_or_else(|| {
-            out_of("duration", &format!("above 0 and at most {SECONDS_MAX} seconds"), self.duration_s)
-        })?;
-        let Some(rate) = self.rate_per_connection_per_s else { return Ok(()) };
-        let possible = rate > 0.0 && rate <= 1e6;
-        possible.then_some(()).ok_or_else(|| out_of("rate", "above 0 and at most 1000000 requests/s", rate))
+        within("start", 1, 1_000_000 - (self.connections - 1), self.start)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Workload;
 
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
         let rr = RrWorkload::default();
-        assert_eq!(rr.check(), Ok(()));
-        let error = |workload: RrWorkload| workload.check().unwrap_err().to_string();
+        assert_eq!(Workload::Rr(rr.clone()).check(), Ok(()));
+        let error = |workload: RrWorkload| Workload::Rr(workload).check().unwrap_err().to_string();
         assert_eq!(
             error(RrWorkload { connections: 0, ..rr.clone() }),
-            "connection count must be 1..=100000, got 0"
+            "connections must be 1..=100000, got 0"
         );
-        assert_eq!(
-            error(RrWorkload { size_bytes: 3, ..rr.clone() }),
-            "request size must be 4..=65536, got 3"
-        );
+        assert_eq!(error(RrWorkload { size_bytes: 3, ..rr.clone() }), "size must be 4..=65536, got 3");
         let deep = RrWorkload { size_bytes: 65_536, depth: 17, ..rr.clone() };
         assert_eq!(error(deep), "depth must be 1..=16, got 17");
         assert_eq!(

@@ -3,8 +3,74 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rr::SECONDS_MAX;
-use super::{WorkloadError, out_of, within};
+use super::error::within;
+use super::settings::{Range, Scope, Setting, field};
+use super::values::Word;
+use super::{SECONDS_MAX, WorkloadError};
+
+/// Largest number of users.
+const USERS_MAX: u32 = 1_000_000;
+
+const MIXES: &[(&str, &str)] = &[
+    ("standard", "The standard mix of DayTrader: 40 % quotes, 8 % orders"),
+    ("high-volume", "The high-volume mix of DayTrader: 14 % orders"),
+    ("equal", "All operations equally often"),
+];
+
+pub(super) const DATABASE: &str = "database of the server: h2 (embedded) or postgresql";
+pub(super) const DURABLE: &str = "the database writes each commit to the disk before it confirms it";
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new("traders", "N", "number of traders, each with a connection", field!(Trade, traders))
+        .in_range(Range::Whole(1, 100_000)),
+    Setting::new("users", "N", "users that the server loads", field!(Trade, users))
+        .in_range(Range::Whole(1, USERS_MAX)),
+    Setting::new("users_per_trader", "N", "users that each trader plays", field!(Trade, users_per_trader))
+        .in_range(Range::Whole(1, USERS_MAX))
+        .following("all users, evenly"),
+    Setting::new("quotes", "N", "quotes that the server loads", field!(Trade, quotes))
+        .in_range(Range::Whole(1, 100_000)),
+    Setting::new(
+        "mix",
+        "MIX",
+        "how often each operation comes",
+        field!(Trade, trade => Word { word: &mut trade.mix, words: MIXES }),
+    ),
+    Setting::new(
+        "think",
+        "SECONDS",
+        "time between a reply and the next operation of a trader; not with a rate",
+        field!(Trade, think_s),
+    )
+    .in_range(Range::FromZero(SECONDS_MAX, "seconds")),
+    Setting::new(
+        "rate",
+        "1/S",
+        "operations a second of each trader, on a schedule fixed in advance",
+        field!(Trade, rate_per_trader_per_s),
+    )
+    .in_range(Range::AboveZero(1e6, "operations/s"))
+    .following("none: an operation follows a reply"),
+    Setting::new("database", "DATABASE", DATABASE, field!(Trade, database)),
+    Setting::new("durable", "", DURABLE, field!(Trade, durable)),
+    Setting::new("duration", "SECONDS", "time for which operations begin", field!(Trade, duration_s))
+        .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
+        .scoped(Scope::End),
+    Setting::new(
+        "start",
+        "N",
+        "number of the first trader, for several crowds on one server",
+        field!(Trade, start),
+    )
+    .scoped(Scope::Share),
+    Setting::new(
+        "daytrader",
+        "PATH",
+        "context root of a DayTrader on the server, whose pages are checked by their words",
+        field!(Trade, daytrader),
+    )
+    .scoped(Scope::Crowd),
+];
 
 /// Traders, their mix of operations, and the population. Definition: `docs/reference/trade.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -101,65 +167,61 @@ impl Default for TradeWorkload {
 }
 
 impl TradeWorkload {
-    /// Checks every number against its range.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
-    pub fn check(&self) -> Result<(), WorkloadError> {
-        within("trader count", 1, 100_000, self.traders)?;
-        within("user count", self.traders, 1_000_000, self.users)?;
-        within("quote count", 1, 100_000, self.quotes)?;
-        within("first trader", 1, 1_000_000 - (self.traders - 1), self.start)?;
-        let most = self.users / (self.start + self.traders - 1);
-        within("users of a trader", 1, most.max(1), self.users_per_trader)?;
-        let possible = self.duration_s > 0.0 && self.duration_s <= SECONDS_MAX;
-        possible.then_some(()).ok_or_else(|| {
-            out_of("duration", &format!("above 0 and at most {SECONDS_MAX} seconds"), self.duration_s)
-        })?;
-        let possible = (0.0..=SECONDS_MAX).contains(&self.think_s);
-        possible
-            .then_some(())
-            .ok_or_else(|| out_of("think time", &format!("from 0 to {SECONDS_MAX} seconds"), self.think_s))?;
-        if let Some(root) = &self.daytrader {
-            let possible = root.starts_with('/') && root.bytes().all(|byte| byte.is_ascii_graphic());
-            possible
-                .then_some(())
-                .ok_or_else(|| out_of("context root", "a path that begins with / and has no spaces", root))?;
+    /// Checks what follows from several settings.
+    pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
+        within("users", self.traders, USERS_MAX, self.users)?;
+        within("start", 1, 1_000_000 - (self.traders - 1), self.start)?;
+        within("users_per_trader", 1, self.users_per_trader_max(), self.users_per_trader)?;
+        if self.rate_per_trader_per_s.is_some() && self.think_s != 0.0 {
+            let range = "0 with a rate, whose schedule is fixed in advance";
+            return Err(WorkloadError::out_of("think", range, self.think_s));
         }
-        let Some(rate) = self.rate_per_trader_per_s else { return Ok(()) };
-        let possible = rate > 0.0 && rate <= 1e6;
-        possible.then_some(()).ok_or_else(|| out_of("rate", "above 0 and at most 1000000 operations/s", rate))
+        if let Some(root) = &self.daytrader
+            && !(root.starts_with('/') && root.bytes().all(|byte| byte.is_ascii_graphic()))
+        {
+            return Err(WorkloadError::out_of(
+                "daytrader",
+                "a path that begins with / and has no spaces",
+                root,
+            ));
+        }
+        Ok(())
     }
 
-    /// The same with as many users for each trader as there are.
-    #[must_use]
-    pub fn with_all_users(self) -> TradeWorkload {
-        let users_per_trader = (self.users / (self.start + self.traders - 1).max(1)).max(1);
-        TradeWorkload { users_per_trader, ..self }
+    pub(super) fn follow(&mut self, is_given: impl Fn(&str) -> bool) {
+        if !is_given("users_per_trader") {
+            self.users_per_trader = self.users_per_trader_max();
+        }
+    }
+
+    /// As many users for each trader as there are.
+    fn users_per_trader_max(&self) -> u32 {
+        let last = self.start.saturating_add(self.traders).saturating_sub(1);
+        (self.users / last.max(1)).max(1)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Workload;
 
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
         let trade = TradeWorkload::default();
-        assert_eq!(trade.check(), Ok(()));
-        let error = |workload: TradeWorkload| workload.check().unwrap_err().to_string();
-        assert_eq!(
-            error(TradeWorkload { users: 24, ..trade.clone() }),
-            "user count must be 25..=1000000, got 24"
-        );
+        assert_eq!(Workload::Trade(trade.clone()).check(), Ok(()));
+        let error = |workload: TradeWorkload| Workload::Trade(workload).check().unwrap_err().to_string();
+        assert_eq!(error(TradeWorkload { users: 24, ..trade.clone() }), "users must be 25..=1000000, got 24");
         assert_eq!(
             error(TradeWorkload { users_per_trader: 201, ..trade.clone() }),
-            "users of a trader must be 1..=200, got 201"
+            "users_per_trader must be 1..=200, got 201"
         );
         assert_eq!(
             error(TradeWorkload { think_s: -1.0, ..trade.clone() }),
-            "think time must be from 0 to 86400 seconds, got -1"
+            "think must be from 0 to 86400 seconds, got -1"
         );
-        assert_eq!(TradeWorkload { traders: 50, ..trade }.with_all_users().users_per_trader, 100);
+        let mut more = TradeWorkload { traders: 50, ..trade };
+        more.follow(|_| false);
+        assert_eq!(more.users_per_trader, 100);
     }
 }

@@ -3,13 +3,51 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rr::SECONDS_MAX;
-use super::{WorkloadError, out_of, within};
+use super::error::within;
+use super::settings::{Range, Scope, Setting, field};
+use super::values::Speed;
+use super::{SECONDS_MAX, WorkloadError};
 
 /// The seed of the files' contents and of the ad tables, the same in every run, so that servers can keep their files.
 pub const CONTENT_SEED: u64 = 1;
 /// Directories of the rule for many lines would fill a disk, so a run has at most so many unless it is set.
 const DIRECTORIES_USUAL_MAX: u32 = 200;
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting::new("lines", "N", "number of lines, which are simultaneous connections", field!(Web, lines))
+        .in_range(Range::Whole(1, 100_000)),
+    Setting::new(
+        "line",
+        "KBIT/S",
+        "speed of each line, or none to read as fast as possible",
+        field!(Web, web => Speed(&mut web.line_kbit_per_s)),
+    )
+    .in_range(Range::Whole(8, 10_000_000)),
+    Setting::new(
+        "directories",
+        "N",
+        "directories of the site, of 36 files and 5 MB each",
+        field!(Web, directories),
+    )
+    .in_range(Range::Whole(1, 10_000))
+    .following("25 + 0.66 a line, at most 200"),
+    Setting::new(
+        "static_only",
+        "",
+        "send static GETs only, to a server without the dynamic half",
+        field!(Web, static_only),
+    ),
+    Setting::new("duration", "SECONDS", "time for which requests are sent", field!(Web, duration_s))
+        .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
+        .scoped(Scope::End),
+    Setting::new(
+        "start",
+        "N",
+        "number of the first line, for several crowds on one server",
+        field!(Web, start),
+    )
+    .scoped(Scope::Share),
+];
 
 /// Lines, their speed, and the site. Definition: `docs/reference/web.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,31 +81,28 @@ impl Default for WebWorkload {
 }
 
 /// Directories for so many lines: 25 + (400,000 / 122,000 × lines) / 5, but at most 200, which is 1 GB.
-pub fn usual_directories(lines: u32) -> u32 {
+fn usual_directories(lines: u32) -> u32 {
     let by_rule = 25.0 + 400_000.0 / 122_000.0 * f64::from(lines) / 5.0;
     (by_rule as u32).min(DIRECTORIES_USUAL_MAX)
 }
 
 impl WebWorkload {
-    /// Checks every number against its range.
-    ///
-    /// # Errors
-    /// The first number that is out of range.
-    pub fn check(&self) -> Result<(), WorkloadError> {
-        within("line count", 1, 100_000, self.lines)?;
-        within("line speed", 8, 10_000_000, self.line_kbit_per_s.unwrap_or(8))?;
-        within("directory count", 1, 10_000, self.directories)?;
-        within("first line", 1, 1_000_000 - (self.lines - 1), self.start)?;
-        let possible = self.duration_s > 0.0 && self.duration_s <= SECONDS_MAX;
-        possible.then_some(()).ok_or_else(|| {
-            out_of("duration", &format!("above 0 and at most {SECONDS_MAX} seconds"), self.duration_s)
-        })
+    /// Checks what follows from several settings.
+    pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
+        within("start", 1, 1_000_000 - (self.lines - 1), self.start)
+    }
+
+    pub(super) fn follow(&mut self, is_given: impl Fn(&str) -> bool) {
+        if !is_given("directories") {
+            self.directories = usual_directories(self.lines);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Workload;
 
     #[test]
     fn directories_grow_with_lines_up_to_a_gigabyte() {
@@ -77,13 +112,13 @@ mod tests {
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
         let web = WebWorkload::default();
-        assert_eq!(web.check(), Ok(()));
-        let error = |workload: WebWorkload| workload.check().unwrap_err().to_string();
-        assert_eq!(error(WebWorkload { lines: 0, ..web.clone() }), "line count must be 1..=100000, got 0");
+        assert_eq!(Workload::Web(web.clone()).check(), Ok(()));
+        let error = |workload: WebWorkload| Workload::Web(workload).check().unwrap_err().to_string();
+        assert_eq!(error(WebWorkload { lines: 0, ..web.clone() }), "lines must be 1..=100000, got 0");
         assert_eq!(
             error(WebWorkload { line_kbit_per_s: Some(7), ..web.clone() }),
-            "line speed must be 8..=10000000, got 7"
+            "line must be 8..=10000000, got 7"
         );
-        assert_eq!(error(WebWorkload { directories: 0, ..web }), "directory count must be 1..=10000, got 0");
+        assert_eq!(error(WebWorkload { directories: 0, ..web }), "directories must be 1..=10000, got 0");
     }
 }

@@ -7,9 +7,10 @@ use klatch_runner::CrowdKind;
 use klatch_schedulers::SchedulerSpec;
 use toml::Spanned;
 
-use super::draft::{Change, WorkloadChange};
+use super::draft::Change;
 use super::source::{Source, StudyFileError};
-use super::{Axis, PlatformChoice, Scalar, StudyFile, Values};
+use super::workload::WorkloadTable;
+use super::{Axis, PlatformChoice, Scalar, StudyFile};
 
 /// The name of the kernel's own scheduler in study files.
 const KERNELS_OWN: &str = "kernel";
@@ -24,44 +25,16 @@ pub(crate) struct Dimension {
 /// All dimensions but the platforms, in the order of the tables. `cpus_here` is the number of CPUs of this machine.
 pub(crate) fn dimensions(
     file: &StudyFile,
+    workload: &WorkloadTable<'_>,
     source: &Source<'_>,
     cpus_here: u32,
 ) -> Result<Vec<Dimension>, StudyFileError> {
     let mut all = Vec::new();
-    let workload = &file.workload;
-    let set = Change::Workload;
-    numbers(&mut all, "rooms", &workload.rooms, |rooms| set(WorkloadChange::Rooms(rooms)));
-    numbers(&mut all, "users", &workload.users, |users| set(WorkloadChange::Users(users)));
-    numbers(&mut all, "count", &workload.count, |count| set(WorkloadChange::Count(count)));
-    numbers(&mut all, "connections", &workload.connections, |count| set(WorkloadChange::Connections(count)));
-    numbers(&mut all, "depth", &workload.depth, |depth| set(WorkloadChange::Depth(depth)));
-    numbers(&mut all, "duration", &workload.duration, |duration| set(WorkloadChange::Duration(duration)));
-    numbers(&mut all, "lines", &workload.lines, |lines| set(WorkloadChange::Lines(lines)));
-    numbers(&mut all, "line", &workload.line, |line| set(WorkloadChange::Line(line)));
-    numbers(&mut all, "directories", &workload.directories, |count| set(WorkloadChange::Directories(count)));
-    numbers(&mut all, "readers", &workload.readers, |readers| set(WorkloadChange::Readers(readers)));
-    numbers(&mut all, "block", &workload.block, |bytes| set(WorkloadChange::Block(bytes)));
-    numbers(&mut all, "order", &workload.order, |order| set(WorkloadChange::Order(order)));
-    numbers(&mut all, "files", &workload.files, |files| set(WorkloadChange::Files(files)));
-    numbers(&mut all, "file_mib", &workload.file_mib, |mib| set(WorkloadChange::FileMib(mib)));
-    numbers(&mut all, "verified", &workload.verified, |verified| set(WorkloadChange::Verified(verified)));
-    numbers(&mut all, "traders", &workload.traders, |traders| set(WorkloadChange::Traders(traders)));
-    numbers(&mut all, "quotes", &workload.quotes, |quotes| set(WorkloadChange::Quotes(quotes)));
-    numbers(&mut all, "mix", &workload.mix, |mix| set(WorkloadChange::Mix(mix)));
-    numbers(&mut all, "think", &workload.think, |think| set(WorkloadChange::Think(think)));
-    numbers(&mut all, "database", &workload.database, |name: String| set(WorkloadChange::Database(name)));
-    numbers(&mut all, "durable", &workload.durable, |durable| set(WorkloadChange::Durable(durable)));
-    numbers(&mut all, "injection_rate", &workload.injection_rate, |rate| {
-        set(WorkloadChange::InjectionRate(rate))
-    });
-    numbers(&mut all, "population", &workload.population, |rate| set(WorkloadChange::Population(rate)));
-    numbers(&mut all, "ramp", &workload.ramp, |ramp| set(WorkloadChange::Ramp(ramp)));
-    numbers(&mut all, "size", &workload.size, |size| set(WorkloadChange::Size(size)));
-    numbers(&mut all, "pacing", &workload.pacing, Change::Pacing);
-    numbers(&mut all, "window", &workload.window, Change::Window);
-    numbers(&mut all, "rate", &workload.rate, Change::Rate);
-    numbers(&mut all, "pause", &workload.pause, |pause| set(WorkloadChange::Pause(pause)));
-    numbers(&mut all, "churn", &workload.churn, |churn| set(WorkloadChange::Churn(churn)));
+    for (setting, values) in workload.settings() {
+        let change = |value: &Scalar| (value.0.clone(), Change::Workload(setting.name, value.0.clone()));
+        let changes = values.get_ref().0.iter().map(change).collect();
+        all.push(Dimension { name: setting.name.to_owned(), span: values.span(), values: changes });
+    }
     if let Some(cpus) = &file.cpus {
         all.push(cpu_counts(cpus, source, cpus_here)?);
     }
@@ -93,17 +66,6 @@ pub(crate) fn dimensions(
 pub(crate) fn platform_dimensions(choice: &Spanned<PlatformChoice>) -> Vec<Dimension> {
     let knobs = choice.get_ref().knobs.iter();
     knobs.map(|(name, values)| knob(name, name, values, choice.span(), Change::Server)).collect()
-}
-
-fn numbers<T: Clone + std::fmt::Display>(
-    all: &mut Vec<Dimension>,
-    name: &str,
-    values: &Values<T>,
-    change: impl Fn(T) -> Change,
-) {
-    let Some(spanned) = values else { return };
-    let values = spanned.get_ref().0.iter().map(|value| (value.to_string(), change(value.clone())));
-    all.push(Dimension { name: name.to_owned(), span: spanned.span(), values: values.collect() });
 }
 
 fn knob(

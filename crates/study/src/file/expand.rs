@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use klatch_platforms::{KnobError, PlatformError, TRANSPORT_KNOB};
-use klatch_record::{StudyAxis, Transport, error_chain};
+use klatch_record::{StudyAxis, Transport, WorkloadError, WorkloadKind, error_chain};
 use klatch_runner::{Plan, RunError, resolve_platform};
 use toml::Spanned;
 
@@ -11,7 +11,7 @@ use super::dimensions::{Dimension, dimensions, platform_dimensions};
 use super::draft::Draft;
 use super::search::search;
 use super::source::{Source, StudyFileError};
-use super::workload::check_workload;
+use super::workload::WorkloadTable;
 use super::{PlatformChoice, StudyFile, name_of};
 use crate::plan::{Cell, StudyPlan};
 use crate::series::Rules;
@@ -33,16 +33,16 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
     if file.platforms.get_ref().is_empty() {
         return Err(source.error_at(file.platforms.span(), "platforms is empty, so there is nothing to run"));
     }
-    check_workload(&file, source)?;
-    check_duet(&file, source)?;
-    let workload = file.workload.base(&base.workload);
-    let base = &Plan { instruments: file.instruments.clone(), workload, ..base.clone() };
+    let workload = WorkloadTable::of(&file, source)?;
+    let base = &Plan { instruments: file.instruments.clone(), ..base.clone() };
     let cpus_here = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
-    let common = dimensions(&file, source, cpus_here)?;
+    let common = dimensions(&file, &workload, source, cpus_here)?;
     let mut cells: Vec<Cell> = Vec::new();
+    let mut unused = Vec::new();
     for choice in file.platforms.get_ref() {
-        for (mut draft, spans) in drafts(base, choice, &common, source)? {
-            if file.workload.preset.is_some() {
+        for (mut draft, spans) in drafts(base, workload.kind, choice, &common, source)? {
+            unused.append(&mut draft.unused);
+            if workload.is_classic {
                 draft.plan.make_classic().map_err(|error| source.error_at(choice.span(), error))?;
             }
             let cell = cell(draft, choice, &spans, source)?;
@@ -51,6 +51,7 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
             }
         }
     }
+    refuse_unused(&unused, &cells, &workload, source)?;
     let axes = axes(&mut cells, &names(&file, &common));
     name_cells(&mut cells, &axes);
     let compared = file.rules.compared_axis(&axes, source)?;
@@ -58,26 +59,32 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
     Ok(StudyPlan {
         compared,
         name: name_of(source.path),
-        question: file.question,
+        question: file.question.clone(),
         source: source.text.to_owned(),
         axes,
         cells,
-        rules: Rules { metric: rules.metric.in_unit_of(file.workload.kind), ..rules },
+        rules: Rules { metric: rules.metric.in_unit_of(workload.kind), ..rules },
         search: search(file.search, source)?,
         seed,
         build: base.build.clone(),
     })
 }
 
-/// Refuses what a duet does not use. Its runs end by time.
-fn check_duet(file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
-    match &file.workload.count {
-        Some(count) if file.rules.is_duet() => {
-            let message = "a duet runs for a time, not for a number of messages, so it has no count";
-            Err(source.error_at(count.span(), message))
+/// Refuses a setting that has a meaning in no cell.
+fn refuse_unused(
+    unused: &[WorkloadError],
+    cells: &[Cell],
+    workload: &WorkloadTable<'_>,
+    source: &Source<'_>,
+) -> Result<(), StudyFileError> {
+    for error in unused {
+        let setting = error.setting();
+        if cells.iter().all(|cell| !cell.at.contains_key(setting)) {
+            let given = workload.settings().find(|(given, _)| given.name == setting);
+            return Err(source.error_at(given.map_or(0..0, |(_, values)| values.span()), error));
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 /// The position of each axis in the file, for errors.
@@ -85,6 +92,7 @@ type Spans = BTreeMap<String, std::ops::Range<usize>>;
 
 fn drafts(
     base: &Plan,
+    kind: WorkloadKind,
     choice: &Spanned<PlatformChoice>,
     common: &[Dimension],
     source: &Source<'_>,
@@ -98,7 +106,7 @@ fn drafts(
             format!("the axes make more than {CELLS_MAX} cells; shorten the lists"),
         ));
     }
-    let mut first = Draft::new(base);
+    let mut first = Draft::new(base, kind);
     first.plan.platform.name = Some(choice.get_ref().name.clone());
     let label = choice.get_ref().label.clone().unwrap_or_else(|| choice.get_ref().name.clone());
     first.at.push((PLATFORM.to_owned(), label));
@@ -116,7 +124,14 @@ fn drafts(
         drafts = drafts.iter().flat_map(with).collect();
     }
     let spans: Spans = all.iter().map(|dimension| (dimension.name.clone(), dimension.span.clone())).collect();
-    Ok(drafts.into_iter().map(|draft| (draft.finish(), spans.clone())).collect())
+    let finish = |draft: Draft| match draft.finish() {
+        Ok(draft) => Ok((draft, spans.clone())),
+        Err(error) => {
+            let span = spans.get(error.setting()).cloned().unwrap_or_else(|| choice.span());
+            Err(source.error_at(span, error))
+        }
+    };
+    drafts.into_iter().map(finish).collect()
 }
 
 fn cell(
@@ -131,7 +146,7 @@ fn cell(
     };
     let absent = match resolve_platform(&draft.plan) {
         Ok(_) => None,
-        Err(RunError::Workload(error)) => return Err(source.error_at(span(error.axis()), error)),
+        Err(RunError::Workload(error)) => return Err(source.error_at(span(error.setting()), error)),
         Err(error @ RunError::Needs(_)) => return Err(source.error_at(span("rooms"), error)),
         Err(RunError::Scheduler(error)) => Some(error_chain(&error)),
         Err(RunError::Platform(error)) => match *error {

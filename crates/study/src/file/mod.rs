@@ -11,6 +11,7 @@ mod source;
 mod tests;
 mod values;
 mod workload;
+mod workload_schema;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,13 +23,14 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use toml::Spanned;
 
+use self::workload_schema::WorkloadSchema;
+
 pub(crate) use self::expand::expand;
 pub(crate) use self::rules::RulesTable;
 pub use self::shipped::{Shipped, shipped};
 pub(crate) use self::source::Source;
 pub use self::source::StudyFileError;
 pub(crate) use self::values::{AnyScalar, Axis, OneOrMany, Scalar};
-pub(crate) use self::workload::{PacingName, WorkloadTable};
 
 /// Values of an axis, with their position in the file.
 type Values<T> = Option<Spanned<Axis<T>>>;
@@ -46,9 +48,10 @@ pub(crate) struct StudyFile {
     /// The platforms to measure: names in the catalog, or tables with knobs of their own.
     #[schemars(with = "Vec<PlatformSchema>")]
     pub(crate) platforms: Spanned<Vec<Spanned<PlatformChoice>>>,
-    /// What the crowd does.
+    /// What the crowd does: its `kind`, and the settings of that kind, each a value or an axis.
     #[serde(default)]
-    pub(crate) workload: WorkloadTable,
+    #[schemars(with = "WorkloadSchema")]
+    pub(crate) workload: Knobs,
     /// Knobs of every platform.
     #[serde(default)]
     #[schemars(with = "KnobsSchema")]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use klatch_record::{Cause, Record};
+use klatch_record::{Cause, Record, Status};
 
 /// Writes a catalog with the platform `planted` into `folder`: Jetty with an application that has the fault `plant`. `class` is the test
 /// class of the application below `org/klatch/shop`.
@@ -20,6 +20,21 @@ pub(crate) fn planted_server(class: &str, plant: &str, folder: &Path) {
         1,
     );
     std::fs::write(folder.join("planted.toml"), text).unwrap();
+}
+
+/// The record of the first run that is invalid, of runs of these durations, s. A busy machine makes few operations in a short run, and a
+/// fault needs one that shows it.
+pub(crate) fn invalid(
+    plant: &str,
+    durations: [&str; 2],
+    run: impl Fn(&str) -> (Option<i32>, Record),
+) -> Record {
+    let (mut status, mut record) = run(durations[0]);
+    if record.verdict.status == Status::Valid {
+        (status, record) = run(durations[1]);
+    }
+    assert_eq!((status, record.verdict.status), (Some(1), Status::Invalid), "{plant}: {:?}", record.verdict);
+    record
 }
 
 /// Checks that the audit of a run with the fault `plant` shows the broken rule, and that the verdict names it.

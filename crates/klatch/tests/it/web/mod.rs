@@ -149,9 +149,9 @@ fn what_cannot_be_is_refused() {
         assert!(finished.err.contains(words), "{words:?} is not in {finished:?}");
     };
     refused(&["--line", "fast"], "a line is a number of kbit/s, or none");
-    refused(&["--line", "3kbit"], "line speed must be 8..=10000000, got 3");
-    refused(&["--directories", "0"], "directory count must be 1..=10000, got 0");
-    refused(&["--size", "3"], "--size belongs to --workload chat or rr, not to web");
+    refused(&["--line", "3kbit"], "line must be 8..=10000000, got 3");
+    refused(&["--directories", "0"], "directories must be 1..=10000, got 0");
+    refused(&["--size", "3"], "size belongs to the workload chat or rr, not to web");
     refused(&["--platform", "redis"], "redis does not carry the workload web");
     refused(
         &["--platform", "native-epoll", "--crowd", "native-threads"],

@@ -1,0 +1,207 @@
+//! Every setting of every workload makes its way from an option or a study file to the plan, to the crowd and back.
+
+use clap::FromArgMatches;
+use klatch_record::settings::{Form, Scope, Setting};
+use klatch_record::{Workload, WorkloadKind};
+
+use crate::workload::{OfCrowd, OfDuet, OfRun, Offer, WorkloadArgs};
+
+/// A value of each setting that is neither the default nor what follows from the defaults, and fits them. A setting without a value here
+/// fails the tests below.
+fn another(setting: &Setting, kind: WorkloadKind) -> Vec<(&'static str, String)> {
+    let usual = setting.value_of(&kind.usual());
+    let of = |value: &str| (setting.name, value.to_owned());
+    let value = match (setting.form(), setting.name) {
+        (_, "window") => return vec![("pacing", "rounds".to_owned()), of("7")],
+        (_, "rate") if kind == WorkloadKind::Chat => return vec![("pacing", "rate".to_owned()), of("7")],
+        (_, "pacing") => return vec![of("flood")],
+        (_, "database") => "postgresql".to_owned(),
+        (_, "daytrader") => "/daytrader".to_owned(),
+        (_, "block") => "8192".to_owned(),
+        (_, "line") => "none".to_owned(),
+        (_, "population" | "suppliers") => "777".to_owned(),
+        (Form::Whole, _) => {
+            (usual.as_deref().map_or(0, |usual| usual.parse::<u32>().unwrap()) + 1).to_string()
+        }
+        (Form::Number, _) => usual.map_or(1.5, |usual| usual.parse::<f64>().unwrap() + 0.5).to_string(),
+        (Form::Switch, _) => (if usual.as_deref() == Some("on") { "off" } else { "on" }).to_owned(),
+        (Form::Words(words), _) => words
+            .iter()
+            .map(|(word, _)| *word)
+            .find(|word| Some(*word) != usual.as_deref())
+            .unwrap()
+            .to_owned(),
+        (Form::Text, name) => panic!("{name} needs another value here"),
+    };
+    // One user of each trader fewer than there are.
+    vec![if setting.name == "users_per_trader" { of("199") } else { of(&value) }]
+}
+
+fn all() -> impl Iterator<Item = (WorkloadKind, &'static Setting)> {
+    WorkloadKind::ALL.into_iter().flat_map(|kind| kind.settings().iter().map(move |setting| (kind, setting)))
+}
+
+fn made_of(kind: WorkloadKind, given: &[(&'static str, String)]) -> Workload {
+    let given: Vec<(&str, &str)> = given.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    kind.workload(&given).unwrap_or_else(|error| panic!("{kind} {given:?}: {error}"))
+}
+
+#[test]
+fn every_setting_makes_the_round_trip_over_text() {
+    for (kind, setting) in all() {
+        let given = another(setting, kind);
+        let workload = made_of(kind, &given);
+        assert_ne!(workload, kind.usual(), "{kind}: {given:?} changes nothing");
+        let settings: Vec<_> =
+            workload.settings().into_iter().map(|(setting, value)| (setting.name, value)).collect();
+        assert!(settings.contains(given.last().unwrap()), "{kind}: {given:?} is not in {settings:?}");
+        assert_eq!(made_of(kind, &settings), workload, "{kind}: {settings:?}");
+    }
+}
+
+/// A field that no setting reads would change what is measured without a trace in commands and comparisons.
+#[test]
+fn every_field_of_a_record_has_a_setting() {
+    for kind in WorkloadKind::ALL {
+        let fields = |workload: &Workload| -> Vec<(String, String)> {
+            let value = serde_json::to_value(workload).unwrap();
+            let fields = value.as_object().unwrap().clone().into_iter();
+            fields.map(|(name, value)| (name, value.to_string())).collect()
+        };
+        let usual = fields(&kind.usual());
+        let mut changed: Vec<String> = kind
+            .settings()
+            .iter()
+            .flat_map(|setting| {
+                let other = fields(&made_of(kind, &another(setting, kind)));
+                let differs = |(name, value): &(String, String)| {
+                    usual.iter().all(|(usual_name, usual)| (name, value) != (usual_name, usual))
+                };
+                other.into_iter().filter(differs).map(|(name, _)| name).collect::<Vec<_>>()
+            })
+            .collect();
+        changed.sort();
+        changed.dedup();
+        for (name, _) in usual.into_iter().filter(|(name, _)| name != "kind") {
+            assert!(changed.contains(&name), "{kind}: no setting changes {name}");
+        }
+    }
+}
+
+/// The workload that a command with these options has.
+fn parsed<O: Offer>(options: &[String]) -> Workload {
+    let command = <WorkloadArgs<O> as clap::Args>::augment_args(clap::Command::new("test"));
+    let words = std::iter::once("test".to_owned()).chain(options.iter().cloned());
+    let matches = command.try_get_matches_from(words).unwrap_or_else(|error| panic!("{options:?}: {error}"));
+    WorkloadArgs::<O>::from_arg_matches(&matches).unwrap().workload().unwrap()
+}
+
+#[test]
+fn every_setting_is_an_option_of_the_commands_that_offer_it() {
+    for (kind, setting) in all() {
+        let workload = made_of(kind, &another(setting, kind));
+        let options = workload.options();
+        assert!(options.contains(&setting.option()) || setting.form() == Form::Switch, "{kind}: {options:?}");
+        // A parent describes the workload to its crowd in these words.
+        assert_eq!(parsed::<OfCrowd>(&options), workload, "{kind}: {options:?}");
+        if setting.scope != Scope::Crowd {
+            assert_eq!(parsed::<OfRun>(&options), workload, "{kind}: {options:?}");
+        }
+        let offered = crate::workload::names::<OfDuet>();
+        assert_eq!(offered.contains(&setting.name), matches!(setting.scope, Scope::All | Scope::Share));
+    }
+}
+
+#[test]
+fn a_workload_after_run_offers_its_own_options_and_sets_the_kind() {
+    let run = crate::command_line().find_subcommand("run").unwrap().clone();
+    let shown = |command: &clap::Command| -> Vec<String> {
+        let shown = command.get_arguments().filter(|argument| !argument.is_hide_set());
+        shown.filter_map(|argument| argument.get_long().map(str::to_owned)).collect()
+    };
+    for kind in WorkloadKind::ALL {
+        let own = shown(run.find_subcommand(kind.name()).unwrap());
+        for (owner, setting) in all().filter(|(_, setting)| setting.scope != Scope::Crowd) {
+            let option = setting.option()[2..].to_owned();
+            let is_own = kind.settings().iter().any(|own| own.name == setting.name);
+            assert_eq!(own.contains(&option), is_own, "{kind}, {owner}: {option}");
+        }
+        let matches = crate::command_line()
+            .try_get_matches_from(["klatch", "run", kind.name(), "--start", "3"])
+            .unwrap();
+        let run = crate::run::RunOfWorkload::from_arg_matches(matches.subcommand().unwrap().1).unwrap();
+        let workload = run.0.workload_for_test();
+        assert_eq!((workload.kind(), workload.start()), (kind, 3));
+    }
+}
+
+#[test]
+fn every_setting_is_a_key_of_study_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    let base = crate::study::default_plan(klatch_platforms::PlatformRequest::default(), folder.path());
+    for (kind, setting) in all().filter(|(_, setting)| matches!(setting.scope, Scope::All | Scope::End)) {
+        let given = another(setting, kind);
+        let platform = match kind {
+            WorkloadKind::Chat | WorkloadKind::Rr => "native-epoll",
+            WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => "jetty",
+            WorkloadKind::Files => "native-pread",
+        };
+        let values = given.iter().map(|(name, value)| format!("{name} = '{value}'\n")).collect::<String>();
+        let text =
+            format!("question = 'q'\nplatforms = ['{platform}']\n[workload]\nkind = '{kind}'\n{values}");
+        std::fs::write(&path, &text).unwrap();
+        let study = klatch_study::load(path.to_str().unwrap(), &base, 1);
+        let study = study.unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(study.cells[0].plan.workload, made_of(kind, &given), "{text}");
+    }
+}
+
+/// The table of the reference.
+fn reference() -> String {
+    let mut text = "# Settings of workloads\n\n\
+        Each setting is declared once, in the source of its workload (`crates/record/src/workload/`). Options, keys and axes of study files, the\n\
+        options of a crowd, the commands that a report prints, and what `klatch compare` looks at are made of these declarations, and so is this\n\
+        page. A setting `file_mib` is the option `--file-mib` and the key `file_mib`.\n"
+        .to_owned();
+    for kind in WorkloadKind::ALL {
+        text += &format!("\n## {kind}\n\n{}.\n\n", kind.summary());
+        text += "| setting | value | default | range | what it is |\n|---|---|---|---|---|\n";
+        for setting in kind.settings() {
+            let value = match setting.form() {
+                Form::Switch => "on, off".to_owned(),
+                Form::Words(words) => words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "),
+                Form::Whole | Form::Number | Form::Text => setting.unit.to_owned(),
+            };
+            let default = setting.follows.map(str::to_owned).or_else(|| setting.value_of(&kind.usual()));
+            let place = match setting.scope {
+                Scope::All => "",
+                Scope::End => " (not in duets)",
+                Scope::Share => " (not in study files)",
+                Scope::Crowd => " (only `klatch crowd`; a run takes it from `--target`)",
+            };
+            text += &format!(
+                "| `{}` | {value} | {} | {} | {}{place} |\n",
+                setting.name,
+                default.unwrap_or_default(),
+                setting.range(),
+                setting.help
+            );
+        }
+    }
+    text
+}
+
+#[test]
+fn the_reference_has_the_table_of_the_declarations() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/settings.md");
+    if std::env::var_os("KLATCH_WRITE_REFERENCE").is_some() {
+        std::fs::write(&path, reference()).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == reference(),
+        "{} is out of date: repeat this test with KLATCH_WRITE_REFERENCE=1",
+        path.display()
+    );
+}

@@ -1,0 +1,64 @@
+//! The JSON Schema of the table `[workload]`, made of the settings that the workloads declare.
+
+use std::borrow::Cow;
+
+use klatch_record::WorkloadKind;
+use klatch_record::settings::{Form, Setting};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+
+use super::workload::settings_of_studies;
+
+/// Stands for the table in the schema of a study file.
+pub(crate) struct WorkloadSchema;
+
+impl JsonSchema for WorkloadSchema {
+    fn schema_name() -> Cow<'static, str> {
+        "Workload".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names = WorkloadKind::ALL.map(WorkloadKind::name);
+        let mut properties = Map::new();
+        properties.insert(
+            "kind".to_owned(),
+            json!({ "description": "Kind of the workload.", "enum": names, "default": names[0] }),
+        );
+        properties.insert(
+            "preset".to_owned(),
+            json!({
+                "description": "A named test: classic is the classic VolanoMark test of `klatch run --classic`, \
+                                with its crowd and its yields.",
+                "enum": ["classic"],
+            }),
+        );
+        for kind in WorkloadKind::ALL {
+            for setting in settings_of_studies(kind) {
+                let text = format!("{kind}: {}.", setting.help);
+                let one = properties.entry(setting.name).or_insert_with(|| one_or_many(setting));
+                let described = one.get("description").and_then(Value::as_str);
+                one["description"] = described.map_or(text.clone(), |other| format!("{other} {text}")).into();
+            }
+        }
+        json_schema!({
+            "description": "What the crowd does: its kind, and the settings of that kind. A list is an axis.",
+            "type": "object",
+            "properties": properties,
+            "additionalProperties": false,
+        })
+    }
+}
+
+/// The schema of a value, or of a list of them.
+fn one_or_many(setting: &Setting) -> Value {
+    let one = match setting.form() {
+        Form::Whole => json!({ "type": ["integer", "string"] }),
+        Form::Number => json!({ "type": "number" }),
+        Form::Switch => json!({ "type": "boolean" }),
+        Form::Words(words) => {
+            json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
+        }
+        Form::Text => json!({ "type": ["string", "integer"] }),
+    };
+    json!({ "anyOf": [one, { "type": "array", "items": one }] })
+}
