@@ -78,7 +78,14 @@ fn every_call_and_yield_is_counted() {
         let klatch_record::observed::Yields { all, only, same, higher, lower, continued } = server.yields;
         assert_eq!(only + same + higher + lower + continued, all);
         let with_competition = same + continued + lower + higher;
-        assert!(if another { with_competition > CALLS * 9 / 10 } else { only > 0 }, "{:?}", server.yields);
+        match another {
+            true => assert!(with_competition > CALLS * 9 / 10, "{:?}", server.yields),
+            false if only == 0 => klatch_testing::not_run(
+                "the outcome `only` of a yield",
+                "undecided on this busy machine: no CPU was without another runnable task for a minute",
+            ),
+            false => {}
+        }
     }
 }
 

@@ -10,6 +10,8 @@ use klatch_record::{Workload, WorkloadKind};
 
 /// Help heading of these options.
 const HEADING: &str = "Workload";
+/// Where help shows the settings: after all other options, of which there are fewer.
+const ORDER: usize = 1000;
 /// The option that selects the kind.
 const KIND: &str = "workload";
 
@@ -189,12 +191,12 @@ fn default_of(kind: WorkloadKind, setting: &Setting) -> Option<String> {
 /// Hides the options of all workloads but one, which `--help` then does not show. `is_chosen`: the command is of that workload alone.
 pub(crate) fn show_only(kind: WorkloadKind, is_chosen: bool, command: Command) -> Command {
     let setting = |kind: WorkloadKind, argument: &Arg| {
-        kind.settings().iter().find(|setting| argument.get_id() == setting.name)
+        kind.settings().iter().enumerate().find(|(_, setting)| argument.get_id() == setting.name)
     };
     command.mut_args(|argument| match setting(kind, &argument) {
         _ if argument.get_id() == KIND => argument.default_value(kind.name()).hide(is_chosen),
-        // Without the names of workloads.
-        Some(own) => argument.help(own_help(kind, own)),
+        // Without the names of workloads, after --workload.
+        Some((place, own)) => argument.help(own_help(kind, own)).display_order(ORDER + place),
         None => {
             let is_foreign = WorkloadKind::ALL.into_iter().any(|kind| setting(kind, &argument).is_some());
             let is_hidden = is_foreign || argument.is_hide_set();

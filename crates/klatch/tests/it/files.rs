@@ -133,7 +133,7 @@ fn what_a_reader_cannot_have_is_refused() {
         "native-uring has no knob loops; it has reads",
     );
     refused(&["--block", "5000"], "block must be a power of two");
-    refused(&["--block", "a"], "a block is a number of bytes");
+    refused(&["--block", "a"], "block must be a number of bytes, such as 4096 or 4KiB, got a");
     refused(&["--lines", "3"], "lines belongs to the workload web, not to files");
     refused(&["--file-mib", "65536", "--files", "1000"], "MiB of memory");
     refused(&["--readers", "1", "--shards", "2"], "reader count must be 2 or more");

@@ -148,7 +148,7 @@ fn what_cannot_be_is_refused() {
         assert_eq!(finished.status, Some(2), "{finished:?}");
         assert!(finished.err.contains(words), "{words:?} is not in {finished:?}");
     };
-    refused(&["--line", "fast"], "a line is a number of kbit/s, or none");
+    refused(&["--line", "fast"], "line must be a number of kbit/s, such as 400kbit, or none, got fast");
     refused(&["--line", "3kbit"], "line must be 8..=10000000, got 3");
     refused(&["--directories", "0"], "directories must be 1..=10000, got 0");
     refused(&["--size", "3"], "size belongs to the workload chat or rr, not to web");
