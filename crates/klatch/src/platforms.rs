@@ -55,7 +55,7 @@ pub(crate) struct Platforms {
 impl Platforms {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         if self.schema {
-            print(klatch_platforms::schema());
+            print(include_str!("../../../docs/platform.schema.json"));
             return Ok(ExitCode::SUCCESS);
         }
         for listed in list(&self.platforms.request())? {

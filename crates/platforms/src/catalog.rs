@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, include_dir};
 use klatch_record::{Class, ProtocolName, Transport, WorkloadKind};
-use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -31,9 +30,10 @@ const TRADE_AUDIT: &str = include_str!("../../../platforms/audits/trade.toml");
 const ORDERS_AUDIT: &str = include_str!("../../../platforms/audits/orders.toml");
 
 /// A platform of the catalog.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(title = "A platform of Klatch's catalog")]
+#[cfg_attr(feature = "schema", schemars(title = "A platform of Klatch's catalog"))]
 pub struct Entry {
     /// Name of the platform, which is also the name of the file.
     pub name: String,
@@ -124,7 +124,8 @@ fn is_plain_name(name: &str) -> bool {
 }
 
 /// How a server shows that it accepts connections.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReadyBy {
     /// By the ready line of docs/reference/protocol.md on its standard output. It is started with port 0.
@@ -135,7 +136,8 @@ pub enum ReadyBy {
 }
 
 /// A program that must be installed.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NeedsProgram {
     /// Name of the program. It is searched for in the search path and the sbin folders.
@@ -147,7 +149,8 @@ pub struct NeedsProgram {
 }
 
 /// How a platform is built.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Build {
     /// Program and arguments. The output belongs into `{build}`. `{web_jar}` can be part of a word.
@@ -162,7 +165,8 @@ impl Build {
 }
 
 /// A setting: either one of `values`, or any value, which replaces `{value}` in `arguments`.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Knob {
     /// Description in one line.
@@ -185,7 +189,8 @@ pub struct Knob {
 }
 
 /// The huge pages that a value of a knob needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pages {
     /// Reserved large pages (`vm.nr_hugepages`), at least for the heap.
@@ -349,6 +354,7 @@ fn common(text: &str) -> Common {
 }
 
 /// The JSON Schema of an [`Entry`], as pretty-printed JSON that ends with a newline.
+#[cfg(feature = "schema")]
 pub fn schema() -> String {
     let schema = schemars::schema_for!(Entry);
     serde_json::to_string_pretty(&schema).expect("a schema is plain JSON") + "\n"

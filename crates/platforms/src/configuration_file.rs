@@ -1,10 +1,10 @@
 //! The configuration files of a platform.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A file that a platform reads when it starts.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConfigurationFile {
     /// Name of the file within `{folder}`.

@@ -36,7 +36,9 @@ mod web_files;
 mod workloads;
 
 pub use capacity::{CapacityError, Shortage, Side, check_capacity};
-pub use catalog::{CatalogError, Entry, Pages, schema};
+#[cfg(feature = "schema")]
+pub use catalog::schema;
+pub use catalog::{CatalogError, Entry, Pages};
 pub use certificate::CertificateError;
 pub use classic::{add_classic_yield, classic_test};
 pub use classic_crowd::ClassicCrowd;

@@ -1,12 +1,12 @@
 //! What one process of a platform or crowd needs of the machine.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::setting::Setting;
 
 /// The resources that a process needs of the machine, as measured. A need of 0 is not checked.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Needs {
     /// Threads for each connection.

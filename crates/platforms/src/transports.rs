@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use klatch_record::Transport;
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::configuration_file::ConfigurationFile;
@@ -13,7 +12,8 @@ use crate::setting::Setting;
 pub const TRANSPORT_KNOB: &str = "transport";
 
 /// How a platform carries chat by one transport.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct InTransport {
     /// The arguments that select it; they stand among those of the knobs. Placeholders, beside those of the command: `{certificate}` and

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use klatch_record::{Class, ProtocolName, WorkloadKind};
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How a platform carries one workload.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct InWorkload {
     /// The wire protocol of its clients, if it is not the one of the platform.

@@ -1,10 +1,10 @@
 //! The audit of a database after a run of `trade` or `orders`.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a process of its own found in the database after the server had stopped.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Audit {
     /// Number of all orders that are stored.
     pub orders: u64,
@@ -17,7 +17,8 @@ pub struct Audit {
 }
 
 /// A rule of the audit that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BrokenRule {
     /// The name of the rule, as in the definition of the workload.
     pub rule: String,
@@ -36,7 +37,8 @@ impl std::fmt::Display for BrokenRule {
 }
 
 /// The database behind a server.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Database {
     /// Its name in the catalog.
     pub name: String,
@@ -47,7 +49,8 @@ pub struct Database {
 }
 
 /// What a server counted of its transactions with the database.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DatabaseCounts {
     /// Transactions that changed something and were stored.
     pub transactions: u64,

@@ -1,6 +1,5 @@
 //! How B compares with A.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The schema name that every comparison carries in [`Comparison::schema`].
@@ -83,7 +82,8 @@ pub struct MetricComparison {
 }
 
 /// A ratio, and how well it is known.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RatioEstimate {
     /// The ratio B / A of the means.
     pub estimate: f64,

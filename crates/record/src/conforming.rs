@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::sums::{SumError, add_counts, saturating_sum, sum};
@@ -11,7 +10,8 @@ use crate::sums::{SumError, add_counts, saturating_sum, sum};
 pub const CONFORMING_SHARE_MIN: f64 = 0.8;
 
 /// The lines of a run, by what they received.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conforming {
     /// Number of lines that conform, which is the score.
     pub lines: u64,

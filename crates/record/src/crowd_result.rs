@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{DatabaseCounts, Environment, IntervalCounts, OrdersCounts, PartyCounts, TlsSession, Usage};
@@ -190,7 +189,8 @@ impl NamedCounts {
 }
 
 /// One fault in the deliveries.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fault {
     /// The kind of the fault.
     pub kind: FaultKind,
@@ -215,7 +215,8 @@ pub struct Fault {
 }
 
 /// What can be wrong with a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
     /// Sent, but never delivered.
@@ -235,7 +236,8 @@ pub enum FaultKind {
 }
 
 /// A user in a room that does not belong to the crowd.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stranger {
     /// Room number, counted from 1.
     pub room: u32,
@@ -246,7 +248,8 @@ pub struct Stranger {
 }
 
 /// Why a crowd gave up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// The kind of the failure.
     pub kind: FailureKind,
@@ -262,7 +265,8 @@ pub struct Failure {
 }
 
 /// What can end a run early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// No connection could be made at all.

@@ -1,6 +1,5 @@
 //! The result of a duet: two servers or crowds, compared in slices of time.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Build, RatioEstimate, Workload};
@@ -9,7 +8,8 @@ use crate::{Build, RatioEstimate, Workload};
 pub const DUET_SCHEMA_NAME: &str = "klatch-duet/1";
 
 /// How B compares with A, slice by slice. Method: `docs/reference/method.md`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Duet {
     /// The schema of this JSON, always `klatch-duet/1`.
     pub schema: String,
@@ -40,7 +40,8 @@ pub struct Duet {
 }
 
 /// One side of a duet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DuetSide {
     /// Platform with its knobs, as text.
     pub platform: String,
@@ -49,7 +50,8 @@ pub struct DuetSide {
 }
 
 /// How a duet ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DuetEnd {
     /// All planned starts were made, or the interval was narrow enough.
@@ -66,7 +68,8 @@ pub enum DuetEnd {
 }
 
 /// One start of both servers and crowds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DuetStart {
     /// Number of the start, counted from 1.
     pub number: u32,
@@ -81,7 +84,8 @@ pub struct DuetStart {
 }
 
 /// One slice of each side, one after the other or at the same time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlicePair {
     /// Beginning of the pair, s after the beginning of the duet.
     pub at_s: f64,
@@ -94,7 +98,8 @@ pub struct SlicePair {
 }
 
 /// What one side did in one slice.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slice {
     /// Messages sent and deliveries received; all that was sent in the slice was delivered in it.
     pub messages: u64,
@@ -113,7 +118,8 @@ pub struct Slice {
 }
 
 /// One metric of both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DuetMetric {
     /// Its name, as in records, with the unit last.
     pub metric: String,
@@ -134,6 +140,7 @@ pub struct DuetMetric {
 }
 
 /// The JSON Schema of a [`Duet`], as pretty-printed JSON that ends with a newline.
+#[cfg(feature = "schema")]
 pub fn duet_schema() -> String {
     let schema = schemars::schema_for!(Duet);
     serde_json::to_string_pretty(&schema).expect("a schema is plain JSON") + "\n"

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Availability;
 
 /// The machine at the start of a run. Values that the kernel does not provide are `null`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Environment {
     /// Kernel release, as `uname -r`.
     pub kernel: String,
@@ -52,7 +52,8 @@ pub struct Environment {
 }
 
 /// A sched_ext scheduler that Klatch loaded for a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SchedulerInForce {
     /// Its name and what was set about it: `goodness:version=24`.
     pub name: String,
@@ -63,7 +64,8 @@ pub struct SchedulerInForce {
 }
 
 /// How far apart two starts of the same server are on a machine: what a platform showed beside itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noise {
     /// When it was measured, RFC 3339 in UTC.
     pub measured_at: String,
@@ -76,7 +78,8 @@ pub struct Noise {
 }
 
 /// Limits that a run can meet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limits {
     /// Open files of a process (`ulimit -n`, the hard limit, to which Klatch raises the soft one).
     pub open_files: Option<u64>,

@@ -1,10 +1,10 @@
 //! What it costs to connect the crowd.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The time from the start of the crowd's processes to the opening of the gate: connecting, the handshakes of a transport, registration, joining.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Joining {
     /// Connections of the crowd.
     pub connections: u64,

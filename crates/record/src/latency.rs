@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -13,7 +12,8 @@ use crate::packed::unpacked;
 use crate::sums::{SumError, TIMES, add_counts, sum};
 
 /// Percentiles of a time, and their histogram.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
     /// How many times were measured.
     pub count: u64,

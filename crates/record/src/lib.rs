@@ -48,9 +48,9 @@ pub use crowd_result::{
     CrowdEvent, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
     NamedCounts, PausedCounts, Stranger,
 };
-pub use duet::{
-    DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, Slice, SlicePair, duet_schema,
-};
+#[cfg(feature = "schema")]
+pub use duet::duet_schema;
+pub use duet::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, Slice, SlicePair};
 pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
 pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorResult, FloorRow, LoopbackCost};
@@ -90,6 +90,7 @@ pub use workload::{
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.
+#[cfg(feature = "schema")]
 pub fn schema() -> String {
     let schema = schemars::schema_for!(Record);
     let text = serde_json::to_string_pretty(&schema).expect("a schema is plain JSON");
@@ -97,6 +98,7 @@ pub fn schema() -> String {
 }
 
 /// The JSON Schema of a [`StudyResult`], as pretty-printed JSON that ends with a newline.
+#[cfg(feature = "schema")]
 pub fn study_result_schema() -> String {
     let schema = schemars::schema_for!(StudyResult);
     let text = serde_json::to_string_pretty(&schema).expect("a schema is plain JSON");

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -12,7 +11,8 @@ use crate::observed::{
 };
 
 /// The data of one instrument for one run, and its cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Observation {
     /// Name of the instrument.
     pub instrument: InstrumentName,
@@ -33,7 +33,8 @@ pub struct Observation {
 }
 
 /// Names of all instruments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InstrumentName {
     /// Migrations, faults, thread groups, pressure.
@@ -125,7 +126,8 @@ impl FromStr for InstrumentName {
 }
 
 /// How an instrument can work on a kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Support {
     /// It works without a loss.
@@ -159,7 +161,8 @@ impl Support {
 }
 
 /// An instrument and how it can work here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Availability {
     /// Name of the instrument.
     pub instrument: InstrumentName,
@@ -171,7 +174,8 @@ pub struct Availability {
 /// Cost of observing: a lower bound, from the kernel's own run time statistics of the instrument's BPF programs. It counts in
 /// windows of 20 ms, about one in 1.6 s, because counting costs too, and the result is scaled up. What
 /// it leaves out (the tracepoints themselves, colder caches), only a comparison of runs with and without the instrument shows.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// CPU time of its programs while the run went on, seconds.
     pub cpu_s: f64,
@@ -184,7 +188,8 @@ pub struct Cost {
 }
 
 /// What an instrument saw, by instrument.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ObservationData {
     /// Of `usage`: see [`UsageDetails`].

@@ -1,6 +1,5 @@
 //! The operations of a workload in which each request has a reply.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::sums::sum;
@@ -10,7 +9,8 @@ use crate::{DatabaseCounts, Latency, LatencyError, NamedCounts, Score, UsageOfBo
 const OPERATIONS: &str = "operations";
 
 /// The operations of a run. One is a request with its verified reply, so two messages.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Operations {
     /// The name of one operation: `transaction` of `rr`, `request` of `web`, `operation` of `trade` and `orders`,
     /// `read` of `files`.
@@ -36,7 +36,8 @@ pub struct Operations {
 }
 
 /// The operations of one kind, such as `buy` of `trade`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperationKindScore {
     /// The name of the kind.
     pub name: String,
@@ -93,7 +94,8 @@ impl OperationKindScore {
 }
 
 /// How operations are spread over the parties of a workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartyCounts {
     /// Number of parties in all.
     pub parties: u64,

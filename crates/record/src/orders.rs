@@ -1,6 +1,5 @@
 //! The score of workload `orders`: the rate of the steady state, and whether its limits and its mix hold.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::OperationKindScore;
@@ -35,7 +34,8 @@ pub struct OrdersCounts {
 }
 
 /// The score of `orders`. Rates, latencies and shares are those of the steady state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OrdersScore {
     /// Districts, which is the number of order entries a second that were meant to begin.
     pub injection_rate: u32,
@@ -55,7 +55,8 @@ pub struct OrdersScore {
 }
 
 /// The limit of the latency of one operation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OrdersLimit {
     /// Name of the operation.
     pub name: String,
@@ -68,7 +69,8 @@ pub struct OrdersLimit {
 }
 
 /// The share of one operation among those of dealers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OrdersShare {
     /// Name of the operation.
     pub name: String,

@@ -1,12 +1,12 @@
 //! The wire protocols of servers, and the name of having none.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::WorkloadKind;
 
 /// The protocols that a crowd speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProtocolName {
     /// IRC over TCP, as in RFC 2812.

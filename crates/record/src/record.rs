@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -15,7 +14,8 @@ use crate::{
 pub const SCHEMA_NAME: &str = "klatch-record/2";
 
 /// The complete result of a run: what ran, where, the score, the checks, the observations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
     /// The schema of this JSON, always `klatch-record/2`.
     pub schema: String,
@@ -79,7 +79,8 @@ pub struct Record {
 }
 
 /// Version, commit and build profile of the program that measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Build {
     /// Version of the package.
     pub version: String,
@@ -90,7 +91,8 @@ pub struct Build {
 }
 
 /// Whether a run counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// The run warms the server up and does not count.
@@ -100,7 +102,8 @@ pub enum Role {
 }
 
 /// The platform that was measured, as it was started.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Platform {
     /// Its name in the catalog, or the address of a server that somebody else started.
     pub name: String,
@@ -140,7 +143,8 @@ fn one() -> u32 {
 }
 
 /// The two classes of server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// One write system call per delivery.
@@ -150,7 +154,8 @@ pub enum Class {
 }
 
 /// A language runtime that ran a server or a crowd.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Runtime {
     /// What it calls itself, with its full version.
     pub version: String,
@@ -161,7 +166,8 @@ pub struct Runtime {
 }
 
 /// The load generator and its settings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrowdInfo {
     /// The implementation: `native` or `java`.
     pub kind: String,
@@ -175,7 +181,8 @@ pub struct CrowdInfo {
 }
 
 /// The score and its parts. Both a message sent and a message received count as one message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Score {
     /// Messages sent by all users.
     pub sent: u64,
@@ -225,7 +232,8 @@ impl Score {
 }
 
 /// Every message accounted for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checks {
     /// Deliveries missing for messages that were sent.
     pub lost: u64,
@@ -272,7 +280,8 @@ impl Record {
 }
 
 /// Usage of both sides. `null` where a side could not be measured (a server on another machine).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageOfBoth {
     /// Usage of the server's processes; `null` where it runs on another machine. Of `files`: usage of the reading processes.
     pub server: Option<Usage>,

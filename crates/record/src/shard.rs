@@ -2,14 +2,14 @@
 
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{DatabaseCounts, Environment, TlsSession, Usage, Warning, WorkloadKind};
 
 /// A crowd with rooms of its own, which needed nothing from the others but a common start.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shard {
     /// Kind of its workload, which gives its parties their name; absent for chat.
     #[serde(default, skip_serializing_if = "WorkloadKind::is_chat")]
@@ -52,7 +52,8 @@ pub struct Shard {
 }
 
 /// A gate that opens when this many shards are present.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gate {
     /// How many shards there are to be.
     pub shards: u32,
@@ -90,7 +91,8 @@ impl std::fmt::Display for Gate {
 }
 
 /// A moment on a machine's clock.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moment {
     /// The clock: the boot whose CLOCK_MONOTONIC it is (`/proc/sys/kernel/random/boot_id`).
     pub clock: String,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Build, DuetMetric, Warning};
@@ -11,13 +10,14 @@ use crate::{Build, DuetMetric, Warning};
 pub const STUDY_SCHEMA_NAME: &str = "klatch-study/2";
 
 /// The result of a study: its cells, each estimated from the records beside this file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyResult {
     /// The schema of this JSON, always `klatch-study/2`.
     pub schema: String,
     /// How its numbers were obtained; `measured` if it is missing.
     #[serde(default, skip_serializing_if = "ResultKind::is_measured")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub kind: ResultKind,
     /// Its name, that of its file.
     pub name: String,
@@ -45,12 +45,13 @@ pub struct StudyResult {
     pub cells: Vec<CellResult>,
     /// In a study of duets: each cell compared with its reference.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub pairs: Vec<PairResult>,
 }
 
 /// How numbers were obtained. Numbers of different kinds never share a table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ResultKind {
     /// On this machine, by its clocks.
@@ -70,7 +71,8 @@ impl ResultKind {
 }
 
 /// One cell compared with its reference, slice by slice.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairResult {
     /// Name of the reference cell, the base of the ratios.
     pub a: String,
@@ -89,7 +91,8 @@ pub struct PairResult {
 }
 
 /// Something that a study varies.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyAxis {
     /// `platform`, `rooms`, `heap` …; what belongs to the crowd begins with `crowd.`.
     pub name: String,
@@ -98,7 +101,8 @@ pub struct StudyAxis {
 }
 
 /// One combination of the axes, and its estimates.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellResult {
     /// Its name, and that of its folder below `cells/`.
     pub id: String,
@@ -121,7 +125,8 @@ pub struct CellResult {
 }
 
 /// Whether a cell's estimates can be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CellStatus {
     /// The interval is as narrow as was asked for.
@@ -139,7 +144,8 @@ pub enum CellStatus {
 }
 
 /// A number with its interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// Mean of the trials that count.
     pub mean: f64,
@@ -153,7 +159,8 @@ pub struct Estimate {
 }
 
 /// The result of a search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchResult {
     /// What was varied: `rooms` or `rate`.
     pub axis: String,
@@ -175,7 +182,8 @@ pub struct SearchResult {
 }
 
 /// One step of a search.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchStep {
     /// The pass that it belongs to, from 1.
     #[serde(default = "once")]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::latency::{Latency, LatencyError};
@@ -20,7 +19,8 @@ pub struct IntervalCounts {
 }
 
 /// Deliveries over the time of a run. An interval of each shard is counted from the opening of its own gate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timeline {
     /// Width of an interval, ms. The first one begins when the gate opens; the last one contains the last delivery.
     pub interval_ms: u64,
@@ -29,7 +29,8 @@ pub struct Timeline {
 }
 
 /// The deliveries of one interval. Times are exact to a sixteenth.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Deliveries that were verified in the interval.
     pub deliveries: u64,

@@ -1,13 +1,13 @@
 //! What lies between a protocol and TCP.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ProtocolName;
 use crate::record::is_zero;
 
 /// What lies between the bytes of a protocol and the TCP connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
     /// Nothing: the bytes are those of TCP.
@@ -64,7 +64,8 @@ impl Transport {
 }
 
 /// What the connections of a run agreed to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TlsSession {
     /// Version of the protocol: `TLSv1.3`.
     pub version: String,

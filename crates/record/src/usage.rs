@@ -1,6 +1,5 @@
 //! What a process used while it was measured.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::sums::{SumError, sum, whole_ns};
@@ -9,7 +8,8 @@ use crate::sums::{SumError, sum, whole_ns};
 const SWITCHES: &str = "context switches";
 
 /// What one process (or all of one side) used between the opening of the gate and the last delivery.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
     /// CPU time, seconds (from the process's CPU clock, ns resolution).
     pub cpu_s: f64,

@@ -1,12 +1,12 @@
 //! Whether a score counts.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whether a score counts, and if not, why. The status follows from the reasons.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "VerdictJson", into = "VerdictJson")]
-#[schemars(with = "VerdictJson", rename = "Verdict")]
+#[cfg_attr(feature = "schema", schemars(with = "VerdictJson", rename = "Verdict"))]
 pub struct Verdict {
     /// Whether the score counts.
     pub status: Status,
@@ -24,7 +24,8 @@ pub struct Reason {
 }
 
 /// The part of a run that a reason is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// A crowd gave up, died, or missed deliveries.
@@ -46,7 +47,8 @@ pub enum Cause {
 }
 
 /// The verdict on a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Every message is accounted for.
@@ -95,7 +97,8 @@ impl Verdict {
 }
 
 /// Whether a score counts, and if not, why.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct VerdictJson {
     /// Whether the score counts.
     status: Status,
@@ -122,7 +125,8 @@ impl From<VerdictJson> for Verdict {
 }
 
 /// A caveat for the reader of the score; the score still counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
     /// The kind of the warning.
     pub kind: WarningKind,
@@ -133,7 +137,8 @@ pub struct Warning {
 }
 
 /// The kinds of warnings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
     /// A user who does not belong to the crowd was in a room.

@@ -33,10 +33,12 @@ pub use index::{Entry, EntryKind, IndexFilter, index};
 pub use lab::{lab_report, lab_summary, read_lab};
 pub use lab_counts::{lab_counts, lab_difference};
 pub use live::Live;
+#[cfg(feature = "schema")]
+pub use model::report_schema;
 pub use model::{
     Axis, CellRow, Chart, ChartKind, Command, Fact, Flame, Footnote, Frame, Frequency, InstrumentRow, Mark,
     Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow, Scale, Section, Standing,
-    Verdict, WarningRow, report_schema,
+    Verdict, WarningRow,
 };
 pub use number::duration;
 pub use papers::{Paper, PapersError, paper_faults, papers_table, shipped_papers};

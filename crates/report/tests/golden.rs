@@ -3,7 +3,7 @@
 mod support;
 
 use klatch_record::Class;
-use klatch_report::{Report, Source, csv, html, json, markdown, report, report_schema};
+use klatch_report::{Report, Source, csv, html, json, markdown, report};
 use support::{add, add_failed, study, warn};
 
 fn platforms() -> Source {
@@ -36,7 +36,7 @@ fn markdown_csv_and_json_are_as_they_were() {
 
 #[test]
 fn json_follows_its_schema_and_is_read_again() {
-    let schema = serde_json::from_str(&report_schema()).unwrap();
+    let schema = serde_json::from_str(include_str!("../../../docs/report.schema.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for source in [platforms(), sweep(), study("empty", "Nothing?")] {
         let report = report(&source);

@@ -17,11 +17,15 @@ pub use computed::{
 };
 pub use engine::{Store, StudyEvent, run_pairs, run_study};
 pub use error::{StoreError, StudyRunError};
-pub use file::{Shipped, StudyFileError, shipped, study_schema};
+#[cfg(feature = "schema")]
+pub use file::study_schema;
+pub use file::{Shipped, StudyFileError, shipped};
 pub use load::{LoadError, load};
 pub use plan::{Cell, StudyPlan};
 pub use series::{DuetTimes, Preset, Rules, StopMetric, StopRule};
+#[cfg(feature = "schema")]
+pub use simulated::simulated_study_schema;
 pub use simulated::{
     SimulatedJob, SimulatedTrial, Simulator, load_simulated, sensitivity, shipped_simulated,
-    simulated_metrics, simulated_study_schema,
+    simulated_metrics,
 };

@@ -1,11 +1,11 @@
 //! A search, as a study file describes it and as its cells run it.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A search in every cell. It doubles the value until one fails, then halves the gap; a failure counts only when it is
 /// repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Search {
     /// Searches the most rooms, connections, lines or readers, or the largest injection rate, with a valid run; lines with a speed must

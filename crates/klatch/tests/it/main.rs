@@ -35,6 +35,7 @@ mod reach;
 mod reports;
 mod rr;
 mod runs;
+mod schemas;
 mod shards;
 mod simulate;
 mod studies;

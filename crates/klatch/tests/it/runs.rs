@@ -81,9 +81,6 @@ fn a_record_matches_its_schema() {
     let mut old = record;
     old.as_object_mut().unwrap().remove("over_time");
     assert_eq!(serde_json::from_value::<Record>(old).unwrap().over_time, None);
-    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/record.schema.json");
-    let committed = std::fs::read_to_string(committed).unwrap();
-    assert!(klatch_record::schema() == committed, "run: klatch schema > docs/record.schema.json");
 }
 
 #[test]

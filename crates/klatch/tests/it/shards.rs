@@ -182,7 +182,7 @@ fn records_of_crowds_are_merged() {
         kinds.iter().any(|kind| kind.contains("active in 0 % of the time")),
         "the crowds ran one after the other"
     );
-    let schema: serde_json::Value = serde_json::from_str(&klatch_record::schema()).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&Finished::run(klatch().arg("schema")).out).unwrap();
     let written = std::fs::read_to_string(path("all")).unwrap();
     jsonschema::validate(&schema, &serde_json::from_str(&written).unwrap()).unwrap();
     let again = merge(&["all"]);

@@ -176,22 +176,6 @@ fn invalid_studies_are_refused_before_anything_starts() {
 }
 
 #[test]
-fn the_committed_schemas_are_those_of_the_program() {
-    for (what, file) in [
-        ("study", "study.schema.json"),
-        ("simulated-study", "simulated-study.schema.json"),
-        ("result", "result.schema.json"),
-        ("duet", "duet.schema.json"),
-        ("report", "report.schema.json"),
-    ] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file);
-        let committed = std::fs::read_to_string(path).unwrap();
-        let finished = Finished::run(klatch().args(["schema", what]));
-        assert!(finished.out == committed, "run: klatch schema {what} > docs/{file}");
-    }
-}
-
-#[test]
 fn a_study_with_instruments_records_their_observations() {
     needs!(Need::Bpf);
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,5 @@
 //! Data from Java virtual machines.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Distribution, Sides};
@@ -9,7 +8,8 @@ use super::{Distribution, Sides};
 pub type Jvm = Sides<JvmSide>;
 
 /// What a Java virtual machine did, by its own counters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JvmSide {
     /// The garbage collectors of the virtual machine.
     pub collectors: Vec<Collector>,
@@ -38,7 +38,8 @@ pub struct JvmSide {
 }
 
 /// A garbage collector of a JVM.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Collector {
     /// What the JVM calls it.
     pub name: String,
@@ -52,7 +53,8 @@ pub struct Collector {
 pub type JavaWaits = Sides<JavaWaitsSide>;
 
 /// Waits inside the Java of one side.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JavaWaitsSide {
     /// Shorter waits are not recorded, µs.
     pub threshold_us: u64,
@@ -63,7 +65,8 @@ pub struct JavaWaitsSide {
 }
 
 /// Waits of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waits {
     /// Number of waits longer than the threshold.
     pub count: u64,
@@ -76,7 +79,8 @@ pub struct Waits {
 }
 
 /// Waits at one place of a program.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitPlace {
     /// Class and method, as `org.klatch.chat.Hall.join`.
     pub method: String,

@@ -1,12 +1,12 @@
 //! Where CPU time went: profile and locks.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Distribution, Sides};
 
 /// Where CPU time went, by samples of a timer; or where instructions or cache misses were, by samples of the CPU's counter.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Profile {
     /// Samples a second on each CPU; `null` if a counter gave them.
     pub frequency_hz: Option<u64>,
@@ -25,7 +25,8 @@ pub struct Profile {
 }
 
 /// The profile of one side. Shares are of its samples, 0..=1, where nothing else is said.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfiledSide {
     /// Samples taken while this side ran.
     pub samples: u64,
@@ -46,7 +47,8 @@ pub struct ProfiledSide {
 }
 
 /// Data whose misses are counted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissedData {
     /// What it is: a field of a task, a slab cache, a variable of the kernel, memory of programs.
     pub name: String,
@@ -57,7 +59,8 @@ pub struct MissedData {
 }
 
 /// Inclusive shares of the samples, 0..=1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shares {
     /// Share of samples below `__schedule`, 0..=1.
     pub scheduler: f64,
@@ -72,7 +75,8 @@ pub struct Shares {
 }
 
 /// A kernel routine and its own samples.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Routine {
     /// Symbol name of the routine.
     pub name: String,
@@ -83,7 +87,8 @@ pub struct Routine {
 }
 
 /// Waiting for locks of the kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Locks {
     /// By kind of lock, of all programs.
     pub kinds: Vec<LockKind>,
@@ -99,7 +104,8 @@ pub struct Locks {
 }
 
 /// Waits on one kind of lock.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LockKind {
     /// `spinlock`, `rwlock`, `mutex`, `rwsem`, `rtmutex`, `percpu-rwsem` or `other`.
     pub kind: String,
@@ -116,7 +122,8 @@ pub struct LockKind {
 }
 
 /// Waits of one caller.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LockCaller {
     /// The first routine on the stack that is not of a lock's own.
     pub caller: String,

@@ -13,12 +13,12 @@ pub use scheduling::{
     Wakeups,
 };
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Many values of one kind. Mean and count are exact; the rest is within a bucket of a histogram, at most a quarter of the
 /// value wide.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// Number of values in the distribution.
     pub count: u64,
@@ -35,7 +35,8 @@ pub struct Distribution {
 }
 
 /// A value for each side. `null` where a side could not be measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sides<T> {
     /// The value of the server; `null` where it was not measured.
     pub server: Option<T>,

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Sides;
 
 /// Details beyond the record's `usage`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageDetails {
     /// Server and crowd separately.
     pub sides: Sides<UsageSide>,
@@ -17,7 +17,8 @@ pub struct UsageDetails {
 }
 
 /// What the processes of one side used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageSide {
     /// Migrations of its threads to other CPUs; `null` where the kernel does not count them.
     pub migrations: Option<u64>,
@@ -32,7 +33,8 @@ pub struct UsageSide {
 }
 
 /// Threads of one name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadGroup {
     /// The name, with `*` for the number at its end.
     pub name: String,
@@ -48,7 +50,8 @@ pub struct ThreadGroup {
 
 /// Time in which at least one task of the machine waited, as a share of the run, 0..=1 (the kernel's pressure stall
 /// information).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pressure {
     /// Share of the run in which some task waited for a CPU, 0..=1.
     pub cpu: f64,
@@ -62,7 +65,8 @@ pub struct Pressure {
 pub type Syscalls = Sides<SideCalls>;
 
 /// System calls of one side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideCalls {
     /// How often each was called; those never called are left out.
     pub calls: BTreeMap<String, u64>,
@@ -71,7 +75,8 @@ pub struct SideCalls {
 }
 
 /// What calls of `sched_yield` led to (Table 1 of *Linux kernel scheduler and Java*, IBM, 2005, with one row more).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Yields {
     /// All calls of `sched_yield`, in the run.
     pub all: u64,
@@ -88,7 +93,8 @@ pub struct Yields {
 }
 
 /// A raw trace was written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trace {
     /// Events in the file.
     pub events: u64,

@@ -1,13 +1,13 @@
 //! What the scheduler did: queues, decisions, wake-ups.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Distribution, Sides};
 
 /// Length of the run queue at each scheduling decision: tasks that can run on that CPU, with the one that runs, of all
 /// programs of the machine. (Figures 4 and 5 of Bryant and Hartner, *Java technology, threads, and scheduling in Linux*, 2000.)
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Runqueue {
     /// Lengths over the decisions of all CPUs together.
     pub all: Lengths,
@@ -20,7 +20,8 @@ pub struct Runqueue {
 }
 
 /// Run-queue lengths in short.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lengths {
     /// Number of scheduling decisions.
     pub decisions: u64,
@@ -33,7 +34,8 @@ pub struct Lengths {
 }
 
 /// How often a length was met.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LengthCount {
     /// Tasks in the queue.
     pub length: u64,
@@ -42,7 +44,8 @@ pub struct LengthCount {
 }
 
 /// Lengths in one part of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LengthMoment {
     /// The part's beginning, seconds from when the instrument began.
     pub at_s: f64,
@@ -55,7 +58,8 @@ pub struct LengthMoment {
 }
 
 /// Time of a scheduling decision by the length of the run queue (Figure 6 of the same paper).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decision {
     /// From the entry of `__schedule` to the moment when the next task is chosen; only decisions that led to a switch.
     pub decision: CostByLength,
@@ -66,7 +70,8 @@ pub struct Decision {
 }
 
 /// A cost and how it grows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostByLength {
     /// Of all decisions, ns.
     pub all_ns: Distribution,
@@ -77,7 +82,8 @@ pub struct CostByLength {
 }
 
 /// The cost at some lengths.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostRow {
     /// The shortest queue of the group.
     pub length_min: u64,
@@ -92,7 +98,8 @@ pub struct CostRow {
 }
 
 /// A straight line by least squares through the medians of all lengths that were met at least 30 times.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostFit {
     /// What one more queued task costs, ns.
     pub ns_per_task: f64,
@@ -112,7 +119,8 @@ pub struct CostFit {
 pub type Wakeups = Sides<SideWakeups>;
 
 /// Wake-ups of one side's threads.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideWakeups {
     /// Threads that were woken.
     pub wakeups: u64,

@@ -1,6 +1,5 @@
 //! Workload `chat`: users in rooms, and every message goes to all other users of its room.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::within;
@@ -154,7 +153,8 @@ impl Value for Rate<'_> {
 }
 
 /// Rooms, users, messages, and when they are sent. Definition: `docs/reference/benchmark.md`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChatWorkload {
     /// Number of rooms, 1..=65535.
     pub rooms: u32,
@@ -176,7 +176,8 @@ pub struct ChatWorkload {
 }
 
 /// When a user speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Pacing {
     /// One turn goes round each room (VolanoMark's).

@@ -1,6 +1,5 @@
 //! Workload `files`: readers of files that stay in the page cache. There is no server.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::within;
@@ -57,7 +56,8 @@ pub(super) const SETTINGS: &[Setting] = &[
 ];
 
 /// Readers, their files, and the order in which they read. Definition: `docs/reference/files.md`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilesWorkload {
     /// Number of readers, each a thread, 1..=1024.
     pub readers: u32,
@@ -78,7 +78,8 @@ pub struct FilesWorkload {
 }
 
 /// Orders in which a reader reads blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReadOrder {
     /// Any block of any file, each equally likely.

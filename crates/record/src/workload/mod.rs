@@ -10,7 +10,6 @@ mod trade;
 mod values;
 mod web;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use chat::{ChatWorkload, Pacing};
@@ -31,7 +30,8 @@ const SECONDS_MAX: f64 = 86_400.0;
 const COUNT_MAX: u32 = 100_000_000;
 
 /// What a crowd does to a server. Definition: `docs/reference/benchmark.md`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Workload {
     /// Users in rooms: chat.
@@ -49,7 +49,8 @@ pub enum Workload {
 }
 
 /// The kinds of workload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WorkloadKind {
     /// Users in rooms: each message goes to all other users of its room.

@@ -1,6 +1,5 @@
 //! Workload `orders`: dealers, a factory and suppliers, whose customers and orders a database keeps.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::within;
@@ -59,7 +58,8 @@ pub(super) const SETTINGS: &[Setting] = &[
 ];
 
 /// Districts, the population, and the phases. Definition: `docs/reference/orders.md`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OrdersWorkload {
     /// Injection rate, which is the number of districts and of order entries a second, 1..=10000.
     pub injection_rate: u32,

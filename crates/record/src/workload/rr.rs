@@ -1,6 +1,5 @@
 //! Workload `rr`: connections that send requests, and each request has one reply with the same bytes.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::within;
@@ -40,7 +39,8 @@ pub(super) const SETTINGS: &[Setting] = &[
 ];
 
 /// Connections, requests, and when they are sent. Definition: `docs/reference/benchmark.md`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RrWorkload {
     /// Number of connections, 1..=100000.
     pub connections: u32,

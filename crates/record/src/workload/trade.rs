@@ -1,6 +1,5 @@
 //! Workload `trade`: traders at a brokerage, whose accounts a database keeps.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::within;
@@ -73,7 +72,8 @@ pub(super) const SETTINGS: &[Setting] = &[
 ];
 
 /// Traders, their mix of operations, and the population. Definition: `docs/reference/trade.md`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TradeWorkload {
     /// Number of traders, each with a connection, 1..=100000.
     pub traders: u32,
@@ -104,7 +104,8 @@ pub struct TradeWorkload {
 }
 
 /// How often each operation comes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TradeMix {
     /// The standard mix of DayTrader: 40 % quotes, 8 % orders.

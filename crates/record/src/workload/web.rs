@@ -1,6 +1,5 @@
 //! Workload `web`: lines that request files and pages of a web site, each at the speed of its line.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::within;
@@ -50,7 +49,8 @@ pub(super) const SETTINGS: &[Setting] = &[
 ];
 
 /// Lines, their speed, and the site. Definition: `docs/reference/web.md`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WebWorkload {
     /// Number of lines, which are simultaneous connections, 1..=100000.
     pub lines: u32,

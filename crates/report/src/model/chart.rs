@@ -1,12 +1,12 @@
 //! Charts as data. Drawing and table of a chart use the same points.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Frequency;
 
 /// A chart. Its table has one row for each point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chart {
     /// Identifier in links and file names, unique in the report.
     pub id: String,
@@ -27,7 +27,8 @@ pub struct Chart {
 }
 
 /// The form of a chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChartKind {
     /// A horizontal bar for each point, with its interval.
@@ -43,7 +44,8 @@ pub enum ChartKind {
 }
 
 /// An axis with its label, unit and scale.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Axis {
     /// Name of the measured quantity.
     pub label: String,
@@ -54,7 +56,8 @@ pub struct Axis {
 }
 
 /// The spacing of values along an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
     /// Equal differences are equally far apart.
@@ -68,7 +71,8 @@ pub enum Scale {
 }
 
 /// One point of a chart.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// The series it belongs to.
     pub series: String,
@@ -91,7 +95,8 @@ pub struct Point {
 }
 
 /// A position along x.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Place {
     /// A value on a numeric axis.
@@ -101,7 +106,8 @@ pub enum Place {
 }
 
 /// A dashed reference line with its label in the legend.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mark {
     /// Meaning of the line, for the legend.
     pub label: String,
@@ -110,7 +116,8 @@ pub struct Mark {
 }
 
 /// CPU time by call stack.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flame {
     /// Identifier in links and file names, unique in the report.
     pub id: String,
@@ -125,7 +132,8 @@ pub struct Flame {
 }
 
 /// A routine with a given chain of callers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame {
     /// Name of the routine; kernel routines end in `_[k]`.
     pub name: String,
@@ -133,7 +141,7 @@ pub struct Frame {
     pub samples: u64,
     /// Callees, most samples first; those too small to be visible are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub calls: Vec<Frame>,
 }
 

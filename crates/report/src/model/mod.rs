@@ -4,7 +4,6 @@ mod chart;
 mod parts;
 
 use klatch_record::Build;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use chart::{Axis, Chart, ChartKind, Flame, Frame, Mark, Place, Point, Scale};
@@ -17,7 +16,8 @@ pub use parts::{
 pub const REPORT_SCHEMA_NAME: &str = "klatch-report/2";
 
 /// The complete content of a report.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// The schema of this JSON, always `klatch-report/2`.
     pub schema: String,
@@ -64,7 +64,8 @@ pub struct Report {
 }
 
 /// The charts of one subject.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Section {
     /// Identifier in links, unique in the report.
     pub id: String,
@@ -86,6 +87,7 @@ impl Report {
 }
 
 /// The JSON Schema of a [`Report`], as pretty-printed JSON that ends with a newline.
+#[cfg(feature = "schema")]
 pub fn report_schema() -> String {
     let schema = schemars::schema_for!(Report);
     let text = serde_json::to_string_pretty(&schema).expect("a schema is plain JSON");

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use klatch_record::{CellStatus, Estimate};
 
 /// Whether the answer is reliable.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// The verdict as one of four values.
     pub standing: Standing,
@@ -17,7 +17,8 @@ pub struct Verdict {
 }
 
 /// The usable part of the planned measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// All cells are usable.
@@ -33,7 +34,8 @@ pub enum Standing {
 }
 
 /// A warning, with the cells that it concerns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarningRow {
     /// The observation that caused the warning, in words.
     pub message: String,
@@ -44,7 +46,8 @@ pub struct WarningRow {
 }
 
 /// The result of one cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellRow {
     /// Name of the cell in the study.
     pub id: String,
@@ -67,7 +70,8 @@ pub struct CellRow {
 }
 
 /// The ratios of B to A in one cell that both have.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RatioTable {
     /// Label of the cell; empty for single runs.
     pub cell: String,
@@ -82,7 +86,8 @@ pub struct RatioTable {
 }
 
 /// The ratio of B to A in one metric.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RatioRow {
     /// Name of the metric, with the unit last.
     pub metric: String,
@@ -99,7 +104,8 @@ pub struct RatioRow {
 }
 
 /// An estimate with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Number {
     /// The estimate: B / A of the means or medians.
     pub value: f64,
@@ -110,7 +116,8 @@ pub struct Number {
 }
 
 /// One run with its main results.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRow {
     /// Position in the order of all starts, from 1.
     pub order: u32,
@@ -137,7 +144,8 @@ pub struct RunRow {
 }
 
 /// One property of the environments.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fact {
     /// Name of the property.
     pub name: String,
@@ -148,7 +156,8 @@ pub struct Fact {
 }
 
 /// A command line with its purpose.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Command {
     /// Purpose of the command.
     pub what: String,
@@ -157,7 +166,8 @@ pub struct Command {
 }
 
 /// An instrument that was requested.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstrumentRow {
     /// Name of the instrument.
     pub name: String,
@@ -172,7 +182,8 @@ pub struct InstrumentRow {
 }
 
 /// A failure of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Footnote {
     /// Number of the footnote, from 1.
     pub number: u32,
@@ -183,7 +194,8 @@ pub struct Footnote {
 }
 
 /// Number of samples of a routine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frequency {
     /// Name of the routine; kernel routines end in `_[k]`.
     pub name: String,

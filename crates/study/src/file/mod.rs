@@ -4,6 +4,8 @@ mod dimensions;
 mod draft;
 mod expand;
 mod rules;
+#[cfg(feature = "schema")]
+mod schema;
 mod search;
 mod shipped;
 mod source;
@@ -11,6 +13,7 @@ mod source;
 mod tests;
 mod values;
 mod workload;
+#[cfg(feature = "schema")]
 mod workload_schema;
 
 use std::collections::BTreeMap;
@@ -18,57 +21,58 @@ use std::path::Path;
 
 use crate::search::Search;
 use klatch_record::InstrumentName;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use toml::Spanned;
 
-use self::workload_schema::WorkloadSchema;
-
 pub(crate) use self::expand::expand;
 pub(crate) use self::rules::RulesTable;
+#[cfg(feature = "schema")]
+pub use self::schema::study_schema;
+#[cfg(feature = "schema")]
+pub(crate) use self::schema::{AnyScalar, KnobsSchema, OneOrMany};
 pub use self::shipped::{Shipped, shipped};
 pub(crate) use self::source::Source;
 pub use self::source::StudyFileError;
-pub(crate) use self::values::{AnyScalar, Axis, OneOrMany, Scalar};
+pub(crate) use self::values::{Axis, Scalar};
 
 /// Values of an axis, with their position in the file.
 type Values<T> = Option<Spanned<Axis<T>>>;
 /// Values of knobs, by the name of the knob.
 type Knobs = BTreeMap<String, Spanned<Axis<Scalar>>>;
-type KnobsSchema = BTreeMap<String, OneOrMany<AnyScalar>>;
 
 /// A study: every list is an axis, and every combination of the axes is a cell.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(title = "A study of Klatch")]
+#[cfg_attr(feature = "schema", schemars(title = "A study of Klatch"))]
 pub(crate) struct StudyFile {
     /// The question that the study answers, in words.
     pub(crate) question: String,
     /// The platforms to measure: names in the catalog, or tables with knobs of their own.
-    #[schemars(with = "Vec<PlatformSchema>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<schema::PlatformSchema>"))]
     pub(crate) platforms: Spanned<Vec<Spanned<PlatformChoice>>>,
     /// What the crowd does: its `kind`, and the settings of that kind, each a value or an axis.
     #[serde(default)]
-    #[schemars(with = "WorkloadSchema")]
+    #[cfg_attr(feature = "schema", schemars(with = "workload_schema::WorkloadSchema"))]
     pub(crate) workload: Knobs,
     /// Knobs of every platform.
     #[serde(default)]
-    #[schemars(with = "KnobsSchema")]
+    #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]
     pub(crate) server: Knobs,
     /// The crowd: its `kind` (`native`, `native-threads` or `java`), `shards`, `loops` of the native crowd, and knobs.
     #[serde(default)]
-    #[schemars(with = "KnobsSchema")]
+    #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]
     pub(crate) crowd: Knobs,
     /// Settings of the whole machine during a visit; needs `--allow-sysctl`.
     #[serde(default)]
-    #[schemars(with = "KnobsSchema")]
+    #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]
     pub(crate) sysctls: Knobs,
     /// Schedulers to load during a visit, such as `goodness` or `o1:yield=2`; `kernel` is the kernel's own.
-    #[schemars(with = "Option<OneOrMany<String>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<OneOrMany<String>>"))]
     pub(crate) schedulers: Values<Scalar>,
     /// CPUs that server and crowd share, counted from the first; or `doubling`: 1, 2, 4 … up to all.
-    #[schemars(with = "Option<OneOrMany<AnyScalar>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<OneOrMany<AnyScalar>>"))]
     pub(crate) cpus: Values<Scalar>,
     /// Instruments of every run, as for `klatch run --instrument`.
     #[serde(default)]
@@ -77,7 +81,7 @@ pub(crate) struct StudyFile {
     #[serde(default)]
     pub(crate) rules: RulesTable,
     /// Searches a limit in every cell instead of measuring it.
-    #[schemars(with = "Option<Search>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Search>"))]
     pub(crate) search: Option<Spanned<Search>>,
 }
 
@@ -99,28 +103,14 @@ impl StudyFile {
     }
 }
 
-/// The JSON Schema of a study file, as pretty-printed JSON that ends with a newline.
-pub fn study_schema() -> String {
-    let schema = schemars::schema_for!(StudyFile);
-    serde_json::to_string_pretty(&schema).expect("a schema is plain JSON") + "\n"
-}
-
 /// The name of a study: that of its file without extension.
 pub(crate) fn name_of(path: &Path) -> String {
     path.file_stem().map_or_else(|| "study".to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// The schema of a platform: a name, or a table with knobs of its own.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "only its schema is used")]
-enum PlatformSchema {
-    Name(String),
-    Table(PlatformTable),
-}
-
 /// A platform with knobs of its own.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct PlatformTable {
     /// Name in the catalog, or NAME@JAVA-VERSION.
@@ -129,7 +119,7 @@ struct PlatformTable {
     label: Option<String>,
     /// Knobs of this platform only.
     #[serde(default)]
-    #[schemars(with = "KnobsSchema")]
+    #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]
     knobs: BTreeMap<String, Axis<Scalar>>,
 }
 

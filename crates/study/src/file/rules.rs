@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use klatch_record::StudyAxis;
 use klatch_stats::Sequential;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -16,43 +15,44 @@ use crate::series::{DuetTimes, Preset, Rules, StopMetric, StopRule};
 const FIRST_MIN: u32 = Sequential::FIRST_MIN as u32;
 
 /// Run rules: a preset, and the values that differ from it.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RulesTable {
     /// Name of the rules to start from; docs/reference/method.md gives the source of each.
     #[serde(default)]
     preset: Preset,
     /// Warm-up runs after each start of the server, which do not count.
-    #[schemars(with = "Option<u32>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u32>"))]
     warmups: Option<Spanned<u32>>,
     /// Trials before the first check, at least 8. Every interval takes its scatter from them.
-    #[schemars(with = "Option<u32>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u32>"))]
     trials_min: Option<Spanned<u32>>,
     /// Most trials. Up to 8, and under a preset with a fixed number, exactly this number is made.
-    #[schemars(with = "Option<u32>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u32>"))]
     trials_max: Option<Spanned<u32>>,
     /// Under the preset `ibm-2000`: starts of the server, 1 to 100, each with its warm-ups and all trials; one by default. With more
     /// than one, every interval is that of the starts' means.
-    #[schemars(with = "Option<u32>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u32>"))]
     starts: Option<Spanned<u32>>,
     /// Half-width of the interval, or the difference between agreeing trials, at which a cell has enough, percent.
-    #[schemars(with = "Option<f64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     within_percent: Option<Spanned<f64>>,
     /// Confidence level of every interval, percent.
-    #[schemars(with = "Option<f64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     confidence_percent: Option<Spanned<f64>>,
     /// The metric that decides when a cell has enough trials.
     #[serde(default)]
     metric: StopMetric,
     /// Under the preset `duet`: the axis whose first value is the reference of the others; `platform` by default.
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     compare: Option<Spanned<String>>,
     /// Under the preset `duet`: time after each start that does not count, 0 to 600, s. By default 1, or 6 if one side runs
     /// on Java.
-    #[schemars(with = "Option<f64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     warmup_s: Option<Spanned<f64>>,
     /// Under the preset `duet`: time of each start that counts, 2 to 3600, s. By default 5, or 14 if one side runs on Java.
-    #[schemars(with = "Option<f64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     counted_s: Option<Spanned<f64>>,
 }
 

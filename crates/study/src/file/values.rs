@@ -3,7 +3,6 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use schemars::JsonSchema;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IntoDeserializer, SeqAccess, Visitor};
 
@@ -93,23 +92,4 @@ impl Visitor<'_> for ScalarVisitor {
     fn visit_str<E: Error>(self, value: &str) -> Result<Scalar, E> {
         Ok(Scalar(value.to_owned()))
     }
-}
-
-/// The schema of an [`Axis`].
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "only its schema is used")]
-pub(crate) enum OneOrMany<T> {
-    One(T),
-    Many(Vec<T>),
-}
-
-/// The schema of a [`Scalar`].
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "only its schema is used")]
-pub(crate) enum AnyScalar {
-    Text(String),
-    Number(f64),
-    Switch(bool),
 }

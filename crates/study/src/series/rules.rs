@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use klatch_record::{Record, WorkloadKind};
 use klatch_stats::Sequential;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The rules under which each cell of a study is measured. A *visit* is one start of the server. Visits of all cells are
@@ -53,7 +52,8 @@ impl std::fmt::Display for DuetTimes {
 }
 
 /// Run rules of published benchmarks, and those of Klatch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Preset {
     /// The Volano Report of 1999: the server is restarted before each run, the first run is discarded, and the score is
     /// the mean of the best two of the next three.
@@ -100,7 +100,8 @@ pub enum StopRule {
 }
 
 /// A metric that decides when a cell has enough trials.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StopMetric {
     /// The score, in messages/s.

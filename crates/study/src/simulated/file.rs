@@ -2,40 +2,42 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::file::{AnyScalar, Axis, OneOrMany, Scalar, Source, StudyFileError};
+#[cfg(feature = "schema")]
+use crate::file::{AnyScalar, OneOrMany};
+use crate::file::{Axis, Scalar, Source, StudyFileError};
 
 /// Values of an axis, with their position in the file.
 pub(super) type Values = Spanned<Axis<Scalar>>;
 
 /// A study of the simulator: every list is an axis, and every combination of the axes is a cell.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[schemars(title = "A study of Klatch's simulator")]
+#[cfg_attr(feature = "schema", schemars(title = "A study of Klatch's simulator"))]
 pub(super) struct SimulatedFile {
     /// The question that the study answers, in words.
     pub(super) question: String,
     /// Machines: `8 cpus`, `2 nodes x 8 llcs x 16 cores x 2 threads`, a file with the output of `lscpu -e -J`, or `host`.
-    #[schemars(with = "OneOrMany<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "OneOrMany<String>"))]
     pub(super) machine: Values,
     /// Schedulers with their knobs, such as `goodness` or `o1:yield=2`.
-    #[schemars(with = "OneOrMany<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "OneOrMany<String>"))]
     pub(super) schedulers: Values,
     /// Names of schedulers in tables and charts, by the text in `schedulers`.
     #[serde(default)]
-    #[schemars(with = "BTreeMap<String, String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, String>"))]
     pub(super) labels: BTreeMap<String, Spanned<String>>,
     /// Costs of operations: `pentium-iii` by default, `epyc-milan`, `lab`, or a file relative to this one.
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub(super) costs: Option<Spanned<String>>,
     /// The workload: its `kind` (`chat`, `locks`, `requests` or `hackbench`) and its settings.
-    #[schemars(with = "BTreeMap<String, OneOrMany<AnyScalar>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, OneOrMany<AnyScalar>>"))]
     pub(super) work: BTreeMap<String, Values>,
     /// Whether each process has an equal share of the CPUs for itself.
-    #[schemars(with = "Option<OneOrMany<bool>>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<OneOrMany<bool>>"))]
     pub(super) pinned: Option<Values>,
     /// How many seeds each cell gets.
     #[serde(default)]
@@ -43,17 +45,18 @@ pub(super) struct SimulatedFile {
 }
 
 /// Run rules. A trial is a seed.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SeedRules {
     /// Seeds of each cell, at least 3; the most if `within_percent` is given, and then at least 16.
-    #[schemars(with = "u32")]
+    #[cfg_attr(feature = "schema", schemars(with = "u32"))]
     pub(super) seeds: Spanned<u32>,
     /// Half-width of the interval of the metric at which a cell has enough seeds, percent of the mean.
-    #[schemars(with = "Option<f64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub(super) within_percent: Option<Spanned<f64>>,
     /// The metric of the rules and of the answer.
-    #[schemars(with = "Option<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub(super) metric: Option<Spanned<String>>,
 }
 
@@ -74,6 +77,7 @@ impl SimulatedFile {
 }
 
 /// The JSON Schema of such a file, as pretty-printed JSON that ends with a newline.
+#[cfg(feature = "schema")]
 pub fn simulated_study_schema() -> String {
     let schema = schemars::schema_for!(SimulatedFile);
     serde_json::to_string_pretty(&schema).expect("a schema is plain JSON") + "\n"

@@ -1,0 +1,44 @@
+//! The JSON Schemas in docs/ are those of the types, and the program prints them. `KLATCH_WRITE_SCHEMAS=1` writes them.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::{Finished, klatch};
+
+fn committed(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/{name}.schema.json"))
+}
+
+#[test]
+fn committed_schemas_are_those_of_the_types() {
+    let schemas = [
+        ("record", klatch_record::schema()),
+        ("result", klatch_record::study_result_schema()),
+        ("duet", klatch_record::duet_schema()),
+        ("study", klatch_study::study_schema()),
+        ("simulated-study", klatch_study::simulated_study_schema()),
+        ("report", klatch_report::report_schema()),
+        ("platform", klatch_platforms::schema()),
+    ];
+    for (name, schema) in schemas {
+        let path = committed(name);
+        if std::env::var_os("KLATCH_WRITE_SCHEMAS").is_some() {
+            std::fs::write(&path, &schema).unwrap();
+        }
+        assert!(
+            std::fs::read_to_string(&path).unwrap() == schema,
+            "{} is out of date: repeat this test with KLATCH_WRITE_SCHEMAS=1",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn the_program_prints_the_committed_schemas() {
+    let kinds = ["record", "result", "duet", "study", "simulated-study", "report"];
+    let commands = kinds.map(|kind| (kind, ["schema", kind]));
+    for (name, arguments) in commands.into_iter().chain([("platform", ["platforms", "--schema"])]) {
+        let finished = Finished::run(klatch().args(arguments));
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+        assert!(finished.out == std::fs::read_to_string(committed(name)).unwrap(), "{arguments:?}");
+    }
+}
