@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use klatch_machine::{ProcessStat, ProcessStatus, thread_ids};
 use klatch_record::observed::{Pressure, Sides, ThreadGroup, UsageDetails, UsageSide};
 use klatch_record::{InstrumentName, ObservationData, Support};
-use procfs::process::{Process, Task};
 
 use crate::bpf::{Coverage, Windows};
 use crate::error::InstrumentError;
@@ -109,7 +109,7 @@ struct SideSnapshot {
     faults_major: u64,
     memory_bytes: u64,
     /// Snapshots by thread id, of all processes.
-    threads: BTreeMap<i32, ThreadSnapshot>,
+    threads: BTreeMap<u32, ThreadSnapshot>,
 }
 
 #[derive(Clone, Default)]
@@ -137,23 +137,23 @@ impl SideSnapshot {
     /// Sums over these processes; one that has ended adds nothing.
     fn take(pids: &[u32]) -> SideSnapshot {
         let mut side = SideSnapshot::default();
-        for process in pids.iter().filter_map(|pid| Process::new(*pid as i32).ok()) {
-            if let Ok(stat) = process.stat() {
-                side.faults_minor += stat.minflt;
-                side.faults_major += stat.majflt;
-                side.memory_bytes += stat.rss * procfs::page_size();
+        for &pid in pids {
+            if let Ok(stat) = ProcessStat::read(pid) {
+                side.faults_minor += stat.faults_minor;
+                side.faults_major += stat.faults_major;
+                side.memory_bytes += stat.resident_bytes;
             }
-            let tasks = process.tasks().into_iter().flatten().filter_map(Result::ok);
-            side.threads.extend(tasks.filter_map(|task| Some((task.tid, ThreadSnapshot::take(&task)?))));
+            let tids = thread_ids(pid).unwrap_or_default().into_iter();
+            side.threads.extend(tids.filter_map(|tid| Some((tid, ThreadSnapshot::take(pid, tid)?))));
         }
         side
     }
 }
 
 impl ThreadSnapshot {
-    fn take(task: &Task) -> Option<ThreadSnapshot> {
-        let status = task.status().ok()?;
-        let folder = format!("/proc/{}/task/{}", task.pid, task.tid);
+    fn take(pid: u32, tid: u32) -> Option<ThreadSnapshot> {
+        let status = ProcessStatus::read_thread(pid, tid).ok()?;
+        let folder = format!("/proc/{pid}/task/{tid}");
         let read = |name: &str| std::fs::read_to_string(format!("{folder}/{name}")).ok();
         let first = |text: String| text.split_whitespace().next()?.parse().ok();
         let migrations = |text: String| {
@@ -161,11 +161,11 @@ impl ThreadSnapshot {
             line.rsplit(':').next()?.trim().parse().ok()
         };
         Some(ThreadSnapshot {
-            group: group_name(&status.name),
+            group: group_name(status.text("Name").unwrap_or_default()),
             cpu_ns: read("schedstat").and_then(first).unwrap_or(0),
             migrations: read("sched").and_then(migrations),
-            switches_voluntary: status.voluntary_ctxt_switches.unwrap_or(0),
-            switches_involuntary: status.nonvoluntary_ctxt_switches.unwrap_or(0),
+            switches_voluntary: status.number("voluntary_ctxt_switches").unwrap_or(0),
+            switches_involuntary: status.number("nonvoluntary_ctxt_switches").unwrap_or(0),
         })
     }
 }

@@ -1,26 +1,23 @@
 //! The machine that a run used: kernel, CPUs, memory, limits.
 
 use klatch_record::{Environment, Limits};
-use procfs::{CpuInfo, Current, LoadAverage, Meminfo};
 use rustix::process::{Resource, getrlimit};
 use rustix::system::uname;
 
 use crate::MachineTime;
-use crate::limits::sysctl;
+use crate::limits::{field, sysctl};
 
 /// Describes this machine as it is now. Facts that cannot be read are `None`, never guessed.
 pub fn environment() -> Environment {
     let uname = uname();
-    let cpus = CpuInfo::current().ok();
-    let model = cpus.as_ref().and_then(|cpus| cpus.model_name(0)).map(str::to_owned);
     Environment {
         kernel: uname.release().to_string_lossy().into_owned(),
         kernel_build: uname.version().to_string_lossy().into_owned(),
         distribution: distribution(),
-        cpu_model: model,
+        cpu_model: cpu_model(),
         cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
-        memory_bytes: Meminfo::current().ok().map(|memory| memory.mem_total),
-        load_1min: LoadAverage::current().ok().map(|load| f64::from(load.one)),
+        memory_bytes: field("/proc/meminfo", "MemTotal:").map(|kib| kib * 1024),
+        load_1min: load_1min(),
         steal_share_since_boot: MachineTime::read().map(|time| time.steal_share()),
         steal_share_in_run: None,
         others_share_in_run: None,
@@ -51,6 +48,18 @@ fn limits() -> Limits {
         pid_max: sysctl("kernel.pid_max"),
         max_map_count: sysctl("vm.max_map_count"),
     }
+}
+
+/// The first CPU's name; some architectures do not have one.
+fn cpu_model() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let name =
+        text.lines().find_map(|line| line.strip_prefix("model name")?.trim_start().strip_prefix(':'))?;
+    Some(name.trim().to_owned())
+}
+
+fn load_1min() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().next()?.parse().ok()
 }
 
 fn distribution() -> Option<String> {

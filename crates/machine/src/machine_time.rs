@@ -1,6 +1,6 @@
 //! The machine's CPU time by use, from `/proc/stat`.
 
-use procfs::{CurrentSI, KernelStats};
+use rustix::param::clock_ticks_per_second;
 
 /// CPU time of the whole machine since boot, in clock ticks, all CPUs together.
 #[derive(Clone, Copy, Debug)]
@@ -14,11 +14,19 @@ pub struct MachineTime {
 impl MachineTime {
     /// Reads the counters; `None` if `/proc/stat` cannot be read.
     pub fn read() -> Option<MachineTime> {
-        let total = KernelStats::current().ok()?.total;
-        let steal = total.steal.unwrap_or(0);
-        let (irq, softirq) = (total.irq.unwrap_or(0), total.softirq.unwrap_or(0));
-        let of_processes = total.user + total.nice + total.system;
-        let all = of_processes + total.idle + total.iowait.unwrap_or(0) + irq + softirq + steal;
+        MachineTime::parse(&std::fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    fn parse(stat: &str) -> Option<MachineTime> {
+        let total = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        let mut times = [0_u64; 8];
+        for (time, text) in times.iter_mut().zip(total.split_ascii_whitespace()) {
+            *time = text.parse().ok()?;
+        }
+        // Guest time, which follows, is in user and nice already.
+        let [user, nice, system, idle, iowait, irq, softirq, steal] = times;
+        let of_processes = user + nice + system;
+        let all = of_processes + idle + iowait + irq + softirq + steal;
         // A kernel without CONFIG_IRQ_TIME_ACCOUNTING attributes time by ticks, and no tick sees an interrupt. Such a kernel charges
         // the work of interrupts to the process that they interrupt, and so do the clocks of processes.
         let busy = if irq == 0 { of_processes + softirq } else { of_processes };
@@ -37,7 +45,7 @@ impl MachineTime {
 
     /// Share of the CPU time since `earlier` that other processes used, 0..=1; `own_cpu_s` seconds were the caller's.
     pub fn others_share_since(&self, earlier: &MachineTime, own_cpu_s: f64) -> f64 {
-        let own_ticks = (own_cpu_s * procfs::ticks_per_second() as f64) as u64;
+        let own_ticks = (own_cpu_s * clock_ticks_per_second() as f64) as u64;
         let busy = self.busy.saturating_sub(earlier.busy);
         share(busy.saturating_sub(own_ticks), self.all.saturating_sub(earlier.all))
     }
@@ -58,9 +66,17 @@ mod tests {
         assert_eq!(late.steal_share_since(&early), 0.25);
         assert_eq!(early.steal_share(), 0.1);
         assert_eq!(early.steal_share_since(&early), 0.0);
-        let own_s = 60.0 / procfs::ticks_per_second() as f64;
+        let own_s = 60.0 / clock_ticks_per_second() as f64;
         assert_eq!(late.others_share_since(&early, own_s), 0.2);
         assert_eq!(late.others_share_since(&early, 10.0 * own_s), 0.0);
+    }
+
+    #[test]
+    fn guest_time_counts_once_and_interrupts_without_a_clock_belong_to_processes() {
+        let time = |text| MachineTime::parse(text).map(|time| (time.all, time.steal, time.busy));
+        assert_eq!(time("cpu  1 2 3 40 5 0 7 8 1 2\ncpu0 9 9 9 9\n"), Some((66, 8, 13)));
+        assert_eq!(time("cpu  1 2 3 40 5 6 7 8 1 2\n"), Some((72, 8, 6)));
+        assert_eq!(time("intr 1 2\n"), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use procfs::process::Process;
+use crate::ProcessStatus;
 
 /// Who a process is, in its own eyes too.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,9 +18,12 @@ pub struct ProcessIdentity {
 impl ProcessIdentity {
     /// The process with this id; `None` if there is none.
     pub fn of(pid: u32) -> Option<ProcessIdentity> {
-        let status = Process::new(i32::try_from(pid).ok()?).ok()?.status().ok()?;
-        let own_pid = status.nstgid.as_ref().and_then(|ids| ids.last().copied()).unwrap_or(status.tgid);
-        Some(ProcessIdentity { pid, own_pid: u32::try_from(own_pid).ok()?, owner: status.euid })
+        let status = ProcessStatus::read(pid).ok()?;
+        // The last id of NStgid is that in the innermost namespace; of Uid the second is effective.
+        let ids = status.text("NStgid").or_else(|| status.text("Tgid"))?;
+        let own_pid = ids.split_ascii_whitespace().next_back()?.parse().ok()?;
+        let owner = status.text("Uid")?.split_ascii_whitespace().nth(1)?.parse().ok()?;
+        Some(ProcessIdentity { pid, own_pid, owner })
     }
 
     /// `/tmp` as the process sees it.

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::proc_files::read_text;
+
 /// Process `pid` and its descendants at this moment, itself first. A process that ends meanwhile may be among them.
 pub fn process_tree(pid: u32) -> Vec<u32> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
@@ -24,7 +26,7 @@ pub fn process_tree(pid: u32) -> Vec<u32> {
 
 /// The parent of a process; `None` if the process has ended.
 fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = read_text(&format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may contain anything; the state and the parent follow it.
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }

@@ -1,12 +1,12 @@
 //! CPU time, context switches and memory of a process at one moment.
 
 use klatch_record::Usage;
-use procfs::ProcError;
-use procfs::process::Process;
+use rustix::param::clock_ticks_per_second;
 use thiserror::Error;
 
 use crate::cpu_clock::{cpu_time_ns, own_switches};
 use crate::gc::gc_s;
+use crate::proc_files::{ProcessStat, ProcessStatus, thread_ids};
 use crate::process_tree::process_tree;
 
 /// The counters of a process cannot be read.
@@ -121,30 +121,29 @@ impl Snapshot {
     }
 }
 
-fn read(pid: u32) -> Result<Snapshot, ProcError> {
-    let process = Process::new(pid as i32)?;
-    let stat = process.stat()?;
+fn read(pid: u32) -> std::io::Result<Snapshot> {
+    let stat = ProcessStat::read(pid)?;
     let (mut voluntary, mut involuntary, mut threads) = (0, 0, 0);
-    for task in process.tasks()? {
+    for tid in thread_ids(pid)? {
         // A thread may end while the list is read.
-        let Ok(status) = task.and_then(|task| task.status()) else { continue };
-        voluntary += status.voluntary_ctxt_switches.unwrap_or(0);
-        involuntary += status.nonvoluntary_ctxt_switches.unwrap_or(0);
+        let Ok(status) = ProcessStatus::read_thread(pid, tid) else { continue };
+        voluntary += status.number("voluntary_ctxt_switches").unwrap_or(0);
+        involuntary += status.number("nonvoluntary_ctxt_switches").unwrap_or(0);
         threads += 1;
     }
     // What children used that have ended, as coarse as ticks.
-    let (children_user, children_system) = (stat.cutime.max(0) as u64, stat.cstime.max(0) as u64);
-    let tick_ns = 1_000_000_000 / procfs::ticks_per_second().max(1);
-    let status = process.status()?;
+    let (children_user, children_system) = (stat.children_user_ticks, stat.children_system_ticks);
+    let tick_ns = 1_000_000_000 / clock_ticks_per_second().max(1);
+    let status = ProcessStatus::read(pid)?;
     Ok(Snapshot {
         cpu_ns: (children_user + children_system) * tick_ns,
-        user_ticks: stat.utime + children_user,
-        system_ticks: stat.stime + children_system,
+        user_ticks: stat.user_ticks + children_user,
+        system_ticks: stat.system_ticks + children_system,
         switches_voluntary: voluntary,
         switches_involuntary: involuntary,
         threads,
-        memory_bytes: status.vmrss.unwrap_or(0) * 1024,
-        memory_peak_bytes: status.vmhwm.unwrap_or(0) * 1024,
+        memory_bytes: status.number("VmRSS").unwrap_or(0) * 1024,
+        memory_peak_bytes: status.number("VmHWM").unwrap_or(0) * 1024,
         gc_s: gc_s(pid),
     })
 }
