@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::packed::unpacked;
+use crate::packed::{packed, unpacked};
 use crate::sums::{SumError, TIMES, add_counts, sum};
 
 /// Percentiles of a time, and their histogram.
@@ -64,10 +62,6 @@ impl Latency {
         if histogram.is_empty() {
             return Ok(None);
         }
-        let mut packed = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&histogram, &mut packed)
-            .map_err(|error| LatencyError::Pack(error.to_string()))?;
         let us = |quantile| histogram.value_at_quantile(quantile) as f64 / 1e3;
         Ok(Some(Latency {
             count: histogram.len(),
@@ -77,7 +71,7 @@ impl Latency {
             p99_us: us(0.99),
             p999_us: us(0.999),
             max_us: histogram.max() as f64 / 1e3,
-            histogram: BASE64.encode(packed),
+            histogram: packed(&histogram)?,
         }))
     }
 
@@ -104,6 +98,7 @@ impl Latency {
 
 #[cfg(test)]
 mod tests {
+    use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
     use hdrhistogram::serialization::Deserializer;
 
     use super::*;
