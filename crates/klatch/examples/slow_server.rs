@@ -1,5 +1,5 @@
 //! A server that burns CPU time on every line that it sends: the planted slow-down that `klatch compare` must show.
-//! Usage: `slow_server ADDRESS BURN_NS`. `tests/planted.rs` makes a platform of it.
+//! Usage: `slow_server ADDRESS BURN_NS`. `tests/it/alone/planted.rs` makes a platform of it.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

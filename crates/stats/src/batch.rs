@@ -17,7 +17,7 @@ pub struct BatchMean {
 
 impl BatchMean {
     /// Number of batches. With fewer the interval is wide. With more, neighbouring batches of a short series depend on each
-    /// other; `tests/batches.rs` compares them.
+    /// other; `tests/it/batches.rs` compares them.
     pub const BATCHES: usize = 10;
 }
 

@@ -10,7 +10,7 @@
 //! Luck remains: a series whose estimated scatter is too small converges where it should not. So convergence asks
 //! for more than a narrow interval: the interval with the scatter at the upper end of what these trials allow (Kupper
 //! and Hafner 1989, The American Statistician 43(2), on tolerance probabilities) must be as narrow as wanted.
-//! `tests/coverage.rs` simulates the whole rule; `docs/reference/method.md` has the numbers.
+//! `tests/it/coverage.rs` simulates the whole rule; `docs/reference/method.md` has the numbers.
 
 use crate::error::enough;
 use crate::summary::{mean, variance};

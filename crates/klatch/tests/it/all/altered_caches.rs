@@ -55,7 +55,7 @@ fn a_cache_that_others_can_write_is_refused() {
 #[test]
 fn without_a_home_nothing_falls_back_to_a_temporary_folder() {
     if rustix::process::geteuid().is_root() {
-        // Root's caches do not depend on HOME; tests/planted_files_as_root.rs covers them.
+        // Root's caches do not depend on HOME; `planted_files_as_root` covers them.
         return klatch_testing::not_run("an ordinary user without a home", "this is root");
     }
     let out = tempfile::tempdir().unwrap();

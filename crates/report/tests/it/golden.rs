@@ -1,0 +1,77 @@
+//! Reports as Markdown, CSV and JSON against reviewed snapshots.
+
+use crate::support::{add, add_failed, study, warn};
+use klatch_record::Class;
+use klatch_report::{Report, Source, csv, html, json, markdown, report};
+
+fn platforms() -> Source {
+    let mut study = study("local", "Which platform carries the chat best?");
+    add(&mut study, &[("platform", "java-threads")], Class::Classic, &[52_000.0, 50_500.0, 51_700.0]);
+    add(&mut study, &[("platform", "native-epoll")], Class::Classic, &[130_000.0, 131_000.0, 128_900.0]);
+    add(&mut study, &[("platform", "redis")], Class::Open, &[98_000.0, 97_000.0, 99_500.0]);
+    add_failed(&mut study, &[("platform", "slow|server")], "room 3, user 7: <timeout> after 60 s");
+    warn(&mut study, "the hypervisor gave 3.0 % of the CPU time to others");
+    study
+}
+
+fn sweep() -> Source {
+    let mut study = study("cpus", "How much more with more CPUs?");
+    for (cpus, by) in [("1", 1.0), ("2", 1.8), ("4", 3.1)] {
+        let trials = [40_000.0 * by, 41_000.0 * by, 40_400.0 * by];
+        add(&mut study, &[("platform", "native-epoll"), ("cpus", cpus)], Class::Classic, &trials);
+    }
+    study
+}
+
+#[test]
+fn markdown_csv_and_json_are_as_they_were() {
+    let platforms_source = report(&platforms());
+    insta::assert_snapshot!("platforms.md", markdown(&platforms_source));
+    insta::assert_snapshot!("platforms.csv", csv(&platforms_source));
+    insta::assert_snapshot!("cpus.md", markdown(&report(&sweep())));
+    insta::assert_snapshot!("cpus.json", json(&report(&sweep())));
+}
+
+#[test]
+fn json_follows_its_schema_and_is_read_again() {
+    let schema = serde_json::from_str(include_str!("../../../../docs/report.schema.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for source in [platforms(), sweep(), study("empty", "Nothing?")] {
+        let report = report(&source);
+        let text = json(&report);
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+        assert_eq!(serde_json::from_str::<Report>(&text).unwrap().title, report.title);
+    }
+}
+
+#[test]
+fn scaling_is_the_ratio_to_one_cpu_with_its_interval() {
+    let report = report(&sweep());
+    let chart = report.charts().find(|chart| chart.id == "scalability").expect("an axis of CPUs has one");
+    let two = &chart.points[1];
+    let (low, high) = (two.low.unwrap(), two.high.unwrap());
+    assert!((two.y.unwrap() - 1.8).abs() < 1e-9 && low < 1.8 && high > 1.8 && high - low < 0.12, "{two:?}");
+    assert_eq!(
+        report.answer,
+        "From 1 to 4 CPUs the throughput of native-epoll becomes 3.10 × (3.01–3.19) as much."
+    );
+}
+
+#[test]
+fn five_hundred_runs_make_a_page_in_no_time() {
+    let mut study = study("large", "Is it still quick?");
+    for rooms in 1..=100 {
+        let rooms = rooms.to_string();
+        let trials = [50_000.0, 51_000.0, 50_500.0, 49_000.0, 52_000.0];
+        add(&mut study, &[("platform", "x"), ("rooms", &rooms)], Class::Classic, &trials);
+    }
+    assert_eq!(study.runs.len(), 500);
+    let began = std::time::Instant::now();
+    let page = html(&report(&study)).unwrap();
+    let took = began.elapsed();
+    // Unoptimised code on a busy machine is many times slower, so debug builds get a larger limit.
+    let limit_s = if cfg!(debug_assertions) { 40.0 } else { 2.0 };
+    assert!(took.as_secs_f64() < limit_s && page.len() < 1_500_000, "{took:?}, {} bytes", page.len());
+}

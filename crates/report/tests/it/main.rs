@@ -1,0 +1,5 @@
+//! Reports against snapshots and in a browser.
+
+mod browser;
+mod golden;
+mod support;

@@ -1,0 +1,5 @@
+//! The rules of the repository: floors of the crates, and what builds and publishes Klatch.
+
+mod architecture;
+mod supply_chain;
+mod tree;
