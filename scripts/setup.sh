@@ -6,7 +6,7 @@ set -eu
 purpose=${1:-run}
 # Servers are in these folders, which a user's search path often lacks.
 PATH=$PATH:/usr/sbin:/sbin
-rust_min=1.88
+rust_min=1.89
 java_min=17
 packages=
 
