@@ -110,3 +110,18 @@ fn no_modules_import_each_other_in_a_circle() {
     }
     assert_eq!(circles, Vec::<String>::new(), "modules that import each other");
 }
+
+/// Libraries that are oracles of tests, or derive the schemas that a test compares.
+#[test]
+fn the_program_is_built_without_what_only_tests_need() {
+    let edges = ["--edges", "normal,build", "--prefix", "none"];
+    let mut cargo = std::process::Command::new(env!("CARGO"));
+    cargo.args(["tree", "--locked", "--offline", "--package", "klatch"]).args(edges);
+    let output = cargo.current_dir(tree::root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let built: BTreeSet<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(built.contains("klatch-record") && built.contains("serde"), "{built:?}");
+    let only_tests = ["jsonschema", "nom", "postgres-protocol", "proptest", "schemars", "tungstenite"];
+    assert_eq!(only_tests.map(|library| built.contains(library)), [false; 6], "{only_tests:?}");
+}
