@@ -37,7 +37,7 @@ dist: setup $(JARS)
 check:
 	@scripts/not-run.sh begin
 	$(MAKE) --jobs=2 --output-sync test-java lint
-	cargo test --locked --workspace --lib --bins
+	cargo test --release --locked --workspace --lib --bins
 	$(MAKE) test-go test-node
 	@scripts/not-run.sh end check "the tests of whole programs, the count of instructions and the IRC clients: make test-all"
 
@@ -45,7 +45,7 @@ check:
 test: setup-test
 	@scripts/not-run.sh begin
 	$(MAKE) --jobs=2 --output-sync test-java lint
-	cargo test --locked --workspace --no-fail-fast -- --skip all:: --skip alone::
+	cargo test --release --locked --workspace --no-fail-fast -- --skip all:: --skip alone::
 	scripts/instructions.sh
 	$(MAKE) test-go test-node
 	@scripts/not-run.sh end test "every platform, other JDKs, the lab, clusters, IRC clients: make test-all"
@@ -56,9 +56,9 @@ MATRIX := all conformance files gate local_clients orders platforms rr trade tra
 test-all: setup-test-all
 	$(MAKE) test
 	@scripts/not-run.sh begin
-	KLATCH_TEST_ALL=1 cargo test --locked --workspace --no-fail-fast --test it -- $(MATRIX:%=%::) --skip alone::
-	KLATCH_TEST_ALL=1 cargo test --locked --workspace --no-fail-fast --test it -- --test-threads=1 alone::
-	scripts/irc-clients.sh target/debug/klatch java/target
+	KLATCH_TEST_ALL=1 cargo test --release --locked --workspace --no-fail-fast --test it -- $(MATRIX:%=%::) --skip alone::
+	KLATCH_TEST_ALL=1 cargo test --release --locked --workspace --no-fail-fast --test it -- --test-threads=1 alone::
+	scripts/irc-clients.sh $(KLATCH) java/target
 	@scripts/not-run.sh end test-all
 
 test-java:

@@ -16,9 +16,9 @@ command -v valgrind >/dev/null || {
     exit 2
 }
 
-# The profile `dev` optimises these two crates, so the tests have already built them.
+# As the tests have already built them.
 target=${CARGO_TARGET_DIR:-target}
-cargo build --quiet --locked --workspace --examples
+cargo build --quiet --release --locked --workspace --examples
 
 count_instructions() { # program, messages of each user
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" "$2" 2>&1 | sed -n 's/.*Collected : //p'
@@ -26,7 +26,7 @@ count_instructions() { # program, messages of each user
 
 status=0
 for program in chat_room crowd_room; do
-    at=$target/debug/examples/$program
+    at=$target/release/examples/$program
     # In tenths of an instruction.
     count=$(((10 * ($(count_instructions "$at" $many) - $(count_instructions "$at" $few))) / messages))
     if [ "${1:-}" = write ]; then

@@ -71,7 +71,6 @@ fn five_hundred_runs_make_a_page_in_no_time() {
     let began = std::time::Instant::now();
     let page = html(&report(&study)).unwrap();
     let took = began.elapsed();
-    // Unoptimised code on a busy machine is many times slower, so debug builds get a larger limit.
-    let limit_s = if cfg!(debug_assertions) { 40.0 } else { 2.0 };
-    assert!(took.as_secs_f64() < limit_s && page.len() < 1_500_000, "{took:?}, {} bytes", page.len());
+    // Code without optimisation takes a second or two, on a busy machine several times that; what grows with the square takes minutes.
+    assert!(took.as_secs_f64() < 40.0 && page.len() < 1_500_000, "{took:?}, {} bytes", page.len());
 }
