@@ -1,5 +1,6 @@
 //! What `klatch lab run` and `klatch simulate` share: studies whose trials are computed.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -32,6 +33,11 @@ pub(crate) struct ComputedArgs {
 }
 
 impl ComputedArgs {
+    /// The options that affect the results.
+    pub(crate) fn options(&self) -> BTreeMap<String, String> {
+        self.only.iter().map(|only| ("only".to_owned(), only.clone())).collect()
+    }
+
     /// Removes the cells that are not wanted.
     pub(crate) fn select<J>(&self, plan: &mut ComputedPlan<J>) -> anyhow::Result<()> {
         let Some(only) = &self.only else { return Ok(()) };

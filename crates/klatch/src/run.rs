@@ -336,3 +336,7 @@ fn join(settings: &[Setting]) -> String {
 fn print_json(record: &Record) {
     print_line(serde_json::to_string(record).expect("a record is plain JSON"));
 }
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

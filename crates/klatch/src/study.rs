@@ -1,5 +1,6 @@
 //! `klatch study`: loads a study file, runs or resumes it, and writes its report.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -60,6 +61,19 @@ pub(crate) struct Study {
 }
 
 impl Study {
+    /// The options that affect the results, except the seed.
+    fn options(&self) -> BTreeMap<String, String> {
+        let PlatformRequest { java, catalog, .. } = self.platforms.request();
+        let path = |path: PathBuf| path.display().to_string();
+        let all = [
+            ("only", self.only.clone()),
+            ("java", java.map(path)),
+            ("catalog", catalog.map(path)),
+            ("allow-sysctl", self.allow_sysctl.then(String::new)),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let Some(name) = &self.study else {
             list(self.json);
@@ -70,6 +84,7 @@ impl Study {
             plan.cells.retain(|cell| cell.id.contains(only.as_str()));
             anyhow::ensure!(!plan.cells.is_empty(), "no cell of {} has {only} in its name", plan.name);
         }
+        plan.options = self.options();
         if self.dry_run {
             print(outline(&plan));
             return Ok(ExitCode::SUCCESS);
@@ -293,3 +308,7 @@ fn update_live(live: &mut Live, event: StudyEvent<'_>) {
         StudyEvent::CellSettled(cell, verdict) => live.set_status(&cell.id, verdict),
     }
 }
+
+#[cfg(test)]
+#[path = "study_again_tests.rs"]
+mod tests;

@@ -25,6 +25,7 @@ pub fn environment() -> Environment {
         noise: None,
         sysctls: Default::default(),
         scheduler: None,
+        sched_ext: sched_ext(),
         limits: limits(),
         instruments: Vec::new(),
     }
@@ -38,6 +39,12 @@ pub fn host_name() -> String {
 /// Identifies the boot that CLOCK_MONOTONIC counts from; times of two machines or two boots cannot be compared.
 pub fn boot_id() -> Option<String> {
     Some(std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
+}
+
+/// The kernel's name for the loaded sched_ext scheduler.
+fn sched_ext() -> Option<String> {
+    let name = std::fs::read_to_string("/sys/kernel/sched_ext/root/ops").ok()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 fn limits() -> Limits {

@@ -20,6 +20,8 @@ pub struct Java {
     pub feature: u32,
     /// Name of the virtual machine and its full version.
     pub version: String,
+    /// Its vendor, if it reports one.
+    pub vendor: Option<String>,
 }
 
 /// Reasons why no Java can be used.
@@ -145,19 +147,22 @@ impl Java {
         let feature = feature.parse().map_err(|_| format!("its version is not a number: {specification}"))?;
         let name = property("java.vm.name").unwrap_or_else(|| "Java".to_owned());
         let full = property("java.runtime.version").or(property("java.vm.version")).unwrap_or(specification);
-        Ok(Java { path: path.to_owned(), feature, version: format!("{name} {full}") })
+        let vendor = property("java.vendor");
+        Ok(Java { path: path.to_owned(), feature, version: format!("{name} {full}"), vendor })
     }
 
-    /// The runtime as a record describes it, with its options and those from the environment.
+    /// The runtime as a record describes it, with its options and the variables of the environment that hold more.
     pub fn runtime(&self, options: &[String]) -> Runtime {
         let from_environment = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"].into_iter().filter_map(|name| {
             let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
-            Some(format!("{name}={value}"))
+            Some((name.to_owned(), value))
         });
         Runtime {
             version: self.version.clone(),
+            vendor: self.vendor.clone(),
             path: self.path.display().to_string(),
-            options: options.iter().cloned().chain(from_environment).collect(),
+            options: options.to_vec(),
+            environment: from_environment.collect(),
         }
     }
 }

@@ -44,6 +44,9 @@ pub struct Environment {
     /// The sched_ext scheduler that was loaded for the run; `null`: the kernel's own.
     #[serde(default)]
     pub scheduler: Option<SchedulerInForce>,
+    /// The kernel's name for a sched_ext scheduler that another program had loaded; absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sched_ext: Option<String>,
     /// The limits in force.
     pub limits: Limits,
     /// How each instrument can work here.

@@ -24,6 +24,7 @@ mod part;
 mod protocol;
 mod record;
 mod replay;
+mod run_options;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
 mod save;
@@ -70,6 +71,7 @@ pub use record::{
     Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
 };
 pub use replay::{Replay, ReplayStep, ReplayTask};
+pub use run_options::{RemoteOptions, RunOptions};
 pub use save::{SaveError, create_folder, save, save_json, save_text, sync_folder};
 pub use sensitivity::{Claim, Sensitivity};
 pub use server_part::{SERVER_SCHEMA_NAME, ServerPart};

@@ -91,6 +91,8 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
     records.sort_by_key(|record| record.workload.start());
     let first = records.first().ok_or(MergeError::None)?;
     records.iter().try_for_each(|other| same(first, other))?;
+    // No single command makes the runs of several records.
+    let options = first.options.clone().filter(|_| records.len() == 1);
     let parts: Vec<Part> = parts(&records);
     let (own_reasons, own_warnings) = (own_reasons(&records), own_warnings(&records, &parts));
     let part = Part::merge(parts)?;
@@ -103,6 +105,7 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
         started_at: records.iter().map(|record| record.started_at.clone()).min().unwrap_or_default(),
         platform: platform(first, &part.shards),
         workload: first.workload.with_parties(first.workload.start(), part.rooms()),
+        options,
         verdict: Verdict::from_reasons([own_reasons, part.reasons()].concat()),
         warnings: [own_warnings, part.warnings()].concat(),
         operations: part.operations(&first.workload, &score, &usage),

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Audit, Conforming, Database, Environment, Failure, Fault, Joining, Latency, Observation, Operations,
-    OrdersScore, ProtocolName, Shard, Stranger, Timeline, Transport, Usage, Verdict, Warning, Workload,
-    WorkloadKind,
+    OrdersScore, ProtocolName, RunOptions, Shard, Stranger, Timeline, Transport, Usage, Verdict, Warning,
+    Workload, WorkloadKind,
 };
 
 /// The schema name that every record carries in [`Record::schema`].
@@ -33,6 +33,10 @@ pub struct Record {
     pub crowd: CrowdInfo,
     /// What the crowd did.
     pub workload: Workload,
+    /// What was asked for beside platform, crowd, workload and sysctls; absent where no `klatch run` or study started the crowd, and in
+    /// merged records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<RunOptions>,
     /// Whether the score counts.
     pub verdict: Verdict,
     /// Caveats for the reader of the score.
@@ -159,10 +163,16 @@ pub enum Class {
 pub struct Runtime {
     /// What it calls itself, with its full version.
     pub version: String,
+    /// Its vendor, if it reports one.
+    #[serde(default)]
+    pub vendor: Option<String>,
     /// Path of its program.
     pub path: String,
-    /// Options given to it.
+    /// Options on its command line.
     pub options: Vec<String>,
+    /// Variables of the environment with more options: `JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
 }
 
 /// The load generator and its settings.

@@ -2,7 +2,8 @@
 
 use crate::{
     Build, ChatWorkload, Checks, Class, CrowdInfo, Environment, Limits, Noise, Pacing, Platform,
-    ProtocolName, Record, Role, SCHEMA_NAME, Score, Status, Transport, Usage, UsageOfBoth, Verdict, Workload,
+    ProtocolName, Record, Role, RunOptions, SCHEMA_NAME, Score, Status, Transport, Usage, UsageOfBoth,
+    Verdict, Workload,
 };
 
 /// A valid trial with this throughput that began in this minute.
@@ -39,6 +40,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             pause_s: 0.0,
             churn_per_user_per_s: 0.0,
         }),
+        options: Some(RunOptions::default()),
         operations: None,
         conforming: None,
         orders: None,
@@ -91,6 +93,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             noise: None,
             sysctls: Default::default(),
             scheduler: None,
+            sched_ext: None,
             limits: Limits {
                 open_files: None,
                 user_processes: None,

@@ -31,6 +31,10 @@ pub struct StudyResult {
     pub ended_at: String,
     /// Seed of the order of the cells within a block.
     pub seed: u64,
+    /// Options of the command that affect the results, by name; a flag has an empty value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(default)]
+    pub options: BTreeMap<String, String>,
     /// The run rules, in words.
     pub rules: String,
     /// The metric whose interval decides whether the trials are enough.

@@ -25,7 +25,7 @@ mod watch;
 mod workload_text;
 mod write;
 
-pub use build::{duet_report, floor_history, report, report_of_two};
+pub use build::{duet_report, floor_history, report, report_of_two, run_again, study_again};
 pub use comparison::comparison;
 pub use duet::{calibration, duet};
 pub use floor::floor;

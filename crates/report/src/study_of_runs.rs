@@ -69,6 +69,7 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
         started_at: first.map_or_else(String::new, |record| record.started_at.clone()),
         ended_at: source.runs.last().map_or_else(String::new, |run| run.record.started_at.clone()),
         seed: 0,
+        options: BTreeMap::new(),
         rules: match unfinished {
             Some(_) => "not finished; klatch study --resume goes on".to_owned(),
             None => "runs as they were started by hand; all valid trials count".to_owned(),

@@ -20,7 +20,10 @@ mod preflight;
 mod reach;
 mod record;
 mod remote;
+mod run_options;
 mod running_crowd;
+#[cfg(feature = "samples")]
+pub mod samples;
 mod scheduler;
 mod self_monitor;
 mod server_monitor;

@@ -155,6 +155,12 @@ impl FromStr for Target {
 }
 
 impl Target {
+    /// The address with its scheme and path, as users write it.
+    pub fn url(&self) -> String {
+        let path = if self.path == "/" { "" } else { &self.path };
+        format!("{}://{self}{path}", self.transport.scheme(self.protocol))
+    }
+
     /// Context root of the web application that it names, without a slash at its end; `None` for a whole server.
     pub fn context_root(&self) -> Option<String> {
         let root = self.path.trim_end_matches('/');
@@ -202,6 +208,9 @@ mod tests {
             (web.protocol, web.transport, web.path.as_str()),
             (ProtocolName::Nats, Transport::Ws, "/")
         );
+        for url in ["nats://chat.example:4222", "wss://[::1]:80/irc?a=b", "http://x:9080/daytrader/"] {
+            assert_eq!(url.parse::<Target>().unwrap().url(), url);
+        }
         let root = |text: &str| text.parse::<Target>().unwrap().context_root();
         assert_eq!(root("http://x:9080/daytrader/"), Some("/daytrader".to_owned()));
         assert_eq!(

@@ -43,6 +43,17 @@ impl Reach {
     }
 }
 
+impl std::fmt::Display for Reach {
+    /// The name of a preset, else the template.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let named = PRESETS.iter().find(|(_, template)| template.parse().as_ref() == Ok(self));
+        match named {
+            Some((name, _)) => f.write_str(name),
+            None => f.write_str(&in_shell(&self.0)),
+        }
+    }
+}
+
 impl Default for Reach {
     /// OpenSSH, which never asks for a password.
     fn default() -> Reach {
@@ -101,6 +112,15 @@ mod tests {
         assert_eq!(words("kubernetes"), "kubectl|exec|--stdin|--quiet|alpha|--|/opt/my klatch|crowd|$HOME");
         assert_eq!(words("docker"), "docker|exec|--interactive|alpha|/opt/my klatch|crowd|$HOME");
         assert_eq!(words("on 'the {host}' {command…} end"), "on|the alpha|/opt/my klatch|crowd|$HOME|end");
+    }
+
+    #[test]
+    fn a_reach_is_written_as_it_is_read() {
+        for text in ["slurm", "ssh", "on 'the {host}' {command…} end"] {
+            let reach: Reach = text.parse().unwrap();
+            assert_eq!(reach.to_string().parse::<Reach>(), Ok(reach));
+        }
+        assert_eq!("docker".parse::<Reach>().unwrap().to_string(), "docker");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use klatch_record::{
     Build, Cause, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment,
-    Observation, OperationKindScore, Part, Platform, Reason, Record, Role, SCHEMA_NAME, Score, Shard, Status,
-    Timeline, Usage, UsageOfBoth, Verdict, Warning, Workload, WorkloadKind, sum,
+    Observation, OperationKindScore, Part, Platform, Reason, Record, Role, RunOptions, SCHEMA_NAME, Score,
+    Shard, Status, Timeline, Usage, UsageOfBoth, Verdict, Warning, Workload, WorkloadKind, sum,
 };
 
 use crate::error::RunError;
@@ -23,6 +23,8 @@ pub(crate) struct RunFacts<'a> {
     pub(crate) crowd: &'a CrowdInfo,
     /// The workload of the run. The record takes its number of rooms from the crowds.
     pub(crate) workload: &'a Workload,
+    /// What was asked for; `None` for a crowd without a parent.
+    pub(crate) options: Option<RunOptions>,
     /// Usage of all servers together; `None` where one could not be measured.
     pub(crate) server: Option<Usage>,
     /// Usage of the database, if it has a process of its own.
@@ -96,6 +98,7 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         platform: run.platform.clone(),
         crowd: run.crowd.clone(),
         workload: run.workload.with_parties(run.workload.start(), part.rooms()),
+        options: run.options,
         verdict: Verdict::from_reasons(reasons),
         warnings,
         operations: part.operations(run.workload, &score, &usage),

@@ -23,6 +23,7 @@ use crate::observer::WholeRun;
 use crate::plan::{CrowdKind, Plan};
 use crate::preflight::shards;
 use crate::record::{CrowdPart, RunFacts, build_record};
+use crate::run_options::run_options;
 use crate::running_crowd::CrowdOutput;
 use crate::scheduler::Scheduler;
 use crate::shard::now;
@@ -66,11 +67,14 @@ impl<'a> Session<'a> {
         processes: &'a Processes,
     ) -> Result<Session<'a>, RunError> {
         let scheduler = Scheduler::load(plan.scheduler.as_ref())?;
+        let environment = environment();
         let environment = Environment {
+            // The plan's own scheduler is in a field of its own.
+            sched_ext: environment.sched_ext.filter(|_| plan.scheduler.is_none()),
             sysctls: plan.sysctls.iter().map(name_and_value).collect(),
             noise: noise::load_noise(),
             instruments: availability(&Kernel::detect()),
-            ..environment()
+            ..environment
         };
         let carrier = Carrier::new(plan, platform, None);
         let crowd_java = crowd_java(plan, platform)?;
@@ -288,6 +292,7 @@ impl<'a> Session<'a> {
             number,
             crowd: &self.crowds[0].info,
             workload: &self.workload,
+            options: Some(run_options(self.plan)),
             server,
             database,
             servers_ended,
@@ -311,7 +316,7 @@ impl<'a> Session<'a> {
 }
 
 /// The workload of a plan, without what the platform does not serve.
-fn workload_for(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Workload {
+pub(crate) fn workload_for(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Workload {
     match (&plan.workload, platform) {
         (Workload::Web(web), Some(platform)) if platform.in_workload.static_only => {
             Workload::Web(WebWorkload { static_only: true, ..web.clone() })
@@ -356,7 +361,7 @@ fn crowd_part(crowd: &CrowdCommand, output: CrowdOutput) -> CrowdPart<'_> {
 }
 
 /// The Java for a Java crowd: that of a Java server, so that the run tests one Java platform.
-fn crowd_java(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Result<Option<Java>, RunError> {
+pub(crate) fn crowd_java(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Result<Option<Java>, RunError> {
     if plan.crowd != CrowdKind::Java {
         return Ok(None);
     }

@@ -80,6 +80,7 @@ pub fn shard_record(
         number: 1,
         crowd: &crowd,
         workload: &plan.workload,
+        options: None,
         server: None,
         database: None,
         servers_ended: Vec::new(),

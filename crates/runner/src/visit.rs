@@ -65,6 +65,9 @@ impl Executor for Machine<'_> {
         let platform = resolve_platform(plan)?;
         // Cells may need different settings of the machine, so each visit restores them.
         let sysctls = Sysctls::set(&plan.sysctls)?;
+        // Records hold the runs of this visit.
+        let count = |role: Role| runs.iter().filter(|(of, _)| *of == role).count() as u32;
+        let plan = &Plan { warmups: count(Role::WarmUp), trials: count(Role::Trial), ..plan.clone() };
         let session = open_session(plan, platform.as_ref(), self.processes);
         let is_last = |record: &Record| record.verdict.status != Status::Valid;
         let made = session.and_then(|session| make_runs(session, &plan.out, runs, is_last, on_event));

@@ -30,6 +30,8 @@ pub struct StudyPlan {
     pub(crate) search: Option<Search>,
     /// Seed of the order of cells within a block.
     pub seed: u64,
+    /// Other options of the command that affect the results, by name; a flag has an empty value.
+    pub options: BTreeMap<String, String>,
     /// Version and commit of this Klatch.
     pub build: Build,
 }

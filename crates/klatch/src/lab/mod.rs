@@ -228,3 +228,10 @@ impl Exec {
         Ok(ExitCode::from(step.status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1)))
     }
 }
+
+/// The options of a study on a command line.
+#[cfg(test)]
+pub(crate) fn options(matches: &clap::ArgMatches) -> std::collections::BTreeMap<String, String> {
+    use clap::FromArgMatches;
+    Run::from_arg_matches(matches).expect("the command line was parsed").options()
+}

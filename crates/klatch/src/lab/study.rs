@@ -1,5 +1,6 @@
 //! `klatch lab run`: studies whose trials are boots of the emulated machine.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -40,6 +41,12 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// The options that affect the results.
+    pub(super) fn options(&self) -> BTreeMap<String, String> {
+        let java = self.java.as_ref().map(|java| ("java".to_owned(), java.display().to_string()));
+        self.computed.options().into_iter().chain(java).collect()
+    }
+
     pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
         let Some(name) = &self.computed.study else {
             for (name, _) in shipped() {
@@ -50,6 +57,7 @@ impl Run {
         let study = load_study(name)?;
         let mut plan = plan(&study);
         self.computed.select(&mut plan)?;
+        plan.options = self.options();
         print_line(outline(&plan));
         if self.computed.dry_run {
             let boots = plan.cells.iter().flat_map(|cell| {
@@ -116,6 +124,7 @@ fn plan(study: &Study) -> ComputedPlan<Configuration> {
         seeds: study.seeds.clone(),
         within: None,
         metric: study.show.first().cloned().unwrap_or_default(),
+        options: BTreeMap::new(),
         build: build(),
     }
 }

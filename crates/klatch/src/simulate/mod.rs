@@ -3,6 +3,7 @@
 mod run;
 mod speed;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -104,6 +105,12 @@ impl Simulate {
 }
 
 impl StudyArgs {
+    /// The options that affect the results.
+    fn options(&self) -> BTreeMap<String, String> {
+        let sensitivity = self.sensitivity.then(|| ("sensitivity".to_owned(), String::new()));
+        self.computed.options().into_iter().chain(sensitivity).collect()
+    }
+
     fn execute(self) -> anyhow::Result<ExitCode> {
         let Some(name) = &self.computed.study else {
             for (name, question) in shipped_simulated() {
@@ -114,6 +121,7 @@ impl StudyArgs {
         let host = || this_machine().map_err(|error| error_chain(error.as_ref()));
         let mut plan = load_simulated(name, build(), &host)?;
         self.computed.select(&mut plan)?;
+        plan.options = self.options();
         if !self.json {
             print_line(outline(&plan));
         }
@@ -211,4 +219,11 @@ fn this_machine() -> anyhow::Result<Topology> {
     let listing = listing.context("cannot run lscpu; it belongs to the package util-linux")?;
     anyhow::ensure!(listing.status.success(), "lscpu -e -J failed with {}", listing.status);
     Ok(Topology::from_lscpu(&String::from_utf8_lossy(&listing.stdout))?)
+}
+
+/// The options of a study on a command line.
+#[cfg(test)]
+pub(crate) fn options(matches: &clap::ArgMatches) -> BTreeMap<String, String> {
+    use clap::FromArgMatches;
+    StudyArgs::from_arg_matches(matches).expect("the command line was parsed").options()
 }

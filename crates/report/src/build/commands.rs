@@ -1,6 +1,11 @@
 //! Command lines that repeat a measurement.
 
-use klatch_record::{Record, ResultKind, TradeWorkload, Workload};
+use std::borrow::Cow;
+use std::path::Path;
+
+use klatch_record::{
+    Record, RemoteOptions, ResultKind, RunOptions, Runtime, StudyResult, TradeWorkload, Workload,
+};
 
 use super::subject::Subject;
 use crate::model::Command;
@@ -13,25 +18,19 @@ const CELLS_MAX: usize = 40;
 pub(super) fn commands(subject: &Subject, sources: &[Source]) -> Vec<Command> {
     let mut commands = Vec::new();
     let mut add = |what: String, words: &[String]| {
-        let line = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-        commands.push(Command { what, line });
+        commands.push(Command { what, line: shell_line(words) });
     };
     for source in sources {
         if let Some(result) = &source.result {
-            let file = source.path.join("study.toml").display().to_string();
-            let (seed, what) = (result.seed.to_string(), format!("all of {}", result.name));
-            match result.kind {
-                ResultKind::Simulated => add(what, &["klatch", "simulate", &file].map(str::to_owned)),
-                _ => add(what, &["klatch", "study", &file, "--seed", &seed].map(str::to_owned)),
-            }
+            add(format!("all of {}", result.name), &study_again(result, &source.path.join("study.toml")));
         }
     }
     let studied = sources.iter().any(|source| source.result.is_some());
-    for (place, cell) in subject.cells().take(CELLS_MAX) {
+    for (place, _) in subject.cells().take(CELLS_MAX) {
         let Some(record) = subject.runs_of(place).last().map(|run| &run.record) else { continue };
         let label = &subject.grid.labels[place];
-        if !studied {
-            add(format!("{label}: again"), &run_again(record, cell.trials));
+        if let Some(words) = run_again(record).filter(|_| !studied) {
+            add(format!("{label}: again"), &words);
         }
         if let Some(server) = &record.platform.command {
             add(format!("{label}: server, as it was started"), server);
@@ -41,34 +40,122 @@ pub(super) fn commands(subject: &Subject, sources: &[Source]) -> Vec<Command> {
     commands
 }
 
-/// The arguments of `klatch run` that repeat a record.
-fn run_again(record: &Record, trials: u32) -> Vec<String> {
+/// The command that repeats a study, of which `file` is a copy.
+pub fn study_again(result: &StudyResult, file: &Path) -> Vec<String> {
+    let command: &[&str] = match result.kind {
+        ResultKind::Measured => &["study"],
+        ResultKind::Emulated => &["lab", "run"],
+        ResultKind::Simulated => &["simulate"],
+    };
+    let mut words = vec!["klatch".to_owned()];
+    words.extend(command.iter().map(|word| (*word).to_owned()));
+    words.push(file.display().to_string());
+    // The seeds of the others are in their files.
+    if result.kind.is_measured() {
+        words.extend(["--seed".to_owned(), result.seed.to_string()]);
+    }
+    for (name, value) in &result.options {
+        words.push(format!("--{name}"));
+        words.extend(Some(value.clone()).filter(|value| !value.is_empty()));
+    }
+    words
+}
+
+/// The command that repeats a record: a `klatch run` with all options that differ from the defaults. `None` if no such command made it:
+/// for a side of a duet, a crowd that was started by itself, and merged records.
+pub fn run_again(record: &Record) -> Option<Vec<String>> {
     let Record { platform, crowd, workload, environment, .. } = record;
-    let mut words = vec!["klatch".to_owned(), "run".to_owned()];
+    // Runs of duets end in a pause.
+    let options = record.options.as_ref().filter(|_| !record.checks.finished)?;
+    let runtime = platform.runtime.as_ref().or(crowd.runtime.as_ref());
+    let mut words = variables(runtime);
+    words.extend(["klatch", "run"].map(str::to_owned));
     let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
-    match platform.command {
-        Some(_) => option("platform", platform.name.clone()),
-        None => {
-            let root = match workload {
-                Workload::Trade(trade) => trade.daytrader.as_deref().unwrap_or_default(),
-                _ => "",
-            };
-            let scheme = platform.transport.scheme(platform.protocol);
-            option("target", format!("{scheme}://{}{root}", platform.address));
-        }
+    match &options.target {
+        None => option("platform", platform.name.clone()),
+        Some(target) => option("target", target.clone()),
     }
     platform.knobs.iter().for_each(|(name, value)| option("knob", format!("{name}={value}")));
+    if let Some(runtime) = runtime {
+        option("java", runtime.path.clone());
+    }
     if workload.kind().has_server() {
         option("crowd", crowd.kind.clone());
     }
     crowd.knobs.iter().for_each(|(name, value)| option("crowd-knob", format!("{name}={value}")));
     environment.sysctls.iter().for_each(|(name, value)| option("sysctl", format!("{name}={value}")));
-    option("trials", trials.max(1).to_string());
+    run_options(options, &mut option);
     if !environment.sysctls.is_empty() {
         words.push("--allow-sysctl".to_owned());
     }
     words.extend(workload_options(workload));
+    Some(words)
+}
+
+/// `env` and the variables with options for the Java that ran; nothing without such variables.
+fn variables(runtime: Option<&Runtime>) -> Vec<String> {
+    let variables = runtime.iter().flat_map(|runtime| &runtime.environment);
+    let mut words: Vec<String> = variables.map(|(name, value)| format!("{name}={value}")).collect();
+    if !words.is_empty() {
+        words.insert(0, "env".to_owned());
+    }
     words
+}
+
+/// The options that differ from the defaults.
+fn run_options(options: &RunOptions, option: &mut impl FnMut(&str, String)) {
+    // Every field is named, so that a new one is not forgotten here. The target comes before.
+    let RunOptions {
+        target: _,
+        ca,
+        catalog,
+        subprotocol,
+        scheduler,
+        instruments,
+        servers,
+        shards,
+        listen,
+        remote,
+        crowd_loops,
+        seed,
+        warmups,
+        trials,
+        ready_timeout_s,
+        timeout_s,
+        connect_timeout_s,
+    } = options;
+    let usual = RunOptions::default();
+    for (name, value) in
+        [("ca", ca), ("catalog", catalog), ("subprotocol", subprotocol), ("scheduler", scheduler)]
+    {
+        if let Some(value) = value {
+            option(name, value.clone());
+        }
+    }
+    if !instruments.is_empty() {
+        let names: Vec<&str> = instruments.iter().map(|instrument| instrument.name()).collect();
+        option("instrument", names.join(","));
+    }
+    if let Some(RemoteOptions { hosts, reach, program }) = remote {
+        option("hosts", hosts.join(","));
+        option("reach", reach.clone());
+        option("host-program", program.clone());
+    }
+    let mut changed = |name: &str, value: String, default: String| {
+        if value != default {
+            option(name, value);
+        }
+    };
+    changed("servers", servers.to_string(), usual.servers.to_string());
+    changed("shards", shards.to_string(), usual.shards.to_string());
+    changed("host-address", listen.clone(), usual.listen);
+    changed("crowd-loops", crowd_loops.to_string(), usual.crowd_loops.to_string());
+    changed("seed", seed.to_string(), usual.seed.to_string());
+    changed("ready-timeout", ready_timeout_s.to_string(), usual.ready_timeout_s.to_string());
+    changed("timeout", timeout_s.to_string(), usual.timeout_s.to_string());
+    changed("connect-timeout", connect_timeout_s.to_string(), usual.connect_timeout_s.to_string());
+    changed("warmup", warmups.to_string(), usual.warmups.to_string());
+    option("trials", trials.to_string());
 }
 
 /// The options of the workload. The address of a target says whether it is a DayTrader.
@@ -79,7 +166,8 @@ fn workload_options(workload: &Workload) -> Vec<String> {
     }
 }
 
-/// Quotes a word for a shell. A word that no shell can take is returned unchanged.
-fn quoted(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| word.to_owned(), std::borrow::Cow::into_owned)
+/// The words of a command as a line for a shell. A word that no shell can take is unchanged.
+pub(crate) fn shell_line(words: &[String]) -> String {
+    let quoted = |word: &String| shlex::try_quote(word).map_or_else(|_| word.clone(), Cow::into_owned);
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }

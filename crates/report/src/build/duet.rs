@@ -5,6 +5,7 @@ use std::path::Path;
 use klatch_record::{Duet, DuetEnd, DuetMetric, PairResult, RatioEstimate, Slice};
 use klatch_stats::{Design, Ratio, ratio_of_geometric_means};
 
+use super::commands::shell_line;
 use crate::comparison::{format_of, sentence};
 use crate::duet::{conclusion, method, notes, scatter};
 use crate::model::{
@@ -35,6 +36,7 @@ pub fn duet_report(path: &Path, duet: &Duet) -> Report {
     });
     let sections = drawn.map(|(metric, ratio)| section(duet, metric, *ratio)).into_iter().collect();
     let metric = drawn.and_then(|(metric, _)| metric_of(duet, metric));
+    let side = |name: &str| path.join(name).display().to_string();
     Report {
         schema: REPORT_SCHEMA_NAME.to_owned(),
         title: format!("{} against {}", duet.b.platform, duet.a.platform),
@@ -58,7 +60,7 @@ pub fn duet_report(path: &Path, duet: &Duet) -> Report {
         facts: facts(duet),
         commands: vec![Command {
             what: "the records of both sides as an ordinary comparison".to_owned(),
-            line: format!("klatch compare {0}/a {0}/b", path.display()),
+            line: shell_line(&["klatch".to_owned(), "compare".to_owned(), side("a"), side("b")]),
         }],
         instruments: Vec::new(),
         footnotes: Vec::new(),

@@ -29,6 +29,8 @@ use crate::read::Source;
 
 use subject::Subject;
 
+pub(crate) use commands::shell_line;
+pub use commands::{run_again, study_again};
 pub use duet::duet_report;
 pub use floor::floor_history;
 

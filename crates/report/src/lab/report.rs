@@ -7,6 +7,7 @@ use klatch_record::lab::{Outcome, Study};
 use super::groups::{
     CostCurve, Group, cost_curves, count_columns, count_curves, groups, length_distribution,
 };
+use crate::build::shell_line;
 use crate::model::{
     Axis, Chart, ChartKind, Command, Fact, Footnote, Mark, Place, Point, REPORT_SCHEMA_NAME, Report, Scale,
     Section, Standing, Verdict,
@@ -17,6 +18,7 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
     let groups = groups(outcomes);
     let curves = cost_curves(outcomes);
     let failed = outcomes.iter().filter(|outcome| outcome.failure.is_some()).count();
+    let file = folder.join("study.toml").display().to_string();
     let mut sections = vec![section("shown", "By configuration", shown_charts(study, &groups))];
     if study.fit {
         let mut charts = vec![cost_chart(&curves)];
@@ -62,7 +64,7 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
         facts: facts(study),
         commands: vec![Command {
             what: "repeat the study".to_owned(),
-            line: format!("klatch lab run {}", study.name),
+            line: shell_line(&["klatch".to_owned(), "lab".to_owned(), "run".to_owned(), file]),
         }],
         instruments: Vec::new(),
         footnotes: footnotes(outcomes),

@@ -27,6 +27,7 @@ pub(crate) fn study(name: &str, question: &str) -> Source {
             started_at: "2026-01-01T00:00:00Z".into(),
             ended_at: "2026-01-01T01:00:00Z".into(),
             seed: 1,
+            options: Default::default(),
             rules: "converge: one trial after one warm-up run, 3 to 10 trials".into(),
             metric: "messages_per_s".into(),
             first_trials: None,

@@ -39,6 +39,8 @@ pub struct ComputedPlan<J> {
     pub within: Option<f64>,
     /// The metric of the study's rules and of its answer.
     pub metric: String,
+    /// Options of the command that affect the results, by name; a flag has an empty value.
+    pub options: BTreeMap<String, String>,
     /// Version and commit of this Klatch.
     pub build: Build,
 }

@@ -89,6 +89,7 @@ pub(super) fn study_result<J>(
         started_at: store.started_at().to_owned(),
         ended_at: now(),
         seed: store.seed(),
+        options: plan.options.clone(),
         rules: plan.rules_text(),
         metric: plan.metric.clone(),
         first_trials: plan.rules().first_trials(),

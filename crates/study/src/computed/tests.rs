@@ -54,6 +54,7 @@ fn plan(jobs: &[u32], seeds: u32, within: Option<f64>) -> ComputedPlan<u32> {
         seeds: (1..=seeds).collect(),
         within,
         metric: "value".to_owned(),
+        options: BTreeMap::new(),
         build: Build { version: "0".to_owned(), commit: None, profile: None },
     }
 }

@@ -84,6 +84,7 @@ pub(super) fn study_result(plan: &StudyPlan, store: &Store, mut cells: Vec<CellR
         started_at: store.started_at().to_owned(),
         ended_at: now(),
         seed: plan.seed,
+        options: plan.options.clone(),
         rules: plan.rules.to_string(),
         metric: plan.rules.metric.name().to_owned(),
         first_trials: plan.rules.first_trials(),

@@ -66,6 +66,7 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
         rules: Rules { metric: rules.metric.in_unit_of(workload.kind), ..rules },
         search: search(file.search, source)?,
         seed,
+        options: BTreeMap::new(),
         build: base.build.clone(),
     })
 }

@@ -114,6 +114,7 @@ pub(super) fn expand(
         seeds,
         within,
         metric,
+        options: BTreeMap::new(),
         build,
     })
 }
