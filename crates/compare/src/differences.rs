@@ -1,7 +1,9 @@
-//! Differences between two sides other than the platform, which would distort a ratio.
+//! Differences between two sides other than the platform, which would distort a ratio, and differences within a side.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use klatch_record::settings::Scope;
-use klatch_record::{Class, Record, Workload};
+use klatch_record::{Condition, Record, Workload, conditions};
 
 /// The platform of a record with its version, runtime and knobs.
 pub(crate) fn describe_platform(record: &Record) -> String {
@@ -20,60 +22,381 @@ pub(crate) fn describe_workload(workload: &Workload) -> String {
     format!("{}: {}", workload.kind(), settings.collect::<Vec<_>>().join(", "))
 }
 
-/// The message for one kind of difference, and the property of a record that it is about.
-type Property = (&'static str, fn(&Record) -> String);
+/// The values of a property on one side, each once, as text. `None` is a value that a record does not have.
+type Values<'a> = BTreeSet<Option<&'a str>>;
 
-/// One sentence for each property in which the records of the two sides differ.
+/// One sentence for each property in which the records of the two sides differ, or those of one side among each other.
 pub(crate) fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
-    let properties: [Property; 9] = [
-        ("workloads differ", |record| describe_workload(&record.workload)),
-        ("classes differ, so the scores are not comparable", |record| {
-            class(record.platform.class).to_owned()
-        }),
-        ("crowds differ", |record| crowd(record)),
-        ("versions of Klatch differ", |record| build(record)),
-        ("machines differ", |record| machine(record)),
-        ("numbers of CPUs differ", |record| record.environment.cpus.to_string()),
-        ("kernels differ", |record| {
-            format!("{} {}", record.environment.kernel, record.environment.kernel_build)
-        }),
-        ("protocols differ", |record| record.platform.protocol.name().to_owned()),
-        ("transports differ", |record| record.platform.transport.name().to_owned()),
-    ];
-    let values = |side: &[Record], property: fn(&Record) -> String| {
-        let mut values: Vec<String> = side.iter().map(property).collect();
-        values.sort();
-        values.dedup();
-        values.join(" and ")
-    };
-    let differ = |(message, property): &Property| {
-        let (in_a, in_b) = (values(a, *property), values(b, *property));
-        (in_a != in_b).then(|| format!("{message}: A {in_a}; B {in_b}"))
-    };
-    properties.iter().filter_map(differ).collect()
+    let workloads = [a, b].map(|side| -> Vec<String> {
+        side.iter().map(|record| describe_workload(&record.workload)).collect()
+    });
+    let values = workloads.each_ref().map(|side| side.iter().map(|text| Some(text.as_str())).collect());
+    let workload = sentence("workloads", &values);
+    let headings = |side: &[Record]| -> BTreeSet<String> { side.iter().map(describe_platform).collect() };
+    let is_same = workload.is_none() && headings(a) == headings(b);
+    let of_conditions = of_conditions(&[a, b].map(|side| side.iter().map(conditions).collect()), is_same);
+    workload.into_iter().chain(of_conditions).collect()
 }
 
-fn class(class: Option<Class>) -> &'static str {
-    match class {
-        Some(Class::Classic) => "classic (one write per delivery)",
-        Some(Class::Open) => "open (may batch deliveries)",
-        None => "unknown",
+/// An option that every record with options has.
+const WARMUPS: &str = "options.warmups";
+
+/// Whether some records have a value, and others none.
+fn some_lack_it(values: &[Values<'_>; 2]) -> bool {
+    let any = |has: bool| values.iter().flatten().any(|value| value.is_some() == has);
+    any(true) && any(false)
+}
+
+/// The conditions of every record of a side.
+type Side = Vec<BTreeMap<Condition, String>>;
+
+/// The sentences about conditions; `is_same` if workloads and descriptions of the platform are equal.
+fn of_conditions(sides: &[Side; 2], is_same: bool) -> Vec<String> {
+    let all: BTreeSet<&Condition> = sides.iter().flatten().flat_map(BTreeMap::keys).collect();
+    let values = |condition: &Condition| -> [Values<'_>; 2] {
+        sides.each_ref().map(|side| side.iter().map(|one| one.get(condition).map(String::as_str)).collect())
+    };
+    let values: BTreeMap<&str, [Values<'_>; 2]> =
+        all.iter().map(|condition| (condition.path(), values(condition))).collect();
+    let (commands, others): (Vec<&Condition>, Vec<&Condition>) =
+        all.into_iter().partition(|condition| condition.path().ends_with("command"));
+    let sentences = |conditions: &[&Condition]| -> Vec<String> {
+        let wanted = conditions.iter().filter(|condition| !is_known(condition.path(), &values));
+        wanted.filter_map(|condition| about(condition, &values[condition.path()])).collect()
+    };
+    let found = sentences(&others);
+    // Everything else shows in the commands, so they add something only where nothing else differs.
+    if found.is_empty() && is_same { sentences(&commands) } else { found }
+}
+
+/// Whether another sentence, or the description of the platforms, already shows a difference in the condition at `path`.
+fn is_known(path: &str, values: &BTreeMap<&str, [Values<'_>; 2]>) -> bool {
+    let differs = |path: &str| values.get(path).is_some_and(|[a, b]| a != b);
+    let only_one_has = |path: &str| {
+        let has = |values: &Values<'_>| values.iter().any(Option::is_some);
+        values.get(path).is_some_and(|[a, b]| has(a) != has(b))
+    };
+    match path {
+        WARMUPS => false,
+        // Only some workloads use it.
+        "options.seed" => values.get(path).is_some_and(some_lack_it),
+        path if path.starts_with("options.") && values.get(WARMUPS).is_some_and(some_lack_it) => true,
+        // In the description of the platforms.
+        "platform.name" | "platform.knobs" => true,
+        "platform.version"
+        | "platform.runtime.version"
+        | "platform.runtime.vendor"
+        | "platform.runtime.path"
+        | "options.target" => differs("platform.name"),
+        "platform.runtime.options" => differs("platform.knobs") || only_one_has("platform.runtime.version"),
+        "platform.runtime.environment" => only_one_has("platform.runtime.version"),
+        "crowd.runtime.options" => differs("crowd.kind") || differs("crowd.knobs"),
+        path if path.starts_with("crowd.runtime.") => differs("crowd.kind"),
+        path if path.starts_with("observations[].support.") => differs("options.instruments"),
+        path if path.starts_with("shards[].tls.") => differs("platform.transport"),
+        _ => false,
     }
 }
 
-fn crowd(record: &Record) -> String {
-    let runtime = record.crowd.runtime.as_ref().map(|runtime| format!(" on {}", runtime.version));
-    let knobs = record.crowd.knobs.iter().map(|(name, value)| format!(", {name}={value}"));
-    format!("{}{}{}", record.crowd.kind, runtime.unwrap_or_default(), knobs.collect::<String>())
+/// The sentence about a condition; `None` if it is equal in all records.
+fn about(condition: &Condition, values: &[Values<'_>; 2]) -> Option<String> {
+    match condition.path() {
+        // A series may have several seeds.
+        "options.seed" if values[0] == values[1] => None,
+        "platform.class" if values[0] != values[1] => Some(sentence("classes", values)?.replacen(
+            "differ",
+            "differ, so the scores are not comparable",
+            1,
+        )),
+        WARMUPS if some_lack_it(values) => {
+            let [a, b] = values.each_ref().map(|values| match values.contains(&None) {
+                true => "lacks them, as no `klatch run` started its crowds",
+                false => "has them",
+            });
+            Some(format!("options of the runs cannot be compared: A {a}; B {b}"))
+        }
+        path if path.ends_with("command") || path.ends_with("options") => {
+            sentence_of_words(&condition.name(), values)
+        }
+        _ => sentence(&condition.name(), values),
+    }
 }
 
-fn build(record: &Record) -> String {
-    let commit = record.klatch.commit.as_ref().map(|commit| format!(" {commit}"));
-    format!("{}{}", record.klatch.version, commit.unwrap_or_default())
+/// `kernels differ: A 6.1; B 6.2`, or `A mixes kernels: 6.1 and 6.2; B 6.1`; `None` if all values are equal.
+fn sentence(name: &str, values: &[Values<'_>; 2]) -> Option<String> {
+    let absent = match name {
+        "subprotocols" => "default",
+        "transports" => "plain",
+        _ => "none",
+    };
+    let [a, b] = values.each_ref().map(|values| {
+        let texts: Vec<&str> = values.iter().map(|value| value.unwrap_or(absent)).collect();
+        texts.join(" and ")
+    });
+    match values.each_ref().map(|values| values.len() > 1) {
+        [true, true] => Some(format!("A and B mix {name}: A {a}; B {b}")),
+        [true, false] => Some(format!("A mixes {name}: {a}; B {b}")),
+        [false, true] => Some(format!("B mixes {name}: {b}; A {a}")),
+        [false, false] => (a != b).then(|| format!("{name} differ: A {a}; B {b}")),
+    }
 }
 
-fn machine(record: &Record) -> String {
-    let environment = &record.environment;
-    let memory = environment.memory_bytes.map(|bytes| format!(", {:.1} GB", bytes as f64 / 1e9));
-    format!("{}{}", environment.cpu_model.as_deref().unwrap_or("unknown CPU"), memory.unwrap_or_default())
+/// The same with only those words of each value that not all values have.
+fn sentence_of_words(name: &str, values: &[Values<'_>; 2]) -> Option<String> {
+    let all: Vec<Vec<&str>> = values
+        .iter()
+        .flatten()
+        .map(|value| value.map_or_else(Vec::new, |value| value.split(' ').collect()))
+        .collect();
+    let own = |value: &Option<&str>| {
+        let words = value.unwrap_or_default().split(' ').filter(|word| !word.is_empty());
+        let own: Vec<&str> = words.filter(|word| all.iter().any(|other| !other.contains(word))).collect();
+        own.join(" ")
+    };
+    let shortened = values.each_ref().map(|values| -> Vec<String> { values.iter().map(own).collect() });
+    let texts = shortened.each_ref().map(|values| -> Values<'_> {
+        values.iter().map(|value| Some(value.as_str()).filter(|value| !value.is_empty())).collect()
+    });
+    // The same words in another order stay whole.
+    sentence(name, &texts).or_else(|| sentence(name, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use klatch_record::samples::record;
+    use klatch_record::{
+        Class, Database, InstrumentName, Observation, ProtocolName, RemoteOptions, Runtime, SchedulerInForce,
+        Support, Transport, conditions_in,
+    };
+
+    use super::*;
+
+    /// A classic test in Java.
+    fn java() -> Record {
+        let mut record = record(1, 1, 1_000.0);
+        let runtime = Runtime {
+            version: "OpenJDK 17.0.19+10".into(),
+            vendor: Some("Debian".into()),
+            path: "/usr/bin/java".into(),
+            options: vec!["-Xmx1g".into(), "-XX:+UseSerialGC".into()],
+            environment: [].into(),
+        };
+        record.platform.command = Some(vec!["java".into(), "serve".into()]);
+        record.platform.runtime = Some(runtime.clone());
+        record.crowd.kind = "java".into();
+        record.crowd.runtime = Some(runtime);
+        record
+    }
+
+    type Change = fn(&mut Record);
+
+    /// A change of a record, and the sentence about it.
+    const CHANGES: &[(Change, &str)] = &[
+        (
+            |record| record.platform.runtime.as_mut().unwrap().options[0] = "-Xmx2g".into(),
+            "Java options of the server differ: A -Xmx1g; B -Xmx2g",
+        ),
+        (
+            |record| {
+                let runtime = record.platform.runtime.as_mut().unwrap();
+                runtime.environment.insert("JAVA_TOOL_OPTIONS".into(), "-Xint".into());
+            },
+            "Java variables of the server differ: A none; B JAVA_TOOL_OPTIONS=-Xint",
+        ),
+        (
+            |record| record.platform.runtime.as_mut().unwrap().path = "/opt/java".into(),
+            "Java paths of the server differ: A /usr/bin/java; B /opt/java",
+        ),
+        (
+            |record| record.platform.runtime.as_mut().unwrap().vendor = Some("Azul".into()),
+            "Java vendors of the server differ: A Debian; B Azul",
+        ),
+        (
+            |record| record.platform.runtime.as_mut().unwrap().version = "OpenJDK 17.0.19+9".into(),
+            "Java versions of the server differ: A OpenJDK 17.0.19+10; B OpenJDK 17.0.19+9",
+        ),
+        (
+            |record| record.crowd.runtime.as_mut().unwrap().options.push("-Xint".into()),
+            "Java options of the crowd differ: A none; B -Xint",
+        ),
+        (
+            |record| record.crowd.runtime.as_mut().unwrap().path = "/opt/java".into(),
+            "Java paths of the crowd differ: A /usr/bin/java; B /opt/java",
+        ),
+        (
+            |record| record.crowd.knobs = [("cpus".into(), "0-1".into())].into(),
+            "knobs of the crowd differ: A none; B cpus=0-1",
+        ),
+        (|record| record.crowd.kind = "native-threads".into(), "crowds differ: A java; B native-threads"),
+        (
+            |record| record.options.as_mut().unwrap().crowd_loops = 4,
+            "event loops of the crowd differ: A 1; B 4",
+        ),
+        (
+            |record| {
+                let (name, counts) = ("o1:yield=2".into(), [("ticks".into(), 7)].into());
+                record.environment.scheduler = Some(SchedulerInForce { name, lost: None, counts });
+            },
+            "schedulers differ: A none; B o1:yield=2",
+        ),
+        (
+            |record| record.environment.sched_ext = Some("lavd".into()),
+            "schedulers of other programs differ: A none; B lavd",
+        ),
+        (
+            |record| record.environment.sysctls = [("vm.nr_hugepages".into(), "64".into())].into(),
+            "sysctls differ: A none; B vm.nr_hugepages=64",
+        ),
+        (
+            |record| {
+                record.options.as_mut().unwrap().instruments =
+                    vec![InstrumentName::Usage, InstrumentName::Profile];
+            },
+            "instruments differ: A none; B usage, profile",
+        ),
+        (|record| record.platform.servers = 2, "numbers of server processes differ: A 1; B 2"),
+        (
+            |record| record.workload = record.workload.with_rate(5.0),
+            "workloads differ: A chat: rooms 10, users 20, count 100, size 60, pacing turns",
+        ),
+        (|record| record.options.as_mut().unwrap().warmups = 9, "numbers of warm-up runs differ: A 1; B 9"),
+        (
+            |record| record.options.as_mut().unwrap().subprotocol = Some("none".into()),
+            "subprotocols differ: A default; B none",
+        ),
+        (
+            |record| record.options.as_mut().unwrap().catalog = Some("builds/after".into()),
+            "catalogs differ: A none; B builds/after",
+        ),
+        (
+            |record| {
+                let (hosts, reach, program) = (vec!["alpha".into()], "ssh".into(), "klatch".into());
+                record.options.as_mut().unwrap().remote = Some(RemoteOptions { hosts, reach, program });
+            },
+            "paths of Klatch on the hosts differ: A none; B klatch",
+        ),
+        (
+            |record| record.options.as_mut().unwrap().timeout_s = 5.0,
+            "limits of the time without a delivery differ: A 60.0; B 5.0",
+        ),
+        (
+            |record| {
+                record.observations.push(Observation {
+                    instrument: InstrumentName::Runqueue,
+                    support: Support::Usable { base: "BPF".into() },
+                    failure: None,
+                    share_of_time: None,
+                    cost: None,
+                    data: None,
+                    files: Vec::new(),
+                });
+            },
+            "bases of the instruments differ: A none; B BPF",
+        ),
+        (
+            |record| record.platform.class = Some(Class::Open),
+            "classes differ, so the scores are not comparable: A classic (one write per delivery); B open (may batch deliveries)",
+        ),
+        (|record| record.platform.protocol = ProtocolName::Nats, "protocols differ: A irc; B nats"),
+        (|record| record.platform.transport = Transport::Ws, "transports differ: A plain; B ws"),
+        (
+            |record| {
+                let (name, version) = ("postgresql".into(), Some("15".into()));
+                record.platform.database = Some(Database { name, version, durable: false });
+            },
+            "versions of the database differ: A none; B 15",
+        ),
+        (|record| record.klatch.commit = Some("abc".into()), "commits of Klatch differ: A none; B abc"),
+        (|record| record.environment.kernel = "7".into(), "kernels differ: A 6; B 7"),
+        (|record| record.environment.cpus = 8, "numbers of CPUs differ: A 2; B 8"),
+        (
+            |record| record.environment.memory_bytes = Some(16_000_000_000),
+            "memory sizes differ: A none; B 16.0 GB",
+        ),
+        (
+            |record| record.platform.command.as_mut().unwrap().push("--queue=9".into()),
+            "commands of the server differ: A none; B --queue=9",
+        ),
+    ];
+
+    fn changed(change: Change) -> Record {
+        let mut record = java();
+        change(&mut record);
+        record
+    }
+
+    #[test]
+    fn every_difference_between_sides_is_reported() {
+        for (change, expected) in CHANGES {
+            let found = differences(&[java(), java()], &[changed(*change)]);
+            assert!(found.iter().any(|one| one.starts_with(expected)), "{expected:?} is not in {found:?}");
+        }
+    }
+
+    #[test]
+    fn every_difference_within_a_side_is_reported() {
+        for (change, expected) in CHANGES {
+            // `read` refuses a side with several workloads.
+            let name = expected.split(" differ").next().unwrap();
+            let mixed = [java(), changed(*change)];
+            for (a, b, start) in [
+                (&mixed[..], &mixed[..1], format!("A mixes {name}: ")),
+                (&mixed[1..], &mixed[..], format!("B mixes {name}: ")),
+                (&mixed[..], &mixed[..], format!("A and B mix {name}: A ")),
+            ] {
+                let found = differences(a, b);
+                assert!(found.iter().any(|one| one.starts_with(&start)), "{start:?} is not in {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_runs_and_other_platforms_are_silent() {
+        let later = Record { number: 2, started_at: "2027-01-01T00:00:00Z".into(), ..record(2, 9, 5.0) };
+        assert_eq!(differences(&[record(1, 1, 1.0)], &[later]), [""; 0]);
+        // The description of the sides shows both.
+        let mut other = java();
+        other.platform.name = "y".into();
+        other.platform.knobs = [("gc".into(), "zgc".into())].into();
+        let runtime = other.platform.runtime.as_mut().unwrap();
+        (runtime.version, runtime.path) = ("21".into(), "/opt/21".into());
+        runtime.options = vec!["-XX:+UseZGC".into()];
+        assert_eq!(differences(&[java()], &[other.clone()]), [""; 0]);
+        // But not this.
+        other
+            .platform
+            .runtime
+            .as_mut()
+            .unwrap()
+            .environment
+            .insert("JDK_JAVA_OPTIONS".into(), "-Xint".into());
+        assert_eq!(
+            differences(&[java()], &[other]),
+            ["Java variables of the server differ: A none; B JDK_JAVA_OPTIONS=-Xint"]
+        );
+    }
+
+    #[test]
+    fn options_that_one_side_does_not_have_are_one_sentence() {
+        let alone = Record { options: None, ..java() };
+        assert_eq!(
+            differences(&[java()], &[alone]),
+            [
+                "options of the runs cannot be compared: A has them; B lacks them, as no `klatch run` started its crowds"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_field_without_words_is_reported_by_its_path() {
+        let with = |value: &str| {
+            let mut json = serde_json::to_value(java()).unwrap();
+            json["environment"]["microcode"] = value.into();
+            vec![conditions_in(&json)]
+        };
+        assert_eq!(
+            of_conditions(&[with("0xa0"), with("0xa1")], true),
+            ["values of environment.microcode differ: A 0xa0; B 0xa1"]
+        );
+    }
 }

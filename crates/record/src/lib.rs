@@ -3,6 +3,7 @@
 
 mod audit;
 mod comparison;
+mod conditions;
 mod conforming;
 mod crowd_result;
 mod duet;
@@ -44,6 +45,7 @@ pub use audit::{Audit, BrokenRule, Database, DatabaseCounts};
 pub use comparison::{
     COMPARISON_SCHEMA_NAME, Comparison, Estimator, MetricComparison, RatioEstimate, Side, Unit,
 };
+pub use conditions::{Condition, conditions, conditions_in};
 pub use conforming::{CONFORMING_SHARE_MIN, Conforming};
 pub use crowd_result::{
     CrowdEvent, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,

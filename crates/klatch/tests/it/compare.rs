@@ -32,6 +32,11 @@ fn two_calls_of_run_are_compared_in_sentences_and_as_json() {
     let json: serde_json::Value = serde_json::from_str(&finished.out).unwrap();
     assert_eq!((&json["schema"], &json["a"]["trials"]), (&"klatch-comparison/2".into(), &3.into()));
     assert!(json["metrics"][0]["ratio"]["low"].as_f64().unwrap() > 0.0, "{json}");
+    // A result that `compare` takes for a condition would be listed here.
+    let caveats: Vec<&str> =
+        json["caveats"].as_array().unwrap().iter().filter_map(|one| one.as_str()).collect();
+    let is_difference = |one: &&str| one.contains(" differ: ") || one.contains(" mix");
+    assert!(!caveats.iter().any(is_difference), "{caveats:?}");
 }
 
 #[test]

@@ -1,0 +1,435 @@
+//! The conditions of a run, which must be equal for a comparison: what was set up, and where it ran.
+//!
+//! They are what remains of a record without the fields in [`FREE`]. So a field that is added to the record is a condition until it is
+//! listed there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::{ChatWorkload, Pacing, Record, Workload};
+
+/// Fields that may differ between comparable runs, with everything below them. `[]` stands for every element of a list.
+const FREE: &[&str] = &[
+    // Which run it is.
+    "started_at",
+    "role",
+    "number",
+    "options.trials",
+    // What is measured is compiled alike in all profiles.
+    "klatch.profile",
+    // Results.
+    "verdict",
+    "warnings",
+    "score",
+    "operations",
+    "conforming",
+    "orders",
+    "audit",
+    "joining",
+    "latency",
+    "send_lag",
+    "reconnects",
+    "over_time",
+    "checks",
+    "usage",
+    "platform.start_s",
+    "observations[].failure",
+    "observations[].share_of_time",
+    "observations[].cost",
+    "observations[].data",
+    "observations[].files",
+    "observations[].support.why",
+    "observations[].support.remedy",
+    "shards[].opened",
+    "shards[].elapsed_s",
+    "shards[].total",
+    "shards[].reasons",
+    "shards[].warnings",
+    "shards[].database",
+    "shards[].usage",
+    "shards[].tls.resumed",
+    "shards[].tls.in_kernel",
+    // The state of the machine.
+    "environment.load_1min",
+    "environment.steal_share_since_boot",
+    "environment.steal_share_in_run",
+    "environment.others_share_in_run",
+    "environment.cpu_mhz_in_run",
+    "environment.noise",
+    "environment.scheduler.lost",
+    "environment.scheduler.counts",
+    // A run that meets a limit is not valid.
+    "environment.limits",
+    // How instruments could work; `observations` has how those of the run did.
+    "environment.instruments",
+    // Ports, and names of gates.
+    "platform.address",
+    "shards[].address",
+    "shards[].gate",
+    "shards[].gate_run",
+    // Described in words, with its parties and its database.
+    "workload",
+    "platform.database.name",
+    "platform.database.durable",
+    "shards[].workload",
+    "shards[].start",
+    "shards[].rooms",
+    // The reason for the choice of a platform, not the choice.
+    "platform.chosen_because",
+    // What was asked for, where another field holds what was in force.
+    "options.scheduler",
+    "options.servers",
+    "options.shards",
+    "options.remote.hosts",
+    "observations[].instrument",
+    // As the first crowd's, with other parties.
+    "shards[].command",
+];
+
+/// Maps whose entries are one value: `name=value, name=value`.
+const WHOLE: [&str; 5] = [
+    "platform.knobs",
+    "crowd.knobs",
+    "environment.sysctls",
+    "platform.runtime.environment",
+    "crowd.runtime.environment",
+];
+
+/// The number of crowd processes, which no field holds.
+const SHARDS: &str = "shards";
+
+/// Conditions in the order of reports, with their names in the plural.
+const NAMES: &[(&str, &str)] = &[
+    ("schema", "formats of records"),
+    ("platform.name", "platforms"),
+    ("platform.class", "classes"),
+    ("platform.version", "versions of the server"),
+    ("platform.knobs", "knobs of the server"),
+    ("platform.runtime.version", "Java versions of the server"),
+    ("platform.runtime.vendor", "Java vendors of the server"),
+    ("platform.runtime.path", "Java paths of the server"),
+    ("platform.runtime.options", "Java options of the server"),
+    ("platform.runtime.environment", "Java variables of the server"),
+    ("platform.database.version", "versions of the database"),
+    ("crowd.kind", "crowds"),
+    ("crowd.knobs", "knobs of the crowd"),
+    ("crowd.runtime.version", "Java versions of the crowd"),
+    ("crowd.runtime.vendor", "Java vendors of the crowd"),
+    ("crowd.runtime.path", "Java paths of the crowd"),
+    ("crowd.runtime.options", "Java options of the crowd"),
+    ("crowd.runtime.environment", "Java variables of the crowd"),
+    ("options.crowd_loops", "event loops of the crowd"),
+    ("klatch.version", "versions of Klatch"),
+    ("klatch.commit", "commits of Klatch"),
+    ("environment.cpu_model", "CPU models"),
+    ("environment.cpus", "numbers of CPUs"),
+    ("environment.memory_bytes", "memory sizes"),
+    ("environment.kernel", "kernels"),
+    ("environment.kernel_build", "kernel builds"),
+    ("environment.distribution", "distributions"),
+    ("environment.scheduler.name", "schedulers"),
+    ("environment.sched_ext", "schedulers of other programs"),
+    ("environment.sysctls", "sysctls"),
+    ("platform.protocol", "protocols"),
+    ("platform.transport", "transports"),
+    ("options.subprotocol", "subprotocols"),
+    ("shards[].tls.version", "TLS versions"),
+    ("shards[].tls.cipher", "TLS cipher suites"),
+    ("options.ca", "files of authorities"),
+    ("options.target", "targets"),
+    ("options.catalog", "catalogs"),
+    ("platform.servers", "numbers of server processes"),
+    (SHARDS, "numbers of crowd processes"),
+    ("options.listen", "addresses of the servers"),
+    ("shards[].host", "hosts of the crowd"),
+    ("options.remote.reach", "ways to reach the hosts"),
+    ("options.remote.program", "paths of Klatch on the hosts"),
+    ("options.instruments", "instruments"),
+    ("observations[].support.state", "states of the instruments"),
+    ("observations[].support.base", "bases of the instruments"),
+    ("options.seed", "seeds"),
+    ("options.warmups", "numbers of warm-up runs"),
+    ("options.ready_timeout_s", "limits of the time to be ready"),
+    ("options.timeout_s", "limits of the time without a delivery"),
+    ("options.connect_timeout_s", "limits of the time to connect"),
+    ("platform.command", "commands of the server"),
+    ("crowd.command", "commands of the crowd"),
+];
+
+/// A condition of a run. The order is that of reports: known conditions first, unknown ones by path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Condition {
+    rank: usize,
+    path: String,
+}
+
+impl Condition {
+    fn at(path: &str) -> Condition {
+        let rank = NAMES.iter().position(|(known, _)| *known == path).unwrap_or(NAMES.len());
+        Condition { rank, path: path.to_owned() }
+    }
+
+    /// Path of its field in the record: `environment.kernel`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Its name in the plural; that of its field if there are no words for it.
+    pub fn name(&self) -> String {
+        if let Some((_, name)) = NAMES.get(self.rank) {
+            return (*name).to_owned();
+        }
+        if let Some(of_host) = self.path.strip_prefix("shards[].environment.") {
+            let of_machine = Condition::at(&format!("environment.{of_host}"));
+            return format!("{} on the hosts of the crowd", of_machine.name());
+        }
+        format!("values of {}", self.path)
+    }
+}
+
+/// The conditions of a run with their values as text. A value that is absent or `null` is left out.
+pub fn conditions(record: &Record) -> BTreeMap<Condition, String> {
+    let mut value = serde_json::to_value(record).expect("a record is plain JSON");
+    if !is_random(&record.workload)
+        && let Some(options) = value["options"].as_object_mut()
+    {
+        options.remove("seed");
+    }
+    let addresses = record.shards.iter().map(|shard| shard.address.as_str());
+    let ports: Vec<&str> = addresses
+        .chain(record.platform.address.split(", "))
+        .filter_map(|address| address.rsplit_once(':').map(|(_, port)| port))
+        .collect();
+    for side in ["platform", "crowd"] {
+        let words = value[side]["command"].as_array_mut().into_iter().flatten();
+        words.for_each(|word| *word = mask_ports(&plain(word), &ports).into());
+    }
+    let mut conditions = conditions_in(&value);
+    if !record.shards.is_empty() {
+        conditions.insert(Condition::at(SHARDS), record.shards.len().to_string());
+    }
+    conditions
+}
+
+/// The conditions in the JSON of a record, with those that this Klatch does not know. Ports and unused seeds are among them.
+pub fn conditions_in(record: &Value) -> BTreeMap<Condition, String> {
+    let mut found = BTreeMap::new();
+    collect("", record, &mut found);
+    let text = |path: &str, values: BTreeSet<String>| {
+        let all: Vec<String> = values.into_iter().map(|value| shown(path, value)).collect();
+        all.join(", ")
+    };
+    found.into_iter().map(|(path, values)| (Condition::at(&path), text(&path, values))).collect()
+}
+
+/// Adds the values below a path. The elements of a list of objects share their paths.
+fn collect(path: &str, value: &Value, found: &mut BTreeMap<String, BTreeSet<String>>) {
+    if is_free(path) {
+        return;
+    }
+    let text = match value {
+        Value::Null => return,
+        Value::Object(fields) if WHOLE.contains(&without_host(path)) => fields
+            .iter()
+            .map(|(name, value)| format!("{name}={}", plain(value)))
+            .collect::<Vec<_>>()
+            .join(", "),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let below = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                collect(&below, value, found);
+            }
+            return;
+        }
+        Value::Array(elements) if elements.iter().any(Value::is_object) => {
+            elements.iter().for_each(|element| collect(&format!("{path}[]"), element, found));
+            return;
+        }
+        Value::Array(elements) => {
+            let separator = if path.ends_with("command") || path.ends_with("options") { " " } else { ", " };
+            elements.iter().map(plain).collect::<Vec<_>>().join(separator)
+        }
+        scalar => plain(scalar),
+    };
+    if !text.is_empty() {
+        found.entry(path.to_owned()).or_default().insert(mask_folders(&text));
+    }
+}
+
+fn is_free(path: &str) -> bool {
+    let path = without_host(path);
+    let covers = |free: &str| {
+        path.strip_prefix(free).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    FREE.iter().copied().any(covers)
+}
+
+/// The path of the environment of a host as that of the record's environment.
+fn without_host(path: &str) -> &str {
+    path.strip_prefix("shards[].").filter(|rest| rest.starts_with("environment")).unwrap_or(path)
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The text of a value in reports.
+fn shown(path: &str, value: String) -> String {
+    match (without_host(path), value.as_str()) {
+        ("platform.class", "classic") => "classic (one write per delivery)".to_owned(),
+        ("platform.class", "open") => "open (may batch deliveries)".to_owned(),
+        // The kernel's share of the memory differs a little from boot to boot.
+        ("environment.memory_bytes", bytes) => {
+            bytes.parse::<f64>().map_or(value.clone(), |bytes| format!("{:.1} GB", bytes / 1e9))
+        }
+        _ => value,
+    }
+}
+
+/// Whether the crowd draws anything that the seed decides.
+fn is_random(workload: &Workload) -> bool {
+    match workload {
+        Workload::Chat(chat) => matches!(chat.pacing, Pacing::Rate { .. }) || ChatWorkload::has_churn(chat),
+        Workload::Rr(rr) => rr.rate_per_connection_per_s.is_some(),
+        Workload::Web(_) | Workload::Trade(_) | Workload::Orders(_) => true,
+        Workload::Files(_) => false,
+    }
+}
+
+/// Replaces the ports of the servers, and those on loopback, in a word of a command: most are free ports that the system chose.
+fn mask_ports(word: &str, ports: &[&str]) -> String {
+    let mut masked = String::new();
+    let mut rest = word;
+    while let Some(at) = rest.find(|letter: char| letter.is_ascii_digit()) {
+        masked.push_str(&rest[..at]);
+        let length = rest[at..].bytes().take_while(u8::is_ascii_digit).count();
+        let (number, after) = rest[at..].split_at(length);
+        let is_local = ["127.0.0.1:", "[::1]:"].iter().any(|host| masked.ends_with(host));
+        masked.push_str(if is_local || ports.contains(&number) { "PORT" } else { number });
+        rest = after;
+    }
+    masked + rest
+}
+
+/// Replaces the random part in the names of temporary folders: `klatch-` and six letters or digits.
+fn mask_folders(text: &str) -> String {
+    const PREFIX: &str = "/klatch-";
+    const RANDOM: usize = 6;
+    let mut masked = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(PREFIX) {
+        let (before, after) = rest.split_at(at + PREFIX.len());
+        masked.push_str(before);
+        let length = after.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        rest = after;
+        if length == RANDOM && !after[RANDOM..].starts_with(['-', '.', '_']) {
+            masked.push('*');
+            rest = &after[RANDOM..];
+        }
+    }
+    masked + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::record;
+    use crate::{InstrumentName, Observation, Runtime, SchedulerInForce, Support};
+
+    fn paths(conditions: &BTreeMap<Condition, String>) -> Vec<&str> {
+        conditions.keys().map(Condition::path).collect()
+    }
+
+    /// A record with most of what a record can hold.
+    fn full() -> Record {
+        let mut full = record(1, 1, 1_000.0);
+        let runtime = Runtime {
+            version: "17".into(),
+            vendor: Some("Debian".into()),
+            path: "/usr/bin/java".into(),
+            options: vec!["-Xmx1g".into()],
+            environment: [("JAVA_TOOL_OPTIONS".into(), "-Xint".into())].into(),
+        };
+        full.platform.runtime = Some(runtime.clone());
+        full.crowd.runtime = Some(runtime);
+        full.environment.scheduler =
+            Some(SchedulerInForce { name: "o1".into(), lost: None, counts: [("ticks".into(), 7)].into() });
+        full.observations = vec![Observation {
+            instrument: InstrumentName::Usage,
+            support: Support::Usable { base: "/proc".into() },
+            failure: None,
+            share_of_time: None,
+            cost: None,
+            data: None,
+            files: Vec::new(),
+        }];
+        full
+    }
+
+    #[test]
+    fn every_condition_of_a_record_has_a_name() {
+        let without: Vec<String> =
+            conditions(&full()).into_keys().map(|one| one.name()).filter(|name| name.contains('.')).collect();
+        assert!(without.is_empty(), "NAMES or FREE lacks {without:?}");
+    }
+
+    #[test]
+    fn results_are_no_conditions() {
+        let one = full();
+        let mut other = Record { number: 2, started_at: "2027".into(), ..full() };
+        other.score.messages_per_s = 5.0;
+        other.platform.address = "127.0.0.1:99".into();
+        other.environment.load_1min = Some(3.0);
+        other.environment.scheduler.as_mut().unwrap().counts.clear();
+        assert_eq!(conditions(&one), conditions(&other));
+    }
+
+    #[test]
+    fn an_unknown_field_is_a_condition_named_by_its_path() {
+        let mut value = serde_json::to_value(record(1, 1, 1.0)).unwrap();
+        value["environment"]["microcode"] = "0xa0".into();
+        value["shards"] = serde_json::json!([{ "environment": { "kernel": "6.1", "load_1min": 1 } }]);
+        let found = conditions_in(&value);
+        let last: Vec<(String, &String)> =
+            found.iter().rev().take(2).map(|(one, value)| (one.name(), value)).collect();
+        assert_eq!(last[0], ("kernels on the hosts of the crowd".to_owned(), &"6.1".to_owned()));
+        assert_eq!(last[1], ("values of environment.microcode".to_owned(), &"0xa0".to_owned()));
+        assert!(!paths(&found).iter().any(|path| path.contains("load_1min")));
+    }
+
+    #[test]
+    fn ports_and_temporary_folders_do_not_count() {
+        let with = |port: u16, folder: &str| {
+            let mut record = record(1, 1, 1.0);
+            record.platform.address = format!("127.0.0.1:{port}");
+            record.platform.command = Some(vec![
+                format!("[::1]:{port}"),
+                format!("--port={port}"),
+                "16384".to_owned(),
+                format!("-XX:Log=/tmp/klatch-{folder}/a,b"),
+                "/cache/klatch-0123456789abcdef.jar".to_owned(),
+                format!("--database=//127.0.0.1:{}/x", port / 2),
+            ]);
+            conditions(&record)
+        };
+        assert_eq!(with(1638, "a1B2c3"), with(40_001, "XXXXXX"));
+        let command = &with(1638, "a1B2c3")[&Condition::at("platform.command")];
+        assert_eq!(
+            command,
+            "[::1]:PORT --port=PORT 16384 -XX:Log=/tmp/klatch-*/a,b /cache/klatch-0123456789abcdef.jar --database=//127.0.0.1:PORT/x"
+        );
+    }
+
+    #[test]
+    fn a_seed_counts_where_something_is_drawn() {
+        let with = |seed, workload: &Workload| {
+            let mut record = Record { workload: workload.clone(), ..record(1, 1, 1.0) };
+            record.options.as_mut().unwrap().seed = seed;
+            conditions(&record)
+        };
+        let turns = record(1, 1, 1.0).workload;
+        assert_eq!(with(1, &turns), with(2, &turns));
+        assert_ne!(with(1, &turns.with_rate(5.0)), with(2, &turns.with_rate(5.0)));
+    }
+}
