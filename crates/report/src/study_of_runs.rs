@@ -1,10 +1,11 @@
 //! Treats runs without a finished study as a study: runs with equal settings form a cell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use klatch_record::settings::Scope;
 use klatch_record::{
-    CellResult, CellStatus, Estimate, METRICS, Pacing, Record, ResultKind, Role, STUDY_SCHEMA_NAME, Status,
-    StudyAxis, StudyResult, Warning, Workload,
+    CellResult, CellStatus, Condition, Estimate, METRICS, Pacing, Record, ResultKind, Role,
+    STUDY_SCHEMA_NAME, Status, StudyAxis, StudyResult, Warning, Workload, conditions,
 };
 use klatch_stats::mean_interval;
 
@@ -15,12 +16,10 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// A study result made of the runs of a source, and the cell of each run.
 pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
-    let places: Vec<BTreeMap<String, String>> = source.runs.iter().map(place).collect();
-    let axes = axes(&places);
-    let id = |at: &BTreeMap<String, String>| {
-        let parts: Vec<&str> = axes.iter().map(|axis| at[&axis.name].as_str()).collect();
-        parts.join(", ")
-    };
+    let mut places: Vec<BTreeMap<String, String>> = source.runs.iter().map(place).collect();
+    let mut axes = axes(&places);
+    axes.extend(axes_of_conditions(source, &mut places, &axes));
+    let id = |at: &BTreeMap<String, String>| id(at, &axes);
     let of_run: Vec<String> = places.iter().map(id).collect();
     let mut ids: Vec<String> = Vec::new();
     of_run.iter().for_each(|id| {
@@ -44,7 +43,7 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
     let cell = |id: &String| {
         let first = of_run.iter().position(|of| of == id);
         let at = axes.iter().map(|axis| {
-            let value = first.map_or_else(|| id.clone(), |first| places[first][&axis.name].clone());
+            let value = first.map_or_else(|| id.clone(), |first| value(&places[first], axis).to_owned());
             (axis.name.clone(), value)
         });
         let runs = source.runs.iter().zip(&of_run).filter(|(_, of)| *of == id).map(|(run, _)| &run.record);
@@ -81,6 +80,61 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
         pairs: Vec::new(),
     };
     (result, of_run)
+}
+
+/// The value of a run on an axis; empty if its workload does not have the axis.
+fn value<'a>(at: &'a BTreeMap<String, String>, axis: &StudyAxis) -> &'a str {
+    at.get(&axis.name).map_or("", String::as_str)
+}
+
+/// The name of the cell of a run.
+fn id(at: &BTreeMap<String, String>, axes: &[StudyAxis]) -> String {
+    let parts: Vec<&str> = axes.iter().map(|axis| value(at, axis)).collect();
+    parts.join(", ")
+}
+
+/// An axis for each condition and setting of the workload in which runs differ that would be in one cell without it. Adds the values to
+/// the places.
+fn axes_of_conditions(
+    source: &Source,
+    places: &mut [BTreeMap<String, String>],
+    axes: &[StudyAxis],
+) -> Vec<StudyAxis> {
+    let conditions: Vec<BTreeMap<String, String>> =
+        source.runs.iter().map(|run| named_conditions(&run.record)).collect();
+    let ids: Vec<String> = places.iter().map(|at| id(at, axes)).collect();
+    let differs_in_a_cell = |name: &&String| {
+        let mut of_cell: BTreeMap<&str, Option<&String>> = BTreeMap::new();
+        let values = ids.iter().zip(conditions.iter().map(|one| one.get(*name)));
+        values.into_iter().any(|(id, value)| *of_cell.entry(id).or_insert(value) != value)
+    };
+    let all: BTreeSet<&String> = conditions.iter().flat_map(BTreeMap::keys).collect();
+    let axis = |name: &String| {
+        let mut values = Vec::new();
+        for (at, one) in places.iter_mut().zip(&conditions) {
+            let value = one.get(name).cloned().unwrap_or_else(|| "none".to_owned());
+            if !values.contains(&value) {
+                values.push(value.clone());
+            }
+            at.insert(name.clone(), value);
+        }
+        StudyAxis { name: name.clone(), values }
+    };
+    all.into_iter().filter(differs_in_a_cell).map(axis).collect()
+}
+
+/// The conditions of a run and the settings of its workload, by name.
+fn named_conditions(record: &Record) -> BTreeMap<String, String> {
+    // A series may have several seeds, and commands show what other conditions say.
+    let is_own =
+        |condition: &Condition| condition.path() != "options.seed" && !condition.path().ends_with("command");
+    let conditions = conditions(record).into_iter().filter(|(condition, _)| is_own(condition));
+    let settings =
+        record.workload.settings().into_iter().filter(|(setting, _)| setting.scope != Scope::Share);
+    conditions
+        .map(|(condition, value)| (condition.name(), value))
+        .chain(settings.map(|(setting, value)| (setting.name.to_owned(), value)))
+        .collect()
 }
 
 fn unknown() -> klatch_record::Build {
@@ -269,4 +323,57 @@ fn warnings(counted: &[&Record]) -> Vec<Warning> {
         }
     }
     warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use klatch_record::samples::record;
+    use klatch_record::{RrWorkload, SchedulerInForce};
+
+    use super::*;
+
+    fn source(records: Vec<Record>) -> Source {
+        let run = |record| Run { record, file: "trial-1.json".into(), cell: None };
+        Source {
+            path: "results".into(),
+            result: None,
+            study_file: None,
+            runs: records.into_iter().map(run).collect(),
+            sensitivity: None,
+            failures: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn runs_under_different_conditions_are_different_cells() {
+        let plain = record(1, 1, 1.0);
+        let mut scheduled = record(1, 2, 1.0);
+        scheduled.environment.scheduler =
+            Some(SchedulerInForce { name: "o1".into(), lost: None, counts: [].into() });
+        let (result, of_run) = study_of_runs(&source(vec![plain.clone(), scheduled, plain.clone()]));
+        assert_eq!(of_run, ["x, none", "x, o1", "x, none"]);
+        let names: Vec<&str> = result.axes.iter().map(|axis| axis.name.as_str()).collect();
+        assert_eq!(names, ["platform", "schedulers"]);
+        // Another platform has other conditions, and is a cell by its name already.
+        let mut other = record(1, 3, 1.0);
+        other.platform.name = "y".into();
+        other.platform.class = None;
+        assert_eq!(study_of_runs(&source(vec![plain, other])).1, ["x", "y"]);
+    }
+
+    #[test]
+    fn runs_with_other_settings_of_the_workload_are_different_cells() {
+        let mut pausing = record(1, 2, 1.0);
+        let Workload::Chat(chat) = &mut pausing.workload else { panic!("the sample is chat") };
+        chat.pause_s = 0.5;
+        assert_eq!(study_of_runs(&source(vec![record(1, 1, 1.0), pausing])).1, ["x, 0", "x, 0.5"]);
+    }
+
+    #[test]
+    fn runs_of_different_workloads_are_different_cells() {
+        let chat = record(1, 1, 1.0);
+        let rr = Record { workload: Workload::Rr(RrWorkload::default()), ..record(1, 2, 1.0) };
+        let (result, _) = study_of_runs(&source(vec![chat, rr]));
+        assert_eq!(result.cells.len(), 2);
+    }
 }

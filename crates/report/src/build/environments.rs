@@ -1,8 +1,8 @@
 //! The environments of the runs side by side, with their differences.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use klatch_record::Record;
+use klatch_record::{Condition, Record, conditions};
 
 use super::subject::Subject;
 use crate::model::Fact;
@@ -31,25 +31,44 @@ const PROPERTIES: [Property; 14] = [
     }),
 ];
 
+/// Conditions of the environment that [`PROPERTIES`] shows. Any other that a record has is shown as well.
+const SHOWN: [&str; 7] = [
+    "environment.cpu_model",
+    "environment.cpus",
+    "environment.memory_bytes",
+    "environment.kernel",
+    "environment.kernel_build",
+    "environment.distribution",
+    "environment.sysctls",
+];
+
 /// The names of the environments, their properties, and the environment of each run.
 pub(super) fn table(subject: &Subject) -> (Vec<String>, Vec<Fact>, Vec<String>) {
-    let properties = |record: &Record| PROPERTIES.map(|(_, value)| value(record));
-    let mut kinds: Vec<[String; PROPERTIES.len()]> = Vec::new();
+    let conditions: Vec<BTreeMap<Condition, String>> =
+        subject.runs.iter().map(|run| conditions(&run.record)).collect();
+    let is_other = |condition: &&Condition| {
+        condition.path().starts_with("environment.") && !SHOWN.contains(&condition.path())
+    };
+    let others: BTreeSet<&Condition> = conditions.iter().flat_map(BTreeMap::keys).filter(is_other).collect();
+    let mut kinds: Vec<Vec<String>> = Vec::new();
     let mut environment_of_run = Vec::new();
-    for run in &subject.runs {
-        let values = properties(&run.record);
+    for (run, conditions) in subject.runs.iter().zip(&conditions) {
+        let mut values: Vec<String> = PROPERTIES.iter().map(|(_, value)| value(&run.record)).collect();
+        values.extend(others.iter().map(|other| conditions.get(other).cloned().unwrap_or_default()));
         let place = kinds.iter().position(|kind| *kind == values).unwrap_or_else(|| {
             kinds.push(values);
             kinds.len() - 1
         });
         environment_of_run.push(name(place));
     }
-    let fact = |(place, (name, _)): (usize, &Property)| {
+    let fact = |(place, name): (usize, String)| {
         let values: Vec<String> = kinds.iter().map(|kind| kind[place].clone()).collect();
         let differs = values.iter().any(|value| *value != values[0]);
-        Fact { name: (*name).to_owned(), values, differs }
+        Fact { name, values, differs }
     };
-    let mut facts: Vec<Fact> = PROPERTIES.iter().enumerate().map(fact).collect();
+    let names = PROPERTIES.iter().map(|(name, _)| (*name).to_owned());
+    let names = names.chain(others.iter().map(|other| other.name()));
+    let mut facts: Vec<Fact> = names.enumerate().map(fact).collect();
     facts.extend(runtimes(subject, &environment_of_run, kinds.len()));
     facts.extend(load(subject, &environment_of_run, kinds.len()));
     facts.retain(|fact| fact.values.iter().any(|value| !value.is_empty()));
