@@ -9,7 +9,7 @@ use klatch_report::{paper_faults, papers_table, shipped_papers};
 use crate::output::{print, print_error, print_line, save_text_or_print};
 
 /// Page that `--check` compares with the table, relative to the root of the repository.
-const PAGE: &str = "docs/papers.md";
+const PAGE: &str = "research/papers.md";
 
 /// Compare published results of 2000 to 2005 with Klatch's own
 ///

@@ -117,7 +117,7 @@ impl StudyPlan {
     pub fn estimate_s(&self) -> (f64, f64) {
         /// Start of a JVM; other platforms start faster.
         const START_S: f64 = 2.0;
-        /// CPU time per message of server and native crowd under `turns`, on the machine of docs/notes/2026-11-22-results.md.
+        /// CPU time per message of server and native crowd under `turns`, on the machine of research/notes/2026-11-22-results.md.
         const MESSAGE_S: f64 = 12e-6;
         /// The same with two native threads per user.
         const THREADS_MESSAGE_S: f64 = 20e-6;

@@ -11,10 +11,10 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Markdown files of the root folder and of docs/, by path relative to the root.
+/// Markdown files of the root folder, docs/ and research/, by path relative to the root.
 fn pages() -> BTreeMap<PathBuf, Page> {
     let mut files = markdown_in(&root());
-    let mut folders = vec![root().join("docs")];
+    let mut folders = vec![root().join("docs"), root().join("research")];
     while let Some(folder) = folders.pop() {
         files.extend(markdown_in(&folder));
         let entries = std::fs::read_dir(&folder).unwrap().flatten().map(|entry| entry.path());
@@ -169,14 +169,15 @@ fn relative_links_and_anchors_exist() {
     assert!(dead.is_empty(), "dead links:\n{}", dead.join("\n"));
 }
 
-/// The book of `make docs` has the folder `docs/` only.
+/// The book of `make docs` has the folder `docs/` only. Evidence is linked in `research/`, which the book leaves to the repository.
 #[test]
-fn links_of_the_book_stay_in_it() {
+fn links_of_the_book_stay_in_it_or_lead_to_research() {
     let mut leaving = Vec::new();
     for (path, page) in pages().iter().filter(|(path, _)| path.starts_with("docs")) {
         for link in page.links.iter().filter(|link| !link.contains(':') && !link.starts_with('#')) {
             let target = link.split_once('#').map_or(link.as_str(), |(target, _)| target);
-            if !resolve(path, target).starts_with("docs") {
+            let target = resolve(path, target);
+            if !target.starts_with("docs") && !target.starts_with("research") {
                 leaving.push(format!("{}: {link}", path.display()));
             }
         }
@@ -186,12 +187,13 @@ fn links_of_the_book_stay_in_it() {
 
 #[test]
 fn source_paths_in_guide_and_reference_exist() {
-    let folders = ["crates/", "scripts/", "platforms/", "studies/", "vectors/", "java/", "bench/"];
+    let folders =
+        ["crates/", "scripts/", "platforms/", "studies/", "vectors/", "java/", "bench/", "research/"];
     let is_path = |code: &str| {
         folders.iter().any(|folder| code.starts_with(folder)) && !code.contains(['*', ' ', '…', '{'])
     };
     let mut missing = Vec::new();
-    for (path, page) in pages().iter().filter(|(path, _)| !path.starts_with("docs/notes")) {
+    for (path, page) in pages().iter().filter(|(path, _)| !path.starts_with("research/notes")) {
         let paths = page.code.iter().filter(|code| is_path(code));
         let absent = paths.filter(|code| !root().join(code).exists() && !code.contains("/target"));
         missing.extend(absent.map(|code| format!("{}: {code}", path.display())));
@@ -204,7 +206,8 @@ fn commands_of_readme_guide_and_reference_parse() {
     let targets = make_targets();
     let mut errors = Vec::new();
     let mut checked = 0;
-    for (path, page) in pages() {
+    // The commands of a note are those of its day.
+    for (path, page) in pages().into_iter().filter(|(path, _)| !path.starts_with("research/notes")) {
         let commands = page.console.iter().filter_map(|line| line.strip_prefix("$ "));
         for command in commands {
             checked += 1;
@@ -233,14 +236,24 @@ fn planted_errors_are_detected() {
     assert!(wrong("make coffee", &targets).is_some_and(|cause| cause.contains("coffee")));
 }
 
+/// The pages of a folder that its index does not link to.
+fn unlisted(folder: &str, index: &str) -> Vec<PathBuf> {
+    let (pages, index) = (pages(), Path::new(index));
+    let listed: BTreeSet<PathBuf> = pages[index].links.iter().map(|link| resolve(index, link)).collect();
+    let missing = pages.into_keys().filter(|path| path.starts_with(folder) && path != index);
+    missing.filter(|path| !listed.contains(path)).collect()
+}
+
 #[test]
 fn summary_lists_every_page_of_the_book() {
-    let pages = pages();
-    let summary = Path::new("docs/SUMMARY.md");
-    let listed: BTreeSet<PathBuf> = pages[summary].links.iter().map(|link| resolve(summary, link)).collect();
-    let book = pages.keys().filter(|path| path.starts_with("docs") && *path != summary);
-    let missing: Vec<_> = book.filter(|path| !listed.contains(*path)).collect();
+    let missing = unlisted("docs", "docs/SUMMARY.md");
     assert!(missing.is_empty(), "add them to docs/SUMMARY.md: {missing:?}");
+}
+
+#[test]
+fn the_index_of_research_lists_every_note() {
+    let missing = unlisted("research", "research/README.md");
+    assert!(missing.is_empty(), "add them to research/README.md: {missing:?}");
 }
 
 /// Only a measurement needs a date, so a date elsewhere is a misplaced measurement.
@@ -269,9 +282,9 @@ fn dates_stand_in_notes_only() {
     };
     for (path, page) in pages() {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if path.starts_with("docs/notes") {
+        if path.starts_with("research/notes") {
             let date: String = name.chars().take(10).filter(char::is_ascii_digit).collect();
-            assert!(name == "README.md" || date.len() == 8, "{name} begins with no date");
+            assert!(date.len() == 8, "{name} begins with no date");
         } else if path != Path::new("CHANGELOG.md") {
             let words: Vec<&str> = page.text.split_whitespace().collect();
             let date = words.windows(3).find(|words| is_date(words));

@@ -32,7 +32,7 @@ fn every_number_stands_in_the_committed_file_and_the_page_is_current() {
 #[test]
 fn a_changed_note_or_page_fails_the_check() {
     let copy = tempfile::tempdir().unwrap();
-    for folder in ["docs/notes", "docs/reference", "crates/simulator/src/schedulers"] {
+    for folder in ["research/notes", "docs/reference", "crates/simulator/src/schedulers"] {
         std::fs::create_dir_all(copy.path().join(folder)).unwrap();
         for entry in std::fs::read_dir(root().join(folder)).unwrap().flatten() {
             if entry.path().is_file() {
@@ -40,18 +40,18 @@ fn a_changed_note_or_page_fails_the_check() {
             }
         }
     }
-    let page = copy.path().join("docs/papers.md");
+    let page = copy.path().join("research/papers.md");
     assert_eq!(Finished::run(klatch().args(["papers", "--out"]).arg(&page)).status, Some(0));
     let check = || Finished::run(klatch().args(["papers", "--check"]).arg(copy.path()));
     assert_eq!(check().status, Some(0), "{}", check().err);
 
-    let note = copy.path().join("docs/notes/2026-11-27-threads-2000.md");
+    let note = copy.path().join("research/notes/2026-11-27-threads-2000.md");
     let text = std::fs::read_to_string(&note).unwrap();
     std::fs::write(&note, text.replace("0.73 times", "0.68 times")).unwrap();
     let changed = check();
     assert_eq!(changed.status, Some(1), "{changed:?}");
     assert!(
-        changed.err.contains("result 1: docs/notes/2026-11-27-threads-2000.md does not contain"),
+        changed.err.contains("result 1: research/notes/2026-11-27-threads-2000.md does not contain"),
         "{}",
         changed.err
     );
@@ -60,7 +60,7 @@ fn a_changed_note_or_page_fails_the_check() {
     std::fs::write(&page, table().replace("0.73 times", "0.68 times")).unwrap();
     let changed = check();
     assert!(
-        changed.status == Some(1) && changed.err.contains("klatch papers --out docs/papers.md"),
+        changed.status == Some(1) && changed.err.contains("klatch papers --out research/papers.md"),
         "{changed:?}"
     );
 }

@@ -1,4 +1,4 @@
-//! The files in `papers/`: one for each paper, with all its results and a verdict on each.
+//! The files in `research/papers/`: one for each paper, with all its results and a verdict on each.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use thiserror::Error;
 
 use super::ratio::Ratio;
 
-static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../papers");
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../research/papers");
 
 /// The reason why a file of a paper cannot be used.
 #[derive(Debug, Error)]
 pub enum PapersError {
     /// The file does not have the form of a paper.
-    #[error("papers/{file}: {source}")]
+    #[error("research/papers/{file}: {source}")]
     Form {
         /// Name of the file.
         file: String,
@@ -22,7 +22,7 @@ pub enum PapersError {
         source: Box<toml::de::Error>,
     },
     /// A result contradicts itself, or lacks something.
-    #[error("papers/{file}, result {number}: {cause}")]
+    #[error("research/papers/{file}, result {number}: {cause}")]
     Result {
         /// Name of the file.
         file: String,

@@ -1,4 +1,4 @@
-//! The papers' results beside Klatch's own, as one table. The files in `papers/` hold all rows; this module adds no number to them.
+//! The papers' results beside Klatch's own, as one table. The files in `research/papers/` hold all rows; this module adds no number to them.
 
 mod check;
 mod data;

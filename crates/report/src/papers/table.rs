@@ -7,14 +7,14 @@ use super::data::{Evidence, Finding, Paper, PaperResult, PaperVerdict};
 const HEAD: &str = "\
 # The papers' results beside Klatch's
 
-`klatch papers` prints this page from the files in `papers/`. Each finding names the file that it quotes, and a test searches that file for the quotation.
+`klatch papers` prints this page from the files in `research/papers/`. Each finding names the file that it quotes, and a test searches that file for the quotation.
 A ratio is Klatch's result over the published one; a change counts as a factor. The papers' machines are 25 years old, so only changes and shares compare.
 
 | word | origin of the number |
 |---|---|
 | measured | a virtual machine with two CPUs, by its clocks |
-| emulated | [the lab](reference/lab.md), whose clock counts instructions |
-| simulated | [the simulator](reference/simulator.md), whose operations have prices |
+| emulated | [the lab](../docs/reference/lab.md), whose clock counts instructions |
+| simulated | [the simulator](../docs/reference/simulator.md), whose operations have prices |
 | defined | Klatch's definition of a workload or rule: the result is a rule, too |
 
 | verdict | meaning |
@@ -66,12 +66,12 @@ fn row(text: &mut String, short: &str, result: &PaperResult) {
 
 fn finding(finding: &Finding) -> String {
     let file = &finding.file;
-    let source = match file.strip_prefix("docs/") {
-        Some(page) if page.ends_with(".md") => {
-            let name = page.trim_end_matches(".md").rsplit('/').next().unwrap_or(page);
-            format!("[{name}]({page})")
-        }
-        _ => format!("`{file}`"),
+    let name = file.trim_end_matches(".md").rsplit('/').next().unwrap_or(file);
+    // The page is in `research/`.
+    let source = match file.strip_prefix("research/") {
+        Some(note) => format!("[{name}]({note})"),
+        None if file.ends_with(".md") => format!("[{name}](../{file})"),
+        None => format!("`{file}`"),
     };
     format!("*{}:* {} ({source})", finding.kind.name(), finding.text)
 }
@@ -140,7 +140,7 @@ because = 'it is larger'
 commands = ['klatch simulate papers']
 [[result.finding]]
 kind = 'simulated'
-file = 'docs/notes/a.md'
+file = 'research/notes/a.md'
 quotes = ['+11.8 %']
 text = '+11.8 %'
 ratios = [{ found = '+11.8 %', published = '+7 %' }]
@@ -178,7 +178,7 @@ because = 'nothing counts them'
         };
         let without_reason = refused("because = 'nothing counts them'", "").expect_err("no reason");
         assert!(
-            without_reason.contains("papers/a.toml, result 2: `cannot be had here` needs a reason"),
+            without_reason.contains("research/papers/a.toml, result 2: `cannot be had here` needs a reason"),
             "{without_reason}"
         );
         let without_kind =

@@ -29,7 +29,7 @@ const EVENTS_MAX: usize = 1024;
 /// there are few, and more if there are many, so that none waits long.
 const PARTS: usize = 256;
 /// Number of dirty connections among which the longest send queue is written first: its client is the least likely to send more.
-/// Without this choice a message takes 10 % more CPU time: docs/notes/2026-11-23-duet.md.
+/// Without this choice a message takes 10 % more CPU time: research/notes/2026-11-23-duet.md.
 const CANDIDATES: usize = 16;
 /// Every fourth write takes the connection that has waited longest, so that each is written eventually.
 const TURN_OF_THE_FIRST: u32 = 4;

@@ -1,4 +1,4 @@
-//! The simulated chat beside the same chat in the lab, whose counts are in docs/notes/2026-11-27-lab-and-simulator.md.
+//! The simulated chat beside the same chat in the lab, whose counts are in research/notes/2026-11-27-lab-and-simulator.md.
 
 use klatch_simulator::{
     Cell, ChatSpec, Costs, GoodnessKnobs, Hardware, Outcome, SchedulerSpec, Topology, Workload, simulate,
