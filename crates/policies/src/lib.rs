@@ -1,5 +1,6 @@
-//! The scheduler policies as safe functions over the C headers in `include/`. The BPF schedulers include the same headers, so the
-//! same lines decide here and in the kernel.
+//! The scheduler policies as safe functions over the C headers in `include/`, which the BPF schedulers include too. The headers have
+//! the rules for one or two tasks: goodness, slices, charges, ends of queues, preemption. Queues and the walks over them are
+//! written for each side.
 //!
 //! A policy examines tasks and counts what it examined. It has no clock, lock or cost.
 

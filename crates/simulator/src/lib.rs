@@ -1,6 +1,6 @@
 //! A simulated machine with several CPUs under the schedulers of history.
 //!
-//! The policies are the C headers that the BPF schedulers include. The machine prices what they count: elements of a queue, CPUs
+//! The policies' rules are the C headers that the BPF schedulers include. The machine prices what they count: elements of a queue, CPUs
 //! examined, locks and cache lines. All results are simulated; nothing here measures anything.
 
 mod account;

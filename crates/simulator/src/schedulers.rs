@@ -1,5 +1,5 @@
-//! The schedulers of history, and one of today's questions. They decide with the lines that the BPF schedulers run, and answer with
-//! counts, which the machine prices.
+//! The schedulers of history, and one of today's questions. They decide by the rules in the headers that the BPF schedulers
+//! include, and answer with counts, which the machine prices.
 
 mod fifo;
 mod goodness;

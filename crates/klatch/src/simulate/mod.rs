@@ -24,8 +24,8 @@ use speed::Speed;
 
 /// Simulate a machine of many CPUs under the schedulers of history
 ///
-/// With a study, simulates all its cells and writes a report. Nothing in the results is measured. The policies are the lines that
-/// the BPF schedulers run; the prices of what they do are in `klatch simulate costs`, each with its source.
+/// With a study, simulates all its cells and writes a report. Nothing in the results is measured. The rules of the
+/// policies are the C headers of the BPF schedulers; the prices of what they do are in `klatch simulate costs`, each with its source.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Simulate {
