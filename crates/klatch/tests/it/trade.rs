@@ -57,8 +57,7 @@ fn every_platform_that_carries_it_keeps_its_accounts() {
     let ways = crate::support::carrying("trade").concat();
     for way in &ways {
         // H2 is part of a server in Java that uses JDBC itself.
-        let without_h2 =
-            ["go-pgx", "node-pg", "vertx-pg", "payara"].contains(&way.split('@').next().unwrap());
+        let without_h2 = ["go-pgx", "node-pg", "payara"].contains(&way.split('@').next().unwrap());
         let database = if without_h2 { "postgresql" } else { "h2" };
         let mut arguments = vec!["--platform", way, "--database", database];
         // Its first requests take ten times as long as later ones.

@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.klatch.exchange.web.Responder;
 import org.klatch.web.Application;
 import org.klatch.web.ApplicationOptions;
@@ -26,7 +25,6 @@ final class Applications {
           "statements",
           "session-lock",
           "session-kib",
-          "client",
           "load");
 
   /** The variable of PostgreSQL's clients. Unlike a command line, only its user can read it. */
@@ -42,7 +40,6 @@ final class Applications {
           "three-tiers", Optional.of(HotLock.Waiting.THREE_TIERS));
 
   private final ApplicationOptions options;
-  private final String client;
   private final Optional<HotLock.Waiting> sessionLock;
   private final int sessionBytes;
 
@@ -64,12 +61,6 @@ final class Applications {
             arguments.integer("connections", 1, 10_000, 16, "connections to the database"),
             isOn(arguments.text("statements", "on|off", "on", "keep prepared statements")),
             arguments.flag("load", "load the population if the database has no tables"));
-    client =
-        arguments.text(
-            "client",
-            "CLIENT",
-            Application.JDBC,
-            "client of the database: jdbc, or vertx (trade on PostgreSQL)");
     String lock =
         arguments.text(
             "session-lock",
@@ -90,11 +81,6 @@ final class Applications {
       throw new StartupException.Usage("statements must be on or off, got " + text);
     }
     return text.equals("on");
-  }
-
-  /** Whether a thread that makes a reply waits for the database. */
-  boolean areBlocking() {
-    return client.equals(Application.JDBC);
   }
 
   /** Opens the application of a workload. */
@@ -123,26 +109,11 @@ final class Applications {
       throw new StartupException.Usage(workload + " needs --database URL");
     }
     Logging.warningsOnly();
-    List<Application> ofWorkload =
-        ServiceLoader.load(Application.class).stream()
-            .map(ServiceLoader.Provider::get)
-            .filter(application -> application.workload().equals(workload))
-            .toList();
-    if (ofWorkload.isEmpty()) {
-      throw new StartupException.Usage("workload " + workload + " is in klatch-web.jar");
-    }
-    return ofWorkload.stream()
-        .filter(application -> application.client().equals(client))
+    return ServiceLoader.load(Application.class).stream()
+        .map(ServiceLoader.Provider::get)
+        .filter(application -> application.workload().equals(workload))
         .findFirst()
         .orElseThrow(
-            () ->
-                new StartupException.Usage(
-                    "workload %s has no client %s, but %s"
-                        .formatted(
-                            workload,
-                            client,
-                            ofWorkload.stream()
-                                .map(Application::client)
-                                .collect(Collectors.joining(", ")))));
+            () -> new StartupException.Usage("workload " + workload + " is in klatch-web.jar"));
   }
 }

@@ -46,8 +46,7 @@ final class ServeCommand {
     Transports transport = Transports.read(arguments);
     Transports.Certificate certificate = transport.readCertificate(arguments);
     Applications applications = new Applications(arguments);
-    boolean blocks = workload.isApplication() && applications.areBlocking();
-    WebServers webServers = new WebServers(arguments, blocks);
+    WebServers webServers = new WebServers(arguments, workload.isApplication());
     boolean json = arguments.flag("json", "print the ready line as JSON");
     if (arguments.flag("help", "print this help")) {
       System.out.print(USAGE.formatted(Invocation.command()) + arguments.help());

@@ -8,16 +8,8 @@ import org.klatch.exchange.web.Responder;
  * java.util.ServiceLoader} lists those of a jar.
  */
 public interface Application {
-  /** The client that every workload has. */
-  String JDBC = "jdbc";
-
   /** The workload that it serves, as on the command line. */
   String workload();
-
-  /** The client of the database that it uses, as on the command line. */
-  default String client() {
-    return JDBC;
-  }
 
   /**
    * Connects to the database and opens the application.

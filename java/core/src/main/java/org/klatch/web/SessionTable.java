@@ -3,7 +3,6 @@ package org.klatch.web;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
 import org.klatch.exchange.SplitMix;
 import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
@@ -34,12 +33,6 @@ public final class SessionTable implements Responder {
   public Reply reply(Request request) {
     change(request);
     return application.reply(request);
-  }
-
-  @Override
-  public CompletionStage<Reply> replyAsync(Request request) {
-    change(request);
-    return application.replyAsync(request);
   }
 
   /** Changes the state of the session of a request. */

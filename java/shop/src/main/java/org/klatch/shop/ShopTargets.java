@@ -1,15 +1,12 @@
 package org.klatch.shop;
 
 import java.util.List;
+import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
 import org.klatch.exchange.web.Status;
 
-/**
- * The targets of an application below one folder. A subclass has them.
- *
- * @param <R> what a request leads to: a reply, or one that is made later
- */
-public abstract class ShopTargets<R> {
+/** The targets of an application below one folder. A subclass has them. */
+public abstract class ShopTargets {
   private final String root;
 
   /**
@@ -22,7 +19,7 @@ public abstract class ShopTargets<R> {
   }
 
   /** Serves a request. */
-  public final R serve(Request request) throws RefusedException {
+  public final Reply serve(Request request) throws RefusedException {
     String path = request.path();
     if (!path.startsWith(root)) {
       throw new RefusedException(Status.NOT_FOUND, "there is no " + plain(path));
@@ -36,10 +33,10 @@ public abstract class ShopTargets<R> {
   }
 
   /** Serves a GET of the target with this name below the folder. */
-  protected abstract R get(String name, Request request) throws RefusedException;
+  protected abstract Reply get(String name, Request request) throws RefusedException;
 
   /** Serves a POST to the target with this name below the folder. */
-  protected abstract R post(String name, Request request) throws RefusedException;
+  protected abstract Reply post(String name, Request request) throws RefusedException;
 
   /**
    * Refuses a target that the method of a request does not have.

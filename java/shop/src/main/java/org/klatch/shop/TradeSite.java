@@ -4,7 +4,7 @@ import java.util.List;
 import org.klatch.exchange.web.Reply;
 
 /** The requests of workload trade, served by a {@link Brokerage}. */
-public final class TradeSite extends TradeTargets<Reply> implements BlockingSite {
+public final class TradeSite extends TradeTargets implements BlockingSite {
   private final Brokerage brokerage;
 
   /**

@@ -2,15 +2,12 @@ package org.klatch.shop;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
 import org.klatch.exchange.web.Status;
 
-/**
- * The requests of workload trade, checked and parsed.
- *
- * @param <R> what a request leads to: a reply, or one that is made later
- */
-public abstract class TradeTargets<R> extends ShopTargets<R> {
+/** The requests of workload trade, checked and parsed. */
+public abstract class TradeTargets extends ShopTargets {
   private static final List<String> GETS =
       List.of("home", "quotes", "account", "portfolio", "statistics");
   private static final List<String> POSTS =
@@ -31,45 +28,46 @@ public abstract class TradeTargets<R> extends ShopTargets<R> {
   }
 
   /** The page of an account with its holdings and the market. */
-  protected abstract R home(long user) throws RefusedException;
+  protected abstract Reply home(long user) throws RefusedException;
 
   /** Up to 10 quotes, in the order of the symbols. */
-  protected abstract R quotes(List<Integer> symbols) throws RefusedException;
+  protected abstract Reply quotes(List<Integer> symbols) throws RefusedException;
 
   /** The page of an account with its profile and last orders. */
-  protected abstract R account(long user) throws RefusedException;
+  protected abstract Reply account(long user) throws RefusedException;
 
   /** The page of all holdings at their prices. */
-  protected abstract R portfolio(long user) throws RefusedException;
+  protected abstract Reply portfolio(long user) throws RefusedException;
 
   /** The counts of transactions. */
-  protected abstract R statistics();
+  protected abstract Reply statistics();
 
   /** Begins a session. */
-  protected abstract R login(long user, String password) throws RefusedException;
+  protected abstract Reply login(long user, String password) throws RefusedException;
 
   /** Ends a session. */
-  protected abstract R logout(long user) throws RefusedException;
+  protected abstract Reply logout(long user) throws RefusedException;
 
   /**
    * Makes a user.
    *
    * @param balance of the account, cents
    */
-  protected abstract R register(long user, String password, long balance) throws RefusedException;
+  protected abstract Reply register(long user, String password, long balance)
+      throws RefusedException;
 
   /** Changes a profile. */
-  protected abstract R update(long user, String address, String email, String card)
+  protected abstract Reply update(long user, String address, String email, String card)
       throws RefusedException;
 
   /** Buys shares. */
-  protected abstract R buy(long user, int symbol, int quantity) throws RefusedException;
+  protected abstract Reply buy(long user, int symbol, int quantity) throws RefusedException;
 
   /** Sells a holding. */
-  protected abstract R sell(long user, long holding) throws RefusedException;
+  protected abstract Reply sell(long user, long holding) throws RefusedException;
 
   @Override
-  protected final R get(String name, Request request) throws RefusedException {
+  protected final Reply get(String name, Request request) throws RefusedException {
     return switch (name) {
       case "home" -> home(user(request));
       case "quotes" -> {
@@ -84,7 +82,7 @@ public abstract class TradeTargets<R> extends ShopTargets<R> {
   }
 
   @Override
-  protected final R post(String name, Request request) throws RefusedException {
+  protected final Reply post(String name, Request request) throws RefusedException {
     return switch (name) {
       case "login" -> {
         Form form = new Form(request.body(), "user", "password");

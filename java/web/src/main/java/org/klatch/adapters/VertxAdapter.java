@@ -92,7 +92,7 @@ public final class VertxAdapter implements WebServer {
             request.getHeader("Cookie"),
             body,
             request.remoteAddress().hostAddress());
-    responder.replyAsync(toServe).thenAccept(reply -> send(request, reply));
+    send(request, responder.reply(toServe));
   }
 
   private static void send(HttpServerRequest request, Reply reply) {

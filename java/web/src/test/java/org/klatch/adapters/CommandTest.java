@@ -75,7 +75,6 @@ class CommandTest {
           --workload web --server jetty --model threads | --model does not go with --server
           --workload web --server jetty --sendq 5000 | --sendq does not go with --server
           --workload web --server jetty --pool 0 | pool must be 1..=100000, got 0
-          --workload orders --server vertx --client vertx --database jdbc:h2:mem:x | workload orders has no client vertx, but jdbc
           --workload web --server helidon | helidon has no HTTP/1.0, which workload web needs
           --workload trade --server helidon --database jdbc:h2:mem:x --load | helidon has no platform threads; see --threads
           --workload rr --server jetty | --server belongs to --workload web
@@ -84,19 +83,6 @@ class CommandTest {
     Process process = start(options.split(" ", -1));
     String line = firstLine(process);
     assertTrue(line.startsWith("klatch: " + message + " (`java -jar klatch.jar "), line);
-    assertEquals(2, process.waitFor());
-  }
-
-  @Test
-  void aDatabaseThatTheClientLacksIsReported() throws Exception {
-    Process process =
-        start(
-            ("--workload trade --server vertx --client vertx --users 10 --quotes 10 --load"
-                    + " --database jdbc:h2:mem:x")
-                .split(" ", -1));
-    assertEquals(
-        "klatch: the client vertx has PostgreSQL only, got the database jdbc:h2:mem:x",
-        firstLine(process));
     assertEquals(2, process.waitFor());
   }
 

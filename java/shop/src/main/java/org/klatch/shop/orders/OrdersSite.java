@@ -13,7 +13,7 @@ import org.klatch.shop.Replies;
 import org.klatch.shop.ShopTargets;
 
 /** The requests of workload orders, served by a {@link Company}. All servers share this class. */
-public final class OrdersSite extends ShopTargets<Reply> implements BlockingSite {
+public final class OrdersSite extends ShopTargets implements BlockingSite {
   private static final List<String> GETS = List.of("order", "customer", "purchases", "statistics");
   private static final List<String> POSTS =
       List.of("new", "change", "cancel", "plan", "schedule", "advance", "deliver");
