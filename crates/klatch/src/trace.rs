@@ -49,15 +49,11 @@ enum Action {
     Show {
         /// File of the trace
         file: PathBuf,
-        #[command(flatten)]
-        part: Part,
     },
     /// Print counts and the threads that ran longest
     Summary {
         /// File of the trace
         file: PathBuf,
-        #[command(flatten)]
-        part: Part,
     },
     /// Export to another format
     Export {
@@ -69,20 +65,7 @@ enum Action {
         /// New file with what each task does in its own CPU time, for `klatch simulate run --replay`
         #[arg(long, value_name = "FILE")]
         replay: Option<PathBuf>,
-        #[command(flatten)]
-        part: Part,
     },
-}
-
-/// A time range of a trace.
-#[derive(Args)]
-struct Part {
-    /// Start of the range, seconds since the first event
-    #[arg(long, default_value_t = 0.0, value_name = "SECONDS")]
-    from: f64,
-    /// End of the range
-    #[arg(long, value_name = "SECONDS")]
-    to: Option<f64>,
 }
 
 impl Trace {
@@ -99,16 +82,17 @@ impl Trace {
                     read_perf_script(&script).map_err(|error| anyhow!("{}: {error}", text.display()))?;
                 create(&file, |out| trace.write(out))?;
             }
-            Action::Show { file, part } => {
-                let (trace, start_ns) = part.read(&file)?;
+            Action::Show { file } => {
+                let trace = read(&file)?;
+                let start_ns = trace.events.first().map_or(0, |event| event.ns);
                 let mut out = BufWriter::new(std::io::stdout().lock());
                 let mut events = trace.events.iter();
                 // A closed pipe is no error: `klatch trace show | head`.
                 let _ = events.try_for_each(|event| writeln!(out, "{}", event_line(&trace, event, start_ns)));
             }
-            Action::Summary { file, part } => print(summary(&part.read(&file)?.0)),
-            Action::Export { file, perfetto, replay: to_replay, part } => {
-                let trace = part.read(&file)?.0;
+            Action::Summary { file } => print(summary(&read(&file)?)),
+            Action::Export { file, perfetto, replay: to_replay } => {
+                let trace = read(&file)?;
                 if let Some(to) = perfetto {
                     create(&to, |out| write_perfetto(&trace, out))?;
                 }
@@ -150,17 +134,8 @@ fn record(duration_s: Option<f64>, size: u64, file: &Path) -> anyhow::Result<()>
     Ok(())
 }
 
-impl Part {
-    /// The events in the range, and the time of the first event of the file, ns.
-    fn read(&self, file: &Path) -> anyhow::Result<(TraceFile, u64)> {
-        let opened = File::open(file).map_err(|error| anyhow!("cannot read {}: {error}", file.display()))?;
-        let read = TraceFile::read(BufReader::new(opened));
-        let mut trace = read.map_err(|error| anyhow!("{}: {error}", file.display()))?;
-        let start_ns = trace.events.first().map_or(0, |event| event.ns);
-        let at_s = |ns: u64| (ns - start_ns) as f64 / 1e9;
-        trace
-            .events
-            .retain(|event| at_s(event.ns) >= self.from && self.to.is_none_or(|to| at_s(event.ns) <= to));
-        Ok((trace, start_ns))
-    }
+fn read(file: &Path) -> anyhow::Result<TraceFile> {
+    let opened = File::open(file).map_err(|error| anyhow!("cannot read {}: {error}", file.display()))?;
+    let read = TraceFile::read(BufReader::new(opened));
+    read.map_err(|error| anyhow!("{}: {error}", file.display()))
 }
