@@ -15,7 +15,7 @@ const HOST: &str = "{host}";
 /// Stands for the command as one word, quoted for a shell on the host.
 const QUOTED: &str = "{command}";
 /// Stands for the words of the command; it is a word itself.
-const WORDS: [&str; 2] = ["{command...}", "{command…}"];
+const WORDS: &str = "{command...}";
 
 /// A local command that runs another command on a host, passing standard input, output and error through.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Reach {
     pub(crate) fn command(&self, host: &str, command: &[String]) -> Vec<String> {
         let mut words = Vec::new();
         for word in &self.0 {
-            if WORDS.contains(&word.as_str()) {
+            if word == WORDS {
                 words.extend(command.iter().cloned());
             } else if word == QUOTED {
                 words.push(in_shell(command));
@@ -67,7 +67,7 @@ impl FromStr for Reach {
     fn from_str(text: &str) -> Result<Reach, String> {
         let preset = PRESETS.iter().find(|(name, _)| *name == text).map(|(_, template)| *template);
         let words = shlex::split(preset.unwrap_or(text)).unwrap_or_default();
-        let is_command = |word: &String| word == QUOTED || WORDS.contains(&word.as_str());
+        let is_command = |word: &String| word == QUOTED || word == WORDS;
         let commands = words.iter().filter(|word| is_command(word)).count();
         let hosts = words.iter().filter(|word| word.contains(HOST)).count();
         if words.first().is_some_and(|word| !is_command(word)) && hosts > 0 && commands == 1 {
@@ -75,10 +75,9 @@ impl FromStr for Reach {
         }
         let names: Vec<&str> = Reach::presets().collect();
         Err(format!(
-            "it must be one of {}, or a command in shell syntax with {HOST}, and with {QUOTED} (quoted for a shell) or {} \
+            "it must be one of {}, or a command in shell syntax with {HOST}, and with {QUOTED} (quoted for a shell) or {WORDS} \
              as a word, and is {text}",
-            names.join(", "),
-            WORDS[0]
+            names.join(", ")
         ))
     }
 }
@@ -111,7 +110,7 @@ mod tests {
         assert_eq!(words("slurm"), srun);
         assert_eq!(words("kubernetes"), "kubectl|exec|--stdin|--quiet|alpha|--|/opt/my klatch|crowd|$HOME");
         assert_eq!(words("docker"), "docker|exec|--interactive|alpha|/opt/my klatch|crowd|$HOME");
-        assert_eq!(words("on 'the {host}' {command…} end"), "on|the alpha|/opt/my klatch|crowd|$HOME|end");
+        assert_eq!(words("on 'the {host}' {command...} end"), "on|the alpha|/opt/my klatch|crowd|$HOME|end");
     }
 
     #[test]
