@@ -118,7 +118,6 @@ pub struct CrowdResult {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reconnect_ns: Vec<(u64, u64)>,
     /// Delivery latencies by the interval of their arrival; `null` if the crowd does not report them.
-    #[serde(default)]
     pub over_time: Option<IntervalCounts>,
     /// Deliveries missing for messages that were sent.
     pub lost: u64,
@@ -137,10 +136,8 @@ pub struct CrowdResult {
     #[serde(default)]
     pub wrong: u64,
     /// How operations are spread over the parties; `None` for chat.
-    #[serde(default)]
     pub parties: Option<PartyCounts>,
     /// Operations that were complete before the end of the time for which requests are sent; `None` where all are.
-    #[serde(default)]
     pub in_window: Option<u64>,
     /// What each line of `web` received: kbit/s, rounded down, and number of lines.
     #[serde(default)]

@@ -30,19 +30,14 @@ pub struct Environment {
     pub steal_share_in_run: Option<f64>,
     /// Share of CPU time during the run that neither servers nor crowds used, nor the hypervisor took, nor nobody, 0..=1: of
     /// other programs, and of Klatch itself. `null` where the server is not one that Klatch started.
-    #[serde(default)]
     pub others_share_in_run: Option<f64>,
     /// Clock frequency of the fastest CPU, mean over the run, MHz.
-    #[serde(default)]
     pub cpu_mhz_in_run: Option<f64>,
     /// The last result of `klatch calibrate` on this machine; `null` if it never ran here.
-    #[serde(default)]
     pub noise: Option<Noise>,
     /// What Klatch set about the machine for the run, and put back afterwards.
-    #[serde(default)]
     pub sysctls: BTreeMap<String, String>,
     /// The sched_ext scheduler that was loaded for the run; `null`: the kernel's own.
-    #[serde(default)]
     pub scheduler: Option<SchedulerInForce>,
     /// The kernel's name for a sched_ext scheduler that another program had loaded; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,7 +45,6 @@ pub struct Environment {
     /// The limits in force.
     pub limits: Limits,
     /// How each instrument can work here.
-    #[serde(default)]
     pub instruments: Vec<Availability>,
 }
 

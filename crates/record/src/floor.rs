@@ -56,10 +56,10 @@ pub struct LoopbackCost {
     /// Deliveries that are sent together below: those of one round.
     pub batch_lines: u32,
     /// The crowd sends one line where those of all users go together; `None` in sittings in which that was not probed.
-    #[serde(default, rename = "batch_said_send_us")]
+    #[serde(rename = "batch_said_send_us")]
     pub batch_line_send_us: Option<f64>,
     /// The server receives it; `None` likewise.
-    #[serde(default, rename = "batch_said_receive_us")]
+    #[serde(rename = "batch_said_receive_us")]
     pub batch_line_receive_us: Option<f64>,
     /// Messages that the server sends in one call.
     pub batch_send_us: f64,

@@ -22,7 +22,6 @@ pub struct Observation {
     pub failure: Option<String>,
     /// The part of the run that was observed, in windows of 20 ms at random times, 0..=1. Counts and sums are scaled up to
     /// the whole run; distributions and the decisions of `runqueue` and `decision` are not. `null` for an instrument that observes the whole run.
-    #[serde(default)]
     pub share_of_time: Option<f64>,
     /// Its cost; `null` where it does nothing while the run goes on.
     pub cost: Option<Cost>,

@@ -66,19 +66,16 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconnects: Option<Latency>,
     /// Deliveries over the time of the run; `null` where the crowd does not report them.
-    #[serde(default)]
     pub over_time: Option<Timeline>,
     /// Every message accounted for.
     pub checks: Checks,
     /// What server and crowd used.
     pub usage: UsageOfBoth,
     /// What the instruments saw that were asked for.
-    #[serde(default)]
     pub observations: Vec<Observation>,
     /// The machine on which it ran.
     pub environment: Environment,
     /// The crowds that made it, by their rooms; one, unless it was spread over several.
-    #[serde(default)]
     pub shards: Vec<Shard>,
 }
 
@@ -125,10 +122,9 @@ pub struct Platform {
     /// Where the server listened; all of them, if there were several.
     pub address: String,
     /// Server processes, each with rooms of its own.
-    #[serde(default = "one")]
     pub servers: u32,
     /// Seconds from the start of the server's process until it accepted connections, of the first of several; absent if
-    /// Klatch did not start it, and in older records.
+    /// Klatch did not start it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_s: Option<f64>,
     /// Why this one, where Klatch chose.
@@ -140,10 +136,6 @@ pub struct Platform {
     /// The database behind it; absent for workloads without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<Database>,
-}
-
-fn one() -> u32 {
-    1
 }
 
 /// The two classes of server.
@@ -182,7 +174,6 @@ pub struct CrowdInfo {
     /// The implementation: `native` or `java`.
     pub kind: String,
     /// What was set about it.
-    #[serde(default)]
     pub knobs: BTreeMap<String, String>,
     /// The exact command line.
     pub command: Vec<String>,
@@ -268,7 +259,6 @@ pub struct Checks {
     /// Why the crowd gave up, if it did.
     pub failure: Option<Failure>,
     /// The run was ended in a pause of the crowd, before each user had sent the workload's count.
-    #[serde(default)]
     pub finished: bool,
 }
 

@@ -171,13 +171,10 @@ pub struct SearchResult {
     /// The highest value that held; of several passes, the geometric mean of theirs; `null` if even the first failed.
     pub value: Option<f64>,
     /// Lower end of its interval over the passes, at the study's confidence; `null` with fewer than two.
-    #[serde(default)]
     pub low: Option<f64>,
     /// Upper end of its interval over the passes.
-    #[serde(default)]
     pub high: Option<f64>,
     /// The value of each pass.
-    #[serde(default)]
     pub passes: Vec<f64>,
     /// Why the next one failed; `null` if the search ended at its maximum.
     pub cause: Option<String>,
@@ -190,20 +187,13 @@ pub struct SearchResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchStep {
     /// The pass that it belongs to, from 1.
-    #[serde(default = "once")]
     pub pass: u32,
     /// The number of rooms or the rate that was tried.
     pub value: f64,
     /// Whether it held: at the first visit, or at two of three.
     pub held: bool,
     /// How many visits that took; a failure is repeated before it is believed.
-    #[serde(default = "once")]
     pub visits: u32,
     /// What was seen at the last of them.
     pub observed: String,
-}
-
-/// Older results have one pass, and one visit a step, without these fields.
-fn once() -> u32 {
-    1
 }

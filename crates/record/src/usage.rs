@@ -35,7 +35,6 @@ pub struct Usage {
     pub memory_peak_bytes: u64,
     /// Time in which it stood still for garbage collection, seconds, of several processes the sum; `null` unless it is a
     /// Java virtual machine that reports it.
-    #[serde(default)]
     pub gc_s: Option<f64>,
 }
 

@@ -104,8 +104,7 @@ struct VerdictJson {
     status: Status,
     /// Why it is not `valid`: what, where, how often. Empty if it is.
     reasons: Vec<String>,
-    /// The cause of each reason, in the same order; absent in records of older versions.
-    #[serde(default)]
+    /// The cause of each reason, in the same order.
     causes: Vec<Cause>,
 }
 

@@ -11,7 +11,6 @@ pub struct Profile {
     /// Samples a second on each CPU; `null` if a counter gave them.
     pub frequency_hz: Option<u64>,
     /// Events of the counter between two samples; `null` if a timer gave them. 1 in the lab, which counts every event.
-    #[serde(default)]
     pub events_per_sample: Option<u64>,
     /// Samples of all programs, without the idle task.
     pub samples: u64,
