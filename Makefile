@@ -18,7 +18,7 @@ run: setup
 bench: setup-test
 	$(MAKE) build
 	$(KLATCH) floor
-	$(KLATCH) simulate speed
+	cargo run --release --locked --package klatch-research -- speed
 
 BUILD := --release --locked --package klatch
 build:

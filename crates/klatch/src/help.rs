@@ -7,7 +7,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Commands", &["run", "duet", "compare", "study", "report", "platforms", "instruments"]),
     ("Check and calibrate", &["doctor", "calibrate", "floor", "conformance"]),
     ("Run the parts separately", &["serve", "crowd", "plan", "merge"]),
-    ("Kernel and schedulers", &["trace", "sched", "lab", "simulate", "papers", "probe"]),
+    ("Kernel and schedulers", &["trace", "sched", "lab", "simulate", "probe"]),
     ("Other", &["open", "schema", "completions", "man", "help"]),
 ];
 

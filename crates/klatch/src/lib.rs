@@ -19,7 +19,6 @@ mod man;
 mod merge;
 mod open;
 mod output;
-mod papers;
 mod plan;
 mod platforms;
 mod probe;
@@ -82,7 +81,6 @@ enum Command {
     Sched(sched::Sched),
     Lab(lab::Lab),
     Simulate(simulate::Simulate),
-    Papers(papers::Papers),
     Probe(probe::Probe),
     Schema(schema::Schema),
     Doctor(doctor::Doctor),
@@ -154,7 +152,6 @@ impl Command {
             Command::Sched(sched) => sched.execute(),
             Command::Lab(lab) => lab.execute(),
             Command::Simulate(simulate) => simulate.execute(),
-            Command::Papers(papers) => papers.execute(),
             Command::Probe(probe) => probe.execute(),
             Command::Schema(schema) => schema.execute(),
             Command::Doctor(doctor) => doctor.execute(),

@@ -12,7 +12,6 @@ mod model;
 mod number;
 mod observations;
 mod orders_text;
-mod papers;
 mod progress;
 mod read;
 mod simulation;
@@ -41,10 +40,9 @@ pub use model::{
     Verdict, WarningRow,
 };
 pub use number::duration;
-pub use papers::{Paper, PapersError, paper_faults, papers_table, shipped_papers};
 pub use progress::Progress;
 pub use read::{ReadError, Run, Source, read, read_duet, read_floor};
-pub use simulation::{simulated_claims, simulated_fits, simulated_papers, simulated_run, simulated_study};
+pub use simulation::{simulated_claims, simulated_run, simulated_study};
 pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
 pub use watch::{LiveState, Talk, TalkRooms, watch_page};

@@ -4,53 +4,10 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use klatch_record::{Sensitivity, StudyResult};
-use klatch_simulator::{Account, Fit, Outcome, Role, Row, Verdict};
+use klatch_simulator::{Account, Outcome};
 
 use crate::number::{grouped, three_digits};
 use crate::study::half_width;
-
-/// Formats the published results beside the simulated ones, and how many of them are within their bands.
-pub fn simulated_papers(rows: &[Row]) -> String {
-    let mut table = plain_table(&["", "published", "", "band", "simulated", ""]);
-    for row in rows {
-        let verdict = match row.role {
-            Role::Calibration => format!("{} (calibrated)", row.verdict),
-            Role::Prediction => row.verdict.to_string(),
-        };
-        table.add_row([&row.number.to_string(), row.what, row.published, row.band, &row.simulated, &verdict]);
-    }
-    let count = |role: Role, verdict: Verdict| {
-        rows.iter().filter(|row| row.role == role && row.verdict == verdict).count()
-    };
-    let number = |role: Role| rows.iter().filter(|row| row.role == role).count();
-    let not_run = count(Role::Prediction, Verdict::NotRun);
-    format!(
-        "{}\n\nsimulated, not measured: {} of {} calibration points and {} of {} predictions are within their bands; \
-         {not_run} {} be simulated yet\n",
-        table.trim_fmt(),
-        count(Role::Calibration, Verdict::Within),
-        number(Role::Calibration),
-        count(Role::Prediction, Verdict::Within),
-        number(Role::Prediction),
-        if not_run == 1 { "prediction cannot" } else { "predictions cannot" },
-    )
-}
-
-/// Formats fitted costs beside the results that they were fitted to.
-pub fn simulated_fits(fits: &[Fit]) -> String {
-    let mut table = plain_table(&["cost", "value", "published", "reached"]);
-    for fit in fits {
-        let edge = if fit.at_edge { "  at the end of its range: the point cannot be met" } else { "" };
-        let target = format!("{} to {}", three_digits(fit.target.0), three_digits(fit.target.1));
-        table.add_row([
-            fit.cost,
-            &fit.value.to_string(),
-            &target,
-            &format!("{}{edge}", three_digits(fit.reached)),
-        ]);
-    }
-    table.trim_fmt() + "\n"
-}
 
 /// Formats the cells of a simulated study: the metric, and what limits it.
 pub fn simulated_study(result: &StudyResult) -> String {

@@ -5,7 +5,6 @@
 
 mod account;
 mod cache;
-mod calibrate;
 mod costs;
 mod counts;
 mod cpu;
@@ -13,7 +12,6 @@ mod events;
 mod hardware;
 mod lock;
 mod machine;
-mod papers;
 mod placement;
 mod prices;
 mod random;
@@ -24,7 +22,6 @@ mod waits;
 mod work;
 
 pub use account::{Account, Accounts};
-pub use calibrate::{Fit, calibrate};
 pub use costs::{Cost, CostError, Costs, Kind};
 pub use counts::Counts;
 pub use events::Cycles;
@@ -33,7 +30,6 @@ pub use klatch_policies::goodness::Version;
 pub use klatch_policies::o1::YieldTo;
 pub use lock::LockCounts;
 pub use machine::recorder::{ScheduleEvent, Scheduled};
-pub use papers::{Role, Row, Verdict, papers};
 pub use run::{Cell, Outcome, Recorded, simulate, simulate_recorded};
 pub use schedulers::{GoodnessKnobs, MultiqueueKnobs, O1Knobs, SchedulerSpec, ShardSize, SpecError};
 pub use topology::{CPUS_MAX, DISTANCES, Distance, Topology, TopologyError};

@@ -53,7 +53,7 @@ impl Outcome {
     ///
     /// # Panics
     /// There is none.
-    pub(crate) fn sum(runs: &[Self]) -> Self {
+    pub fn sum(runs: &[Self]) -> Self {
         let counts = runs.iter().fold(Counts::default(), |sum, run| sum.plus(&run.counts));
         Self { counts, cpus: runs[0].cpus, mhz: runs[0].mhz }
     }

@@ -1,26 +1,22 @@
 //! `klatch simulate`: a machine with any number of CPUs under the schedulers of history, simulated.
 
 mod run;
-mod speed;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_privileges::Program;
 use klatch_record::{error_chain, save_json};
-use klatch_report::{simulated_claims, simulated_fits, simulated_papers, simulated_study};
-use klatch_simulator::{Costs, Role, Topology, Verdict, calibrate, papers};
+use klatch_report::{simulated_claims, simulated_study};
+use klatch_simulator::{Costs, Topology};
 use klatch_study::{Simulator, load_simulated, sensitivity, shipped_simulated};
-use serde_json::json;
 
 use crate::computed::{ComputedArgs, outline};
-use crate::output::{print, print_error, print_line, save_text_or_print};
+use crate::output::{print, print_line};
 use crate::version::build;
 use run::Run;
-use speed::Speed;
 
 /// Simulate a machine of many CPUs under the schedulers of history
 ///
@@ -49,10 +45,6 @@ struct StudyArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Compare published results of 2000 to 2005 with simulated ones
-    ///
-    /// Exit status: 0 compared, 1 if a calibration point is outside its band, 2 if the costs are not frozen.
-    Papers(CostArgs),
     /// Simulate one workload, and print where the CPU time went
     Run(Run),
     /// Print costs with their sources
@@ -61,12 +53,6 @@ enum Action {
         #[arg(default_value = Costs::NAMES[0], value_name = "NAME")]
         name: String,
     },
-    /// Fit the calibrated costs, each to the published result that it names
-    ///
-    /// Predictions accept the fitted costs only after their hash is committed.
-    Calibrate(Calibrate),
-    /// Measure how fast the simulator is on this machine, and append that to a history
-    Speed(Speed),
 }
 
 #[derive(Args)]
@@ -79,27 +65,15 @@ struct CostArgs {
     json: bool,
 }
 
-#[derive(Args)]
-struct Calibrate {
-    #[command(flatten)]
-    costs: CostArgs,
-    /// File for the fitted costs, or - for standard output
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-}
-
 impl Simulate {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self.action {
             None => self.study.execute(),
-            Some(Action::Papers(costs)) => costs.papers(),
             Some(Action::Run(run)) => run.execute(),
             Some(Action::Costs { name }) => {
                 print(Costs::text(&name).with_context(|| no_costs(&name))?);
                 Ok(ExitCode::SUCCESS)
             }
-            Some(Action::Calibrate(calibrate)) => calibrate.execute(),
-            Some(Action::Speed(speed)) => speed.execute(),
         }
     }
 }
@@ -150,8 +124,7 @@ impl StudyArgs {
 }
 
 impl CostArgs {
-    /// The costs and their text.
-    fn read(&self) -> anyhow::Result<(Costs, String)> {
+    fn read(&self) -> anyhow::Result<Costs> {
         let text = match Costs::text(&self.costs) {
             Some(text) => text.to_owned(),
             None if !self.costs.contains(['.', '/']) => anyhow::bail!(no_costs(&self.costs)),
@@ -159,47 +132,12 @@ impl CostArgs {
                 std::fs::read_to_string(&self.costs).with_context(|| format!("cannot read {}", self.costs))?
             }
         };
-        let costs = Costs::parse(&text).with_context(|| self.costs.clone())?;
-        Ok((costs, text))
-    }
-
-    fn papers(&self) -> anyhow::Result<ExitCode> {
-        let rows = papers(&self.read()?.0)?;
-        if self.json {
-            print_line(json!({ "kind": "simulated", "rows": rows }));
-        } else {
-            print(simulated_papers(&rows));
-        }
-        let missed = rows.iter().any(|row| row.role == Role::Calibration && row.verdict != Verdict::Within);
-        Ok(ExitCode::from(u8::from(missed)))
-    }
-}
-
-impl Calibrate {
-    fn execute(self) -> anyhow::Result<ExitCode> {
-        let (costs, text) = self.costs.read()?;
-        let (fitted, fits) = calibrate(&costs);
-        if self.costs.json {
-            print_line(json!({ "kind": "simulated", "fits": fits, "hash": fitted.hash() }));
-        } else {
-            print(simulated_fits(&fits));
-            print_line(format_args!("hash of the costs: {}", fitted.hash()));
-        }
-        if let Some(path) = &self.out {
-            write(path, &fitted.write_into(&text))?;
-        }
-        Ok(ExitCode::SUCCESS)
+        Costs::parse(&text).with_context(|| self.costs.clone())
     }
 }
 
 fn no_costs(name: &str) -> String {
     format!("there are no costs {name}; there are {}, or name a file", Costs::NAMES.join(" and "))
-}
-
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    save_text_or_print(text, path)?;
-    print_error(format_args!("klatch: costs written to {}", path.display()));
-    Ok(())
 }
 
 fn topology(text: &str) -> anyhow::Result<Topology> {

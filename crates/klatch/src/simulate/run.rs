@@ -67,7 +67,7 @@ impl Run {
             _ => String::new(),
         };
         let topology = topology(&self.machine)?;
-        let costs = self.costs.read()?.0;
+        let costs = self.costs.read()?;
         let hardware = Hardware::new(&costs, topology);
         let cell = Cell { scheduler, hardware, work, placement: Vec::new(), seed: self.seed };
         let record_ms = if self.trace.is_some() { 1_000 } else { 0 };

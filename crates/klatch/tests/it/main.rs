@@ -26,7 +26,6 @@ mod measured_code;
 mod needs;
 mod orders;
 mod output;
-mod papers;
 mod planted_files_as_root;
 mod planted_perf_map_as_root;
 mod platforms;

@@ -143,17 +143,6 @@ fn every_workload_runs_on_this_machine_under_every_scheduler() {
 }
 
 #[test]
-fn costs_that_are_not_frozen_predict_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let costs = folder.path().join("costs.toml");
-    let original = simulate(&["costs"]).out;
-    std::fs::write(&costs, original.replacen("value = 115", "value = 114", 1)).unwrap();
-    let finished = simulate(&["papers", "--costs", costs.to_str().unwrap()]);
-    assert_eq!(finished.status, Some(2), "{finished:?}");
-    assert!(finished.err.contains("are not frozen") && finished.out.is_empty(), "{finished:?}");
-}
-
-#[test]
 fn wrong_input_is_refused_with_what_would_be_right() {
     let folder = tempfile::tempdir().unwrap();
     let costs = folder.path().join("costs.toml");
@@ -167,8 +156,8 @@ fn wrong_input_is_refused_with_what_would_be_right() {
         (&["run", "--set", "groups=2"], "its settings: rooms=1..2000"),
         (&["run", "--machine", "/nowhere/lscpu.json"], "cannot read /nowhere/lscpu.json"),
         (&["nothing"], "no study is called nothing"),
-        (&["papers", "--costs", costs], "line 2, column 9"),
-        (&["papers", "--costs", "/nowhere/costs.toml"], "cannot read /nowhere/costs.toml"),
+        (&["run", "--costs", costs], "line 2, column 9"),
+        (&["run", "--costs", "/nowhere/costs.toml"], "cannot read /nowhere/costs.toml"),
     ] {
         let finished = simulate(arguments);
         assert_eq!(finished.status, Some(2), "{finished:?}");
@@ -209,18 +198,4 @@ fn a_simulated_trace_can_be_read_exported_and_replayed() {
     let wrong = simulate(&run);
     assert_eq!(wrong.status, Some(2), "{wrong:?}");
     assert!(wrong.err.contains("task 7 is woken, and there are 0 tasks"), "{wrong:?}");
-}
-
-#[test]
-fn the_speed_of_the_simulator_is_appended_to_a_history() {
-    let folder = tempfile::tempdir().unwrap();
-    let history = folder.path().join("new/simulator.jsonl");
-    for lines in [1, 2] {
-        let finished = simulate(&["speed", "--history", history.to_str().unwrap()]);
-        assert_eq!(finished.status, Some(0), "{finished:?}");
-        let text = std::fs::read_to_string(&history).unwrap();
-        let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-        assert_eq!((text.lines().count(), &last["kind"]), (lines, &"measured".into()));
-        assert!(last["rows"][4]["events_per_s"].as_f64().unwrap() > 1e5, "{last}");
-    }
 }

@@ -1,5 +1,4 @@
-//! Simulated runs against the lab, papers and each other.
+//! Simulated runs against the lab and each other.
 
 mod lab;
-mod papers;
 mod runs;

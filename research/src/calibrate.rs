@@ -1,10 +1,10 @@
 //! Fits the calibrated costs, each to the one published result that it names.
 
+use klatch_simulator::Costs;
 use serde::Serialize;
 
-use crate::costs::{Cost, Costs};
-use crate::papers::cells::{Cells, GOODNESS_2_4_14, MQ, O1};
-use crate::papers::one_cpu;
+use crate::simulated::cells::{Cells, GOODNESS_2_4_14, MQ, O1};
+use crate::simulated::one_cpu;
 
 /// How far a cost may move in each round. All points are fitted in turn several times, because each depends on the others.
 const FACTORS: [f64; 10] = [3.0, 1.7, 1.4, 1.2, 1.1, 1.05, 1.05, 1.05, 1.03, 1.03];
@@ -49,21 +49,21 @@ const POINTS: [Point; 6] = [
 
 /// A cost that was fitted to a published result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Fit {
+pub(crate) struct Fit {
     /// The name of the cost.
-    pub cost: &'static str,
+    pub(crate) cost: &'static str,
     /// Its fitted value, in the unit of the cost.
-    pub value: f64,
+    pub(crate) value: f64,
     /// The published result, as the range that is good enough.
-    pub target: (f64, f64),
+    pub(crate) target: (f64, f64),
     /// The simulated result with all fitted costs.
-    pub reached: f64,
+    pub(crate) reached: f64,
     /// The best value is an end of the cost's range, so the point could not be met.
-    pub at_edge: bool,
+    pub(crate) at_edge: bool,
 }
 
 /// Fits the calibrated costs, to three digits. Takes more than a minute of CPU time.
-pub fn calibrate(costs: &Costs) -> (Costs, Vec<Fit>) {
+pub(crate) fn calibrate(costs: &Costs) -> (Costs, Vec<Fit>) {
     let mut costs = costs.clone();
     for factor in FACTORS {
         for point in &POINTS {
@@ -74,11 +74,11 @@ pub fn calibrate(costs: &Costs) -> (Costs, Vec<Fit>) {
         }
     }
     for point in &POINTS {
-        let value = rounded(cost(&costs, point.cost).value);
+        let value = rounded(costs.get(point.cost).value);
         costs = costs.with(point.cost, value);
     }
     let fits = POINTS.iter().map(|point| {
-        let cost = cost(&costs, point.cost);
+        let cost = costs.get(point.cost);
         let at_edge = cost.range.iter().any(|edge| (cost.value / edge - 1.0).abs() < 0.01);
         let reached = (point.result)(&mut Cells::new(costs.clone()));
         Fit { cost: point.cost, value: cost.value, target: point.target, reached, at_edge }
@@ -93,7 +93,7 @@ fn is_met(point: &Point, result: f64) -> bool {
 
 /// Fits one cost by bisection within a factor of its present value.
 fn fit(point: &Point, costs: Costs, factor: f64) -> Costs {
-    let cost = cost(&costs, point.cost);
+    let cost = costs.get(point.cost);
     let (mut low, mut high) =
         (cost.range[0].max(cost.value / factor), cost.range[1].min(cost.value * factor));
     let mut value = cost.value;
@@ -110,10 +110,6 @@ fn fit(point: &Point, costs: Costs, factor: f64) -> Costs {
         value = f64::midpoint(low, high);
     }
     costs.with(point.cost, value)
-}
-
-fn cost<'a>(costs: &'a Costs, name: &str) -> &'a Cost {
-    costs.iter().find(|(found, _)| *found == name).expect("a cost of the file").1
 }
 
 /// The value with three significant digits.

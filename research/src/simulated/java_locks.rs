@@ -4,15 +4,10 @@
 //! that one server with eight CPUs carried 1.1 times as much as with four. One monitor is held for so long here that it limits eight CPUs to
 //! that. The experiments came after the patch that lets idle CPUs pull cache-warm tasks.
 
-use klatch_policies::o1::YieldTo;
+use klatch_simulator::{Cell, Costs, LocksSpec, O1Knobs, Outcome, SchedulerSpec, Workload, YieldTo};
 
 use super::cells::{Cells, netfinity_8500r};
-use super::{Row, gain_percent, same_sign, signed};
-use crate::costs::Costs;
-use crate::run::{Cell, Outcome};
-use crate::schedulers::{O1Knobs, SchedulerSpec};
-use crate::work::locks::LocksSpec;
-use crate::work::spec::Workload;
+use super::{Computed, gain_percent, same_sign, signed};
 
 const CPUS: usize = 8;
 const LOCKS: LocksSpec = LocksSpec {
@@ -28,7 +23,7 @@ const LOCKS: LocksSpec = LocksSpec {
     futex: false,
 };
 
-pub(super) fn rows(costs: &Costs) -> Vec<Row> {
+pub(super) fn rows(costs: &Costs) -> Vec<Computed> {
     let mut cells = Cells::new(costs.clone());
     let [p1, p2, p3] =
         [YieldTo::BehindNext, YieldTo::Tail, YieldTo::Expired].map(|to| run(&mut cells, to, LOCKS));
@@ -42,23 +37,14 @@ fn run(cells: &mut Cells, yield_to: YieldTo, locks: LocksSpec) -> Outcome {
     cells.run(Cell { scheduler, hardware, work, placement: Vec::new(), seed: 0 })
 }
 
-fn row_31(over_p1: [f64; 2]) -> Row {
-    Row::new(
-        (
-            31,
-            "yield to the tail, and to the expired array, over behind the next",
-            "+32 %, about the same",
-            "sign",
-        ),
-        signed(&over_p1),
-        over_p1.iter().all(|gain| same_sign(*gain, 32.0)),
-    )
+fn row_31(over_p1: [f64; 2]) -> Computed {
+    Computed::new(31, signed(&over_p1), over_p1.iter().all(|gain| same_sign(*gain, 32.0)))
 }
 
 /// Loop counts four times as high; no yields; futexes in place of yields.
-fn row_32(costs: &Costs, usual: &Outcome) -> Row {
+fn row_32(costs: &Costs, usual: &Outcome) -> Computed {
     let with = |spin: f64, yields: f64| {
-        let (usual_spin, usual_yields) = (costs.monitor_spin.value, costs.monitor_yields.value);
+        let (usual_spin, usual_yields) = (costs.get("monitor_spin").value, costs.get("monitor_yields").value);
         Cells::new(
             costs
                 .clone()
@@ -73,13 +59,8 @@ fn row_32(costs: &Costs, usual: &Outcome) -> Row {
         .map(|other| gain_percent(usual.messages_per_s(), other.messages_per_s()));
     let switches = |outcome: &Outcome| outcome.counts.decisions as f64 / outcome.counts.messages as f64;
     let fewer = switches(&two_tiers) < switches(usual);
-    Row::new(
-        (
-            32,
-            "loop counts of monitors up; no yields: fewer decisions, slower; futex",
-            "+20 %; slower; +2 %",
-            "sign",
-        ),
+    Computed::new(
+        32,
         format!("{}; {} decisions without yields", signed(&gains), if fewer { "fewer" } else { "more" }),
         same_sign(gains[0], 20.0) && same_sign(gains[1], -1.0) && same_sign(gains[2], 2.0) && fewer,
     )

@@ -2,14 +2,10 @@
 
 use std::ops::Range;
 
-use klatch_policies::goodness::Version;
-
-use crate::costs::Costs;
-use crate::hardware::Hardware;
-use crate::run::{Cell, Outcome, simulate};
-use crate::schedulers::{GoodnessKnobs, MultiqueueKnobs, O1Knobs, SchedulerSpec};
-use crate::topology::Topology;
-use crate::work::spec::{ChatSpec, Workload};
+use klatch_simulator::{
+    Cell, ChatSpec, Costs, GoodnessKnobs, Hardware, MultiqueueKnobs, O1Knobs, Outcome, SchedulerSpec,
+    Topology, Version, Workload, simulate,
+};
 
 pub(crate) const GOODNESS_2_3: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_3);
 pub(crate) const GOODNESS_2_4_14: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_14);
@@ -67,7 +63,7 @@ impl Cells {
 
     /// New cells with the program of the study of 2000, whose JVM was older.
     pub(super) fn of_2000(&self) -> Self {
-        self.with("user_message", self.costs.user_message_2000.value)
+        self.with("user_message", self.costs.get("user_message_2000").value)
     }
 
     /// Ten rooms on CPUs of the Netfinity 8500R, 64 MB of heap: the chat of the kernel list.

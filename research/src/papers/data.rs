@@ -1,4 +1,7 @@
 //! The files in `research/papers/`: one for each paper, with all its results and a verdict on each.
+//!
+//! A paper has results, which people judged from what Klatch measured, emulated or simulated, and results of the simulated machine,
+//! whose verdict follows from a band.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +9,9 @@ use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::ratio::Ratio;
+use super::ratio::{FACTOR, Ratio};
 
-static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../research/papers");
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/papers");
 
 /// The reason why a file of a paper cannot be used.
 #[derive(Debug, Error)]
@@ -41,8 +44,42 @@ pub struct Paper {
     pub(super) paper: String,
     /// Short name for the table, such as authors and year.
     pub(super) short: String,
-    #[serde(rename = "result")]
+    #[serde(default, rename = "result")]
     pub(super) results: Vec<PaperResult>,
+    /// Results of the simulated machine, which a test computes anew.
+    #[serde(default)]
+    pub(super) simulated: Vec<SimulatedResult>,
+}
+
+/// A published result beside that of the simulated machine.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimulatedResult {
+    /// Number, which joins it with the code that computes it.
+    pub number: u32,
+    /// The quantity, and the machine on which it was measured.
+    pub quantity: String,
+    /// The published value, with its unit.
+    pub published: String,
+    /// The deviation that is accepted.
+    pub band: String,
+    /// A cost was fitted to it, so meeting it proves nothing.
+    #[serde(default)]
+    pub calibrated: bool,
+    /// The simulated value.
+    pub found: String,
+    /// Whether all numbers of `found` are within the band.
+    pub verdict: BandVerdict,
+}
+
+/// How a simulated result compares with a published one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BandVerdict {
+    /// All numbers are within the band.
+    Within,
+    /// A number is outside the band.
+    Outside,
 }
 
 /// A published result, what Klatch found, and the verdict.
@@ -55,8 +92,12 @@ pub(super) struct PaperResult {
     pub(super) place: Option<String>,
     /// The quantity that the paper reports.
     pub(super) quantity: String,
-    /// The published value, in words and numbers.
+    /// The published value, in few words and numbers.
     pub(super) published: String,
+    /// What else was published.
+    pub(super) detail: Option<String>,
+    /// What Klatch found, in few words; absent if there is no finding.
+    pub(super) found: Option<String>,
     pub(super) verdict: PaperVerdict,
     /// Kinds of evidence that the verdict depends on.
     #[serde(default)]
@@ -135,9 +176,25 @@ impl PaperVerdict {
     pub(super) fn name(self) -> &'static str {
         match self {
             PaperVerdict::Reproduced => "reproduced",
-            PaperVerdict::InShape => "reproduced in shape",
+            PaperVerdict::InShape => "in shape",
             PaperVerdict::NotReproduced => "not reproduced",
-            PaperVerdict::CannotBeHad => "cannot be had here",
+            PaperVerdict::CannotBeHad => "not available",
+        }
+    }
+
+    /// The condition of the verdict.
+    pub(super) fn meaning(self) -> &'static str {
+        match self {
+            PaperVerdict::Reproduced => {
+                "the number agrees within the paper's own range or a factor of 1.25, or the rule is the same"
+            }
+            PaperVerdict::InShape => {
+                "direction and form agree, the size does not, or only a part of the result is covered"
+            }
+            PaperVerdict::NotReproduced => "Klatch's result differs, or evidence is missing",
+            PaperVerdict::CannotBeHad => {
+                "the result needs hardware, programs or kernels that neither this machine nor the lab has"
+            }
         }
     }
 
@@ -147,17 +204,30 @@ impl PaperVerdict {
     }
 }
 
-/// The papers that are compiled into Klatch, in the order of their first results.
+/// All papers, in the order of their first results; those with simulated results only are the last.
 ///
 /// # Errors
 /// A file is malformed, or a verdict lacks its evidence or its reason.
-pub fn shipped_papers() -> Result<Vec<Paper>, PapersError> {
+pub fn load() -> Result<Vec<Paper>, PapersError> {
     let mut papers = Vec::new();
     for file in FILES.files().filter(|file| file.path().extension().is_some_and(|name| name == "toml")) {
         papers.push(parse(&file.path().to_string_lossy(), file.contents_utf8().unwrap_or_default())?);
     }
     papers.sort_by(|a: &Paper, b: &Paper| a.first_position().cmp(&b.first_position()));
     Ok(papers)
+}
+
+/// The results of the simulated machine, in the order of their numbers.
+pub fn simulated_results(papers: &[Paper]) -> Vec<&SimulatedResult> {
+    let mut results: Vec<_> = papers.iter().flat_map(|paper| &paper.simulated).collect();
+    results.sort_by_key(|result| result.number);
+    results
+}
+
+/// The commands that produce the findings again.
+pub fn commands(papers: &[Paper]) -> Vec<&str> {
+    let results = papers.iter().flat_map(|paper| &paper.results);
+    results.flat_map(|result| &result.commands).map(String::as_str).collect()
 }
 
 /// Parses the file of a paper.
@@ -174,8 +244,8 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Paper, PapersError> {
 
 impl Paper {
     /// Position of its first result in the table.
-    fn first_position(&self) -> Option<(u32, &str)> {
-        self.results.first().map(PaperResult::position)
+    fn first_position(&self) -> (u32, &str) {
+        self.results.first().map_or((u32::MAX, &self.short), PaperResult::position)
     }
 }
 
@@ -186,12 +256,20 @@ impl PaperResult {
         (number.parse().unwrap_or(u32::MAX), letter)
     }
 
+    /// All that was published.
+    pub(super) fn all_published(&self) -> String {
+        match &self.detail {
+            Some(detail) => format!("{}; {detail}", self.published),
+            None => self.published.clone(),
+        }
+    }
+
     fn contradiction(&self) -> Option<String> {
         let (number, letter) = split(&self.number);
         if number.parse::<u32>().is_err() || letter.len() > 1 {
             return Some("the number needs digits and at most one letter".to_owned());
         }
-        if self.verdict.is_positive() == self.rests_on.is_empty() {
+        if (self.verdict == PaperVerdict::CannotBeHad) != self.rests_on.is_empty() {
             return Some(format!(
                 "`{}` and an evidence of {} kinds",
                 self.verdict.name(),
@@ -201,15 +279,28 @@ impl PaperResult {
         if self.verdict != PaperVerdict::Reproduced && self.because.is_none() {
             return Some(format!("`{}` needs a reason: add `because`", self.verdict.name()));
         }
+        if self.found.is_none() != self.findings.is_empty() {
+            return Some("`found` sums up the findings: it needs both or none".to_owned());
+        }
         let has = |kind: &Evidence| self.findings.iter().any(|finding| finding.kind == *kind);
         if let Some(kind) = self.rests_on.iter().find(|kind| !has(kind)) {
             return Some(format!("the verdict rests on a {} finding, and there is none", kind.name()));
         }
         let ratios = self.findings.iter().flat_map(|finding| &finding.ratios);
         let malformed = ratios.into_iter().find(|ratio| ratio.value().is_none());
-        malformed.map(|ratio| {
-            format!("`{}` over `{}` is no ratio: write numbers as quoted", ratio.found, ratio.published)
-        })
+        if let Some(Ratio { found, published, .. }) = malformed {
+            return Some(format!("`{found}` over `{published}` is no ratio: write numbers as quoted"));
+        }
+        let supporting = self.findings.iter().filter(|finding| self.rests_on.contains(&finding.kind));
+        let mut ratios = supporting.flat_map(|finding| &finding.ratios);
+        if self.verdict == PaperVerdict::Reproduced {
+            let off = ratios.find(|ratio| !ratio.agrees())?;
+            return Some(format!(
+                "`reproduced`, but `{}` is neither within `{}` nor within a factor of {FACTOR} of it",
+                off.found, off.published
+            ));
+        }
+        None
     }
 }
 

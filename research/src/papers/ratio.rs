@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::Deserialize;
 
+/// Largest factor between two results that agree.
+pub(super) const FACTOR: f64 = 1.25;
+
 /// Two quantities as quoted. Each is a number, a change like `+16 %` (a factor of 1.16), a range like `30 to 50`, or a quotient like
 /// `13.2 / 2.6`.
 #[derive(Clone, Debug, Deserialize)]
@@ -23,6 +26,16 @@ impl Ratio {
         let (found, published) = (range(&self.found)?, range(&self.published)?);
         let value = (found.0 / published.1, found.1 / published.0);
         (value.0.is_finite() && value.1.is_finite()).then_some(value)
+    }
+
+    /// Whether Klatch's result is within the published range, or within [`FACTOR`] of it.
+    pub(super) fn agrees(&self) -> bool {
+        let (Some(found), Some(published), Some(ratio)) =
+            (range(&self.found), range(&self.published), self.value())
+        else {
+            return false;
+        };
+        (published.0 <= found.0 && found.1 <= published.1) || (ratio.0 >= 1.0 / FACTOR && ratio.1 <= FACTOR)
     }
 }
 
@@ -79,6 +92,15 @@ mod tests {
     #[test]
     fn ranges_have_the_ratios_of_their_opposite_ends() {
         assert_eq!(ratio("21 to 24", "30 to 50").as_deref(), Some("0.42–0.80"));
+    }
+
+    #[test]
+    fn results_agree_within_the_range_or_the_factor() {
+        let agrees = |found: &str, published: &str| {
+            Ratio { of: None, found: found.to_owned(), published: published.to_owned() }.agrees()
+        };
+        assert!(agrees("40 to 53", "37 to 55") && agrees("0.73", "-24 %") && agrees("2.76", "+147 %"));
+        assert!(!agrees("25 to 30", "30 to 50") && !agrees("-13.4 %", "+25 %"));
     }
 
     #[test]

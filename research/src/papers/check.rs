@@ -6,7 +6,7 @@ use super::data::{Finding, Paper, PaperResult};
 use super::numbers::unquoted_numbers;
 
 /// Every number or quotation of the papers that the files below `root` do not have, as a sentence.
-pub fn paper_faults(papers: &[Paper], root: &Path) -> Vec<String> {
+pub fn faults(papers: &[Paper], root: &Path) -> Vec<String> {
     let read = |file: &str| std::fs::read_to_string(root.join(file)).map_err(|error| error.to_string());
     faults_in(papers, &read)
 }
@@ -18,16 +18,20 @@ fn faults_in(papers: &[Paper], read: &dyn Fn(&str) -> Result<String, String>) ->
 }
 
 fn result_faults(result: &PaperResult, read: &dyn Fn(&str) -> Result<String, String>) -> Vec<String> {
-    let mut faults: Vec<String> =
-        result.findings.iter().flat_map(|finding| finding_faults(finding, &result.published, read)).collect();
+    let mut faults: Vec<String> = result
+        .findings
+        .iter()
+        .flat_map(|finding| finding_faults(finding, &result.all_published(), read))
+        .collect();
     let quotes = result.findings.iter().flat_map(|finding| &finding.quotes).map(String::as_str);
-    let sources: Vec<&str> = quotes.chain([result.published.as_str(), result.quantity.as_str()]).collect();
-    let because = result.because.as_deref().unwrap_or_default();
-    faults.extend(
-        unquoted_numbers(because, &sources)
-            .into_iter()
-            .map(|number| format!("the reason has {number}, which no finding quotes")),
-    );
+    let published = result.all_published();
+    let sources: Vec<&str> = quotes.chain([published.as_str(), result.quantity.as_str()]).collect();
+    for (part, text) in [("the reason", &result.because), ("`found`", &result.found)] {
+        let unquoted = unquoted_numbers(text.as_deref().unwrap_or_default(), &sources);
+        faults.extend(
+            unquoted.into_iter().map(|number| format!("{part} has {number}, which no finding quotes")),
+        );
+    }
     faults.into_iter().map(|fault| format!("result {}: {fault}", result.number)).collect()
 }
 
@@ -71,7 +75,7 @@ mod tests {
     /// A result with one finding, whose sentence and reason are given.
     fn result(quote: &str, text: &str, because: &str) -> Vec<Paper> {
         let file = format!(
-            "paper = 'A paper'\nshort = 'A'\n[[result]]\nnumber = '1'\nquantity = 'fall'\npublished = '-19 %'\n\
+            "paper = 'A paper'\nshort = 'A'\n[[result]]\nnumber = '1'\nquantity = 'fall'\npublished = '-19 %'\nfound = '0.87 times'\n\
              verdict = 'in-shape'\nrests_on = ['measured']\nbecause = '{because}'\n[[result.finding]]\n\
              kind = 'measured'\nfile = 'note.md'\nquotes = ['{quote}']\ntext = '{text}'\n\
              ratios = [{{ found = '0.87', published = '-19 %' }}]\n"

@@ -1,10 +1,9 @@
 //! IBM's study of 2000: Linux 2.3.28 on one CPU of 450 MHz, 5 to 25 rooms, 256 MB of heap.
 
+use klatch_simulator::{Account, Cell, Outcome, SchedulerSpec};
+
 use super::cells::{Cells, GOODNESS_2_3, HEAD, NETFINITY_7000};
-use super::{Row, gain_percent, list, near, signed};
-use crate::account::Account;
-use crate::run::{Cell, Outcome};
-use crate::schedulers::SchedulerSpec;
+use super::{Computed, gain_percent, list, near, signed};
 
 const ROOMS: [usize; 5] = [5, 10, 15, 20, 25];
 /// Cycles per element before the task structure was reordered.
@@ -12,7 +11,7 @@ const ELEMENT_2_3_28: f64 = 179.0;
 /// Cycles per element after the task structure was reordered.
 const ELEMENT_REORDERED: f64 = 115.0;
 
-pub(super) fn rows(cells: &Cells) -> Vec<Row> {
+pub(super) fn rows(cells: &Cells) -> Vec<Computed> {
     let mut before = before(cells);
     let mut after = cells.of_2000().with("element", ELEMENT_REORDERED);
     let plain = ROOMS.map(|rooms| run(&mut before, GOODNESS_2_3, rooms));
@@ -27,31 +26,23 @@ pub(super) fn rows(cells: &Cells) -> Vec<Row> {
     let (length, sd, longest) = (most.queue_length_mean(), most.queue_length_sd(), most.counts.length_max);
     let fall = gain_percent(fewest.messages_per_s(), most.messages_per_s());
     vec![
-        Row::new(
-            (14, "run queue, 25 rooms: mean, deviation, longest", "32.2, 19.8, 414", "x1.5"),
+        Computed::new(
+            14,
             format!("{length:.1}, {sd:.1}, {longest}"),
             near(length, 32.2, 1.5) && near(sd, 19.8, 1.5) && near(longest.into(), 414.0, 1.5),
         ),
-        Row::new(
-            (17, "task structure reordered, 5 to 25 rooms", "+4 to +11 %, mean +7 %", "in the range"),
+        Computed::new(
+            17,
             format!("{}, mean {mean:+.1} %", signed(&of_order)),
             of_order.iter().all(|gain| (4.0..=11.0).contains(gain)),
         ),
-        Row::new(
-            (18, "scheduler's share of the kernel, 5 to 25 rooms", "37-55 %", "8 points"),
+        Computed::new(
+            18,
             format!("{} %", list(&shares)),
             shares.iter().all(|share| (29.0..=63.0).contains(share)),
         ),
-        Row::new(
-            (19, "throughput from 5 to 25 rooms", "-19 to -24 %", "at least half"),
-            signed(&[fall]),
-            fall <= -9.5,
-        ),
-        Row::new(
-            (20, "besides, first task without a walk, 5 to 25 rooms", "no gain", "below 8 %"),
-            signed(&of_head),
-            of_head.iter().all(|gain| *gain < 8.0),
-        ),
+        Computed::new(19, signed(&[fall]), fall <= -9.5),
+        Computed::new(20, signed(&of_head), of_head.iter().all(|gain| *gain < 8.0)),
     ]
 }
 

@@ -5,16 +5,12 @@
 
 use std::ops::Range;
 
-use klatch_policies::o1::YieldTo;
+use klatch_simulator::{
+    Cell, Hardware, O1Knobs, Outcome, RequestsSpec, SchedulerSpec, Topology, Workload, YieldTo,
+};
 
 use super::cells::{Cells, GOODNESS_2_4_14, netfinity_8500r};
-use super::{Row, gain_percent, same_sign, signed};
-use crate::hardware::Hardware;
-use crate::run::{Cell, Outcome};
-use crate::schedulers::{O1Knobs, SchedulerSpec};
-use crate::topology::Topology;
-use crate::work::requests::RequestsSpec;
-use crate::work::spec::Workload;
+use super::{Computed, gain_percent, same_sign, signed};
 
 const REQUESTS: RequestsSpec = RequestsSpec {
     clients: 300,
@@ -38,7 +34,7 @@ const BEHIND_NEXT: SchedulerSpec =
 const PULLS_WARM: SchedulerSpec =
     SchedulerSpec::O1(O1Knobs { yield_to: YieldTo::Tail, idle_pulls_warm: true });
 
-pub(super) fn rows(cells: &mut Cells) -> Vec<Row> {
+pub(super) fn rows(cells: &mut Cells) -> Vec<Computed> {
     let [old, o1, warm, behind_next] = [GOODNESS_2_4_14, TAIL, PULLS_WARM, BEHIND_NEXT]
         .map(|scheduler| run(cells, scheduler, 8, REQUESTS, &[]));
     vec![found(&behind_next), row_33(&old, &o1, &warm), nodes(cells)]
@@ -57,29 +53,24 @@ fn run(
     cells.run(Cell { scheduler, hardware, work, placement: placement.to_vec(), seed: 0 })
 }
 
-fn found(outcome: &Outcome) -> Row {
+fn found(outcome: &Outcome) -> Computed {
     let all = outcome.counts.yields.max(1) as f64;
     let [only, same, higher, lower] = outcome.counts.yields_found.map(|count| 100.0 * count as f64 / all);
-    Row::new(
-        (30, "what a yield finds, eight CPUs", "same 55-66 %, only 34-45 %, lower 0.4 %", "10 points"),
+    Computed::new(
+        30,
         format!("same {same:.0} %, only {only:.0} %, higher {higher:.1} %, lower {lower:.1} %"),
         (45.0..=76.0).contains(&same) && (24.0..=55.0).contains(&only) && lower <= 10.4,
     )
 }
 
-fn row_33(old: &Outcome, o1: &Outcome, warm: &Outcome) -> Row {
+fn row_33(old: &Outcome, o1: &Outcome, warm: &Outcome) -> Computed {
     let gains = [(old, o1), (o1, warm)]
         .map(|(before, after)| gain_percent(before.messages_per_s(), after.messages_per_s()));
-    let what = "requests: O(1) with the cache-hot test, after 2.4; without the test";
-    Row::new(
-        (33, what, "-14 %; +16 %", "sign"),
-        signed(&gains),
-        same_sign(gains[0], -14.0) && same_sign(gains[1], 16.0),
-    )
+    Computed::new(33, signed(&gains), same_sign(gains[0], -14.0) && same_sign(gains[1], 16.0))
 }
 
 /// Factors from four to eight CPUs: with one server, with two, and with two that are bound to a node each.
-fn nodes(cells: &mut Cells) -> Row {
+fn nodes(cells: &mut Cells) -> Computed {
     let two = RequestsSpec { servers: 2, ..REQUESTS };
     let bound: [Range<usize>; 2] = [0..4, 4..8];
     let four = run(cells, TAIL, 4, REQUESTS, &[]).messages_per_s();
@@ -87,9 +78,5 @@ fn nodes(cells: &mut Cells) -> Row {
         .map(|(work, placement)| run(cells, TAIL, 8, work, placement).messages_per_s() / four);
     let near =
         factors.iter().zip([1.1, 1.3, 1.6]).all(|(factor, published)| (factor - published).abs() <= 0.2);
-    Row::new(
-        (34, "four to eight CPUs: one server, two, two bound to nodes", "1.1, 1.3, 1.6", "order, 0.2"),
-        factors.map(|factor| format!("{factor:.2}")).join(", "),
-        near && factors.is_sorted(),
-    )
+    Computed::new(34, factors.map(|factor| format!("{factor:.2}")).join(", "), near && factors.is_sorted())
 }
