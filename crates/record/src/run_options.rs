@@ -1,13 +1,13 @@
 //! The options of a run that no other field of its record holds.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::InstrumentName;
 
 /// What `klatch run` was asked for, as far as no other field of the record holds it: platform, knobs, crowd, workload and sysctls
 /// have fields of their own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunOptions {
     /// Address of the external server, with scheme and path; absent if Klatch started one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,8 @@ pub struct RunOptions {
 }
 
 /// Machines that ran the crowd.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemoteOptions {
     /// Names of the hosts, which take turns.
     pub hosts: Vec<String>,

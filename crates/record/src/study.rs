@@ -33,7 +33,7 @@ pub struct StudyResult {
     pub seed: u64,
     /// Options of the command that affect the results, by name; a flag has an empty value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub options: BTreeMap<String, String>,
     /// The run rules, in words.
     pub rules: String,

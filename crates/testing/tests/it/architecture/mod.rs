@@ -126,3 +126,22 @@ fn the_program_is_built_without_what_only_tests_need() {
     let only_tests = ["jsonschema", "nom", "postgres-protocol", "proptest", "schemars", "tungstenite"];
     assert_eq!(only_tests.map(|library| built.contains(library)), [false; 6], "{only_tests:?}");
 }
+
+/// A build of the workspace enables the feature for all, so only this test and a build of the program alone notice.
+#[test]
+fn schemas_are_derived_behind_the_feature() {
+    let mut wrong = Vec::new();
+    for file in tree::files(&tree::root().join("crates"), &["rs"]) {
+        let (name, text) = (file.display().to_string(), tree::text(&file));
+        let is_of_schemas = name.ends_with("schema.rs") || !name.contains("/src/");
+        let bare = |line: &&str| {
+            (line.contains("schemars") || line.contains("JsonSchema"))
+                && !line.contains("cfg_attr(feature = \"schema\"")
+                && !line.contains("schema_for!")
+        };
+        if !is_of_schemas {
+            wrong.extend(text.lines().filter(bare).map(|line| format!("{name}: {}", line.trim())));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new(), "write #[cfg_attr(feature = \"schema\", …)]");
+}
