@@ -115,7 +115,7 @@ pub(crate) struct RunOfWorkload(pub(crate) Run);
 impl Args for RunOfWorkload {
     fn augment_args(command: Command) -> Command {
         let of_kind = |kind: WorkloadKind| {
-            let command = Run::augment_args(Command::new(kind.name()));
+            let command = Run::augment_args(Command::default().name(kind.name()));
             show_only(kind, true, command).about(kind.summary()).long_about(kind.summary())
         };
         // The others' options are accepted here too, after --workload, and so refused with a reason where they do not fit.

@@ -90,7 +90,7 @@ fn every_field_of_a_record_has_a_setting() {
 
 /// The workload that a command with these options has.
 fn parsed<O: Offer>(options: &[String]) -> Workload {
-    let command = <WorkloadArgs<O> as clap::Args>::augment_args(clap::Command::new("test"));
+    let command = <WorkloadArgs<O> as clap::Args>::augment_args(clap::Command::default().name("test"));
     let words = std::iter::once("test".to_owned()).chain(options.iter().cloned());
     let matches = command.try_get_matches_from(words).unwrap_or_else(|error| panic!("{options:?}: {error}"));
     WorkloadArgs::<O>::from_arg_matches(&matches).unwrap().workload().unwrap()

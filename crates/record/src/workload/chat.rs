@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::within;
-use super::settings::{Form, Range, Scope, Setting, field};
-use super::values::{NonZero, Value};
+use super::settings::{Range, Scope, Setting, field};
+use super::values::{Form, NonZero, Value};
 use super::{SECONDS_MAX, WorkloadError};
 use crate::record::is_zero;
 

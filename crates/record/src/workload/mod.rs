@@ -3,6 +3,7 @@
 mod chat;
 mod error;
 mod files;
+mod kinds;
 mod orders;
 mod rr;
 pub mod settings;

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+pub use super::values::Form;
 use super::values::Value;
 use super::{Workload, WorkloadError, WorkloadKind};
 
@@ -50,21 +51,6 @@ pub enum Scope {
     Share,
     /// On the command line of a crowd. A run takes it from the address of its target.
     Crowd,
-}
-
-/// The form of a setting's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// A whole number.
-    Whole,
-    /// A number.
-    Number,
-    /// `on` or `off`.
-    Switch,
-    /// One of these words, each with what it means, which may be empty.
-    Words(&'static [(&'static str, &'static str)]),
-    /// Text of another form.
-    Text,
 }
 
 /// The numbers that a setting can have, whatever the others are.
@@ -156,142 +142,12 @@ impl Setting {
         value.ok_or_else(|| WorkloadError::foreign(self.name, kind))?.parse(self.name, text)
     }
 
-    fn check(&self, workload: &mut Workload) -> Result<(), WorkloadError> {
+    /// Checks it against its range.
+    pub(super) fn check(&self, workload: &mut Workload) -> Result<(), WorkloadError> {
         let number = (self.access)(workload).and_then(|value| value.number());
         match number.filter(|number| !self.range.contains(*number)) {
             Some(number) => Err(WorkloadError::out_of(self.name, self.range, number)),
             None => Ok(()),
         }
-    }
-}
-
-impl WorkloadKind {
-    /// All settings of this kind, in the order of help and tables.
-    pub fn settings(self) -> &'static [Setting] {
-        match self {
-            WorkloadKind::Chat => super::chat::SETTINGS,
-            WorkloadKind::Rr => super::rr::SETTINGS,
-            WorkloadKind::Web => super::web::SETTINGS,
-            WorkloadKind::Trade => super::trade::SETTINGS,
-            WorkloadKind::Orders => super::orders::SETTINGS,
-            WorkloadKind::Files => super::files::SETTINGS,
-        }
-    }
-
-    /// The workload with these settings, by name and value, in any order. All others have their defaults.
-    ///
-    /// # Errors
-    /// A name or a value that this kind does not have, or a combination that cannot be.
-    pub fn workload(self, given: &[(&str, &str)]) -> Result<Workload, WorkloadError> {
-        let known = |name: &str| self.settings().iter().any(|setting| setting.name == name);
-        if let Some((name, _)) = given.iter().find(|(name, _)| !known(name)) {
-            return Err(WorkloadError::foreign(name, self));
-        }
-        let mut workload = self.usual();
-        // In the order of declaration: a window needs its pacing.
-        for setting in self.settings() {
-            for (_, text) in given.iter().filter(|(name, _)| *name == setting.name) {
-                setting.set(&mut workload, text)?;
-            }
-        }
-        workload.follow(|name| given.iter().any(|(given, _)| *given == name));
-        workload.check()?;
-        Ok(workload)
-    }
-}
-
-impl Workload {
-    /// All settings that have a value, with it. [`WorkloadKind::workload`] makes the same workload of them.
-    pub fn settings(&self) -> Vec<(&'static Setting, String)> {
-        let one = |setting: &'static Setting| Some((setting, setting.value_of(self)?));
-        self.kind().settings().iter().filter_map(one).collect()
-    }
-
-    /// The options that describe this workload to `klatch run` and to a crowd.
-    pub fn options(&self) -> Vec<String> {
-        // The Java crowd knows chat alone, so its options do not name it.
-        let kind =
-            (self.kind() != WorkloadKind::Chat).then(|| ["--workload".to_owned(), self.kind().to_string()]);
-        let one = |(setting, value): (&Setting, String)| match (setting.form(), value.as_str()) {
-            (Form::Switch, "on") => vec![setting.option()],
-            (Form::Switch, _) => vec![],
-            _ => vec![setting.option(), value],
-        };
-        kind.into_iter().flatten().chain(self.settings().into_iter().flat_map(one)).collect()
-    }
-
-    /// Checks every setting against its range, and all of them together.
-    ///
-    /// # Errors
-    /// The first setting that is out of range.
-    pub fn check(&self) -> Result<(), WorkloadError> {
-        let mut workload = self.clone();
-        self.kind().settings().iter().try_for_each(|setting| setting.check(&mut workload))?;
-        match self {
-            Workload::Chat(chat) => chat.check_together(),
-            Workload::Rr(rr) => rr.check_together(),
-            Workload::Web(web) => web.check_together(),
-            Workload::Trade(trade) => trade.check_together(),
-            Workload::Orders(orders) => orders.check_together(),
-            Workload::Files(files) => files.check_together(),
-        }
-    }
-
-    /// Sets what follows from other settings and is not given.
-    fn follow(&mut self, is_given: impl Fn(&str) -> bool) {
-        match self {
-            Workload::Web(web) => web.follow(is_given),
-            Workload::Trade(trade) => trade.follow(is_given),
-            Workload::Orders(orders) => orders.follow(is_given),
-            Workload::Chat(_) | Workload::Rr(_) | Workload::Files(_) => {}
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn all() -> impl Iterator<Item = (WorkloadKind, &'static Setting)> {
-        WorkloadKind::ALL
-            .into_iter()
-            .flat_map(|kind| kind.settings().iter().map(move |setting| (kind, setting)))
-    }
-
-    #[test]
-    fn names_are_unique_and_in_words() {
-        for kind in WorkloadKind::ALL {
-            let mut names: Vec<&str> = kind.settings().iter().map(|setting| setting.name).collect();
-            names.sort_unstable();
-            assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{kind}: {names:?}");
-        }
-        for (kind, setting) in all() {
-            assert!(setting.help.len() > 8 && !setting.help.ends_with('.'), "{kind}: {}", setting.name);
-            assert_eq!(setting.unit.is_empty(), setting.form() == Form::Switch, "{kind}: {}", setting.name);
-        }
-    }
-
-    #[test]
-    fn what_a_kind_does_not_have_is_refused_with_its_owners() {
-        let error =
-            |kind: WorkloadKind, given: &[(&str, &str)]| kind.workload(given).unwrap_err().to_string();
-        assert_eq!(
-            error(WorkloadKind::Rr, &[("rooms", "3")]),
-            "rooms belongs to the workload chat, not to rr"
-        );
-        assert_eq!(
-            error(WorkloadKind::Web, &[("rate", "3")]),
-            "rate belongs to the workload chat or rr or trade, not to web"
-        );
-        assert_eq!(
-            error(WorkloadKind::Files, &[("speed", "3")]),
-            "no workload has speed; files has readers, block, order, files, file_mib, unverified, duration, start"
-        );
-        assert_eq!(error(WorkloadKind::Chat, &[("window", "3")]), "window belongs to pacing rounds");
-        assert_eq!(error(WorkloadKind::Chat, &[("rooms", "many")]), "rooms must be a whole number, got many");
-        assert_eq!(
-            error(WorkloadKind::Chat, &[("pacing", "fast")]),
-            "pacing must be turns, rounds, flood or rate, got fast"
-        );
     }
 }

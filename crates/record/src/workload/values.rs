@@ -4,7 +4,21 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use super::WorkloadError;
-use super::settings::Form;
+
+/// The form of a setting's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A whole number.
+    Whole,
+    /// A number.
+    Number,
+    /// `on` or `off`.
+    Switch,
+    /// One of these words, each with what it means, which may be empty.
+    Words(&'static [(&'static str, &'static str)]),
+    /// Text of another form.
+    Text,
+}
 
 /// Reads and writes the value of a setting.
 pub(super) trait Value {
@@ -99,13 +113,17 @@ impl Value for &mut Option<String> {
     }
 }
 
+fn switch(is_on: bool) -> Option<String> {
+    Some((if is_on { "on" } else { "off" }).to_owned())
+}
+
 impl Value for &mut bool {
     fn form(&self) -> Form {
         Form::Switch
     }
 
     fn print(&self) -> Option<String> {
-        Some((if **self { "on" } else { "off" }).to_owned())
+        switch(**self)
     }
 
     fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
@@ -127,7 +145,7 @@ impl Value for Inverse<'_> {
     }
 
     fn print(&self) -> Option<String> {
-        (&mut !*self.0).print()
+        switch(!*self.0)
     }
 
     fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
