@@ -156,7 +156,6 @@ pub struct Runtime {
     /// What it calls itself, with its full version.
     pub version: String,
     /// Its vendor, if it reports one.
-    #[serde(default)]
     pub vendor: Option<String>,
     /// Path of its program.
     pub path: String,
