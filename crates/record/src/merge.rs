@@ -34,17 +34,9 @@ pub enum MergeError {
         /// The rooms of the other.
         other: String,
     },
-    /// A record is older than shards are.
-    #[error("a record of {started_at} names no shard: it is of an older klatch")]
+    /// A record has no shards.
+    #[error("a record of {started_at} names no shard")]
     NoShards {
-        /// When the record's run began, RFC 3339 in UTC.
-        started_at: String,
-    },
-    /// A record is older than the causes of reasons are.
-    #[error(
-        "the record of {started_at} does not name the causes of its verdict: merge it with the older klatch that wrote it"
-    )]
-    NoCauses {
         /// When the record's run began, RFC 3339 in UTC.
         started_at: String,
     },
@@ -82,11 +74,6 @@ pub enum MergeError {
 pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
     if let Some(without) = records.iter().find(|record| record.shards.is_empty()) {
         return Err(MergeError::NoShards { started_at: without.started_at.clone() });
-    }
-    let has_no_cause =
-        |record: &&Record| record.verdict.reasons.iter().any(|reason| reason.cause == Cause::Unrecorded);
-    if let Some(old) = records.iter().find(has_no_cause) {
-        return Err(MergeError::NoCauses { started_at: old.started_at.clone() });
     }
     records.sort_by_key(|record| record.workload.start());
     let first = records.first().ok_or(MergeError::None)?;

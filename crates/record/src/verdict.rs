@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Whether a score counts, and if not, why. The status follows from the reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(from = "VerdictJson", into = "VerdictJson")]
+#[serde(try_from = "VerdictJson", into = "VerdictJson")]
 #[cfg_attr(feature = "schema", schemars(with = "VerdictJson", rename = "Verdict"))]
 pub struct Verdict {
     /// Whether the score counts.
@@ -42,8 +42,6 @@ pub enum Cause {
     Unaudited,
     /// Every message is accounted for, but the numbers contradict each other.
     Contradiction,
-    /// Not recorded: a Klatch before this field wrote only the message.
-    Unrecorded,
 }
 
 /// The verdict on a run.
@@ -115,11 +113,15 @@ impl From<Verdict> for VerdictJson {
     }
 }
 
-impl From<VerdictJson> for Verdict {
-    fn from(VerdictJson { status, reasons, causes }: VerdictJson) -> Verdict {
-        let causes = causes.into_iter().chain(std::iter::repeat(Cause::Unrecorded));
+impl TryFrom<VerdictJson> for Verdict {
+    type Error = &'static str;
+
+    fn try_from(VerdictJson { status, reasons, causes }: VerdictJson) -> Result<Verdict, Self::Error> {
+        if reasons.len() != causes.len() {
+            return Err("a verdict has one cause for each reason");
+        }
         let reasons = reasons.into_iter().zip(causes).map(|(message, cause)| Reason { cause, message });
-        Verdict { status, reasons: reasons.collect() }
+        Ok(Verdict { status, reasons: reasons.collect() })
     }
 }
 
@@ -187,7 +189,6 @@ mod tests {
         assert_eq!(status(&[]), Status::Valid);
         assert_eq!(status(&[Cause::Contradiction]), Status::Unknown);
         assert_eq!(status(&[Cause::Contradiction, Cause::Server]), Status::Invalid);
-        assert_eq!(status(&[Cause::Unrecorded]), Status::Invalid);
     }
 
     #[test]
@@ -199,10 +200,9 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_of_an_older_klatch_can_be_read() {
-        let old = r#"{"status":"unknown","reasons":["a turn took 2000 µs"]}"#;
-        let verdict: Verdict = serde_json::from_str(old).unwrap();
-        assert_eq!(verdict.status, Status::Unknown);
-        assert_eq!(verdict.reasons, [Reason::new(Cause::Unrecorded, "a turn took 2000 µs")]);
+    fn a_verdict_with_a_reason_and_no_cause_is_refused() {
+        let json = r#"{"status":"unknown","reasons":["a turn took 2000 µs"],"causes":[]}"#;
+        let error = serde_json::from_str::<Verdict>(json).unwrap_err().to_string();
+        assert!(error.starts_with("a verdict has one cause for each reason"), "{error}");
     }
 }
