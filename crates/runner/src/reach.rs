@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_reach_is_written_as_it_is_read() {
-        for text in ["slurm", "ssh", "on 'the {host}' {command…} end"] {
+        for text in ["slurm", "ssh", "on 'the {host}' {command...} end"] {
             let reach: Reach = text.parse().unwrap();
             assert_eq!(reach.to_string().parse::<Reach>(), Ok(reach));
         }
