@@ -151,7 +151,24 @@ mod tests {
         assert_eq!(fault(&[b'x'; 65_536]), "a line of over 1048576 bytes");
         let line = fault(b":s NOTICE x :hello\r\n:s NOTICE x :hello\r\n:s NOTICE x :hello\r\n");
         assert_eq!(line, "over 100000 lines that nobody asked for");
-        let ping = fault(b"PING :aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n");
-        assert_eq!(ping, "PINGs without end, whose answers the server does not read");
+    }
+
+    /// Not over a server that floods: where neither side reads, the kernel can stop both for minutes.
+    #[test]
+    fn a_server_that_does_not_read_the_answers_to_its_pings_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let _server = listener.accept().unwrap().0;
+        let mut connection = Connection::new(socket);
+        connection.socket.set_nonblocking(true).unwrap();
+        while connection.socket.write(&[b'x'; 65_536]).is_ok() {}
+        let ping = [b"PING :", &[b'a'; 65][..], b"\r\n"].concat();
+        let pings = (1..).find(|_| {
+            connection.take(&ping);
+            connection.ended.is_some()
+        });
+        assert!(pings.is_some_and(|pings| pings * ping.len() > PONGS_BYTES_MAX), "{pings:?}");
+        let fault = connection.fault.unwrap();
+        assert_eq!(fault, "PINGs without end, whose answers the server does not read");
     }
 }
