@@ -68,8 +68,8 @@ func TestAnIncompleteRequestEndsInItsTime(t *testing.T) {
 	body := "POST /dynamic HTTP/1.1\r\nHost: h\r\nContent-Length: 50\r\n\r\nurlroot="
 	// net/http closes without a reply if it is the head that is incomplete.
 	for half, status := range map[string]int{"GET / HTTP/1.1\r\nHost: h\r\n": 0, body: http.StatusRequestTimeout} {
+		begun := time.Now() // The server's clock starts with the connection.
 		c := dial(t, address)
-		begun := time.Now()
 		_, _ = io.WriteString(c.conn, half)
 		expectServed(t, address)
 		reply, err := http.ReadResponse(c.input, nil)
@@ -85,16 +85,25 @@ func TestAnIncompleteRequestEndsInItsTime(t *testing.T) {
 	for _, err := io.WriteString(slow.conn, "GET / HTTP/1.1\r\nA: "); err == nil; _, err = io.WriteString(slow.conn, "a") {
 		time.Sleep(10 * time.Millisecond)
 	}
-	// Between two requests there is no limit.
-	idle := dial(t, address)
-	for requests := 0; requests < 2; requests++ {
-		_, _ = io.WriteString(idle.conn, smallRequest)
-		if reply, err := http.ReadResponse(idle.input, nil); err != nil {
-			t.Fatal("an idle connection was closed: ", err)
-		} else {
-			_, _ = io.Copy(io.Discard, reply.Body)
+	// Between two requests there is no limit. The first has one, which a busy machine can miss.
+	served := func(c *client) error {
+		_, _ = io.WriteString(c.conn, smallRequest)
+		reply, err := http.ReadResponse(c.input, nil)
+		if err == nil {
+			_, err = io.Copy(io.Discard, reply.Body)
 		}
-		time.Sleep(2 * patience)
+		return err
+	}
+	idle := dial(t, address)
+	for attempts := 1; served(idle) != nil; attempts++ {
+		if attempts == 5 {
+			t.Fatal("no first request is served")
+		}
+		idle = dial(t, address)
+	}
+	time.Sleep(2 * patience)
+	if err := served(idle); err != nil {
+		t.Error("an idle connection was closed: ", err)
 	}
 }
 
