@@ -76,7 +76,7 @@ fn a_shard_that_dies_on_its_host_is_named() {
     let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     until_joined(&mut running);
     // The size distinguishes this test's crowd.
-    let shard = crowd_process("--size 61 --start 2 ");
+    let shard = crowd_process(&["--size 61", "--start 2"]);
     kill_process(Pid::from_raw(shard as i32).unwrap(), Signal::KILL).unwrap();
     let finished = Finished::from(running.wait_with_output().unwrap());
     let record = finished.record();

@@ -209,8 +209,8 @@ pub(crate) fn children_of(pid: u32) -> Vec<(u32, String)> {
     pids.filter_map(child).collect()
 }
 
-/// The crowd process of this test's klatch with these words in its command line, whatever its parent.
-pub(crate) fn crowd_process(words: &str) -> u32 {
+/// The crowd process of this test's klatch with these options, whatever its parent.
+pub(crate) fn crowd_process(options: &[&str]) -> u32 {
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
     let mut pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let klatch = std::fs::canonicalize(env!("CARGO_BIN_EXE_klatch")).unwrap();
@@ -219,7 +219,9 @@ pub(crate) fn crowd_process(words: &str) -> u32 {
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
         let runs_klatch =
             std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|program| program == klatch);
-        runs_klatch && line.contains(" crowd ") && line.contains(words)
+        runs_klatch
+            && line.contains(" crowd ")
+            && options.iter().all(|option| line.contains(&format!(" {option} ")))
     };
     pids.find(is_it).expect("the crowd runs")
 }
