@@ -33,7 +33,7 @@ $(JARS) &: $(shell find java -path '*/src/main/*.java' -o -name pom.xml)
 dist: setup $(JARS)
 	@scripts/dist.sh
 
-# Formatters, linters and unit tests, without root and, after a build, without network. Two minutes after a build.
+# Formatters, linters and unit tests, without root and, after a build, without network.
 check:
 	@scripts/not-run.sh begin
 	$(MAKE) --jobs=2 --output-sync test-java lint

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use klatch_platforms::{PlatformRequest, Processes, Setting, TRANSPORT_KNOB};
-use klatch_record::{InstrumentName, Record, Role, Status, Transport, WorkloadKind};
+use klatch_record::{InstrumentName, Record, Role, RunOptions, Status, Transport, WorkloadKind};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_runner::{CrowdKind, Event, Plan, Target, VisitEvent, execute, guard_series};
 use klatch_schedulers::SchedulerSpec;
@@ -63,21 +63,21 @@ pub(crate) struct Run {
     #[arg(long = "crowd-knob", value_name = "NAME=VALUE", help_heading = CROWD)]
     crowd_knobs: Vec<Setting>,
     /// Event loops of the native crowd, each with rooms of its own
-    #[arg(long, default_value_t = 1, value_name = "N", help_heading = CROWD)]
+    #[arg(long, default_value_t = RunOptions::default().crowd_loops as usize, value_name = "N", help_heading = CROWD)]
     crowd_loops: usize,
     #[command(flatten)]
     workload: WorkloadArgs<OfRun>,
     /// Seed of the schedule under pacing `rate`
-    #[arg(long, default_value_t = 1, help_heading = MEASUREMENT)]
+    #[arg(long, default_value_t = RunOptions::default().seed, help_heading = MEASUREMENT)]
     seed: u64,
     /// Instruments that observe the runs; `klatch instruments` lists all
     #[arg(long = "instrument", value_name = "NAME,…", value_delimiter = ',', help_heading = MEASUREMENT)]
     instruments: Vec<InstrumentName>,
     /// Warm-up runs before the measured trials, without a restart of the server
-    #[arg(long, default_value_t = 1, value_name = "N", help_heading = MEASUREMENT)]
+    #[arg(long, default_value_t = RunOptions::default().warmups, value_name = "N", help_heading = MEASUREMENT)]
     warmup: u32,
     /// Measured trials, after the warm-up runs
-    #[arg(long, default_value_t = 3, value_name = "N", help_heading = MEASUREMENT)]
+    #[arg(long, default_value_t = RunOptions::default().trials, value_name = "N", help_heading = MEASUREMENT)]
     trials: u32,
     /// Folder for the records
     #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder, help_heading = MEASUREMENT)]
@@ -99,13 +99,13 @@ pub(crate) struct Run {
     #[command(flatten)]
     spread: SpreadArgs,
     /// Longest time until the server is ready
-    #[arg(long, default_value_t = 60.0, value_name = "SECONDS", help_heading = LIMITS)]
+    #[arg(long, default_value_t = RunOptions::default().ready_timeout_s, value_name = "SECONDS", help_heading = LIMITS)]
     ready_timeout: f64,
     /// Longest time without a delivery
-    #[arg(long, default_value_t = 60.0, value_name = "SECONDS", help_heading = LIMITS)]
+    #[arg(long, default_value_t = RunOptions::default().timeout_s, value_name = "SECONDS", help_heading = LIMITS)]
     timeout: f64,
     /// Longest time to connect
-    #[arg(long, default_value_t = 10.0, value_name = "SECONDS", help_heading = LIMITS)]
+    #[arg(long, default_value_t = RunOptions::default().connect_timeout_s, value_name = "SECONDS", help_heading = LIMITS)]
     connect_timeout: f64,
 }
 
@@ -114,9 +114,9 @@ pub(crate) struct RunOfWorkload(pub(crate) Run);
 
 impl Args for RunOfWorkload {
     fn augment_args(command: Command) -> Command {
+        // Its options are only made when it is asked for: every server and crowd is a start of this program.
         let of_kind = |kind: WorkloadKind| {
-            let command = Run::augment_args(Command::default().name(kind.name()));
-            show_only(kind, true, command).about(kind.summary()).long_about(kind.summary())
+            Command::default().name(kind.name()).about(kind.summary()).defer(with_options_of_its_workload)
         };
         // The others' options are accepted here too, after --workload, and so refused with a reason where they do not fit.
         show_only(WorkloadKind::Chat, false, Run::augment_args(command))
@@ -130,6 +130,12 @@ impl Args for RunOfWorkload {
     fn augment_args_for_update(command: Command) -> Command {
         Self::augment_args(command)
     }
+}
+
+/// Adds the options to a command that has the name of a workload.
+fn with_options_of_its_workload(command: Command) -> Command {
+    let kind: WorkloadKind = command.get_name().parse().unwrap_or_default();
+    show_only(kind, true, Run::augment_args(command)).about(kind.summary()).long_about(kind.summary())
 }
 
 impl FromArgMatches for RunOfWorkload {
@@ -206,18 +212,13 @@ impl Run {
         })
     }
 
-    #[cfg(test)]
-    pub(crate) fn workload_for_test(&self) -> klatch_record::Workload {
-        self.workload.workload().unwrap()
-    }
-
     /// What is measured, before it is known in full.
     fn title(&self) -> String {
         let target = self.target.as_ref().map(ToString::to_string);
         self.platform.clone().or(target).unwrap_or_else(|| "the usual platform".to_owned())
     }
 
-    fn plan(mut self) -> anyhow::Result<Plan> {
+    pub(crate) fn plan(mut self) -> anyhow::Result<Plan> {
         self.knobs.extend(self.transport.map(transport_setting));
         anyhow::ensure!(
             (1..=1000).contains(&self.trials),

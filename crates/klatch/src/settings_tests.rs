@@ -114,7 +114,9 @@ fn every_setting_is_an_option_of_the_commands_that_offer_it() {
 
 #[test]
 fn a_workload_after_run_offers_its_own_options_and_sets_the_kind() {
-    let run = crate::command_line().find_subcommand("run").unwrap().clone();
+    let mut klatch = crate::command_line();
+    klatch.build();
+    let run = klatch.find_subcommand("run").unwrap();
     let shown = |command: &clap::Command| -> Vec<String> {
         let shown = command.get_arguments().filter(|argument| !argument.is_hide_set());
         shown.filter_map(|argument| argument.get_long().map(str::to_owned)).collect()
@@ -130,7 +132,7 @@ fn a_workload_after_run_offers_its_own_options_and_sets_the_kind() {
             .try_get_matches_from(["klatch", "run", kind.name(), "--start", "3"])
             .unwrap();
         let run = crate::run::RunOfWorkload::from_arg_matches(matches.subcommand().unwrap().1).unwrap();
-        let workload = run.0.workload_for_test();
+        let workload = run.0.plan().unwrap().workload;
         assert_eq!((workload.kind(), workload.start()), (kind, 3));
     }
 }

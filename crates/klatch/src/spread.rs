@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use clap::Args;
+use klatch_record::RunOptions;
 use klatch_runner::{Reach, Remote};
 
 use crate::hosts::resolve_hosts;
@@ -13,10 +14,10 @@ const SEVERAL: &str = "Several processes and machines";
 #[derive(Args)]
 pub(crate) struct SpreadArgs {
     /// Crowd processes, each with rooms of its own; at least one per server and host
-    #[arg(long, help_heading = SEVERAL, default_value_t = 1, value_name = "N")]
+    #[arg(long, help_heading = SEVERAL, default_value_t = RunOptions::default().shards, value_name = "N")]
     shards: u32,
     /// Server processes, each with rooms of its own
-    #[arg(long, help_heading = SEVERAL, default_value_t = 1, value_name = "N")]
+    #[arg(long, help_heading = SEVERAL, default_value_t = RunOptions::default().servers, value_name = "N")]
     servers: u32,
     /// Machines that run the crowd, by the names that --reach takes; klatch must be installed there. @slurm: the other nodes of this
     /// allocation

@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use klatch_duet::PairMachine;
 use klatch_platforms::{PlatformRequest, Processes};
-use klatch_record::{CellStatus, StudyResult, Workload, WorkloadKind, error_chain};
+use klatch_record::{CellStatus, RunOptions, StudyResult, Workload, WorkloadKind, error_chain};
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
 use klatch_runner::{CrowdKind, Machine, Plan, VisitEvent};
 use klatch_study::{Store, StudyEvent, StudyPlan, load, run_pairs, run_study, shipped};
@@ -175,6 +175,7 @@ impl Study {
 
 /// The plan of a run before a study file changes it: the defaults.
 pub(crate) fn default_plan(platform: PlatformRequest, out: &Path) -> Plan {
+    let usual = RunOptions::default();
     Plan {
         platform,
         target: None,
@@ -183,21 +184,21 @@ pub(crate) fn default_plan(platform: PlatformRequest, out: &Path) -> Plan {
         sysctls: Vec::new(),
         scheduler: None,
         workload: Workload::default(),
-        shards: 1,
-        servers: 1,
+        shards: usual.shards,
+        servers: usual.servers,
         listen: std::net::Ipv4Addr::LOCALHOST.into(),
         remote: Default::default(),
         instruments: Vec::new(),
         warmups: 0,
         trials: 1,
         out: out.to_owned(),
-        ready_timeout: Duration::from_secs(60),
-        timeout: Duration::from_secs(60),
-        connect_timeout: Duration::from_secs(10),
+        ready_timeout: Duration::from_secs_f64(usual.ready_timeout_s),
+        timeout: Duration::from_secs_f64(usual.timeout_s),
+        connect_timeout: Duration::from_secs_f64(usual.connect_timeout_s),
         subprotocol: None,
         ca: None,
-        crowd_loops: 1,
-        seed: 1,
+        crowd_loops: usual.crowd_loops as usize,
+        seed: usual.seed,
         build: build(),
     }
 }

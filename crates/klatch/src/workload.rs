@@ -166,14 +166,14 @@ fn help(owners: &[(WorkloadKind, &'static Setting)]) -> String {
     }
     let texts = texts.iter().map(|(text, kinds)| format!("{}: {text}", kinds.join(", ")));
     let text = texts.collect::<Vec<_>>().join(". ");
-    let default = |(kind, setting): &(WorkloadKind, &Setting)| default_of(*kind, setting);
-    let defaults: Vec<String> = owners.iter().filter_map(default).collect();
-    let is_one = defaults.windows(2).all(|pair| pair[0] == pair[1]);
+    let default = |(kind, setting): &(WorkloadKind, &Setting)| Some((*kind, default_of(*kind, setting)?));
+    let defaults: Vec<(WorkloadKind, String)> = owners.iter().filter_map(default).collect();
+    let is_one = defaults.len() == owners.len() && defaults.windows(2).all(|pair| pair[0].1 == pair[1].1);
     match defaults.first() {
         None => text,
-        Some(default) if is_one => format!("{text} [default: {default}]"),
+        Some((_, default)) if is_one => format!("{text} [default: {default}]"),
         Some(_) => {
-            let of = owners.iter().zip(&defaults).map(|((kind, _), default)| format!("{kind} {default}"));
+            let of = defaults.iter().map(|(kind, default)| format!("{kind} {default}"));
             format!("{text} [default: {}]", of.collect::<Vec<_>>().join(", "))
         }
     }
@@ -207,10 +207,6 @@ pub(crate) fn show_only(kind: WorkloadKind, is_chosen: bool, command: Command) -
 
 fn own_help(kind: WorkloadKind, setting: &Setting) -> String {
     let default = default_of(kind, setting).map(|default| format!(" [default: {default}]"));
-    let mut text = setting.help.to_owned() + &default.unwrap_or_default();
-    if let Some(first) = text.get(..1) {
-        let first = first.to_uppercase();
-        text.replace_range(..1, &first);
-    }
-    text
+    let (first, rest) = setting.help.split_at(1);
+    format!("{}{rest}{}", first.to_uppercase(), default.unwrap_or_default())
 }

@@ -1,5 +1,7 @@
 //! The options of a run that no other field of its record holds.
 
+use std::net::Ipv4Addr;
+
 use serde::{Deserialize, Serialize};
 
 use crate::InstrumentName;
@@ -64,7 +66,7 @@ pub struct RemoteOptions {
 }
 
 impl Default for RunOptions {
-    /// Those of `klatch run` without options.
+    /// Those of `klatch run` without options, which takes its defaults from here.
     fn default() -> RunOptions {
         RunOptions {
             target: None,
@@ -75,7 +77,7 @@ impl Default for RunOptions {
             instruments: Vec::new(),
             servers: 1,
             shards: 1,
-            listen: "127.0.0.1".to_owned(),
+            listen: Ipv4Addr::LOCALHOST.to_string(),
             remote: None,
             crowd_loops: 1,
             seed: 1,

@@ -1,24 +1,17 @@
 //! Random commands of a few sessions: the server never panics, sends valid lines only, and is empty after all have left.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use klatch_chat::message::Message;
-use klatch_chat::{Flow, Identity, Outbox, ServerState, Session};
+use klatch_chat::{Flow, Identity, ServerState, Session};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::shared::Lines;
+
 const SESSIONS: usize = 4;
-
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<Arc<[u8]>>>>);
-
-impl Outbox for Lines {
-    fn send(&self, line: &Arc<[u8]>) {
-        self.0.lock().unwrap().push(Arc::clone(line));
-    }
-}
 
 impl Lines {
     fn take(&self) -> Vec<Arc<[u8]>> {

@@ -1,6 +1,9 @@
-//! Helpers for the tests that read `vectors/`.
+//! Helpers of several tests.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use klatch_chat::Outbox;
 
 /// Returns the path of a file or folder in `vectors/`.
 pub(crate) fn vectors(name: &str) -> PathBuf {
@@ -33,4 +36,14 @@ pub(crate) fn unescape(text: &str) -> Vec<u8> {
         rest = &rest[taken..];
     }
     bytes
+}
+
+/// A connection that keeps the lines that are sent to it.
+#[derive(Clone, Default)]
+pub(crate) struct Lines(pub(crate) Arc<Mutex<Vec<Arc<[u8]>>>>);
+
+impl Outbox for Lines {
+    fn send(&self, line: &Arc<[u8]>) {
+        self.0.lock().unwrap().push(Arc::clone(line));
+    }
 }

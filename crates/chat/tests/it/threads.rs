@@ -1,21 +1,14 @@
 //! Sessions of one server on several threads.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier};
 
-use klatch_chat::{Flow, Identity, Outbox, ServerState, Session};
+use klatch_chat::{Flow, Identity, ServerState, Session};
+
+use crate::shared::Lines;
 
 const SPEAKERS: usize = 4;
 const MESSAGES: usize = 2000;
-
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<Arc<[u8]>>>>);
-
-impl Outbox for Lines {
-    fn send(&self, line: &Arc<[u8]>) {
-        self.0.lock().unwrap().push(Arc::clone(line));
-    }
-}
 
 impl Lines {
     /// Returns the messages to the room, as `nick text`.

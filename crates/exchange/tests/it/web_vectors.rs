@@ -4,6 +4,8 @@
 use klatch_exchange::web::{AdTables, Content, FileId, Mix, TableOptions};
 use serde_json::Value;
 
+use crate::shared::{fnv1a, seed};
+
 fn vectors(name: &str) -> Vec<Value> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/web.json");
     let vectors: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -14,19 +16,6 @@ fn vectors(name: &str) -> Vec<Value> {
 
 fn number(vector: &Value, name: &str) -> i64 {
     vector[name].as_i64().unwrap_or_else(|| panic!("{name} in {vector}"))
-}
-
-/// Seeds are decimal strings, because JSON's numbers have 53 bits in some languages.
-fn seed(vector: &Value) -> u64 {
-    vector["seed"].as_str().unwrap().parse().unwrap()
-}
-
-fn fnv1a(bytes: &[u8]) -> String {
-    let start = 0xcbf2_9ce4_8422_2325;
-    let hash = bytes
-        .iter()
-        .fold(start, |hash: u64, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    format!("{hash:016x}")
 }
 
 #[test]

@@ -13,6 +13,7 @@ pub const FILE_PAGE_BYTES: u32 = 4096;
 /// Most bytes of one read.
 const BLOCK_BYTES_MAX: u32 = 1 << 20;
 
+/// Names and meanings, in the order of [`ReadOrder::ALL`].
 const ORDERS: &[(&str, &str)] = &[
     ("random", "Any block of any file, each equally likely"),
     ("sequential", "One block after the other, and one file after the other"),
@@ -94,10 +95,7 @@ impl ReadOrder {
 
     /// Its name on the command line and in study files.
     pub fn name(self) -> &'static str {
-        match self {
-            ReadOrder::Random => "random",
-            ReadOrder::Sequential => "sequential",
-        }
+        ORDERS[self as usize].0
     }
 }
 

@@ -10,6 +10,7 @@ use super::{SECONDS_MAX, WorkloadError};
 /// Largest number of users.
 const USERS_MAX: u32 = 1_000_000;
 
+/// Names and meanings, in the order of [`TradeMix::ALL`].
 const MIXES: &[(&str, &str)] = &[
     ("standard", "The standard mix of DayTrader: 40 % quotes, 8 % orders"),
     ("high-volume", "The high-volume mix of DayTrader: 14 % orders"),
@@ -123,11 +124,7 @@ impl TradeMix {
 
     /// Its name on the command line and in study files.
     pub fn name(self) -> &'static str {
-        match self {
-            TradeMix::Standard => "standard",
-            TradeMix::HighVolume => "high-volume",
-            TradeMix::Equal => "equal",
-        }
+        MIXES[self as usize].0
     }
 }
 
@@ -141,9 +138,8 @@ impl std::str::FromStr for TradeMix {
     type Err = String;
 
     fn from_str(text: &str) -> Result<TradeMix, String> {
-        let known = TradeMix::ALL.map(TradeMix::name).join(", ");
         let mix = TradeMix::ALL.into_iter().find(|mix| mix.name() == text);
-        mix.ok_or_else(|| format!("mix must be one of {known}, got {text}"))
+        mix.ok_or_else(|| format!("no mix is called {text}"))
     }
 }
 
