@@ -321,11 +321,16 @@ mod tests {
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 let mut latest_ns = 0;
-                while shared.phase() != Phase::Stop {
+                let mut read = || {
                     let now_ns = shared.now_ns();
                     assert!(now_ns >= latest_ns, "{now_ns} after {latest_ns}");
                     latest_ns = now_ns;
+                };
+                while shared.phase() != Phase::Stop {
+                    read();
                 }
+                // The phase may have changed just after a reading.
+                read();
                 latest_ns
             });
             shared.open_gate();

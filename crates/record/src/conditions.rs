@@ -16,8 +16,6 @@ const FREE: &[&str] = &[
     "role",
     "number",
     "options.trials",
-    // What is measured is compiled alike in all profiles.
-    "klatch.profile",
     // Results.
     "verdict",
     "warnings",
@@ -122,6 +120,7 @@ const NAMES: &[(&str, &str)] = &[
     ("options.crowd_loops", "event loops of the crowd"),
     ("klatch.version", "versions of Klatch"),
     ("klatch.commit", "commits of Klatch"),
+    ("klatch.profile", "build profiles of Klatch"),
     ("environment.cpu_model", "CPU models"),
     ("environment.cpus", "numbers of CPUs"),
     ("environment.memory_bytes", "memory sizes"),

@@ -174,6 +174,8 @@ pub enum WarningKind {
     ShardsUneven,
     /// The CPU time is of another span than the messages, as the run was short.
     TooShort,
+    /// The program, with its native servers and crowd, was compiled without optimisation.
+    Unoptimised,
 }
 
 #[cfg(test)]

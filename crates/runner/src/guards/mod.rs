@@ -11,6 +11,7 @@ mod pool_wait;
 mod single_start;
 mod too_short;
 mod trend;
+mod unoptimised;
 
 use klatch_record::{Record, Warning, WarningKind};
 
@@ -18,8 +19,13 @@ pub use single_start::describe_noise;
 
 /// Warnings about one run.
 pub(crate) fn run_warnings(record: &Record) -> Vec<Warning> {
-    let all =
-        [crowd_limit::guard(record), gc::guard(record), pool_wait::guard(record), too_short::guard(record)];
+    let all = [
+        unoptimised::guard(record),
+        crowd_limit::guard(record),
+        gc::guard(record),
+        pool_wait::guard(record),
+        too_short::guard(record),
+    ];
     all.into_iter().flatten().collect()
 }
 
