@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the path of klatch's cache folder, by the rules of crates/privileges/src/places.rs. A test compares the two.
+# Prints the path of klatch's cache folder, by the rules of crates/host/src/privileges/places.rs. A test compares the two.
 # usage: cache-folder.sh
 set -eu
 case ${XDG_CACHE_HOME:-} in

@@ -1,4 +1,4 @@
-//! Compiles the instruments' BPF programs; the crate includes the objects with `include_bytes!`.
+//! Compiles the instruments' BPF programs and the plugin of the counters; the crate includes them with `include_bytes!`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,9 @@ use std::process::Command;
 fn main() {
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-env-changed=CLANG");
+    println!("cargo::rerun-if-changed=plugin");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    build_plugin(&out);
     // The headers must belong to the version of libbpf that is linked.
     let headers = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys exports the folder of its headers");
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets the target architecture");
@@ -49,6 +51,30 @@ fn compile(source: &Path, arch: &str, headers: &str, object: &Path) {
             panic!("the instruments need {clang} to be built ({error}); install it: scripts/setup.sh run")
         }
     }
+}
+
+/// The plugin as a shared object, and its caches for the tests.
+fn build_plugin(out: &Path) {
+    let mut build = cc::Build::new();
+    // Every emulated instruction passes through it, in tests too.
+    build.opt_level(2).debug(false).pic(true).warnings_into_errors(true).extra_warnings(true).std("gnu11");
+    build.flag(without_folder());
+    // Symbols are left out, as they contain names of temporary files.
+    let mut compiler = build.get_compiler().to_command();
+    compiler.args(["-shared", "-fvisibility=hidden", "-flto", "-O3", "-s", "-Wl,--build-id=none", "-o"]);
+    compiler.arg(out.join("klatch-counters.so")).args(plugin_sources());
+    let status = compiler.status().unwrap_or_else(|error| panic!("cannot run {compiler:?}: {error}"));
+    assert!(status.success(), "{compiler:?}: {status}");
+    build.file("plugin/caches.c").compile("klatch-counters-caches");
+}
+
+fn plugin_sources() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir("plugin").expect("there is a folder of the plugin").flatten();
+    let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    all.retain(|path| path.extension().is_some_and(|ending| ending == "c"));
+    // Equal sources give equal bytes, whatever the order of the folder.
+    all.sort();
+    all
 }
 
 /// Keeps the folder of this checkout out of the object, so that equal sources give equal bytes.

@@ -1,27 +1,40 @@
-//! Compiles the BPF programs of the schedulers; `catalog.rs` embeds the objects.
+//! Compiles the policies as ordinary C, and the BPF programs of the schedulers, which `catalog.rs` embeds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Headers of the policies.
+const POLICIES: &str = "include";
+
 fn main() {
     println!("cargo::rerun-if-changed=src");
+    println!("cargo::rerun-if-changed={POLICIES}");
     println!("cargo::rerun-if-env-changed=CLANG");
-    println!("cargo::rerun-if-changed=../policies/include");
+    compile_policies();
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     // Headers of the libbpf version that is linked.
     let libbpf = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys sets the path of its headers");
-    let policies =
-        std::env::var("DEP_KLATCH_POLICIES_INCLUDE").expect("policies sets the path of its headers");
     for folder in std::fs::read_dir("src").expect("src is readable").flatten() {
         let name = folder.file_name().into_string().expect("folder names are text");
         let source = folder.path().join(format!("{name}.bpf.c"));
         if source.exists() {
-            compile(&source, [&libbpf, &policies], &out.join(format!("{name}.bpf.o")));
+            compile(&source, &libbpf, &out.join(format!("{name}.bpf.o")));
         }
     }
 }
 
-fn compile(source: &Path, [libbpf, policies]: [&str; 2], object: &Path) {
+fn compile_policies() {
+    let exports = "src/policies/exports";
+    cc::Build::new()
+        .include(POLICIES)
+        .files(["goodness", "multiqueue", "o1", "sleepers"].map(|policy| format!("{exports}/{policy}.c")))
+        .warnings_into_errors(true)
+        // A walk is slow without it, in tests too.
+        .opt_level(2)
+        .compile("klatch-policies");
+}
+
+fn compile(source: &Path, libbpf: &str, object: &Path) {
     let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
     let flags = [
         "-target",
@@ -36,7 +49,7 @@ fn compile(source: &Path, [libbpf, policies]: [&str; 2], object: &Path) {
         "-I",
         libbpf,
         "-I",
-        policies,
+        POLICIES,
         "-c",
     ];
     match Command::new(&clang).args(flags).arg(source).arg("-o").arg(object).status() {

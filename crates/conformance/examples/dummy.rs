@@ -7,7 +7,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use klatch_chat::{Flow, Identity, Outbox, ServerState, Session};
+use klatch_protocol::chat::{Flow, Identity, Outbox, ServerState, Session};
 
 /// The planted fault, selected by the arguments.
 #[derive(Clone, PartialEq)]

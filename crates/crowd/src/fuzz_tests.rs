@@ -10,11 +10,11 @@ use klatch_exchange::trade::{DayTrader, DayTraderOptions, Ledgers, Prices, Trade
 use klatch_exchange::web::{
     BodyPiece, BodyReader, Parsed, check_post_log, parse_response, parse_whole_response, unframe,
 };
+use klatch_protocol::tls::ClientTls;
 use klatch_record::{
     ChatWorkload, CrowdResult, Gate, OrdersWorkload, Pacing, RrWorkload, TradeWorkload, WebWorkload,
 };
 use klatch_testing::fuzz;
-use klatch_tls::ClientTls;
 
 use crate::channel::{Channel, TransportOptions};
 use crate::districts::{Districts, Factories};
@@ -323,7 +323,7 @@ fn open_websocket() -> Box<Channel> {
     let mut channel = Channel::new(&transport(None), UserId { room: 1, user: 0, users: 3 }).unwrap();
     let mut request = Vec::new();
     channel.send(b"", &mut request);
-    let answer = klatch_websocket::accept(&request).unwrap().unwrap();
+    let answer = klatch_protocol::websocket::accept(&request).unwrap().unwrap();
     assert_eq!(receive(&mut channel, &answer.head, 1 << 20), (Vec::new(), None));
     channel
 }

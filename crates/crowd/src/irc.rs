@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use klatch_chat::write;
+use klatch_protocol::chat::write;
 
 use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, decimal, line, split};
 

@@ -1,6 +1,6 @@
 //! The bytes of requests and of their replies: a function of seed, connection and number, so a reply is checked without a copy.
 
-use klatch_chat::text::mix;
+use klatch_protocol::chat::text::mix;
 
 /// The letters of URL-safe Base64, so that every protocol can carry a payload.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

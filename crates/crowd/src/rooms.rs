@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use klatch_chat::text::Header;
+use klatch_protocol::chat::text::Header;
 use klatch_record::{ChatWorkload, Failure, FailureKind, Fault, FaultKind, Pacing};
 
 use crate::account::DeliveryOrder;

@@ -1,6 +1,6 @@
 //! The offset of a user's schedule under pacing `rate`. It is defined in `docs/reference/protocol.md`.
 
-use klatch_chat::text::mix;
+use klatch_protocol::chat::text::mix;
 
 /// The increment of SplitMix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;

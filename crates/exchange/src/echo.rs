@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use klatch_service::{Flow, Outbox, Service, Visit};
+use klatch_protocol::service::{Flow, Outbox, Service, Visit};
 
 /// A server of workload `rr`. It keeps nothing.
 pub struct Echo;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-use klatch_counters::{Counts, DataCounts, Place, TaskStruct};
+use crate::counters::{Counts, DataCounts, Place, TaskStruct};
 
 use crate::kernel::Kernel;
 use crate::places::Places;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use klatch_privileges::Program;
+use klatch_host::privileges::Program;
 
 use crate::error::InstrumentError;
 
@@ -12,7 +12,7 @@ const TOOL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Whether the process is a JVM with a counter file.
 pub(crate) fn is_jvm(pid: u32) -> bool {
-    klatch_machine::counter_file(pid).is_some()
+    klatch_host::machine::counter_file(pid).is_some()
 }
 
 /// Path of the tool `name`, from the JDK that runs the process or else from another one.

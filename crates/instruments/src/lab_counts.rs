@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use klatch_counters::{Counters, CountersError, Counts, Event, Events};
 use klatch_record::lab::{DataCounts, EventCounts, LabCounts, RoutineCounts};
 
+use crate::counters::{Counters, CountersError, Counts, Event, Events};
 use crate::data_names::DataNames;
 use crate::symbols::{Symbols, UNKNOWN, kernel_routines};
 
@@ -74,7 +74,7 @@ pub fn lab_counts(
     Ok(LabCounts {
         command,
         elapsed_ns: 0,
-        caches: counters.hardware().map(klatch_counters::Hardware::arguments).unwrap_or_default(),
+        caches: counters.hardware().map(crate::counters::Hardware::arguments).unwrap_or_default(),
         instructions_by_cpu: counts.instructions,
         calls_lost: counts.lost,
         routines,

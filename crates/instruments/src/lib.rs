@@ -2,6 +2,7 @@
 
 mod bpf;
 mod bpf_instrument;
+pub mod counters;
 mod data_names;
 mod decision;
 mod error;

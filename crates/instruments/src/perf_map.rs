@@ -7,8 +7,8 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use klatch_machine::ProcessIdentity;
-use klatch_privileges::{file_uid, open_plain};
+use klatch_host::machine::ProcessIdentity;
+use klatch_host::privileges::{file_uid, open_plain};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::io::Errno;
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use klatch_machine::{ProcessStat, ProcessStatus, thread_ids};
+use klatch_host::machine::{ProcessStat, ProcessStatus, thread_ids};
 use klatch_record::observed::{Pressure, Sides, ThreadGroup, UsageDetails, UsageSide};
 use klatch_record::{InstrumentName, ObservationData, Support};
 

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use klatch_chat::{Flow, Identity, Outbox, ServerState, Session};
+use klatch_protocol::chat::{Flow, Identity, Outbox, ServerState, Session};
 
 /// Writes at once. A crowd always reads, so the write does not block for long.
 #[derive(Clone)]

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_compare::calibrate;
-use klatch_duet::{DuetOutcome, DuetPlan, instrument_duet};
 use klatch_platforms::{PlatformRequest, Processes, Setting};
 use klatch_record::{DuetEnd, InstrumentName, error_chain};
 use klatch_runner::Plan;
+use klatch_runner::duet::{DuetOutcome, DuetPlan, instrument_duet};
+use klatch_study::compare::calibrate;
 
 use crate::INTERRUPTED;
 use crate::duet::{DuetSchedule, duet_plan, exit_code, show_end, show_progress};

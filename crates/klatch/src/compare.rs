@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::output::{print, print_line};
 use clap::{Args, ValueEnum};
-use klatch_compare::{Terms, compare};
 use klatch_record::Estimator;
+use klatch_study::compare::{Terms, compare};
+
+use crate::output::{print, print_line};
 
 /// Compare two sets of records: ratios with confidence intervals
 ///

@@ -9,9 +9,9 @@ use klatch_conformance::{
     check_websocket, row, summary,
 };
 use klatch_platforms::{PlatformRequest, Processes, ResolvedPlatform, Server, Setting, resolve};
+use klatch_protocol::websocket::TEXT_SUBPROTOCOL;
 use klatch_record::{Class, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind};
 use klatch_runner::Target;
-use klatch_websocket::TEXT_SUBPROTOCOL;
 
 use crate::INTERRUPTED;
 use crate::crowd::seconds;

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
 use klatch_platforms::{PlatformRequest, Processes, Setting};
 use klatch_record::{Duet as DuetResult, DuetEnd};
 use klatch_runner::Plan;
+use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
 
 use crate::INTERRUPTED;
 use crate::crowd::seconds;

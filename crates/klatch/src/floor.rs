@@ -7,11 +7,11 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
-use klatch_compare::FloorProbe;
 use klatch_platforms::Processes;
 use klatch_record::{FloorResult, WorkloadKind};
 use klatch_report::one_line;
 use klatch_runner::{Machine, VisitEvent};
+use klatch_study::compare::FloorProbe;
 use klatch_study::{StopRule, Store, StudyEvent, load, run_study};
 
 use crate::INTERRUPTED;

@@ -1,7 +1,7 @@
 //! `--hosts`: the names of hosts, or the allocation of an engine.
 
 use anyhow::Context;
-use klatch_privileges::Program;
+use klatch_host::privileges::Program;
 use klatch_runner::Reach;
 
 /// Stands for the nodes of an allocation of Slurm.

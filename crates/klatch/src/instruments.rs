@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
-use crate::output::print_line;
 use clap::Args;
 use klatch_instruments::{Kernel, availability, description};
 use klatch_record::Support;
+
+use crate::output::print_line;
 
 /// List what can observe a run on this kernel
 #[derive(Args)]

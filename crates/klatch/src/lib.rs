@@ -46,8 +46,8 @@ mod workload;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use klatch_host::privileges::act_as_invoker;
 use klatch_platforms::restore_stale_sysctls;
-use klatch_privileges::act_as_invoker;
 use klatch_record::error_chain;
 
 use crate::output::print_error;

@@ -8,8 +8,8 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 use clap::Args;
+use klatch_report::viewer::{Answer, Loopback, announced};
 use klatch_report::{Entry, IndexFilter, index};
-use klatch_viewer::{Answer, Loopback, announced};
 use percent_encoding::percent_decode_str;
 
 use crate::output::print_line;

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::output::{print, print_line};
 use clap::Args;
 use klatch_platforms::{
     PlatformListing, PlatformRequest, ResolvedPlatform, java_crowd_knobs, list, process_knobs,
@@ -11,6 +10,8 @@ use klatch_platforms::{
 };
 use klatch_record::{Class, Transport, error_chain};
 use serde_json::json;
+
+use crate::output::{print, print_line};
 
 /// Help heading of the options that select and configure the server.
 pub(crate) const SERVER: &str = "Server";

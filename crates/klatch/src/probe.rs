@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use crate::output::print_line;
 use clap::{Args, ValueEnum};
 use klatch_lab::{Block, LockTiers, Pattern, Probe as Work};
+
+use crate::output::print_line;
 
 /// Run a small workload that isolates one scheduler operation
 ///

@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::output::{print, print_line};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use klatch_compare::{Terms, compare};
 use klatch_record::lab::{Outcome, Study};
 use klatch_record::{Duet, Estimator, error_chain, save_text};
 use klatch_report::{
     Source, csv, duet_report, floor_history, html, json, lab_report, markdown, read, read_duet, read_floor,
     read_lab, report_of_two,
 };
+use klatch_study::compare::{Terms, compare};
+
+use crate::output::{print, print_line};
 
 /// Write a report of results: a page, Markdown, CSV or JSON
 ///

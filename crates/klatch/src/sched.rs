@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 
-use crate::output::{print_error, print_line, save_text_or_print};
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
+use klatch_host::privileges::Program;
 use klatch_platforms::Setting;
-use klatch_privileges::Program;
 use klatch_record::lab::SchedulerReport;
 use klatch_schedulers::{Loaded, Scheduler, SchedulerError, all, find, running, sched_ext_state};
+
+use crate::output::{print_error, print_line, save_text_or_print};
 
 /// Run a command under a scheduler of early Linux (sched_ext)
 #[derive(Args)]

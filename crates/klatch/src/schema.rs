@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use crate::output::print;
 use clap::{Args, ValueEnum};
+
+use crate::output::print;
 
 /// Print a JSON Schema
 #[derive(Args)]

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use klatch_duet::PairMachine;
 use klatch_platforms::{PlatformRequest, Processes};
 use klatch_record::{CellStatus, RunOptions, StudyResult, Workload, WorkloadKind, error_chain};
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
+use klatch_runner::duet::PairMachine;
 use klatch_runner::{CrowdKind, Machine, Plan, VisitEvent};
 use klatch_study::{Store, StudyEvent, StudyPlan, load, run_pairs, run_study, shipped};
 

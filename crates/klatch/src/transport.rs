@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use klatch_crowd::TransportOptions;
+use klatch_protocol::tls::ClientTls;
+use klatch_protocol::websocket::TEXT_SUBPROTOCOL;
 use klatch_record::{ProtocolName, Transport};
 use klatch_runner::address;
-use klatch_tls::ClientTls;
-use klatch_websocket::TEXT_SUBPROTOCOL;
 
 /// How the connections to a server are carried.
 pub(crate) fn transport(

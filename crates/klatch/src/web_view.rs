@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use clap::Args;
 use klatch_record::{ProtocolName, Transport, Workload};
+use klatch_report::viewer::{Upstream, Viewer};
 use klatch_report::{LiveState, Talk, TalkRooms};
 use klatch_runner::{Endpoint, VisitEvent};
-use klatch_viewer::{Upstream, Viewer};
 
 use crate::output::print_error;
 use crate::transport::{TlsArgs, tls, transport};

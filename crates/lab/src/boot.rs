@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use klatch_counters::{Hardware, HardwareError, PLUGIN};
-use klatch_privileges::{Program, temporary_folder, write_private};
+use klatch_host::privileges::{Program, temporary_folder, write_private};
+use klatch_instruments::counters::{Hardware, HardwareError, PLUGIN};
 use tempfile::TempDir;
 
 use crate::error::LabError;

@@ -1,6 +1,6 @@
 //! Finds the Debian mirror of this machine.
 
-use klatch_privileges::Program;
+use klatch_host::privileges::Program;
 
 /// Names of Debian's current and next suites.
 const SUITES: [&str; 10] =

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use klatch_privileges::{Program, cache_folder, sha256_hex, temporary_folder};
+use klatch_host::privileges::{Program, cache_folder, sha256_hex, temporary_folder};
 
 use crate::debian_mirror::debian_mirror;
 use crate::error::LabError;

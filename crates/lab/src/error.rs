@@ -10,10 +10,10 @@ use thiserror::Error;
 pub enum LabError {
     /// The cache folder is not private, or cannot be created.
     #[error(transparent)]
-    Folder(#[from] klatch_privileges::FolderError),
+    Folder(#[from] klatch_host::privileges::FolderError),
     /// A file in the cache was modified.
     #[error(transparent)]
-    Changed(#[from] klatch_privileges::ManifestError),
+    Changed(#[from] klatch_host::privileges::ManifestError),
     /// A Java runtime in the cache has no checksums.
     #[error("{path} has no klatch.sha256, so it is not used; remove it, and klatch builds it again", path = path.display())]
     NoManifest {

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use klatch_privileges::Program;
+use klatch_host::privileges::Program;
 
 use crate::cpio::Archive;
 use crate::elf::strip;

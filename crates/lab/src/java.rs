@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use klatch_privileges::{
+use klatch_host::privileges::{
     Program, cache_folder, check_manifest, sha256_hex, temporary_folder_in, write_manifest,
 };
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use klatch_counters::Hardware;
+use klatch_instruments::counters::Hardware;
 use klatch_record::lab::{KERNEL_SCHEDULER, Study};
 use thiserror::Error;
 

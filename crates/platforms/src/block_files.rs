@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use klatch_exchange::files::{PAGE_BYTES, Pages, file_name};
-use klatch_privileges::cache_folder;
+use klatch_host::privileges::cache_folder;
 use klatch_record::{CONTENT_SEED, FilesWorkload};
 
 use crate::sources::SourceError;

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use klatch_privileges::{ServiceUser, programs_run_as_root};
+use klatch_host::privileges::{ServiceUser, programs_run_as_root};
 use klatch_record::{CONTENT_SEED, Workload};
 
 use crate::catalog::{DATA, own_audit};

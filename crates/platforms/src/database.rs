@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
 
-use klatch_privileges::temporary_folder;
+use klatch_host::privileges::temporary_folder;
 use klatch_record::{Database, DatabaseChoice, Workload};
 use serde::Deserialize;
 use tempfile::TempDir;

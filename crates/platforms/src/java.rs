@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use klatch_privileges::{PrivateFolder, Program, cache_path, check_manifest};
+use klatch_host::privileges::{PrivateFolder, Program, cache_path, check_manifest};
 use klatch_record::{Runtime, error_chain};
 use thiserror::Error;
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use klatch_privileges::{FolderError, PrivateFolder, cache_folder, file_has_sum};
+use klatch_host::privileges::{FolderError, PrivateFolder, cache_folder, file_has_sum};
 use liblzma::read::XzDecoder;
 use thiserror::Error;
 
@@ -155,7 +155,7 @@ impl Jar {
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    use klatch_privileges::sha256_hex;
+    use klatch_host::privileges::sha256_hex;
     use liblzma::read::XzEncoder;
 
     use super::*;

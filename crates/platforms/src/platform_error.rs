@@ -1,6 +1,6 @@
 //! Reasons why a platform cannot be measured here.
 
-use klatch_privileges::ServiceUserError;
+use klatch_host::privileges::ServiceUserError;
 use klatch_record::WorkloadKind;
 use thiserror::Error;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use klatch_privileges::Program;
+use klatch_host::privileges::Program;
 use thiserror::Error;
 
 use crate::catalog::NeedsProgram;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use klatch_privileges::temporary_folder;
+use klatch_host::privileges::temporary_folder;
 use klatch_record::Workload;
 use tempfile::TempDir;
 

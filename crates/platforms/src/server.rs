@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use klatch_privileges::{Program, temporary_folder};
+use klatch_host::privileges::{Program, temporary_folder};
 use klatch_record::Class;
 use tempfile::TempDir;
 use thiserror::Error;

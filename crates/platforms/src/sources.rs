@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use include_dir::{Dir, DirEntry};
-use klatch_privileges::{
+use klatch_host::privileges::{
     FolderError, ManifestError, Program, cache_folder, check_manifest, file_matches, sha256_hex,
     write_manifest,
 };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use klatch_exchange::web::{Content, FILES_PER_DIRECTORY, FileId};
-use klatch_privileges::{cache_folder, programs_run_as_root, readable_cache_folder};
+use klatch_host::privileges::{cache_folder, programs_run_as_root, readable_cache_folder};
 use klatch_record::CONTENT_SEED;
 
 use crate::sources::SourceError;

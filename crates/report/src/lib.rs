@@ -20,6 +20,7 @@ mod study;
 mod study_of_runs;
 mod summary;
 mod usage_table;
+pub mod viewer;
 mod watch;
 mod workload_text;
 mod write;

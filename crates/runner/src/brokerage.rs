@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use klatch_host::privileges::temporary_folder;
 use klatch_platforms::{Launch, Processes, ResolvedPlatform, RunningDatabase};
-use klatch_privileges::temporary_folder;
 use klatch_record::Workload;
 use tempfile::TempDir;
 

@@ -5,8 +5,8 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use klatch_host::machine::{CpuFrequency, MachineTime, Snapshot, process_tree};
 use klatch_instruments::Targets;
-use klatch_machine::{CpuFrequency, MachineTime, Snapshot, process_tree};
 use klatch_platforms::{PlatformError, Processes};
 use klatch_record::{CrowdEvent, MergeError, Observation, PausedCounts, Usage, sum};
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use klatch_host::machine::cpu_time_ns;
 use klatch_instruments::Targets;
-use klatch_machine::cpu_time_ns;
 use klatch_record::CrowdEvent;
 
 /// Shortest time between two samples: over less, CPU times are too coarse.

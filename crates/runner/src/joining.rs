@@ -1,6 +1,6 @@
 //! What it cost to connect the crowds of a run.
 
-use klatch_machine::Snapshot;
+use klatch_host::machine::Snapshot;
 use klatch_record::Joining;
 
 /// Use of servers and crowds until the gate opens; `None` for a side that could not be measured.

@@ -8,6 +8,7 @@ mod control;
 mod cpu_sampler;
 mod crowd_command;
 mod description;
+pub mod duet;
 mod error;
 mod execute;
 mod folder;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io::{BufReader, Error, Result};
 use std::path::{Path, PathBuf};
 
-use klatch_machine::host_name;
-use klatch_privileges::{PrivateFolder, state_folder};
+use klatch_host::machine::host_name;
+use klatch_host::privileges::{PrivateFolder, state_folder};
 use klatch_record::{Comparison, Noise};
 use klatch_stats::chance_difference;
 use serde::{Deserialize, Serialize};

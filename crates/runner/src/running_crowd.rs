@@ -1,6 +1,6 @@
 //! One crowd process while it runs: its state, and its output at the end.
 
-use klatch_machine::Snapshot;
+use klatch_host::machine::Snapshot;
 use klatch_platforms::Process;
 use klatch_record::{CrowdEvent, CrowdResult, CrowdSelfReport, FailureKind, PausedCounts, Usage};
 

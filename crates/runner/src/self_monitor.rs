@@ -1,6 +1,6 @@
 //! What a crowd measures of itself. On another machine, no other process of Klatch can measure it.
 
-use klatch_machine::{Snapshot, boot_id, environment, host_name};
+use klatch_host::machine::{Snapshot, boot_id, environment, host_name};
 use klatch_record::{CrowdEvent, CrowdSelfReport, Environment};
 
 /// Measures the crowd that runs in this process, and the machine.

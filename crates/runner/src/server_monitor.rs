@@ -1,6 +1,6 @@
 //! What a server measures of itself, if no parent started it: its use since a gate opened.
 
-use klatch_machine::{Snapshot, environment};
+use klatch_host::machine::{Snapshot, environment};
 use klatch_record::{Build, Class, Environment, SERVER_SCHEMA_NAME, ServerPart};
 
 /// Measures the server that runs in this process, and the machine.

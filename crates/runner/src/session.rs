@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use klatch_host::machine::{boot_id, environment};
 use klatch_instruments::{Files, Instruments, Kernel, availability};
-use klatch_machine::{boot_id, environment};
 use klatch_platforms::{Java, Processes, ReaderProgram, ResolvedPlatform, Server};
 use klatch_record::{
     Audit, CrowdEvent, Environment, FailureKind, Platform, Record, Role, TradeWorkload, WebWorkload, Workload,

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use klatch_host::privileges::temporary_folder;
 use klatch_instruments::Files;
 use klatch_platforms::{Processes, ResolvedPlatform};
-use klatch_privileges::temporary_folder;
 use klatch_record::{Role, Status};
 use tempfile::TempDir;
 

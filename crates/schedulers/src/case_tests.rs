@@ -1,4 +1,4 @@
-//! Runs the hand-worked cases of the policies as BPF in the kernel. The tests of `policies` run the same cases as ordinary C.
+//! Runs the hand-worked cases of the policies as BPF in the kernel. `tests/it/cases.rs` runs the same cases as ordinary C.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,16 +12,16 @@ const POLICIES: [&str; 4] = ["goodness", "multiqueue", "o1", "sleepers"];
 #[test]
 fn the_cases_hold_in_the_kernel() {
     klatch_testing::needs!(klatch_testing::Need::Bpf);
-    let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../policies");
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf();
     for policy in POLICIES {
         let folder = tempfile::tempdir().unwrap();
         let object = folder.path().join("cases.o");
         let compiled = Command::new("clang")
             .args(["-target", "bpf", "-mcpu=v3", "-g", "-O2", "-c", "-Wall", "-Werror", "-I"])
-            .arg(policies.join("include"))
+            .arg(crate_folder.join("include"))
             .arg("-o")
             .arg(&object)
-            .arg(policies.join(format!("cases/{policy}.c")))
+            .arg(crate_folder.join(format!("cases/{policy}.c")))
             .output()
             .unwrap_or_else(|error| panic!("clang: {error}; install it: scripts/setup.sh test"));
         assert!(compiled.status.success(), "{policy}: {}", String::from_utf8_lossy(&compiled.stderr));

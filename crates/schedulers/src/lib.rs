@@ -7,6 +7,7 @@ mod counters;
 mod error;
 mod libbpf_log;
 mod load;
+pub mod policies;
 mod spec;
 mod state;
 

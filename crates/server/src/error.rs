@@ -25,10 +25,10 @@ pub enum ServeError {
     },
     /// There are no keys for the tickets of TLS.
     #[error("cannot make a key for --tickets: {0}")]
-    Tickets(klatch_tls::Error),
+    Tickets(klatch_protocol::tls::Error),
     /// The kernel has no TLS.
     #[error("cannot serve with --ktls: {0}")]
-    KernelTls(#[from] klatch_tls::KernelTlsError),
+    KernelTls(#[from] klatch_protocol::tls::KernelTlsError),
     /// An option is out of its range.
     #[error("{name} must be at least {least}, got {got}")]
     Option {
@@ -75,7 +75,7 @@ pub enum ServeError {
     },
     /// The certificate or its key cannot be used.
     #[error(transparent)]
-    TlsFile(#[from] klatch_tls::TlsFileError),
+    TlsFile(#[from] klatch_protocol::tls::TlsFileError),
     /// The system has no io_uring that the model `uring` can use.
     #[error("cannot serve with io_uring: {reason}")]
     IoUring {

@@ -1,4 +1,4 @@
-//! Native servers. Each I/O model is one file, a thin shell around a [`klatch_service::Service`]; what all of them share (the listening
+//! Native servers. Each I/O model is one file, a thin shell around a [`klatch_protocol::service::Service`]; what all of them share (the listening
 //! socket, the options, the ready line, signals) is around it.
 
 mod admission;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use klatch_service::Outbox;
+use klatch_protocol::service::Outbox;
 
 /// The other end of the queue, as the model has it.
 pub(crate) trait Writer {

@@ -3,12 +3,12 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use klatch_chat::{Identity, ServerState};
 use klatch_exchange::Echo;
 use klatch_exchange::web::{Site, SiteOptions};
-use klatch_service::{Outbox, Service};
-use klatch_tls::{ServerTls, Tls, TlsOutbox};
-use klatch_websocket::{FramedOutbox, WebSocket};
+use klatch_protocol::chat::{Identity, ServerState};
+use klatch_protocol::service::{Outbox, Service};
+use klatch_protocol::tls::{ServerTls, Tls, TlsOutbox};
+use klatch_protocol::websocket::{FramedOutbox, WebSocket};
 
 use crate::{ServeError, ServeOptions, TlsFiles};
 

@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn the_labs_counters_have_the_same_prices() {
         let costs = |name: &str| Costs::parse(Costs::text(name).unwrap()).unwrap();
-        let cycles = |name: &str| klatch_counters::Hardware::load(name).unwrap().cycles;
+        let cycles = |name: &str| klatch_instruments::counters::Hardware::load(name).unwrap().cycles;
         let (costs_2001, cycles_2001) = (costs("pentium-iii"), cycles("pentium-iii-xeon-700"));
         assert_eq!(costs_2001.line_from_cpu.value, f64::from(cycles_2001.transfer));
         // The counters know no two misses at a time, so they have the price of one by itself.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 use crate::account::{Account, Accounts};
 use crate::events::Cycles;

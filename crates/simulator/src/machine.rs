@@ -7,7 +7,9 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
+use recorder::{Recorder, ScheduleEvent};
+use tasks::Tasks;
 
 use crate::account::{Account, Accounts};
 use crate::cache::Decay;
@@ -20,8 +22,6 @@ use crate::prices::Prices;
 use crate::random::Random;
 use crate::schedulers::{Cause, Scheduler};
 use crate::work::{Effect, Op, Work};
-use recorder::{Recorder, ScheduleEvent};
-use tasks::Tasks;
 
 /// Events without a counted message after which the simulation is stuck: this many, and as many for each task as a collection needs.
 const EVENTS_WITHOUT_PROGRESS: u64 = 1_000_000;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 /// Most groups of CPUs: each has a bit in a task's flags.
 const GROUPS_MAX: usize = 6;

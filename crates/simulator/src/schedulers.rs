@@ -9,8 +9,8 @@ mod shards;
 mod sleepers;
 mod spec;
 
-use klatch_policies::TaskId;
-use klatch_policies::o1::Outcome as YieldOutcome;
+use klatch_schedulers::policies::TaskId;
+use klatch_schedulers::policies::o1::Outcome as YieldOutcome;
 
 pub(crate) use fifo::Fifo;
 pub(crate) use goodness::Goodness;

@@ -9,7 +9,7 @@ pub(crate) mod requests;
 pub(crate) mod spec;
 pub(crate) mod trace;
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 use crate::events::Cycles;
 

@@ -1,5 +1,6 @@
 //! Studies: reads a study file, visits its cells under run rules until each has enough trials, and stores every record.
 
+pub mod compare;
 mod computed;
 mod engine;
 mod error;

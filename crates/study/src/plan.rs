@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use klatch_duet::DuetPlan;
 use klatch_record::{Build, InstrumentName, StudyAxis};
+use klatch_runner::duet::DuetPlan;
 use klatch_runner::{CrowdKind, Plan};
 
 use crate::search::Search;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
-use klatch_chat::frame::LINE_MAX;
+use klatch_protocol::chat::frame::LINE_MAX;
 
 use super::Line;
 

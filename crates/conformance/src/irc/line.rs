@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use klatch_chat::message::Message;
-use klatch_chat::names::same;
+use klatch_protocol::chat::message::Message;
+use klatch_protocol::chat::names::same;
 
 /// A line without its line end.
 #[derive(Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use klatch_websocket::{Opcode, write_frame};
+use klatch_protocol::websocket::{Opcode, write_frame};
 
 use super::Server;
 use super::client::{Client, masked};

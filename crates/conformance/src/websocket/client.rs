@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 
-use klatch_websocket::{Decoder, Event, Opcode, Role, check_answer, write_frame, write_request};
+use klatch_protocol::websocket::{Decoder, Event, Opcode, Role, check_answer, write_frame, write_request};
 
 use super::Server;
 use crate::finding::{CheckError, Checked, wrong};

@@ -7,14 +7,14 @@ use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use class::one_write_per_delivery;
+use client::{Client, Got, masked};
+use klatch_protocol::websocket::{BINARY_SUBPROTOCOL, Opcode, TEXT_SUBPROTOCOL};
 use klatch_record::Class;
-use klatch_websocket::{BINARY_SUBPROTOCOL, Opcode, TEXT_SUBPROTOCOL};
 
 use crate::finding::{CheckError, Checked, Finding, not_checked, wrong};
 use crate::stream::connect;
 use crate::{NoServer, reach, run_prefix};
-use class::one_write_per_delivery;
-use client::{Client, Got, masked};
 
 /// A chat server over WebSocket.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Instant;
 
-use klatch_privileges::Program;
+use klatch_host::privileges::Program;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::NamedTempFile;
 

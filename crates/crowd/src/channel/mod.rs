@@ -6,11 +6,11 @@ mod websocket;
 use std::io::{Error, ErrorKind};
 use std::os::fd::AsFd;
 
+use klatch_protocol::tls::{ClientTls, Session, TlsPipe};
 use klatch_record::{TlsSession, Transport};
-use klatch_tls::{ClientTls, Session, TlsPipe};
+use websocket::WebSocketClient;
 
 use crate::protocol::UserId;
-use websocket::WebSocketClient;
 
 /// How the connections of a crowd are carried.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +91,9 @@ impl Channel {
     fn receive_control(&mut self, socket: impl AsFd, error: Error) -> std::io::Result<()> {
         let Some(tls) = self.tls.as_mut().filter(|tls| tls.is_in_kernel()) else { return Err(error) };
         match error.raw_os_error() {
-            Some(libc::EBADMSG) => Err(Error::other(tls_errors::explain(&klatch_tls::Error::DecryptError))),
+            Some(libc::EBADMSG) => {
+                Err(Error::other(tls_errors::explain(&klatch_protocol::tls::Error::DecryptError)))
+            }
             Some(libc::EIO) => {
                 tls.receive_control(socket.as_fd())?;
                 match tls.peer_closed() {
@@ -202,7 +204,7 @@ pub(crate) fn read_through(
 ) -> std::io::Result<usize> {
     // A frame has a head at least as long as the line end that it stands for. So the plain bytes are no more, but for a
     // message whose fragments were received before.
-    let most = buffer.len().saturating_sub(klatch_websocket::MESSAGE_BYTES_MAX).min(READ_BYTES);
+    let most = buffer.len().saturating_sub(klatch_protocol::websocket::MESSAGE_BYTES_MAX).min(READ_BYTES);
     SCRATCH.with_borrow_mut(|(raw, plain)| {
         plain.clear();
         receive_once(channel, stream, most, raw, plain)?;

@@ -1,6 +1,6 @@
 //! Explains for users why TLS with a server failed.
 
-use klatch_tls::{AlertDescription, CertificateError, Error, InvalidMessage};
+use klatch_protocol::tls::{AlertDescription, CertificateError, Error, InvalidMessage};
 
 /// The reason in words.
 pub(super) fn explain(error: &Error) -> String {

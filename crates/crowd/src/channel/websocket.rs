@@ -2,7 +2,7 @@
 
 use std::io::{Error, ErrorKind};
 
-use klatch_websocket::{
+use klatch_protocol::websocket::{
     Decoder, Event, MESSAGE_BYTES_MAX, Opcode, Role, check_answer, write_frame, write_request,
 };
 
@@ -51,7 +51,9 @@ impl WebSocketClient {
         let mut replies = Vec::new();
         write_request(&mut replies, &options.host, &options.path, key, subprotocol.as_deref());
         let is_text = options.lines
-            && subprotocol.as_deref().is_none_or(|name| name != klatch_websocket::BINARY_SUBPROTOCOL);
+            && subprotocol
+                .as_deref()
+                .is_none_or(|name| name != klatch_protocol::websocket::BINARY_SUBPROTOCOL);
         WebSocketClient {
             decoder: Decoder::new(Role::Client, MESSAGE_BYTES_MAX),
             lines: options.lines,
@@ -195,7 +197,7 @@ fn next_random(state: &mut u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use klatch_websocket::{TEXT_SUBPROTOCOL, accept};
+    use klatch_protocol::websocket::{TEXT_SUBPROTOCOL, accept};
 
     use super::*;
 

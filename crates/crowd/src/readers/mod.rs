@@ -12,8 +12,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
+use block_reader::OpenFiles;
 use klatch_exchange::files::{Pages, file_name};
 use klatch_record::{CONTENT_SEED, CrowdResult, FilesWorkload, Gate, ProtocolName, Workload};
+use mmap::Mmaps;
+use pread::Pread;
+use reader::Reader;
+use uring::Uring;
 
 use crate::control::ControlReceiver;
 use crate::options::{CrowdError, OnEvent, Options, raise_open_files};
@@ -21,11 +26,6 @@ use crate::runner::supervise;
 use crate::shared::{Shared, Wake};
 use crate::stats::CrowdStats;
 use crate::worker::Worker;
-use block_reader::OpenFiles;
-use mmap::Mmaps;
-use pread::Pread;
-use reader::Reader;
-use uring::Uring;
 
 /// How readers read, and where their files are.
 #[derive(Clone, Debug, PartialEq, Eq)]

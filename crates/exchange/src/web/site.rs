@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use klatch_service::Outbox;
+use klatch_protocol::service::Outbox;
 
 use super::ads::{AdTables, FIRST_USER, TableOptions};
 use super::files::{DIRECTORIES_MAX, FileId};

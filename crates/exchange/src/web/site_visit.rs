@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use klatch_service::{Flow, Outbox, Service, Visit};
+use klatch_protocol::service::{Flow, Outbox, Service, Visit};
 
 use super::reply::refusal;
 use super::request::{HEAD_BYTES_MAX, Parsed, has_empty_line, parse_request};

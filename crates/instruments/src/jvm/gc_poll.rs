@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use klatch_record::observed::Distribution;
 
-use klatch_machine::{JvmCounters, counter_bytes, counter_offset};
+use klatch_host::machine::{JvmCounters, counter_bytes, counter_offset};
 
 /// Of two collections within this time, only the later one is recorded.
 const PERIOD: Duration = Duration::from_millis(10);

@@ -5,6 +5,8 @@ mod gc_poll;
 use std::fs::File;
 use std::time::Instant;
 
+use gc_poll::GcPoll;
+use klatch_host::machine::{JvmCounters, counter_file};
 use klatch_record::observed::{Collector, JvmSide, Sides};
 use klatch_record::{InstrumentName, ObservationData, Support};
 
@@ -14,8 +16,6 @@ use crate::files::Files;
 use crate::instrument::{Instrument, Output, RunningInstrument};
 use crate::kernel::Kernel;
 use crate::targets::Targets;
-use gc_poll::GcPoll;
-use klatch_machine::{JvmCounters, counter_file};
 
 pub(crate) struct JvmActivity;
 

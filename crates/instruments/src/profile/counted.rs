@@ -4,7 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::{Rc, Weak};
 
-use klatch_counters::{Counters, CountersError, Counts, Event, Events, Node};
+use crate::counters::{Counters, CountersError, Counts, Event, Events, Node};
 
 use super::profile_of::{Counted, DataSample, profile_of};
 use super::shares::KernelRoutine;

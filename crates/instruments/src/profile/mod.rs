@@ -7,11 +7,11 @@ mod shares;
 mod stacks;
 mod user_routine;
 
-use klatch_counters::{Counters, Event, Events, Hardware};
 use klatch_record::observed::Profile;
 use klatch_record::{InstrumentName, ObservationData, Support};
 
 use crate::bpf::{Bpf, SampleTrigger, Windows, object};
+use crate::counters::{Counters, Event, Events, Hardware};
 use crate::error::InstrumentError;
 use crate::files::Files;
 use crate::instrument::{Instrument, RunningInstrument};

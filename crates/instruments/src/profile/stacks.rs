@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use klatch_privileges::create_anew;
+use klatch_host::privileges::create_anew;
 use libbpf_rs::{MapCore, MapFlags};
 
 use super::shares::KernelRoutine;

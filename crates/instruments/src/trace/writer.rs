@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use klatch_privileges::create_anew;
+use klatch_host::privileges::create_anew;
 
 use super::file::{EVENT_BYTES, TraceEvent, TraceKind, write_end, write_start};
 use super::rings::Rings;

@@ -142,9 +142,9 @@ fn the_profile_names_the_busy_routine() {
     let _exclusive = exclusive();
     let folder = tempfile::tempdir().unwrap();
     let running = start(Kernel::detect(), &[InstrumentName::Profile], &me(), &files(&folder));
-    let before = klatch_machine::Snapshot::take(std::process::id()).unwrap();
+    let before = klatch_host::machine::Snapshot::take(std::process::id()).unwrap();
     std::hint::black_box(a_busy_routine(1.5));
-    let used = klatch_machine::Snapshot::take(std::process::id()).unwrap().since(&before, 0);
+    let used = klatch_host::machine::Snapshot::take(std::process::id()).unwrap().since(&before, 0);
     let [observation] = running.finish().try_into().unwrap();
     let ObservationData::Profile(profile) = data(&observation) else { panic!("{observation:?}") };
     let server = profile.sides.server.as_ref().unwrap();

@@ -1,8 +1,8 @@
 //! The machine, and what its kernel offers to instruments and schedulers.
 
+use klatch_host::machine::environment;
 use klatch_instruments::{Kernel, availability};
 use klatch_lab::{LabError, require_qemu};
-use klatch_machine::environment;
 use klatch_record::{Support, error_chain};
 use klatch_schedulers::sched_ext_state;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use klatch_machine::environment;
+use klatch_host::machine::environment;
 use klatch_runner::load_noise;
 
 use super::finding::Finding;

@@ -1,6 +1,6 @@
 //! How many users fit into this machine's limits, and the limits of its network.
 
-use klatch_machine::limits::{local_ports, sysctl, tcp_memory_pages};
+use klatch_host::machine::limits::{local_ports, sysctl, tcp_memory_pages};
 use klatch_platforms::{CapacityError, PlatformRequest, Side, check_capacity, resolve};
 use klatch_record::CONNECTIONS_PER_SOURCE;
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use klatch_counters::Counters;
+use klatch_instruments::counters::Counters;
 use klatch_instruments::lab_counts;
 use klatch_lab::COUNTERS_FILE;
 use klatch_record::lab::{EventCounts, LabCounts};

@@ -19,10 +19,10 @@ use klatch_record::error_chain;
 use klatch_record::lab::LabCounts;
 use klatch_report::lab_counts;
 use klatch_study::ComputedError;
+use study::{Run, save_files};
 
 use crate::INTERRUPTED;
 use crate::output::{print, print_error};
-use study::{Run, save_files};
 
 /// Routines in each table of counts.
 const ROUTINES: usize = 10;

@@ -7,16 +7,16 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use klatch_privileges::Program;
+use klatch_host::privileges::Program;
 use klatch_record::{error_chain, save_json};
 use klatch_report::{simulated_claims, simulated_study};
 use klatch_simulator::{Costs, Topology};
 use klatch_study::{Simulator, load_simulated, sensitivity, shipped_simulated};
+use run::Run;
 
 use crate::computed::{ComputedArgs, outline};
 use crate::output::{print, print_line};
 use crate::version::build;
-use run::Run;
 
 /// Simulate a machine of many CPUs under the schedulers of history
 ///

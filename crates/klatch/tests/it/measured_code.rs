@@ -79,7 +79,7 @@ fn what_is_measured_is_optimised_alike_in_every_profile() {
     // The program of `make run` and of these tests, from which that of `make dist` inherits the settings of packages.
     let (release, dist) = (&manifest["profile"]["release"], &manifest["profile"]["dist"]);
     assert_eq!(dist["inherits"].as_str(), Some("release"));
-    for package in ["chat", "crowd", "exchange", "server", "service", "tls", "websocket"] {
+    for package in ["crowd", "exchange", "protocol", "server"] {
         let package = format!("klatch-{package}");
         let own = &release["package"][&package];
         assert_eq!(

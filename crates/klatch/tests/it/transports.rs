@@ -191,7 +191,7 @@ fn the_kernel_makes_the_records_or_no_run_begins() {
         let out = tempfile::tempdir().unwrap();
         Finished::run(run_once(out.path(), &[&options, knobs].concat()).args(SMALL))
     };
-    if klatch_tls::check_kernel_tls().is_ok() {
+    if klatch_protocol::tls::check_kernel_tls().is_ok() {
         return assert_in_kernel(&run(both).record(), 10);
     }
     for knobs in [&both[..2], &both[2..]] {

@@ -63,7 +63,7 @@ fn talk_in_a_run(options: &[&str]) {
     // The run lasts 15 s, and a browser may take some of them to start.
     let (mut ann, mut ben) = (Chromium::start(), Chromium::start());
     let watched = Watched::start(out.path(), options);
-    let announced = || klatch_viewer::announced(out.path());
+    let announced = || klatch_report::viewer::announced(out.path());
     assert_eq!(announced(), std::slice::from_ref(&watched.url));
     for (browser, nick) in [(&mut ann, "ann"), (&mut ben, "ben")] {
         browser.visit(&watched.url, 1000, false);

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use klatch_counters::Counters;
+use klatch_instruments::counters::Counters;
 
 use crate::image::MODULES;
 use crate::job::{Answer, END, Job, Step};

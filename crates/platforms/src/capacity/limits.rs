@@ -3,8 +3,8 @@
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
 
-use klatch_machine::limits::{self, control_groups, field, number};
-use klatch_privileges::{invoker, programs_run_as_root};
+use klatch_host::machine::limits::{self, control_groups, field, number};
+use klatch_host::privileges::{invoker, programs_run_as_root};
 use rustix::process::{Resource, geteuid, getrlimit};
 
 use super::Shortage;

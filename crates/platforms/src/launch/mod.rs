@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use klatch_privileges::{Program, ServiceUser};
+use klatch_host::privileges::{Program, ServiceUser};
 
 use crate::secrets::Environment;
 use crate::setting::{KnobError, Setting};

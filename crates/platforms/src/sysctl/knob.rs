@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use klatch_privileges::as_root;
+use klatch_host::privileges::as_root;
 
 use super::SysctlError;
 use super::table::{self, Values};

@@ -9,7 +9,7 @@ mod table;
 
 use std::io::Write;
 
-use klatch_privileges::FolderError;
+use klatch_host::privileges::FolderError;
 use thiserror::Error;
 
 use self::knob::SystemKnob;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use klatch_privileges::{FolderError, PrivateFolder, as_root, cache_path};
+use klatch_host::privileges::{FolderError, PrivateFolder, as_root, cache_path};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 

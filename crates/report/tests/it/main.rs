@@ -1,5 +1,6 @@
-//! Reports against snapshots and in a browser.
+//! Reports against snapshots, and pages in a browser.
 
 mod browser;
 mod golden;
 mod support;
+mod viewer;

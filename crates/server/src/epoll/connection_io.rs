@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use klatch_service::{Outbox, Seal};
+use klatch_protocol::service::{Outbox, Seal};
 use rustix::io::Errno;
 use rustix::net::{self, SendFlags};
 
@@ -165,7 +165,7 @@ impl ConnectionIo {
         let state = self.0.state();
         if state.in_kernel && state.condition != Condition::Broken && state.buffer.len() == 0 {
             // The client may be gone.
-            let _ = klatch_tls::send_close_notify(&self.0.socket);
+            let _ = klatch_protocol::tls::send_close_notify(&self.0.socket);
         }
     }
 

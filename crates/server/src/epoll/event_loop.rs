@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use klatch_service::{Flow, Service, Visit};
-use klatch_tls::ControlRecord;
+use klatch_protocol::service::{Flow, Service, Visit};
+use klatch_protocol::tls::ControlRecord;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 use rustix::net::{self, RecvFlags};
@@ -264,7 +264,7 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
             }
             Err(Errno::AGAIN | Errno::INTR) => {}
             Err(Errno::IO) if connection.io.is_in_kernel() => {
-                match klatch_tls::receive_control_record(&connection.io) {
+                match klatch_protocol::tls::receive_control_record(&connection.io) {
                     Ok(ControlRecord::Ignored) => {}
                     Ok(ControlRecord::Close) => self.drop_connection(slot, b"Connection closed"),
                     Err(_) => self.drop_connection(slot, b"TLS error"),

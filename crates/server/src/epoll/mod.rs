@@ -11,10 +11,10 @@ mod write_buffer;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use klatch_service::Service;
+use acceptor::Acceptor;
+use klatch_protocol::service::Service;
 
 use crate::{ServeError, ServeOptions, loop_group};
-use acceptor::Acceptor;
 pub(crate) use connection_io::ConnectionIo;
 use event_loop::EventLoop;
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use klatch_service::Seal;
+use klatch_protocol::service::Seal;
 use rustix::io::Errno;
 
 /// A buffer that grew beyond this is given back when it has become empty.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use klatch_service::{Flow, Service, Visit};
+use klatch_protocol::service::{Flow, Service, Visit};
 use rustix::io::Errno;
 use rustix::net::{Shutdown, shutdown};
 

@@ -12,13 +12,13 @@ mod ring;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use klatch_service::Service;
+use acceptor::Acceptor;
+use klatch_protocol::service::Service;
 
 use crate::admission::AdmissionControl;
 use crate::loop_group::LoopGroup;
 use crate::send_queue::SendQueue;
 use crate::{ServeError, ServeOptions};
-use acceptor::Acceptor;
 pub(crate) use event_loop::ConnectionIo;
 use event_loop::EventLoop;
 

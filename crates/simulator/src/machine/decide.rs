@@ -1,6 +1,6 @@
 //! What happens under a run-queue lock: wake-ups, yields and decisions; and kicks and ticks, which lead to more of them.
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 use super::Machine;
 use super::recorder::Scheduled;

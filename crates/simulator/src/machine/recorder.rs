@@ -1,6 +1,6 @@
 //! Records what a simulated machine schedules, as a trace of a kernel would.
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 use crate::events::Cycles;
 

@@ -1,6 +1,6 @@
 //! What follows a decision: the switch to another task, what it loads into the cache, or idleness.
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 use super::Machine;
 use crate::account::Account;

@@ -1,6 +1,6 @@
 //! Where the tasks are: asleep, waiting in a queue, or on a CPU.
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 use crate::events::Cycles;
 use crate::schedulers::View;

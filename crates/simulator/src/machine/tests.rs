@@ -1,13 +1,13 @@
 //! Planted bugs of a policy, which the machine must find, and the cost of a run without any contention.
 
-use crate::topology::Topology;
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 use super::*;
 use crate::costs::Costs;
 use crate::placement::Placement;
 use crate::prices::Conditions;
 use crate::schedulers::{Decision, Fifo, View, Wake, Yield};
+use crate::topology::Topology;
 use crate::work::Op;
 use crate::work::chat::Chat;
 use crate::work::spec::ChatSpec;

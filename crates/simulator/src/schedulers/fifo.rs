@@ -1,6 +1,6 @@
 //! One queue, first in, first out: the cost of one lock without a walk.
 
-use klatch_policies::{Links, List, TaskId};
+use klatch_schedulers::policies::{Links, List, TaskId};
 
 use super::{Cause, Decision, Scheduler, View, Wake, Yield};
 use crate::placement::Placement;

@@ -8,8 +8,8 @@ mod tests;
 
 use std::cmp::Reverse;
 
-use klatch_policies::goodness::{self, NO_TASK, SAME_CPU_BONUS, Task, Terms, Version, walk};
-use klatch_policies::{Links, List, Skip, TaskId};
+use klatch_schedulers::policies::goodness::{self, NO_TASK, SAME_CPU_BONUS, Task, Terms, Version, walk};
+use klatch_schedulers::policies::{Links, List, Skip, TaskId};
 
 use super::{Cause, Decision, Scheduler, View, Wake, Yield};
 use crate::placement::Placement;

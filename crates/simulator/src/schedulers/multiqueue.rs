@@ -6,9 +6,9 @@
 
 use std::cmp::Reverse;
 
-use klatch_policies::goodness::{self, SAME_CPU_BONUS, Task, Terms, Version};
-use klatch_policies::multiqueue::{self, Candidate, preempt_cost, walk, with_affinity};
-use klatch_policies::{Links, List, Skip, TaskId};
+use klatch_schedulers::policies::goodness::{self, SAME_CPU_BONUS, Task, Terms, Version};
+use klatch_schedulers::policies::multiqueue::{self, Candidate, preempt_cost, walk, with_affinity};
+use klatch_schedulers::policies::{Links, List, Skip, TaskId};
 
 use super::{Cause, Decision, Scheduler, View, Wake, Yield};
 use crate::placement::Placement;

@@ -2,12 +2,12 @@
 
 mod queue;
 
-use klatch_policies::o1::{self, Choice, NONE, Place, Reason, Task, YieldTo};
-use klatch_policies::{Links, TaskId};
+use klatch_schedulers::policies::o1::{self, Choice, NONE, Place, Reason, Task, YieldTo};
+use klatch_schedulers::policies::{Links, TaskId};
+use queue::{Queue, Slot};
 
 use super::{Cause, Decision, Scheduler, View, Wake, Yield};
 use crate::placement::Placement;
-use queue::{Queue, Slot};
 
 /// Ticks between two balances of a busy CPU: 250 ms.
 const TICKS_BETWEEN_BALANCES: u32 = 25;

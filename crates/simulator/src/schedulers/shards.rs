@@ -1,7 +1,7 @@
 //! A queue for each shard of neighbouring CPUs, with stealing: not a scheduler of history, but the question of today's machines. How
 //! many CPUs should share a queue? One shard is a single queue; shards of one CPU are queues per CPU.
 
-use klatch_policies::{Links, List, TaskId};
+use klatch_schedulers::policies::{Links, List, TaskId};
 
 use super::{Cause, Decision, Scheduler, View, Wake, Yield};
 use crate::placement::Placement;

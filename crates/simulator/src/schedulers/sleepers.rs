@@ -1,7 +1,7 @@
 //! One queue whose head is for tasks that sleep: the example of docs/guide/own-policy.md.
 
-use klatch_policies::sleepers::Task;
-use klatch_policies::{Links, List, TaskId};
+use klatch_schedulers::policies::sleepers::Task;
+use klatch_schedulers::policies::{Links, List, TaskId};
 
 use super::{Cause, Decision, Scheduler, View, Wake, Yield};
 use crate::placement::Placement;

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use klatch_policies::goodness::Version;
-use klatch_policies::o1::YieldTo;
+use klatch_schedulers::policies::goodness::Version;
+use klatch_schedulers::policies::o1::YieldTo;
 
 use super::{GoodnessKnobs, MultiqueueKnobs, O1Knobs};
 use crate::topology::{CPUS_MAX, Topology};

@@ -8,15 +8,15 @@
 mod tests;
 mod threads;
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
+use threads::{
+    CLIENT, Kind, SERVER, State, THREADS, Thread, USERS, kind_of, number_of, room_of, sibling, task_of,
+};
 
 use super::monitor::{Monitor, Tier};
 use super::spec::ChatSpec;
 use super::{Effect, Op, Work};
 use crate::prices::Prices;
-use threads::{
-    CLIENT, Kind, SERVER, State, THREADS, Thread, USERS, kind_of, number_of, room_of, sibling, task_of,
-};
 
 /// Packets that one read returns at most: 8 kB with some 100 bytes each.
 const READ_MAX: u32 = 80;

@@ -9,12 +9,12 @@ mod process;
 #[cfg(test)]
 mod tests;
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
+use process::{Phase, Process};
 
 use super::{Effect, Op, Work};
 use crate::events::Cycles;
 use crate::prices::Prices;
-use process::{Phase, Process};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Thread {

@@ -1,7 +1,7 @@
 //! Threads that contend for monitors, as the threads of a Java application server do: each computes, enters a random monitor, computes in
 //! it, and leaves.
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 use super::monitor::{Monitor, Tier};
 use super::{Effect, Op, Work};

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 use super::{Effect, Op};
 use crate::prices::Prices;

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 use super::monitor::{Monitor, Tier};
 use super::{Effect, Op, Work};

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use klatch_policies::TaskId;
 use klatch_record::{Replay, ReplayStep};
+use klatch_schedulers::policies::TaskId;
 
 use super::{Effect, Op, Work};
 use crate::events::Cycles;

@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use klatch_duet::{DuetError, PairExecutor, PairOutcome, compare_starts};
 use klatch_record::{CellResult, CellStatus, DuetStart, PairResult, Record, StudyResult, error_chain};
 use klatch_runner::Plan;
+use klatch_runner::duet::{DuetError, PairExecutor, PairOutcome, compare_starts};
 
 use super::order::order;
 use super::store::{Block, Store, StoredStart};

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::scripted::{Scripted, study};
-use crate::{Store, StudyPlan, StudyRunError, run_study};
 use klatch_record::{CellStatus, Role, StudyResult};
 use klatch_runner::{Plan, RunError};
+
+use crate::scripted::{Scripted, study};
+use crate::{Store, StudyPlan, StudyRunError, run_study};
 
 const TWO_CELLS: &str = "question = 'q'\nplatforms = ['native-epoll']\n[workload]\nrooms = [1, 2]\n";
 

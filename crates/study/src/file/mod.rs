@@ -19,11 +19,12 @@ mod workload_schema;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::search::Search;
 use klatch_record::InstrumentName;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use toml::Spanned;
+
+use crate::search::Search;
 
 pub(crate) use self::expand::expand;
 pub(crate) use self::rules::RulesTable;

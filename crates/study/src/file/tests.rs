@@ -1,8 +1,9 @@
 //! Study files: their cells, and errors with line and column.
 
-use crate::scripted::study;
 use klatch_record::{Pacing, Workload};
 use klatch_runner::CrowdKind;
+
+use crate::scripted::study;
 
 fn outcome(text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();

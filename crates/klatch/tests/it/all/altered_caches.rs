@@ -4,7 +4,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::support::{Finished, klatch};
-use klatch_privileges::{PrivateFolder, write_manifest};
+use klatch_host::privileges::{PrivateFolder, write_manifest};
 use klatch_testing::{Need, needs};
 
 /// Runs one platform with caches below `cache`.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use klatch_tls::{ServerTls, TlsPipe};
-use klatch_websocket::{Opcode, accept, write_frame};
+use klatch_protocol::tls::{ServerTls, TlsPipe};
+use klatch_protocol::websocket::{Opcode, accept, write_frame};
 
 /// Bytes that one connection is sent at most: a crowd that keeps them all grows by more than its limit.
 const FLOOD_BYTES: usize = 160 << 20;

@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use klatch_websocket::{Decoder, Event, Opcode, Role, accept, write_frame};
+use klatch_protocol::websocket::{Decoder, Event, Opcode, Role, accept, write_frame};
 
 /// How the front sends the lines of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

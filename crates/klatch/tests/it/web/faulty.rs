@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use klatch_exchange::web::{FileId, Parsed, Site, SiteOptions, Target, parse_request};
-use klatch_service::{Outbox, Service, Visit};
+use klatch_protocol::service::{Outbox, Service, Visit};
 
 /// What is wrong with the site.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,8 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use klatch_protocol::tls::{ClientTls, TlsPipe};
 use klatch_server::{Model, ServeOptions, TlsFiles, serve};
-use klatch_tls::{ClientTls, TlsPipe};
 
 use super::every_server;
 use super::running::Running;

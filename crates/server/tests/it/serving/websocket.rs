@@ -4,11 +4,11 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use klatch_server::{Model, ServeOptions, Workload, serve};
-use klatch_websocket::{
+use klatch_protocol::websocket::{
     BINARY_SUBPROTOCOL, Decoder, Event, Opcode, Role, TEXT_SUBPROTOCOL, check_answer, write_frame,
     write_request,
 };
+use klatch_server::{Model, ServeOptions, Workload, serve};
 
 use super::every_server;
 use super::running::Running;

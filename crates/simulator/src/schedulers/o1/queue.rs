@@ -1,7 +1,7 @@
 //! The run queue of one CPU: an active and an expired array of 40 lists.
 
-use klatch_policies::o1::{self, PRIORITIES, Place};
-use klatch_policies::{Links, List, TaskId};
+use klatch_schedulers::policies::o1::{self, PRIORITIES, Place};
+use klatch_schedulers::policies::{Links, List, TaskId};
 
 /// Lists of tasks by priority.
 #[derive(Clone)]

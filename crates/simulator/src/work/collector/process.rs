@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use klatch_policies::TaskId;
+use klatch_schedulers::policies::TaskId;
 
 /// What the collecting thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,8 +14,8 @@ struct Exception {
 }
 
 const EXCEPTIONS: [Exception; 5] = [
-    Exception { file: "crates/privileges/src/program.rs", reason: "the way itself" },
-    Exception { file: "crates/privileges/src/private.rs", reason: "the way itself" },
+    Exception { file: "crates/host/src/privileges/program.rs", reason: "the way itself" },
+    Exception { file: "crates/host/src/privileges/private.rs", reason: "the way itself" },
     Exception {
         file: "crates/lab/src/guest/mod.rs",
         reason: "the first process of the emulated machine, which has no user but root",
@@ -99,8 +99,8 @@ fn programs_and_temporary_folders_are_made_in_one_way() {
     assert_eq!(
         unknown,
         Vec::<String>::new(),
-        "start programs with klatch_privileges::Program, which runs them as the invoking user under sudo, and make folders with \
-         klatch_privileges::temporary_folder, which nobody else can enter"
+        "start programs with klatch_host::privileges::Program, which runs them as the invoking user under sudo, and make folders with \
+         klatch_host::privileges::temporary_folder, which nobody else can enter"
     );
     let unused: Vec<String> = EXCEPTIONS
         .iter()

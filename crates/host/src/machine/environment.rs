@@ -1,0 +1,90 @@
+//! The machine that a run used: kernel, CPUs, memory, limits.
+
+use klatch_record::{Environment, Limits};
+use rustix::process::{Resource, getrlimit};
+use rustix::system::uname;
+
+use crate::machine::MachineTime;
+use crate::machine::limits::{field, sysctl};
+
+/// Describes this machine as it is now. Facts that cannot be read are `None`, never guessed.
+pub fn environment() -> Environment {
+    let uname = uname();
+    Environment {
+        kernel: uname.release().to_string_lossy().into_owned(),
+        kernel_build: uname.version().to_string_lossy().into_owned(),
+        distribution: distribution(),
+        cpu_model: cpu_model(),
+        cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
+        memory_bytes: field("/proc/meminfo", "MemTotal:").map(|kib| kib * 1024),
+        load_1min: load_1min(),
+        steal_share_since_boot: MachineTime::read().map(|time| time.steal_share()),
+        steal_share_in_run: None,
+        others_share_in_run: None,
+        cpu_mhz_in_run: None,
+        noise: None,
+        sysctls: Default::default(),
+        scheduler: None,
+        sched_ext: sched_ext(),
+        limits: limits(),
+        instruments: Vec::new(),
+    }
+}
+
+/// This machine's name, as `uname -n` prints it.
+pub fn host_name() -> String {
+    uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Identifies the boot that CLOCK_MONOTONIC counts from; times of two machines or two boots cannot be compared.
+pub fn boot_id() -> Option<String> {
+    Some(std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
+}
+
+/// The kernel's name for the loaded sched_ext scheduler.
+fn sched_ext() -> Option<String> {
+    let name = std::fs::read_to_string("/sys/kernel/sched_ext/root/ops").ok()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+fn limits() -> Limits {
+    Limits {
+        open_files: getrlimit(Resource::Nofile).maximum,
+        user_processes: getrlimit(Resource::Nproc).current,
+        threads_max: sysctl("kernel.threads-max"),
+        pid_max: sysctl("kernel.pid_max"),
+        max_map_count: sysctl("vm.max_map_count"),
+    }
+}
+
+/// The first CPU's name; some architectures do not have one.
+fn cpu_model() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let name =
+        text.lines().find_map(|line| line.strip_prefix("model name")?.trim_start().strip_prefix(':'))?;
+    Some(name.trim().to_owned())
+}
+
+fn load_1min() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().next()?.parse().ok()
+}
+
+fn distribution() -> Option<String> {
+    let text = std::fs::read_to_string("/etc/os-release").ok()?;
+    let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(name.trim_matches('"').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_described() {
+        let environment = environment();
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+        assert_eq!(environment.kernel, release.trim());
+        assert!(environment.cpus >= 1 && environment.memory_bytes > Some(1 << 20));
+        assert!(environment.limits.pid_max > Some(300) && environment.limits.threads_max > Some(300));
+    }
+}

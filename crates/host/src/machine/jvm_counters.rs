@@ -1,0 +1,179 @@
+//! The counters of a Java virtual machine: the file `/tmp/hsperfdata_<user>/<pid>` that HotSpot keeps for `jstat`.
+//!
+//! Reading it costs the JVM nothing. The format is version 2 of `jdk.internal.perf` (perfMemory.hpp).
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::FileExt;
+
+use crate::privileges::{open_plain_in, user_name};
+
+use crate::machine::process_identity::ProcessIdentity;
+
+const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
+const LITTLE_ENDIAN: u8 = 1;
+
+/// All counters of one JVM, read at one moment.
+#[derive(Debug, Default, PartialEq)]
+pub struct JvmCounters {
+    numbers: BTreeMap<String, i64>,
+    texts: BTreeMap<String, String>,
+}
+
+/// Largest counter file that is read, in bytes. HotSpot makes it 32 KiB by default.
+const FILE_BYTES_MAX: usize = 1 << 20;
+
+/// The counter file of process `pid`; `None` if it is no JVM, or runs with `-XX:-UsePerfData`.
+///
+/// Any user can make files of such names in `/tmp`. This one is a plain file of the owner of the process, in a folder that only
+/// that user can write, in the process's own view of the file system.
+pub fn counter_file(pid: u32) -> Option<File> {
+    if !maps_jvm(pid) {
+        return None;
+    }
+    let process = ProcessIdentity::of(pid)?;
+    // HotSpot names the folder after the owner of the process, and the file after the id that the process itself sees.
+    let folder = process.temporary_folder().join(format!("hsperfdata_{}", user_name(process.owner)?));
+    open_plain_in(&folder, &process.own_pid.to_string(), process.owner).ok()
+}
+
+/// Whether the process has the library of HotSpot in its memory.
+fn maps_jvm(pid: u32) -> bool {
+    let Ok(maps) = File::open(format!("/proc/{pid}/maps")) else { return false };
+    let mut lines = BufReader::new(maps).split(b'\n').map_while(Result::ok);
+    lines.any(|line| line.ends_with(b"/libjvm.so"))
+}
+
+/// The content of a counter file; `None` if it cannot be read.
+pub fn counter_bytes(file: &File) -> Option<Vec<u8>> {
+    let length = file.metadata().ok()?.len().min(FILE_BYTES_MAX as u64);
+    let mut bytes = vec![0; length as usize];
+    file.read_exact_at(&mut bytes, 0).ok()?;
+    Some(bytes)
+}
+
+struct Entry {
+    name: String,
+    /// Type, as in class files: `J` is a 64-bit number, `B` a byte.
+    kind: u8,
+    /// Length of an array; 0 for a scalar.
+    vector: usize,
+    /// Offset of the value in the file, in bytes.
+    data_at: usize,
+}
+
+/// The entries of a counter file; `None` if it is something else, or the JVM has not yet finished it.
+fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
+    let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
+    let ready = bytes.get(7) == Some(&1);
+    if bytes.get(..4)? != MAGIC || bytes.get(4) != Some(&LITTLE_ENDIAN) || !ready {
+        return None;
+    }
+    let (mut at, count) = (word(24)?, word(28)?);
+    let mut entries = Vec::new();
+    for _ in 0..count {
+        let (length, name_at, vector, data_at) = (word(at)?, word(at + 4)?, word(at + 8)?, word(at + 16)?);
+        let name = text(bytes.get(at + name_at..at + data_at)?);
+        entries.push(Entry { name, kind: *bytes.get(at + 12)?, vector, data_at: at + data_at });
+        at += length.max(1);
+    }
+    Some(entries)
+}
+
+/// Offset of the 8-byte number `name` in a counter file, for callers that read only that number again and again.
+pub fn counter_offset(bytes: &[u8], name: &str) -> Option<usize> {
+    let mut entries = entries(bytes)?.into_iter();
+    entries
+        .find(|entry| entry.name == name && (entry.kind, entry.vector) == (b'J', 0))
+        .map(|entry| entry.data_at)
+}
+
+impl JvmCounters {
+    /// Reads a counter file; `None` if it is something else, or the JVM has not yet finished it.
+    pub fn read(file: &File) -> Option<JvmCounters> {
+        JvmCounters::parse(&counter_bytes(file)?)
+    }
+
+    /// Parses a counter file; `None` if the bytes are something else, or the JVM has not yet finished it.
+    pub fn parse(bytes: &[u8]) -> Option<JvmCounters> {
+        let mut counters = JvmCounters::default();
+        for Entry { name, kind, vector, data_at } in entries(bytes)? {
+            let data = bytes.get(data_at..)?;
+            match (kind, vector) {
+                (b'J', 0) => {
+                    counters.numbers.insert(name, i64::from_le_bytes(*data.first_chunk()?));
+                }
+                (b'B', length) => {
+                    counters.texts.insert(name, text(data.get(..length)?));
+                }
+                _ => {}
+            }
+        }
+        Some(counters)
+    }
+
+    /// The number `name`; 0 if there is none, and for negative values.
+    pub fn number(&self, name: &str) -> u64 {
+        self.numbers.get(name).map_or(0, |number| (*number).max(0) as u64)
+    }
+
+    /// The text `name`, such as the name of a collector.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.texts.get(name).map(String::as_str)
+    }
+
+    /// Sum of all numbers whose names have this prefix and this suffix.
+    pub fn sum(&self, prefix: &str, suffix: &str) -> u64 {
+        let matches = |name: &str| name.starts_with(prefix) && name.ends_with(suffix);
+        self.numbers.iter().filter(|(name, _)| matches(name)).map(|(_, number)| (*number).max(0) as u64).sum()
+    }
+
+    /// Converts ticks of this JVM's high-resolution clock to seconds.
+    pub fn seconds(&self, ticks: u64) -> f64 {
+        ticks as f64 / self.number("sun.os.hrt.frequency").max(1) as f64
+    }
+}
+
+/// The bytes up to the first zero byte, as text.
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A counter file with one number and one text.
+    fn file() -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([LITTLE_ENDIAN, 2, 0, 1]);
+        bytes.extend([0; 16]);
+        bytes.extend([32_u32, 2].iter().flat_map(|word| word.to_le_bytes()));
+        for (vector, kind, data) in [(0_u32, b'J', 7_u64.to_le_bytes()), (8, b'B', *b"G1\0\0\0\0\0\0")] {
+            bytes.extend([36_u32, 20, vector].iter().flat_map(|word| word.to_le_bytes()));
+            bytes.extend([kind, 0, 0, 0]);
+            bytes.extend(28_u32.to_le_bytes());
+            bytes.extend(if kind == b'J' { *b"a.count\0" } else { *b"a.name\0\0" });
+            bytes.extend(data);
+        }
+        bytes
+    }
+
+    #[test]
+    fn only_a_complete_counter_file_is_parsed() {
+        let counters = JvmCounters::parse(&file()).unwrap();
+        assert_eq!((counters.number("a.count"), counters.text("a.name")), (7, Some("G1")));
+        assert_eq!((counters.sum("a.", "count"), counters.number("b")), (7, 0));
+        assert_eq!(
+            (counter_offset(&file(), "a.count"), counter_offset(&file(), "a.name")),
+            (Some(32 + 28), None)
+        );
+        for length in 0..file().len() {
+            assert_eq!(JvmCounters::parse(&file()[..length]), None, "cut at {length}");
+        }
+        let not_ready = [&file()[..7], &[0], &file()[8..]].concat();
+        assert_eq!(JvmCounters::parse(&not_ready), None);
+    }
+}

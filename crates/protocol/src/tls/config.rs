@@ -1,0 +1,170 @@
+//! The settings of both sides, from files in PEM.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::NoServerSessionStorage;
+use rustls::version::TLS13;
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use thiserror::Error;
+
+use crate::tls::{KernelTlsError, check_kernel_tls};
+
+/// A file that cannot be used.
+#[derive(Debug, Error)]
+pub enum TlsFileError {
+    /// A file cannot be read, or is not in PEM.
+    #[error("cannot read {what} from {path}: {source}", path = path.display())]
+    Read {
+        /// The content that was expected.
+        what: &'static str,
+        /// Path of the file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: rustls::pki_types::pem::Error,
+    },
+    /// A file in PEM has nothing of the kind in it.
+    #[error("{path} has no certificate", path = path.display())]
+    NoCertificate {
+        /// Path of the file.
+        path: PathBuf,
+    },
+    /// The certificate and the key cannot be used together.
+    #[error("cannot use the certificate {certificate} with the key {key}: {source}", certificate = certificate.display(), key = key.display())]
+    Pair {
+        /// Path of the certificate.
+        certificate: PathBuf,
+        /// Path of the key.
+        key: PathBuf,
+        /// What is wrong with them.
+        source: rustls::Error,
+    },
+    /// The host of the server is no name that a certificate can have.
+    #[error("a certificate cannot name the host {0}")]
+    Host(String),
+}
+
+/// The ciphers of `ring` with one suite.
+fn provider() -> Arc<CryptoProvider> {
+    let suites = vec![ring::cipher_suite::TLS13_AES_128_GCM_SHA256];
+    Arc::new(CryptoProvider { cipher_suites: suites, ..ring::default_provider() })
+}
+
+/// Servers whose tickets a client keeps.
+const SERVERS_MAX: usize = 1;
+
+const PROVIDER_SUPPORTS: &str = "the provider supports TLS 1.3";
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFileError> {
+    let what = "certificates";
+    let read = |source| TlsFileError::Read { what, path: path.to_owned(), source };
+    let all = CertificateDer::pem_file_iter(path).map_err(read)?.collect::<Result<Vec<_>, _>>();
+    let all = all.map_err(read)?;
+    if all.is_empty() {
+        return Err(TlsFileError::NoCertificate { path: path.to_owned() });
+    }
+    Ok(all)
+}
+
+/// The settings of a server.
+#[derive(Clone, Debug)]
+pub struct ServerTls(pub(crate) Arc<ServerConfig>);
+
+impl ServerTls {
+    /// Reads a certificate chain and its key.
+    ///
+    /// # Errors
+    /// A file cannot be read, or both do not belong together.
+    pub fn from_files(certificate: &Path, key: &Path) -> Result<ServerTls, TlsFileError> {
+        let chain = certificates(certificate)?;
+        let read = |source| TlsFileError::Read { what: "a key", path: key.to_owned(), source };
+        let private = PrivateKeyDer::from_pem_file(key).map_err(read)?;
+        let builder = ServerConfig::builder_with_provider(provider())
+            .with_protocol_versions(&[&TLS13])
+            .expect(PROVIDER_SUPPORTS);
+        let config = builder.with_no_client_auth().with_single_cert(chain, private);
+        let mut config = config.map_err(|source| {
+            let (certificate, key) = (certificate.to_owned(), key.to_owned());
+            TlsFileError::Pair { certificate, key, source }
+        })?;
+        // A ticket would cost every connection a record that no client uses unless it is asked to.
+        config.send_tls13_tickets = 0;
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        Ok(ServerTls(Arc::new(config)))
+    }
+
+    /// The same with a ticket for each connection, by which the next connection of a client can resume the session. The server keeps
+    /// nothing for that.
+    ///
+    /// # Errors
+    /// The system gives no random number for the key of the tickets.
+    pub fn with_tickets(self) -> Result<ServerTls, rustls::Error> {
+        let mut config = Arc::unwrap_or_clone(self.0);
+        config.ticketer = ring::Ticketer::new()?;
+        config.send_tls13_tickets = 1;
+        Ok(ServerTls(Arc::new(config)))
+    }
+
+    /// The same with records made by the kernel after each handshake.
+    ///
+    /// # Errors
+    /// The kernel cannot.
+    pub fn in_kernel(self) -> Result<ServerTls, KernelTlsError> {
+        check_kernel_tls()?;
+        let mut config = Arc::unwrap_or_clone(self.0);
+        config.enable_secret_extraction = true;
+        Ok(ServerTls(Arc::new(config)))
+    }
+}
+
+/// The settings of a client for one server.
+#[derive(Clone, Debug)]
+pub struct ClientTls {
+    pub(crate) config: Arc<ClientConfig>,
+    pub(crate) host: ServerName<'static>,
+}
+
+impl ClientTls {
+    /// A client that accepts certificates for `host`, a name or an IP address, that an authority in the file `authorities` has signed.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the host cannot stand in a certificate.
+    pub fn from_file(authorities: &Path, host: &str) -> Result<ClientTls, TlsFileError> {
+        let host = ServerName::try_from(host.to_owned()).map_err(|_| TlsFileError::Host(host.to_owned()))?;
+        let mut roots = RootCertStore::empty();
+        // A bundle of a system may have certificates of forms that rustls does not accept.
+        let (added, _) = roots.add_parsable_certificates(certificates(authorities)?);
+        if added == 0 {
+            return Err(TlsFileError::NoCertificate { path: authorities.to_owned() });
+        }
+        let builder = ClientConfig::builder_with_provider(provider())
+            .with_protocol_versions(&[&TLS13])
+            .expect(PROVIDER_SUPPORTS);
+        let mut config = builder.with_root_certificates(roots).with_no_client_auth();
+        config.resumption = Resumption::disabled();
+        Ok(ClientTls { config: Arc::new(config), host })
+    }
+
+    /// The same with resumed sessions, where the server gives tickets. All connections share the tickets, of which the newest eight are kept.
+    #[must_use]
+    pub fn with_resumption(self) -> ClientTls {
+        let mut config = Arc::unwrap_or_clone(self.config);
+        config.resumption = Resumption::in_memory_sessions(SERVERS_MAX);
+        ClientTls { config: Arc::new(config), ..self }
+    }
+
+    /// The same with records made by the kernel after each handshake: the user of this calls [`crate::tls::TlsPipe::move_to_kernel`].
+    ///
+    /// # Errors
+    /// The kernel cannot.
+    pub fn in_kernel(self) -> Result<ClientTls, KernelTlsError> {
+        check_kernel_tls()?;
+        let mut config = Arc::unwrap_or_clone(self.config);
+        config.enable_secret_extraction = true;
+        Ok(ClientTls { config: Arc::new(config), ..self })
+    }
+}

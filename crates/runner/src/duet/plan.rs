@@ -1,0 +1,122 @@
+//! What a duet compares, and for how long.
+
+use std::time::Duration;
+
+use klatch_platforms::{Setting, runs_on_java};
+use klatch_record::{DuetSide, Pacing};
+
+use crate::duet::error::DuetError;
+use crate::{CrowdKind, Plan};
+
+/// The sides of a duet, and the time for it.
+#[derive(Clone, Debug)]
+pub struct DuetPlan {
+    /// A and B. They share the folder for results, the workload and the seed.
+    pub sides: [Plan; 2],
+    /// Time of the whole duet.
+    pub time: Duration,
+    /// Length of a slice without its margins.
+    pub slice: Duration,
+    /// Time at the beginning of each start that does not count.
+    pub warmup: Duration,
+    /// Starts of both sides.
+    pub starts: u32,
+    /// End early when the interval of the ratio reaches no further than this part of it to each side.
+    pub within: Option<f64>,
+    /// Run both sides at the same time, each on half of the CPUs.
+    pub together: bool,
+    /// Probability that an interval contains the true ratio.
+    pub confidence: f64,
+    /// Where results are written, below [`Plan::out`].
+    pub folder_name: String,
+}
+
+/// Time of one start by default, and its first part that does not count. The differences between starts limit what a duet
+/// shows, so starts are short; a JVM compiles for its first seconds.
+const NATIVE_START: (Duration, Duration) = (Duration::from_secs(6), Duration::from_secs(1));
+const JAVA_START: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(6));
+/// Length of a slice by default: the scatter of pairs hardly depends on the length, so more and shorter slices show more.
+const SLICE: Duration = Duration::from_millis(50);
+
+impl DuetPlan {
+    /// A duet of these sides with the usual schedule: starts of 6 s with 1 s of warm-up, or of 20 s with 6 s for Java, and
+    /// slices of 50 ms.
+    pub fn usual(sides: [Plan; 2], starts: u32, confidence: f64) -> DuetPlan {
+        let java = |side: &Plan| side.crowd == CrowdKind::Java || runs_on_java(&side.platform);
+        let (per_start, warmup) = if sides.iter().any(java) { JAVA_START } else { NATIVE_START };
+        DuetPlan {
+            sides,
+            time: per_start * starts,
+            slice: SLICE,
+            warmup,
+            starts,
+            within: None,
+            together: false,
+            confidence,
+            folder_name: "duet".to_owned(),
+        }
+    }
+
+    /// Makes the workloads endless, and keeps the parties of two crowds on one server apart.
+    ///
+    /// # Errors
+    /// A combination that cannot be measured in slices.
+    pub(crate) fn prepared(mut self) -> Result<DuetPlan, DuetError> {
+        let workload = &self.sides[0].workload;
+        if workload.chat().is_some_and(|chat| chat.pacing == Pacing::Flood) {
+            return Err(DuetError::Flood);
+        }
+        if self.sides.iter().any(|side| !side.remote.hosts.is_empty()) {
+            return Err(DuetError::Hosts);
+        }
+        let parties = workload.parties();
+        if self.sides[0].target.is_some() && self.sides[0].target == self.sides[1].target {
+            let other = &mut self.sides[1].workload;
+            *other = other.with_parties(other.start() + parties, other.parties());
+        }
+        for side in &mut self.sides {
+            side.workload = side.workload.endless();
+            side.workload.check().map_err(|error| DuetError::Run(Box::new(error.into())))?;
+        }
+        Ok(self)
+    }
+
+    /// The plans of one start. Together, the sides change CPUs from start to start, as CPUs are not equal.
+    pub(crate) fn sides_of_start(&self, number: u32, cpus: u32) -> Result<[Plan; 2], DuetError> {
+        let mut sides = self.sides.clone();
+        if !self.together {
+            return Ok(sides);
+        }
+        let half = cpus / 2;
+        if half == 0 {
+            return Err(DuetError::OneCpu);
+        }
+        let halves = [format!("0-{}", half - 1), format!("{half}-{}", 2 * half - 1)];
+        for (place, side) in sides.iter_mut().enumerate() {
+            let cpus = &halves[(place + number as usize) % 2];
+            for settings in [&mut side.platform.settings, &mut side.crowd_settings] {
+                if settings.iter().any(|setting| setting.name == "cpus") {
+                    return Err(DuetError::Cpus);
+                }
+                settings.push(Setting { name: "cpus".to_owned(), value: cpus.clone() });
+            }
+        }
+        Ok(sides)
+    }
+
+    /// A side in words.
+    pub(crate) fn describe(&self, side: usize, platform: &str) -> DuetSide {
+        let plan = &self.sides[side];
+        let with = |name: &str, settings: &[Setting]| match settings {
+            [] => name.to_owned(),
+            some => {
+                let settings: Vec<String> = some.iter().map(ToString::to_string).collect();
+                format!("{name} ({})", settings.join(", "))
+            }
+        };
+        DuetSide {
+            platform: with(platform, &plan.platform.settings),
+            crowd: with(plan.crowd.name(), &plan.crowd_settings),
+        }
+    }
+}

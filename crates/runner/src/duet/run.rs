@@ -1,0 +1,124 @@
+//! The starts of a duet, one after the other, until its time is over or its interval narrow.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use klatch_platforms::Processes;
+use klatch_record::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetSide, save_json};
+use klatch_stats::{Sequential, StatsError, StopDecision};
+
+use crate::duet::error::DuetError;
+use crate::duet::estimate;
+use crate::duet::instruments::InstrumentStarts;
+use crate::duet::plan::DuetPlan;
+use crate::duet::progress::{DuetOutcome, DuetProgress};
+use crate::duet::starts::{ServerStarts, StartOutcome, Starts, block, start_time};
+use crate::{RunError, make_folder, now};
+
+/// Compares two sides. Writes `duet.json` after each start, and a record per start and side below `a` and `b`.
+///
+/// # Errors
+/// See [`DuetError`]. Every process that was started is stopped. An interrupt and a run that is not valid are part of the
+/// result, if something was measured before.
+pub fn duet(
+    plan: DuetPlan,
+    processes: &Processes,
+    on_progress: impl FnMut(DuetProgress),
+) -> Result<DuetOutcome, DuetError> {
+    let plan = plan.prepared()?;
+    let folder = results_folder(&plan)?;
+    let mut starts = ServerStarts::new(&plan, processes, {
+        let folder = folder.clone();
+        Box::new(move |number| ["a", "b"].map(|side| block(&folder.join(side), number)))
+    })?;
+    make_starts(&plan, &mut starts, processes, folder, on_progress)
+}
+
+/// Measures what the instruments of side B's plan cost: A and B are the same server and crowd, and the instruments observe in
+/// the slices of B alone.
+///
+/// # Errors
+/// As for [`duet`].
+pub fn instrument_duet(
+    plan: DuetPlan,
+    processes: &Processes,
+    on_progress: impl FnMut(DuetProgress),
+) -> Result<DuetOutcome, DuetError> {
+    let plan = plan.prepared()?;
+    let folder = results_folder(&plan)?;
+    let mut starts = InstrumentStarts::new(&plan, processes, &folder)?;
+    make_starts(&plan, &mut starts, processes, folder, on_progress)
+}
+
+fn results_folder(plan: &DuetPlan) -> Result<PathBuf, DuetError> {
+    let out = &plan.sides[0].out;
+    let in_out = |source| RunError::Folder { out: out.clone(), source };
+    Ok(make_folder(out, &plan.folder_name, Timestamp::now()).map_err(in_out)?)
+}
+
+fn make_starts(
+    plan: &DuetPlan,
+    starts: &mut dyn Starts,
+    processes: &Processes,
+    folder: PathBuf,
+    mut on_progress: impl FnMut(DuetProgress),
+) -> Result<DuetOutcome, DuetError> {
+    let most = plan.starts as usize;
+    let rule =
+        plan.within.map(|within| Sequential::new(Sequential::FIRST_MIN, most, within, plan.confidence));
+    let rule = rule.transpose()?;
+    let mut duet = empty(plan, starts.sides());
+    let began = Instant::now();
+    for number in 1..=plan.starts {
+        let time = start_time(began, plan.time, plan.starts - number + 1);
+        let (start, end) = match starts.make(number, &time, &mut on_progress) {
+            Ok(StartOutcome::Complete(start)) => (Some(start), DuetEnd::Complete),
+            Ok(StartOutcome::Interrupted(start)) => (Some(start), DuetEnd::Interrupted),
+            Ok(StartOutcome::Failed { start, side, reasons }) => {
+                (start, DuetEnd::Failed { side: ["a", "b"][side].to_owned(), reasons })
+            }
+            Err(_) if processes.interrupted() && number > 1 => (None, DuetEnd::Interrupted),
+            Err(error) => return Err(error),
+        };
+        duet.starts.extend(start);
+        // A start that was cut short counts only if there is no other.
+        let complete =
+            if end == DuetEnd::Complete { duet.starts.len() } else { (number as usize - 1).max(1) };
+        let complete = &duet.starts[..complete.min(duet.starts.len())];
+        let first = rule.as_ref().map(|_| Sequential::FIRST_MIN).filter(|first| complete.len() >= *first);
+        duet.metrics = estimate::metrics(complete, first, plan.confidence);
+        duet.end = end;
+        save_json(&duet, &folder.join("duet.json"))?;
+        if duet.end != DuetEnd::Complete || is_narrow(rule.as_ref(), &duet)? {
+            break;
+        }
+    }
+    Ok(DuetOutcome { duet, folder })
+}
+
+fn empty(plan: &DuetPlan, [a, b]: [DuetSide; 2]) -> Duet {
+    Duet {
+        schema: DUET_SCHEMA_NAME.to_owned(),
+        klatch: plan.sides[0].build.clone(),
+        started_at: now(),
+        a,
+        b,
+        workload: plan.sides[0].workload.clone(),
+        slice_ms: plan.slice.as_secs_f64() * 1e3,
+        together: plan.together,
+        confidence: plan.confidence,
+        seed: plan.sides[0].seed,
+        starts: Vec::new(),
+        metrics: Vec::new(),
+        end: DuetEnd::Complete,
+    }
+}
+
+/// Whether the stopping rule ends the duet.
+fn is_narrow(rule: Option<&Sequential>, duet: &Duet) -> Result<bool, StatsError> {
+    let Some(rule) = rule else { return Ok(false) };
+    let metric = duet.metrics.iter().find(|metric| metric.metric == estimate::SERVER_CPU);
+    let ratios = metric.map(|metric| metric.starts.as_slice()).unwrap_or_default();
+    Ok(rule.evaluate(ratios)? != StopDecision::Open)
+}

@@ -1,0 +1,224 @@
+//! One start of a duet: starts both servers and crowds, makes pairs of slices, and saves a record per side.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use klatch_host::machine::MachineTime;
+use klatch_platforms::{Processes, ResolvedPlatform};
+use klatch_record::{DuetStart, Record, Role, Status, create_folder, save};
+
+use crate::duet::error::DuetError;
+use crate::duet::plan::DuetPlan;
+use crate::duet::progress::DuetProgress;
+use crate::duet::sides::{Measured, Servers, Sides};
+use crate::duet::slices::{Pairs, Slicing};
+use crate::{Plan, RunError, Session, SteeredRun, next_stem, open_session, resolve_platform};
+
+/// Makes the starts of a duet.
+pub(crate) trait Starts {
+    /// The sides in words.
+    fn sides(&self) -> [klatch_record::DuetSide; 2];
+
+    /// Makes start `number` with its share of the time.
+    ///
+    /// # Errors
+    /// See [`DuetError`].
+    fn make(
+        &mut self,
+        number: u32,
+        time: &StartTime,
+        on_progress: &mut dyn FnMut(DuetProgress),
+    ) -> Result<StartOutcome, DuetError>;
+}
+
+/// The time of one start.
+pub(crate) struct StartTime {
+    /// Beginning of the duet.
+    pub(crate) began: Instant,
+    /// The start ends with the first pair after this.
+    pub(crate) until: Instant,
+}
+
+/// How a start ended.
+pub(crate) enum StartOutcome {
+    Complete(DuetStart),
+    /// The user interrupted it; the pairs before that are there.
+    Interrupted(DuetStart),
+    /// A run is not valid. The pairs before it are in `start`.
+    Failed {
+        start: Option<DuetStart>,
+        side: usize,
+        reasons: String,
+    },
+}
+
+/// The folders for the records of both sides in a start.
+pub(crate) type Folders = Box<dyn Fn(u32) -> [PathBuf; 2]>;
+
+/// Starts of two servers, each with a crowd.
+pub(crate) struct ServerStarts<'a> {
+    plan: &'a DuetPlan,
+    processes: &'a Processes,
+    folders: Folders,
+    rng: Rng,
+    cpus: u32,
+    names: [String; 2],
+}
+
+impl<'a> ServerStarts<'a> {
+    /// Checks both plans.
+    ///
+    /// # Errors
+    /// A plan that cannot run on this machine.
+    pub(crate) fn new(
+        plan: &'a DuetPlan,
+        processes: &'a Processes,
+        folders: Folders,
+    ) -> Result<ServerStarts<'a>, DuetError> {
+        let names = [platform_name(&plan.sides[0])?, platform_name(&plan.sides[1])?];
+        let cpus = klatch_host::machine::environment().cpus;
+        let rng = Rng::with_seed(plan.sides[0].seed);
+        Ok(ServerStarts { plan, processes, folders, rng, cpus, names })
+    }
+
+    /// Ends both runs and saves their records.
+    fn end(
+        &self,
+        number: u32,
+        sessions: &mut [Session<'_>; 2],
+        servers: Servers<'_>,
+    ) -> Result<Vec<Record>, DuetError> {
+        let both = sessions.iter_mut().zip(servers.0).zip((self.folders)(number));
+        both.map(|((session, measured), folder)| end_run(session, measured.run, number, &folder)).collect()
+    }
+}
+
+impl Starts for ServerStarts<'_> {
+    fn sides(&self) -> [klatch_record::DuetSide; 2] {
+        [0, 1].map(|side| self.plan.describe(side, &self.names[side]))
+    }
+
+    fn make(
+        &mut self,
+        number: u32,
+        time: &StartTime,
+        on_progress: &mut dyn FnMut(DuetProgress),
+    ) -> Result<StartOutcome, DuetError> {
+        let plans = self.plan.sides_of_start(number, self.cpus)?;
+        let platforms = [resolve_platform(&plans[0])?, resolve_platform(&plans[1])?];
+        let open = |side: usize| open(&plans[side], platforms[side].as_ref(), self.processes);
+        let mut sessions = [open(0)?, open(1)?];
+        let (a, a_ended) = Measured::paused(sessions[0].begin()?)?;
+        let (b, b_ended) = Measured::paused(sessions[1].begin()?)?;
+        let mut servers = Servers([a, b]);
+        let ended = [a_ended, b_ended].iter().position(|ended| *ended);
+        let start = measure(self.plan, number, &mut servers, ended, time, &mut self.rng, on_progress)?;
+        if start.interrupted {
+            return Ok(StartOutcome::Interrupted(start.start));
+        }
+        let records = self.end(number, &mut sessions, servers)?;
+        Ok(start.outcome(&records))
+    }
+}
+
+/// The name of a plan's platform, or its target.
+pub(crate) fn platform_name(plan: &Plan) -> Result<String, DuetError> {
+    let target = || plan.target.as_ref().map(ToString::to_string).unwrap_or_default();
+    Ok(resolve_platform(plan)?.map_or_else(target, |platform| platform.name))
+}
+
+fn open<'s>(
+    plan: &'s Plan,
+    platform: Option<&ResolvedPlatform>,
+    processes: &'s Processes,
+) -> Result<Session<'s>, DuetError> {
+    Ok(open_session(plan, platform, processes)?)
+}
+
+/// Ends a run and saves its record in `folder`.
+pub(crate) fn end_run(
+    session: &mut Session<'_>,
+    run: SteeredRun<'_>,
+    number: u32,
+    folder: &Path,
+) -> Result<Record, DuetError> {
+    let record = session.end(Role::Trial, number, run)?;
+    create_folder(folder).map_err(|source| RunError::Folder { out: folder.to_owned(), source })?;
+    save(&record, &folder.join(next_stem(folder, Role::Trial) + ".json"))?;
+    Ok(record)
+}
+
+/// The folder of a start below that of its side.
+pub(crate) fn block(folder: &Path, number: u32) -> PathBuf {
+    folder.join(format!("block-{number:03}"))
+}
+
+/// The pairs of a start, and how it went.
+pub(crate) struct MeasuredStart {
+    pub(crate) start: DuetStart,
+    pub(crate) interrupted: bool,
+    /// The side whose crowd has ended by itself.
+    ended: Option<usize>,
+}
+
+impl MeasuredStart {
+    /// A start is complete if all records are valid. Of two invalid ones, the side whose crowd ended first is named.
+    pub(crate) fn outcome(self, records: &[Record]) -> StartOutcome {
+        let invalid =
+            |side: &usize| records.get(*side).is_some_and(|record| record.verdict.status == Status::Invalid);
+        match self.ended.into_iter().chain([0, 1]).find(invalid) {
+            None => StartOutcome::Complete(self.start),
+            Some(side) => StartOutcome::Failed {
+                start: Some(self.start).filter(|start| !start.pairs.is_empty()),
+                side,
+                reasons: records[side].verdict.messages(),
+            },
+        }
+    }
+}
+
+/// Warms up, then makes pairs until the start's time is over.
+pub(crate) fn measure(
+    plan: &DuetPlan,
+    number: u32,
+    sides: &mut dyn Sides,
+    ended: Option<usize>,
+    time: &StartTime,
+    rng: &mut Rng,
+    on_progress: &mut dyn FnMut(DuetProgress),
+) -> Result<MeasuredStart, DuetError> {
+    let slicing = Slicing { slice: plan.slice, together: plan.together, began: time.began };
+    let mut pairs = Pairs { ended, ..Pairs::default() };
+    let warm = Instant::now() + plan.warmup;
+    while pairs.ended.is_none() && Instant::now() < warm {
+        slicing.pair(sides, rng, &mut pairs)?;
+    }
+    (pairs.pairs, pairs.disturbed) = (Vec::new(), 0);
+    let (machine, used_ns) = (MachineTime::read(), sides.all_cpu_ns());
+    let mut interrupted = false;
+    while pairs.ended.is_none() && !interrupted && (pairs.made() == 0 || Instant::now() < time.until) {
+        match slicing.pair(sides, rng, &mut pairs) {
+            Err(RunError::Interrupted) => interrupted = true,
+            made => made?,
+        }
+        let elapsed = time.began.elapsed();
+        on_progress(DuetProgress { start: number, pairs: pairs.pairs.len(), elapsed });
+    }
+    let own_s = sides.all_cpu_ns().saturating_sub(used_ns) as f64 / 1e9;
+    let machine = machine.zip(MachineTime::read()).filter(|_| !interrupted);
+    let start = DuetStart {
+        number,
+        pairs: pairs.pairs,
+        disturbed: pairs.disturbed,
+        others_share: machine.map(|(before, after)| after.others_share_since(&before, own_s)),
+        steal_share: machine.map(|(before, after)| after.steal_share_since(&before)),
+    };
+    Ok(MeasuredStart { start, interrupted, ended: pairs.ended })
+}
+
+/// The share of one of the remaining starts in the time that is left.
+pub(crate) fn start_time(began: Instant, time: Duration, starts_left: u32) -> StartTime {
+    let left = time.saturating_sub(began.elapsed());
+    StartTime { began, until: Instant::now() + left / starts_left }
+}

@@ -1,0 +1,3 @@
+//! Policies as ordinary C.
+
+mod cases;
