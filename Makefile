@@ -8,6 +8,8 @@ MVN := scripts/maven.sh --batch-mode --quiet --file java/pom.xml
 
 # Tests append a line to this file when the machine lacks a requirement.
 export KLATCH_TEST_NOT_RUN := $(CURDIR)/target/not-run
+# With 1, tests take every platform instead of one a language.
+export KLATCH_TEST_ALL
 
 # Build everything and run the default benchmark. For more: target/release/klatch --help
 run: setup
@@ -27,6 +29,8 @@ build:
 # The program contains the jars. Formatter, Error Prone and tests are left to `make test`.
 jars: $(JARS)
 $(JARS) &: $(shell find java -path '*/src/main/*.java' -o -name pom.xml)
+	@# Maven keeps what a source that is gone has left there, and the jar would contain it.
+	@rm -rf java/*/target/classes
 	$(MVN) package -Dquick
 
 # The files of a release in target/dist: tarball, .deb, .rpm, container image and bill of materials, with the sums of all.
@@ -41,22 +45,26 @@ check:
 	$(MAKE) test-go test-node
 	@scripts/not-run.sh end check "the tests of whole programs, the count of instructions and the IRC clients: make test-all"
 
+# Most of their time the tests of whole programs wait for a process, so more of them run at a time than there are CPUs.
+export RUST_TEST_THREADS ?= $(shell echo $$((3 * $$(nproc) / 2)))
+# What `make test` leaves to `make test-all`.
+LEFT_OUT := --skip all:: --skip alone::
+LEFT_OUT_NOTE := every platform, other JDKs, the lab, clusters, IRC clients: make test-all
+
 # What a contributor runs: everything but other JDKs, downloads, emulated machines, clusters, and every platform instead of one a language.
 test: setup-test
 	@scripts/not-run.sh begin
 	$(MAKE) --jobs=2 --output-sync test-java lint
-	cargo test --release --locked --workspace --no-fail-fast -- --skip all:: --skip alone::
+	cargo test --release --locked --workspace --no-fail-fast -- $(LEFT_OUT)
 	scripts/instructions.sh
 	$(MAKE) test-go test-node
-	@scripts/not-run.sh end test "every platform, other JDKs, the lab, clusters, IRC clients: make test-all"
+	@scripts/not-run.sh end test "$(LEFT_OUT_NOTE)"
 
-# All tests: `make test`, and then every platform, other JDKs, the lab, a cluster and IRC clients. The group `alone` measures, boots
+# All tests: `make test` with every platform, other JDKs, the lab and a cluster, then IRC clients. The group `alone` measures, boots
 # machines or changes the host, so it runs one by one.
-MATRIX := all conformance files gate local_clients orders platforms rr trade transports web
 test-all: setup-test-all
-	$(MAKE) test
+	$(MAKE) test KLATCH_TEST_ALL=1 LEFT_OUT='--skip alone::' LEFT_OUT_NOTE='the group alone and the IRC clients, which follow'
 	@scripts/not-run.sh begin
-	KLATCH_TEST_ALL=1 cargo test --release --locked --workspace --no-fail-fast --test it -- $(MATRIX:%=%::) --skip alone::
 	KLATCH_TEST_ALL=1 cargo test --release --locked --workspace --no-fail-fast --test it -- --test-threads=1 alone::
 	scripts/irc-clients.sh $(KLATCH) java/target
 	@scripts/not-run.sh end test-all

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use crate::classic_crowd::ClassicCrowd;
 use crate::configuration_file::ConfigurationFile;
+use crate::extends::{FindPart, with_parts};
 use crate::launch;
 use crate::needs::Needs;
 use crate::needs_java::NeedsJava;
@@ -22,6 +23,8 @@ pub(crate) const DATA: &str = "data";
 
 /// The catalog files that are compiled into the program.
 pub(crate) static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../platforms");
+/// The folder of what platforms share, in that of the catalog.
+const PARTS: &str = "parts";
 const JAVA_KNOBS: &str = include_str!("../../../platforms/runtimes/java.toml");
 const JAVA_CROWD: &str = include_str!("../../../platforms/crowds/java.toml");
 const NATIVE_CROWD: &str = include_str!("../../../platforms/crowds/native.toml");
@@ -37,6 +40,10 @@ const ORDERS_AUDIT: &str = include_str!("../../../platforms/audits/orders.toml")
 pub struct Entry {
     /// Name of the platform, which is also the name of the file.
     pub name: String,
+    /// Names of files of the folder `parts`, with tables that this platform shares with others. A later one replaces what an earlier
+    /// one says, and this file what they say; tables are merged.
+    #[serde(default)]
+    pub extends: Vec<String>,
     /// Description in one line.
     pub summary: String,
     /// How it writes deliveries, if it carries chat.
@@ -229,9 +236,10 @@ pub(crate) fn catalog(more: Option<&Path>) -> Result<Vec<Entry>, CatalogError> {
         Some(folder) => in_folder(folder)?,
         None => Vec::new(),
     };
+    let own_part = |name: &str| Ok(own_part(name).map(str::to_owned));
     for file in FILES.files().filter(|file| file.path().extension().is_some_and(|ending| ending == "toml")) {
         let text = file.contents_utf8().unwrap_or_default();
-        let entry = parse(text, file.path())?;
+        let entry = parse(text, file.path(), &own_part)?;
         if entries.iter().all(|other| other.name != entry.name) {
             entries.push(entry);
         }
@@ -245,21 +253,35 @@ fn in_folder(folder: &Path) -> Result<Vec<Entry>, CatalogError> {
         let path = path.to_owned();
         |source| CatalogError::Read { path, source }
     };
+    let part = |name: &str| {
+        let path = folder.join(PARTS).join(format!("{name}.toml"));
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(own_part(name).map(str::to_owned))
+            }
+            Err(error) => Err(failed(&path)(error)),
+        }
+    };
     let mut entries = Vec::new();
     for file in std::fs::read_dir(folder).map_err(failed(folder))? {
         let path = file.map_err(failed(folder))?.path();
         if path.extension().is_some_and(|ending| ending == "toml") {
             let text = std::fs::read_to_string(&path).map_err(failed(&path))?;
-            entries.push(Entry { base_folder: Some(folder.to_owned()), ..parse(&text, &path)? });
+            entries.push(Entry { base_folder: Some(folder.to_owned()), ..parse(&text, &path, &part)? });
         }
     }
     Ok(entries)
 }
 
-fn parse(text: &str, path: &Path) -> Result<Entry, CatalogError> {
+/// The text of a part that is compiled in.
+fn own_part(name: &str) -> Option<&'static str> {
+    FILES.get_file(Path::new(PARTS).join(format!("{name}.toml")))?.contents_utf8()
+}
+
+fn parse(text: &str, path: &Path, part: &FindPart<'_>) -> Result<Entry, CatalogError> {
     let wrong = |message: String| CatalogError::Wrong { path: path.to_owned(), message };
-    let mut entry: Entry =
-        toml::from_str(text).map_err(|error| wrong(error.to_string().trim_end().to_owned()))?;
+    let mut entry = with_parts(text, path, part)?;
     if path.file_stem().is_none_or(|stem| stem != entry.name.as_str()) {
         return Err(wrong(format!("the platform is named {}, so the file must be {0}.toml", entry.name)));
     }

@@ -12,6 +12,7 @@ mod command;
 mod configuration_file;
 mod database;
 mod database_access;
+mod extends;
 mod java;
 mod large_pages;
 mod launch;

@@ -79,7 +79,10 @@ mod tests {
     #[test]
     fn no_umask_makes_folders_or_files_of_others() {
         let mut test = std::process::Command::new(std::env::current_exe().unwrap());
-        let output = test.args(["--ignored", "--exact", "private::tests::without_a_umask"]).output().unwrap();
+        let output = test
+            .args(["--ignored", "--exact", "privileges::private::tests::without_a_umask"])
+            .output()
+            .unwrap();
         let printed = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
     }
