@@ -18,6 +18,10 @@ use serde_json::json;
 use super::{CostArgs, topology};
 use crate::output::{print, print_line};
 
+fn schedulers() -> String {
+    format!("Scheduler: {}", SchedulerSpec::NAMES.join(", "))
+}
+
 #[derive(Args)]
 pub(super) struct Run {
     /// Workload: chat, locks, requests or hackbench
@@ -29,8 +33,7 @@ pub(super) struct Run {
     /// Setting of the workload; a wrong one is answered with all of them
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<Setting>,
-    /// Scheduler: fifo, goodness, multiqueue, o1, shards or sleepers
-    #[arg(long, default_value = "goodness", value_name = "NAME")]
+    #[arg(long, default_value = "goodness", value_name = "NAME", help = schedulers())]
     scheduler: String,
     /// Knob of the scheduler; a wrong one is answered with all of them
     #[arg(long = "knob", value_name = "NAME=VALUE")]

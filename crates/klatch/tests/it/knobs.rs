@@ -16,16 +16,16 @@ fn refused(command: &mut Command, message: &str) {
     assert!(finished.err.contains(message), "{message:?} is not in {finished:?}");
 }
 
-/// The nice value of each thread of `pid`, field 19 of its stat, and the CPUs that it may run on.
+/// The nice value of each thread of `pid`, field 19 of its stat, and the CPUs that it may run on. A thread may end meanwhile.
 fn threads(pid: u32) -> Vec<(String, String)> {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
     tasks
-        .map(|task| {
-            let read = |name| std::fs::read_to_string(task.path().join(name)).unwrap();
-            let (stat, status) = (read("stat"), read("status"));
+        .filter_map(|task| {
+            let read = |name| std::fs::read_to_string(task.path().join(name)).ok();
+            let (stat, status) = (read("stat")?, read("status")?);
             let nice = stat.rsplit(')').next().unwrap().split_whitespace().nth(16).unwrap().to_owned();
             let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:\t")).unwrap();
-            (nice, cpus.to_owned())
+            Some((nice, cpus.to_owned()))
         })
         .collect()
 }

@@ -1,10 +1,26 @@
 //! Runs the hand-worked cases of the policies as ordinary C. `src/case_tests.rs` runs the same cases as BPF in the kernel.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Policies with cases. The scheduler `fifo` has no policy, and `head` uses that of `goodness`.
-const POLICIES: [&str; 4] = ["goodness", "multiqueue", "o1", "sleepers"];
+/// The policies: each has cases. The scheduler `fifo` has no policy, and `head` uses that of `goodness`.
+fn policies() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let names = |folder: PathBuf, ending: &str| {
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut names: Vec<String> = files
+            .filter(|path| path.extension().is_some_and(|of| of == ending))
+            .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    };
+    let mut headers = names(folder.join("include/policies"), "h");
+    headers.retain(|name| name != "types");
+    let cases = names(folder.join("cases"), "c");
+    assert!(cases.len() > 3 && headers == cases, "left: headers, right: cases: {headers:?} {cases:?}");
+    cases
+}
 
 /// Compiles the cases of a policy, and panics with the errors of the compiler.
 fn compile(compiler: &str, flags: &[&str], policy: &str, to: &Path) {
@@ -25,7 +41,7 @@ fn compile(compiler: &str, flags: &[&str], policy: &str, to: &Path) {
 
 #[test]
 fn the_cases_hold_in_user_space() {
-    for policy in POLICIES {
+    for policy in &policies() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("cases");
         compile("cc", &["-O1"], policy, &program);
@@ -37,7 +53,7 @@ fn the_cases_hold_in_user_space() {
 /// Measured by gcov, for lines and branches.
 #[test]
 fn the_cases_take_every_branch() {
-    for policy in POLICIES {
+    for policy in &policies() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("cases");
         compile("gcc", &["-O0", "--coverage", "-DEACH_ONCE"], policy, &program);
