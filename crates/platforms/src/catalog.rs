@@ -260,7 +260,7 @@ fn in_folder(folder: &Path) -> Result<Vec<Entry>, CatalogError> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Ok(own_part(name).map(str::to_owned))
             }
-            Err(error) => Err(failed(&path)(error)),
+            Err(error) => Err(format!("cannot read {}: {error}", path.display())),
         }
     };
     let mut entries = Vec::new();
@@ -281,7 +281,7 @@ fn own_part(name: &str) -> Option<&'static str> {
 
 fn parse(text: &str, path: &Path, part: &FindPart<'_>) -> Result<Entry, CatalogError> {
     let wrong = |message: String| CatalogError::Wrong { path: path.to_owned(), message };
-    let mut entry = with_parts(text, path, part)?;
+    let mut entry: Entry = with_parts(text, part).map_err(wrong)?;
     if path.file_stem().is_none_or(|stem| stem != entry.name.as_str()) {
         return Err(wrong(format!("the platform is named {}, so the file must be {0}.toml", entry.name)));
     }

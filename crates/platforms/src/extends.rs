@@ -1,41 +1,37 @@
 //! A catalog file with the parts that it extends.
 
-use std::path::Path;
-
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use crate::catalog::{CatalogError, Entry};
+/// Finds the text of a part by its name; `None` if there is none, and the reason if it cannot be read.
+pub(crate) type FindPart<'a> = dyn Fn(&str) -> Result<Option<String>, String> + 'a;
 
-/// Finds the text of a part by its name; `None` if there is none.
-pub(crate) type FindPart<'a> = dyn Fn(&str) -> Result<Option<String>, CatalogError> + 'a;
-
-/// The entry of a catalog file: what its parts say, below what it says itself.
+/// The contents of a catalog file: what its parts say, below what it says itself.
 ///
 /// # Errors
-/// The file or a part is invalid, or a part is missing.
-pub(crate) fn with_parts(text: &str, path: &Path, part: &FindPart<'_>) -> Result<Entry, CatalogError> {
-    let wrong =
-        |message: &str| CatalogError::Wrong { path: path.to_owned(), message: message.trim_end().to_owned() };
-    let own: Table = toml::from_str(text).map_err(|error| wrong(&error.to_string()))?;
+/// What is wrong with the file or a part.
+pub(crate) fn with_parts<T: DeserializeOwned>(text: &str, part: &FindPart<'_>) -> Result<T, String> {
+    let message = |error: toml::de::Error| error.to_string().trim_end().to_owned();
+    let own: Table = toml::from_str(text).map_err(message)?;
     let Some(extends) = own.get("extends") else {
         // Straight from the text, so that an error has its line.
-        return toml::from_str(text).map_err(|error| wrong(&error.to_string()));
+        return toml::from_str(text).map_err(message);
     };
     let names: Vec<String> =
-        extends.clone().try_into().map_err(|_| wrong("extends must be a list of names of parts"))?;
+        extends.clone().try_into().map_err(|_| "extends must be a list of names of parts")?;
     let mut whole = Table::new();
     for name in &names {
-        let found = part(name)?.ok_or_else(|| wrong(&format!("there is no parts/{name}.toml to extend")))?;
-        let table = toml::from_str(&found).map_err(|error| wrong(&format!("parts/{name}.toml: {error}")))?;
+        let found = part(name)?.ok_or_else(|| format!("there is no parts/{name}.toml to extend"))?;
+        let table =
+            toml::from_str(&found).map_err(|error| format!("parts/{name}.toml: {}", message(error)))?;
         merge(&mut whole, table);
     }
     merge(&mut whole, own);
-    Entry::deserialize(whole).map_err(|error| {
+    T::deserialize(whole).map_err(|error| {
         // If the file alone has the same fault, its line is known.
-        match toml::from_str::<Entry>(text) {
-            Err(own) if own.message() == error.message() => wrong(&own.to_string()),
-            _ => wrong(&format!("with the parts {}: {error}", names.join(", "))),
+        match toml::from_str::<T>(text) {
+            Err(own) if own.message() == error.message() => message(own),
+            _ => format!("with the parts {}: {}", names.join(", "), message(error)),
         }
     })
 }
@@ -53,6 +49,7 @@ fn merge(table: &mut Table, over: Table) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::Entry;
 
     const MINE: &str = "name = 'mine'\nsummary = 'x'\nclass = 'open'\nprotocol = 'irc'\ncommand = ['x']\n";
 
@@ -65,7 +62,7 @@ mod tests {
                 _ => None,
             })
         };
-        with_parts(text, Path::new("mine.toml"), &part).map_err(|error| error.to_string())
+        with_parts(text, &part)
     }
 
     #[test]
@@ -82,7 +79,7 @@ mod tests {
     #[test]
     fn a_wrong_file_is_named_with_its_line_or_parts() {
         let error = |more: &str| parse(&format!("{MINE}{more}\n")).unwrap_err();
-        assert!(error("extends = ['c']").contains("mine.toml: there is no parts/c.toml to extend"));
+        assert!(error("extends = ['c']").contains("there is no parts/c.toml to extend"));
         assert!(error("extends = 'a'").contains("extends must be a list"));
         assert!(
             error("extends = ['a']\nspeed = 9").contains("line 7"),
