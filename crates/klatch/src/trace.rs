@@ -1,7 +1,7 @@
 //! `klatch trace`: records scheduler events to a file and prints them.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
@@ -73,11 +73,14 @@ impl Trace {
         match self.action {
             Action::Record { seconds, size, file } => record(seconds, size, &file)?,
             Action::Import { text, file } => {
+                let mut bytes = Vec::new();
                 let read = match text.as_os_str().to_str() {
-                    Some("-") => std::io::read_to_string(std::io::stdin()),
-                    _ => std::fs::read_to_string(&text),
+                    Some("-") => std::io::stdin().read_to_end(&mut bytes),
+                    _ => File::open(&text).and_then(|mut file| file.read_to_end(&mut bytes)),
                 };
-                let script = read.map_err(|error| anyhow!("cannot read {}: {error}", text.display()))?;
+                read.map_err(|error| anyhow!("cannot read {}: {error}", text.display()))?;
+                // Names of tasks are bytes.
+                let script = String::from_utf8_lossy(&bytes);
                 let trace =
                     read_perf_script(&script).map_err(|error| anyhow!("{}: {error}", text.display()))?;
                 create(&file, |out| trace.write(out))?;

@@ -70,14 +70,28 @@ fn load_1min() -> Option<f64> {
 }
 
 fn distribution() -> Option<String> {
-    let text = std::fs::read_to_string("/etc/os-release").ok()?;
-    let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
-    Some(name.trim_matches('"').to_owned())
+    pretty_name(&std::fs::read_to_string("/etc/os-release").ok()?)
+}
+
+/// The value of PRETTY_NAME in the text of an os-release file, whose values are words of a shell.
+fn pretty_name(text: &str) -> Option<String> {
+    let value = text.lines().find_map(|line| line.trim_start().strip_prefix("PRETTY_NAME="))?;
+    shlex::split(value)?.into_iter().next().filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_distribution_has_its_name_however_it_is_quoted() {
+        let named = |value: &str| pretty_name(&format!("ID=x\nPRETTY_NAME={value}\nVERSION=1\n"));
+        for value in ["\"Debian GNU/Linux 12\"", "'Debian GNU/Linux 12'", "Debian\\ GNU/Linux\\ 12"] {
+            assert_eq!(named(value).as_deref(), Some("Debian GNU/Linux 12"), "{value}");
+        }
+        assert_eq!(named("\"Caf\\\"e\"").as_deref(), Some("Caf\"e"));
+        assert_eq!(named(""), None);
+    }
 
     #[test]
     fn this_machine_is_described() {

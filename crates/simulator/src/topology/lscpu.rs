@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{CPUS_MAX, Topology, TopologyError};
@@ -12,13 +13,15 @@ struct Listing {
     cpus: Vec<Row>,
 }
 
-/// A logical CPU. Columns that a machine does not have are absent or `null`.
+/// A logical CPU. Columns that a machine does not have are absent, `null` or `-`, and so are most of a CPU that is offline. Older
+/// versions of lscpu print numbers as text, and `yes` or `no`.
 #[derive(Deserialize)]
 struct Row {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "number")]
     node: Option<u32>,
-    core: u32,
-    #[serde(default = "yes")]
+    #[serde(default, deserialize_with = "number")]
+    core: Option<u32>,
+    #[serde(default = "yes", deserialize_with = "is_yes")]
     online: bool,
     /// The cache column; its name lists the caches that the machine has.
     #[serde(flatten)]
@@ -29,12 +32,43 @@ fn yes() -> bool {
     true
 }
 
+/// A number, or a number as text; `None` for `null` and `-`.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let wrong = |value: &Value| D::Error::custom(format!("{value} is no number of a core or a node"));
+    match Value::deserialize(deserializer)? {
+        Value::Null => Ok(None),
+        Value::String(text) if text == "-" => Ok(None),
+        Value::String(text) => text.parse().map(Some).map_err(|_| wrong(&Value::String(text))),
+        value => value
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok())
+            .map(Some)
+            .ok_or_else(|| wrong(&value)),
+    }
+}
+
+fn is_yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Null => Ok(true),
+        Value::Bool(online) => Ok(online),
+        Value::String(text) if text == "yes" => Ok(true),
+        Value::String(text) if text == "no" => Ok(false),
+        value => Err(D::Error::custom(format!("online is {value}, neither yes nor no"))),
+    }
+}
+
 impl Row {
+    /// The number of its core.
+    fn core(&self) -> Result<u32, TopologyError> {
+        self.core.ok_or_else(|| TopologyError::Lscpu("a CPU that is online has no core".to_owned()))
+    }
+
     /// The number of its last-level cache, the last one that is listed. A CPU without one shares it with nobody but its core.
-    fn llc(&self) -> String {
+    fn llc(&self) -> Result<String, TopologyError> {
+        let core = self.core()?;
         let caches = self.others.iter().find(|(name, _)| name.starts_with("l1"));
         let last = caches.and_then(|(_, value)| value.as_str()?.rsplit(':').next());
-        last.filter(|number| *number != "-").map_or_else(|| format!("core {}", self.core), str::to_owned)
+        Ok(last.filter(|number| *number != "-").map_or_else(|| format!("core {core}"), str::to_owned))
     }
 }
 
@@ -52,9 +86,9 @@ impl Topology {
         let mut cores: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         let mut threads: BTreeMap<u32, usize> = BTreeMap::new();
         for row in &online {
-            add(llcs.entry(row.node.unwrap_or(0)).or_default(), row.llc());
-            add(cores.entry(row.llc()).or_default(), row.core);
-            *threads.entry(row.core).or_default() += 1;
+            add(llcs.entry(row.node.unwrap_or(0)).or_default(), row.llc()?);
+            add(cores.entry(row.llc()?).or_default(), row.core()?);
+            *threads.entry(row.core()?).or_default() += 1;
         }
         let topology = Self {
             nodes: llcs.len(),
@@ -122,6 +156,21 @@ mod tests {
         let json = r#"{"cpus":[{"cpu":0,"socket":0,"core":0},{"cpu":1,"socket":0,"core":1},
             {"cpu":2,"socket":0,"core":2,"online":false}]}"#;
         assert_eq!(Topology::from_lscpu(json), Ok(Topology::flat(2)));
+    }
+
+    #[test]
+    fn rows_of_other_versions_of_lscpu_are_read() {
+        // util-linux 2.34 prints text; a CPU that is offline has no core.
+        let text = r#"{"cpus":[{"cpu":"0","node":"0","socket":"0","core":"0","l1d:l1i:l2:l3":"0:0:0:0","online":"yes"},
+            {"cpu":"1","node":"0","socket":"0","core":"0","l1d:l1i:l2:l3":"0:0:0:0","online":"yes"},
+            {"cpu":"2","node":"-","socket":"-","core":"-","l1d:l1i:l2:l3":"-","online":"no"},
+            {"cpu":3,"node":null,"socket":null,"core":null,"l1d:l1i:l2:l3":null,"online":false}]}"#;
+        assert_eq!(Topology::from_lscpu(text).unwrap().to_string(), "1 node x 1 llc x 1 core x 2 threads");
+        let wrong =
+            |from: &str, to: &str| Topology::from_lscpu(&text.replacen(from, to, 1)).unwrap_err().to_string();
+        assert!(wrong(r#""core":"0""#, r#""core":"x""#).contains("is no number of a core"));
+        assert!(wrong(r#""core":"0""#, r#""core":"-""#).contains("online has no core"));
+        assert!(wrong(r#""online":"yes""#, r#""online":"perhaps""#).contains("neither yes nor no"));
     }
 
     #[test]
