@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Processes, Setting};
 use klatch_record::{DuetEnd, InstrumentName, error_chain};
-use klatch_runner::Plan;
 use klatch_runner::duet::{DuetOutcome, DuetPlan, instrument_duet};
+use klatch_runner::{Plan, PlatformPlan, Subject};
 use klatch_study::compare::calibrate;
 
 use crate::INTERRUPTED;
@@ -104,14 +104,13 @@ impl Calibrate {
     }
 
     fn plan(&self) -> anyhow::Result<DuetPlan> {
-        let side = Plan {
-            platform: PlatformRequest {
-                name: Some(self.platform.clone()),
-                settings: self.knobs.clone(),
-                ..self.platforms.request()
-            },
-            ..duet_plan(self.workload.workload()?, &self.out, self.schedule.seed())
+        let request = PlatformRequest {
+            name: Some(self.platform.clone()),
+            settings: self.knobs.clone(),
+            ..self.platforms.request()
         };
+        let subject = Subject::Platform(PlatformPlan::new(request));
+        let side = duet_plan(subject, self.workload.workload()?, &self.out, self.schedule.seed());
         let observed = Plan { instruments: self.instruments.clone(), ..side.clone() };
         let slice = (!self.instruments.is_empty()).then_some(OBSERVED_SLICE);
         self.schedule.plan([side, observed], slice, "calibration")

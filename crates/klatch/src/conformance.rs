@@ -127,10 +127,9 @@ impl Conformance {
         let request = PlatformRequest {
             name: Some(self.target.clone()),
             settings: self.knobs.iter().cloned().chain(self.transport.map(transport_setting)).collect(),
-            workload,
             ..self.platforms.request()
         };
-        let platform = resolve(&request)?;
+        let platform = resolve(&request, &workload)?;
         self.has_checks(&platform.name, platform.protocol())?;
         Ok(platform)
     }

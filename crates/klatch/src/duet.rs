@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Processes, Setting};
-use klatch_record::{Duet as DuetResult, DuetEnd};
-use klatch_runner::Plan;
+use klatch_record::{Duet as DuetResult, DuetEnd, Workload};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
+use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 
 use crate::INTERRUPTED;
 use crate::crowd::seconds;
@@ -17,7 +17,7 @@ use crate::output::{print, print_error, print_line};
 use crate::quantity::{Percent, Time};
 use crate::report::save_duet_report;
 use crate::run::CrowdName;
-use crate::study::default_plan;
+use crate::version::build;
 use crate::workload::{OfDuet, WorkloadArgs};
 
 /// Compare two servers in slices of time, to about one per cent
@@ -191,20 +191,19 @@ impl Duet {
     }
 
     fn side(&self, name: &DuetSideName, catalog: Option<PathBuf>, crowd: CrowdName) -> anyhow::Result<Plan> {
-        let (platform, target) = match name.clone() {
+        let java = self.java.clone();
+        let subject = match name.clone() {
             DuetSideName::Platform(request) => {
                 let catalog = catalog.or(request.catalog);
-                (PlatformRequest { java: self.java.clone(), catalog, ..request }, None)
+                Subject::Platform(PlatformPlan::new(PlatformRequest { java, catalog, ..request }))
             }
-            DuetSideName::Target(target) => (PlatformRequest::default(), Some(target)),
+            DuetSideName::Target(target) => Subject::Target(TargetPlan { target, ca: None, java }),
         };
         Ok(Plan {
-            platform,
-            target,
             crowd: crowd.kind(),
             crowd_settings: self.crowd_knobs.clone(),
             timeout: seconds("timeout", self.timeout)?,
-            ..duet_plan(self.workload.workload()?, &self.out, self.schedule.seed())
+            ..duet_plan(subject, self.workload.workload()?, &self.out, self.schedule.seed())
         })
     }
 }
@@ -232,9 +231,9 @@ pub(crate) fn exit_code(duet: &DuetResult) -> ExitCode {
 }
 
 /// A plan on this machine, with one server and one crowd. A crowd that waits for a lost message gives up after 10 s.
-pub(crate) fn duet_plan(workload: klatch_record::Workload, out: &Path, seed: u64) -> Plan {
+pub(crate) fn duet_plan(subject: Subject, workload: Workload, out: &Path, seed: u64) -> Plan {
     let timeout = Duration::from_secs(10);
-    Plan { workload, seed, timeout, ..default_plan(PlatformRequest::default(), out) }
+    Plan { workload, seed, timeout, ..Plan::new(subject, out.to_owned(), build()) }
 }
 
 /// Prints how far the duet is after its first pair, and then once in ten seconds.

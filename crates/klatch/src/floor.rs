@@ -17,7 +17,7 @@ use klatch_study::{StopRule, Store, StudyEvent, load, run_study};
 use crate::INTERRUPTED;
 use crate::output::{print, print_error, print_line};
 use crate::platforms::PlatformArgs;
-use crate::study::default_plan;
+use crate::study;
 
 /// Compare servers and crowd with the cost of the loopback itself
 ///
@@ -69,7 +69,7 @@ impl Floor {
         };
         let history =
             self.history.unwrap_or_else(|| PathBuf::from("bench/history").join(name).with_extension("jsonl"));
-        let mut plan = load(name, &default_plan(self.platforms.request(), &self.out), self.seed)?;
+        let mut plan = load(name, &study::base(&self.platforms, &self.out), self.seed)?;
         if !self.only.is_empty() {
             plan.cells.retain(|cell| self.only.iter().any(|only| cell.id.contains(only.as_str())));
             anyhow::ensure!(

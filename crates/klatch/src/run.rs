@@ -7,7 +7,10 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use klatch_platforms::{PlatformRequest, Processes, Setting, TRANSPORT_KNOB};
 use klatch_record::{InstrumentName, Record, Role, RunOptions, Status, Transport, WorkloadKind};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
-use klatch_runner::{CrowdKind, Event, Plan, Target, VisitEvent, execute, guard_series};
+use klatch_runner::{
+    CrowdKind, Event, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent, execute, guard_series,
+    make_classic,
+};
 use klatch_schedulers::SchedulerSpec;
 
 use crate::INTERRUPTED;
@@ -99,7 +102,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     spread: SpreadArgs,
     /// Longest time until the server is ready
-    #[arg(long, default_value_t = RunOptions::default().ready_timeout_s, value_name = "SECONDS", help_heading = LIMITS)]
+    #[arg(long, default_value_t = RunOptions::default().ready_timeout_s, value_name = "SECONDS", conflicts_with = "target", help_heading = LIMITS)]
     ready_timeout: f64,
     /// Longest time without a delivery
     #[arg(long, default_value_t = RunOptions::default().timeout_s, value_name = "SECONDS", help_heading = LIMITS)]
@@ -119,7 +122,7 @@ impl Args for RunOfWorkload {
             Command::default().name(kind.name()).about(kind.summary()).defer(with_options_of_its_workload)
         };
         // The others' options are accepted here too, after --workload, and so refused with a reason where they do not fit.
-        show_only(WorkloadKind::Chat, false, Run::augment_args(command))
+        show_only(WorkloadKind::Chat, false, options(command))
             .args_conflicts_with_subcommands(true)
             .disable_help_subcommand(true)
             .subcommand_value_name("WORKLOAD")
@@ -132,10 +135,15 @@ impl Args for RunOfWorkload {
     }
 }
 
+/// Adds the options. Other commands with a catalog have no target.
+fn options(command: Command) -> Command {
+    Run::augment_args(command).mut_arg("catalog", |catalog| catalog.conflicts_with("target"))
+}
+
 /// Adds the options to a command that has the name of a workload.
 fn with_options_of_its_workload(command: Command) -> Command {
     let kind: WorkloadKind = command.get_name().parse().unwrap_or_default();
-    show_only(kind, true, Run::augment_args(command)).about(kind.summary()).long_about(kind.summary())
+    show_only(kind, true, options(command)).about(kind.summary()).long_about(kind.summary())
 }
 
 impl FromArgMatches for RunOfWorkload {
@@ -231,39 +239,41 @@ impl Run {
             "crowd loops must be 1..=256, got {}",
             self.crowd_loops
         );
-        let mut plan = Plan {
-            platform: PlatformRequest {
-                name: self.platform,
-                settings: self.knobs,
-                ..self.platforms.request()
-            },
-            target: self.target,
+        let mut request =
+            PlatformRequest { name: self.platform, settings: self.knobs, ..self.platforms.request() };
+        let crowd = match self.classic {
+            true => make_classic(&mut request, &mut self.crowd_knobs)?,
+            false => self.crowd.kind(),
+        };
+        let subject = match self.target {
+            Some(target) => Subject::Target(TargetPlan { target, ca: self.ca, java: request.java }),
+            None => Subject::Platform(PlatformPlan {
+                request,
+                servers: self.spread.servers()?,
+                listen: self.spread.listen(),
+                ready_timeout: seconds("ready timeout", self.ready_timeout)?,
+            }),
+        };
+        Ok(Plan {
+            subject,
             subprotocol: self.subprotocol,
-            ca: self.ca,
-            crowd: self.crowd.kind(),
+            crowd,
             crowd_settings: self.crowd_knobs,
             sysctls: self.sysctls,
             scheduler: self.scheduler,
             workload: self.workload.workload()?,
             shards: self.spread.shards()?,
-            servers: self.spread.servers()?,
-            listen: self.spread.listen(),
             remote: self.spread.remote()?,
             instruments: self.instruments,
             warmups: self.warmup,
             trials: self.trials,
             out: self.out,
-            ready_timeout: seconds("ready timeout", self.ready_timeout)?,
             timeout: seconds("timeout", self.timeout)?,
             connect_timeout: seconds("connect timeout", self.connect_timeout)?,
             crowd_loops: self.crowd_loops,
             seed: self.seed,
             build: build(),
-        };
-        if self.classic {
-            plan.make_classic()?;
-        }
-        Ok(plan)
+        })
     }
 }
 

@@ -141,7 +141,11 @@ fn a_workload_after_run_offers_its_own_options_and_sets_the_kind() {
 fn every_setting_is_a_key_of_study_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.toml");
-    let base = crate::study::default_plan(klatch_platforms::PlatformRequest::default(), folder.path());
+    let base = klatch_study::StudyBase {
+        platforms: Default::default(),
+        out: folder.path().to_owned(),
+        build: crate::version::build(),
+    };
     for (kind, setting) in all().filter(|(_, setting)| matches!(setting.scope, Scope::All | Scope::End)) {
         let given = another(setting, kind);
         let platform = match kind {

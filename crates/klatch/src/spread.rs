@@ -17,14 +17,14 @@ pub(crate) struct SpreadArgs {
     #[arg(long, help_heading = SEVERAL, default_value_t = RunOptions::default().shards, value_name = "N")]
     shards: u32,
     /// Server processes, each with rooms of its own
-    #[arg(long, help_heading = SEVERAL, default_value_t = RunOptions::default().servers, value_name = "N")]
+    #[arg(long, help_heading = SEVERAL, default_value_t = RunOptions::default().servers, value_name = "N", conflicts_with = "target")]
     servers: u32,
     /// Machines that run the crowd, by the names that --reach takes; klatch must be installed there. @slurm: the other nodes of this
     /// allocation
     #[arg(long, help_heading = SEVERAL, value_name = "HOST,…", value_delimiter = ',')]
     hosts: Vec<String>,
     /// Address of this machine on which servers listen for the hosts
-    #[arg(long, help_heading = SEVERAL, value_name = "IPV4", default_value_t = Ipv4Addr::LOCALHOST)]
+    #[arg(long, help_heading = SEVERAL, value_name = "IPV4", default_value_t = Ipv4Addr::LOCALHOST, conflicts_with = "target")]
     host_address: Ipv4Addr,
     /// Path of klatch on the hosts
     #[arg(long, help_heading = SEVERAL, value_name = "PATH", default_value = "klatch")]

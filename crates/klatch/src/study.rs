@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Processes};
-use klatch_record::{CellStatus, RunOptions, StudyResult, Workload, WorkloadKind, error_chain};
+use klatch_record::{CellStatus, StudyResult, WorkloadKind, error_chain};
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
 use klatch_runner::duet::PairMachine;
-use klatch_runner::{CrowdKind, Machine, Plan, VisitEvent};
-use klatch_study::{Store, StudyEvent, StudyPlan, load, run_pairs, run_study, shipped};
+use klatch_runner::{Machine, VisitEvent};
+use klatch_study::{Store, StudyBase, StudyEvent, StudyPlan, load, run_pairs, run_study, shipped};
 
 use crate::INTERRUPTED;
 use crate::output::{print, print_error, print_line};
@@ -79,7 +78,7 @@ impl Study {
             list(self.json);
             return Ok(ExitCode::SUCCESS);
         };
-        let mut plan = load(name, &default_plan(self.platforms.request(), &self.out), self.seed)?;
+        let mut plan = load(name, &base(&self.platforms, &self.out), self.seed)?;
         if let Some(only) = &self.only {
             plan.cells.retain(|cell| cell.id.contains(only.as_str()));
             anyhow::ensure!(!plan.cells.is_empty(), "no cell of {} has {only} in its name", plan.name);
@@ -173,34 +172,9 @@ impl Study {
     }
 }
 
-/// The plan of a run before a study file changes it: the defaults.
-pub(crate) fn default_plan(platform: PlatformRequest, out: &Path) -> Plan {
-    let usual = RunOptions::default();
-    Plan {
-        platform,
-        target: None,
-        crowd: CrowdKind::Native,
-        crowd_settings: Vec::new(),
-        sysctls: Vec::new(),
-        scheduler: None,
-        workload: Workload::default(),
-        shards: usual.shards,
-        servers: usual.servers,
-        listen: std::net::Ipv4Addr::LOCALHOST.into(),
-        remote: Default::default(),
-        instruments: Vec::new(),
-        warmups: 0,
-        trials: 1,
-        out: out.to_owned(),
-        ready_timeout: Duration::from_secs_f64(usual.ready_timeout_s),
-        timeout: Duration::from_secs_f64(usual.timeout_s),
-        connect_timeout: Duration::from_secs_f64(usual.connect_timeout_s),
-        subprotocol: None,
-        ca: None,
-        crowd_loops: usual.crowd_loops as usize,
-        seed: usual.seed,
-        build: build(),
-    }
+/// What a study file does not set.
+pub(crate) fn base(platforms: &PlatformArgs, out: &Path) -> StudyBase {
+    StudyBase { platforms: platforms.request(), out: out.to_owned(), build: build() }
 }
 
 fn list(json: bool) {

@@ -35,8 +35,6 @@ pub struct PlatformRequest {
     pub catalog: Option<PathBuf>,
     /// Knobs that the user set.
     pub settings: Vec<Setting>,
-    /// The workload that it is to carry.
-    pub workload: Workload,
 }
 
 /// A platform that can run on this machine.
@@ -56,7 +54,7 @@ pub struct ResolvedPlatform {
     pub because: Option<String>,
     /// Launch settings and arguments that the knobs stand for.
     pub knobs: ResolvedKnobs,
-    /// How it carries the workload of the request.
+    /// How it carries its workload.
     pub in_workload: InWorkload,
     /// What lies between its protocol and TCP.
     pub transport: Transport,
@@ -82,7 +80,7 @@ impl ResolvedPlatform {
         platform
     }
 
-    /// The wire protocol of its clients in the workload of the request.
+    /// The wire protocol of its clients in its workload.
     pub fn protocol(&self) -> ProtocolName {
         self.in_workload.protocol.unwrap_or(self.entry.protocol)
     }
@@ -112,25 +110,25 @@ impl ResolvedPlatform {
     }
 }
 
-/// Finds the platform, its Java and its program, and checks its knobs.
+/// Finds a platform that carries the workload, its Java and its program, and checks its knobs.
 ///
 /// # Errors
 /// There is no such platform, or it cannot run here, or a knob cannot be set.
-pub fn resolve(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformError> {
+pub fn resolve(request: &PlatformRequest, workload: &Workload) -> Result<ResolvedPlatform, PlatformError> {
     let runtimes = JavaRuntimes::new(request.java.as_deref());
     if let Some(name) = &request.name {
-        return resolve_named(name, request, &runtimes);
+        return resolve_named(name, request, workload, &runtimes);
     }
-    let of_workload = match request.workload.kind() {
+    let of_workload = match workload.kind() {
         WorkloadKind::Files => Some(DEFAULT_READER),
         WorkloadKind::Trade | WorkloadKind::Orders => Some(DEFAULT_WITH_DATABASE),
         WorkloadKind::Chat | WorkloadKind::Rr | WorkloadKind::Web => None,
     };
     if let Some(name) = of_workload {
         let because = Some("the default of this workload".to_owned());
-        return Ok(ResolvedPlatform { because, ..resolve_named(name, request, &runtimes)? });
+        return Ok(ResolvedPlatform { because, ..resolve_named(name, request, workload, &runtimes)? });
     }
-    match resolve_named(DEFAULTS[0], request, &runtimes) {
+    match resolve_named(DEFAULTS[0], request, workload, &runtimes) {
         Ok(platform) => {
             let java = platform.java.as_ref().map_or(String::new(), |java| java.path.display().to_string());
             let because = format!("the default: {java} is new enough");
@@ -139,7 +137,7 @@ pub fn resolve(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformEr
         // A Java that the user named is never replaced.
         Err(PlatformError::Java { name, source }) if request.java.is_none() => {
             let because = Some(format!("the default would be {name}, which {source}"));
-            Ok(ResolvedPlatform { because, ..resolve_named(DEFAULTS[1], request, &runtimes)? })
+            Ok(ResolvedPlatform { because, ..resolve_named(DEFAULTS[1], request, workload, &runtimes)? })
         }
         Err(error) => Err(error),
     }
@@ -158,7 +156,7 @@ pub(crate) fn resolve_database(request: &PlatformRequest) -> Result<ResolvedPlat
     let entries = catalog(request.catalog.as_deref())?;
     let names = || entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>().join(", ");
     match entries.iter().find(|entry| entry.name == name) {
-        Some(entry) => resolve_entry(entry.clone(), None, request),
+        Some(entry) => resolve_entry(entry.clone(), None, request, &Workload::default()),
         None => Err(PlatformError::Unknown { name: name.to_owned(), available: names() }),
     }
 }
@@ -171,6 +169,7 @@ fn split_version(name: &str) -> (&str, Option<&str>) {
 fn resolve_named(
     name: &str,
     request: &PlatformRequest,
+    workload: &Workload,
     runtimes: &JavaRuntimes,
 ) -> Result<ResolvedPlatform, PlatformError> {
     let (base, version) = split_version(name);
@@ -180,15 +179,15 @@ fn resolve_named(
         return Err(PlatformError::Unknown { name: base.to_owned(), available: names.join(", ") });
     };
     let entry = entries.swap_remove(index);
-    let workload = request.workload.kind();
-    if !entry.workloads.contains_key(&workload) {
+    let kind = workload.kind();
+    if !entry.workloads.contains_key(&kind) {
         let names: Vec<&str> = entry.workloads.keys().map(|kind| kind.name()).collect();
         let name = base.to_owned();
-        return Err(PlatformError::Workload { name, workload, available: names.join(", ") });
+        return Err(PlatformError::Workload { name, workload: kind, available: names.join(", ") });
     }
-    check_database(&entry, &request.workload)?;
+    check_database(&entry, workload)?;
     let java = find_java(&entry, version, runtimes)?;
-    resolve_entry(entry, java, request)
+    resolve_entry(entry, java, request, workload)
 }
 
 fn check_database(entry: &Entry, workload: &Workload) -> Result<(), PlatformError> {
@@ -206,15 +205,16 @@ fn resolve_entry(
     mut entry: Entry,
     java: Option<Java>,
     request: &PlatformRequest,
+    workload: &Workload,
 ) -> Result<ResolvedPlatform, PlatformError> {
-    let workload = request.workload.kind();
-    entry.knobs.retain(|_, knob| knob.workloads.is_empty() || knob.workloads.contains(&workload));
+    let kind = workload.kind();
+    entry.knobs.retain(|_, knob| knob.workloads.is_empty() || knob.workloads.contains(&kind));
     let name = entry.name.clone();
     let program = entry.program.as_ref().map(find_program).transpose();
     let program = program.map_err(|source| PlatformError::Program { name: name.clone(), source })?;
     let knobs = ResolvedKnobs::new(&name, &request.settings, &entry.knobs, java.is_some())?;
-    let in_workload = entry.workloads.get(&workload).cloned().unwrap_or_default();
-    let chat = workload == WorkloadKind::Chat;
+    let in_workload = entry.workloads.get(&kind).cloned().unwrap_or_default();
+    let chat = kind == WorkloadKind::Chat;
     let (transport, in_transport) =
         if chat { selected(&entry.transports, &request.settings) } else { Default::default() };
     Ok(ResolvedPlatform {
@@ -225,7 +225,7 @@ fn resolve_entry(
         in_workload,
         transport,
         in_transport,
-        workload: request.workload.clone(),
+        workload: workload.clone(),
         database: None,
         entry,
         java,
@@ -294,18 +294,19 @@ fn describe_knob((name, knob): (&String, &Knob)) -> (String, String) {
 /// # Errors
 /// The catalog has an invalid file.
 pub fn list(request: &PlatformRequest) -> Result<Vec<PlatformListing>, PlatformError> {
-    let runtimes = JavaRuntimes::new(request.java.as_deref());
+    let (runtimes, chat) = (JavaRuntimes::new(request.java.as_deref()), Workload::default());
     let variants = |entry: &Entry| -> Result<Vec<ResolvedPlatform>, PlatformError> {
         let java = find_java(entry, None, &runtimes)?;
         let Some(needs) = entry.java.as_ref().filter(|_| request.java.is_none()) else {
-            return Ok(vec![resolve_entry(entry.clone(), java, request)?]);
+            return Ok(vec![resolve_entry(entry.clone(), java, request, &chat)?]);
         };
         // Of several runtimes of one version `resolve` uses the first, and so does the list.
         let mut others: Vec<&Java> = installed().iter().collect();
         others.retain(|java| needs.accept(java.feature));
         others.sort_by_key(|java| java.feature);
         others.dedup_by_key(|java| java.feature);
-        others.into_iter().map(|java| resolve_entry(entry.clone(), Some(java.clone()), request)).collect()
+        let with = |java: &Java| resolve_entry(entry.clone(), Some(java.clone()), request, &chat);
+        others.into_iter().map(with).collect()
     };
     let entries = catalog(request.catalog.as_deref())?;
     Ok(entries.into_iter().map(|entry| PlatformListing { variants: variants(&entry), entry }).collect())
@@ -322,7 +323,8 @@ mod tests {
     }
 
     fn resolve_text(request: &PlatformRequest) -> String {
-        resolve(request).map_or_else(|error| error.to_string(), |platform| platform.name)
+        resolve(request, &Workload::default())
+            .map_or_else(|error| error.to_string(), |platform| platform.name)
     }
 
     #[test]
@@ -334,12 +336,12 @@ mod tests {
 
     #[test]
     fn a_workload_that_a_platform_does_not_carry_is_refused() {
-        let rr = |name| PlatformRequest { workload: Workload::Rr(RrWorkload::default()), ..request(name) };
+        let rr = |name| resolve(&request(name), &Workload::Rr(RrWorkload::default()));
         assert_eq!(
-            resolve_text(&rr("native-epoll-coalesce")),
+            rr("native-epoll-coalesce").unwrap_err().to_string(),
             "native-epoll-coalesce does not carry the workload rr; it carries chat"
         );
-        let platform = resolve(&rr("native-epoll")).unwrap();
+        let platform = rr("native-epoll").unwrap();
         assert_eq!((platform.protocol(), platform.class()), (ProtocolName::Echo, None));
     }
 

@@ -286,6 +286,7 @@ fn or_nothing(text: String) -> String {
 
 #[cfg(test)]
 mod tests {
+    use klatch_record::Workload;
     use rustix::net::{AddressFamily, SocketType};
 
     use super::*;
@@ -302,8 +303,13 @@ mod tests {
             catalog: Some(catalog.path().into()),
             ..PlatformRequest::default()
         };
-        Server::start(&resolve(&request).unwrap(), LOOPBACK, &Processes::default(), timeout)
-            .map_err(|error| error.to_string())
+        Server::start(
+            &resolve(&request, &Workload::default()).unwrap(),
+            LOOPBACK,
+            &Processes::default(),
+            timeout,
+        )
+        .map_err(|error| error.to_string())
     }
 
     const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
@@ -379,10 +385,15 @@ mod tests {
             catalog: Some(catalog.path().into()),
             ..PlatformRequest::default()
         };
-        let error = Server::start(&resolve(&request).unwrap(), LOOPBACK, &Processes::default(), LONG)
-            .err()
-            .unwrap()
-            .to_string();
+        let error = Server::start(
+            &resolve(&request, &Workload::default()).unwrap(),
+            LOOPBACK,
+            &Processes::default(),
+            LONG,
+        )
+        .err()
+        .unwrap()
+        .to_string();
         assert_eq!(error, "gone: cannot start /nowhere/server: No such file or directory (os error 2)");
     }
 }

@@ -9,11 +9,13 @@ use klatch_record::Workload;
 use tempfile::TempDir;
 
 use crate::error::RunError;
-use crate::plan::Plan;
+use crate::plan::PlatformPlan;
 
 pub(crate) struct Brokerage {
     pub(crate) database: RunningDatabase,
     platform: ResolvedPlatform,
+    /// Longest time until a database that has died runs again.
+    ready_timeout: Duration,
     ledgers: TempDir,
 }
 
@@ -23,30 +25,26 @@ impl Brokerage {
     /// # Errors
     /// The database or its audit cannot be used.
     pub(crate) fn open(
-        plan: &Plan,
+        plan: &PlatformPlan,
         platform: &ResolvedPlatform,
         workload: &Workload,
         processes: &Processes,
     ) -> Result<Option<Brokerage>, RunError> {
-        let catalog = plan.platform.catalog.as_deref();
+        let catalog = plan.request.catalog.as_deref();
         let database = RunningDatabase::start(workload, catalog, processes, plan.ready_timeout)?;
         let Some(database) = database else { return Ok(None) };
         let platform = platform.clone();
         audit_command(&platform, &database)?;
         let ledgers = temporary_folder().map_err(RunError::Ledgers)?;
-        Ok(Some(Brokerage { database, platform, ledgers }))
+        Ok(Some(Brokerage { database, platform, ready_timeout: plan.ready_timeout, ledgers }))
     }
 
     /// The command of the audit, and how it is started, once the database runs: one that has died is started again on its data.
     ///
     /// # Errors
     /// The database cannot be started again.
-    pub(crate) fn audit_command(
-        &mut self,
-        processes: &Processes,
-        timeout: Duration,
-    ) -> Result<(Vec<String>, Launch), RunError> {
-        self.database.recover(processes, timeout)?;
+    pub(crate) fn audit_command(&mut self, processes: &Processes) -> Result<(Vec<String>, Launch), RunError> {
+        self.database.recover(processes, self.ready_timeout)?;
         audit_command(&self.platform, &self.database)
     }
 

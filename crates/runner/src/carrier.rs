@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use klatch_platforms::ResolvedPlatform;
 use klatch_record::{ProtocolName, Transport, Workload};
 
-use crate::plan::{Plan, Target};
+use crate::plan::{Plan, Target, TargetPlan};
+use crate::resolved::ResolvedSubject;
 
 /// What a crowd speaks to a server.
 #[derive(Clone, Debug)]
@@ -51,20 +51,19 @@ impl Endpoint {
 }
 
 impl Carrier {
-    /// Of the platform that the plan starts, or of its target.
-    pub(crate) fn new(plan: &Plan, platform: Option<&ResolvedPlatform>, ca: Option<PathBuf>) -> Carrier {
-        match (platform, &plan.target) {
-            (Some(platform), _) => Carrier {
+    /// Of the platform that the plan starts, whose authority is `ca`, or of its target.
+    pub(crate) fn new(plan: &Plan, subject: &ResolvedSubject<'_>, ca: Option<PathBuf>) -> Carrier {
+        match subject {
+            ResolvedSubject::Platform(_, platform) => Carrier {
                 protocol: platform.protocol(),
                 transport: platform.transport,
                 path: platform.in_transport.path.clone().unwrap_or_else(|| "/".to_owned()),
                 subprotocol: plan.subprotocol.clone().or_else(|| platform.in_transport.subprotocol.clone()),
                 ca,
             },
-            (None, Some(target)) => {
-                Carrier { ca: plan.ca.clone(), ..Carrier::of_target(target, plan.subprotocol.clone()) }
+            ResolvedSubject::Target(TargetPlan { target, ca, .. }) => {
+                Carrier { ca: ca.clone(), ..Carrier::of_target(target, plan.subprotocol.clone()) }
             }
-            (None, None) => unreachable!("either a platform or a target"),
         }
     }
 

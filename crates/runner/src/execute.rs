@@ -9,7 +9,7 @@ use klatch_record::{Record, Role, Status, save};
 use crate::error::{RunError, after_restore};
 use crate::folder::{make_folder, next_stem};
 use crate::plan::Plan;
-use crate::preflight::resolve_platform;
+use crate::preflight::check_plan;
 use crate::training::open_session;
 use crate::visit::{VisitEvent, make_runs};
 
@@ -50,11 +50,11 @@ fn run_all(
     processes: &Processes,
     mut on_event: impl FnMut(Event<'_>),
 ) -> Result<Outcome, RunError> {
-    let platform = resolve_platform(plan)?;
-    let name = platform.as_ref().map_or("target", |platform| platform.name.as_str());
+    let checked = check_plan(plan)?;
+    let name = checked.subject.platform().map_or("target", |platform| platform.name.as_str());
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };
     let folder = make_folder(&plan.out, name, Timestamp::now()).map_err(in_out)?;
-    let session = open_session(plan, platform.as_ref(), processes)?;
+    let session = open_session(checked, processes)?;
     let warmups = (1..=plan.warmups).map(|number| (Role::WarmUp, number));
     let trials = (1..=plan.trials).map(|number| (Role::Trial, number));
     let runs: Vec<(Role, u32)> = warmups.chain(trials).collect();

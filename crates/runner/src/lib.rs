@@ -21,6 +21,7 @@ mod preflight;
 mod reach;
 mod record;
 mod remote;
+mod resolved;
 mod run_options;
 mod running_crowd;
 #[cfg(feature = "samples")]
@@ -43,10 +44,13 @@ pub use execute::{Event, Outcome, execute};
 pub use folder::{make_folder, next_stem};
 pub use guards::{describe_noise, guard_series};
 pub use noise::{load_noise, noise_between_starts, save_noise};
-pub use plan::{CrowdKind, Plan, Target, TargetError, address};
-pub use preflight::resolve_platform;
+pub use plan::{
+    CrowdKind, Plan, PlatformPlan, Subject, Target, TargetError, TargetPlan, address, make_classic,
+};
+pub use preflight::check_plan;
 pub use reach::{Reach, in_shell};
 pub use remote::Remote;
+pub use resolved::{CheckedPlan, ResolvedSubject};
 pub use self_monitor::SelfMonitor;
 pub use server_monitor::ServerMonitor;
 pub use session::Session;

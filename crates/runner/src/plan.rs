@@ -1,25 +1,24 @@
 //! Plans: what to measure, and how.
 
-use std::net::IpAddr;
-use std::path::PathBuf;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use klatch_platforms::{
     ClassicCrowd, PlatformError, PlatformRequest, Setting, add_classic_yield, classic_test,
 };
-use klatch_record::{Build, InstrumentName, ProtocolName, Transport, Workload, WorkloadKind};
+use klatch_record::{Build, InstrumentName, ProtocolName, RunOptions, Transport, Workload, WorkloadKind};
+use klatch_schedulers::SchedulerSpec;
 use thiserror::Error;
 
 use crate::remote::Remote;
 
-/// One platform or target, a crowd, a workload and the number of runs.
+/// What is measured, a crowd, a workload and the number of runs.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The platform to start, with its Java and knobs.
-    pub platform: PlatformRequest,
-    /// A server that runs already; replaces the platform.
-    pub target: Option<Target>,
+    /// What is measured.
+    pub subject: Subject,
     /// Load generator to use.
     pub crowd: CrowdKind,
     /// Knobs of the crowd.
@@ -27,15 +26,11 @@ pub struct Plan {
     /// Settings of the whole machine, restored after the visit.
     pub sysctls: Vec<Setting>,
     /// Scheduler to load during a visit; `None` for the kernel's own.
-    pub scheduler: Option<klatch_schedulers::SchedulerSpec>,
+    pub scheduler: Option<SchedulerSpec>,
     /// Rooms, users, messages and pacing.
     pub workload: Workload,
     /// Crowd processes among which the rooms are split; at least one for each server and host.
     pub shards: u32,
-    /// Server processes among which the rooms are split.
-    pub servers: u32,
-    /// The address on which servers listen.
-    pub listen: IpAddr,
     /// Machines that run the crowd, if not this one.
     pub remote: Remote,
     /// Instruments of every run.
@@ -46,16 +41,12 @@ pub struct Plan {
     pub trials: u32,
     /// Folder that results are written below.
     pub out: PathBuf,
-    /// Longest time until a server is ready.
-    pub ready_timeout: Duration,
     /// Longest time without a delivery.
     pub timeout: Duration,
     /// Longest time to establish one connection.
     pub connect_timeout: Duration,
     /// Subprotocol to ask for at a WebSocket, or `none`; `None` for the default of the platform and its protocol.
     pub subprotocol: Option<String>,
-    /// File with the authorities that may have signed the certificate of a target; `None` for those of the system.
-    pub ca: Option<PathBuf>,
     /// Event loops of each native crowd process.
     pub crowd_loops: usize,
     /// Seed of the schedule under pacing `rate`.
@@ -64,23 +55,124 @@ pub struct Plan {
     pub build: Build,
 }
 
+/// The server of a plan, or the readers in its place.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// A platform that Klatch starts.
+    Platform(PlatformPlan),
+    /// An external server, which runs already.
+    Target(TargetPlan),
+}
+
+/// A platform to start.
+#[derive(Clone, Debug)]
+pub struct PlatformPlan {
+    /// The platform with its knobs. A Java crowd runs on its Java.
+    pub request: PlatformRequest,
+    /// Server processes among which the rooms are split.
+    pub servers: u32,
+    /// The address on which servers listen.
+    pub listen: IpAddr,
+    /// Longest time until a server is ready.
+    pub ready_timeout: Duration,
+}
+
+/// An external server.
+#[derive(Clone, Debug)]
+pub struct TargetPlan {
+    /// Its address.
+    pub target: Target,
+    /// File with the authorities that may have signed its certificate; `None` for those of the system.
+    pub ca: Option<PathBuf>,
+    /// The Java of a Java crowd, if the user named one.
+    pub java: Option<PathBuf>,
+}
+
 impl Plan {
-    /// Makes this the classic VolanoMark test: sets the crowd of the platform, or of the default one, and the yields at both ends where
-    /// the settings do not mention them.
-    ///
-    /// # Errors
-    /// The platform does not exist, or is none of the classic test.
-    pub fn make_classic(&mut self) -> Result<(), PlatformError> {
-        let (platform, crowd) = classic_test(&self.platform)?;
-        self.platform.name = Some(platform);
-        self.crowd = match crowd {
-            ClassicCrowd::Java => CrowdKind::Java,
-            ClassicCrowd::NativeThreads => CrowdKind::NativeThreads,
-        };
-        add_classic_yield(&mut self.platform.settings);
-        add_classic_yield(&mut self.crowd_settings);
-        Ok(())
+    /// One trial of the default workload with the native crowd; limits and counts are the defaults of [`RunOptions`].
+    pub fn new(subject: Subject, out: PathBuf, build: Build) -> Plan {
+        let defaults = RunOptions::default();
+        Plan {
+            subject,
+            crowd: CrowdKind::Native,
+            crowd_settings: Vec::new(),
+            sysctls: Vec::new(),
+            scheduler: None,
+            workload: Workload::default(),
+            shards: defaults.shards,
+            remote: Remote::default(),
+            instruments: Vec::new(),
+            warmups: 0,
+            trials: 1,
+            out,
+            timeout: Duration::from_secs_f64(defaults.timeout_s),
+            connect_timeout: Duration::from_secs_f64(defaults.connect_timeout_s),
+            subprotocol: None,
+            crowd_loops: defaults.crowd_loops as usize,
+            seed: defaults.seed,
+            build,
+        }
     }
+
+    /// Number of crowd processes: at least one for each server and each host.
+    pub(crate) fn crowd_processes(&self) -> u32 {
+        self.shards.max(self.subject.servers()).max(self.remote.hosts.len() as u32)
+    }
+}
+
+impl Subject {
+    /// The platform to start; `None` for an external server.
+    pub fn platform(&self) -> Option<&PlatformPlan> {
+        match self {
+            Subject::Platform(platform) => Some(platform),
+            Subject::Target(_) => None,
+        }
+    }
+
+    /// The Java that the user named.
+    pub(crate) fn java(&self) -> Option<&Path> {
+        match self {
+            Subject::Platform(platform) => platform.request.java.as_deref(),
+            Subject::Target(target) => target.java.as_deref(),
+        }
+    }
+
+    /// Number of server processes.
+    pub(crate) fn servers(&self) -> u32 {
+        self.platform().map_or(1, |platform| platform.servers)
+    }
+}
+
+impl PlatformPlan {
+    /// One server on loopback; the limit of its start is the default of [`RunOptions`].
+    pub fn new(request: PlatformRequest) -> PlatformPlan {
+        let defaults = RunOptions::default();
+        PlatformPlan {
+            request,
+            servers: defaults.servers,
+            listen: Ipv4Addr::LOCALHOST.into(),
+            ready_timeout: Duration::from_secs_f64(defaults.ready_timeout_s),
+        }
+    }
+}
+
+/// Makes a platform and the knobs of its crowd those of the classic VolanoMark test: names the default platform if none is named, and sets
+/// the yields at both ends where the settings do not mention them. Returns the crowd of the test.
+///
+/// # Errors
+/// The platform does not exist, or is none of the classic test.
+pub fn make_classic(
+    platform: &mut PlatformRequest,
+    crowd_settings: &mut Vec<Setting>,
+) -> Result<CrowdKind, PlatformError> {
+    let (name, crowd) = classic_test(platform)?;
+    platform.name = Some(name);
+    add_classic_yield(&mut platform.settings);
+    add_classic_yield(crowd_settings);
+    Ok(match crowd {
+        ClassicCrowd::Java => CrowdKind::Java,
+        ClassicCrowd::NativeThreads => CrowdKind::NativeThreads,
+    })
 }
 
 /// Kinds of load generator.

@@ -1,37 +1,32 @@
 //! Checks a plan before anything starts.
 
-use klatch_platforms::{CapacityError, PlatformRequest, ResolvedPlatform, Side, check_capacity, resolve};
+use klatch_platforms::{CapacityError, Side, check_capacity};
 use klatch_record::{CONNECTIONS_PER_SOURCE, ChatWorkload, ProtocolName, Transport, Workload, WorkloadKind};
 use klatch_schedulers::SchedulerError;
 
 use crate::carrier::Carrier;
 use crate::crowd_command::crowd_knobs;
 use crate::error::RunError;
-use crate::plan::{CrowdKind, Plan};
+use crate::plan::{CrowdKind, Plan, Subject};
+use crate::resolved::{CheckedPlan, ResolvedSubject};
 
-/// Resolves the platform of a plan; `None` for a plan with a target. Refuses every plan that is known to be impossible.
+/// Resolves what a plan measures. Rejects every plan that is known to be impossible.
 ///
 /// # Errors
 /// The plan cannot run on this machine, or needs something that is not installed.
-pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunError> {
+pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
     plan.workload.check()?;
     check_split(plan)?;
     if plan.scheduler.is_some() && klatch_schedulers::sched_ext_state().is_none() {
         return Err(SchedulerError::NoSchedExt.into());
     }
     crowd_knobs(plan)?;
-    let platform = match plan.target {
-        None => {
-            let workload = plan.workload.clone();
-            Some(resolve(&PlatformRequest { workload, ..plan.platform.clone() })?)
-        }
-        Some(_) => None,
-    };
+    let subject = ResolvedSubject::of(plan)?;
     let workload = plan.workload.kind();
     if plan.crowd == CrowdKind::Java && workload != WorkloadKind::Chat {
         return Err(RunError::CrowdWorkload { workload });
     }
-    let Carrier { protocol, transport, .. } = Carrier::new(plan, platform.as_ref(), None);
+    let Carrier { protocol, transport, .. } = Carrier::new(plan, &subject, None);
     if !protocol.carries(workload) {
         return Err(RunError::Protocol { protocol: protocol.name(), workload });
     }
@@ -39,7 +34,10 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunErro
         return Err(RunError::CrowdProtocol { protocol: protocol.name() });
     }
     check_transport(plan, transport)?;
-    let has_root = plan.target.as_ref().is_some_and(|target| target.context_root().is_some());
+    let has_root = match &subject {
+        ResolvedSubject::Target(target) => target.target.context_root().is_some(),
+        ResolvedSubject::Platform(..) => false,
+    };
     first_conflict([(
         has_root && workload != WorkloadKind::Trade,
         "the path of an http:// target is the context root of a DayTrader, which workload trade has: leave out the path",
@@ -49,19 +47,22 @@ pub fn resolve_platform(plan: &Plan) -> Result<Option<ResolvedPlatform>, RunErro
         churns && plan.crowd != CrowdKind::Native,
         "users reconnect in the native crowd only: leave out --churn or --crowd",
     )])?;
-    check_needs(plan, platform.as_ref())?;
-    Ok(platform)
+    check_needs(plan, &subject)?;
+    Ok(CheckedPlan { plan, subject })
 }
 
 /// Refuses options that the transport of the plan does not have, or that it cannot have.
 fn check_transport(plan: &Plan, transport: Transport) -> Result<(), RunError> {
-    let own_server = plan.target.is_none();
+    let (own_server, ca) = match &plan.subject {
+        Subject::Platform(_) => (true, None),
+        Subject::Target(target) => (false, target.ca.as_ref()),
+    };
     first_conflict([
         (
             plan.subprotocol.is_some() && !transport.has_websocket(),
             "--subprotocol belongs to the transports ws and wss",
         ),
-        (plan.ca.is_some() && !transport.has_tls(), "--ca belongs to the transports tls and wss"),
+        (ca.is_some() && !transport.has_tls(), "--ca belongs to the transports tls and wss"),
         (
             transport.has_tls() && own_server && !plan.remote.hosts.is_empty(),
             "the certificate of a server that Klatch starts is known on this machine only: leave out --hosts, or start the server with a \
@@ -78,61 +79,56 @@ fn first_conflict<const N: usize>(conflicts: [(bool, &'static str); N]) -> Resul
     }
 }
 
-/// How many crowd processes there are: one for each server and each host at least.
-pub(crate) fn shards(plan: &Plan) -> u32 {
-    let servers = if plan.target.is_none() { plan.servers } else { 1 };
-    plan.shards.max(servers).max(plan.remote.hosts.len() as u32)
-}
-
 /// Refuses a plan if its parties cannot be split among its servers, shards and hosts.
 fn check_split(plan: &Plan) -> Result<(), RunError> {
-    let (shards, parties) = (shards(plan), plan.workload.parties());
+    let (shards, parties) = (plan.crowd_processes(), plan.workload.parties());
     if parties < shards {
         let party = plan.workload.kind().party_name();
         return Err(RunError::TooFewParties { shards, parties, party });
     }
     let remote = !plan.remote.hosts.is_empty();
     let reads = !plan.workload.kind().has_server();
+    let (own, servers) = (plan.subject.platform(), plan.subject.servers());
     first_conflict([
-        (reads && plan.target.is_some(), "workload files has no server to name: choose a platform"),
+        (reads && own.is_none(), "workload files has no server to name: choose a platform"),
         (
             reads && plan.crowd != CrowdKind::Native,
             "workload files has no crowd: the platform itself reads, so leave out --crowd",
         ),
         (reads && !plan.crowd_settings.is_empty(), "workload files has no crowd: set knobs of the platform"),
         (reads && remote, "workload files has no crowd that could run on another host"),
-        (reads && plan.servers > 1, "readers are split over processes by shards, not by server processes"),
+        (reads && servers > 1, "readers are split over processes by shards, not by server processes"),
         (
             remote && plan.workload.kind().has_database(),
             "the ledgers of a workload with a database are on this machine, so its crowd is too: leave out --hosts",
         ),
-        (plan.servers > 1 && plan.target.is_some(), "several servers need a platform, not a target"),
         (remote && plan.crowd == CrowdKind::Java, "the Java crowd runs on this machine only, not on hosts"),
         (remote && !plan.crowd_settings.is_empty(), "crowd knobs are for this machine, not for hosts"),
         (
-            remote && plan.target.is_none() && plan.listen.is_loopback(),
+            remote && own.is_some_and(|own| own.listen.is_loopback()),
             "no other host reaches a server on loopback: name an address of this machine with --host-address",
         ),
     ])
 }
 
 /// Refuses a plan that needs more threads, files or memory than this machine has. A run would fail only later.
-fn check_needs(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Result<(), CapacityError> {
+fn check_needs(plan: &Plan, subject: &ResolvedSubject<'_>) -> Result<(), CapacityError> {
+    let servers = plan.subject.servers();
     let connections = |processes: u32| {
         let parties = plan.workload.parties().div_ceil(processes);
         plan.workload.with_parties(plan.workload.start(), parties).connections()
     };
-    if let (Workload::Files(files), Some(platform)) = (&plan.workload, platform) {
+    if let (Workload::Files(files), Some(platform)) = (&plan.workload, subject.platform()) {
         let side = platform.side(u64::from(plan.shards), connections(plan.shards));
         return check_capacity(&[side.with_memory_mib(files.bytes() >> 20)], 0);
     }
     let mut sides = Vec::new();
-    if let Some(platform) = platform {
-        sides.push(platform.side(u64::from(plan.servers), connections(plan.servers)));
+    if let Some(platform) = subject.platform() {
+        sides.push(platform.side(u64::from(servers), connections(servers)));
     }
     let local = plan.remote.hosts.is_empty();
     if local {
-        let (processes, each) = (u64::from(shards(plan)), connections(shards(plan)));
+        let (processes, each) = (u64::from(plan.crowd_processes()), connections(plan.crowd_processes()));
         sides.push(match plan.crowd {
             CrowdKind::Native => Side::for_native_crowd(processes, each),
             CrowdKind::NativeThreads => Side::for_threads_crowd(processes, each),
@@ -142,11 +138,11 @@ fn check_needs(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Result<(), C
     // A native crowd connects from another loopback address once one has this many connections.
     let per_address = match plan.crowd {
         CrowdKind::Native | CrowdKind::NativeThreads
-            if plan.target.is_none() && plan.listen.is_loopback() =>
+            if plan.subject.platform().is_some_and(|own| own.listen.is_loopback()) =>
         {
             u64::from(CONNECTIONS_PER_SOURCE)
         }
         _ => u64::MAX,
     };
-    check_capacity(&sides, if local { connections(plan.servers).min(per_address) } else { 0 })
+    check_capacity(&sides, if local { connections(servers).min(per_address) } else { 0 })
 }

@@ -1,33 +1,30 @@
 //! The options of a plan as its records hold them.
 
+use std::path::PathBuf;
+
 use klatch_record::{RemoteOptions, RunOptions};
 
-use crate::plan::Plan;
+use crate::plan::{Plan, PlatformPlan, Subject, TargetPlan};
 
 /// What a plan asks for beside platform, crowd, workload and sysctls.
 pub(crate) fn run_options(plan: &Plan) -> RunOptions {
     // Every field of a plan is named, so that a new one is not forgotten here.
     let Plan {
-        platform,
-        target,
+        subject,
         crowd: _,
         crowd_settings: _,
         sysctls: _,
         scheduler,
         workload: _,
         shards,
-        servers,
-        listen,
         remote,
         instruments,
         warmups,
         trials,
         out: _,
-        ready_timeout,
         timeout,
         connect_timeout,
         subprotocol,
-        ca,
         crowd_loops,
         seed,
         build: _,
@@ -37,24 +34,35 @@ pub(crate) fn run_options(plan: &Plan) -> RunOptions {
         reach: remote.reach.to_string(),
         program: remote.program.clone(),
     });
-    let path = |path: &std::path::PathBuf| path.display().to_string();
     RunOptions {
-        target: target.as_ref().map(|target| target.url()),
-        ca: ca.as_ref().map(path),
-        catalog: platform.catalog.as_ref().map(path),
         subprotocol: subprotocol.clone(),
         scheduler: scheduler.as_ref().map(ToString::to_string),
         instruments: instruments.clone(),
-        servers: *servers,
         shards: *shards,
-        listen: listen.to_string(),
         remote,
         crowd_loops: *crowd_loops as u32,
         seed: *seed,
         warmups: *warmups,
         trials: *trials,
-        ready_timeout_s: ready_timeout.as_secs_f64(),
         timeout_s: timeout.as_secs_f64(),
         connect_timeout_s: connect_timeout.as_secs_f64(),
+        ..subject_options(subject)
+    }
+}
+
+/// The options of the subject alone; all others are the defaults.
+fn subject_options(subject: &Subject) -> RunOptions {
+    let path = |path: &PathBuf| path.display().to_string();
+    match subject {
+        Subject::Platform(PlatformPlan { request, servers, listen, ready_timeout }) => RunOptions {
+            catalog: request.catalog.as_ref().map(path),
+            servers: *servers,
+            listen: listen.to_string(),
+            ready_timeout_s: ready_timeout.as_secs_f64(),
+            ..RunOptions::default()
+        },
+        Subject::Target(TargetPlan { target, ca, java: _ }) => {
+            RunOptions { target: Some(target.url()), ca: ca.as_ref().map(path), ..RunOptions::default() }
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use klatch_host::machine::{boot_id, environment};
 use klatch_instruments::{Files, Instruments, Kernel, availability};
-use klatch_platforms::{Java, Processes, ReaderProgram, ResolvedPlatform, Server};
+use klatch_platforms::{Java, Processes, ReaderProgram, Server};
 use klatch_record::{
     Audit, CrowdEvent, Environment, FailureKind, Platform, Record, Role, TradeWorkload, WebWorkload, Workload,
 };
@@ -16,13 +16,13 @@ use crate::brokerage::Brokerage;
 use crate::carrier::{Carrier, Endpoint};
 use crate::control::{self, CrowdsInRun, CrowdsOutcome, ServerPids};
 use crate::crowd_command::{CrowdAssignment, CrowdCommand};
-use crate::description::{Started, describe_platform, name_and_value};
+use crate::description::{Started, describe_external, describe_platform, name_and_value};
 use crate::error::RunError;
 use crate::noise;
 use crate::observer::WholeRun;
-use crate::plan::{CrowdKind, Plan};
-use crate::preflight::shards;
+use crate::plan::{CrowdKind, Plan, TargetPlan};
 use crate::record::{CrowdPart, RunFacts, build_record};
+use crate::resolved::{CheckedPlan, ResolvedSubject};
 use crate::run_options::run_options;
 use crate::running_crowd::CrowdOutput;
 use crate::scheduler::Scheduler;
@@ -57,13 +57,12 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Loads the plan's scheduler and starts the servers of `platform`; without one, uses the plan's target.
+    /// Loads the plan's scheduler and starts the servers of its platform; an external server runs already.
     ///
     /// # Errors
     /// The scheduler, a server or the Java of the crowd cannot be started.
     pub(crate) fn open(
-        plan: &'a Plan,
-        platform: Option<&ResolvedPlatform>,
+        CheckedPlan { plan, subject }: &CheckedPlan<'a>,
         processes: &'a Processes,
     ) -> Result<Session<'a>, RunError> {
         let scheduler = Scheduler::load(plan.scheduler.as_ref())?;
@@ -76,23 +75,21 @@ impl<'a> Session<'a> {
             instruments: availability(&Kernel::detect()),
             ..environment
         };
-        let carrier = Carrier::new(plan, platform, None);
-        let crowd_java = crowd_java(plan, platform)?;
+        let crowd_java = crowd_java(plan, subject)?;
         let mut servers = Vec::new();
-        let workload = workload_for(plan, platform);
-        let reads = !workload.kind().has_server();
-        if let Some(platform) = platform.filter(|_| reads) {
+        let workload = workload_for(plan, subject);
+        if let Some(platform) = subject.platform().filter(|_| !workload.kind().has_server()) {
             let reader = ReaderProgram::prepare(platform)?;
             let share = |workload| CrowdCommand::of_reader(plan, platform, &reader, workload);
-            let crowds = split_parties(&workload, shards(plan)).into_iter().map(share).collect();
+            let crowds = split_parties(&workload, plan.crowd_processes()).into_iter().map(share).collect();
             let started = Started {
                 address: reader.files.display().to_string(),
                 class: None,
-                command: Some(reader.command.clone()),
+                command: reader.command.clone(),
                 servers: plan.shards,
                 start_s: None,
             };
-            let platform = describe_platform(Some(platform), &carrier, started);
+            let platform = describe_platform(platform, started);
             let (servers, reader) = (Vec::new(), Some(reader));
             return Ok(Session {
                 plan,
@@ -109,28 +106,31 @@ impl<'a> Session<'a> {
                 endpoints: Vec::new(),
             });
         }
-        let brokerage = platform.map(|platform| Brokerage::open(plan, platform, &workload, processes));
-        let brokerage = brokerage.transpose()?.flatten();
-        let database = brokerage.as_ref().map(|brokerage| &brokerage.database.server_access);
-        if let Some(platform) = platform {
+        let mut brokerage = None;
+        if let ResolvedSubject::Platform(own, platform) = subject {
+            brokerage = Brokerage::open(own, platform, &workload, processes)?;
+            let database = brokerage.as_ref().map(|brokerage| &brokerage.database.server_access);
             let with_database = database.map(|database| platform.with_database(database));
             let platform = with_database.as_ref().unwrap_or(platform);
-            let count = plan.servers as usize;
+            let count = own.servers as usize;
             for index in 0..count {
                 let platform = platform.of_server(index, count);
-                servers.push(Server::start(&platform, plan.listen, processes, plan.ready_timeout)?);
+                servers.push(Server::start(&platform, own.listen, processes, own.ready_timeout)?);
             }
         }
-        let shares = split_parties(&workload, shards(plan));
+        let shares = split_parties(&workload, plan.crowd_processes());
         let (mut crowds, mut endpoints) = (Vec::new(), Vec::new());
         for (number, workload) in shares.iter().enumerate() {
-            let server = servers.get(number * servers.len() / shares.len());
-            let carrier = Carrier::new(plan, platform, server.and_then(Server::authority));
-            let (host, port) = match (server.map(|server| server.address), &plan.target) {
-                (Some(server), _) => (server.ip().to_string(), server.port()),
-                (None, Some(target)) => (target.host.clone(), target.port),
-                (None, None) => unreachable!("either a platform or a target"),
+            let (host, port, authority) = match subject {
+                ResolvedSubject::Platform(..) => {
+                    let server = &servers[number * servers.len() / shares.len()];
+                    (server.address.ip().to_string(), server.address.port(), server.authority())
+                }
+                ResolvedSubject::Target(TargetPlan { target, .. }) => {
+                    (target.host.clone(), target.port, None)
+                }
             };
+            let carrier = Carrier::new(plan, subject, authority);
             endpoints.push(Endpoint::new(workload, (&host, port), &carrier));
             let assignment = CrowdAssignment {
                 workload: workload.clone(),
@@ -146,17 +146,15 @@ impl<'a> Session<'a> {
             }
             crowds.push(crowd);
         }
-        let addresses: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
-        let first = servers.first();
-        let started = Started {
-            address: plan.target.as_ref().map_or_else(|| addresses.join(", "), ToString::to_string),
-            class: first.and_then(|server| server.class),
-            command: first.map(|server| server.command.clone()),
-            servers: servers.len().max(1) as u32,
-            start_s: first.map(|server| server.start_time.as_secs_f64()),
+        let platform = match subject {
+            ResolvedSubject::Platform(_, platform) => {
+                let database = brokerage.as_ref().map(|brokerage| brokerage.database.described.clone());
+                Platform { database, ..describe_platform(platform, Started::of(&servers)) }
+            }
+            ResolvedSubject::Target(TargetPlan { target, .. }) => {
+                describe_external(target.protocol, target.transport, target.to_string())
+            }
         };
-        let database = brokerage.as_ref().map(|brokerage| brokerage.database.described.clone());
-        let platform = Platform { database, ..describe_platform(platform, &carrier, started) };
         Ok(Session {
             plan,
             processes,
@@ -248,7 +246,7 @@ impl<'a> Session<'a> {
             unreachable!("the session has an audit");
         };
         let ledgers: Vec<PathBuf> = (0..self.crowds.len()).map(|number| brokerage.ledger(number)).collect();
-        let command = brokerage.audit_command(self.processes, self.plan.ready_timeout);
+        let command = brokerage.audit_command(self.processes);
         let command = command.map_err(|error| AuditError::Database(error.to_string()))?;
         audit(&command, &self.workload, &ledgers, self.processes)
     }
@@ -316,19 +314,19 @@ impl<'a> Session<'a> {
 }
 
 /// The workload of a plan, without what the platform does not serve.
-pub(crate) fn workload_for(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Workload {
-    match (&plan.workload, platform) {
-        (Workload::Web(web), Some(platform)) if platform.in_workload.static_only => {
+pub(crate) fn workload_for(plan: &Plan, subject: &ResolvedSubject<'_>) -> Workload {
+    match (&plan.workload, subject) {
+        (Workload::Web(web), ResolvedSubject::Platform(_, platform)) if platform.in_workload.static_only => {
             Workload::Web(WebWorkload { static_only: true, ..web.clone() })
         }
-        // Klatch does not know the database behind somebody else's server.
-        (workload, None) => match (workload.without_database(), &plan.target) {
-            (Workload::Trade(trade), Some(target)) => {
+        (workload, ResolvedSubject::Platform(..)) => workload.clone(),
+        // Klatch does not know the database behind an external server.
+        (workload, ResolvedSubject::Target(TargetPlan { target, .. })) => match workload.without_database() {
+            Workload::Trade(trade) => {
                 Workload::Trade(TradeWorkload { daytrader: target.context_root(), ..trade })
             }
-            (workload, _) => workload,
+            workload => workload,
         },
-        (workload, _) => workload.clone(),
     }
 }
 
@@ -361,14 +359,12 @@ fn crowd_part(crowd: &CrowdCommand, output: CrowdOutput) -> CrowdPart<'_> {
 }
 
 /// The Java for a Java crowd: that of a Java server, so that the run tests one Java platform.
-pub(crate) fn crowd_java(plan: &Plan, platform: Option<&ResolvedPlatform>) -> Result<Option<Java>, RunError> {
+pub(crate) fn crowd_java(plan: &Plan, subject: &ResolvedSubject<'_>) -> Result<Option<Java>, RunError> {
     if plan.crowd != CrowdKind::Java {
         return Ok(None);
     }
-    match platform.and_then(|platform| platform.java.clone()) {
+    match subject.platform().and_then(|platform| platform.java.clone()) {
         Some(java) => Ok(Some(java)),
-        None => {
-            Java::find(plan.platform.java.as_deref(), CROWD_JAVA_MIN).map(Some).map_err(RunError::CrowdJava)
-        }
+        None => Java::find(plan.subject.java(), CROWD_JAVA_MIN).map(Some).map_err(RunError::CrowdJava),
     }
 }

@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 use klatch_record::{
-    Build, CrowdInfo, CrowdResult, CrowdSelfReport, Gate, Platform, ProtocolName, Record, Role, Transport,
-    Workload,
+    Build, CrowdInfo, CrowdResult, CrowdSelfReport, Gate, ProtocolName, Record, Role, Transport, Workload,
 };
 
+use crate::description::describe_external;
 use crate::error::RunError;
 use crate::plan::{CrowdKind, address};
 use crate::record::{CrowdPart, RunFacts, build_shard_record};
@@ -50,21 +50,7 @@ pub fn shard_record(
     report: CrowdSelfReport,
 ) -> Result<Record, RunError> {
     let address = address(&plan.host, plan.port);
-    let platform = Platform {
-        name: format!("{}://{address}", plan.transport.scheme(plan.protocol)),
-        class: None,
-        protocol: plan.protocol,
-        transport: plan.transport,
-        knobs: [].into(),
-        version: None,
-        address: address.clone(),
-        servers: 1,
-        start_s: None,
-        chosen_because: None,
-        command: None,
-        runtime: None,
-        database: None,
-    };
+    let platform = describe_external(plan.protocol, plan.transport, address.clone());
     let crowd = CrowdInfo {
         kind: plan.crowd.name().to_owned(),
         knobs: [].into(),

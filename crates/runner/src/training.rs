@@ -9,24 +9,28 @@ use klatch_record::{Role, Status};
 use tempfile::TempDir;
 
 use crate::error::RunError;
-use crate::plan::Plan;
+use crate::plan::{Plan, PlatformPlan, Subject};
+use crate::resolved::{CheckedPlan, ResolvedSubject};
 use crate::session::Session;
 
 /// Longest time for a JVM to write its archive when it ends. A JVM of the ahead-of-time cache starts another one for it.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Opens a session of the plan's `platform`, or its target without one, after the training run that the platform may need.
+/// Opens a session of a plan, after the training run that its platform may need.
 ///
 /// # Errors
 /// The training run fails, or see [`Session::open`].
-pub fn open_session<'a>(
-    plan: &'a Plan,
-    platform: Option<&ResolvedPlatform>,
-    processes: &'a Processes,
-) -> Result<Session<'a>, RunError> {
-    let trained = platform.map(|platform| train(plan, platform, processes)).transpose()?.flatten();
-    let (trained, folder) = trained.unzip();
-    Ok(Session::open(plan, trained.as_ref().or(platform), processes)?.with_archive(folder))
+pub fn open_session<'a>(checked: CheckedPlan<'a>, processes: &'a Processes) -> Result<Session<'a>, RunError> {
+    let CheckedPlan { plan, subject } = checked;
+    let ResolvedSubject::Platform(own, platform) = subject else {
+        return Session::open(&CheckedPlan { plan, subject }, processes);
+    };
+    let (platform, folder) = match train(plan, own, &platform, processes)? {
+        Some((trained, folder)) => (Box::new(trained), Some(folder)),
+        None => (platform, None),
+    };
+    let subject = ResolvedSubject::Platform(own, platform);
+    Ok(Session::open(&CheckedPlan { plan, subject }, processes)?.with_archive(folder))
 }
 
 /// The platform with its archive, and the folder of that; `None` if it needs none.
@@ -35,6 +39,7 @@ pub fn open_session<'a>(
 /// The run cannot be made or is not valid, or the server wrote no archive.
 fn train(
     plan: &Plan,
+    own: &PlatformPlan,
     platform: &ResolvedPlatform,
     processes: &Processes,
 ) -> Result<Option<(ResolvedPlatform, TempDir)>, RunError> {
@@ -51,8 +56,11 @@ fn train(
     let folder = folder.map_err(|error| failed(format!("cannot make a folder for the archive: {error}")))?;
     let archive = folder.path().join("archive");
     // Several servers would write to the same file, and instruments belong to the runs that are recorded.
-    let plan = Plan { servers: 1, instruments: Vec::new(), ..plan.clone() };
-    let mut session = Session::open(&plan, Some(&platform.in_training(&archive)), processes)?;
+    let own = PlatformPlan { servers: 1, ..own.clone() };
+    let subject = Subject::Platform(own.clone());
+    let plan = Plan { subject, instruments: Vec::new(), ..plan.clone() };
+    let subject = ResolvedSubject::Platform(&own, Box::new(platform.in_training(&archive)));
+    let mut session = Session::open(&CheckedPlan { plan: &plan, subject }, processes)?;
     let files = Files { folder: folder.path().to_owned(), stem: "training".to_owned() };
     let record = session.run(Role::WarmUp, 1, &files, |_| {})?;
     if record.verdict.status != Status::Valid {

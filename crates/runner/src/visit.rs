@@ -11,7 +11,7 @@ use crate::carrier::Endpoint;
 use crate::error::{RunError, after_restore};
 use crate::folder::stem_after;
 use crate::plan::Plan;
-use crate::preflight::resolve_platform;
+use crate::preflight::check_plan;
 use crate::session::Session;
 use crate::training::open_session;
 
@@ -62,13 +62,13 @@ impl Executor for Machine<'_> {
         runs: &[(Role, u32)],
         on_event: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        let platform = resolve_platform(plan)?;
-        // Cells may need different settings of the machine, so each visit restores them.
-        let sysctls = Sysctls::set(&plan.sysctls)?;
         // Records hold the runs of this visit.
         let count = |role: Role| runs.iter().filter(|(of, _)| *of == role).count() as u32;
         let plan = &Plan { warmups: count(Role::WarmUp), trials: count(Role::Trial), ..plan.clone() };
-        let session = open_session(plan, platform.as_ref(), self.processes);
+        let checked = check_plan(plan)?;
+        // Cells may need different settings of the machine, so each visit restores them.
+        let sysctls = Sysctls::set(&plan.sysctls)?;
+        let session = open_session(checked, self.processes);
         let is_last = |record: &Record| record.verdict.status != Status::Valid;
         let made = session.and_then(|session| make_runs(session, &plan.out, runs, is_last, on_event));
         after_restore(made, sysctls.restore())

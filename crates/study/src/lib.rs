@@ -22,7 +22,7 @@ pub use error::{StoreError, StudyRunError};
 pub use file::study_schema;
 pub use file::{Shipped, StudyFileError, shipped};
 pub use load::{LoadError, load};
-pub use plan::{Cell, StudyPlan};
+pub use plan::{Cell, StudyBase, StudyPlan};
 pub use series::{DuetTimes, Preset, Rules, StopMetric, StopRule};
 #[cfg(feature = "schema")]
 pub use simulated::simulated_study_schema;

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use klatch_runner::Plan;
 use thiserror::Error;
 
 use crate::file::{Source, StudyFileError, expand, shipped};
-use crate::plan::StudyPlan;
+use crate::plan::{StudyBase, StudyPlan};
 
 /// Why a study cannot be loaded.
 #[derive(Debug, Error)]
@@ -32,11 +31,11 @@ pub enum LoadError {
     File(#[from] StudyFileError),
 }
 
-/// Loads the shipped study `name`, or the study file with this path. `base` is the plan that the study changes.
+/// Loads the shipped study `name`, or the study file with this path.
 ///
 /// # Errors
 /// There is no such study, or it cannot run on this machine.
-pub fn load(name: &str, base: &Plan, seed: u64) -> Result<StudyPlan, LoadError> {
+pub fn load(name: &str, base: &StudyBase, seed: u64) -> Result<StudyPlan, LoadError> {
     let path = Path::new(name);
     if let Some(study) = shipped().into_iter().find(|study| study.name == name) {
         return Ok(expand(&Source { path: &path.with_extension("toml"), text: study.text }, base, seed)?);

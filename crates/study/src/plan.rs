@@ -1,13 +1,26 @@
 //! The plan of a study: its cells, and the run rules for all of them.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use klatch_platforms::PlatformRequest;
 use klatch_record::{Build, InstrumentName, StudyAxis};
 use klatch_runner::duet::DuetPlan;
 use klatch_runner::{CrowdKind, Plan};
 
 use crate::search::Search;
 use crate::series::Rules;
+
+/// What a study file does not set.
+#[derive(Clone, Debug)]
+pub struct StudyBase {
+    /// Java and catalog of all platforms.
+    pub platforms: PlatformRequest,
+    /// Folder below which results are written.
+    pub out: PathBuf,
+    /// Version and commit of this Klatch.
+    pub build: Build,
+}
 
 /// A study with all its cells, ready to run.
 #[derive(Clone, Debug)]

@@ -1,57 +1,21 @@
 //! Studies for tests: plans that do not depend on the machine, and an executor that follows a script.
 
 use std::path::Path;
-use std::time::Duration;
 
 use klatch_platforms::PlatformRequest;
 use klatch_record::samples::record;
-use klatch_record::{Build, Cause, ChatWorkload, Latency, Pacing, Reason, Record, Role, Verdict, Workload};
-use klatch_runner::{CrowdKind, Executor, Plan, RunError, VisitEvent};
+use klatch_record::{Build, Cause, Latency, Reason, Record, Role, Verdict};
+use klatch_runner::{Executor, Plan, RunError, VisitEvent};
 
-use crate::{StudyPlan, load};
+use crate::{StudyBase, StudyPlan, load};
 
-/// The plan that the study files of tests change.
-pub(crate) fn base() -> Plan {
-    let timeout = Duration::from_secs(1);
-    Plan {
-        platform: PlatformRequest::default(),
-        target: None,
-        crowd: CrowdKind::Native,
-        crowd_settings: Vec::new(),
-        sysctls: Vec::new(),
-        scheduler: None,
-        workload: workload(),
-        shards: 1,
-        servers: 1,
-        listen: std::net::Ipv4Addr::LOCALHOST.into(),
-        remote: Default::default(),
-        instruments: Vec::new(),
-        warmups: 0,
-        trials: 1,
+/// What the study files of tests do not set.
+pub(crate) fn base() -> StudyBase {
+    StudyBase {
+        platforms: PlatformRequest::default(),
         out: "results".into(),
-        ready_timeout: timeout,
-        timeout,
-        connect_timeout: timeout,
-        subprotocol: None,
-        ca: None,
-        crowd_loops: 1,
-        seed: 1,
         build: Build { version: "0".into(), commit: None, profile: None },
     }
-}
-
-fn workload() -> Workload {
-    let pacing = Pacing::Turns;
-    Workload::Chat(ChatWorkload {
-        rooms: 10,
-        users: 20,
-        count: 100,
-        size_bytes: 60,
-        start: 1,
-        pacing,
-        pause_s: 0.0,
-        churn_per_user_per_s: 0.0,
-    })
 }
 
 /// Loads a study from this text, which is written to `folder/mine.toml`.
@@ -102,7 +66,8 @@ impl Executor for Scripted<'_> {
                 Some(left) => *left -= 1,
                 None => {}
             }
-            self.made.push((plan.platform.name.clone().unwrap(), plan.workload.parties(), role, number));
+            let platform = plan.subject.platform().unwrap().request.name.clone().unwrap();
+            self.made.push((platform, plan.workload.parties(), role, number));
             match (self.script)(plan, role, number) {
                 Ok(score) => on_event(VisitEvent::RunEnded(&valid_record(plan, role, number, score)))?,
                 Err("the server died") => {

@@ -2,7 +2,7 @@
 
 use klatch_host::machine::limits::{local_ports, sysctl, tcp_memory_pages};
 use klatch_platforms::{CapacityError, PlatformRequest, Side, check_capacity, resolve};
-use klatch_record::CONNECTIONS_PER_SOURCE;
+use klatch_record::{CONNECTIONS_PER_SOURCE, Workload};
 
 use super::finding::Finding;
 
@@ -18,7 +18,7 @@ const BACKLOG_MIN: u64 = 4_096;
 
 pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
     let request = PlatformRequest { name: Some(SERVER.to_owned()), ..PlatformRequest::default() };
-    let server = resolve(&request)?;
+    let server = resolve(&request, &Workload::default())?;
     let fits = |users: u64| {
         let sides = [server.side(1, users), Side::for_native_crowd(1, users)];
         let name = format!("{users} users");

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::support::{Finished, NativeServer, klatch};
 use klatch_platforms::{PlatformRequest, Processes, Server, resolve};
-use klatch_record::{Class, Record, Status};
+use klatch_record::{Class, Record, Status, Workload};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A shard with 2 rooms that waits at a gate.
@@ -61,8 +61,8 @@ fn shards_at_a_gate_start_together_over_every_protocol() {
     let platforms = [("redis", "redis"), ("nats", "nats"), ("mosquitto", "mqtt")];
     let representatives = if klatch_testing::tests_all() { &platforms[..] } else { &platforms[..1] };
     for &(platform, protocol) in representatives {
-        let chosen =
-            resolve(&PlatformRequest { name: Some(platform.into()), ..PlatformRequest::default() }).unwrap();
+        let request = PlatformRequest { name: Some(platform.into()), ..PlatformRequest::default() };
+        let chosen = resolve(&request, &Workload::default()).unwrap();
         let patience = std::time::Duration::from_secs(60);
         let server = Server::start(&chosen, [127, 0, 0, 1].into(), &all, patience).unwrap();
         together(&three_shards(server.address, protocol));
@@ -222,8 +222,8 @@ fn a_shard_that_is_gone_ends_the_gate_for_all() {
     let request = PlatformRequest { name: Some("redis".into()), ..PlatformRequest::default() };
     let processes = Processes::default();
     let patience = std::time::Duration::from_secs(60);
-    let server =
-        Server::start(&resolve(&request).unwrap(), [127, 0, 0, 1].into(), &processes, patience).unwrap();
+    let chosen = resolve(&request, &Workload::default()).unwrap();
+    let server = Server::start(&chosen, [127, 0, 0, 1].into(), &processes, patience).unwrap();
     // Redis does not report who has left.
     ends_without(server.address, "redis", Signal::KILL, "has been silent for 5 s");
 }

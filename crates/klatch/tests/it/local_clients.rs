@@ -34,16 +34,15 @@ fn workload(kind: WorkloadKind, database: &str) -> Workload {
     }
 }
 
-fn resolved(name: &str, workload: Workload, transport: Option<Transport>) -> ResolvedPlatform {
+fn resolved(name: &str, workload: &Workload, transport: Option<Transport>) -> ResolvedPlatform {
     let setting =
         |kind: Transport| Setting { name: TRANSPORT_KNOB.to_owned(), value: kind.name().to_owned() };
     let request = PlatformRequest {
         name: Some(name.to_owned()),
         settings: transport.map(setting).into_iter().collect(),
-        workload,
         ..PlatformRequest::default()
     };
-    resolve(&request).unwrap_or_else(|error| panic!("{name}: {error}"))
+    resolve(&request, workload).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 fn started(platform: &ResolvedPlatform, all: &Processes) -> Server {
@@ -52,7 +51,7 @@ fn started(platform: &ResolvedPlatform, all: &Processes) -> Server {
 
 /// A server in chat on its first transport.
 fn chat_server(name: &str, all: &Processes) -> Server {
-    started(&resolved(name, Workload::default(), None), all)
+    started(&resolved(name, &Workload::default(), None), all)
 }
 
 /// The process and its descendants.
@@ -155,7 +154,7 @@ fn every_server_listens_on_its_port_alone() {
         // Those that name databases do not have H2 in their process.
         let database = entry.workloads[kind].databases.first().map_or("h2", String::as_str);
         let workload = workload(*kind, database);
-        let platform = resolved(name, workload.clone(), *transport);
+        let platform = resolved(name, &workload, *transport);
         let database = RunningDatabase::start(&workload, None, &all, PATIENCE).unwrap();
         let platform = match &database {
             Some(database) => platform.with_database(&database.server_access),
@@ -181,7 +180,7 @@ fn servers_of_others_run_without_the_rights_of_root() {
         let Some(user) = &entry.user else { continue };
         let kind = *entry.workloads.keys().next().unwrap();
         let all = Processes::default();
-        let server = started(&resolved(&variant.name, workload(kind, "h2"), None), &all);
+        let server = started(&resolved(&variant.name, &workload(kind, "h2"), None), &all);
         let expected = Command::new("id").args(["-u", user]).output().unwrap();
         let expected = String::from_utf8(expected.stdout).unwrap();
         let ids: Vec<Vec<String>> = tree(server.pid).into_iter().filter_map(user_ids).collect();

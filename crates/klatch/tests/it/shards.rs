@@ -142,9 +142,10 @@ fn invalid_shard_and_server_counts_are_refused() {
     assert!(error(&["--shards", "4"]).contains(rooms));
     assert!(error(&["--servers", "4"]).contains(rooms));
     assert!(error(&["--shards", "0"]).contains("shard count must be 1..=256, got 0"));
-    assert!(
-        error(&["--servers", "2", "--target", "irc://localhost:1"]).contains("need a platform, not a target")
-    );
+    for of_platform in [["--servers", "2"], ["--catalog", "x"], ["--ready-timeout", "5"]] {
+        let refused = error(&[of_platform.as_slice(), &["--target", "irc://localhost:1"]].concat());
+        assert!(refused.contains("cannot be used with '--target"), "{of_platform:?}: {refused}");
+    }
     assert!(error(&["--hosts", "a,b"]).contains("name an address of this machine with --host-address"));
     assert!(error(&["--hosts", "a,-oProxyCommand=x"]).contains("a host must be a name, or @slurm alone"));
     assert!(error(&["--reach", "ssh 'a"]).contains("or a command in shell syntax with {host}"));

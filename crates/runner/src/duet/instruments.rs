@@ -12,8 +12,8 @@ use crate::duet::placement::Placement;
 use crate::duet::plan::DuetPlan;
 use crate::duet::progress::DuetProgress;
 use crate::duet::sides::{Measured, Sides};
-use crate::duet::starts::{StartOutcome, StartTime, Starts, block, end_run, measure, platform_name};
-use crate::{RunError, open_session, resolve_platform};
+use crate::duet::starts::{StartOutcome, StartTime, Starts, block, end_run, measure};
+use crate::{RunError, check_plan, open_session};
 
 /// Starts of one server and crowd, which are both sides.
 pub(crate) struct InstrumentStarts<'a> {
@@ -37,7 +37,7 @@ impl<'a> InstrumentStarts<'a> {
     ) -> Result<InstrumentStarts<'a>, DuetError> {
         let available = availability(&Kernel::detect());
         let instruments = Instruments::new(Kernel::detect(), &plan.sides[1].instruments, &available);
-        let name = platform_name(&plan.sides[0])?;
+        let name = check_plan(&plan.sides[0])?.subject.name();
         let rng = Rng::with_seed(plan.sides[0].seed);
         Ok(InstrumentStarts { plan, processes, folder: folder.to_owned(), rng, instruments, name })
     }
@@ -56,9 +56,7 @@ impl Starts for InstrumentStarts<'_> {
         time: &StartTime,
         on_progress: &mut dyn FnMut(DuetProgress),
     ) -> Result<StartOutcome, DuetError> {
-        let plan = &self.plan.sides[0];
-        let platform = resolve_platform(plan)?;
-        let mut session = open_session(plan, platform.as_ref(), self.processes)?;
+        let mut session = open_session(check_plan(&self.plan.sides[0])?, self.processes)?;
         let (measured, ended) = Measured::paused(session.begin()?)?;
         let files = Files { folder: self.folder.clone(), stem: "observed".to_owned() };
         let mut sides =

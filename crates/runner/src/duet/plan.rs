@@ -6,7 +6,7 @@ use klatch_platforms::{Setting, runs_on_java};
 use klatch_record::{DuetSide, Pacing};
 
 use crate::duet::error::DuetError;
-use crate::{CrowdKind, Plan};
+use crate::{CrowdKind, Plan, Subject};
 
 /// The sides of a duet, and the time for it.
 #[derive(Clone, Debug)]
@@ -42,7 +42,8 @@ impl DuetPlan {
     /// A duet of these sides with the usual schedule: starts of 6 s with 1 s of warm-up, or of 20 s with 6 s for Java, and
     /// slices of 50 ms.
     pub fn usual(sides: [Plan; 2], starts: u32, confidence: f64) -> DuetPlan {
-        let java = |side: &Plan| side.crowd == CrowdKind::Java || runs_on_java(&side.platform);
+        let server = |side: &Plan| side.subject.platform().is_some_and(|own| runs_on_java(&own.request));
+        let java = |side: &Plan| side.crowd == CrowdKind::Java || server(side);
         let (per_start, warmup) = if sides.iter().any(java) { JAVA_START } else { NATIVE_START };
         DuetPlan {
             sides,
@@ -70,7 +71,9 @@ impl DuetPlan {
             return Err(DuetError::Hosts);
         }
         let parties = workload.parties();
-        if self.sides[0].target.is_some() && self.sides[0].target == self.sides[1].target {
+        if let [Subject::Target(a), Subject::Target(b)] = self.sides.each_ref().map(|side| &side.subject)
+            && a.target == b.target
+        {
             let other = &mut self.sides[1].workload;
             *other = other.with_parties(other.start() + parties, other.parties());
         }
@@ -94,7 +97,11 @@ impl DuetPlan {
         let halves = [format!("0-{}", half - 1), format!("{half}-{}", 2 * half - 1)];
         for (place, side) in sides.iter_mut().enumerate() {
             let cpus = &halves[(place + number as usize) % 2];
-            for settings in [&mut side.platform.settings, &mut side.crowd_settings] {
+            let server = match &mut side.subject {
+                Subject::Platform(own) => Some(&mut own.request.settings),
+                Subject::Target(_) => None,
+            };
+            for settings in server.into_iter().chain([&mut side.crowd_settings]) {
                 if settings.iter().any(|setting| setting.name == "cpus") {
                     return Err(DuetError::Cpus);
                 }
@@ -115,7 +122,7 @@ impl DuetPlan {
             }
         };
         DuetSide {
-            platform: with(platform, &plan.platform.settings),
+            platform: with(platform, plan.subject.platform().map_or(&[], |own| &own.request.settings)),
             crowd: with(plan.crowd.name(), &plan.crowd_settings),
         }
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use klatch_host::machine::MachineTime;
-use klatch_platforms::{Processes, ResolvedPlatform};
+use klatch_platforms::Processes;
 use klatch_record::{DuetStart, Record, Role, Status, create_folder, save};
 
 use crate::duet::error::DuetError;
@@ -13,7 +13,7 @@ use crate::duet::plan::DuetPlan;
 use crate::duet::progress::DuetProgress;
 use crate::duet::sides::{Measured, Servers, Sides};
 use crate::duet::slices::{Pairs, Slicing};
-use crate::{Plan, RunError, Session, SteeredRun, next_stem, open_session, resolve_platform};
+use crate::{RunError, Session, SteeredRun, check_plan, next_stem, open_session};
 
 /// Makes the starts of a duet.
 pub(crate) trait Starts {
@@ -76,7 +76,7 @@ impl<'a> ServerStarts<'a> {
         processes: &'a Processes,
         folders: Folders,
     ) -> Result<ServerStarts<'a>, DuetError> {
-        let names = [platform_name(&plan.sides[0])?, platform_name(&plan.sides[1])?];
+        let names = [check_plan(&plan.sides[0])?.subject.name(), check_plan(&plan.sides[1])?.subject.name()];
         let cpus = klatch_host::machine::environment().cpus;
         let rng = Rng::with_seed(plan.sides[0].seed);
         Ok(ServerStarts { plan, processes, folders, rng, cpus, names })
@@ -106,9 +106,8 @@ impl Starts for ServerStarts<'_> {
         on_progress: &mut dyn FnMut(DuetProgress),
     ) -> Result<StartOutcome, DuetError> {
         let plans = self.plan.sides_of_start(number, self.cpus)?;
-        let platforms = [resolve_platform(&plans[0])?, resolve_platform(&plans[1])?];
-        let open = |side: usize| open(&plans[side], platforms[side].as_ref(), self.processes);
-        let mut sessions = [open(0)?, open(1)?];
+        let (a, b) = (check_plan(&plans[0])?, check_plan(&plans[1])?);
+        let mut sessions = [open_session(a, self.processes)?, open_session(b, self.processes)?];
         let (a, a_ended) = Measured::paused(sessions[0].begin()?)?;
         let (b, b_ended) = Measured::paused(sessions[1].begin()?)?;
         let mut servers = Servers([a, b]);
@@ -120,20 +119,6 @@ impl Starts for ServerStarts<'_> {
         let records = self.end(number, &mut sessions, servers)?;
         Ok(start.outcome(&records))
     }
-}
-
-/// The name of a plan's platform, or its target.
-pub(crate) fn platform_name(plan: &Plan) -> Result<String, DuetError> {
-    let target = || plan.target.as_ref().map(ToString::to_string).unwrap_or_default();
-    Ok(resolve_platform(plan)?.map_or_else(target, |platform| platform.name))
-}
-
-fn open<'s>(
-    plan: &'s Plan,
-    platform: Option<&ResolvedPlatform>,
-    processes: &'s Processes,
-) -> Result<Session<'s>, DuetError> {
-    Ok(open_session(plan, platform, processes)?)
 }
 
 /// Ends a run and saves its record in `folder`.

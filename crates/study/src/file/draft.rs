@@ -1,14 +1,23 @@
 //! Drafts of cells: what each value of an axis changes in a plan.
 
-use klatch_platforms::Setting;
-use klatch_record::{WorkloadError, WorkloadKind};
-use klatch_runner::{CrowdKind, Plan};
+use klatch_platforms::{PlatformError, PlatformRequest, Setting};
+use klatch_record::{InstrumentName, RunOptions, Workload, WorkloadError, WorkloadKind};
+use klatch_runner::{CrowdKind, Plan, PlatformPlan, Subject, make_classic};
 use klatch_schedulers::SchedulerSpec;
+
+use crate::plan::StudyBase;
 
 /// A cell before all axes have been applied.
 #[derive(Clone)]
 pub(crate) struct Draft {
-    pub(crate) plan: Plan,
+    platform: PlatformPlan,
+    crowd: CrowdKind,
+    crowd_settings: Vec<Setting>,
+    crowd_loops: usize,
+    shards: u32,
+    sysctls: Vec<Setting>,
+    scheduler: Option<SchedulerSpec>,
+    workload: Workload,
     kind: WorkloadKind,
     /// Name and value of each setting of the workload so far.
     given: Vec<(&'static str, String)>,
@@ -38,29 +47,69 @@ pub(crate) enum Change {
 }
 
 impl Draft {
-    pub(crate) fn new(plan: &Plan, kind: WorkloadKind) -> Draft {
-        Draft { plan: plan.clone(), kind, given: Vec::new(), unused: Vec::new(), at: Vec::new() }
+    pub(crate) fn new(base: &StudyBase, name: &str, kind: WorkloadKind) -> Draft {
+        let request = PlatformRequest { name: Some(name.to_owned()), ..base.platforms.clone() };
+        let defaults = RunOptions::default();
+        Draft {
+            platform: PlatformPlan::new(request),
+            crowd: CrowdKind::Native,
+            crowd_settings: Vec::new(),
+            crowd_loops: defaults.crowd_loops as usize,
+            shards: defaults.shards,
+            sysctls: Vec::new(),
+            scheduler: None,
+            workload: Workload::default(),
+            kind,
+            given: Vec::new(),
+            unused: Vec::new(),
+            at: Vec::new(),
+        }
     }
 
     pub(crate) fn apply(&mut self, change: &Change) {
-        let platform = &mut self.plan.platform;
+        let server = &mut self.platform.request.settings;
         match change {
             Change::Workload(name, value) => self.given.push((name, value.clone())),
-            Change::Server(setting) => platform.settings.push(setting.clone()),
-            Change::Crowd(setting) => self.plan.crowd_settings.push(setting.clone()),
-            Change::Sysctl(setting) => self.plan.sysctls.push(setting.clone()),
-            Change::Scheduler(spec) => self.plan.scheduler.clone_from(spec),
-            Change::CrowdKind(kind) => self.plan.crowd = *kind,
-            Change::Servers(servers) => self.plan.servers = *servers,
-            Change::Shards(shards) => self.plan.shards = *shards,
-            Change::CrowdLoops(loops) => self.plan.crowd_loops = *loops,
+            Change::Server(setting) => server.push(setting.clone()),
+            Change::Crowd(setting) => self.crowd_settings.push(setting.clone()),
+            Change::Sysctl(setting) => self.sysctls.push(setting.clone()),
+            Change::Scheduler(spec) => self.scheduler.clone_from(spec),
+            Change::CrowdKind(kind) => self.crowd = *kind,
+            Change::Servers(servers) => self.platform.servers = *servers,
+            Change::Shards(shards) => self.shards = *shards,
+            Change::CrowdLoops(loops) => self.crowd_loops = *loops,
             Change::Cpus(count) => {
                 let setting = Setting { name: "cpus".to_owned(), value: format!("first:{count}") };
-                platform.settings.push(setting.clone());
+                server.push(setting.clone());
                 if self.kind.has_server() {
-                    self.plan.crowd_settings.push(setting);
+                    self.crowd_settings.push(setting);
                 }
             }
+        }
+    }
+
+    /// Makes this the classic VolanoMark test.
+    ///
+    /// # Errors
+    /// The platform does not exist, or is none of the classic test.
+    pub(crate) fn make_classic(&mut self) -> Result<(), PlatformError> {
+        self.crowd = make_classic(&mut self.platform.request, &mut self.crowd_settings)?;
+        Ok(())
+    }
+
+    /// The plan of the cell.
+    pub(crate) fn plan(self, base: &StudyBase, instruments: &[InstrumentName]) -> Plan {
+        let Draft { crowd, crowd_settings, crowd_loops, shards, sysctls, scheduler, workload, .. } = self;
+        Plan {
+            crowd,
+            crowd_settings,
+            crowd_loops,
+            shards,
+            sysctls,
+            scheduler,
+            workload,
+            instruments: instruments.to_vec(),
+            ..Plan::new(Subject::Platform(self.platform), base.out.clone(), base.build.clone())
         }
     }
 
@@ -70,7 +119,7 @@ impl Draft {
             let given: Vec<(&str, &str)> =
                 self.given.iter().map(|(name, value)| (*name, value.as_str())).collect();
             match self.kind.workload(&given) {
-                Ok(workload) => self.plan.workload = workload,
+                Ok(workload) => self.workload = workload,
                 Err(WorkloadError::Unused { setting, owner }) => {
                     self.given.retain(|(name, _)| *name != setting);
                     self.at.retain(|(axis, _)| axis != setting);

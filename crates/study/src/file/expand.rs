@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use klatch_platforms::{KnobError, PlatformError, TRANSPORT_KNOB};
 use klatch_record::{StudyAxis, Transport, WorkloadError, WorkloadKind, error_chain};
-use klatch_runner::{Plan, RunError, resolve_platform};
+use klatch_runner::{Plan, RunError, check_plan};
 use toml::Spanned;
 
 use super::dimensions::{Dimension, dimensions, platform_dimensions};
@@ -13,19 +13,19 @@ use super::search::search;
 use super::source::{Source, StudyFileError};
 use super::workload::WorkloadTable;
 use super::{PlatformChoice, StudyFile, name_of};
-use crate::plan::{Cell, StudyPlan};
+use crate::plan::{Cell, StudyBase, StudyPlan};
 use crate::series::Rules;
 
 /// A study with more cells is refused as a mistake.
 const CELLS_MAX: usize = 10_000;
 const PLATFORM: &str = "platform";
 
-/// Expands a study file. `base` holds what a study file cannot set: folders, time-outs, and the search path for platforms.
+/// Expands a study file.
 ///
 /// # Errors
 /// A cell is impossible on every machine, or needs more than this machine has; the error has a position in the file. A
 /// platform that is not installed only makes its cells absent.
-pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<StudyPlan, StudyFileError> {
+pub(crate) fn expand(source: &Source<'_>, base: &StudyBase, seed: u64) -> Result<StudyPlan, StudyFileError> {
     let file = StudyFile::parse(source)?;
     if file.question.trim().is_empty() {
         return Err(source.error_at(0..0, "the question is empty: state in words what the study answers"));
@@ -34,7 +34,6 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
         return Err(source.error_at(file.platforms.span(), "platforms is empty, so there is nothing to run"));
     }
     let workload = WorkloadTable::of(&file, source)?;
-    let base = &Plan { instruments: file.instruments.clone(), ..base.clone() };
     let cpus_here = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
     let common = dimensions(&file, &workload, source, cpus_here)?;
     let mut cells: Vec<Cell> = Vec::new();
@@ -43,9 +42,12 @@ pub(crate) fn expand(source: &Source<'_>, base: &Plan, seed: u64) -> Result<Stud
         for (mut draft, spans) in drafts(base, workload.kind, choice, &common, source)? {
             unused.append(&mut draft.unused);
             if workload.is_classic {
-                draft.plan.make_classic().map_err(|error| source.error_at(choice.span(), error))?;
+                draft.make_classic().map_err(|error| source.error_at(choice.span(), error))?;
             }
-            let cell = cell(draft, choice, &spans, source)?;
+            let at = draft.at.iter().cloned().collect();
+            let plan = draft.plan(base, &file.instruments);
+            let absent = absent(&plan, choice, &spans, source)?;
+            let cell = Cell { id: String::new(), at, plan, absent };
             if cells.iter().all(|other| other.at != cell.at) {
                 cells.push(cell);
             }
@@ -92,7 +94,7 @@ fn refuse_unused(
 type Spans = BTreeMap<String, std::ops::Range<usize>>;
 
 fn drafts(
-    base: &Plan,
+    base: &StudyBase,
     kind: WorkloadKind,
     choice: &Spanned<PlatformChoice>,
     common: &[Dimension],
@@ -107,8 +109,7 @@ fn drafts(
             format!("the axes make more than {CELLS_MAX} cells; shorten the lists"),
         ));
     }
-    let mut first = Draft::new(base, kind);
-    first.plan.platform.name = Some(choice.get_ref().name.clone());
+    let mut first = Draft::new(base, &choice.get_ref().name, kind);
     let label = choice.get_ref().label.clone().unwrap_or_else(|| choice.get_ref().name.clone());
     first.at.push((PLATFORM.to_owned(), label));
     let mut drafts = vec![first];
@@ -135,17 +136,21 @@ fn drafts(
     drafts.into_iter().map(finish).collect()
 }
 
-fn cell(
-    draft: Draft,
+/// Why a plan cannot be carried out now, although it could be later.
+///
+/// # Errors
+/// The plan is impossible on every machine, or needs more than this machine has.
+fn absent(
+    plan: &Plan,
     choice: &Spanned<PlatformChoice>,
     spans: &Spans,
     source: &Source<'_>,
-) -> Result<Cell, StudyFileError> {
+) -> Result<Option<String>, StudyFileError> {
     let span = |axis: &str| {
         let in_crowd = || spans.get(&format!("crowd.{axis}"));
         spans.get(axis).or_else(in_crowd).cloned().unwrap_or_else(|| choice.span())
     };
-    let absent = match resolve_platform(&draft.plan) {
+    Ok(match check_plan(plan) {
         Ok(_) => None,
         Err(RunError::Workload(error)) => return Err(source.error_at(span(error.setting()), error)),
         Err(error @ RunError::Needs(_)) => return Err(source.error_at(span("rooms"), error)),
@@ -163,8 +168,7 @@ fn cell(
             error => return Err(source.error_at(choice.span(), error)),
         },
         Err(error) => return Err(source.error_at(choice.span(), error)),
-    };
-    Ok(Cell { id: String::new(), at: draft.at.into_iter().collect(), plan: draft.plan, absent })
+    })
 }
 
 /// Whether the platform lacks a transport that others have.

@@ -83,7 +83,8 @@ kind = 'java'
     assert_eq!((chat.rooms, chat.count), (5, 50));
     assert_eq!(chat.pacing, Pacing::Rounds { window: 4 });
     assert_eq!(cell.plan.crowd, CrowdKind::Java);
-    assert!(cell.plan.platform.settings.iter().any(|setting| setting.to_string() == "nodelay=off"));
+    let own = cell.plan.subject.platform().unwrap();
+    assert!(own.request.settings.iter().any(|setting| setting.to_string() == "nodelay=off"));
 }
 
 #[test]
@@ -94,7 +95,8 @@ fn the_classic_test_has_its_crowd_and_yields_at_both_ends() {
     let plan = study(folder.path(), text).unwrap();
     assert_eq!(plan.cells.len(), 2);
     for cell in plan.cells {
-        let (server, crowd) = (&cell.plan.platform.settings, &cell.plan.crowd_settings);
+        let own = cell.plan.subject.platform().unwrap();
+        let (server, crowd) = (&own.request.settings, &cell.plan.crowd_settings);
         assert_eq!(cell.plan.crowd, CrowdKind::NativeThreads);
         assert!([server, crowd].map(|all| all.iter().any(|one| one.to_string() == "yield=on")) == [true; 2]);
     }

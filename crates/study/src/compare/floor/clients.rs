@@ -7,7 +7,7 @@ use klatch_platforms::{
     Launch, Line, PlatformError, Process, Processes, ResolvedKnobs, Server, installed_program,
 };
 use klatch_record::{ExchangeCost, Workload, WorkloadKind};
-use klatch_runner::{Plan, RunError, resolve_platform};
+use klatch_runner::{Plan, ResolvedSubject, RunError, check_plan};
 
 use super::Sample;
 
@@ -97,9 +97,10 @@ pub(super) fn run_beside(
     exchange: &ExchangeCost,
 ) -> Result<Vec<Sample>, RunError> {
     let mut samples = Vec::new();
+    let Some(own) = plan.subject.platform() else { return Ok(samples) };
     for client in &CLIENTS {
         let belongs =
-            client.workload == plan.workload.kind() && plan.platform.name.as_deref() == Some(client.platform);
+            client.workload == plan.workload.kind() && own.request.name.as_deref() == Some(client.platform);
         if belongs && installed_program(client.program).is_some() {
             samples.extend(run(client, plan, processes, exchange)?);
         }
@@ -114,8 +115,9 @@ fn run(
     processes: &Processes,
     exchange: &ExchangeCost,
 ) -> Result<Option<Sample>, RunError> {
-    let Some(platform) = resolve_platform(plan)? else { return Ok(None) };
-    let server = Server::start(&platform, plan.listen, processes, plan.ready_timeout)?;
+    let checked = check_plan(plan)?;
+    let ResolvedSubject::Platform(own, platform) = checked.subject() else { return Ok(None) };
+    let server = Server::start(platform, own.listen, processes, own.ready_timeout)?;
     let (connections, seconds) = match &plan.workload {
         Workload::Rr(rr) => (rr.connections, rr.duration_s),
         Workload::Web(web) => (web.lines, web.duration_s),

@@ -1,5 +1,6 @@
 //! Netperf's request/response test, if it is installed: it has a server of its own, and a process at each end of each connection.
 
+use std::net::IpAddr;
 use std::time::Instant;
 
 use klatch_platforms::{
@@ -7,7 +8,7 @@ use klatch_platforms::{
     wait_until_accepting,
 };
 use klatch_record::{ExchangeCost, Workload};
-use klatch_runner::{Plan, RunError};
+use klatch_runner::{Plan, PlatformPlan, RunError};
 
 use super::Sample;
 use super::clients::{deadline_after, launch_of_crowd, requests_of, sample};
@@ -27,15 +28,15 @@ pub(super) fn run_beside(
     processes: &Processes,
     exchange: &ExchangeCost,
 ) -> Result<Option<Sample>, RunError> {
-    let Workload::Rr(rr) = &plan.workload else { return Ok(None) };
+    let (Workload::Rr(rr), Some(own)) = (&plan.workload, plan.subject.platform()) else { return Ok(None) };
     let is_here = [CLIENT, SERVER].iter().all(|program| installed_program(program).is_some());
-    if plan.platform.name.as_deref() != Some(BESIDE) || rr.depth > 1 || !is_here {
+    if own.request.name.as_deref() != Some(BESIDE) || rr.depth > 1 || !is_here {
         return Ok(None);
     }
-    let knobs = ResolvedKnobs::for_native_crowd(&plan.platform.settings).map_err(PlatformError::from)?;
+    let knobs = ResolvedKnobs::for_native_crowd(&own.request.settings).map_err(PlatformError::from)?;
     let mut servers = Vec::new();
     for _ in 0..rr.connections {
-        let Some(server) = start_server(plan, processes, &knobs.launch)? else { return Ok(None) };
+        let Some(server) = start_server(own, processes, &knobs.launch)? else { return Ok(None) };
         servers.push(server);
     }
     // netperf takes whole seconds.
@@ -44,8 +45,9 @@ pub(super) fn run_beside(
     let pids: Vec<u32> = servers.iter().map(|(server, _)| server.pid()).collect();
     sample(CLIENT.to_owned(), &pids, plan, exchange, || {
         let ports = servers.iter().map(|(_, port)| *port);
-        let clients: Result<Vec<Process>, _> =
-            ports.map(|port| processes.start(&client(plan, port, seconds, rr.size_bytes), &launch)).collect();
+        let clients: Result<Vec<Process>, _> = ports
+            .map(|port| processes.start(&client(own.listen, port, seconds, rr.size_bytes), &launch))
+            .collect();
         let deadline = deadline_after(seconds);
         Ok(clients?.into_iter().map(|client| requests_of(client, deadline, transactions)).sum())
     })
@@ -54,21 +56,21 @@ pub(super) fn run_beside(
 /// Starts a server for one connection, on a port of its own: the CPU time of a server's children would be lost when they end. `None` if it
 /// does not accept connections.
 fn start_server(
-    plan: &Plan,
+    own: &PlatformPlan,
     processes: &Processes,
     launch: &Launch,
 ) -> Result<Option<(Process, u16)>, RunError> {
-    let port = free_port(plan.listen).map_err(RunError::LoopbackProbe)?;
-    let (host, port_text) = (plan.listen.to_string(), port.to_string());
+    let port = free_port(own.listen).map_err(RunError::LoopbackProbe)?;
+    let (host, port_text) = (own.listen.to_string(), port.to_string());
     let command = [SERVER, "-D", "-f", "-L", &host, "-p", &port_text].map(str::to_owned);
     let server = processes.start(&command, launch)?;
-    let deadline = Instant::now() + plan.ready_timeout;
-    let accepts = wait_until_accepting(&server, (plan.listen, port).into(), deadline);
+    let deadline = Instant::now() + own.ready_timeout;
+    let accepts = wait_until_accepting(&server, (own.listen, port).into(), deadline);
     Ok(accepts.then_some((server, port)))
 }
 
-fn client(plan: &Plan, port: u16, seconds: f64, size_bytes: u32) -> Vec<String> {
-    let (host, port, seconds) = (plan.listen.to_string(), port.to_string(), seconds.to_string());
+fn client(listen: IpAddr, port: u16, seconds: f64, size_bytes: u32) -> Vec<String> {
+    let (host, port, seconds) = (listen.to_string(), port.to_string(), seconds.to_string());
     let sizes = format!("{size_bytes},{size_bytes}");
     [CLIENT, "-H", &host, "-p", &port, "-t", "TCP_RR", "-P", "0", "-l", &seconds, "--", "-r", &sizes]
         .map(str::to_owned)
