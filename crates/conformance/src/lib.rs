@@ -24,7 +24,7 @@ pub use echo::{EchoWire, check_echo};
 pub use finding::{Finding, Outcome};
 pub use table::{row, summary};
 pub use web::{SiteSubject, check_site};
-pub use websocket::{WebSocketSubject, check_websocket};
+pub use websocket::check_websocket;
 
 /// The server under test.
 #[derive(Clone, Copy, Debug)]

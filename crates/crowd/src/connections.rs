@@ -11,7 +11,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
-use crate::channel::{Channel, TransportOptions};
+use crate::channel::{Channel, ClientEndpoint};
 use crate::line_speed::RECEIVE_BUFFER_BYTES;
 use crate::protocol::UserId;
 use crate::system::bind_address_without_port;
@@ -26,7 +26,7 @@ pub(crate) struct Connections {
     epoll: OwnedFd,
     addresses: Vec<SocketAddr>,
     connect_timeout: Duration,
-    transport: TransportOptions,
+    server: ClientEndpoint,
 }
 
 /// A connection that epoll reported.
@@ -45,11 +45,11 @@ impl Connections {
         addresses: Vec<SocketAddr>,
         connect_timeout: Duration,
         wake: impl AsFd,
-        transport: TransportOptions,
+        server: ClientEndpoint,
     ) -> std::io::Result<Connections> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, wake, EventData::new_u64(WAKE_KEY), EventFlags::IN)?;
-        Ok(Connections { epoll, addresses, connect_timeout, transport })
+        Ok(Connections { epoll, addresses, connect_timeout, server })
     }
 
     /// Connects a user and polls its connection for input until it is closed. A `slow` line has a small receive buffer, and
@@ -65,7 +65,7 @@ impl Connections {
 
     /// The channel of a user's new connection.
     pub(crate) fn channel(&self, id: UserId) -> Option<Box<Channel>> {
-        Channel::new(&self.transport, id)
+        Channel::new(&self.server, id)
     }
 
     /// Turns polling for room in the socket's send buffer on or off.

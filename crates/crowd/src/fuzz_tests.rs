@@ -12,11 +12,12 @@ use klatch_exchange::web::{
 };
 use klatch_protocol::tls::ClientTls;
 use klatch_record::{
-    ChatWorkload, CrowdResult, Gate, OrdersWorkload, Pacing, RrWorkload, TradeWorkload, WebWorkload,
+    ChatWorkload, CrowdResult, Endpoint, Gate, OrdersWorkload, Pacing, ProtocolName, RrWorkload,
+    TradeWorkload, WebSocket, WebWorkload,
 };
 use klatch_testing::fuzz;
 
-use crate::channel::{Channel, TransportOptions};
+use crate::channel::{Channel, ClientEndpoint};
 use crate::districts::{Districts, Factories};
 use crate::exchanges::Exchanges;
 use crate::gate::{GateMembership, opened_run};
@@ -290,16 +291,10 @@ fn orders_join() {
     });
 }
 
-fn transport(tls: Option<ClientTls>) -> TransportOptions {
-    let kind = if tls.is_some() { klatch_record::Transport::Tls } else { klatch_record::Transport::Ws };
-    TransportOptions {
-        kind,
-        path: "/".into(),
-        lines: true,
-        host: "127.0.0.1:1".into(),
-        tls,
-        ..TransportOptions::default()
-    }
+/// A server with TLS, or else with a WebSocket.
+fn server(tls: Option<ClientTls>) -> ClientEndpoint {
+    let websocket = tls.is_none().then(WebSocket::root);
+    Endpoint { websocket, tls, ..Endpoint::plain(ProtocolName::Irc, "127.0.0.1", 1) }
 }
 
 /// The plain bytes of a channel, and its error; `raw` comes in pieces.
@@ -320,7 +315,7 @@ fn receive(channel: &mut Channel, raw: &[u8], piece: usize) -> (Vec<u8>, Option<
 
 /// A WebSocket whose handshake the server has answered.
 fn open_websocket() -> Box<Channel> {
-    let mut channel = Channel::new(&transport(None), UserId { room: 1, user: 0, users: 3 }).unwrap();
+    let mut channel = Channel::new(&server(None), UserId { room: 1, user: 0, users: 3 }).unwrap();
     let mut request = Vec::new();
     channel.send(b"", &mut request);
     let answer = klatch_protocol::websocket::accept(&request).unwrap().unwrap();
@@ -348,7 +343,7 @@ fn websocket_frames() {
 fn websocket_handshakes() {
     corpus("http", |bytes| {
         for piece in [5, 1 << 20] {
-            let mut channel = Channel::new(&transport(None), UserId { room: 1, user: 0, users: 3 }).unwrap();
+            let mut channel = Channel::new(&server(None), UserId { room: 1, user: 0, users: 3 }).unwrap();
             receive(&mut channel, bytes, piece);
         }
     });
@@ -361,7 +356,7 @@ fn tls_records() {
     corpus("tls", |bytes| {
         for piece in [1, 1 << 20] {
             let mut channel =
-                Channel::new(&transport(Some(tls.clone())), UserId { room: 1, user: 0, users: 3 }).unwrap();
+                Channel::new(&server(Some(tls.clone())), UserId { room: 1, user: 0, users: 3 }).unwrap();
             let (plain, _) = receive(&mut channel, bytes, piece);
             assert!(plain.is_empty(), "nothing is plain before the handshake is done");
             let mut raw = Vec::new();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use klatch_record::{Failure, FailureKind, Gate};
 
-use crate::channel::{Channel, append_through, too_long};
+use crate::channel::{Channel, ClientEndpoint, append_through, too_long};
 use crate::connections::connect_any;
 use crate::gate::{GateAction, GateMembership, REPEAT_NS};
 use crate::link::check_waiting;
@@ -31,6 +31,7 @@ const READ_BYTES: usize = 32 * 1024;
 
 /// Starts a thread that waits at the gate. It sends the outcome as a control message.
 pub(crate) fn spawn<P: Protocol>(
+    server: &ClientEndpoint,
     options: &Options,
     gate: Gate,
     addresses: Vec<SocketAddr>,
@@ -39,11 +40,11 @@ pub(crate) fn spawn<P: Protocol>(
 ) -> std::io::Result<()> {
     let (start, rooms) = (options.workload.start(), options.workload.parties());
     let (timeout, connect_timeout) = (options.gate_timeout, options.connect_timeout);
-    let transport = options.transport.clone();
+    let server = server.clone();
     std::thread::Builder::new().name("gate".to_owned()).spawn(move || {
         let membership = GateMembership::new(gate, start, rooms);
         let id = UserId { room: ROOM, user: start, users: USERS };
-        let (protocol, channel) = (P::new(id), Channel::new(&transport, id));
+        let (protocol, channel) = (P::new(id), Channel::new(&server, id));
         let stream = match connect_any(&addresses, connect_timeout) {
             Ok(stream) => stream,
             Err(error) => return fail(&control, FailureKind::Join, format!("cannot connect: {error}")),

@@ -53,7 +53,7 @@ mod user;
 mod user_threads;
 mod worker;
 
-pub use channel::TransportOptions;
+pub use channel::ClientEndpoint;
 pub use control::{ControlReceiver, ControlSender, control_channel};
 pub use gate_observer::observe_gates;
 pub use options::{CrowdError, OnEvent, Options, Threads};

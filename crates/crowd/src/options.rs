@@ -4,13 +4,11 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use klatch_record::{
-    ChatWorkload, CrowdEvent, Gate, ProtocolName, Transport, Workload, WorkloadError, WorkloadKind,
-};
+use klatch_record::{ChatWorkload, CrowdEvent, Gate, Transport, Workload, WorkloadError, WorkloadKind};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
-use crate::channel::TransportOptions;
+use crate::channel::ClientEndpoint;
 use crate::ledger_file::LedgerError;
 use crate::post_log::PostLogError;
 use crate::read_error::ReadError;
@@ -21,17 +19,9 @@ use crate::read_error::ReadError;
 /// crate's optimisation level.
 pub type OnEvent<'a> = &'a mut dyn FnMut(&CrowdEvent);
 
-/// Everything that a crowd needs to run.
+/// Everything that a crowd needs to run, apart from its server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Host name or address of the server.
-    pub host: String,
-    /// Port of the server.
-    pub port: u16,
-    /// The protocol of the server.
-    pub protocol: ProtocolName,
-    /// How its connections are carried. Only `chat` has more than `plain`.
-    pub transport: TransportOptions,
     /// What the crowd does.
     pub workload: Workload,
     /// Event loops, or two threads a user.
@@ -145,10 +135,11 @@ pub enum CrowdError {
 }
 
 impl Options {
-    /// Checks the workload and raises the limit of open files to its maximum. Returns the addresses of the server.
-    pub(crate) fn check(&self) -> Result<Vec<SocketAddr>, CrowdError> {
+    /// Checks the workload and raises the limit of open files to its maximum. Returns the addresses of the server. Only `chat` has a
+    /// transport other than `plain`.
+    pub(crate) fn check(&self, server: &ClientEndpoint) -> Result<Vec<SocketAddr>, CrowdError> {
         self.workload.check()?;
-        let (transport, workload) = (self.transport.kind, self.workload.kind());
+        let (transport, workload) = (server.transport(), self.workload.kind());
         if !transport.is_plain() && workload != WorkloadKind::Chat {
             return Err(CrowdError::Transport { transport, workload });
         }
@@ -168,8 +159,8 @@ impl Options {
         if needed > limit {
             return Err(CrowdError::OpenFiles { connections, needed, limit });
         }
-        let unknown = |source| CrowdError::Host { host: self.host.clone(), source };
-        Ok((self.host.as_str(), self.port).to_socket_addrs().map_err(unknown)?.collect())
+        let unknown = |source| CrowdError::Host { host: server.host.clone(), source };
+        Ok((server.host.as_str(), server.port).to_socket_addrs().map_err(unknown)?.collect())
     }
 }
 

@@ -16,6 +16,7 @@ use klatch_record::{
 };
 
 use crate::brokerage_statistics;
+use crate::channel::ClientEndpoint;
 use crate::connections::Connections;
 use crate::control::ControlReceiver;
 use crate::districts::{Districts, Factories};
@@ -50,6 +51,7 @@ use crate::worker::Worker;
 /// # Errors
 /// The crowd could not start. Later failures are part of the result.
 pub fn run(
+    server: &ClientEndpoint,
     options: &Options,
     inbox: ControlReceiver,
     on_event: OnEvent<'_>,
@@ -58,8 +60,8 @@ pub fn run(
     if options.threads.is_two_per_user() && !has_threads {
         return Err(CrowdError::Threads { workload: options.workload.kind() });
     }
-    let run = Run { options, addresses: options.check()?, inbox };
-    match (&options.workload, options.protocol) {
+    let run = Run { server, options, addresses: options.check(server)?, inbox };
+    match (&options.workload, server.protocol) {
         (Workload::Chat(chat), ProtocolName::Irc) => run.rooms::<Irc>(chat, on_event),
         (Workload::Chat(chat), ProtocolName::Redis) => run.rooms::<Redis>(chat, on_event),
         (Workload::Chat(chat), ProtocolName::Nats) => run.rooms::<Nats>(chat, on_event),
@@ -82,6 +84,7 @@ pub fn run(
 
 /// A crowd that is about to start.
 struct Run<'a> {
+    server: &'a ClientEndpoint,
     options: &'a Options,
     addresses: Vec<SocketAddr>,
     inbox: ControlReceiver,
@@ -102,10 +105,11 @@ impl Run<'_> {
         chat: &ChatWorkload,
         on_event: OnEvent<'_>,
     ) -> Result<CrowdResult, CrowdError> {
-        let Run { options, addresses, inbox } = &self;
+        let Run { server, options, addresses, inbox } = &self;
         let (addresses, control) = (addresses.clone(), inbox.1.clone());
         let start_gate_client = |gate: &Gate, shared: &Arc<Shared>| {
-            gate_client::spawn::<P>(options, gate.clone(), addresses.clone(), shared.clone(), control.clone())
+            let (addresses, shared) = (addresses.clone(), shared.clone());
+            gate_client::spawn::<P>(server, options, gate.clone(), addresses, shared, control.clone())
         };
         let rooms = |worker, range| Rooms::<P>::new(worker, chat, options.seed, range);
         Ok(self.parties(rooms, start_gate_client, on_event)?.0)
@@ -158,14 +162,14 @@ impl Run<'_> {
         root: &str,
         on_event: OnEvent<'_>,
     ) -> Result<CrowdResult, CrowdError> {
-        let (seed, host) = (self.options.seed, self.options.transport.host.as_str());
+        let (seed, host) = (self.options.seed, self.server.to_string());
         // New users must not meet those that earlier runs have registered, which DayTrader keeps.
         let run = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64;
         let trader = |number, users| {
             let (root, mix, quotes) = (root.to_owned(), mix(trade), trade.quotes);
             DayTrader::new(DayTraderOptions { number, root, mix, seed, quotes, users, run })
         };
-        let traders = |worker, range| Traders::new(worker, trade, host, range, seed, (), trader);
+        let traders = |worker, range| Traders::new(worker, trade, &host, range, seed, (), trader);
         Ok(self.parties(traders, no_gate, on_event)?.0)
     }
 
@@ -192,7 +196,7 @@ impl Run<'_> {
         start_gate_client: impl Fn(&Gate, &Arc<Shared>) -> std::io::Result<()>,
         on_event: OnEvent<'_>,
     ) -> Result<(CrowdResult, ForChecks), CrowdError> {
-        let Run { options, addresses, inbox } = self;
+        let Run { server, options, addresses, inbox } = self;
         let count = options.workload.parties();
         let (workers, wakes) = match options.threads {
             Threads::Loops(loops) => {
@@ -210,7 +214,7 @@ impl Run<'_> {
             let worker = Worker::new(number, shared.clone(), inbox.1.clone());
             parties(worker, shard_range(count, number, workers))
         };
-        let threads = start(options, &shared, (0..workers).map(worker).collect(), &addresses)?;
+        let threads = start(server, options, &shared, (0..workers).map(worker).collect(), &addresses)?;
         supervise(options, &shared, inbox.0, on_event, start_gate_client, threads)
     }
 }
@@ -271,6 +275,7 @@ pub(crate) fn supervise(
 
 /// Starts the threads that run these parties. They return the statistics of each worker.
 fn start<P: Parties>(
+    server: &ClientEndpoint,
     options: &Options,
     shared: &Arc<Shared>,
     workers: Vec<P>,
@@ -279,8 +284,8 @@ fn start<P: Parties>(
     let addresses = || addresses.to_vec();
     let connect_timeout = options.connect_timeout;
     if let Threads::TwoPerUser { yields } = options.threads {
-        let (shared, addresses, transport) = (shared.clone(), addresses(), options.transport.clone());
-        let links = UserLinks { addresses, connect_timeout, transport, yields };
+        let (shared, addresses, server) = (shared.clone(), addresses(), server.clone());
+        let links = UserLinks { addresses, connect_timeout, server, yields };
         let run = move || user_threads::run(&shared, workers, &links);
         return Ok(vec![Builder::new().name("crowd".to_owned()).spawn(run)?]);
     }
@@ -288,7 +293,7 @@ fn start<P: Parties>(
     for parties in workers {
         let number = parties.worker().number;
         let Wake::Loop(wake) = &shared.workers[number].wake else { unreachable!("it is a loop") };
-        let connections = Connections::new(addresses(), connect_timeout, wake, options.transport.clone())?;
+        let connections = Connections::new(addresses(), connect_timeout, wake, server.clone())?;
         let thread = Builder::new().name(format!("crowd-{number}"));
         threads.push(thread.spawn(move || vec![EventLoop::new(parties, connections).run()])?);
     }

@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::channel::{Channel, TransportOptions};
+use crate::channel::{Channel, ClientEndpoint};
 use crate::connections::connect_any;
 use crate::protocol::UserId;
 
@@ -24,17 +24,12 @@ impl StrangerConnection {
     ///
     /// # Errors
     /// The host has no address, or none that can be connected to in this time.
-    pub fn open(
-        host: &str,
-        port: u16,
-        transport: &TransportOptions,
-        timeout: Duration,
-    ) -> Result<StrangerConnection> {
-        let addresses: Vec<_> = (host, port).to_socket_addrs()?.collect();
+    pub fn open(server: &ClientEndpoint, timeout: Duration) -> Result<StrangerConnection> {
+        let addresses: Vec<_> = (server.host.as_str(), server.port).to_socket_addrs()?.collect();
         let stream = connect_any(&addresses, timeout)?;
         stream.set_nodelay(true)?;
         // The number only seeds the masks of a WebSocket.
-        let channel = Channel::new(transport, UserId { room: 0, user: 0, users: 1 });
+        let channel = Channel::new(server, UserId { room: 0, user: 0, users: 1 });
         Ok(StrangerConnection { stream, channel: Mutex::new(channel), writing: Mutex::new(()) })
     }
 
@@ -95,6 +90,8 @@ mod tests {
     use std::net::TcpListener;
     use std::sync::mpsc::channel;
 
+    use klatch_record::ProtocolName;
+
     use super::*;
 
     #[test]
@@ -109,8 +106,8 @@ mod tests {
             stream.write_all(b"hello\r\n").unwrap();
             ended.recv().unwrap();
         });
-        let options = TransportOptions::default();
-        let client = StrangerConnection::open("127.0.0.1", port, &options, Duration::from_secs(10)).unwrap();
+        let endpoint = ClientEndpoint::plain(ProtocolName::Irc, "127.0.0.1", port);
+        let client = StrangerConnection::open(&endpoint, Duration::from_secs(10)).unwrap();
         std::thread::scope(|scope| {
             // No socket buffers this much.
             let blocked = scope.spawn(|| client.send(&vec![b'x'; 256 << 20]));

@@ -182,10 +182,9 @@ mod tests {
     use std::sync::atomic::Ordering;
     use std::sync::mpsc::channel;
 
-    use klatch_record::{ChatWorkload, Pacing, ProtocolName, Workload};
+    use klatch_record::{ChatWorkload, Pacing, Workload};
 
     use super::*;
-    use crate::TransportOptions;
     use crate::options::Threads;
     use crate::shared::Wake;
 
@@ -194,10 +193,6 @@ mod tests {
     fn joined_users_are_reported_while_others_join() {
         let pacing = Pacing::Turns;
         let options = Options {
-            host: String::new(),
-            port: 1,
-            protocol: ProtocolName::Irc,
-            transport: TransportOptions::default(),
             workload: Workload::Chat(ChatWorkload {
                 rooms: 1,
                 users: 4,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use klatch_record::FailureKind;
 
-use crate::channel::{Channel, TransportOptions, too_long};
+use crate::channel::{Channel, ClientEndpoint, too_long};
 use crate::connections::connect_user;
 use crate::event_loop::LEAVE_NS;
 use crate::link::check_waiting;
@@ -30,7 +30,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
 pub(crate) struct UserLinks {
     pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) connect_timeout: Duration,
-    pub(crate) transport: TransportOptions,
+    pub(crate) server: ClientEndpoint,
     /// Yield the CPU after each packet received and each batch sent.
     pub(crate) yields: bool,
 }
@@ -108,7 +108,7 @@ fn connect<P: Parties>(
         parties: parties.clone(),
         index,
         stream,
-        channel: Channel::new(&links.transport, id).map(Mutex::new),
+        channel: Channel::new(&links.server, id).map(Mutex::new),
         yields: links.yields,
         starter: current(),
         ended: AtomicBool::new(false),

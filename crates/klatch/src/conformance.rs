@@ -5,12 +5,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_conformance::{
-    EchoWire, Finding, Outcome, SiteSubject, Subject, WebSocketSubject, check, check_echo, check_site,
-    check_websocket, row, summary,
+    EchoWire, Finding, Outcome, SiteSubject, Subject, check, check_echo, check_site, check_websocket, row,
+    summary,
 };
 use klatch_platforms::{PlatformRequest, Processes, ResolvedPlatform, Server, Setting, resolve};
-use klatch_protocol::websocket::TEXT_SUBPROTOCOL;
-use klatch_record::{Class, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind};
+use klatch_record::{
+    Class, Endpoint, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind,
+};
 use klatch_runner::Target;
 
 use crate::INTERRUPTED;
@@ -56,37 +57,28 @@ pub(crate) struct Conformance {
 
 /// The server under test.
 struct Checked<'a> {
-    address: &'a str,
-    protocol: ProtocolName,
+    endpoint: &'a Endpoint,
     class: Option<Class>,
     /// Its process, if Klatch started it.
     pid: Option<u32>,
     static_only: bool,
-    transport: Transport,
-    path: &'a str,
-    /// What to ask for at a WebSocket, if it is not the default.
-    subprotocol: Option<&'a str>,
 }
 
 impl Conformance {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         if self.target.contains("://") {
             let target: Target = self.target.parse()?;
-            self.has_checks(&self.target, target.protocol)?;
+            self.has_checks(&self.target, target.endpoint.protocol)?;
             anyhow::ensure!(
-                target.context_root().is_none(),
+                target.context_root.is_none(),
                 "no checks have a path of HTTP: leave it out of {}",
                 self.target
             );
             return self.check(&Checked {
-                address: &target.to_string(),
-                protocol: target.protocol,
+                endpoint: &target.endpoint,
                 class: None,
                 pid: None,
                 static_only: self.static_only,
-                transport: target.transport,
-                path: &target.path,
-                subprotocol: None,
             });
         }
         let all = Processes::default();
@@ -96,14 +88,10 @@ impl Conformance {
             let timeout = seconds("ready timeout", self.ready_timeout)?;
             let server = Server::start(&platform, Ipv4Addr::LOCALHOST.into(), &all, timeout)?;
             self.check(&Checked {
-                address: &server.address.to_string(),
-                protocol: platform.protocol(),
+                endpoint: &server.endpoint,
                 class: server.class,
                 pid: Some(server.pid),
                 static_only: self.static_only || platform.in_workload.static_only,
-                transport: platform.transport,
-                path: platform.in_transport.path.as_deref().unwrap_or("/"),
-                subprotocol: platform.in_transport.subprotocol.as_deref(),
             })
         });
         if all.interrupted() {
@@ -136,41 +124,32 @@ impl Conformance {
 
     fn check(&self, server: &Checked<'_>) -> anyhow::Result<ExitCode> {
         let answer_timeout = seconds("timeout", self.timeout)?;
+        let (endpoint, address) = (server.endpoint, server.endpoint.to_string());
         anyhow::ensure!(
-            !server.transport.has_tls(),
+            endpoint.tls.is_none(),
             "the kit has no checks for transport {}; every run checks the certificate and each record, and --transport plain or ws the rest",
-            server.transport
+            endpoint.transport()
         );
         let on_finding = |finding: &Finding| {
             if !self.json {
                 print_line(row(finding));
             }
         };
-        let echo = |wire| check_echo(server.address, wire, answer_timeout, on_finding);
-        let findings = match server.protocol {
-            ProtocolName::Echo => echo(EchoWire::Plain),
-            ProtocolName::Redis => echo(EchoWire::Redis),
-            ProtocolName::Postgres => echo(EchoWire::Postgres),
-            ProtocolName::Http if self.workload == WorkloadKind::Rr => echo(EchoWire::Http),
-            ProtocolName::Http => {
+        let echo = |wire| check_echo(&address, wire, answer_timeout, on_finding);
+        let subject = Subject { class: server.class, pid: server.pid, answer_timeout };
+        let findings = match (endpoint.protocol, &endpoint.websocket) {
+            (ProtocolName::Echo, _) => echo(EchoWire::Plain),
+            (ProtocolName::Redis, _) => echo(EchoWire::Redis),
+            (ProtocolName::Postgres, _) => echo(EchoWire::Postgres),
+            (ProtocolName::Http, _) if self.workload == WorkloadKind::Rr => echo(EchoWire::Http),
+            (ProtocolName::Http, _) => {
                 let subject = SiteSubject { static_only: server.static_only, answer_timeout };
-                check_site(server.address, &subject, on_finding)
+                check_site(&address, &subject, on_finding)
             }
-            ProtocolName::Irc if server.transport == Transport::Ws => {
-                let subprotocol = server.subprotocol.unwrap_or(TEXT_SUBPROTOCOL);
-                let subject = WebSocketSubject {
-                    path: server.path.to_owned(),
-                    subprotocol: (subprotocol != "none").then(|| subprotocol.to_owned()),
-                    class: server.class,
-                    pid: server.pid,
-                    answer_timeout,
-                };
-                check_websocket(server.address, &subject, on_finding)
+            (ProtocolName::Irc, Some(websocket)) => {
+                check_websocket(&address, websocket, &subject, on_finding)
             }
-            _ => {
-                let subject = Subject { class: server.class, pid: server.pid, answer_timeout };
-                check(server.address, &subject, on_finding)
-            }
+            _ => check(&address, &subject, on_finding),
         }?;
         if self.json {
             print_line(serde_json::to_string_pretty(&findings)?);

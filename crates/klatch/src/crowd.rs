@@ -5,18 +5,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_crowd::{
-    ControlSender, Options, ReadModel, Reading, Threads, TransportOptions, control_channel, read_files, run,
-};
+use klatch_crowd::{ControlSender, Options, ReadModel, Reading, Threads, control_channel, read_files, run};
 use klatch_record::{
-    CrowdEvent, CrowdResult, FailureKind, Gate, ProtocolName, Status, Transport, Workload, WorkloadKind,
+    CrowdEvent, CrowdResult, Endpoint, FailureKind, Gate, ProtocolName, Status, Subprotocol, Transport,
+    Workload, WorkloadKind,
 };
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
 use crate::output::{is_stdout, print, print_error, print_line, save_or_print};
 use crate::shard_option::ShardOption;
-use crate::transport::{TlsArgs, tls, transport};
+use crate::transport::{TlsArgs, WebSocketOptions, with_tls, with_transport};
 use crate::version::build;
 use crate::wait_for_server::ServerAddress;
 use crate::workload::{OfCrowd, WorkloadArgs};
@@ -48,7 +47,7 @@ pub(crate) struct Crowd {
     tls: TlsArgs,
     /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
     #[arg(long, value_name = "NAME")]
-    subprotocol: Option<String>,
+    subprotocol: Option<Subprotocol>,
     #[command(flatten)]
     workload: WorkloadArgs<OfCrowd>,
     /// Event loops, each with rooms of its own
@@ -121,14 +120,11 @@ impl Crowd {
         let server = ServerAddress { host: self.host, port: self.port, file: self.server_file };
         let (host, port) = server.find(limit)?;
         let protocol = self.protocol.unwrap_or_else(|| usual_protocol(&workload));
+        let websocket = WebSocketOptions { path: self.path, subprotocol: self.subprotocol };
+        let endpoint = Endpoint::plain(protocol, host, port);
+        let endpoint = with_transport(endpoint, self.transport, websocket, &self.tls)?;
+        let server = with_tls(endpoint.clone(), &self.tls)?;
         let options = Options {
-            transport: TransportOptions {
-                tls: tls(self.transport, &self.tls, &host)?,
-                ..transport(self.transport, self.path, self.subprotocol, protocol, (&host, port))?
-            },
-            host,
-            port,
-            protocol,
             workload,
             threads: match self.threads {
                 true => Threads::TwoPerUser { yields: self.yields },
@@ -161,7 +157,7 @@ impl Crowd {
         };
         let result = match reading {
             Some(reading) => read_files(&options, &reading, inbox, &mut on_event),
-            None => run(&options, inbox, &mut on_event),
+            None => run(&server, &options, inbox, &mut on_event),
         }?;
         let verdict = klatch_runner::judge(&result);
         let report = monitor.report(result.sent + result.received);
@@ -169,10 +165,7 @@ impl Crowd {
             let threads = options.threads.is_two_per_user();
             let plan = ShardPlan {
                 crowd: if threads { CrowdKind::NativeThreads } else { CrowdKind::Native },
-                host: options.host,
-                port: options.port,
-                protocol: options.protocol,
-                transport: options.transport.kind,
+                server: endpoint,
                 workload: options.workload,
                 gate: options.gate,
                 started_at,

@@ -197,7 +197,7 @@ impl Duet {
                 let catalog = catalog.or(request.catalog);
                 Subject::Platform(PlatformPlan::new(PlatformRequest { java, catalog, ..request }))
             }
-            DuetSideName::Target(target) => Subject::Target(TargetPlan { target, ca: None, java }),
+            DuetSideName::Target(target) => Subject::Target(TargetPlan { target, java }),
         };
         Ok(Plan {
             crowd: crowd.kind(),

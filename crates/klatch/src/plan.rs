@@ -48,7 +48,7 @@ impl Plan {
             self.shards
         );
         let shares = split_parties(&workload, self.shards);
-        for command in shard_commands(&self.host_program, &self.target, &shares, &gate.name) {
+        for command in shard_commands(&self.host_program, &self.target.endpoint, &shares, &gate.name) {
             print_line(in_shell(&command));
         }
         let mut merge = vec![self.host_program, "merge".to_owned()];

@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use klatch_platforms::{PlatformRequest, Processes, Setting, TRANSPORT_KNOB};
-use klatch_record::{InstrumentName, Record, Role, RunOptions, Status, Transport, WorkloadKind};
+use klatch_record::{
+    Authorities, InstrumentName, Record, Role, RunOptions, Status, Subprotocol, Transport, WorkloadKind,
+};
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_runner::{
     CrowdKind, Event, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent, execute, guard_series,
@@ -56,7 +59,7 @@ pub(crate) struct Run {
     ca: Option<PathBuf>,
     /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
     #[arg(long, value_name = "NAME", help_heading = SERVER)]
-    subprotocol: Option<String>,
+    subprotocol: Option<Subprotocol>,
     #[command(flatten)]
     platforms: PlatformArgs,
     /// Load generator to use
@@ -222,7 +225,7 @@ impl Run {
 
     /// What is measured, before it is known in full.
     fn title(&self) -> String {
-        let target = self.target.as_ref().map(ToString::to_string);
+        let target = self.target.as_ref().map(|target| target.endpoint.to_string());
         self.platform.clone().or(target).unwrap_or_else(|| "the usual platform".to_owned())
     }
 
@@ -246,17 +249,20 @@ impl Run {
             false => self.crowd.kind(),
         };
         let subject = match self.target {
-            Some(target) => Subject::Target(TargetPlan { target, ca: self.ca, java: request.java }),
+            Some(target) => {
+                let target = with_options(target, self.subprotocol, self.ca)?;
+                Subject::Target(TargetPlan { target, java: request.java })
+            }
             None => Subject::Platform(PlatformPlan {
                 request,
                 servers: self.spread.servers()?,
                 listen: self.spread.listen(),
                 ready_timeout: seconds("ready timeout", self.ready_timeout)?,
+                subprotocol: self.subprotocol.unwrap_or_default(),
             }),
         };
         Ok(Plan {
             subject,
-            subprotocol: self.subprotocol,
             crowd,
             crowd_settings: self.crowd_knobs,
             sysctls: self.sysctls,
@@ -275,6 +281,23 @@ impl Run {
             build: build(),
         })
     }
+}
+
+/// A target with the options of its transport.
+fn with_options(
+    mut target: Target,
+    subprotocol: Option<Subprotocol>,
+    ca: Option<PathBuf>,
+) -> anyhow::Result<Target> {
+    if let Some(subprotocol) = subprotocol {
+        let websocket = target.endpoint.websocket.as_mut();
+        websocket.context("--subprotocol belongs to the transports ws and wss")?.subprotocol = subprotocol;
+    }
+    if let Some(file) = ca {
+        let tls = target.endpoint.tls.as_mut();
+        *tls.context("--ca belongs to the transports tls and wss")? = Authorities::File(file);
+    }
+    Ok(target)
 }
 
 /// The knob that selects a transport.

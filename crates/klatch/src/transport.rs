@@ -1,47 +1,47 @@
-//! The transport of a connection, from options.
+//! The endpoint of a server, from options.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use klatch_crowd::TransportOptions;
+use klatch_crowd::ClientEndpoint;
 use klatch_protocol::tls::ClientTls;
-use klatch_protocol::websocket::TEXT_SUBPROTOCOL;
-use klatch_record::{ProtocolName, Transport};
-use klatch_runner::address;
+use klatch_record::{Authorities, Endpoint, Subprotocol, Transport, WebSocket};
 
-/// How the connections to a server are carried.
-pub(crate) fn transport(
-    kind: Transport,
-    path: String,
-    subprotocol: Option<String>,
-    protocol: ProtocolName,
-    (host, port): (&str, u16),
-) -> anyhow::Result<TransportOptions> {
+/// The options of a WebSocket.
+pub(crate) struct WebSocketOptions {
+    pub(crate) path: String,
+    pub(crate) subprotocol: Option<Subprotocol>,
+}
+
+/// A server with this transport.
+///
+/// # Errors
+/// The transport has no WebSocket or TLS, and an option of it is set.
+pub(crate) fn with_transport(
+    server: Endpoint,
+    transport: Transport,
+    WebSocketOptions { path, subprotocol }: WebSocketOptions,
+    tls: &TlsArgs,
+) -> anyhow::Result<Endpoint> {
     anyhow::ensure!(
-        kind.has_websocket() || (path == "/" && subprotocol.is_none()),
-        "--path and --subprotocol belong to --transport ws and wss, not to {kind}"
+        transport.has_websocket() || (path == "/" && subprotocol.is_none()),
+        "--path and --subprotocol belong to --transport ws and wss, not to {transport}"
     );
     anyhow::ensure!(
         path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic()),
         "--path must begin with / and have no spaces, got {path}"
     );
-    let lines = protocol == ProtocolName::Irc;
-    let subprotocol = match subprotocol {
-        None => lines.then(|| TEXT_SUBPROTOCOL.to_owned()),
-        Some(name) if name == "none" => None,
-        Some(name) => {
-            let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-            anyhow::ensure!(
-                !name.is_empty() && name.bytes().all(is_token),
-                "--subprotocol must be a name without spaces, got {name}"
-            );
-            Some(name)
-        }
-    };
-    let greets_before_tls = protocol == ProtocolName::Nats && kind == Transport::Tls;
-    let host = address(host, port);
-    Ok(TransportOptions { kind, path, subprotocol, lines, greets_before_tls, host, tls: None })
+    anyhow::ensure!(
+        transport.has_tls() || (tls.ca.is_none() && !tls.resume && !tls.ktls),
+        "--ca, --resume and --ktls belong to --transport tls and wss, not to {transport}"
+    );
+    let websocket = WebSocket { path, subprotocol: subprotocol.unwrap_or_default() };
+    Ok(Endpoint {
+        websocket: transport.has_websocket().then_some(websocket),
+        tls: transport.has_tls().then(|| Authorities::of(tls.ca.clone())),
+        ..server
+    })
 }
 
 /// The bundle of authorities of Debian and of most other systems.
@@ -61,18 +61,18 @@ pub(crate) struct TlsArgs {
     pub(crate) ktls: bool,
 }
 
-/// The settings of TLS, for the transports with it.
-pub(crate) fn tls(transport: Transport, args: &TlsArgs, host: &str) -> anyhow::Result<Option<ClientTls>> {
-    if !transport.has_tls() {
-        anyhow::ensure!(
-            args.ca.is_none() && !args.resume && !args.ktls,
-            "--ca, --resume and --ktls belong to --transport tls and wss, not to {transport}"
-        );
-        return Ok(None);
-    }
-    let authorities = args.ca.as_deref().unwrap_or(Path::new(SYSTEM_AUTHORITIES));
-    let tls = ClientTls::from_file(authorities, host);
-    let tls = tls.context("--ca FILE names the authorities that may have signed the server's certificate")?;
-    let tls = if args.resume { tls.with_resumption() } else { tls };
-    Ok(Some(if args.ktls { tls.in_kernel().context("cannot use --ktls")? } else { tls }))
+/// The endpoint with the settings of TLS that its authorities and the options make.
+///
+/// # Errors
+/// The file of the authorities cannot be used, or the kernel has no TLS.
+pub(crate) fn with_tls(server: Endpoint, args: &TlsArgs) -> anyhow::Result<ClientEndpoint> {
+    let host = server.host.clone();
+    server.try_with_tls(|authorities| {
+        let file = authorities.file().map_or(Path::new(SYSTEM_AUTHORITIES), PathBuf::as_path);
+        let tls = ClientTls::from_file(file, &host);
+        let tls =
+            tls.context("--ca FILE names the authorities that may have signed the server's certificate")?;
+        let tls = if args.resume { tls.with_resumption() } else { tls };
+        if args.ktls { tls.in_kernel().context("cannot use --ktls") } else { Ok(tls) }
+    })
 }

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::Args;
-use klatch_record::{ProtocolName, Transport, Workload};
-use klatch_report::viewer::{Upstream, Viewer};
+use klatch_record::{Endpoint, ProtocolName, Workload};
+use klatch_report::viewer::Viewer;
 use klatch_report::{LiveState, Talk, TalkRooms};
-use klatch_runner::{Endpoint, VisitEvent};
+use klatch_runner::{ShardServer, VisitEvent};
 
 use crate::output::print_error;
-use crate::transport::{TlsArgs, tls, transport};
+use crate::transport::{TlsArgs, with_tls};
 
 #[derive(Args, Clone, Copy)]
 pub(crate) struct WebArgs {
@@ -47,8 +47,8 @@ impl WebView {
     /// Shows a step of a visit; `cell` is that of a study.
     pub(crate) fn update(&self, event: &VisitEvent<'_>, cell: Option<&str>) {
         match event {
-            VisitEvent::Ready { platform, workload, endpoints } => {
-                let talk = self.talk(workload, endpoints);
+            VisitEvent::Ready { platform, workload, servers } => {
+                let talk = self.talk(workload, servers);
                 self.viewer.update(|watch| watch.ready(platform, workload, cell, talk));
             }
             VisitEvent::RunStarted(role, number) => {
@@ -65,42 +65,35 @@ impl WebView {
     }
 
     /// Where people can talk, if the server has rooms that a browser can join.
-    fn talk(&self, workload: &Workload, endpoints: &[Endpoint]) -> Talk {
+    fn talk(&self, workload: &Workload, servers: &[ShardServer]) -> Talk {
         if workload.chat().is_none() {
             return Talk::Nowhere(format!("Workload {} has no rooms.", workload.kind().name()));
         }
-        if let Some(other) = endpoints.iter().find(|endpoint| endpoint.protocol != ProtocolName::Irc) {
+        let endpoints = servers.iter().map(|server| &server.endpoint);
+        if let Some(other) = endpoints.clone().find(|endpoint| endpoint.protocol != ProtocolName::Irc) {
             return Talk::Nowhere(format!(
                 "This page speaks IRC, and the server speaks {}.",
                 other.protocol.name()
             ));
         }
-        let upstreams: anyhow::Result<Vec<Upstream>> = endpoints.iter().map(upstream).collect();
-        let gateways = match upstreams {
+        let upstream = |endpoint: &Endpoint| with_tls(endpoint.clone(), &TlsArgs::default());
+        let gateways = match endpoints.map(upstream).collect() {
             Ok(upstreams) => self.viewer.set_upstreams(upstreams),
             Err(error) => {
                 return Talk::Nowhere(format!("The server cannot be reached from here: {error:#}."));
             }
         };
-        let rooms = |(endpoint, gateway): (&Endpoint, String)| TalkRooms {
-            urls: own_listener(endpoint).into_iter().chain([gateway]).collect(),
-            first: endpoint.start,
-            count: endpoint.parties,
+        let rooms = |(server, gateway): (&ShardServer, String)| TalkRooms {
+            urls: own_listener(&server.endpoint).into_iter().chain([gateway]).collect(),
+            first: server.start,
+            count: server.parties,
         };
-        Talk::Rooms(endpoints.iter().zip(gateways).map(rooms).collect())
+        Talk::Rooms(servers.iter().zip(gateways).map(rooms).collect())
     }
 }
 
 /// The server's own WebSocket, if a page may open it: on this machine, and without a certificate that browsers do not know.
 fn own_listener(endpoint: &Endpoint) -> Option<String> {
-    let Endpoint { host, port, path, .. } = endpoint;
-    let is_open = endpoint.transport == Transport::Ws && host == "127.0.0.1";
-    is_open.then(|| format!("ws://{host}:{port}{path}"))
-}
-
-fn upstream(endpoint: &Endpoint) -> anyhow::Result<Upstream> {
-    let Endpoint { host, port, protocol, path, subprotocol, ca, .. } = endpoint.clone();
-    let mut options = transport(endpoint.transport, path, subprotocol, protocol, (&host, port))?;
-    options.tls = tls(endpoint.transport, &TlsArgs { ca, ..TlsArgs::default() }, &host)?;
-    Ok(Upstream { host, port, transport: options })
+    let websocket = endpoint.websocket.as_ref().filter(|_| endpoint.tls.is_none())?;
+    (endpoint.host == "127.0.0.1").then(|| format!("ws://{endpoint}{}", websocket.path))
 }

@@ -1,8 +1,11 @@
 //! Resolves a requested platform to its catalog entry, Java, program and knobs.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use klatch_record::{Class, DatabaseChoice, ProtocolName, Transport, Workload, WorkloadKind};
+use klatch_record::{
+    Authorities, Class, DatabaseChoice, Endpoint, ProtocolName, Transport, WebSocket, Workload, WorkloadKind,
+};
 
 use crate::capacity::Side;
 use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs, threads_crowd};
@@ -83,6 +86,20 @@ impl ResolvedPlatform {
     /// The wire protocol of its clients in its workload.
     pub fn protocol(&self) -> ProtocolName {
         self.in_workload.protocol.unwrap_or(self.entry.protocol)
+    }
+
+    /// A server of it at this address, with the authority that signed its certificate.
+    pub fn endpoint(&self, address: SocketAddr, authorities: Authorities) -> Endpoint {
+        let InTransport { path, subprotocol, .. } = &self.in_transport;
+        let websocket = || WebSocket {
+            path: path.clone().unwrap_or_else(|| "/".to_owned()),
+            subprotocol: subprotocol.clone(),
+        };
+        Endpoint {
+            websocket: self.transport.has_websocket().then(websocket),
+            tls: self.transport.has_tls().then_some(authorities),
+            ..Endpoint::plain(self.protocol(), address.ip().to_string(), address.port())
+        }
     }
 
     /// How it writes deliveries; `None` for other workloads than chat.

@@ -1,11 +1,11 @@
 //! A server that Klatch started and that is ready. Dropping it stops it.
 
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use klatch_host::privileges::{Program, temporary_folder};
-use klatch_record::Class;
+use klatch_record::{Authorities, Class, Endpoint};
 use tempfile::TempDir;
 use thiserror::Error;
 
@@ -29,9 +29,10 @@ pub struct Server {
     process: Process,
     folder: TempDir,
     secrets: Secrets,
-    has_tls: bool,
     /// Address on which it listens.
     pub address: SocketAddr,
+    /// How its clients reach it. The file of its authority lives as long as the server.
+    pub endpoint: Endpoint,
     /// The process that instruments observe.
     pub pid: u32,
     /// How it writes deliveries.
@@ -155,14 +156,16 @@ impl Server {
                 let pid = ready_line.as_ref().map_or(pid, |ready| ready.pid);
                 platform.knobs.in_force(pid).map_err(PlatformError::from)?;
                 process.discard_lines();
+                let address = (listen, port).into();
+                let authority = Authorities::File(folder.path().join(AUTHORITY));
                 Ok(Server {
-                    address: (listen, port).into(),
+                    address,
+                    endpoint: platform.endpoint(address, authority),
                     pid,
                     class: ready_line.and_then(|ready| ready.class).or(class),
                     process,
                     folder,
                     secrets,
-                    has_tls: platform.transport.has_tls(),
                     command,
                     start_time,
                 })
@@ -199,11 +202,6 @@ impl Server {
     /// The kernel has no random bytes.
     pub(crate) fn fill_secrets(&self, text: &str) -> std::io::Result<String> {
         self.secrets.fill(text)
-    }
-
-    /// The file with the authority that signed its certificate; `None` without TLS. It lives as long as the server.
-    pub fn authority(&self) -> Option<PathBuf> {
-        self.has_tls.then(|| self.folder.path().join(AUTHORITY))
     }
 
     /// Its exit status and the end of its standard error, if it has ended.

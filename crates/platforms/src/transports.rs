@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::Transport;
+use klatch_record::{Subprotocol, Transport};
 use serde::Deserialize;
 
 use crate::configuration_file::ConfigurationFile;
@@ -24,7 +24,8 @@ pub struct InTransport {
     /// Of `ws`: the path of the WebSocket; default: `/`.
     pub path: Option<String>,
     /// Of `ws`: the subprotocol to ask for, or `none`; default: `text.ircv3.net` for IRC, else none.
-    pub subprotocol: Option<String>,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub subprotocol: Subprotocol,
 }
 
 /// The transport that the settings select, and how the platform carries it. Without such a setting it is the first of the platform.

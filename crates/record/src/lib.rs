@@ -7,6 +7,7 @@ mod conditions;
 mod conforming;
 mod crowd_result;
 mod duet;
+mod endpoint;
 mod environment;
 mod error_chain;
 mod floor;
@@ -54,6 +55,7 @@ pub use crowd_result::{
 #[cfg(feature = "schema")]
 pub use duet::duet_schema;
 pub use duet::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, Slice, SlicePair};
+pub use endpoint::{Authorities, Endpoint, Subprotocol, WebSocket};
 pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
 pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorResult, FloorRow, LoopbackCost};

@@ -269,7 +269,7 @@ impl Control {
     /// The processes on this machine, for instruments.
     fn targets(&self) -> Targets {
         let local = self.running.iter().filter(|crowd| crowd.is_local());
-        let (platforms, crowds): (Vec<_>, Vec<_>) = local.partition(|crowd| crowd.command.is_platform);
+        let (platforms, crowds): (Vec<_>, Vec<_>) = local.partition(|crowd| crowd.command.is_platform());
         let pid = |crowd: &RunningCrowd| crowd.process.pid();
         let servers = self.pids.servers.iter().chain(&self.pids.database).copied();
         let servers = servers.chain(platforms.into_iter().map(pid));
@@ -281,10 +281,10 @@ impl Control {
 
     fn counters(&self) -> Counters {
         let snapshot = |pid: u32| Snapshot::take(pid).ok();
-        let is_platform = |crowd: &&RunningCrowd| crowd.command.is_platform;
+        let is_platform = |crowd: &&RunningCrowd| crowd.command.is_platform();
         let platforms = self.running.iter().filter(is_platform).map(|crowd| crowd.process.pid());
         let of_crowd = |crowd: &RunningCrowd| {
-            if crowd.command.is_platform { None } else { snapshot(crowd.process.pid()) }
+            if crowd.command.is_platform() { None } else { snapshot(crowd.process.pid()) }
         };
         Counters {
             servers: self.pids.servers.iter().copied().chain(platforms).map(snapshot).collect(),
@@ -347,9 +347,10 @@ fn server_usage(before: &Counters, after: &Counters, messages: u64) -> Option<Us
 #[cfg(test)]
 mod tests {
     use klatch_platforms::ResolvedKnobs;
-    use klatch_record::{ChatWorkload, CrowdInfo, Pacing, Workload};
+    use klatch_record::{ChatWorkload, CrowdInfo, Endpoint, Pacing, ProtocolName, Workload};
 
     use super::*;
+    use crate::crowd_command::Load;
     use crate::observer::NoObserver;
 
     /// A crowd that is a shell script.
@@ -369,9 +370,8 @@ mod tests {
                 pause_s: 0.0,
                 churn_per_user_per_s: 0.0,
             }),
-            address: "127.0.0.1:1".into(),
+            load: Load::Server(Endpoint::plain(ProtocolName::Irc, "127.0.0.1", 1)),
             host: None,
-            is_platform: false,
             name: "room 1".into(),
         }
     }

@@ -1,12 +1,14 @@
 //! The command line of a crowd.
 
+use std::path::PathBuf;
+
 use klatch_platforms::{
     Java, PlatformError, ReaderProgram, ResolvedKnobs, ResolvedPlatform, Setting, klatch_jar, klatch_program,
 };
-use klatch_record::{CrowdInfo, Workload, shard_name};
+use klatch_record::{Authorities, CrowdInfo, Endpoint, WebSocket, Workload, shard_name};
 
-use crate::carrier::{Carrier, option};
-use crate::plan::{CrowdKind, Plan, Target, address};
+use crate::plan::{CrowdKind, Plan};
+use crate::shard::ShardServer;
 
 /// How to start one crowd process.
 #[derive(Clone)]
@@ -15,35 +17,42 @@ pub(crate) struct CrowdCommand {
     pub(crate) knobs: ResolvedKnobs,
     /// Its own share of the parties.
     pub(crate) workload: Workload,
-    /// Host and port of its server.
-    pub(crate) address: String,
+    pub(crate) load: Load,
     /// The machine that runs it; `None` for this one.
     pub(crate) host: Option<String>,
     /// Its name in messages, made of its parties and host.
     pub(crate) name: String,
-    /// It is the platform itself, as in workload `files`, so it is measured in place of a server.
-    pub(crate) is_platform: bool,
+}
+
+/// What a crowd process loads.
+#[derive(Clone)]
+pub(crate) enum Load {
+    /// A server.
+    Server(Endpoint),
+    /// The files of a folder. The process is the platform itself, so it is measured in place of a server.
+    Files(PathBuf),
 }
 
 /// One crowd's part of a plan.
 pub(crate) struct CrowdAssignment<'a> {
     /// Its own share of the parties.
     pub(crate) workload: Workload,
-    /// Host and port of its server.
-    pub(crate) server: (&'a str, u16),
+    /// Its server.
+    pub(crate) server: Endpoint,
     /// The machine that runs it; `None` for this one.
     pub(crate) host: Option<&'a str>,
+    /// File for its ledgers, if there is a database.
+    pub(crate) ledger: Option<PathBuf>,
 }
 
 impl CrowdCommand {
     pub(crate) fn new(
         plan: &Plan,
-        carrier: &Carrier,
         assignment: CrowdAssignment<'_>,
         java: Option<&Java>,
     ) -> Result<CrowdCommand, PlatformError> {
+        let CrowdAssignment { workload, server, host, ledger } = assignment;
         let knobs = crowd_knobs(plan)?;
-        let (host, port) = assignment.server;
         let mut command = match java {
             Some(java) => {
                 let mut command = vec![java.path.display().to_string()];
@@ -51,16 +60,16 @@ impl CrowdCommand {
                 command.extend(["-jar".to_owned(), klatch_jar()?.display().to_string()]);
                 command
             }
-            None if assignment.host.is_some() => vec![plan.remote.program.clone()],
+            None if host.is_some() => vec![plan.remote.program.clone()],
             None => vec![klatch_program()?.display().to_string()],
         };
         command.push("crowd".to_owned());
-        command.extend(arguments(&assignment.workload, host, port));
+        command.extend(arguments(&workload, &server));
         command.extend(option("timeout", plan.timeout.as_secs_f64()));
         command.extend(option("connect-timeout", plan.connect_timeout.as_secs_f64()));
         command.extend(option("seed", plan.seed));
-        command.extend(carrier.arguments());
-        let protocol = option("protocol", carrier.protocol.name());
+        command.extend(transport_options(&server));
+        let protocol = option("protocol", server.protocol.name());
         match plan.crowd {
             CrowdKind::Native => command.extend([protocol, option("loops", plan.crowd_loops)].concat()),
             CrowdKind::NativeThreads => command.extend(protocol.into_iter().chain(["--threads".to_owned()])),
@@ -68,25 +77,20 @@ impl CrowdCommand {
         }
         command.extend(knobs.arguments.iter().cloned());
         command.extend(["--json", "--steered"].map(str::to_owned));
+        command.extend(ledger.iter().flat_map(|file| option("ledger", file.display())));
         let runtime = java.map(|java| java.runtime(&knobs.java_options));
         let name_and_value = |setting: &Setting| (setting.name.clone(), setting.value.clone());
         let settings = plan.crowd_settings.iter().map(name_and_value).collect();
-        if let Some(host) = assignment.host {
+        if let Some(host) = host {
             command = plan.remote.reach.command(host, &command);
         }
         Ok(CrowdCommand {
             info: CrowdInfo { kind: plan.crowd.name().to_owned(), knobs: settings, command, runtime },
             knobs,
-            name: shard_name(
-                assignment.workload.kind(),
-                assignment.workload.start(),
-                assignment.workload.parties(),
-                assignment.host,
-            ),
-            workload: assignment.workload,
-            address: address(host, port),
-            host: assignment.host.map(str::to_owned),
-            is_platform: false,
+            name: shard_name(workload.kind(), workload.start(), workload.parties(), host),
+            workload,
+            load: Load::Server(server),
+            host: host.map(str::to_owned),
         })
     }
 
@@ -106,21 +110,40 @@ impl CrowdCommand {
             knobs: platform.knobs.with_launch(reader.launch.clone()),
             name: shard_name(workload.kind(), workload.start(), workload.parties(), None),
             workload,
-            address: reader.files.display().to_string(),
+            load: Load::Files(reader.files.clone()),
             host: None,
-            is_platform: true,
         }
+    }
+
+    /// Host and port of its server, or its folder.
+    pub(crate) fn address(&self) -> String {
+        match &self.load {
+            Load::Server(server) => server.to_string(),
+            Load::Files(folder) => folder.display().to_string(),
+        }
+    }
+
+    /// Whether it is the platform itself.
+    pub(crate) fn is_platform(&self) -> bool {
+        matches!(self.load, Load::Files(_))
+    }
+
+    /// Its server with its parties; `None` if it reads files.
+    pub(crate) fn shard_server(&self) -> Option<ShardServer> {
+        let Load::Server(endpoint) = &self.load else { return None };
+        let (start, parties) = (self.workload.start(), self.workload.parties());
+        Some(ShardServer { endpoint: endpoint.clone(), start, parties })
     }
 }
 
 /// The command line of each shard of a crowd without a parent that controls it. The shards wait for each other at the gate
 /// named `gate`, and each writes its record `shard-N.json` into its working directory.
-pub fn shard_commands(program: &str, target: &Target, shares: &[Workload], gate: &str) -> Vec<Vec<String>> {
+pub fn shard_commands(program: &str, server: &Endpoint, shares: &[Workload], gate: &str) -> Vec<Vec<String>> {
     let command = |(place, share): (usize, &Workload)| {
         let mut words = vec![program.to_owned(), "crowd".to_owned()];
-        words.extend(arguments(share, &target.host, target.port));
-        words.extend(option("protocol", target.protocol.name()));
-        words.extend(Carrier::of_target(target, None).arguments());
+        words.extend(arguments(share, server));
+        words.extend(option("protocol", server.protocol.name()));
+        words.extend(transport_options(server));
         words.extend(option("gate", format!("{}:{gate}", shares.len())));
         words.extend(option("out", shard_file(place)));
         words
@@ -142,8 +165,27 @@ pub(crate) fn crowd_knobs(plan: &Plan) -> Result<ResolvedKnobs, PlatformError> {
     })
 }
 
-fn arguments(workload: &Workload, host: &str, port: u16) -> Vec<String> {
-    let mut words = [option("host", host), option("port", port)].concat();
+fn arguments(workload: &Workload, server: &Endpoint) -> Vec<String> {
+    let mut words = [option("host", &server.host), option("port", server.port)].concat();
     words.extend(workload.options());
     words
+}
+
+/// The options for what lies between the protocol and TCP. There are none for plain TCP.
+fn transport_options(server: &Endpoint) -> Vec<String> {
+    let transport = Some(server.transport()).filter(|transport| !transport.is_plain());
+    let mut words: Vec<String> =
+        transport.into_iter().flat_map(|transport| option("transport", transport)).collect();
+    if let Some(WebSocket { path, subprotocol }) = &server.websocket {
+        words.extend((path != "/").then(|| option("path", path)).into_iter().flatten());
+        words.extend(subprotocol.word().into_iter().flat_map(|word| option("subprotocol", word)));
+    }
+    let authorities = server.tls.as_ref().and_then(Authorities::file);
+    words.extend(authorities.into_iter().flat_map(|file| option("ca", file.display())));
+    words
+}
+
+/// An option of a crowd with its value.
+fn option(name: &str, value: impl ToString) -> [String; 2] {
+    [format!("--{name}"), value.to_string()]
 }

@@ -1,13 +1,14 @@
 //! Checks a plan before anything starts.
 
 use klatch_platforms::{CapacityError, Side, check_capacity};
-use klatch_record::{CONNECTIONS_PER_SOURCE, ChatWorkload, ProtocolName, Transport, Workload, WorkloadKind};
+use klatch_record::{
+    CONNECTIONS_PER_SOURCE, ChatWorkload, ProtocolName, Subprotocol, Transport, Workload, WorkloadKind,
+};
 use klatch_schedulers::SchedulerError;
 
-use crate::carrier::Carrier;
 use crate::crowd_command::crowd_knobs;
 use crate::error::RunError;
-use crate::plan::{CrowdKind, Plan, Subject};
+use crate::plan::{CrowdKind, Plan, PlatformPlan, Subject, TargetPlan};
 use crate::resolved::{CheckedPlan, ResolvedSubject};
 
 /// Resolves what a plan measures. Rejects every plan that is known to be impossible.
@@ -26,16 +27,23 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
     if plan.crowd == CrowdKind::Java && workload != WorkloadKind::Chat {
         return Err(RunError::CrowdWorkload { workload });
     }
-    let Carrier { protocol, transport, .. } = Carrier::new(plan, &subject, None);
+    let (protocol, transport) = match &subject {
+        ResolvedSubject::Platform(_, platform) => (platform.protocol(), platform.transport),
+        ResolvedSubject::Target(TargetPlan { target, .. }) => {
+            (target.endpoint.protocol, target.endpoint.transport())
+        }
+    };
     if !protocol.carries(workload) {
         return Err(RunError::Protocol { protocol: protocol.name(), workload });
     }
     if plan.crowd == CrowdKind::Java && protocol != ProtocolName::Irc {
         return Err(RunError::CrowdProtocol { protocol: protocol.name() });
     }
-    check_transport(plan, transport)?;
+    if let Subject::Platform(own) = &plan.subject {
+        check_transport(plan, own, transport)?;
+    }
     let has_root = match &subject {
-        ResolvedSubject::Target(target) => target.target.context_root().is_some(),
+        ResolvedSubject::Target(TargetPlan { target, .. }) => target.context_root.is_some(),
         ResolvedSubject::Platform(..) => false,
     };
     first_conflict([(
@@ -51,20 +59,15 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
     Ok(CheckedPlan { plan, subject })
 }
 
-/// Refuses options that the transport of the plan does not have, or that it cannot have.
-fn check_transport(plan: &Plan, transport: Transport) -> Result<(), RunError> {
-    let (own_server, ca) = match &plan.subject {
-        Subject::Platform(_) => (true, None),
-        Subject::Target(target) => (false, target.ca.as_ref()),
-    };
+/// Rejects options that the transport of a platform does not have, or that it cannot have.
+fn check_transport(plan: &Plan, own: &PlatformPlan, transport: Transport) -> Result<(), RunError> {
     first_conflict([
         (
-            plan.subprotocol.is_some() && !transport.has_websocket(),
+            own.subprotocol != Subprotocol::Usual && !transport.has_websocket(),
             "--subprotocol belongs to the transports ws and wss",
         ),
-        (ca.is_some() && !transport.has_tls(), "--ca belongs to the transports tls and wss"),
         (
-            transport.has_tls() && own_server && !plan.remote.hosts.is_empty(),
+            transport.has_tls() && !plan.remote.hosts.is_empty(),
             "the certificate of a server that Klatch starts is known on this machine only: leave out --hosts, or start the server with a \
              certificate of yours, and name it by --target and its authority, in a file on all machines, by --ca",
         ),

@@ -40,7 +40,7 @@ pub(crate) struct RunFacts<'a> {
 pub(crate) struct CrowdPart<'a> {
     pub(crate) crowd: &'a CrowdInfo,
     pub(crate) workload: &'a Workload,
-    pub(crate) address: &'a str,
+    pub(crate) address: String,
     /// The machine that ran it; `None` for that of the record.
     pub(crate) host: Option<String>,
     pub(crate) gate: Option<Gate>,
@@ -148,7 +148,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         start: crowd.workload.start(),
         rooms: crowd.workload.parties(),
         host: crowd.host,
-        address: crowd.address.to_owned(),
+        address: crowd.address,
         command: crowd.crowd.command.clone(),
         gate: crowd.gate,
         gate_run: result.gate_run,

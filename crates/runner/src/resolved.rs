@@ -51,7 +51,7 @@ impl<'a> ResolvedSubject<'a> {
     pub(crate) fn name(&self) -> String {
         match self {
             ResolvedSubject::Platform(_, platform) => platform.name.clone(),
-            ResolvedSubject::Target(target) => target.target.to_string(),
+            ResolvedSubject::Target(target) => target.target.endpoint.to_string(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use klatch_record::{RemoteOptions, RunOptions};
+use klatch_record::{Authorities, RemoteOptions, RunOptions, Subprotocol};
 
 use crate::plan::{Plan, PlatformPlan, Subject, TargetPlan};
 
@@ -24,7 +24,6 @@ pub(crate) fn run_options(plan: &Plan) -> RunOptions {
         out: _,
         timeout,
         connect_timeout,
-        subprotocol,
         crowd_loops,
         seed,
         build: _,
@@ -35,7 +34,6 @@ pub(crate) fn run_options(plan: &Plan) -> RunOptions {
         program: remote.program.clone(),
     });
     RunOptions {
-        subprotocol: subprotocol.clone(),
         scheduler: scheduler.as_ref().map(ToString::to_string),
         instruments: instruments.clone(),
         shards: *shards,
@@ -53,16 +51,27 @@ pub(crate) fn run_options(plan: &Plan) -> RunOptions {
 /// The options of the subject alone; all others are the defaults.
 fn subject_options(subject: &Subject) -> RunOptions {
     let path = |path: &PathBuf| path.display().to_string();
+    let word = |subprotocol: &Subprotocol| subprotocol.word().map(str::to_owned);
     match subject {
-        Subject::Platform(PlatformPlan { request, servers, listen, ready_timeout }) => RunOptions {
-            catalog: request.catalog.as_ref().map(path),
-            servers: *servers,
-            listen: listen.to_string(),
-            ready_timeout_s: ready_timeout.as_secs_f64(),
+        Subject::Platform(PlatformPlan { request, servers, listen, ready_timeout, subprotocol }) => {
+            RunOptions {
+                catalog: request.catalog.as_ref().map(path),
+                subprotocol: word(subprotocol),
+                servers: *servers,
+                listen: listen.to_string(),
+                ready_timeout_s: ready_timeout.as_secs_f64(),
+                ..RunOptions::default()
+            }
+        }
+        Subject::Target(TargetPlan { target, java: _ }) => RunOptions {
+            target: Some(target.url()),
+            ca: target.endpoint.tls.as_ref().and_then(Authorities::file).map(path),
+            subprotocol: target
+                .endpoint
+                .websocket
+                .as_ref()
+                .and_then(|websocket| word(&websocket.subprotocol)),
             ..RunOptions::default()
         },
-        Subject::Target(TargetPlan { target, ca, java: _ }) => {
-            RunOptions { target: Some(target.url()), ca: ca.as_ref().map(path), ..RunOptions::default() }
-        }
     }
 }

@@ -1,15 +1,17 @@
 //! Records for the tests of other crates, under the feature `samples`.
 
-use klatch_record::{Record, samples};
+use std::net::SocketAddr;
 
-use crate::carrier::Carrier;
+use klatch_record::{Authorities, Record, samples};
+
 use crate::crowd_command::{CrowdAssignment, CrowdCommand};
-use crate::description::{Started, describe_external, describe_platform, name_and_value};
+use crate::description::{Instance, describe_external, describe_platform, name_and_value};
 use crate::error::RunError;
-use crate::plan::{Plan, Subject, TargetPlan};
+use crate::plan::{Plan, TargetPlan};
 use crate::resolved::ResolvedSubject;
 use crate::run_options::run_options;
-use crate::session::{crowd_java, workload_for};
+use crate::session::workload_for;
+use crate::started::crowd_java;
 
 /// The record of a trial of this plan with an invented result. Nothing is started.
 ///
@@ -18,26 +20,27 @@ use crate::session::{crowd_java, workload_for};
 pub fn record_of(plan: &Plan) -> Result<Record, RunError> {
     let subject = ResolvedSubject::of(plan)?;
     let workload = workload_for(plan, &subject);
-    let carrier = Carrier::new(plan, &subject, None);
     let crowd_java = crowd_java(plan, &subject)?;
-    let (host, port) = match &plan.subject {
-        Subject::Platform(_) => ("127.0.0.1", 1),
-        Subject::Target(TargetPlan { target, .. }) => (target.host.as_str(), target.port),
-    };
-    let assignment =
-        CrowdAssignment { workload: workload.clone(), server: (host, port), host: plan.remote.host(0) };
-    let crowd = CrowdCommand::new(plan, &carrier, assignment, crowd_java.as_ref())?;
-    let address = crowd.address.clone();
-    let platform = match &subject {
+    let (server, platform) = match &subject {
         ResolvedSubject::Platform(own, platform) => {
-            let command = vec![platform.name.clone()];
-            let started = Started { address, class: None, command, servers: own.servers, start_s: None };
-            describe_platform(platform, started)
+            let local = SocketAddr::from(([127, 0, 0, 1], 1));
+            let instance = Instance {
+                address: local.to_string(),
+                class: None,
+                command: vec![platform.name.clone()],
+                servers: own.servers,
+                start_s: None,
+            };
+            let server = own.endpoint(&platform.endpoint(local, Authorities::System));
+            (server, describe_platform(platform, instance))
         }
         ResolvedSubject::Target(TargetPlan { target, .. }) => {
-            describe_external(target.protocol, target.transport, address)
+            (target.endpoint.clone(), describe_external(&target.endpoint))
         }
     };
+    let assignment =
+        CrowdAssignment { workload: workload.clone(), server, host: plan.remote.host(0), ledger: None };
+    let crowd = CrowdCommand::new(plan, assignment, crowd_java.as_ref())?;
     let mut record = Record {
         platform,
         crowd: crowd.info,

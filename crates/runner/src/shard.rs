@@ -1,13 +1,11 @@
-//! The record of a crowd without a parent process: one shard of a run.
+//! Shards: the servers of those in a run, and the record of one without a parent process.
 
 use jiff::Timestamp;
-use klatch_record::{
-    Build, CrowdInfo, CrowdResult, CrowdSelfReport, Gate, ProtocolName, Record, Role, Transport, Workload,
-};
+use klatch_record::{Build, CrowdInfo, CrowdResult, CrowdSelfReport, Endpoint, Gate, Record, Role, Workload};
 
 use crate::description::describe_external;
 use crate::error::RunError;
-use crate::plan::{CrowdKind, address};
+use crate::plan::CrowdKind;
 use crate::record::{CrowdPart, RunFacts, build_shard_record};
 
 /// The options of a crowd that its record holds.
@@ -15,14 +13,8 @@ use crate::record::{CrowdPart, RunFacts, build_shard_record};
 pub struct ShardPlan {
     /// Kind of the crowd.
     pub crowd: CrowdKind,
-    /// Host name or IP address of the server.
-    pub host: String,
-    /// TCP port of the server.
-    pub port: u16,
-    /// Protocol of the server.
-    pub protocol: ProtocolName,
-    /// What lies between the protocol and TCP.
-    pub transport: Transport,
+    /// The server.
+    pub server: Endpoint,
     /// The crowd's own share of the rooms.
     pub workload: Workload,
     /// The gate at which it waits for the other shards.
@@ -33,6 +25,17 @@ pub struct ShardPlan {
     pub command: Vec<String>,
     /// Version and commit of this Klatch.
     pub build: Build,
+}
+
+/// The server of a shard, and the shard's part of the workload.
+#[derive(Clone, Debug)]
+pub struct ShardServer {
+    /// How the server is reached.
+    pub endpoint: Endpoint,
+    /// Number of the first party.
+    pub start: u32,
+    /// Number of the parties.
+    pub parties: u32,
 }
 
 /// The current time in the format of records: RFC 3339 in UTC, to the second.
@@ -49,8 +52,7 @@ pub fn shard_record(
     result: CrowdResult,
     report: CrowdSelfReport,
 ) -> Result<Record, RunError> {
-    let address = address(&plan.host, plan.port);
-    let platform = describe_external(plan.protocol, plan.transport, address.clone());
+    let platform = describe_external(&plan.server);
     let crowd = CrowdInfo {
         kind: plan.crowd.name().to_owned(),
         knobs: [].into(),
@@ -76,7 +78,7 @@ pub fn shard_record(
     let part = CrowdPart {
         crowd: &crowd,
         workload: &plan.workload,
-        address: &address,
+        address: plan.server.to_string(),
         host: Some(report.host),
         gate: plan.gate,
         clock: report.clock,

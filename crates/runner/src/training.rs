@@ -23,14 +23,14 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(120);
 pub fn open_session<'a>(checked: CheckedPlan<'a>, processes: &'a Processes) -> Result<Session<'a>, RunError> {
     let CheckedPlan { plan, subject } = checked;
     let ResolvedSubject::Platform(own, platform) = subject else {
-        return Session::open(&CheckedPlan { plan, subject }, processes);
+        return Session::open(&CheckedPlan { plan, subject }, None, processes);
     };
     let (platform, folder) = match train(plan, own, &platform, processes)? {
         Some((trained, folder)) => (Box::new(trained), Some(folder)),
         None => (platform, None),
     };
     let subject = ResolvedSubject::Platform(own, platform);
-    Ok(Session::open(&CheckedPlan { plan, subject }, processes)?.with_archive(folder))
+    Session::open(&CheckedPlan { plan, subject }, folder, processes)
 }
 
 /// The platform with its archive, and the folder of that; `None` if it needs none.
@@ -60,7 +60,7 @@ fn train(
     let subject = Subject::Platform(own.clone());
     let plan = Plan { subject, instruments: Vec::new(), ..plan.clone() };
     let subject = ResolvedSubject::Platform(&own, Box::new(platform.in_training(&archive)));
-    let mut session = Session::open(&CheckedPlan { plan: &plan, subject }, processes)?;
+    let mut session = Session::open(&CheckedPlan { plan: &plan, subject }, None, processes)?;
     let files = Files { folder: folder.path().to_owned(), stem: "training".to_owned() };
     let record = session.run(Role::WarmUp, 1, &files, |_| {})?;
     if record.verdict.status != Status::Valid {

@@ -7,12 +7,12 @@ use klatch_platforms::{Processes, Sysctls};
 use klatch_record::{CrowdEvent, Platform, Record, Role, Status, Workload};
 
 use crate::audit::with_audit;
-use crate::carrier::Endpoint;
 use crate::error::{RunError, after_restore};
 use crate::folder::stem_after;
 use crate::plan::Plan;
 use crate::preflight::check_plan;
 use crate::session::Session;
+use crate::shard::ShardServer;
 use crate::training::open_session;
 
 /// A step of a visit.
@@ -23,8 +23,8 @@ pub enum VisitEvent<'a> {
         platform: &'a Platform,
         /// The workload that the platform can carry.
         workload: &'a Workload,
-        /// The server of each shard.
-        endpoints: &'a [Endpoint],
+        /// The server of each shard; none if the workload has no server.
+        servers: &'a [ShardServer],
     },
     /// A run starts: its role, and its number within that role.
     RunStarted(Role, u32),
@@ -89,7 +89,7 @@ pub fn make_runs(
     on_event(VisitEvent::Ready {
         platform: &session.platform,
         workload: &session.workload,
-        endpoints: &session.endpoints,
+        servers: &session.shard_servers(),
     })?;
     // A database is audited once, when the server has stopped. Until then its runs wait.
     let mut waiting: Vec<Record> = Vec::new();
@@ -119,7 +119,11 @@ pub fn make_runs(
     if !waiting.is_empty() {
         let audit = session.audit();
         for record in waiting {
-            on_event(VisitEvent::RunEnded(&with_audit(record, &audit)))?;
+            let record = match &audit {
+                Some(audit) => with_audit(record, audit),
+                None => record,
+            };
+            on_event(VisitEvent::RunEnded(&record))?;
         }
     }
     made

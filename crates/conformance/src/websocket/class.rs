@@ -10,10 +10,10 @@ use crate::finding::Checked;
 use crate::writes::{MEMBERS, MESSAGES, Strace, one_call_per_delivery, pid_of_classic};
 
 pub(super) fn one_write_per_delivery(server: &Server) -> Checked {
-    let pid = pid_of_classic(server.class, server.pid)?;
+    let pid = pid_of_classic(server.subject.class, server.subject.pid)?;
     let mut users = (0..MEMBERS as u32).map(|number| server.user(number)).collect::<Checked<Vec<_>>>()?;
     users.iter_mut().try_for_each(fence)?;
-    let until = || Instant::now() + server.answer_timeout;
+    let until = || Instant::now() + server.subject.answer_timeout;
     let strace = Strace::attach(pid, until())?;
     let message = |number| format!("PRIVMSG {} :number {number}", server.room());
     let frames = (0..MESSAGES).flat_map(|number| masked(Opcode::Text, message(number).as_bytes()));

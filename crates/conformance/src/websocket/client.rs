@@ -36,10 +36,10 @@ impl Client {
     /// Completes the handshake, in which the server must agree to `subprotocol`.
     pub(super) fn open(server: &Server, subprotocol: Option<&str>) -> Checked<Client> {
         let decoder = Decoder::new(Role::Client, MESSAGE_BYTES_MAX);
-        let stream = connect(server.address, server.answer_timeout)?;
+        let stream = connect(server.address, server.subject.answer_timeout)?;
         let mut client = Client { stream, received: Vec::new(), decoder };
         let mut request = Vec::new();
-        write_request(&mut request, &server.address.to_string(), &server.path, KEY, subprotocol);
+        write_request(&mut request, &server.address.to_string(), &server.websocket.path, KEY, subprotocol);
         client.write(&request)?;
         loop {
             match check_answer(&client.received, KEY, subprotocol) {
@@ -56,7 +56,7 @@ impl Client {
 
     /// A registered user in the room.
     pub(super) fn user(server: &Server, nick: &str, room: &str) -> Checked<Client> {
-        let mut client = Client::open(server, server.subprotocol.as_deref())?;
+        let mut client = Client::open(server, server.subprotocol())?;
         client.say(&format!("NICK {nick}"))?;
         client.say(&format!("USER {nick} 0 * :{nick}"))?;
         client.until(" 001 ")?;

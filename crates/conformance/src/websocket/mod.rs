@@ -5,39 +5,20 @@ mod client;
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use class::one_write_per_delivery;
 use client::{Client, Got, masked};
 use klatch_protocol::websocket::{BINARY_SUBPROTOCOL, Opcode, TEXT_SUBPROTOCOL};
-use klatch_record::Class;
+use klatch_record::WebSocket;
 
 use crate::finding::{CheckError, Checked, Finding, not_checked, wrong};
 use crate::stream::connect;
-use crate::{NoServer, reach, run_prefix};
-
-/// A chat server over WebSocket.
-#[derive(Clone, Debug)]
-pub struct WebSocketSubject {
-    /// Path of the WebSocket, beginning with `/`.
-    pub path: String,
-    /// The subprotocol to ask for; `None` for none.
-    pub subprotocol: Option<String>,
-    /// Its declared class; only `classic` is checked.
-    pub class: Option<Class>,
-    /// Its process, if it runs on this machine and Klatch started it.
-    pub pid: Option<u32>,
-    /// Longest time for one answer.
-    pub answer_timeout: Duration,
-}
+use crate::{NoServer, Subject, reach, run_prefix};
 
 struct Server {
     address: SocketAddr,
-    answer_timeout: Duration,
-    path: String,
-    subprotocol: Option<String>,
-    class: Option<Class>,
-    pid: Option<u32>,
+    websocket: WebSocket,
+    subject: Subject,
     /// Prefix of nicks, which differs from check to check.
     prefix: String,
 }
@@ -80,7 +61,8 @@ const CHECKS: [WebSocketCheck; 14] = [
 /// The server accepts no connection at all.
 pub fn check_websocket(
     address: &str,
-    subject: &WebSocketSubject,
+    websocket: &WebSocket,
+    subject: &Subject,
     mut on_finding: impl FnMut(&Finding),
 ) -> Result<Vec<Finding>, NoServer> {
     let reached = reach(address, subject.answer_timeout)?;
@@ -88,11 +70,8 @@ pub fn check_websocket(
     let checks = CHECKS.into_iter().zip('a'..).map(|((name, expected, check), letter)| {
         let server = Server {
             address: reached,
-            answer_timeout: subject.answer_timeout,
-            path: subject.path.clone(),
-            subprotocol: subject.subprotocol.clone(),
-            class: subject.class,
-            pid: subject.pid,
+            websocket: websocket.clone(),
+            subject: *subject,
             prefix: format!("w{run}{letter}"),
         };
         let finding = Finding::new(name, expected, check(&server));
@@ -103,6 +82,11 @@ pub fn check_websocket(
 }
 
 impl Server {
+    /// The subprotocol to ask for; `None` for none.
+    fn subprotocol(&self) -> Option<&str> {
+        self.websocket.subprotocol.name(Some(TEXT_SUBPROTOCOL))
+    }
+
     fn room(&self) -> String {
         format!("#{}", self.prefix)
     }
@@ -118,10 +102,10 @@ impl Server {
 
     /// The answer to a request that opens no WebSocket.
     fn refusal(&self, headers: &str) -> Checked {
-        let mut stream = connect(self.address, self.answer_timeout)?;
+        let mut stream = connect(self.address, self.subject.answer_timeout)?;
         let request = format!(
             "GET {} HTTP/1.1\r\nHost: {}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{headers}\r\n",
-            self.path, self.address
+            self.websocket.path, self.address
         );
         let failed = |error: std::io::Error| CheckError::Wrong(format!("the connection broke: {error}"));
         stream.write_all(request.as_bytes()).map_err(failed)?;
@@ -138,7 +122,7 @@ impl Server {
 
 /// Whether messages of a subprotocol are texts.
 fn agreed(server: &Server, subprotocol: &str, is_text: bool) -> Checked {
-    if !server.subprotocol.as_deref().is_some_and(|name| name.ends_with(".ircv3.net")) {
+    if !server.subprotocol().is_some_and(|name| name.ends_with(".ircv3.net")) {
         return not_checked("the platform declares that it has other subprotocols");
     }
     let mut client = Client::open(server, Some(subprotocol))?;

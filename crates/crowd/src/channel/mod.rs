@@ -7,29 +7,13 @@ use std::io::{Error, ErrorKind};
 use std::os::fd::AsFd;
 
 use klatch_protocol::tls::{ClientTls, Session, TlsPipe};
-use klatch_record::{TlsSession, Transport};
+use klatch_record::{Endpoint, ProtocolName, TlsSession};
 use websocket::WebSocketClient;
 
 use crate::protocol::UserId;
 
-/// How the connections of a crowd are carried.
-#[derive(Clone, Debug, Default)]
-pub struct TransportOptions {
-    /// What lies between the protocol and TCP.
-    pub kind: Transport,
-    /// Path of the WebSocket, beginning with `/`.
-    pub path: String,
-    /// Subprotocol that the server must agree to; `None` to ask for none.
-    pub subprotocol: Option<String>,
-    /// Each line of the protocol is a message. Otherwise the messages are a stream of bytes.
-    pub lines: bool,
-    /// The server sends a line before TLS begins, as NATS does.
-    pub greets_before_tls: bool,
-    /// Host and port of the server, as HTTP names them.
-    pub host: String,
-    /// Settings of TLS; only of the transports with it.
-    pub tls: Option<ClientTls>,
-}
+/// A server, with the settings of TLS for its connections.
+pub type ClientEndpoint = Endpoint<ClientTls>;
 
 /// A server sent a unit that is longer than the protocol allows.
 pub(crate) fn too_long(unit_bytes_max: usize) -> std::io::Error {
@@ -46,11 +30,12 @@ pub(crate) struct Channel {
 
 impl Channel {
     /// The channel of a new connection; `None` if the protocol's bytes are the socket's.
-    pub(crate) fn new(options: &TransportOptions, id: UserId) -> Option<Box<Channel>> {
-        let websocket = options.kind.has_websocket().then(|| WebSocketClient::new(options, id));
-        let tls = options.tls.as_ref().map(TlsPipe::client);
+    pub(crate) fn new(server: &ClientEndpoint, id: UserId) -> Option<Box<Channel>> {
+        let websocket = server.websocket.as_ref().map(|options| WebSocketClient::new(options, server, id));
+        let tls = server.tls.as_ref().map(TlsPipe::client);
         let exists = websocket.is_some() || tls.is_some();
-        let awaits_greeting = options.greets_before_tls && tls.is_some();
+        // NATS sends a line before TLS begins.
+        let awaits_greeting = server.protocol == ProtocolName::Nats && tls.is_some() && websocket.is_none();
         exists.then(|| Box::new(Channel { websocket, tls, awaits_greeting }))
     }
 

@@ -3,10 +3,12 @@
 use std::io::{Error, ErrorKind};
 
 use klatch_protocol::websocket::{
-    Decoder, Event, MESSAGE_BYTES_MAX, Opcode, Role, check_answer, write_frame, write_request,
+    BINARY_SUBPROTOCOL, Decoder, Event, MESSAGE_BYTES_MAX, Opcode, Role, TEXT_SUBPROTOCOL, check_answer,
+    write_frame, write_request,
 };
+use klatch_record::{ProtocolName, WebSocket};
 
-use super::TransportOptions;
+use super::ClientEndpoint;
 use crate::protocol::UserId;
 
 pub(super) struct WebSocketClient {
@@ -39,7 +41,7 @@ enum State {
 }
 
 impl WebSocketClient {
-    pub(super) fn new(options: &TransportOptions, id: UserId) -> WebSocketClient {
+    pub(super) fn new(options: &WebSocket, server: &ClientEndpoint, id: UserId) -> WebSocketClient {
         // Odd, so never 0, and different for each user.
         let mut random =
             (u64::from(id.room) << 33 | u64::from(id.user) << 1 | 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -47,19 +49,18 @@ impl WebSocketClient {
         for part in key.chunks_exact_mut(8) {
             part.copy_from_slice(&next_random(&mut random).to_ne_bytes());
         }
-        let subprotocol = options.subprotocol.clone();
+        // The other protocols are a stream of bytes.
+        let lines = server.protocol == ProtocolName::Irc;
+        let subprotocol = options.subprotocol.name(lines.then_some(TEXT_SUBPROTOCOL));
         let mut replies = Vec::new();
-        write_request(&mut replies, &options.host, &options.path, key, subprotocol.as_deref());
-        let is_text = options.lines
-            && subprotocol
-                .as_deref()
-                .is_none_or(|name| name != klatch_protocol::websocket::BINARY_SUBPROTOCOL);
+        write_request(&mut replies, &server.to_string(), &options.path, key, subprotocol);
+        let is_text = lines && subprotocol != Some(BINARY_SUBPROTOCOL);
         WebSocketClient {
             decoder: Decoder::new(Role::Client, MESSAGE_BYTES_MAX),
-            lines: options.lines,
+            lines,
             opcode: if is_text { Opcode::Text } else { Opcode::Binary },
             random,
-            state: State::Handshake { key, subprotocol, waiting: Vec::new() },
+            state: State::Handshake { key, subprotocol: subprotocol.map(str::to_owned), waiting: Vec::new() },
             partial: Vec::new(),
             replies,
             closed: None,
@@ -197,19 +198,13 @@ fn next_random(state: &mut u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use klatch_protocol::websocket::{TEXT_SUBPROTOCOL, accept};
+    use klatch_protocol::websocket::accept;
 
     use super::*;
 
     fn client() -> WebSocketClient {
-        let options = TransportOptions {
-            path: "/".into(),
-            subprotocol: Some(TEXT_SUBPROTOCOL.into()),
-            lines: true,
-            host: "127.0.0.1:6667".into(),
-            ..TransportOptions::default()
-        };
-        WebSocketClient::new(&options, UserId { room: 3, user: 7, users: 20 })
+        let server = ClientEndpoint::plain(ProtocolName::Irc, "127.0.0.1", 6667);
+        WebSocketClient::new(&WebSocket::root(), &server, UserId { room: 3, user: 7, users: 20 })
     }
 
     fn server_frame(opcode: Opcode, payload: &[u8]) -> Vec<u8> {

@@ -25,10 +25,6 @@ fn folder(workload: &FilesWorkload) -> tempfile::TempDir {
 
 fn options(workload: FilesWorkload, steered: bool) -> Options {
     Options {
-        host: String::new(),
-        port: 0,
-        protocol: ProtocolName::File,
-        transport: crate::TransportOptions::default(),
         workload: Workload::Files(workload),
         threads: Threads::Loops(1),
         timeout: Duration::from_secs(20),

@@ -10,6 +10,5 @@ mod timed_writer;
 
 pub use announcement::announced;
 pub use error::ViewerError;
-pub use gateway::Upstream;
 pub use loopback::{Answer, Loopback, Request};
 pub use show::Viewer;

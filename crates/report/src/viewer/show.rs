@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use klatch_crowd::ClientEndpoint;
+
 use crate::{LiveState, watch_page};
 
 use crate::viewer::announcement::Announcement;
 use crate::viewer::error::ViewerError;
-use crate::viewer::gateway::{Gateway, Upstream};
+use crate::viewer::gateway::Gateway;
 use crate::viewer::loopback::{Answer, Loopback, Request};
 use crate::viewer::stream::Stream;
 
@@ -52,7 +54,7 @@ impl Viewer {
     }
 
     /// Offers these servers through the gateway; returns the address for each.
-    pub fn set_upstreams(&self, upstreams: Vec<Upstream>) -> Vec<String> {
+    pub fn set_upstreams(&self, upstreams: Vec<ClientEndpoint>) -> Vec<String> {
         self.gateway.set_upstreams(upstreams)
     }
 }

@@ -4,10 +4,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use klatch_crowd::TransportOptions;
+use klatch_crowd::ClientEndpoint;
 use klatch_record::samples::record;
-use klatch_record::{ChatWorkload, CrowdEvent, Platform, Role, Warning, WarningKind, Workload};
-use klatch_report::viewer::{Upstream, Viewer};
+use klatch_record::{ChatWorkload, CrowdEvent, Platform, ProtocolName, Role, Warning, WarningKind, Workload};
+use klatch_report::viewer::Viewer;
 use klatch_report::{LiveState, Talk, TalkRooms};
 use klatch_testing::{Chromium, Need, needs};
 
@@ -55,7 +55,7 @@ fn changed(viewer: &Viewer, change: impl FnOnce(&mut LiveState)) {
 /// A viewer of a run whose rooms are those of a server on this port.
 fn viewer_of(folder: &std::path::Path, name: &str, port: u16) -> Viewer {
     let viewer = Viewer::start(0, folder, LiveState::new(name)).unwrap();
-    let upstream = Upstream { host: "127.0.0.1".to_owned(), port, transport: TransportOptions::default() };
+    let upstream = ClientEndpoint::plain(ProtocolName::Irc, "127.0.0.1", port);
     let urls = viewer.set_upstreams(vec![upstream]);
     let platform = Platform { name: name.to_owned(), ..record(1, 0, 50_000.0).platform };
     let workload = Workload::Chat(ChatWorkload { rooms: 10, users: 5, ..ChatWorkload::default() });
@@ -227,11 +227,11 @@ fn pages_of_others_are_refused() {
         assert_eq!(answer, format!("HTTP/1.1 {wanted}"), "{path} with {heads}");
     }
     // The gateway opens only for the viewer's own pages.
-    let url = viewer.set_upstreams(vec![Upstream {
-        host: "127.0.0.1".to_owned(),
-        port: scripted_server(&[]),
-        transport: TransportOptions::default(),
-    }]);
+    let url = viewer.set_upstreams(vec![ClientEndpoint::plain(
+        ProtocolName::Irc,
+        "127.0.0.1",
+        scripted_server(&[]),
+    )]);
     let gateway = url[0].trim_start_matches("ws://127.0.0.1:").split('/').next().unwrap();
     let upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
     let page = format!("Origin: http://127.0.0.1:{port}");

@@ -4,11 +4,11 @@ use std::io::{ErrorKind, Result};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use klatch_crowd::StrangerConnection;
+use klatch_crowd::{ClientEndpoint, StrangerConnection};
 use klatch_protocol::websocket::{Decoder, Event, MESSAGE_BYTES_MAX, Opcode, Role, write_frame};
 
 use super::outbox::Outbox;
-use super::{Times, Upstream, read_more, write};
+use super::{Times, read_more, write};
 
 /// The code of a close frame of a connection that did what it was for.
 const NORMAL: u16 = 1000;
@@ -30,12 +30,10 @@ impl Conversation<'_> {
         page: &TcpStream,
         input: Vec<u8>,
         opcode: Opcode,
-        upstream: &Upstream,
+        upstream: &ClientEndpoint,
         times: Times,
     ) -> Result<()> {
-        let connected =
-            StrangerConnection::open(&upstream.host, upstream.port, &upstream.transport, times.patience);
-        let server = match connected {
+        let server = match StrangerConnection::open(upstream, times.patience) {
             Ok(server) => server,
             Err(error) => return write(page, &close_frame(FAILED, &format!("cannot connect: {error}"))),
         };

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use conversation::Conversation;
-use klatch_crowd::TransportOptions;
+use klatch_crowd::ClientEndpoint;
 use klatch_protocol::websocket::{Answer, BINARY_SUBPROTOCOL, Opcode, accept, request_source};
 
 use crate::viewer::error::ViewerError;
@@ -24,21 +24,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// After this time without a byte of a page, a ping shows whether it is still there; after as long again it is closed.
 const PING_AFTER: Duration = Duration::from_secs(30);
 
-/// A server of IRC, and how it is reached.
-#[derive(Clone, Debug)]
-pub struct Upstream {
-    /// Host name or address.
-    pub host: String,
-    /// TCP port of the server.
-    pub port: u16,
-    /// What lies between IRC and TCP.
-    pub transport: TransportOptions,
-}
-
 /// A listener for the pages of one viewer.
 pub(crate) struct Gateway {
     port: u16,
-    upstreams: Arc<Mutex<Vec<Upstream>>>,
+    upstreams: Arc<Mutex<Vec<ClientEndpoint>>>,
 }
 
 impl Gateway {
@@ -76,8 +65,8 @@ impl Gateway {
         Ok(Gateway { port, upstreams })
     }
 
-    /// Connects new pages to these servers; returns the address for each.
-    pub(crate) fn set_upstreams(&self, upstreams: Vec<Upstream>) -> Vec<String> {
+    /// Connects new pages to these servers of IRC; returns the address for each.
+    pub(crate) fn set_upstreams(&self, upstreams: Vec<ClientEndpoint>) -> Vec<String> {
         let urls =
             (0..upstreams.len()).map(|place| format!("ws://127.0.0.1:{}/{place}", self.port)).collect();
         *self.upstreams.lock().unwrap_or_else(PoisonError::into_inner) = upstreams;
@@ -97,7 +86,7 @@ struct Admission {
     times: Times,
     page_port: u16,
     port: u16,
-    upstreams: Arc<Mutex<Vec<Upstream>>>,
+    upstreams: Arc<Mutex<Vec<ClientEndpoint>>>,
     conversations: AtomicUsize,
 }
 
@@ -137,7 +126,7 @@ impl Admission {
 
     /// The server that a request asks for; `None` unless it is of a page of this viewer. The origin is what keeps foreign pages out: a
     /// browser lets any page open a WebSocket to any address.
-    fn upstream(&self, request: &[u8]) -> Option<Upstream> {
+    fn upstream(&self, request: &[u8]) -> Option<ClientEndpoint> {
         let source = request_source(request)?;
         let is_own = own_hosts(self.port).iter().any(|own| own == source.host)
             && source.origin.is_some_and(|origin| is_own_origin(origin, self.page_port));

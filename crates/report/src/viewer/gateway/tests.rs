@@ -2,6 +2,8 @@
 
 use std::io::{ErrorKind, Read, Write};
 
+use klatch_record::ProtocolName;
+
 use super::*;
 
 const SHORT: Times = Times { patience: Duration::from_millis(300), ping_after: Duration::from_millis(300) };
@@ -10,7 +12,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 const PAGE_PORT: u16 = 1;
 
 /// A server that sends `line` for ever to each client, or takes what comes if it is empty.
-fn upstream(line: &'static str) -> Upstream {
+fn upstream(line: &'static str) -> ClientEndpoint {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -25,7 +27,7 @@ fn upstream(line: &'static str) -> Upstream {
             });
         }
     });
-    Upstream { host: "127.0.0.1".to_owned(), port, transport: TransportOptions::default() }
+    ClientEndpoint::plain(ProtocolName::Irc, "127.0.0.1", port)
 }
 
 fn start(times: Times, line: &'static str) -> u16 {

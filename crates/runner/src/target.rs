@@ -1,0 +1,119 @@
+//! Addresses of external servers, as users write them.
+
+use std::str::FromStr;
+
+use klatch_record::{Authorities, Endpoint, ProtocolName, Transport, WebSocket, WorkloadKind};
+use thiserror::Error;
+
+/// An external server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Its address, and how its clients reach it.
+    pub endpoint: Endpoint,
+    /// Context root of a web application on an HTTP server, without a slash at its end; `None` for the whole server.
+    pub context_root: Option<String>,
+}
+
+/// A text that is not the address of a server.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error(
+    "a target has the form irc://host:port (or ircs://, ws:// and wss:// with a path, redis://, nats://, mqtt://, echo://, http://, postgres://), got {0}"
+)]
+pub struct TargetError(String);
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<Target, TargetError> {
+        let wrong = || TargetError(text.to_owned());
+        let (scheme, address) = text.split_once("://").ok_or_else(wrong)?;
+        let (protocol, transport) = parse_scheme(scheme).ok_or_else(wrong)?;
+        let is_http = protocol == ProtocolName::Http;
+        let (address, path) = match address.find('/') {
+            Some(at) if transport.has_websocket() || is_http => address.split_at(at),
+            _ => (address, "/"),
+        };
+        if !path.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(wrong());
+        }
+        // Files have a path, and no server that listens.
+        if protocol == ProtocolName::File {
+            return Err(wrong());
+        }
+        let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
+        // An IPv6 address stands in brackets.
+        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let port = port.parse().ok().filter(|&port| port > 0 && !host.is_empty()).ok_or_else(wrong)?;
+        let websocket = WebSocket { path: path.to_owned(), ..WebSocket::root() };
+        let endpoint = Endpoint {
+            websocket: transport.has_websocket().then_some(websocket),
+            tls: transport.has_tls().then_some(Authorities::System),
+            ..Endpoint::plain(protocol, host, port)
+        };
+        let root = path.trim_end_matches('/');
+        Ok(Target { endpoint, context_root: (is_http && !root.is_empty()).then(|| root.to_owned()) })
+    }
+}
+
+impl Target {
+    /// The address with its scheme and path, as users write it.
+    pub fn url(&self) -> String {
+        let path = self.endpoint.websocket.as_ref().map(|websocket| websocket.path.as_str());
+        let path = path.filter(|path| *path != "/").or(self.context_root.as_deref());
+        self.endpoint.url() + path.unwrap_or_default()
+    }
+}
+
+/// The protocol and the transport of an address, as [`Transport::scheme`] writes them.
+fn parse_scheme(scheme: &str) -> Option<(ProtocolName, Transport)> {
+    let every = Transport::ALL
+        .into_iter()
+        .flat_map(|transport| ProtocolName::ALL.into_iter().map(move |protocol| (protocol, transport)));
+    every
+        .filter(|(protocol, transport)| transport.is_plain() || protocol.carries(WorkloadKind::Chat))
+        .find(|(protocol, transport)| transport.scheme(*protocol) == scheme)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_have_a_host_and_a_port() {
+        let nats: Target = "nats://chat.example:4222".parse().unwrap();
+        assert_eq!(nats.endpoint, Endpoint::plain(ProtocolName::Nats, "chat.example", 4222));
+        let at = |text: &str| {
+            let Endpoint { protocol, websocket, tls, .. } = text.parse::<Target>().unwrap().endpoint;
+            (protocol, websocket.map(|websocket| websocket.path), tls)
+        };
+        assert_eq!(at("ws://[::1]:80/irc?a=b"), (ProtocolName::Irc, Some("/irc?a=b".to_owned()), None));
+        assert_eq!(at("nats+ws://x:80"), (ProtocolName::Nats, Some("/".to_owned()), None));
+        assert_eq!(at("ircs://x:1"), (ProtocolName::Irc, None, Some(Authorities::System)));
+        for url in ["nats://chat.example:4222", "wss://[::1]:80/irc?a=b", "http://x:9080/daytrader"] {
+            assert_eq!(url.parse::<Target>().unwrap().url(), url);
+        }
+        let root = |text: &str| text.parse::<Target>().unwrap().context_root;
+        assert_eq!(root("http://x:9080/daytrader/"), Some("/daytrader".to_owned()));
+        assert_eq!(
+            (root("http://x:9080/"), root("http://x:9080"), root("ws://x:80/irc")),
+            (None, None, None)
+        );
+        let v6 = "irc://[::1]:6667".parse::<Target>().unwrap().endpoint;
+        assert_eq!((v6.host.as_str(), v6.to_string().as_str()), ("::1", "[::1]:6667"));
+        for wrong in [
+            "",
+            "chat.example:6667",
+            "irc://chat.example",
+            "irc://:6667",
+            "irc://x:0",
+            "irc://x:99999",
+            "fax://x:1",
+            "file://x:1",
+            "irc://x:1/path",
+            "ws://x:1/a b",
+            "http+ws://x:1",
+        ] {
+            assert_eq!(wrong.parse::<Target>(), Err(TargetError(wrong.to_owned())));
+        }
+    }
+}
