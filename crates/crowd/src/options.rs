@@ -68,7 +68,7 @@ pub enum CrowdError {
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     /// A protocol does not carry the workload.
-    #[error("the protocol {protocol} does not carry the workload {workload}: see --workload and --protocol")]
+    #[error("the protocol {protocol} does not carry the workload {workload}")]
     Protocol {
         /// Kind of the workload.
         workload: WorkloadKind,
@@ -76,7 +76,7 @@ pub enum CrowdError {
         protocol: &'static str,
     },
     /// Only chat is carried by more than plain TCP.
-    #[error("--transport {transport} carries the workload chat, not {workload}")]
+    #[error("the transport {transport} carries the workload chat, not {workload}")]
     Transport {
         /// The transport of the options.
         transport: Transport,
@@ -90,11 +90,11 @@ pub enum CrowdError {
         workload: WorkloadKind,
     },
     /// With two threads a user nobody leaves during a run.
-    #[error("event loops carry --churn, two threads a user do not")]
+    #[error("event loops carry churn, two threads a user do not")]
     Churn,
     /// The server does not make its post log anew.
     #[error(
-        "cannot reset the post log of the server: {0}; a server without the dynamic half needs --static-only"
+        "cannot reset the post log of the server: {0}; a server without the dynamic half needs the setting static_only"
     )]
     PostLog(PostLogError),
     /// The ledgers of a workload with a database cannot be read or written.

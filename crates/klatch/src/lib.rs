@@ -1,5 +1,6 @@
 //! The command line of Klatch: one file per command.
 
+mod advice;
 mod calibrate;
 mod compare;
 mod completions;
@@ -118,7 +119,8 @@ pub fn main() -> ExitCode {
         restore_stale_sysctls().iter().for_each(|leftover| print_error(format_args!("klatch: {leftover}")));
     }
     let status = command.execute().unwrap_or_else(|error| {
-        print_error(format_args!("klatch: {}", error_chain(error.as_ref())));
+        let advice = advice::advice(&error).map_or(String::new(), |advice| format!(": {advice}"));
+        print_error(format_args!("klatch: {}{advice}", error_chain(error.as_ref())));
         ExitCode::from(COULD_NOT_RUN)
     });
     match output::finish() {

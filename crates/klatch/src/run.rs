@@ -11,8 +11,8 @@ use klatch_record::{
 };
 use klatch_report::{Progress, headline, one_line, trials, warnings};
 use klatch_runner::{
-    CrowdKind, Event, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent, execute, guard_series,
-    make_classic,
+    Conflict, CrowdKind, Event, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent, execute,
+    guard_series, make_classic,
 };
 use klatch_schedulers::SchedulerSpec;
 
@@ -291,7 +291,7 @@ fn with_options(
 ) -> anyhow::Result<Target> {
     if let Some(subprotocol) = subprotocol {
         let websocket = target.endpoint.websocket.as_mut();
-        websocket.context("--subprotocol belongs to the transports ws and wss")?.subprotocol = subprotocol;
+        websocket.ok_or(Conflict::SubprotocolAndTransport)?.subprotocol = subprotocol;
     }
     if let Some(file) = ca {
         let tls = target.endpoint.tls.as_mut();

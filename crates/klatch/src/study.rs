@@ -101,7 +101,7 @@ impl Study {
         let live = self.live.then(|| Live::start(&plan.name, plan.cells.iter().map(|cell| cell.id.clone())));
         let workload = plan.cells.first().map(|cell| cell.plan.workload.kind()).unwrap_or_default();
         let web = self.web.start(&plan.name, &self.out)?;
-        let live = live.transpose()?;
+        let live = live.transpose().context("--live")?;
         let mut display =
             Display { json: self.json, workload, progress: None, live, web, cell: String::new() };
         let store = self.store(&plan)?;

@@ -103,7 +103,7 @@ pub enum LabError {
         cause: String,
     },
     /// The Java installation has no jlink.
-    #[error("there is no jlink beside {java}: it is part of a JDK, not of a JRE (Debian: apt-get install openjdk-17-jdk-headless); or choose another Java with --java PATH", java = java.display())]
+    #[error("there is no jlink beside {java}: it is part of a JDK, not of a JRE (Debian: apt-get install openjdk-17-jdk-headless); or choose another Java", java = java.display())]
     NoJlink {
         /// Path of the `java` program.
         java: PathBuf,

@@ -319,7 +319,7 @@ fn parse(text: &str, path: &Path, part: &FindPart<'_>) -> Result<Entry, CatalogE
 fn transport_knob(transports: &BTreeMap<Transport, InTransport>) -> Knob {
     let values = transports.iter().map(|(kind, one)| (kind.name().to_owned(), one.arguments.clone()));
     Knob {
-        help: "what lies between the protocol and TCP; --transport sets it too".to_owned(),
+        help: "what lies between the protocol and TCP".to_owned(),
         values: values.collect(),
         arguments: Vec::new(),
         workloads: vec![WorkloadKind::Chat],

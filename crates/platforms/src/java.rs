@@ -28,7 +28,7 @@ pub struct Java {
 #[derive(Clone, Debug, Error)]
 pub enum JavaError {
     /// The Java that the user named does not work.
-    #[error("cannot run {path}: {reason}; give the path of a `java` program with --java", path = path.display())]
+    #[error("cannot run {path}: {reason}; give the path of a `java` program", path = path.display())]
     NotJava {
         /// Path that the user gave.
         path: PathBuf,
@@ -58,7 +58,7 @@ pub enum JavaError {
     /// No installed runtime has a version that is supported.
     #[error(
         "needs {required}, and found {installed}; \
-         install one (Debian: apt-get install openjdk-17-jre-headless) or name one with --java PATH"
+         install one (Debian: apt-get install openjdk-17-jre-headless) or give the path of one"
     )]
     None {
         /// The installed runtimes, as text.
@@ -278,6 +278,9 @@ mod tests {
     #[test]
     fn the_error_without_a_new_java_names_the_package() {
         let error = Java::find(None, 1_000).unwrap_err().to_string();
-        assert!(error.contains("needs Java 1000 or newer") && error.contains("--java PATH"), "{error}");
+        assert!(
+            error.contains("needs Java 1000 or newer") && error.contains("give the path of one"),
+            "{error}"
+        );
     }
 }

@@ -26,7 +26,8 @@ pub(crate) fn check_available(
     let refused = |reason| Err(KnobError::Refused { setting: setting.to_string(), reason });
     if pages == Pages::Transparent {
         let off = read_to_string(TRANSPARENT).map_or(true, |text| text.contains("[never]"));
-        let reason = "transparent huge pages are off on this system; --allow-sysctl --sysctl thp=madvise sets them for the run";
+        let reason =
+            "transparent huge pages are off on this system; the sysctl thp=madvise turns them on for the run";
         return if off { refused(reason.to_owned()) } else { Ok(None) };
     }
     let needed = LargePages { setting: setting.to_string(), heap_mib: heap_mib(settings).unwrap_or(1) };
@@ -35,7 +36,7 @@ pub(crate) fn check_available(
         let pages = needed.heap_mib.div_ceil(page_mib);
         return refused(format!(
             "the heap needs {} MiB of large pages, and {free_mib} MiB are free; \
-             --allow-sysctl --sysctl vm.nr_hugepages={pages} sets them aside for the run",
+             the sysctl vm.nr_hugepages={pages} sets them aside for the run",
             needed.heap_mib
         ));
     }
@@ -63,7 +64,7 @@ impl LargePages {
         }
         let reason = format!(
             "the process has {mapped} MiB of large pages, and its heap needs {}; set more aside with \
-             --allow-sysctl --sysctl vm.nr_hugepages=N, and set the heap (heap=1g)",
+             the sysctl vm.nr_hugepages, and set the heap (heap=1g)",
             self.heap_mib
         );
         Err(KnobError::Refused { setting: self.setting.clone(), reason })

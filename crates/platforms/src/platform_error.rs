@@ -16,7 +16,7 @@ use crate::sources::SourceError;
 #[derive(Debug, Error)]
 pub enum PlatformError {
     /// The platform is none of the classic VolanoMark test.
-    #[error("--classic is the test of {available}, not of {name}")]
+    #[error("the classic test is that of {available}, not of {name}")]
     NotClassic {
         /// Name of the platform.
         name: String,
@@ -45,7 +45,7 @@ pub enum PlatformError {
         available: String,
     },
     /// The platform cannot use the database of the workload.
-    #[error("{name} cannot use the database {database}; it uses {available}: add --database {available}")]
+    #[error("{name} cannot use the database {database}; it uses {available}")]
     Database {
         /// Name of the platform.
         name: String,

@@ -76,10 +76,7 @@ pub enum ServerError {
         stderr: String,
     },
     /// It was not ready in time.
-    #[error(
-        "{name} was not ready after {timeout_s} s and was stopped; standard error: {stderr}; \
-         give it more with --ready-timeout"
-    )]
+    #[error("{name} was not ready after {timeout_s} s and was stopped; standard error: {stderr}")]
     Late {
         /// Name of the platform.
         name: String,

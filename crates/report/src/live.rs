@@ -71,7 +71,7 @@ impl Live {
     /// Standard output is not a terminal, or cannot be written.
     pub fn start(name: &str, cells: impl Iterator<Item = String>) -> std::io::Result<Live> {
         if !stdout().is_terminal() {
-            return Err(std::io::Error::other("--live needs a terminal; leave it out"));
+            return Err(std::io::Error::other("a live view needs a terminal"));
         }
         let mut out = stdout();
         execute!(out, EnterAlternateScreen)?;
@@ -245,7 +245,7 @@ impl State {
         let lines = vec![
             Line::styled(format!("{}: {current}", self.name), bold),
             Line::raw(format!(
-                "block {}, {elapsed} so far{left}; Ctrl-C stops, --resume goes on",
+                "block {}, {elapsed} so far{left}; Ctrl-C stops; the study can be resumed",
                 self.block
             )),
         ];

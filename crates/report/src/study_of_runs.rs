@@ -70,7 +70,7 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
         seed: 0,
         options: BTreeMap::new(),
         rules: match unfinished {
-            Some(_) => "not finished; klatch study --resume goes on".to_owned(),
+            Some(_) => "not finished; the study can be resumed".to_owned(),
             None => "runs as they were started by hand; all valid trials count".to_owned(),
         },
         metric: "messages_per_s".to_owned(),

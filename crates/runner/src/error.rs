@@ -9,6 +9,8 @@ use klatch_record::{LatencyError, MergeError, SaveError, WorkloadError, Workload
 use klatch_schedulers::SchedulerError;
 use thiserror::Error;
 
+use crate::conflict::Conflict;
+
 /// Why a plan ended early. The records of finished runs stay on disk.
 #[derive(Debug, Error)]
 pub enum RunError {
@@ -49,7 +51,7 @@ pub enum RunError {
     #[error("the Java crowd {0}")]
     CrowdJava(JavaError),
     /// The Java crowd is a chat crowd.
-    #[error("the Java crowd carries the workload chat, not {workload}; use --crowd native")]
+    #[error("the Java crowd carries the workload chat, not {workload}")]
     CrowdWorkload {
         /// The workload of the request.
         workload: WorkloadKind,
@@ -63,7 +65,7 @@ pub enum RunError {
         workload: WorkloadKind,
     },
     /// The Java crowd speaks IRC only.
-    #[error("the Java crowd speaks IRC, and this server speaks {protocol}; use --crowd native")]
+    #[error("the Java crowd speaks IRC, and this server speaks {protocol}")]
     CrowdProtocol {
         /// Protocol of the server.
         protocol: &'static str,
@@ -115,9 +117,9 @@ pub enum RunError {
         detail: String,
     },
     /// The folder for results cannot be created or written.
-    #[error("cannot write results to {out}: {source}; name another folder with --out", out = out.display())]
+    #[error("cannot write results to {out}: {source}", out = out.display())]
     Folder {
-        /// The folder that `--out` names.
+        /// The folder of the plan.
         out: PathBuf,
         /// The error of the file system.
         source: std::io::Error,
@@ -141,8 +143,8 @@ pub enum RunError {
         party: &'static str,
     },
     /// Two parts of the plan exclude each other.
-    #[error("{0}")]
-    Conflict(&'static str),
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
     /// The results of the shards are not of one run.
     #[error("cannot merge the records of the shards: {0}")]
     Merge(#[from] MergeError),

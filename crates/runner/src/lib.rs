@@ -3,6 +3,7 @@
 
 mod audit;
 mod brokerage;
+mod conflict;
 mod control;
 mod cpu_sampler;
 mod crowd_command;
@@ -38,6 +39,7 @@ mod training;
 mod verdict;
 mod visit;
 
+pub use conflict::Conflict;
 pub use crowd_command::{shard_commands, shard_file};
 pub use error::{RunError, after_restore};
 pub use execute::{Event, Outcome, execute};

@@ -6,6 +6,7 @@ use klatch_record::{
 };
 use klatch_schedulers::SchedulerError;
 
+use crate::conflict::Conflict;
 use crate::crowd_command::crowd_knobs;
 use crate::error::RunError;
 use crate::plan::{CrowdKind, Plan, PlatformPlan, Subject, TargetPlan};
@@ -46,38 +47,30 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
         ResolvedSubject::Target(TargetPlan { target, .. }) => target.context_root.is_some(),
         ResolvedSubject::Platform(..) => false,
     };
-    first_conflict([(
-        has_root && workload != WorkloadKind::Trade,
-        "the path of an http:// target is the context root of a DayTrader, which workload trade has: leave out the path",
-    )])?;
     let churns = plan.workload.chat().is_some_and(ChatWorkload::has_churn);
-    first_conflict([(
-        churns && plan.crowd != CrowdKind::Native,
-        "users reconnect in the native crowd only: leave out --churn or --crowd",
-    )])?;
+    first_conflict([
+        (has_root && workload != WorkloadKind::Trade, Conflict::ContextRootAndWorkload),
+        (churns && plan.crowd != CrowdKind::Native, Conflict::ChurnAndCrowd),
+    ])?;
     check_needs(plan, &subject)?;
     Ok(CheckedPlan { plan, subject })
 }
 
 /// Rejects options that the transport of a platform does not have, or that it cannot have.
-fn check_transport(plan: &Plan, own: &PlatformPlan, transport: Transport) -> Result<(), RunError> {
+fn check_transport(plan: &Plan, own: &PlatformPlan, transport: Transport) -> Result<(), Conflict> {
     first_conflict([
         (
             own.subprotocol != Subprotocol::Usual && !transport.has_websocket(),
-            "--subprotocol belongs to the transports ws and wss",
+            Conflict::SubprotocolAndTransport,
         ),
-        (
-            transport.has_tls() && !plan.remote.hosts.is_empty(),
-            "the certificate of a server that Klatch starts is known on this machine only: leave out --hosts, or start the server with a \
-             certificate of yours, and name it by --target and its authority, in a file on all machines, by --ca",
-        ),
+        (transport.has_tls() && !plan.remote.hosts.is_empty(), Conflict::HostsAndCertificate),
     ])
 }
 
-/// The first of these messages whose condition applies, as an error.
-fn first_conflict<const N: usize>(conflicts: [(bool, &'static str); N]) -> Result<(), RunError> {
+/// The first of these conflicts that applies, as an error.
+fn first_conflict<const N: usize>(conflicts: [(bool, Conflict); N]) -> Result<(), Conflict> {
     match conflicts.into_iter().find(|(applies, _)| *applies) {
-        Some((_, message)) => Err(RunError::Conflict(message)),
+        Some((_, conflict)) => Err(conflict),
         None => Ok(()),
     }
 }
@@ -93,25 +86,17 @@ fn check_split(plan: &Plan) -> Result<(), RunError> {
     let reads = !plan.workload.kind().has_server();
     let (own, servers) = (plan.subject.platform(), plan.subject.servers());
     first_conflict([
-        (reads && own.is_none(), "workload files has no server to name: choose a platform"),
-        (
-            reads && plan.crowd != CrowdKind::Native,
-            "workload files has no crowd: the platform itself reads, so leave out --crowd",
-        ),
-        (reads && !plan.crowd_settings.is_empty(), "workload files has no crowd: set knobs of the platform"),
-        (reads && remote, "workload files has no crowd that could run on another host"),
-        (reads && servers > 1, "readers are split over processes by shards, not by server processes"),
-        (
-            remote && plan.workload.kind().has_database(),
-            "the ledgers of a workload with a database are on this machine, so its crowd is too: leave out --hosts",
-        ),
-        (remote && plan.crowd == CrowdKind::Java, "the Java crowd runs on this machine only, not on hosts"),
-        (remote && !plan.crowd_settings.is_empty(), "crowd knobs are for this machine, not for hosts"),
-        (
-            remote && own.is_some_and(|own| own.listen.is_loopback()),
-            "no other host reaches a server on loopback: name an address of this machine with --host-address",
-        ),
-    ])
+        (reads && own.is_none(), Conflict::ReadersAndTarget),
+        (reads && plan.crowd != CrowdKind::Native, Conflict::ReadersAndCrowd),
+        (reads && !plan.crowd_settings.is_empty(), Conflict::ReadersAndCrowdKnobs),
+        (reads && remote, Conflict::ReadersAndHosts),
+        (reads && servers > 1, Conflict::ReadersAndServers),
+        (remote && plan.workload.kind().has_database(), Conflict::LedgersAndHosts),
+        (remote && plan.crowd == CrowdKind::Java, Conflict::JavaCrowdAndHosts),
+        (remote && !plan.crowd_settings.is_empty(), Conflict::CrowdKnobsAndHosts),
+        (remote && own.is_some_and(|own| own.listen.is_loopback()), Conflict::HostsAndLoopback),
+    ])?;
+    Ok(())
 }
 
 /// Refuses a plan that needs more threads, files or memory than this machine has. A run would fail only later.

@@ -7,7 +7,7 @@ use crate::{Model, Workload};
 /// Why a server cannot start, or cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// `--listen` is no address.
+    /// What to listen on is no address.
     #[error("cannot listen on {listen}: {reason}; give an address and a port, like 127.0.0.1:6667")]
     Address {
         /// The address as it was given.
@@ -24,15 +24,15 @@ pub enum ServeError {
         reason: String,
     },
     /// There are no keys for the tickets of TLS.
-    #[error("cannot make a key for --tickets: {0}")]
+    #[error("cannot make a key for tickets: {0}")]
     Tickets(klatch_protocol::tls::Error),
     /// The kernel has no TLS.
-    #[error("cannot serve with --ktls: {0}")]
+    #[error("cannot leave TLS to the kernel: {0}")]
     KernelTls(#[from] klatch_protocol::tls::KernelTlsError),
     /// An option is out of its range.
     #[error("{name} must be at least {least}, got {got}")]
     Option {
-        /// The option as it is called on the command line.
+        /// Name of the setting.
         name: &'static str,
         /// The smallest value allowed.
         least: usize,
@@ -40,7 +40,7 @@ pub enum ServeError {
         got: usize,
     },
     /// The number of loops is out of range.
-    #[error("--loops must be 1..={most}, got {got}")]
+    #[error("loops must be 1..={most}, got {got}")]
     Loops {
         /// The largest number allowed.
         most: usize,
@@ -48,7 +48,7 @@ pub enum ServeError {
         got: usize,
     },
     /// The number of directories is out of range.
-    #[error("--directories must be 1..={most}, got {got}")]
+    #[error("directories must be 1..={most}, got {got}")]
     Directories {
         /// The largest number allowed.
         most: u32,
@@ -58,7 +58,7 @@ pub enum ServeError {
     /// A knob is turned that the model does not have.
     #[error("{knob} belongs to model {}, not to {model}", models.iter().map(|model| model.name()).collect::<Vec<_>>().join(" or "))]
     Knob {
-        /// The knob as it is called on the command line.
+        /// Name of the knob.
         knob: &'static str,
         /// The models that have it.
         models: &'static [Model],
@@ -66,9 +66,9 @@ pub enum ServeError {
         model: Model,
     },
     /// A knob of chat is turned for another workload.
-    #[error("{knob} belongs to --workload chat, not to {workload}")]
+    #[error("{knob} belongs to workload chat, not to {workload}")]
     ChatKnob {
-        /// The knob as it is called on the command line.
+        /// Name of the knob.
         knob: &'static str,
         /// The workload that was asked for.
         workload: Workload,

@@ -40,18 +40,11 @@ fn bound(address: &SocketAddr, stall_max: Duration) -> Result<(OwnedFd, SocketAd
 
 fn explain(errno: Errno, address: &SocketAddr) -> String {
     match errno {
-        Errno::ADDRINUSE => {
-            "address already in use; stop the other program or choose another port with --listen".into()
-        }
+        Errno::ADDRINUSE => "address already in use; stop the other program or choose another port".into(),
         Errno::ACCESS => {
-            format!(
-                "permission denied; choose a port above 1023 with --listen (port {} is reserved)",
-                address.port()
-            )
+            format!("permission denied; choose a port above 1023 (port {} is reserved)", address.port())
         }
-        Errno::ADDRNOTAVAIL => {
-            "this machine does not have that address; choose one that it has with --listen".into()
-        }
+        Errno::ADDRNOTAVAIL => "this machine does not have that address; choose one that it has".into(),
         other => std::io::Error::from(other).to_string(),
     }
 }

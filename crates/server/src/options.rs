@@ -195,9 +195,9 @@ impl ServeOptions {
     pub(crate) fn check(&self) -> Result<(), ServeError> {
         let timeout = self.registration_timeout_s as usize;
         for (name, least, got) in [
-            ("--sendq", 4096, self.sendq_bytes),
-            ("--registration-timeout", 1, timeout),
-            ("--half-open-max", 1, self.half_open_max),
+            ("sendq", 4096, self.sendq_bytes),
+            ("registration timeout", 1, timeout),
+            ("half-open connections", 1, self.half_open_max),
         ] {
             if got < least {
                 return Err(ServeError::Option { name, least, got });
@@ -217,14 +217,13 @@ impl ServeOptions {
         const LOOPS: &[Model] = &[Model::Epoll, Model::Uring, Model::Tokio];
         let in_kernel = self.tls.as_ref().is_some_and(|tls| tls.in_kernel);
         let knobs: [(&'static str, bool, &'static [Model]); 4] = [
-            ("--coalesce", self.coalesce, LOOPS),
-            ("--loops", self.loops.is_some(), LOOPS),
-            ("--yield", self.yields, &[Model::Threads]),
-            ("--ktls", in_kernel, &[Model::Epoll]),
+            ("coalesce", self.coalesce, LOOPS),
+            ("loops", self.loops.is_some(), LOOPS),
+            ("yield", self.yields, &[Model::Threads]),
+            ("ktls", in_kernel, &[Model::Epoll]),
         ];
         let transport = self.websocket || self.tls.is_some();
-        for (knob, turned) in
-            [("--coalesce", self.coalesce), ("--yield", self.yields), ("--transport", transport)]
+        for (knob, turned) in [("coalesce", self.coalesce), ("yield", self.yields), ("transport", transport)]
         {
             if turned && self.workload != Workload::Chat {
                 return Err(ServeError::ChatKnob { knob, workload: self.workload });
@@ -258,23 +257,20 @@ mod tests {
     fn values_out_of_range_are_named() {
         assert!(ServeOptions::default().check().is_ok());
         let error = ServeOptions { sendq_bytes: 100, ..ServeOptions::default() }.check().unwrap_err();
-        assert_eq!(error.to_string(), "--sendq must be at least 4096, got 100");
+        assert_eq!(error.to_string(), "sendq must be at least 4096, got 100");
         let error = ServeOptions { half_open_max: 0, ..ServeOptions::default() }.check().unwrap_err();
-        assert_eq!(error.to_string(), "--half-open-max must be at least 1, got 0");
+        assert_eq!(error.to_string(), "half-open connections must be at least 1, got 0");
         let error = ServeOptions { loops: Some(0), ..ServeOptions::default() }.check().unwrap_err();
-        assert_eq!(error.to_string(), "--loops must be 1..=1024, got 0");
+        assert_eq!(error.to_string(), "loops must be 1..=1024, got 0");
     }
 
     #[test]
     fn a_knob_that_the_model_has_not_is_refused() {
         let options = ServeOptions { yields: true, ..ServeOptions::default() };
-        assert_eq!(
-            options.check().unwrap_err().to_string(),
-            "--yield belongs to model threads, not to epoll"
-        );
+        assert_eq!(options.check().unwrap_err().to_string(), "yield belongs to model threads, not to epoll");
         let options = ServeOptions { model: Model::Threads, ..options };
         assert!(options.check().is_ok());
         let error = ServeOptions { loops: Some(1), ..options }.check().unwrap_err();
-        assert_eq!(error.to_string(), "--loops belongs to model epoll or uring or tokio, not to threads");
+        assert_eq!(error.to_string(), "loops belongs to model epoll or uring or tokio, not to threads");
     }
 }

@@ -102,7 +102,7 @@ fn the_classic_test_has_two_threads_for_each_connection_and_yields_at_both_ends(
     assert!(finished.out.starts_with("test      classic VolanoMark test\n"), "{finished:?}");
     refused(
         run_once(out.path(), &["--classic", "--platform", "redis"]).args(SMALL),
-        "klatch: --classic is the test of java-threads or native-threads, not of redis",
+        "klatch: the classic test is that of java-threads or native-threads, not of redis",
     );
 }
 

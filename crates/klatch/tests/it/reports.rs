@@ -73,7 +73,10 @@ fn a_study_ends_with_its_report() {
     let page = std::fs::read_to_string(out.join("latest/report.html")).unwrap();
     assert!(page.contains("Is &#60;it&#62; quick?") && page.contains("id=\"chart-messages_per_s\""));
     let finished = Finished::run(klatch().arg("study").arg(&file).args(["--live", "--out"]).arg(&out));
-    assert!(finished.status == Some(2) && finished.err.contains("--live needs a terminal"), "{finished:?}");
+    assert!(
+        finished.status == Some(2) && finished.err.contains("--live: a live view needs a terminal"),
+        "{finished:?}"
+    );
 }
 
 /// A `klatch open`, killed when dropped, so that a failed assertion leaves none behind.

@@ -348,7 +348,7 @@ fn a_server_without_websocket_is_named_in_one_line() {
     let error = refused(&["--platform", "redis", "--transport", "ws"]);
     assert!(error.contains("knob transport must be one of plain, tls, got ws"), "{error}");
     let error = refused(&["--platform", "native-epoll", "--subprotocol", "none"]);
-    assert!(error.contains("--subprotocol belongs to the transports ws and wss"), "{error}");
+    assert!(error.contains("belongs to the transports ws and wss: leave out --subprotocol"), "{error}");
     let error = refused(&["--target", "ws://127.0.0.1:1", "--ca", "authority.pem"]);
     assert!(error.contains("--ca belongs to the transports tls and wss"), "{error}");
     let error = refused(&[

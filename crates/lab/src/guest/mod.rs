@@ -25,7 +25,7 @@ const OUT: &str = "/out";
 pub fn guest() -> io::Result<()> {
     if std::process::id() != 1 {
         return Err(io::Error::other(
-            "klatch lab guest runs only inside the emulated machine; see klatch lab --help",
+            "klatch lab guest runs only inside the emulated machine; `klatch help lab` describes it",
         ));
     }
     if let Err(error) = run_job() {

@@ -21,13 +21,13 @@ pub enum DuetError {
     #[error("a duet runs its crowds on this machine, not on hosts")]
     Hosts,
     /// There is nothing to share.
-    #[error("--together needs at least two CPUs")]
+    #[error("sides that run at the same time need at least two CPUs")]
     OneCpu,
     /// The machine has one setting at a time.
     #[error("both sides of a duet need the same sysctls, which are settings of the whole machine")]
     Sysctls,
     /// The option and the knob contradict each other.
-    #[error("--together sets the knob cpus of both sides by itself: leave the knob out")]
+    #[error("sides that run at the same time get the knob cpus by themselves: leave the knob out")]
     Cpus,
     /// An instrument did not run.
     #[error("{0}")]

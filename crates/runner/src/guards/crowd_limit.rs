@@ -31,7 +31,8 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
     let message = format!(
         "the crowd used {crowd_cpus:.2} of the {crowd_could:.0} CPUs it could, the server {server_cpus:.2}: the crowd may limit the score"
     );
-    let advice = "raise --shards or --crowd-loops, or compare the server's CPU µs per message";
+    let advice =
+        "raise the number of shards or of the crowd's loops, or compare the server's CPU µs per message";
     Some(warning(WarningKind::CrowdLimit, message, advice))
 }
 

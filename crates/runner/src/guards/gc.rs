@@ -11,8 +11,8 @@ const SHARE_MAX: f64 = 0.05;
 pub(super) fn guard(record: &Record) -> Option<Warning> {
     let shards = record.shards.len().max(1) as f64;
     let sides = [
-        ("server", &record.usage.server, f64::from(record.platform.servers), "--knob"),
-        ("crowd", &record.usage.crowd, shards, "--crowd-knob"),
+        ("server", &record.usage.server, f64::from(record.platform.servers), "knob"),
+        ("crowd", &record.usage.crowd, shards, "crowd knob"),
     ];
     let elapsed_s = record.score.elapsed_s;
     let share = |usage: &Option<Usage>, processes: f64| Some(usage.as_ref()?.gc_s? / (elapsed_s * processes));
@@ -24,7 +24,7 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
     let message =
         format!("garbage collection stopped the {side}'s Java for {:.1} % of the time", share * 100.0);
     let advice = format!(
-        "give it more memory ({knob} heap=…) or another collector ({knob} gc=…), unless you measure just that"
+        "give it more memory ({knob} heap) or another collector ({knob} gc), unless you measure just that"
     );
     Some(warning(WarningKind::GarbageCollection, message, &advice))
 }
@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(warning.message, "garbage collection stopped the server's Java for 6.2 % of the time");
         let warning = guarded(0.1, Some(0.4)).unwrap();
         assert!(
-            warning.message.contains("the crowd's Java") && warning.advice.contains("--crowd-knob gc"),
+            warning.message.contains("the crowd's Java") && warning.advice.contains("crowd knob gc"),
             "{warning:?}"
         );
     }

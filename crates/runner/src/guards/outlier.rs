@@ -16,8 +16,7 @@ pub(super) fn guard(scores: &[f64]) -> Option<Warning> {
         scores.len(),
         scores[place]
     );
-    let advice =
-        "check what else ran then; if it is the first, raise --warmup; or compare with --estimate median";
+    let advice = "check what else ran then; if it is the first, make more warm-up runs; or compare medians";
     Some(warning(WarningKind::Outlier, message, advice))
 }
 

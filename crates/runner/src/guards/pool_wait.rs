@@ -16,7 +16,7 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
         "requests waited for a connection of the pool to the database for {:.0} % of their time",
         share * 100.0
     );
-    let advice = "give the pool more (--knob connections=N), unless you measure just that";
+    let advice = "give the pool more (knob connections), unless you measure just that";
     Some(warning(WarningKind::PoolWait, message, advice))
 }
 

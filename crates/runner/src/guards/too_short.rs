@@ -20,7 +20,11 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
         "server and crowd used {cores:.2} of {cpus} CPUs, which is impossible: the run of {:.0} ms is too short to measure CPU time",
         record.score.elapsed_s * 1e3
     );
-    Some(warning(WarningKind::TooShort, message, "raise --count or --rooms, or ignore the CPU time"))
+    Some(warning(
+        WarningKind::TooShort,
+        message,
+        "raise the count or the number of rooms, or ignore the CPU time",
+    ))
 }
 
 #[cfg(test)]

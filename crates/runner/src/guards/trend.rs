@@ -23,7 +23,7 @@ pub(super) fn guard(scores: &[f64]) -> Option<Warning> {
         change.high
     );
     let advice = if change.estimate > 1.0 {
-        "the platform was not warmed up: raise --warmup until the trials are level"
+        "the platform was not warmed up: make more warm-up runs, until the trials are level"
     } else {
         "something heats or fills up: check the machine, and compare only trials that were made in turn"
     };
@@ -38,7 +38,7 @@ mod tests {
     fn rising_and_falling_trials_give_different_advice() {
         let up = guard(&[1_000.0, 1_050.0, 1_110.0, 1_160.0, 1_220.0]).unwrap();
         assert!(
-            up.message.contains("is 1.22 × that of the first") && up.advice.contains("--warmup"),
+            up.message.contains("is 1.22 × that of the first") && up.advice.contains("more warm-up runs"),
             "{up:?}"
         );
         let down = guard(&[1_220.0, 1_160.0, 1_110.0, 1_050.0, 1_000.0]).unwrap();

@@ -251,12 +251,12 @@ fn fd(what: impl AsFd) -> Fd {
 
 fn explain(error: io::Error) -> String {
     match Errno::from_io_error(&error) {
-        Some(Errno::NOSYS) => "this kernel has no io_uring; take another --model".into(),
+        Some(Errno::NOSYS) => "this kernel has no io_uring; take another model".into(),
         Some(Errno::INVAL) => {
-            "the io_uring of this kernel is too old, Linux 6.1 or newer is needed; take another --model".into()
+            "the io_uring of this kernel is too old, Linux 6.1 or newer is needed; take another model".into()
         }
         Some(Errno::PERM | Errno::ACCESS) => {
-            "it is forbidden here; allow it with `sysctl -w kernel.io_uring_disabled=0`, in a container by its seccomp profile too, or take another --model"
+            "it is forbidden here; allow it with `sysctl -w kernel.io_uring_disabled=0`, in a container by its seccomp profile too, or take another model"
                 .into()
         }
         _ => error.to_string(),

@@ -27,8 +27,7 @@ impl JsonSchema for WorkloadSchema {
         properties.insert(
             "preset".to_owned(),
             json!({
-                "description": "A named test: classic is the classic VolanoMark test of `klatch run --classic`, \
-                                with its crowd and its yields.",
+                "description": "A named test: classic is the classic VolanoMark test, with its crowd and its yields.",
                 "enum": ["classic"],
             }),
         );

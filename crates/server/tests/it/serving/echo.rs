@@ -67,10 +67,10 @@ fn a_knob_of_chat_is_refused() {
     let refused = |options| serve(&options).map_err(|error: ServeError| error.to_string());
     assert_eq!(
         refused(ServeOptions { coalesce: true, ..rr(Model::Epoll) }),
-        Err("--coalesce belongs to --workload chat, not to rr".to_owned())
+        Err("coalesce belongs to workload chat, not to rr".to_owned())
     );
     assert_eq!(
         refused(ServeOptions { yields: true, ..rr(Model::Threads) }),
-        Err("--yield belongs to --workload chat, not to rr".to_owned())
+        Err("yield belongs to workload chat, not to rr".to_owned())
     );
 }

@@ -255,7 +255,7 @@ fn a_port_in_use_is_reported() {
     let error =
         serve(&ServeOptions { listen: server.address.to_string(), ..ServeOptions::default() }).unwrap_err();
     let expected = format!(
-        "cannot listen on {}: address already in use; stop the other program or choose another port with --listen",
+        "cannot listen on {}: address already in use; stop the other program or choose another port",
         server.address
     );
     assert_eq!(error.to_string(), expected);

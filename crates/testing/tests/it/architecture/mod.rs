@@ -3,6 +3,7 @@
 mod detours;
 mod graph;
 mod modules;
+mod options;
 
 use std::collections::{BTreeMap, BTreeSet};
 
