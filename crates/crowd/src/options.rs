@@ -4,7 +4,9 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use klatch_record::{ChatWorkload, CrowdEvent, Gate, Transport, Workload, WorkloadError, WorkloadKind};
+use klatch_record::{
+    ChatWorkload, CrowdEvent, Gate, ProtocolName, Transport, Workload, WorkloadError, WorkloadKind,
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
@@ -72,8 +74,8 @@ pub enum CrowdError {
     Protocol {
         /// Kind of the workload.
         workload: WorkloadKind,
-        /// Name of the protocol.
-        protocol: &'static str,
+        /// Protocol of the server.
+        protocol: ProtocolName,
     },
     /// Only chat is carried by more than plain TCP.
     #[error("the transport {transport} carries the workload chat, not {workload}")]

@@ -76,9 +76,7 @@ pub fn run(
             None => run.traders(trade, on_event),
         },
         (Workload::Orders(orders), ProtocolName::Http) => run.districts(orders, on_event),
-        (workload, protocol) => {
-            Err(CrowdError::Protocol { workload: workload.kind(), protocol: protocol.name() })
-        }
+        (workload, protocol) => Err(CrowdError::Protocol { workload: workload.kind(), protocol }),
     }
 }
 

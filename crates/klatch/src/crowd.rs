@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use klatch_crowd::{ControlSender, Options, ReadModel, Reading, Threads, control_channel, read_files, run};
 use klatch_record::{
-    CrowdEvent, CrowdResult, Endpoint, FailureKind, Gate, ProtocolName, Status, Subprotocol, Transport,
-    Workload, WorkloadKind,
+    CrowdEvent, CrowdResult, CrowdSelfReport, Endpoint, FailureKind, Gate, ProtocolName, Status, Subprotocol,
+    Transport, Workload, WorkloadKind,
 };
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
@@ -106,23 +106,9 @@ pub(crate) struct Crowd {
 }
 
 impl Crowd {
-    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let whole = self.workload.workload()?;
-        anyhow::ensure!(
-            (self.gate.is_none() && self.shard.is_none()) || whole.chat().is_some(),
-            "the gate of shards is a room of the server, so it needs --workload chat"
-        );
-        let (workload, gate) = match self.shard {
-            Some(shard) => (shard.share(&whole)?, Some(shard.gate(self.gate)?)),
-            None => (whole, self.gate),
-        };
-        let limit = self.wait_for_server.map(|limit| seconds("wait for the server", limit)).transpose()?;
-        let server = ServerAddress { host: self.host, port: self.port, file: self.server_file };
-        let (host, port) = server.find(limit)?;
-        let protocol = self.protocol.unwrap_or_else(|| usual_protocol(&workload));
-        let websocket = WebSocketOptions { path: self.path, subprotocol: self.subprotocol };
-        let endpoint = Endpoint::plain(protocol, host, port);
-        let endpoint = with_transport(endpoint, self.transport, websocket, &self.tls)?;
+    pub(crate) fn execute(mut self) -> anyhow::Result<ExitCode> {
+        let (workload, gate) = self.part()?;
+        let endpoint = self.endpoint(&workload)?;
         let server = with_tls(endpoint.clone(), &self.tls)?;
         let options = Options {
             workload,
@@ -135,10 +121,11 @@ impl Crowd {
             seed: self.seed,
             gate,
             gate_timeout: seconds("gate timeout", self.gate_timeout)?,
-            ledger: self.ledger,
+            ledger: self.ledger.take(),
             steered: self.steered,
         };
-        let reading = self.folder.map(|folder| Reading { model: self.model, folder, depth: self.read_depth });
+        let folder = self.folder.take();
+        let reading = folder.map(|folder| Reading { model: self.model, folder, depth: self.read_depth });
         let (control, inbox) = control_channel();
         let stopper = control.clone();
         crate::interrupt::on_interrupt(move || stopper.stop("stopped by a signal"))?;
@@ -159,7 +146,6 @@ impl Crowd {
             Some(reading) => read_files(&options, &reading, inbox, &mut on_event),
             None => run(&server, &options, inbox, &mut on_event),
         }?;
-        let verdict = klatch_runner::judge(&result);
         let report = monitor.report(result.sent + result.received);
         if let Some(out) = &self.out {
             let threads = options.threads.is_two_per_user();
@@ -174,19 +160,50 @@ impl Crowd {
             };
             save_or_print(&shard_record(plan, result.clone(), report.clone())?, out)?;
         }
+        self.finish(result, report)
+    }
+
+    /// Its part of the workload, and the gate at which it waits for the others.
+    fn part(&mut self) -> anyhow::Result<(Workload, Option<Gate>)> {
+        let whole = self.workload.workload()?;
+        anyhow::ensure!(
+            (self.gate.is_none() && self.shard.is_none()) || whole.chat().is_some(),
+            "the gate of shards is a room of the server, so it needs --workload chat"
+        );
+        let gate = self.gate.take();
+        Ok(match self.shard {
+            Some(shard) => (shard.share(&whole)?, Some(shard.gate(gate)?)),
+            None => (whole, gate),
+        })
+    }
+
+    /// The server, which accepts connections if the user wants to wait for that.
+    fn endpoint(&self, workload: &Workload) -> anyhow::Result<Endpoint> {
+        let limit = self.wait_for_server.map(|limit| seconds("wait for the server", limit)).transpose()?;
+        let (host, file) = (self.host.clone(), self.server_file.clone());
+        let (host, port) = ServerAddress { host, port: self.port, file }.find(limit)?;
+        let protocol = self.protocol.unwrap_or_else(|| usual_protocol(workload));
+        let websocket = WebSocketOptions { path: self.path.clone(), subprotocol: self.subprotocol.clone() };
+        with_transport(Endpoint::plain(protocol, host, port), self.transport, websocket, &self.tls)
+    }
+
+    /// Prints the result.
+    fn finish(&self, result: CrowdResult, report: CrowdSelfReport) -> anyhow::Result<ExitCode> {
+        let verdict = klatch_runner::judge(&result);
+        let status = exit_code(&result, verdict.status);
         if self.json {
             print_event(&CrowdEvent::SelfReport(report.into()));
-            print_event(&CrowdEvent::Result(result.clone().into()));
-        } else {
-            let reasons = verdict.reasons.iter().map(|reason| format!("invalid: {reason}\n"));
-            let valid = (verdict.status == Status::Valid).then(|| "valid\n".to_owned());
-            let text = klatch_report::crowd(&result)? + &reasons.chain(valid).collect::<String>();
-            match self.out.as_deref().is_some_and(is_stdout) {
-                true => print_error(text.trim_end()),
-                false => print(text),
-            }
+            print_event(&CrowdEvent::Result(result.into()));
+            return Ok(status);
         }
-        Ok(exit_code(&result, verdict.status))
+        let reasons = verdict.reasons.iter().map(|reason| format!("invalid: {reason}\n"));
+        let valid = (verdict.status == Status::Valid).then(|| "valid\n".to_owned());
+        let text = klatch_report::crowd(&result)? + &reasons.chain(valid).collect::<String>();
+        match self.out.as_deref().is_some_and(is_stdout) {
+            true => print_error(text.trim_end()),
+            false => print(text),
+        }
+        Ok(status)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Processes, Setting};
-use klatch_record::{Duet as DuetResult, DuetEnd, Workload};
+use klatch_record::{Duet as DuetResult, DuetEnd, WhichSide, Workload};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 
@@ -216,8 +216,11 @@ pub(crate) fn show_end(duet: &DuetResult) {
             print_error("klatch: interrupted; servers and crowds are stopped, finished starts count");
         }
         DuetEnd::Failed { side, reasons } => {
-            let name = if side == "a" { &duet.a } else { &duet.b };
-            print_error(format_args!("klatch: side {} ({}): {reasons}", side.to_uppercase(), name.platform));
+            let described = match side {
+                WhichSide::A => &duet.a,
+                WhichSide::B => &duet.b,
+            };
+            print_error(format_args!("klatch: side {} ({}): {reasons}", side.letter(), described.platform));
         }
     }
 }

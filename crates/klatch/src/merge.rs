@@ -48,7 +48,7 @@ impl Merge {
 }
 
 fn print_record(record: &Record) {
-    print_line(headline(&record.platform, &record.crowd.kind, &record.workload));
+    print_line(headline(&record.platform, record.crowd.kind.name(), &record.workload));
     for shard in &record.shards {
         print_line(format_args!("{shard}: {} messages in {:.2} s", shard.total, shard.elapsed_s));
     }

@@ -120,11 +120,7 @@ fn transports(listed: &PlatformListing) -> Vec<&'static str> {
 }
 
 fn class(listed: &PlatformListing) -> &'static str {
-    match listed.entry.class {
-        Some(Class::Classic) => "classic",
-        Some(Class::Open) => "open",
-        None => "–",
-    }
+    listed.entry.class.map_or("–", Class::name)
 }
 
 fn version(way: &ResolvedPlatform) -> String {

@@ -140,7 +140,10 @@ impl Args for RunOfWorkload {
 
 /// Adds the options. Other commands with a catalog have no target.
 fn options(command: Command) -> Command {
-    Run::augment_args(command).mut_arg("catalog", |catalog| catalog.conflicts_with("target"))
+    Run::augment_args(command).mut_args(|option| match option.get_id() == "catalog" {
+        true => option.conflicts_with("target"),
+        false => option,
+    })
 }
 
 /// Adds the options to a command that has the name of a workload.

@@ -39,8 +39,11 @@ impl UseFile {
     ///
     /// # Errors
     /// No gate has opened, or the file cannot be written.
-    pub(crate) fn save(self, class: Option<&str>) -> anyhow::Result<()> {
-        let class = class.map(|class| if class == "open" { Class::Open } else { Class::Classic });
+    pub(crate) fn save(self, class: Option<klatch_server::Class>) -> anyhow::Result<()> {
+        let class = class.map(|class| match class {
+            klatch_server::Class::Classic => Class::Classic,
+            klatch_server::Class::Open => Class::Open,
+        });
         let monitor = self.monitor.lock().expect("no holder of this lock panics");
         let part = monitor.part(build(), class, std::env::args().collect());
         let part = part.with_context(|| {

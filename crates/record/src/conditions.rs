@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::{ChatWorkload, Pacing, Record, Workload};
+use crate::{ChatWorkload, Class, Pacing, Record, Workload};
 
 /// Fields that may differ between comparable runs, with everything below them. `[]` stands for every element of a list.
 const FREE: &[&str] = &[
@@ -276,8 +276,10 @@ fn plain(value: &Value) -> String {
 /// The text of a value in reports.
 fn shown(path: &str, value: String) -> String {
     match (without_host(path), value.as_str()) {
-        ("platform.class", "classic") => "classic (one write per delivery)".to_owned(),
-        ("platform.class", "open") => "open (may batch deliveries)".to_owned(),
+        ("platform.class", class) if class == Class::Classic.name() => {
+            format!("{class} (one write per delivery)")
+        }
+        ("platform.class", class) if class == Class::Open.name() => format!("{class} (may batch deliveries)"),
         // The kernel's share of the memory differs a little from boot to boot.
         ("environment.memory_bytes", bytes) => {
             bytes.parse::<f64>().map_or(value.clone(), |bytes| format!("{:.1} GB", bytes / 1e9))

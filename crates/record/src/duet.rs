@@ -60,11 +60,35 @@ pub enum DuetEnd {
     Interrupted,
     /// A run was not valid.
     Failed {
-        /// The side: `a` or `b`.
-        side: String,
+        /// The side.
+        side: WhichSide,
         /// What was wrong, one reason per line.
         reasons: String,
     },
+}
+
+/// One of the two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum WhichSide {
+    /// The base of the ratios.
+    A,
+    /// What is compared with it.
+    B,
+}
+
+impl WhichSide {
+    /// Both, in the order of plans and folders.
+    pub const BOTH: [WhichSide; 2] = [WhichSide::A, WhichSide::B];
+
+    /// Its letter in texts.
+    pub fn letter(self) -> char {
+        match self {
+            WhichSide::A => 'A',
+            WhichSide::B => 'B',
+        }
+    }
 }
 
 /// One start of both servers and crowds.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Build, Class, RatioEstimate, WorkloadKind};
+use crate::{Build, ChatWorkload, Class, Pacing, RatioEstimate, Workload, WorkloadKind};
 
 /// The schema name that every line carries in [`FloorResult::schema`].
 pub const FLOOR_SCHEMA_NAME: &str = "klatch-floor/1";
@@ -67,15 +67,55 @@ pub struct LoopbackCost {
     pub batch_receive_us: f64,
 }
 
-/// One server under one pacing.
+/// The loads whose cost is compared with that of the loopback, in the order of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FloorLoad {
+    /// Chat in turns: a call for each delivery.
+    Turns,
+    /// Chat in rounds: a round of deliveries in a call.
+    Rounds,
+    /// Workload `rr`.
+    Rr,
+    /// Workload `web`.
+    Web,
+}
+
+impl FloorLoad {
+    /// All loads, in the order of tables.
+    pub const ALL: [FloorLoad; 4] = [FloorLoad::Turns, FloorLoad::Rounds, FloorLoad::Rr, FloorLoad::Web];
+
+    /// The load of a workload; `None` if its cost cannot be compared.
+    pub fn of(workload: &Workload) -> Option<FloorLoad> {
+        match workload {
+            Workload::Chat(ChatWorkload { pacing: Pacing::Turns, .. }) => Some(FloorLoad::Turns),
+            Workload::Chat(ChatWorkload { pacing: Pacing::Rounds { .. }, .. }) => Some(FloorLoad::Rounds),
+            Workload::Rr(_) => Some(FloorLoad::Rr),
+            Workload::Web(_) => Some(FloorLoad::Web),
+            Workload::Chat(_) | Workload::Trade(_) | Workload::Orders(_) | Workload::Files(_) => None,
+        }
+    }
+
+    /// Its word in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            FloorLoad::Turns => "turns",
+            FloorLoad::Rounds => "rounds",
+            FloorLoad::Rr => "rr",
+            FloorLoad::Web => "web",
+        }
+    }
+}
+
+/// One server under one load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FloorRow {
     /// Name of the platform.
     pub platform: String,
     /// The platform's class; `null` for the crowd.
     pub class: Option<Class>,
-    /// The pacing: `turns` or `rounds`; of other workloads their name.
-    pub pacing: String,
+    /// The load: the pacing of chat, or another workload.
+    pub pacing: FloorLoad,
     /// CPU time of the server per message, or per operation of other workloads than chat, µs, by block.
     pub server_us: Vec<f64>,
     /// CPU time of the crowd per message or operation, µs, by block.
@@ -116,10 +156,10 @@ impl ExchangeCost {
 
 impl FloorResult {
     /// The least that a message or operation of these rows costs server and crowd, µs.
-    pub fn least_us(&self, pacing: &str) -> (f64, f64) {
+    pub fn least_us(&self, load: FloorLoad) -> (f64, f64) {
         match &self.exchange {
             Some(exchange) => exchange.per_operation_us(),
-            None => self.floor.per_message_us(self.users, pacing == "rounds"),
+            None => self.floor.per_message_us(self.users, load == FloorLoad::Rounds),
         }
     }
 }

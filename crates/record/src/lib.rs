@@ -54,11 +54,13 @@ pub use crowd_result::{
 };
 #[cfg(feature = "schema")]
 pub use duet::duet_schema;
-pub use duet::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, Slice, SlicePair};
+pub use duet::{
+    DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, Slice, SlicePair, WhichSide,
+};
 pub use endpoint::{Authorities, Endpoint, Subprotocol, WebSocket};
 pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
-pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorResult, FloorRow, LoopbackCost};
+pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorLoad, FloorResult, FloorRow, LoopbackCost};
 pub use joining::Joining;
 pub use latency::{Latency, LatencyError};
 pub use merge::{MergeError, merge};
@@ -72,7 +74,8 @@ pub use orders::{OrdersCounts, OrdersLimit, OrdersScore, OrdersShare};
 pub use part::Part;
 pub use protocol::ProtocolName;
 pub use record::{
-    Build, Checks, Class, CrowdInfo, Platform, Record, Role, Runtime, SCHEMA_NAME, Score, UsageOfBoth,
+    Build, Checks, Class, CrowdInfo, CrowdProgram, Platform, Record, Role, Runtime, SCHEMA_NAME, Score,
+    UsageOfBoth,
 };
 pub use replay::{Replay, ReplayStep, ReplayTask};
 pub use run_options::{RemoteOptions, RunOptions};

@@ -142,7 +142,7 @@ fn same(one: &Record, other: &Record) -> Result<(), MergeError> {
         ("the platform", &named),
         ("what is set about it", &knobs),
         ("the protocol", &|record| record.platform.protocol.name().to_owned()),
-        ("the crowd", &|record| record.crowd.kind.clone()),
+        ("the crowd", &|record| record.crowd.kind.name().to_owned()),
         ("the workload of a party", &workload_of_a_party),
         ("the run", &role),
         ("the gate", &gate),

@@ -73,6 +73,12 @@ impl ProtocolName {
     }
 }
 
+impl std::fmt::Display for ProtocolName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 impl std::str::FromStr for ProtocolName {
     type Err = String;
 

@@ -149,6 +149,16 @@ pub enum Class {
     Open,
 }
 
+impl Class {
+    /// Its word in records and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Classic => "classic",
+            Class::Open => "open",
+        }
+    }
+}
+
 /// A language runtime that ran a server or a crowd.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -170,14 +180,41 @@ pub struct Runtime {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrowdInfo {
-    /// The implementation: `native` or `java`.
-    pub kind: String,
+    /// The program.
+    pub kind: CrowdProgram,
     /// What was set about it.
     pub knobs: BTreeMap<String, String>,
     /// The exact command line.
     pub command: Vec<String>,
     /// What runs it, if it is not native.
     pub runtime: Option<Runtime>,
+}
+
+/// The programs that load a server, or read files in the place of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CrowdProgram {
+    /// The native crowd, with event loops.
+    Native,
+    /// The native crowd, with two threads per user as in VolanoMark.
+    NativeThreads,
+    /// The Java crowd, with two threads per user as in VolanoMark.
+    Java,
+    /// The platform itself, in workload `files`.
+    Readers,
+}
+
+impl CrowdProgram {
+    /// Its word in records, and on command lines for those that users choose.
+    pub fn name(self) -> &'static str {
+        match self {
+            CrowdProgram::Native => "native",
+            CrowdProgram::NativeThreads => "native-threads",
+            CrowdProgram::Java => "java",
+            CrowdProgram::Readers => "readers",
+        }
+    }
 }
 
 /// The score and its parts. Both a message sent and a message received count as one message.

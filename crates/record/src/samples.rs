@@ -1,9 +1,9 @@
 //! Records for the tests of several crates, under the feature `samples`.
 
 use crate::{
-    Build, ChatWorkload, Checks, Class, CrowdInfo, Environment, Limits, Noise, Pacing, Platform,
-    ProtocolName, Record, Role, RunOptions, SCHEMA_NAME, Score, Status, Transport, Usage, UsageOfBoth,
-    Verdict, Workload,
+    Build, ChatWorkload, Checks, Class, CrowdInfo, CrowdProgram, Environment, Limits, Noise, Pacing,
+    Platform, ProtocolName, Record, Role, RunOptions, SCHEMA_NAME, Score, Status, Transport, Usage,
+    UsageOfBoth, Verdict, Workload,
 };
 
 /// A valid trial with this throughput that began in this minute.
@@ -29,7 +29,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             runtime: None,
             database: None,
         },
-        crowd: CrowdInfo { kind: "native".into(), knobs: [].into(), command: Vec::new(), runtime: None },
+        crowd: CrowdInfo { kind: CrowdProgram::Native, knobs: [].into(), command: Vec::new(), runtime: None },
         workload: Workload::Chat(ChatWorkload {
             rooms: 10,
             users: 20,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use klatch_record::{Class, FloorResult, FloorRow, RatioEstimate};
+use klatch_record::{Class, FloorLoad, FloorResult, FloorRow, RatioEstimate};
 use klatch_stats::median;
 
 use crate::number::three_digits;
@@ -37,20 +37,23 @@ pub fn floor(result: &FloorResult) -> String {
             three_digits(exchange.reply_receive_us)
         );
     }
-    for pacing in ["turns", "rounds", "rr", "web"] {
-        let rows: Vec<&FloorRow> = result.rows.iter().filter(|row| row.pacing == pacing).collect();
+    for load in FloorLoad::ALL {
+        let rows: Vec<&FloorRow> = result.rows.iter().filter(|row| row.pacing == load).collect();
         if rows.is_empty() {
             continue;
         }
-        let (server_us, crowd_us) = result.least_us(pacing);
-        let (how, unit) = match pacing {
-            "turns" => ("a call for each delivery", "message"),
-            "rounds" => ("a round of deliveries in a call", "message"),
-            _ => ("a call for the request and one for the reply on each side", "request"),
+        let (server_us, crowd_us) = result.least_us(load);
+        let (how, unit) = match load {
+            FloorLoad::Turns => ("a call for each delivery", "message"),
+            FloorLoad::Rounds => ("a round of deliveries in a call", "message"),
+            FloorLoad::Rr | FloorLoad::Web => {
+                ("a call for the request and one for the reply on each side", "request")
+            }
         };
         let _ = writeln!(
             text,
-            "\n{pacing}: the least, {how}: server {}, crowd {} µs a {unit}\n{}",
+            "\n{}: the least, {how}: server {}, crowd {} µs a {unit}\n{}",
+            load.name(),
             three_digits(server_us),
             three_digits(crowd_us),
             table(&rows)
@@ -67,11 +70,7 @@ fn table(rows: &[&FloorRow]) -> String {
         ["platform", "class", "server µs", "to the floor", "crowd µs", "to the floor"].map(str::to_owned);
     table.set_header(head.into_iter().chain(peers.iter().map(|peer| format!("to {peer}"))));
     for row in rows {
-        let class = match row.class {
-            Some(Class::Classic) => "classic",
-            Some(Class::Open) => "open",
-            None => "",
-        };
+        let class = row.class.map_or("", Class::name);
         let middle = |values: &[f64]| median(values).map_or(String::new(), three_digits);
         let own = [
             row.platform.clone(),

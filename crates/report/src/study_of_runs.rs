@@ -150,7 +150,7 @@ fn place(run: &Run) -> BTreeMap<String, String> {
     let all = [
         ("platform", platform.name.clone()),
         ("knobs", set(&platform.knobs)),
-        ("crowd", crowd.kind.clone()),
+        ("crowd", crowd.kind.name().to_owned()),
         ("crowd.knobs", set(&crowd.knobs)),
         ("processes", platform.servers.to_string()),
         ("cpus", environment.cpus.to_string()),

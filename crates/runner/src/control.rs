@@ -347,7 +347,7 @@ fn server_usage(before: &Counters, after: &Counters, messages: u64) -> Option<Us
 #[cfg(test)]
 mod tests {
     use klatch_platforms::ResolvedKnobs;
-    use klatch_record::{ChatWorkload, CrowdInfo, Endpoint, Pacing, ProtocolName, Workload};
+    use klatch_record::{ChatWorkload, CrowdInfo, CrowdProgram, Endpoint, Pacing, ProtocolName, Workload};
 
     use super::*;
     use crate::crowd_command::Load;
@@ -358,7 +358,7 @@ mod tests {
         let command = ["sh", "-c", script].map(str::to_owned).into();
         let pacing = Pacing::Turns;
         CrowdCommand {
-            info: CrowdInfo { kind: "native".into(), knobs: [].into(), command, runtime: None },
+            info: CrowdInfo { kind: CrowdProgram::Native, knobs: [].into(), command, runtime: None },
             knobs: ResolvedKnobs::for_native_crowd(&[]).unwrap(),
             workload: Workload::Chat(ChatWorkload {
                 rooms: 1,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use klatch_platforms::{
     Java, PlatformError, ReaderProgram, ResolvedKnobs, ResolvedPlatform, Setting, klatch_jar, klatch_program,
 };
-use klatch_record::{Authorities, CrowdInfo, Endpoint, WebSocket, Workload, shard_name};
+use klatch_record::{Authorities, CrowdInfo, CrowdProgram, Endpoint, WebSocket, Workload, shard_name};
 
 use crate::plan::{CrowdKind, Plan};
 use crate::shard::ShardServer;
@@ -85,7 +85,7 @@ impl CrowdCommand {
             command = plan.remote.reach.command(host, &command);
         }
         Ok(CrowdCommand {
-            info: CrowdInfo { kind: plan.crowd.name().to_owned(), knobs: settings, command, runtime },
+            info: CrowdInfo { kind: plan.crowd.into(), knobs: settings, command, runtime },
             knobs,
             name: shard_name(workload.kind(), workload.start(), workload.parties(), host),
             workload,
@@ -106,7 +106,7 @@ impl CrowdCommand {
         command.extend(option("timeout", plan.timeout.as_secs_f64()));
         command.extend(["--json", "--steered"].map(str::to_owned));
         CrowdCommand {
-            info: CrowdInfo { kind: "readers".to_owned(), knobs: [].into(), command, runtime: None },
+            info: CrowdInfo { kind: CrowdProgram::Readers, knobs: [].into(), command, runtime: None },
             knobs: platform.knobs.with_launch(reader.launch.clone()),
             name: shard_name(workload.kind(), workload.start(), workload.parties(), None),
             workload,

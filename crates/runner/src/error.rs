@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use klatch_platforms::{
     CapacityError, DatabaseError, JavaError, PlatformError, ProcessError, ServerError, SysctlError,
 };
-use klatch_record::{LatencyError, MergeError, SaveError, WorkloadError, WorkloadKind, error_chain};
+use klatch_record::{
+    LatencyError, MergeError, ProtocolName, SaveError, WorkloadError, WorkloadKind, error_chain,
+};
 use klatch_schedulers::SchedulerError;
 use thiserror::Error;
 
@@ -60,7 +62,7 @@ pub enum RunError {
     #[error("the protocol {protocol} does not carry the workload {workload}")]
     Protocol {
         /// Protocol of the server.
-        protocol: &'static str,
+        protocol: ProtocolName,
         /// The workload of the request.
         workload: WorkloadKind,
     },
@@ -68,7 +70,7 @@ pub enum RunError {
     #[error("the Java crowd speaks IRC, and this server speaks {protocol}")]
     CrowdProtocol {
         /// Protocol of the server.
-        protocol: &'static str,
+        protocol: ProtocolName,
     },
     /// A server could not be started.
     #[error(transparent)]

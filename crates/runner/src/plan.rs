@@ -7,7 +7,7 @@ use std::time::Duration;
 use klatch_platforms::{
     ClassicCrowd, PlatformError, PlatformRequest, Setting, add_classic_yield, classic_test,
 };
-use klatch_record::{Build, Endpoint, InstrumentName, RunOptions, Subprotocol, Workload};
+use klatch_record::{Build, CrowdProgram, Endpoint, InstrumentName, RunOptions, Subprotocol, Workload};
 use klatch_schedulers::SchedulerSpec;
 
 use crate::remote::Remote;
@@ -195,12 +195,21 @@ pub enum CrowdKind {
 }
 
 impl CrowdKind {
+    /// All kinds, in the order of help.
+    pub const ALL: [CrowdKind; 3] = [CrowdKind::Native, CrowdKind::NativeThreads, CrowdKind::Java];
+
     /// Its name in records and study files.
     pub fn name(self) -> &'static str {
-        match self {
-            CrowdKind::Native => "native",
-            CrowdKind::NativeThreads => "native-threads",
-            CrowdKind::Java => "java",
+        CrowdProgram::from(self).name()
+    }
+}
+
+impl From<CrowdKind> for CrowdProgram {
+    fn from(kind: CrowdKind) -> CrowdProgram {
+        match kind {
+            CrowdKind::Native => CrowdProgram::Native,
+            CrowdKind::NativeThreads => CrowdProgram::NativeThreads,
+            CrowdKind::Java => CrowdProgram::Java,
         }
     }
 }

@@ -35,10 +35,10 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
         }
     };
     if !protocol.carries(workload) {
-        return Err(RunError::Protocol { protocol: protocol.name(), workload });
+        return Err(RunError::Protocol { protocol, workload });
     }
     if plan.crowd == CrowdKind::Java && protocol != ProtocolName::Irc {
-        return Err(RunError::CrowdProtocol { protocol: protocol.name() });
+        return Err(RunError::CrowdProtocol { protocol });
     }
     if let Subject::Platform(own) = &plan.subject {
         check_transport(plan, own, transport)?;

@@ -53,12 +53,7 @@ pub fn shard_record(
     report: CrowdSelfReport,
 ) -> Result<Record, RunError> {
     let platform = describe_external(&plan.server);
-    let crowd = CrowdInfo {
-        kind: plan.crowd.name().to_owned(),
-        knobs: [].into(),
-        command: plan.command,
-        runtime: None,
-    };
+    let crowd = CrowdInfo { kind: plan.crowd.into(), knobs: [].into(), command: plan.command, runtime: None };
     let run = RunFacts {
         build: &plan.build,
         platform: &platform,

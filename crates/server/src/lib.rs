@@ -26,7 +26,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 pub use error::ServeError;
-pub use options::{Model, ServeOptions, TlsFiles, Workload};
+pub use options::{Class, Model, ServeOptions, TlsFiles, Workload};
 pub use ready::ready_json;
 pub(crate) use served::{Chat, OverTls, OverWebSocket, RequestResponse, Served, Web};
 

@@ -100,6 +100,24 @@ impl FromStr for Workload {
     }
 }
 
+/// How a chat server writes deliveries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// One write system call per delivery.
+    Classic,
+    /// Several deliveries may go into one write.
+    Open,
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Class::Classic => "classic",
+            Class::Open => "open",
+        })
+    }
+}
+
 /// The files of a server that its clients reach by TLS 1.3, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
@@ -173,11 +191,10 @@ impl Default for ServeOptions {
 }
 
 impl ServeOptions {
-    /// The class of the server: `classic` (one write system call a delivery) or `open`. One system call of an io_uring
-    /// submits many writes. Only chat servers have a class.
-    pub fn class(&self) -> Option<&'static str> {
-        let open = self.coalesce || self.model == Model::Uring;
-        (self.workload == Workload::Chat).then_some(if open { "open" } else { "classic" })
+    /// The class of the server. One system call of an io_uring submits many writes. Only chat servers have a class.
+    pub fn class(&self) -> Option<Class> {
+        let is_open = self.coalesce || self.model == Model::Uring;
+        (self.workload == Workload::Chat).then_some(if is_open { Class::Open } else { Class::Classic })
     }
 
     /// Time that a client has to register, to complete a request, and to take bytes that wait for it.

@@ -84,7 +84,7 @@ pub fn read_files(
 ) -> Result<CrowdResult, CrowdError> {
     options.workload.check()?;
     let Workload::Files(files) = &options.workload else {
-        let (workload, protocol) = (options.workload.kind(), ProtocolName::File.name());
+        let (workload, protocol) = (options.workload.kind(), ProtocolName::File);
         return Err(CrowdError::Protocol { workload, protocol });
     };
     let readers = files.readers as usize;

@@ -87,7 +87,7 @@ fn the_classic_test_has_two_threads_for_each_connection_and_yields_at_both_ends(
         run.args(SMALL).args(platform.iter().flat_map(|name| ["--platform", name]));
         let record = Finished::run(&mut run).record();
         assert_eq!(record.verdict.status, Status::Valid, "{:?}", record.verdict);
-        assert_eq!((record.crowd.kind.as_str(), &record.crowd.knobs), (crowd, &yields));
+        assert_eq!((record.crowd.kind.name(), &record.crowd.knobs), (crowd, &yields));
         assert_eq!(record.platform.knobs, yields, "{}", record.platform.name);
         assert!(record.crowd.command.contains(&"--yield".to_owned()), "{:?}", record.crowd);
     }

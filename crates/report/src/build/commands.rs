@@ -80,7 +80,7 @@ pub fn run_again(record: &Record) -> Option<Vec<String>> {
         option("java", runtime.path.clone());
     }
     if workload.kind().has_server() {
-        option("crowd", crowd.kind.clone());
+        option("crowd", crowd.kind.name().to_owned());
     }
     crowd.knobs.iter().for_each(|(name, value)| option("crowd-knob", format!("{name}={value}")));
     environment.sysctls.iter().for_each(|(name, value)| option("sysctl", format!("{name}={value}")));

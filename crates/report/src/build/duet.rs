@@ -98,7 +98,7 @@ fn verdict(duet: &Duet) -> Verdict {
         DuetEnd::Complete => (Standing::Valid, method(duet)),
         DuetEnd::Interrupted => (Standing::Partly, format!("interrupted; {}", method(duet))),
         DuetEnd::Failed { side, reasons } => {
-            (Standing::Partly, format!("side {} failed: {reasons}", side.to_uppercase()))
+            (Standing::Partly, format!("side {} failed: {reasons}", side.letter()))
         }
     };
     let standing = if duet.starts.is_empty() { Standing::Nothing } else { standing };

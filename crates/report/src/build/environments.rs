@@ -24,7 +24,7 @@ const PROPERTIES: [Property; 14] = [
     ("threads-max", |record| limit(record.environment.limits.threads_max)),
     ("pid_max", |record| limit(record.environment.limits.pid_max)),
     ("max_map_count", |record| limit(record.environment.limits.max_map_count)),
-    ("crowd", |record| record.crowd.kind.clone()),
+    ("crowd", |record| record.crowd.kind.name().to_owned()),
     ("Klatch", |record| {
         let commit = record.klatch.commit.as_ref().map_or(String::new(), |commit| format!(" ({commit})"));
         format!("{}{commit}", record.klatch.version)

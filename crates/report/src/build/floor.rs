@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use klatch_record::{FloorResult, FloorRow, RatioEstimate};
+use klatch_record::{FloorLoad, FloorResult, FloorRow, RatioEstimate};
 
 use super::subject::class_name;
 use crate::model::{
@@ -74,7 +74,7 @@ pub fn floor_history(path: &Path, sessions: &[FloorResult]) -> Report {
         cells: Vec::new(),
         axes: Vec::new(),
         ratios: Vec::new(),
-        sections: PACINGS.iter().filter_map(|pacing| section(pacing, sessions)).collect(),
+        sections: FloorLoad::ALL.into_iter().filter_map(|load| section(load, sessions)).collect(),
         rules: vec![
             "Every server is started as often as the session has blocks, in random order, server and crowd on a CPU of \
              their own, with a probe of the loopback before each start; ratios are of geometric means, paired by block, \
@@ -102,37 +102,35 @@ pub fn floor_history(path: &Path, sessions: &[FloorResult]) -> Report {
     }
 }
 
-/// The groups of rows, in order: the pacings of chat, and other workloads.
-const PACINGS: [&str; 4] = ["turns", "rounds", "rr", "web"];
-
 /// The ratio to the cheapest server of another project; `None` for those servers themselves.
 fn best_peer(row: &FloorRow) -> Option<(RatioEstimate, String)> {
     let best = row.to_peers.iter().max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
     best.map(|(peer, ratio)| (*ratio, format!("the best is {peer}")))
 }
 
-/// The rows under a pacing. `ours` leaves out the servers of other projects.
-fn rows<'a>(session: &'a FloorResult, pacing: &str, ours: bool) -> Vec<&'a FloorRow> {
-    let all = session.rows.iter().filter(|row| row.pacing == pacing).collect::<Vec<_>>();
+/// The rows under a load. `ours` leaves out the servers of other projects.
+fn rows(session: &FloorResult, load: FloorLoad, ours: bool) -> Vec<&FloorRow> {
+    let all = session.rows.iter().filter(|row| row.pacing == load).collect::<Vec<_>>();
     let peer = |row: &FloorRow| all.iter().any(|other| other.to_peers.contains_key(&row.platform));
     all.iter().copied().filter(|row| !ours || !peer(row)).collect()
 }
 
 fn answer(sessions: &[FloorResult]) -> String {
     let Some(last) = sessions.last() else { return "No answer: the history is empty.".to_owned() };
-    let best = |pacing: &str| {
-        let with = rows(last, pacing, true).into_iter().filter_map(|row| Some((row, row.server_to_floor?)));
+    let best = |load: FloorLoad| {
+        let with = rows(last, load, true).into_iter().filter_map(|row| Some((row, row.server_to_floor?)));
         let (row, ratio) = with.min_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))?;
         let peer = best_peer(row).map_or_else(String::new, |(ratio, which)| {
             format!(" and {} as much as another project's server ({which})", times(&ratio))
         });
         Some(format!(
-            "Under {pacing} {} takes {} as much CPU time as the loopback's part{peer}.",
+            "Under {} {} takes {} as much CPU time as the loopback's part{peer}.",
+            load.name(),
             row.platform,
             times(&ratio)
         ))
     };
-    let parts: Vec<String> = PACINGS.iter().filter_map(|pacing| best(pacing)).collect();
+    let parts: Vec<String> = FloorLoad::ALL.into_iter().filter_map(best).collect();
     if parts.is_empty() { "No answer: nothing was started twice.".to_owned() } else { parts.join(" ") }
 }
 
@@ -140,23 +138,23 @@ fn times(ratio: &RatioEstimate) -> String {
     format!("{:.2} × ({:.2}–{:.2})", ratio.estimate, ratio.low, ratio.high)
 }
 
-/// The ratios under a pacing: bars for the last session, and lines over all sessions if there are several.
-fn section(pacing: &str, sessions: &[FloorResult]) -> Option<Section> {
+/// The ratios under a load: bars for the last session, and lines over all sessions if there are several.
+fn section(load: FloorLoad, sessions: &[FloorResult]) -> Option<Section> {
     let last = sessions.last()?;
     let mut charts: Vec<Chart> =
-        CHARTS.iter().filter_map(|about| bars(about, last, &rows(last, pacing, false))).collect();
+        CHARTS.iter().filter_map(|about| bars(about, last, &rows(last, load, false))).collect();
     if sessions.len() > 1 {
-        charts.extend(CHARTS.iter().filter_map(|about| lines(about, sessions, pacing)));
+        charts.extend(CHARTS.iter().filter_map(|about| lines(about, sessions, load)));
     }
-    charts.iter_mut().for_each(|chart| chart.id = format!("{pacing}-{}", chart.id));
-    let (server_us, crowd_us) = last.least_us(pacing);
+    charts.iter_mut().for_each(|chart| chart.id = format!("{}-{}", load.name(), chart.id));
+    let (server_us, crowd_us) = last.least_us(load);
     let of = match &last.exchange {
         Some(exchange) => format!("a request and its reply on {} connections", exchange.connections),
         None => format!("a message in rooms of {}", last.users),
     };
     (!charts.is_empty()).then(|| Section {
-        id: pacing.to_owned(),
-        title: format!("Under {pacing}"),
+        id: load.name().to_owned(),
+        title: format!("Under {}", load.name()),
         lead: Some(format!(
             "The loopback's part of {of}, in the last session: {} µs for the server, {} µs for the crowd.",
             three_digits(server_us),
@@ -188,10 +186,10 @@ fn bars(about: &About, last: &FloorResult, rows: &[&FloorRow]) -> Option<Chart> 
     })
 }
 
-fn lines(about: &About, sessions: &[FloorResult], pacing: &str) -> Option<Chart> {
+fn lines(about: &About, sessions: &[FloorResult], load: FloorLoad) -> Option<Chart> {
     let mut points = Vec::new();
     for (number, session) in (1_u32..).zip(sessions) {
-        for row in rows(session, pacing, true) {
+        for row in rows(session, load, true) {
             let of = point(about, row, &row.platform, Place::At(f64::from(number)));
             let commit = session.klatch.commit.as_deref().unwrap_or("no commit");
             let add_suffix = |detail: Option<String>| {
@@ -272,7 +270,7 @@ mod tests {
         FloorRow {
             platform: platform.into(),
             class: Some(Class::Classic),
-            pacing: "turns".into(),
+            pacing: FloorLoad::Turns,
             server_us: vec![5.0; 3],
             crowd_us: vec![3.0; 3],
             server_to_floor: Some(ratio(to_floor)),

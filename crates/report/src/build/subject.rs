@@ -140,9 +140,5 @@ impl Subject {
 
 /// The class as a word; empty if unknown.
 pub(super) fn class_name(class: Option<Class>) -> &'static str {
-    match class {
-        Some(Class::Classic) => "classic",
-        Some(Class::Open) => "open",
-        None => "",
-    }
+    class.map_or("", Class::name)
 }

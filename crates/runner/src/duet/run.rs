@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use klatch_platforms::Processes;
-use klatch_record::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetSide, save_json};
+use klatch_record::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetSide, WhichSide, save_json};
 use klatch_stats::{Sequential, StatsError, StopDecision};
 
 use crate::duet::error::DuetError;
@@ -76,7 +76,7 @@ fn make_starts(
             Ok(StartOutcome::Complete(start)) => (Some(start), DuetEnd::Complete),
             Ok(StartOutcome::Interrupted(start)) => (Some(start), DuetEnd::Interrupted),
             Ok(StartOutcome::Failed { start, side, reasons }) => {
-                (start, DuetEnd::Failed { side: ["a", "b"][side].to_owned(), reasons })
+                (start, DuetEnd::Failed { side: WhichSide::BOTH[side], reasons })
             }
             Err(_) if processes.interrupted() && number > 1 => (None, DuetEnd::Interrupted),
             Err(error) => return Err(error),

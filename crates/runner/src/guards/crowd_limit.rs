@@ -1,6 +1,6 @@
 //! Warns if the crowd and not the server limited the score.
 
-use klatch_record::{Record, Warning, WarningKind};
+use klatch_record::{CrowdProgram, Record, Warning, WarningKind};
 
 use super::warning;
 
@@ -36,23 +36,22 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
     Some(warning(WarningKind::CrowdLimit, message, advice))
 }
 
-/// Event loops of all native crowd processes, from the command line of one.
+/// Event loops of all native crowd processes.
 fn loops(record: &Record) -> Option<f64> {
-    let words = &record.crowd.command;
-    let place = words.iter().position(|word| word == "--loops")?;
-    let loops: f64 = words.get(place + 1)?.parse().ok()?;
-    Some(loops * record.shards.len().max(1) as f64)
+    let options = record.options.as_ref().filter(|_| record.crowd.kind == CrowdProgram::Native)?;
+    Some(f64::from(options.crowd_loops) * record.shards.len().max(1) as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use klatch_record::RunOptions;
     use klatch_record::samples::{record, usage};
 
     fn guarded(server_s: f64, crowd_s: f64) -> Option<Warning> {
         let mut record = record(1, 1, 100_000.0);
         record.environment.cpus = 4;
-        record.crowd.command = ["klatch", "crowd", "--loops", "1"].map(str::to_owned).into();
+        record.options = Some(RunOptions { crowd_loops: 1, ..RunOptions::default() });
         record.usage.server = Some(usage(server_s));
         record.usage.crowd = Some(usage(crowd_s));
         guard(&record)

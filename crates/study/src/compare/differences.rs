@@ -165,8 +165,8 @@ fn sentence_of_words(name: &str, values: &[Values<'_>; 2]) -> Option<String> {
 mod tests {
     use klatch_record::samples::record;
     use klatch_record::{
-        Class, Database, InstrumentName, Observation, ProtocolName, RemoteOptions, Runtime, SchedulerInForce,
-        Support, Transport, conditions_in,
+        Class, CrowdProgram, Database, InstrumentName, Observation, ProtocolName, RemoteOptions, Runtime,
+        SchedulerInForce, Support, Transport, conditions_in,
     };
 
     use super::*;
@@ -183,7 +183,7 @@ mod tests {
         };
         record.platform.command = Some(vec!["java".into(), "serve".into()]);
         record.platform.runtime = Some(runtime.clone());
-        record.crowd.kind = "java".into();
+        record.crowd.kind = CrowdProgram::Java;
         record.crowd.runtime = Some(runtime);
         record
     }
@@ -227,7 +227,7 @@ mod tests {
             |record| record.crowd.knobs = [("cpus".into(), "0-1".into())].into(),
             "knobs of the crowd differ: A none; B cpus=0-1",
         ),
-        (|record| record.crowd.kind = "native-threads".into(), "crowds differ: A java; B native-threads"),
+        (|record| record.crowd.kind = CrowdProgram::NativeThreads, "crowds differ: A java; B native-threads"),
         (
             |record| record.options.as_mut().unwrap().crowd_loops = 4,
             "event loops of the crowd differ: A 1; B 4",

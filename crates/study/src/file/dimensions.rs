@@ -92,12 +92,7 @@ fn crowd(
             values,
             source,
             "crowd kind must be native, native-threads or java",
-            |value| match value {
-                "native" => Some(Change::CrowdKind(CrowdKind::Native)),
-                "native-threads" => Some(Change::CrowdKind(CrowdKind::NativeThreads)),
-                "java" => Some(Change::CrowdKind(CrowdKind::Java)),
-                _ => None,
-            },
+            |value| CrowdKind::ALL.into_iter().find(|kind| kind.name() == value).map(Change::CrowdKind),
         ),
         "loops" => counts(&axis, "crowd", name, values, source, |loops| Change::CrowdLoops(loops as usize)),
         "shards" => counts(&axis, "crowd", name, values, source, Change::Shards),

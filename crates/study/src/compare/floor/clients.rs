@@ -6,7 +6,7 @@ use klatch_host::machine::{Snapshot, children_cpu_s};
 use klatch_platforms::{
     Launch, Line, PlatformError, Process, Processes, ResolvedKnobs, Server, installed_program,
 };
-use klatch_record::{ExchangeCost, Workload, WorkloadKind};
+use klatch_record::{ExchangeCost, FloorLoad, Workload, WorkloadKind};
 use klatch_runner::{Plan, ResolvedSubject, RunError, check_plan};
 
 use super::Sample;
@@ -159,30 +159,32 @@ pub(super) fn launch_of_crowd(plan: &Plan) -> Result<Launch, RunError> {
     Ok(knobs.launch)
 }
 
-/// What the processes of a server and its clients used per request. `load` starts clients, waits for their ends, and returns the number of
+/// What the processes of a server and its clients used per request. `run` starts clients, waits for their ends, and returns the number of
 /// their requests. `None` if they did not report it, or CPU times are unknown.
 pub(super) fn sample(
     name: String,
     server: &[u32],
     plan: &Plan,
     exchange: &ExchangeCost,
-    load: impl FnOnce() -> Result<Option<f64>, RunError>,
+    run: impl FnOnce() -> Result<Option<f64>, RunError>,
 ) -> Result<Option<Sample>, RunError> {
     let server_cpu_s =
         || -> Option<f64> { server.iter().map(|&pid| Some(Snapshot::take(pid).ok()?.cpu_s())).sum() };
     let (server_before, clients_before) = (server_cpu_s(), children_cpu_s());
-    let requests = load()?;
+    let requests = run()?;
     let server_s = server_before.zip(server_cpu_s()).map(|(before, after)| after - before);
     // The clients were waited for, and the server still runs, so what was added is the clients'.
     let client_s = clients_before.zip(children_cpu_s()).map(|(before, after)| after - before);
-    let (Some(server_s), Some(client_s), Some(requests)) = (server_s, client_s, requests) else {
+    let (Some(server_s), Some(client_s), Some(requests), Some(load)) =
+        (server_s, client_s, requests, FloorLoad::of(&plan.workload))
+    else {
         return Ok(None);
     };
     Ok(Some(Sample {
         platform: name,
         class: None,
         peer: true,
-        pacing: plan.workload.kind().name(),
+        load,
         server_us: server_s * 1e6 / requests,
         crowd_us: client_s * 1e6 / requests,
         floor_us: exchange.per_operation_us(),

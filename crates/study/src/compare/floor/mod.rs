@@ -9,7 +9,7 @@ mod table;
 use klatch_host::machine::environment;
 use klatch_platforms::Processes;
 use klatch_record::{
-    Class, ExchangeCost, FLOOR_SCHEMA_NAME, FloorResult, LoopbackCost, Pacing, Record, Role, Status,
+    Class, ExchangeCost, FLOOR_SCHEMA_NAME, FloorLoad, FloorResult, LoopbackCost, Record, Role, Status,
     StudyResult, Workload, WorkloadKind,
 };
 use klatch_runner::{Executor, Plan, RunError, VisitEvent, now};
@@ -29,7 +29,7 @@ struct Sample {
     class: Option<Class>,
     /// The server is a program of another project.
     peer: bool,
-    pacing: &'static str,
+    load: FloorLoad,
     server_us: f64,
     crowd_us: f64,
     /// The cost of the loopback calls alone, for server and crowd, µs per message.
@@ -133,20 +133,14 @@ impl<E: Executor> Executor for FloorProbe<E> {
 fn sample(record: &Record, cost: &LoopbackCost) -> Option<Sample> {
     let counts = record.role == Role::Trial && record.verdict.status != Status::Invalid;
     let (server, crowd) = (record.usage.server.as_ref()?, record.usage.crowd.as_ref()?);
-    let chat = record.workload.chat()?;
-    let pacing = match chat.pacing {
-        Pacing::Turns => "turns",
-        Pacing::Rounds { .. } => "rounds",
-        Pacing::Flood => "flood",
-        Pacing::Rate { .. } => "rate",
-    };
+    let (chat, load) = (record.workload.chat()?, FloorLoad::of(&record.workload)?);
     // Under turns a room has one message in flight; under rounds the messages of all other users can arrive together.
-    let floor_us = cost.per_message_us(chat.users, pacing != "turns");
+    let floor_us = cost.per_message_us(chat.users, load == FloorLoad::Rounds);
     counts.then(|| Sample {
         platform: record.platform.name.clone(),
         class: record.platform.class,
         peer: record.platform.version.is_some(),
-        pacing,
+        load,
         server_us: server.cpu_us_per_message,
         crowd_us: crowd.cpu_us_per_message,
         floor_us,
@@ -172,13 +166,13 @@ fn probe_exchange(workload: &Workload) -> std::io::Result<Option<ExchangeCost>> 
 fn exchange_sample(record: &Record, exchange: &ExchangeCost) -> Option<Sample> {
     let counts = record.role == Role::Trial && record.verdict.status != Status::Invalid;
     let (server, crowd) = (record.usage.server.as_ref()?, record.usage.crowd.as_ref()?);
-    let operations = record.operations.as_ref()?.count;
+    let (operations, load) = (record.operations.as_ref()?.count, FloorLoad::of(&record.workload)?);
     let each_us = |cpu_s: f64| cpu_s * 1e6 / operations as f64;
     (counts && operations > 0).then(|| Sample {
         platform: record.platform.name.clone(),
         class: None,
         peer: record.platform.version.is_some(),
-        pacing: record.workload.kind().name(),
+        load,
         server_us: each_us(server.cpu_s),
         crowd_us: each_us(crowd.cpu_s),
         floor_us: exchange.per_operation_us(),

@@ -2,42 +2,42 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::{ExchangeCost, FloorRow, LoopbackCost, RatioEstimate};
+use klatch_record::{ExchangeCost, FloorLoad, FloorRow, LoopbackCost, RatioEstimate};
 use klatch_stats::{Design, median, ratio_of_geometric_means};
 
 use super::Sample;
 
 const CONFIDENCE: f64 = 0.95;
 
-/// One row for each platform and pacing: `turns` before `rounds`, and the cheapest server first.
+/// One row for each platform and load: `turns` before `rounds`, and the cheapest server first.
 pub(super) fn rows(samples: &[Sample]) -> Vec<FloorRow> {
-    let mut cells: BTreeMap<(&str, &str), Vec<&Sample>> = BTreeMap::new();
+    let mut cells: BTreeMap<(FloorLoad, &str), Vec<&Sample>> = BTreeMap::new();
     for sample in samples {
-        cells.entry((sample.pacing, &sample.platform)).or_default().push(sample);
+        cells.entry((sample.load, &sample.platform)).or_default().push(sample);
     }
     let mut rows: Vec<FloorRow> = cells.values().map(|cell| row(cell, &cells)).collect();
     let middle = |row: &FloorRow| median(&row.server_us).unwrap_or(f64::MAX);
-    rows.sort_by(|a, b| b.pacing.cmp(&a.pacing).then(middle(a).total_cmp(&middle(b))));
+    rows.sort_by(|a, b| a.pacing.cmp(&b.pacing).then(middle(a).total_cmp(&middle(b))));
     rows
 }
 
-fn row(cell: &[&Sample], cells: &BTreeMap<(&str, &str), Vec<&Sample>>) -> FloorRow {
+fn row(cell: &[&Sample], cells: &BTreeMap<(FloorLoad, &str), Vec<&Sample>>) -> FloorRow {
     let values = |cell: &[&Sample], value: fn(&Sample) -> f64| -> Vec<f64> {
         cell.iter().map(|sample| value(sample)).collect()
     };
     let (server_us, crowd_us) =
         (values(cell, |sample| sample.server_us), values(cell, |sample| sample.crowd_us));
     let own = cell[0];
-    let peers = cells.iter().filter(|((pacing, platform), other)| {
-        *pacing == own.pacing && other[0].peer && *platform != own.platform
-    });
+    let peers = cells
+        .iter()
+        .filter(|((load, platform), other)| *load == own.load && other[0].peer && *platform != own.platform);
     let to_peers = peers.filter_map(|((_, peer), other)| {
         Some(((*peer).to_owned(), ratio(&values(other, |sample| sample.server_us), &server_us)?))
     });
     FloorRow {
         platform: own.platform.clone(),
         class: own.class,
-        pacing: own.pacing.to_owned(),
+        pacing: own.load,
         server_to_floor: ratio(&values(cell, |sample| sample.floor_us.0), &server_us),
         crowd_to_floor: ratio(&values(cell, |sample| sample.floor_us.1), &crowd_us),
         to_peers: to_peers.collect(),
@@ -100,7 +100,7 @@ mod tests {
             platform,
             class: None,
             peer,
-            pacing: "turns",
+            load: FloorLoad::Turns,
             server_us,
             crowd_us: 4.0,
             floor_us: (5.0, 2.0),
@@ -114,10 +114,10 @@ mod tests {
             sample("redis", true, 12.0),
             sample("redis", true, 11.9),
             sample("mine", false, 6.1),
-            Sample { pacing: "rounds", ..sample("redis", true, 1.0) },
+            Sample { load: FloorLoad::Rounds, ..sample("redis", true, 1.0) },
         ];
         let rows = rows(&samples);
-        let names: Vec<_> = rows.iter().map(|row| (row.pacing.as_str(), row.platform.as_str())).collect();
+        let names: Vec<_> = rows.iter().map(|row| (row.pacing.name(), row.platform.as_str())).collect();
         assert_eq!(names, [("turns", "mine"), ("turns", "redis"), ("rounds", "redis")]);
         let near = |ratio: &RatioEstimate, expected: f64| (ratio.estimate / expected - 1.0).abs() < 0.01;
         assert!(near(&rows[0].server_to_floor.unwrap(), 1.21), "{:?}", rows[0]);

@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::tree;
 
 /// Files of libraries in which options stand, and why.
-const EXCEPTIONS: [(&str, &str); 19] = [
+const EXCEPTIONS: [(&str, &str); 18] = [
     ("crowd/src/channel/tls_errors.rs", "the Java crowd, which has the option itself, uses the same words"),
     ("host/src/privileges/service_user.rs", "a command that the user is to type"),
     ("instruments/src/counters/error.rs", "a command that the user is to type"),
@@ -24,7 +24,6 @@ const EXCEPTIONS: [(&str, &str); 19] = [
     ("report/src/build/commands.rs", "commands that repeat a measurement"),
     ("report/src/build/floor.rs", "commands that repeat a measurement"),
     ("runner/src/crowd_command.rs", "the command line of a crowd"),
-    ("runner/src/guards/crowd_limit.rs", "the command line of a crowd"),
     ("runner/src/guards/frequency.rs", "a command that the user is to type"),
     ("runner/src/reach.rs", "the command lines of ssh and of engines"),
     ("schedulers/src/error.rs", "a command that the user is to type"),
