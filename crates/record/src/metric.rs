@@ -11,6 +11,13 @@ pub struct Metric {
     pub value: fn(&Record) -> Option<f64>,
 }
 
+impl Metric {
+    /// The metric of [`METRICS`] with this name.
+    pub fn named(name: &str) -> Option<Metric> {
+        METRICS.into_iter().find(|metric| metric.name == name)
+    }
+}
+
 /// All metrics for which a study makes estimates.
 pub const METRICS: [Metric; 23] = [
     metric("messages_per_s", |record| Some(record.score.messages_per_s)),

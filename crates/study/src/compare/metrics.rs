@@ -1,6 +1,6 @@
 //! The metrics that are compared, and their ratios.
 
-use klatch_record::{Estimator, Latency, MetricComparison, RatioEstimate, Record};
+use klatch_record::{Estimator, Metric, MetricComparison, RatioEstimate, Record};
 use klatch_stats::{
     Design, Ratio, Sample, StatsError, ratio_of_geometric_means, ratio_of_means, ratio_of_medians,
 };
@@ -8,34 +8,17 @@ use klatch_stats::{
 use crate::compare::terms::Terms;
 use crate::compare::values::Value;
 
-/// A metric of records.
-pub(crate) struct Metric {
-    /// Its name, with the unit last.
-    pub(crate) name: &'static str,
-    /// Its value; `None` where it was not observed.
-    pub(crate) value: fn(&Record) -> Option<f64>,
-}
-
 /// The metrics of every comparison, in the order of the table.
-pub(crate) const METRICS: [Metric; 7] = [
-    Metric { name: "messages_per_s", value: |record| Some(record.score.messages_per_s) },
-    Metric { name: "cpu_us_per_message", value: |record| record.score.cpu_us_per_message },
-    Metric {
-        name: "server_cpu_us_per_message",
-        value: |record| Some(record.usage.server.as_ref()?.cpu_us_per_message),
-    },
-    Metric { name: "server_cpu_per_crowd_cpu", value: server_per_crowd },
-    Metric { name: "latency_p50_us", value: |record| latency(record, |latency| latency.p50_us) },
-    Metric { name: "latency_p99_us", value: |record| latency(record, |latency| latency.p99_us) },
-    Metric { name: "latency_p999_us", value: |record| latency(record, |latency| latency.p999_us) },
-];
+pub(crate) fn compared_metrics() -> impl Iterator<Item = Metric> {
+    let names = ["messages_per_s", "cpu_us_per_message", "server_cpu_us_per_message"];
+    let latencies = ["latency_p50_us", "latency_p99_us", "latency_p999_us"];
+    let per_crowd = Metric { name: "server_cpu_per_crowd_cpu", value: server_per_crowd };
+    let named = |names: [&'static str; 3]| names.into_iter().filter_map(Metric::named);
+    named(names).chain([per_crowd]).chain(named(latencies))
+}
 
 /// Seed of resampling. It is fixed, so that the same records give the same interval.
 const SEED: u64 = 1;
-
-fn latency(record: &Record, value: fn(&Latency) -> f64) -> Option<f64> {
-    record.latency.as_ref().map(value)
-}
 
 /// CPU time of the server per CPU time of the crowd. The crowd is the same program with the same work on both sides, so
 /// effects on the speed of both drop out: a busy sibling hyperthread, or a changing clock frequency.
@@ -47,7 +30,7 @@ fn server_per_crowd(record: &Record) -> Option<f64> {
 /// Compares one metric. `first` is the number of first values of each side that the scatter is estimated from; `None`
 /// for all values.
 pub(crate) fn compare_metric(
-    metric: &Metric,
+    metric: Metric,
     (a, b): (&[Value<'_>], &[Value<'_>]),
     first: [Option<usize>; 2],
     design: Design,

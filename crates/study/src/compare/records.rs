@@ -9,7 +9,7 @@ use klatch_runner::{describe_noise, guard_series};
 use klatch_stats::Design;
 
 use crate::compare::differences::{describe_platform, differences};
-use crate::compare::metrics::{METRICS, compare_metric};
+use crate::compare::metrics::{compare_metric, compared_metrics};
 use crate::compare::pairing::{Pairing, pair};
 use crate::compare::read::{CompareError, Read, cells, read, require_measured};
 use crate::compare::terms::Terms;
@@ -102,7 +102,7 @@ fn compare_records(
         caveats.push(caveat.to_owned());
     }
     let metric = |metric| compare_metric(metric, (&a_units, &b_units), first, design, terms);
-    let metrics: Vec<MetricComparison> = METRICS.iter().map(metric).collect();
+    let metrics: Vec<MetricComparison> = compared_metrics().map(metric).collect();
     if let (Unit::Trial, Some(noise)) = (unit, &a.records[0].environment.noise) {
         caveats.extend(metrics.iter().filter_map(|metric| within_noise(metric, noise)));
     }

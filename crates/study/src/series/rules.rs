@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use klatch_record::{Record, WorkloadKind};
+use klatch_record::{Metric, Record, WorkloadKind};
 use klatch_stats::Sequential;
 use serde::{Deserialize, Serialize};
 
@@ -138,12 +138,7 @@ impl StopMetric {
 
     /// Its value in a record; `None` where it could not be measured.
     pub(crate) fn value(self, record: &Record) -> Option<f64> {
-        match self {
-            StopMetric::MessagesPerS => Some(record.score.messages_per_s),
-            StopMetric::CpuUsPerMessage => record.score.cpu_us_per_message,
-            StopMetric::OperationsPerS => record.operations.as_ref().map(|operations| operations.per_s),
-            StopMetric::CpuUsPerOperation => record.operations.as_ref()?.cpu_us_per_operation,
-        }
+        (Metric::named(self.name())?.value)(record)
     }
 }
 
