@@ -69,7 +69,8 @@ impl Floor {
         };
         let history =
             self.history.unwrap_or_else(|| PathBuf::from("bench/history").join(name).with_extension("jsonl"));
-        let mut plan = load(name, &study::base(&self.platforms, &self.out), self.seed)?;
+        let file = load(name)?;
+        let mut plan = file.measured(&study::base(&self.platforms, &self.out), self.seed)?;
         if !self.only.is_empty() {
             plan.cells.retain(|cell| self.only.iter().any(|only| cell.id.contains(only.as_str())));
             anyhow::ensure!(
@@ -79,7 +80,7 @@ impl Floor {
             );
         }
         plan.rules.stop = StopRule::Trials(self.blocks);
-        let store = Store::begin(&self.out, &plan.name, &plan.source, self.seed)?;
+        let store = Store::begin(&self.out, &plan.head.name, file.text(), self.seed)?;
         let all = Processes::default();
         let stopper = all.clone();
         crate::interrupt::on_interrupt(move || stopper.interrupt())?;

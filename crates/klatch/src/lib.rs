@@ -4,7 +4,6 @@ mod advice;
 mod calibrate;
 mod compare;
 mod completions;
-mod computed;
 mod conformance;
 mod crowd;
 mod doctor;

@@ -1,4 +1,4 @@
-//! `klatch probe`: workloads for schedulers, used by lab studies.
+//! `klatch probe`: workloads for schedulers, used by studies of the lab.
 
 use std::process::ExitCode;
 

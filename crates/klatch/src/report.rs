@@ -18,8 +18,8 @@ use crate::output::{print, print_line};
 /// Write a report of results: a page, Markdown, CSV or JSON
 ///
 /// A report contains the answer, charts with their numbers, run rules, environments and commands. Two folders appear side by
-/// side with ratios and intervals. Several records become one report. A duet, a history of klatch floor and a folder of a lab
-/// study also have reports.
+/// side with ratios and intervals. Several records become one report. A duet, a history of klatch floor and a folder of a study of
+/// the lab also have reports.
 ///
 /// Exit status: 0 written, 2 could not write.
 #[derive(Args)]
@@ -76,7 +76,7 @@ impl Report {
         {
             anyhow::ensure!(
                 matches!(self.format, Format::Html | Format::Json),
-                "a lab study has charts only; use --format html or json"
+                "a study of the lab has charts only; use --format html or json"
             );
             return Ok(lab_report(folder, &study, &outcomes));
         }
@@ -132,7 +132,7 @@ pub(crate) fn save_duet_report(folder: &Path, duet: &Duet) -> anyhow::Result<Pat
     Ok(path)
 }
 
-/// Writes the report of a lab study to `report.html` in its folder.
+/// Writes the report of a study of the lab to `report.html` in its folder.
 pub(crate) fn save_lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> anyhow::Result<PathBuf> {
     let path = folder.join("report.html");
     save_text(&render(&lab_report(folder, study, outcomes), Format::Html)?, &path)?;

@@ -18,10 +18,8 @@ pub(crate) struct Schema {
 enum Kind {
     /// Record of a run
     Record,
-    /// Study file, as `klatch study` reads it
+    /// Study file of any kind
     Study,
-    /// Study file of the simulator, as `klatch simulate` reads it
-    SimulatedStudy,
     /// Result of a study
     Result,
     /// Result of a duet
@@ -35,7 +33,6 @@ impl Schema {
         let schema = match self.kind {
             Kind::Record => include_str!("../../../docs/record.schema.json"),
             Kind::Study => include_str!("../../../docs/study.schema.json"),
-            Kind::SimulatedStudy => include_str!("../../../docs/simulated-study.schema.json"),
             Kind::Result => include_str!("../../../docs/result.schema.json"),
             Kind::Duet => include_str!("../../../docs/duet.schema.json"),
             Kind::Report => include_str!("../../../docs/report.schema.json"),

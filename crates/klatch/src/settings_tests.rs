@@ -157,7 +157,7 @@ fn every_setting_is_a_key_of_study_files() {
         let text =
             format!("question = 'q'\nplatforms = ['{platform}']\n[workload]\nkind = '{kind}'\n{values}");
         std::fs::write(&path, &text).unwrap();
-        let study = klatch_study::load(path.to_str().unwrap(), &base, 1);
+        let study = klatch_study::load(path.to_str().unwrap()).unwrap().measured(&base, 1);
         let study = study.unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(study.cells[0].plan.workload, made_of(kind, &given), "{text}");
     }

@@ -9,6 +9,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use klatch_record::lab::{Configuration, KERNEL_SCHEDULER};
 use serde::{Deserialize, Serialize};
 
+use crate::error::LabError;
+
 /// When the first command starts, µs of the machine's own clock. Booting takes less.
 pub const START_US: u64 = 30_000_000;
 
@@ -62,7 +64,12 @@ impl Answer {
     ///
     /// # Errors
     /// A file cannot be written or has a name that leads out of the folder, or a binary one is not in base64.
-    pub fn write_files(&self, folder: &Path) -> io::Result<()> {
+    pub fn save_files(&self, folder: &Path) -> Result<(), LabError> {
+        let failed = |source| LabError::File { what: "write results to", path: folder.to_owned(), source };
+        self.write_files(folder).map_err(failed)
+    }
+
+    fn write_files(&self, folder: &Path) -> io::Result<()> {
         let write = |name: &str, content: &[u8]| {
             // The names are the machine's, and it runs any program.
             if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_))) {

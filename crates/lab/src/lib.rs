@@ -14,7 +14,6 @@ mod kernels;
 mod outcome;
 mod probe;
 mod programs;
-mod study;
 
 pub use boot::{Boot, boot, shell};
 pub use download::{kernel_file, module_files};
@@ -27,4 +26,3 @@ pub use kernels::Kernel;
 pub use outcome::{outcome, outcome_without_answer};
 pub use probe::{Acquisitions, Block, LockTiers, Pattern, Probe, ProbeError, ProbeResult};
 pub use programs::{find_program, require_qemu};
-pub use study::{StudyError, load_study, shipped};

@@ -68,6 +68,15 @@ pub enum ResultKind {
 }
 
 impl ResultKind {
+    /// Its name in results and lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            ResultKind::Measured => "measured",
+            ResultKind::Emulated => "emulated",
+            ResultKind::Simulated => "simulated",
+        }
+    }
+
     /// Whether the numbers were measured.
     pub fn is_measured(&self) -> bool {
         *self == ResultKind::Measured

@@ -28,7 +28,7 @@ pub enum ReadError {
         cause: String,
     },
     /// The folder has no results.
-    #[error("{path} holds no record; name a folder that `klatch run`, `klatch study`, `klatch lab run` or `klatch simulate` has left, or records in it",
+    #[error("{path} holds no record; name a folder that `klatch run` or `klatch study` has left, or records in it",
         path = path.display())]
     Empty {
         /// Path of the folder.
@@ -177,7 +177,7 @@ struct Head {
     cause: Option<String>,
 }
 
-fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ReadError> {
+pub(crate) fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ReadError> {
     serde_json::from_str(text)
         .map_err(|error| ReadError::Other { path: path.to_owned(), cause: error.to_string() })
 }

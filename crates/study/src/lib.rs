@@ -1,11 +1,13 @@
-//! Studies: reads a study file, visits its cells under run rules until each has enough trials, and stores every record.
+//! Studies of every kind, measured, emulated and simulated: reads a study file, gets trials of its cells until the run rules have
+//! enough, and stores each at once.
 
 pub mod compare;
 mod computed;
+mod emulated;
 mod engine;
 mod error;
 mod file;
-mod load;
+mod measured;
 mod plan;
 #[cfg(test)]
 mod scripted;
@@ -16,17 +18,12 @@ mod simulated;
 pub use computed::{
     ComputedCell, ComputedError, ComputedEvent, ComputedPlan, ComputedStudy, Computer, run_computed,
 };
+pub use emulated::{Emulated, EmulatedStudy};
 pub use engine::{Store, StudyEvent, run_pairs, run_study};
 pub use error::{StoreError, StudyRunError};
 #[cfg(feature = "schema")]
 pub use file::study_schema;
-pub use file::{Shipped, StudyFileError, shipped};
-pub use load::{LoadError, load};
-pub use plan::{Cell, StudyBase, StudyPlan};
+pub use file::{LoadError, Shipped, StudyFile, StudyFileError, load, shipped};
+pub use plan::{Cell, StudyBase, StudyHead, StudyPlan};
 pub use series::{DuetTimes, Preset, Rules, StopMetric, StopRule};
-#[cfg(feature = "schema")]
-pub use simulated::simulated_study_schema;
-pub use simulated::{
-    SimulatedJob, SimulatedTrial, Simulator, load_simulated, sensitivity, shipped_simulated,
-    simulated_metrics,
-};
+pub use simulated::{SimulatedJob, SimulatedTrial, Simulator, sensitivity};

@@ -22,17 +22,26 @@ pub struct StudyBase {
     pub build: Build,
 }
 
-/// A study with all its cells, ready to run.
+/// What the result of a study repeats of its plan.
 #[derive(Clone, Debug)]
-pub struct StudyPlan {
+pub struct StudyHead {
     /// Name of its file without extension.
     pub name: String,
     /// The question that the study answers, in words.
     pub question: String,
-    /// Contents of its file.
-    pub source: String,
-    /// The axes with more than one value, and the platform.
+    /// What the cells differ in, and the platform or scheduler.
     pub axes: Vec<StudyAxis>,
+    /// Options of the command that affect the results, by name, but for the seed; a flag has an empty value.
+    pub options: BTreeMap<String, String>,
+    /// Version and commit of this Klatch.
+    pub build: Build,
+}
+
+/// A measured study with all its cells, ready to run.
+#[derive(Clone, Debug)]
+pub struct StudyPlan {
+    /// What its result repeats.
+    pub head: StudyHead,
     /// All cells, including those that cannot run on this machine.
     pub cells: Vec<Cell>,
     /// Run rules of every cell.
@@ -43,10 +52,6 @@ pub struct StudyPlan {
     pub(crate) search: Option<Search>,
     /// Seed of the order of cells within a block.
     pub seed: u64,
-    /// Other options of the command that affect the results, by name; a flag has an empty value.
-    pub options: BTreeMap<String, String>,
-    /// Version and commit of this Klatch.
-    pub build: Build,
 }
 
 /// One combination of the axes.
@@ -79,7 +84,7 @@ impl StudyPlan {
     /// The pairs of a study of duets that can run on this machine.
     pub(crate) fn pairs(&self) -> Vec<Pair<'_>> {
         let Some(axis) = &self.compared else { return Vec::new() };
-        let first = self.axes.iter().find(|one| one.name == *axis).and_then(|axis| axis.values.first());
+        let first = self.head.axes.iter().find(|one| one.name == *axis).and_then(|axis| axis.values.first());
         let reference = |cell: &Cell| {
             let mut at = cell.at.clone();
             at.insert(axis.clone(), first?.clone());

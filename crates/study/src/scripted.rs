@@ -7,7 +7,7 @@ use klatch_record::samples::record;
 use klatch_record::{Build, Cause, Latency, Reason, Record, Role, Verdict};
 use klatch_runner::{Executor, Plan, RunError, VisitEvent};
 
-use crate::{StudyBase, StudyPlan, load};
+use crate::{StudyBase, StudyFile, StudyPlan};
 
 /// What the study files of tests do not set.
 pub(crate) fn base() -> StudyBase {
@@ -18,11 +18,10 @@ pub(crate) fn base() -> StudyBase {
     }
 }
 
-/// Loads a study from this text, which is written to `folder/mine.toml`.
+/// The measured study of this text in the file `folder/mine.toml`.
 pub(crate) fn study(folder: &Path, text: &str) -> Result<StudyPlan, String> {
-    let path = folder.join("mine.toml");
-    std::fs::write(&path, text).unwrap();
-    load(path.to_str().unwrap(), &base(), 7).map_err(|error| error.to_string())
+    let file = StudyFile::new(&folder.join("mine.toml"), text.to_owned());
+    file.measured(&base(), 7).map_err(|error| error.to_string())
 }
 
 /// The record of a valid run with this score.

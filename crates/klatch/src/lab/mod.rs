@@ -1,7 +1,6 @@
-//! `klatch lab`: lab studies, single boots and the init process of the emulated machine.
+//! `klatch lab`: single boots of the emulated machine, its counters and its init process.
 
 mod counters;
-mod study;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,8 +17,6 @@ use klatch_lab::{
 use klatch_record::error_chain;
 use klatch_record::lab::LabCounts;
 use klatch_report::lab_counts;
-use klatch_study::ComputedError;
-use study::{Run, save_files};
 
 use crate::INTERRUPTED;
 use crate::output::{print, print_error};
@@ -27,9 +24,9 @@ use crate::output::{print, print_error};
 /// Routines in each table of counts.
 const ROUTINES: usize = 10;
 
-/// Run studies in an emulated machine with a pinned kernel
+/// Boot an emulated machine with a pinned kernel
 ///
-/// The clock of the machine counts instructions, so two boots give the same numbers to the last digit.
+/// The clock of the machine counts instructions, so two boots give the same numbers to the last digit. `klatch study` runs studies in it.
 #[derive(Args)]
 pub(crate) struct Lab {
     #[command(subcommand)]
@@ -38,10 +35,6 @@ pub(crate) struct Lab {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Run a lab study, one boot per configuration; list the studies if no name is given
-    ///
-    /// Exit status: 0 all configurations have results, 1 some failed, 2 could not run.
-    Run(Run),
     /// Boot once and run one command of klatch in the machine
     Exec(Exec),
     /// Boot with a shell on this terminal, in real time; needs busybox
@@ -104,7 +97,6 @@ struct Exec {
 impl Lab {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let done = match self.action {
-            Action::Run(run) => run.execute(),
             Action::Exec(exec) => exec.execute(),
             Action::Shell(machine) => machine.shell(),
             Action::Compare(compare) => compare.execute(),
@@ -123,14 +115,11 @@ impl Lab {
 
 /// Whether the error, or a cause of it, is an interrupt.
 fn is_interrupt(error: &anyhow::Error) -> bool {
-    let in_study = |cause: &(dyn std::error::Error + 'static)| {
-        matches!(cause.downcast_ref(), Some(ComputedError::Compute(LabError::Interrupted)))
-    };
-    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(LabError::Interrupted)) || in_study(cause))
+    error.chain().any(|cause| matches!(cause.downcast_ref(), Some(LabError::Interrupted)))
 }
 
 /// A flag that Ctrl-C sets. Boots check it and remove their files from `TMPDIR`, which are large.
-fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
+pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let handler = Arc::clone(&interrupted);
     crate::interrupt::on_interrupt(move || handler.store(true, Ordering::Relaxed))?;
@@ -138,7 +127,7 @@ fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
 }
 
 /// Root image: this program, its libraries, and a Java runtime if requested.
-fn image(java: Option<&Path>) -> Result<Image, LabError> {
+pub(crate) fn image(java: Option<&Path>) -> Result<Image, LabError> {
     let mut image = Image::of_this_program()?;
     if let Some(java) = java {
         image.add_folder("/java", &java_runtime(java, |progress| print_error(progress))?)?;
@@ -146,7 +135,8 @@ fn image(java: Option<&Path>) -> Result<Image, LabError> {
     Ok(image)
 }
 
-fn kernel(name: &str) -> Result<PathBuf, LabError> {
+/// Path of the image of a pinned kernel, which is downloaded if necessary.
+pub(crate) fn kernel(name: &str) -> Result<PathBuf, LabError> {
     require_qemu()?;
     kernel_file(pinned_kernel(name)?, |progress| print_error(progress))
 }
@@ -219,7 +209,7 @@ impl Exec {
             );
         }
         if let Some(out) = &self.out {
-            save_files(out, &answer)?;
+            answer.save_files(out)?;
         }
         if let Some(text) = answer.files.get(COUNTERS_FILE) {
             let counts: LabCounts = serde_json::from_str(text).context("the counters wrote no counts")?;
@@ -227,11 +217,4 @@ impl Exec {
         }
         Ok(ExitCode::from(step.status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1)))
     }
-}
-
-/// The options of a study on a command line.
-#[cfg(test)]
-pub(crate) fn options(matches: &clap::ArgMatches) -> std::collections::BTreeMap<String, String> {
-    use clap::FromArgMatches;
-    Run::from_arg_matches(matches).expect("the command line was parsed").options()
 }

@@ -106,7 +106,7 @@ fn no_command_replaces_a_device_or_a_link() {
 
 #[test]
 fn a_folder_for_results_is_not_standard_output() {
-    for command in ["run", "study", "simulate"] {
+    for command in ["run", "study"] {
         let finished: Finished = klatch().args([command, "--out", "-"]).output().unwrap().into();
         assert_eq!(finished.status, Some(2), "{finished:?}");
         assert!(finished.err.contains("so they cannot go to standard output"), "{finished:?}");

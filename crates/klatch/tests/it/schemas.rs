@@ -15,7 +15,6 @@ fn committed_schemas_are_those_of_the_types() {
         ("result", klatch_record::study_result_schema()),
         ("duet", klatch_record::duet_schema()),
         ("study", klatch_study::study_schema()),
-        ("simulated-study", klatch_study::simulated_study_schema()),
         ("report", klatch_report::report_schema()),
         ("platform", klatch_platforms::schema()),
     ];
@@ -32,7 +31,7 @@ fn committed_schemas_are_those_of_the_types() {
 
 #[test]
 fn the_program_prints_the_committed_schemas() {
-    let kinds = ["record", "result", "duet", "study", "simulated-study", "report"];
+    let kinds = ["record", "result", "duet", "study", "report"];
     let commands = kinds.map(|kind| (kind, ["schema", kind]));
     for (name, arguments) in commands.into_iter().chain([("platform", ["platforms", "--schema"])]) {
         let finished = Finished::run(klatch().args(arguments));

@@ -1,4 +1,4 @@
-//! `klatch simulate`: results that say that they are simulated, and wrong input.
+//! `klatch simulate`: single runs that say that they are simulated, and wrong input.
 
 use crate::support::{Finished, klatch};
 
@@ -14,10 +14,6 @@ fn a_run_shows_where_the_time_went() {
         assert!(finished.out.contains(line), "{line}: {finished:?}");
     }
 }
-
-/// A study of two cells.
-const SMALL: &str = "question = 'Do two CPUs carry more?'\nmachine = ['1 cpu', '2 cpus']\nschedulers = 'o1'\n\
-                     [work]\nkind = 'chat'\nrooms = 1\ncount = 10\n";
 
 #[test]
 fn json_says_that_the_result_is_simulated() {
@@ -39,70 +35,6 @@ fn json_says_that_the_result_is_simulated() {
     assert_eq!(result["machine"], "2 nodes x 2 llcs x 1 core x 1 thread");
     assert!(result["outcome"]["counts"]["accounts"]["spin"].is_u64(), "{result}");
     assert_eq!(finished.out, simulate(&arguments).out, "equal seeds give equal bytes");
-}
-
-#[test]
-fn a_study_has_a_result_and_a_report_that_say_that_it_is_simulated() {
-    let folder = tempfile::tempdir().unwrap();
-    let study = folder.path().join("two.toml");
-    std::fs::write(&study, SMALL).unwrap();
-    let run = |more: &[&str]| {
-        let mut command = klatch();
-        command.arg("simulate").arg(&study).arg("--out").arg(folder.path()).args(more);
-        Finished::run(&mut command)
-    };
-    let finished = run(&[]);
-    assert_eq!(finished.status, Some(0), "{finished:?}");
-    assert!(finished.out.contains("simulated, not measured"), "{finished:?}");
-    let results = finished.out.lines().find_map(|line| line.strip_prefix("results: ")).expect("a folder");
-    let results = std::path::Path::new(results);
-    let result = std::fs::read_to_string(results.join("result.json")).unwrap();
-    assert!(result.contains("\"kind\": \"simulated\""), "{result}");
-    let page = std::fs::read_to_string(results.join("report.html")).unwrap();
-    for text in ["not measured", "2 CPUs carries the most", "run_queue_latency_p99_us"] {
-        assert!(page.contains(text), "{text}");
-    }
-    // Everything is there, so nothing is simulated again, and only the claims are new.
-    let resumed = run(&["--resume", results.to_str().unwrap(), "--sensitivity"]);
-    assert!(!resumed.out.contains("seed 1"), "{resumed:?}");
-    assert!(resumed.out.contains("2 CPUs over 1 CPU, o1"), "{resumed:?}");
-    let claims = std::fs::read_to_string(results.join("report.html")).unwrap();
-    assert!(claims.contains("Claims with other costs"));
-    // Nothing of it stands beside a measurement.
-    let mut compare = klatch();
-    compare.arg("compare").arg(results).arg(folder.path());
-    let refused = Finished::run(&mut compare);
-    assert_eq!(refused.status, Some(2), "{refused:?}");
-    assert!(refused.err.contains("are simulated, and measurements are compared"), "{refused:?}");
-    let measured = folder.path().join("measured");
-    std::fs::create_dir(&measured).unwrap();
-    std::fs::write(measured.join("result.json"), result.replace("\"kind\": \"simulated\",", "")).unwrap();
-    let mut report = klatch();
-    report.arg("report").arg(results).arg(&measured);
-    let refused = Finished::run(&mut report);
-    assert_eq!(refused.status, Some(2), "{refused:?}");
-    assert!(refused.err.contains("share no table"), "{refused:?}");
-    std::fs::write(&study, SMALL.replace("rooms = 1", "rooms = 2")).unwrap();
-    let changed = run(&["--resume", results.to_str().unwrap()]);
-    assert_eq!(changed.status, Some(2), "{changed:?}");
-    assert!(changed.err.contains("differs from the study file"), "{changed:?}");
-}
-
-#[test]
-fn a_dry_run_names_the_cells_and_writes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let study = folder.path().join("two.toml");
-    std::fs::write(&study, SMALL).unwrap();
-    let out = folder.path().join("results");
-    let mut command = klatch();
-    command.arg("simulate").arg(&study).arg("--out").arg(&out).arg("--dry-run");
-    let finished = Finished::run(&mut command);
-    assert_eq!(finished.status, Some(0), "{finished:?}");
-    assert!(
-        finished.out.contains("2 cells, 6 trials") && finished.out.contains("cpus-2_scheduler-o1"),
-        "{finished:?}"
-    );
-    assert!(!out.exists());
 }
 
 #[test]
@@ -155,7 +87,6 @@ fn wrong_input_is_refused_with_what_would_be_right() {
         (&["run", "--work", "mail"], "there are chat, locks, requests, hackbench"),
         (&["run", "--set", "groups=2"], "its settings: rooms=1..2000"),
         (&["run", "--machine", "/nowhere/lscpu.json"], "cannot read /nowhere/lscpu.json"),
-        (&["nothing"], "no study is called nothing"),
         (&["run", "--costs", costs], "line 2, column 9"),
         (&["run", "--costs", "/nowhere/costs.toml"], "cannot read /nowhere/costs.toml"),
     ] {

@@ -1,6 +1,7 @@
 //! Studies as a user runs them: planned, run, killed, resumed.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use crate::support::{Finished, children_of, klatch};
 use klatch_record::{CellStatus, InstrumentName, Record, StudyResult};
 use klatch_testing::{Need, needs};
+use rustix::process::{Pid, Signal, kill_process};
 
 const SMALL: &str = "question = 'Are two rooms slower than one?'
 platforms = ['native-epoll']
@@ -18,6 +20,26 @@ count = 20
 [rules]
 preset = 'ibm-2000'
 trials_max = 3
+";
+
+/// A study of the lab with one cell and two boots.
+const EMULATED: &str = "question = 'What does a decision cost?'
+schedulers = ['goodness:version=24']
+seeds = [1, 2]
+command = 'probe yield --tasks {tasks}'
+show = ['cost']
+[vary]
+tasks = [10]
+";
+
+/// A simulated study of two cells.
+const SIMULATED: &str = "question = 'Do two CPUs carry more?'
+machine = ['1 cpu', '2 cpus']
+schedulers = 'o1'
+[work]
+kind = 'chat'
+rooms = 1
+count = 10
 ";
 
 fn study(folder: &Path, text: &str, arguments: &[&str]) -> Command {
@@ -197,4 +219,132 @@ fn a_study_with_instruments_records_their_observations() {
         let there: Vec<_> = files.map(|file| path.with_file_name(file).is_file()).collect();
         assert_eq!(there, [true], "the trace is beside its record: {record:?}");
     }
+}
+
+#[test]
+fn the_list_has_every_study_with_its_kind() {
+    let finished = Finished::run(klatch().arg("study"));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let of = |name: &str| finished.out.lines().find(|line| line.split_whitespace().next() == Some(name));
+    for (name, kind) in
+        [("threads-2000", "measured"), ("goodness-cost", "emulated"), ("eight-cpus", "simulated")]
+    {
+        assert_eq!(of(name).and_then(|line| line.split_whitespace().nth(1)), Some(kind), "{finished:?}");
+    }
+    let json = Finished::run(klatch().args(["study", "--json"]));
+    let listed: Vec<serde_json::Value> =
+        json.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(listed.len(), finished.out.lines().count());
+    assert!(listed.iter().any(|study| study["name"] == "survive" && study["kind"] == "emulated"), "{json:?}");
+}
+
+#[test]
+fn a_file_of_each_kind_is_planned_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let boot = "    klatch sched run goodness --out scheduler.json --knob version=24 -- /klatch probe yield --tasks 10\n";
+    for (text, expected) in [
+        (SMALL, ["  native-epoll_rooms-2\n", "8 runs, about "]),
+        (EMULATED, [boot, "  goodness-version-24\n"]),
+        (EMULATED, ["rules: each cell with 2 seeds", "1 cell, 2 trials\n"]),
+        (SIMULATED, ["  cpus-2_o1\n", "2 cells, 6 trials\n"]),
+    ] {
+        let plan = Finished::run(&mut study(folder.path(), text, &["--dry-run"]));
+        assert_eq!(plan.status, Some(0), "{plan:?}");
+        assert!(expected.iter().all(|part| plan.out.contains(part)), "{plan:?}");
+        let one = Finished::run(&mut study(folder.path(), text, &["--dry-run", "--only", "nothing"]));
+        assert!(one.status == Some(2) && one.err.contains("no cell of small has nothing"), "{one:?}");
+    }
+    assert!(!folder.path().join("results").exists());
+}
+
+#[test]
+fn an_option_for_another_kind_of_study_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, option, message) in [
+        (SMALL, "--twice", "--twice is for studies of the lab; small is a measured study"),
+        (
+            SMALL,
+            "--jobs=2",
+            "--jobs is for studies of the lab and simulated studies; small is a measured study",
+        ),
+        (EMULATED, "--seed=3", "--seed is for measured studies; small is a study of the lab"),
+        (EMULATED, "--sensitivity", "--sensitivity is for simulated studies; small is a study of the lab"),
+        (
+            SIMULATED,
+            "--java=x",
+            "--java is for measured studies and studies of the lab; small is a simulated study",
+        ),
+        (SIMULATED, "--web", "--web is for measured studies; small is a simulated study"),
+    ] {
+        for more in [&[][..], &["--dry-run"]] {
+            let arguments = [&[option], more].concat();
+            let refused = Finished::run(&mut study(folder.path(), text, &arguments));
+            assert_eq!(refused.status, Some(2), "{refused:?}");
+            assert_eq!(refused.err, format!("klatch: {message}\n"), "{refused:?}");
+        }
+    }
+    assert!(!folder.path().join("results").exists());
+}
+
+#[test]
+fn a_simulated_study_has_a_result_and_a_report_that_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |more: &[&str]| Finished::run(&mut study(folder.path(), SIMULATED, more));
+    let finished = run(&[]);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(finished.out.contains("simulated, not measured"), "{finished:?}");
+    let results = finished.out.lines().find_map(|line| line.strip_prefix("results: ")).expect("a folder");
+    let results = std::path::Path::new(results);
+    let result = std::fs::read_to_string(results.join("result.json")).unwrap();
+    assert!(result.contains("\"kind\": \"simulated\""), "{result}");
+    let page = std::fs::read_to_string(results.join("report.html")).unwrap();
+    for text in ["not measured", "2 CPUs carries the most", "run_queue_latency_p99_us"] {
+        assert!(page.contains(text), "{text}");
+    }
+    // Everything is there, so nothing is simulated again, and only the claims are new.
+    let resumed = run(&["--resume", results.to_str().unwrap(), "--sensitivity"]);
+    assert!(!resumed.out.contains("seed 1"), "{resumed:?}");
+    assert!(resumed.out.contains("2 CPUs over 1 CPU, o1"), "{resumed:?}");
+    let claims = std::fs::read_to_string(results.join("report.html")).unwrap();
+    assert!(claims.contains("Claims with other costs"));
+    // Nothing of it stands beside a measurement.
+    let mut compare = klatch();
+    compare.arg("compare").arg(results).arg(folder.path());
+    let refused = Finished::run(&mut compare);
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+    assert!(refused.err.contains("are simulated, and measurements are compared"), "{refused:?}");
+    let measured = folder.path().join("measured");
+    std::fs::create_dir(&measured).unwrap();
+    std::fs::write(measured.join("result.json"), result.replace("\"kind\": \"simulated\",", "")).unwrap();
+    let mut report = klatch();
+    report.arg("report").arg(results).arg(&measured);
+    let refused = Finished::run(&mut report);
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+    assert!(refused.err.contains("share no table"), "{refused:?}");
+    let other = SIMULATED.replace("rooms = 1", "rooms = 2");
+    let changed = Finished::run(&mut study(folder.path(), &other, &["--resume", results.to_str().unwrap()]));
+    assert_eq!(changed.status, Some(2), "{changed:?}");
+    assert!(changed.err.contains("differs from the study file"), "{changed:?}");
+}
+
+#[test]
+fn an_interrupted_simulated_study_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{}[rules]\nseeds = 200\n", SIMULATED.replace("'1 cpu', ", ""));
+    let mut command = study(folder.path(), &text, &["--jobs", "1"]);
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(running.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.ends_with(", seed 1")), "no trial ended");
+    kill_process(Pid::from_child(&running), Signal::INT).unwrap();
+    let printed = lines.count();
+    let stopped = running.wait_with_output().unwrap();
+    let error = String::from_utf8_lossy(&stopped.stderr);
+    assert_eq!(stopped.status.code(), Some(130), "{error}");
+    assert!(error.contains("continue with: klatch study "), "{error}");
+    assert!(printed < 199, "the study ended before the signal");
+    let whole = result(&Finished::run(&mut study(folder.path(), &text, &["--json", "--resume"])));
+    assert_eq!((whole.cells.len(), whole.cells[0].trials), (1, 200));
+    assert_eq!(whole.kind.name(), "simulated");
+    let again = Finished::run(&mut study(folder.path(), &text, &["--resume"]));
+    assert!(again.status == Some(0) && !again.out.contains(", seed "), "{again:?}");
 }

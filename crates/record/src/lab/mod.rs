@@ -1,4 +1,4 @@
-//! Studies of the lab and the outcomes of their boots: what `klatch lab run` writes and `klatch report` reads.
+//! Studies of the lab and the outcomes of their boots: what `klatch study` writes and `klatch report` reads.
 
 mod counts;
 mod outcome;

@@ -1,4 +1,4 @@
-//! A study of the lab: the file as data, and the boots that it asks for.
+//! A study of the lab: the file as data, and its boots.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,16 +11,15 @@ pub const DEFAULT_KERNEL: &str = "6.18";
 /// The value of `schedulers` that stands for the kernel's own scheduler.
 pub const KERNEL_SCHEDULER: &str = "kernel";
 
-/// A study file of the lab. `klatch_lab::load` also checks that its kernels and schedulers exist.
+/// A study of the lab: every list is an axis, and every combination of the axes is a cell. Seeds are its trials.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(rename = "EmulatedStudy"))]
 pub struct Study {
     /// Name of the file without its extension.
     #[serde(skip)]
     pub name: String,
-    /// Text of the file.
-    #[serde(skip)]
-    pub text: String,
     /// The question that the study answers.
     pub question: String,
     /// Names of pinned kernels: `6.18`.
@@ -36,6 +35,7 @@ pub struct Study {
     pub seeds: Vec<u32>,
     /// Klatch commands of one boot, in order. `{name}` stands for a value of `vary`, `{seed}` for the seed.
     #[serde(rename = "command", deserialize_with = "one_or_several")]
+    #[cfg_attr(feature = "schema", schemars(with = "Commands"))]
     pub commands: Vec<String>,
     /// Values of each `{name}`.
     #[serde(default)]
@@ -49,7 +49,7 @@ pub struct Study {
     /// Caches that the counters model, by preset or file, or `instructions`; without it nothing is counted.
     #[serde(default)]
     pub counters: Option<String>,
-    /// Columns of the table, see [`super::Outcome::value`].
+    /// Columns of the table, by the names of `Outcome::value`.
     pub show: Vec<String>,
     /// Whether the report shows the distribution of queue lengths.
     #[serde(default)]
@@ -61,6 +61,7 @@ pub struct Study {
 
 /// A value of `[vary]` in a study file.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum VariedValue {
     /// An integer, printed in decimal.
@@ -98,70 +99,21 @@ pub struct Configuration {
 }
 
 impl Study {
-    /// Every combination of kernels, CPUs, schedulers, varied values and seeds; the last varies fastest.
-    pub fn configurations(&self) -> Vec<Configuration> {
-        let with_each_seed = |cell: Configuration| self.seeds.iter().map(move |&seed| cell.with_seed(seed));
-        self.cells().into_iter().flat_map(with_each_seed).collect()
-    }
-
-    /// Every combination without a seed: [`Configuration::with_seed`] adds one.
-    pub fn cells(&self) -> Vec<Configuration> {
-        let varied = self.varied();
-        let mut all = Vec::new();
-        for kernel in &self.kernels {
-            for &cpus in &self.cpus {
-                for scheduler in &self.schedulers {
-                    all.extend(
-                        varied.iter().map(|levels| self.configuration(kernel, cpus, scheduler, levels)),
-                    );
-                }
-            }
+    /// A key that sorts boots in the order of the study: by kernel, CPUs, scheduler, varied values and seed.
+    pub fn order(&self, boot: &Configuration) -> Vec<Option<usize>> {
+        fn place<T: PartialEq>(all: &[T], one: &T) -> Option<usize> {
+            all.iter().position(|other| other == one)
         }
-        all
-    }
-
-    /// Every combination of the values of `vary`.
-    fn varied(&self) -> Vec<Vec<(String, String)>> {
-        let mut varied: Vec<Vec<(String, String)>> = vec![Vec::new()];
-        for (name, values) in &self.vary {
-            let with_each_value = |levels: &Vec<(String, String)>| {
-                let levels = levels.clone();
-                values.iter().map(move |value| {
-                    let mut levels = levels.clone();
-                    levels.push((name.clone(), value.to_string()));
-                    levels
-                })
-            };
-            varied = varied.iter().flat_map(with_each_value).collect();
-        }
-        varied
-    }
-
-    fn configuration(
-        &self,
-        kernel: &str,
-        cpus: u32,
-        scheduler: &str,
-        varied: &[(String, String)],
-    ) -> Configuration {
-        let fill = |command: &String| {
-            let filled = varied.iter().fold(command.clone(), |command, (name, value)| {
-                command.replace(&format!("{{{name}}}"), value)
-            });
-            filled.split_whitespace().map(str::to_owned).collect()
-        };
-        let mut id =
-            vec![format!("linux-{kernel}"), format!("{cpus}-cpus"), scheduler.replace([':', ','], "-")];
-        id.extend(varied.iter().map(|(name, value)| format!("{name}-{}", value.replace([' ', '/'], "-"))));
-        Configuration {
-            id: id.join("_"),
-            kernel: kernel.to_owned(),
-            cpus,
-            scheduler: scheduler.to_owned(),
-            varied: varied.to_vec(),
-            seed: 0,
-            commands: self.commands.iter().map(fill).collect(),
-        }
+        let varied = self.vary.iter().map(|(name, values)| {
+            let (_, value) = boot.varied.iter().find(|(varied, _)| varied == name)?;
+            values.iter().position(|other| other.to_string() == *value)
+        });
+        let machine = [
+            place(&self.kernels, &boot.kernel),
+            place(&self.cpus, &boot.cpus),
+            place(&self.schedulers, &boot.scheduler),
+        ];
+        machine.into_iter().chain(varied).chain([place(&self.seeds, &boot.seed)]).collect()
     }
 }
 
@@ -178,13 +130,16 @@ impl Configuration {
     }
 }
 
+/// A command of klatch, or a list of them.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged, expecting = "a command of klatch or a list of them is expected")]
+enum Commands {
+    One(String),
+    Several(Vec<String>),
+}
+
 fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "a command of klatch or a list of them is expected")]
-    enum Commands {
-        One(String),
-        Several(Vec<String>),
-    }
     Ok(match Commands::deserialize(from)? {
         Commands::One(command) => vec![command],
         Commands::Several(commands) => commands,

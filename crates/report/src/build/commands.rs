@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use klatch_record::{
-    Record, RemoteOptions, ResultKind, RunOptions, Runtime, StudyResult, TradeWorkload, Workload,
-};
+use klatch_record::{Record, RemoteOptions, RunOptions, Runtime, StudyResult, TradeWorkload, Workload};
 
 use super::subject::Subject;
 use crate::model::Command;
@@ -42,14 +40,7 @@ pub(super) fn commands(subject: &Subject, sources: &[Source]) -> Vec<Command> {
 
 /// The command that repeats a study, of which `file` is a copy.
 pub fn study_again(result: &StudyResult, file: &Path) -> Vec<String> {
-    let command: &[&str] = match result.kind {
-        ResultKind::Measured => &["study"],
-        ResultKind::Emulated => &["lab", "run"],
-        ResultKind::Simulated => &["simulate"],
-    };
-    let mut words = vec!["klatch".to_owned()];
-    words.extend(command.iter().map(|word| (*word).to_owned()));
-    words.push(file.display().to_string());
+    let mut words = vec!["klatch".to_owned(), "study".to_owned(), file.display().to_string()];
     // The seeds of the others are in their files.
     if result.kind.is_measured() {
         words.extend(["--seed".to_owned(), result.seed.to_string()]);

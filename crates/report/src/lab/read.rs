@@ -1,10 +1,10 @@
-//! Reads the folder that `klatch lab run` writes: a study whose trials are boots.
+//! Reads the folder of a study of the lab, whose trials are boots.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use klatch_record::lab::{Outcome, Study};
 
-use crate::read::ReadError;
+use crate::read::{ReadError, parsed};
 
 /// The study of the lab in a folder, and the outcomes of its boots in the study's order. `None` if the folder holds another study,
 /// or none.
@@ -16,26 +16,30 @@ pub fn read_lab(folder: &Path) -> Result<Option<(Study, Vec<Outcome>)>, ReadErro
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
     // Study files of the other kinds have other fields.
     let Ok(study) = toml::from_str::<Study>(&text) else { return Ok(None) };
-    let other = |path: &Path, cause: String| ReadError::Other { path: path.to_owned(), cause };
     let mut outcomes = Vec::new();
-    for cell in study.cells() {
-        for seed in &study.seeds {
-            let path = folder.join("cells").join(&cell.id).join(format!("seed-{seed}")).join("trial.json");
-            match std::fs::read_to_string(&path) {
-                Ok(text) => {
-                    outcomes
-                        .push(serde_json::from_str(&text).map_err(|error| other(&path, error.to_string()))?);
-                }
-                // Not booted: excluded by `--only`, or the study was interrupted before.
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(source) => return Err(ReadError::Missing { path, source }),
-            }
+    for trial in folders_in(&folder.join("cells")).iter().flat_map(|cell| folders_in(cell)) {
+        let path = trial.join("trial.json");
+        match std::fs::read_to_string(&path) {
+            Ok(text) => outcomes.push(parsed::<Outcome>(&path, &text)?),
+            // The boot was interrupted.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(source) => return Err(ReadError::Missing { path, source }),
         }
     }
     if outcomes.is_empty() {
         return Err(ReadError::Empty { path: folder.to_owned() });
     }
-    Ok(Some((Study { name: study_name(folder), text, ..study }, outcomes)))
+    outcomes.sort_by_cached_key(|outcome| study.order(&outcome.configuration));
+    Ok(Some((Study { name: study_name(folder), ..study }, outcomes)))
+}
+
+/// The folders in a folder; none if it cannot be read.
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .collect()
 }
 
 /// `NAME` of a folder `TIME-NAME`; the whole name of any other folder.
@@ -51,12 +55,11 @@ mod tests {
     use crate::lab::lab_report;
     use crate::model::Standing;
 
-    const STUDY: &str = "question = 'What does it cost?'\nschedulers = ['fifo', 'goodness']\nshow = ['cost']\nfit = true\n\
+    const STUDY: &str = "question = 'What does it cost?'\nschedulers = ['goodness', 'fifo']\nshow = ['cost']\nfit = true\n\
                          distribution = true\ncommand = 'probe yield'\n";
 
     /// Writes the outcome of a boot: decisions at lengths 1 to 3, `slope` ns more expensive per task.
-    fn write_outcome(folder: &Path, slope: u64, which: usize) {
-        let one = &toml::from_str::<Study>(STUDY).unwrap().configurations()[which];
+    fn write_outcome(folder: &Path, slope: u64, scheduler: &str) {
         let costs: Vec<serde_json::Value> = (1..=3)
             .map(|length| {
                 serde_json::json!({ "length": length, "decisions": 50, "ns": 50 * (100 + slope * length),
@@ -64,12 +67,13 @@ mod tests {
             })
             .collect();
         let outcome = serde_json::json!({
-            "configuration": one, "failure": null, "results": [], "uptime_us": 5,
-            "scheduler": { "scheduler": one.scheduler, "knobs": [], "lost": null,
+            "configuration": { "id": format!("{scheduler}_seed-1"), "kernel": "6.18", "cpus": 1, "scheduler": scheduler,
+                "varied": [], "seed": 1, "commands": [["probe", "yield"]] },
+            "failure": null, "results": [], "uptime_us": 5,
+            "scheduler": { "scheduler": scheduler, "knobs": [], "lost": null,
                 "observed": { "stats": [], "costs": costs } },
         });
-        let cell = one.id.strip_suffix("_seed-1").unwrap();
-        let trial = folder.join("cells").join(cell).join("seed-1");
+        let trial = folder.join("cells").join(scheduler).join("seed-1");
         std::fs::create_dir_all(&trial).unwrap();
         std::fs::write(trial.join("trial.json"), outcome.to_string()).unwrap();
     }
@@ -82,9 +86,10 @@ mod tests {
         assert!(read_lab(&folder).unwrap().is_none(), "no study of the lab");
         std::fs::write(folder.join("study.toml"), STUDY).unwrap();
         assert!(read_lab(&folder).unwrap_err().to_string().contains("holds no record"));
-        write_outcome(&folder, 0, 0);
-        write_outcome(&folder, 7, 1);
+        write_outcome(&folder, 0, "fifo");
+        write_outcome(&folder, 7, "goodness");
         let (study, outcomes) = read_lab(&folder).unwrap().unwrap();
+        assert_eq!(outcomes[0].configuration.scheduler, "goodness", "the order is the study's");
         let report = lab_report(&folder, &study, &outcomes);
         assert_eq!((report.title.as_str(), report.verdict.standing), ("cost", Standing::Valid));
         assert!(report.answer.contains("goodness 7.0 ns (7.0 to 7.0, r² 1.000)"), "{}", report.answer);

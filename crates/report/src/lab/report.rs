@@ -64,7 +64,7 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
         facts: facts(study),
         commands: vec![Command {
             what: "repeat the study".to_owned(),
-            line: shell_line(&["klatch".to_owned(), "lab".to_owned(), "run".to_owned(), file]),
+            line: shell_line(&["klatch".to_owned(), "study".to_owned(), file]),
         }],
         instruments: Vec::new(),
         footnotes: footnotes(outcomes),

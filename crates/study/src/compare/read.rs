@@ -135,12 +135,10 @@ pub(crate) fn read(path: &Path) -> Result<Read, CompareError> {
 
 /// Refuses the results of a study that was simulated or emulated.
 pub(crate) fn require_measured(path: &Path) -> Result<(), CompareError> {
-    let kind = match study_result(path).map(|result| result.kind) {
-        None | Some(ResultKind::Measured) => return Ok(()),
-        Some(ResultKind::Simulated) => "simulated",
-        Some(ResultKind::Emulated) => "emulated",
-    };
-    Err(CompareError::NotMeasured { path: path.to_owned(), kind })
+    match study_result(path).map(|result| result.kind) {
+        None | Some(ResultKind::Measured) => Ok(()),
+        Some(kind) => Err(CompareError::NotMeasured { path: path.to_owned(), kind: kind.name() }),
+    }
 }
 
 /// `first_trials` of the study that `path` is part of; `None` outside a study.

@@ -1,5 +1,7 @@
 //! Studies whose trials are computed and not measured: boots of the lab, whose clock counts instructions, and runs of the simulator.
-//! A trial is a seed. Cells, run rules, folder, resume and result are those of measured studies.
+//! A trial is a seed. Axes, run rules, folder, resume and result are those of measured studies. The loop is another one: measured trials
+//! follow one another in random order, several in a visit, because they share the machine and its drift, and a failed one is
+//! repeated. Computed trials depend on their seed alone, so they run side by side, in any order, and would fail again.
 
 mod result;
 mod run;
@@ -9,10 +11,12 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use klatch_record::{Build, ResultKind, StudyAxis};
+use klatch_record::{ResultKind, StudyAxis};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::file::{Change, Dimension, Grid, Levels, StudyFile, StudyFileError, combinations};
+use crate::plan::StudyHead;
 use crate::series::{Preset, Rules, StopRule};
 
 pub(crate) use run::in_parallel;
@@ -21,16 +25,10 @@ pub use run::{ComputedError, ComputedEvent, ComputedStudy, run_computed};
 /// The plan of a computed study.
 #[derive(Clone, Debug)]
 pub struct ComputedPlan<J> {
-    /// Name of its file without extension.
-    pub name: String,
-    /// The question that the study answers, in words.
-    pub question: String,
-    /// Contents of its file.
-    pub source: String,
+    /// What its result repeats.
+    pub head: StudyHead,
     /// Whether its trials are emulated or simulated.
     pub kind: ResultKind,
-    /// What the cells differ in.
-    pub axes: Vec<StudyAxis>,
     /// One cell for each combination of the axes.
     pub cells: Vec<ComputedCell<J>>,
     /// The seeds of each cell's trials, in order.
@@ -39,10 +37,6 @@ pub struct ComputedPlan<J> {
     pub within: Option<f64>,
     /// The metric of the study's rules and of its answer.
     pub metric: String,
-    /// Options of the command that affect the results, by name; a flag has an empty value.
-    pub options: BTreeMap<String, String>,
-    /// Version and commit of this Klatch.
-    pub build: Build,
 }
 
 /// One combination of the axes.
@@ -54,6 +48,24 @@ pub struct ComputedCell<J> {
     pub at: BTreeMap<String, String>,
     /// What a trial computes.
     pub job: J,
+}
+
+/// The axis whose values name a computed cell.
+pub(crate) const SCHEDULER: &str = "scheduler";
+
+/// The axes and cells of a computed study: `first` changed by every combination of the dimensions.
+pub(crate) fn axes_and_cells<J: Clone>(
+    first: J,
+    dimensions: &[Dimension<Change<J>>],
+    file: &StudyFile,
+) -> Result<(Vec<StudyAxis>, Vec<ComputedCell<J>>), StudyFileError> {
+    let all: Vec<&Dimension<Change<J>>> = dimensions.iter().collect();
+    let change = |job: &mut J, change: &Change<J>| change(job);
+    let jobs = combinations((Levels::new(), first), &all, change, file, 0..0)?;
+    let names: Vec<&str> = all.iter().map(|dimension| dimension.name.as_str()).collect();
+    let Grid { axes, cells } = Grid::new(jobs, &names, SCHEDULER);
+    let cells = cells.into_iter().map(|(id, at, job)| ComputedCell { id, at, job });
+    Ok((axes, cells.collect()))
 }
 
 /// Computes the trials of a study.

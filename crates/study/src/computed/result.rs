@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::{CellResult, CellStatus, Estimate, STUDY_SCHEMA_NAME, StudyResult};
-use klatch_runner::now;
-use klatch_stats::stopped_interval;
+use klatch_record::{CellResult, CellStatus, Estimate, StudyResult};
 
 use super::{ComputedCell, ComputedPlan, Computer};
-use crate::engine::{Store, lucky_cells};
+use crate::engine::{Store, estimate};
 use crate::series::{SeriesState, Settled, Visit, series_state};
 
 /// Whether a cell has enough trials. One that does not count settles it: the same seed would fail again.
@@ -63,38 +61,16 @@ fn estimates<C: Computer>(
     for (name, value) in trials.iter().flat_map(|trial| computer.metrics(trial)) {
         all.entry(name).or_default().push(value);
     }
-    let estimate = |values: Vec<f64>| {
-        let first = rules.first_trials().map_or(values.len(), |first| values.len().min(first as usize));
-        let interval = stopped_interval(&values, first, rules.confidence).ok();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let (low, high) = (interval.map(|interval| interval.low), interval.map(|interval| interval.high));
-        Estimate { mean, low, high, values }
-    };
     let complete = all.into_iter().filter(|(_, values)| values.len() == trials.len());
-    complete.map(|(name, values)| (name, estimate(values))).collect()
+    complete.map(|(name, values)| (name, estimate(&rules, values, None))).collect()
 }
 
-pub(super) fn study_result<J>(
-    plan: &ComputedPlan<J>,
-    store: &Store,
-    mut cells: Vec<CellResult>,
-) -> StudyResult {
-    lucky_cells::guard(&mut cells);
+pub(super) fn study_result<J>(plan: &ComputedPlan<J>, store: &Store, cells: Vec<CellResult>) -> StudyResult {
     StudyResult {
-        schema: STUDY_SCHEMA_NAME.to_owned(),
         kind: plan.kind,
-        name: plan.name.clone(),
-        question: plan.question.clone(),
-        klatch: plan.build.clone(),
-        started_at: store.started_at().to_owned(),
-        ended_at: now(),
-        seed: store.seed(),
-        options: plan.options.clone(),
         rules: plan.rules_text(),
         metric: plan.metric.clone(),
         first_trials: plan.rules().first_trials(),
-        axes: plan.axes.clone(),
-        cells,
-        pairs: Vec::new(),
+        ..plan.head.result(store, cells)
     }
 }

@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use klatch_record::{CellStatus, ResultKind};
+use klatch_record::{Build, CellStatus, ResultKind};
 
 use super::*;
 use crate::engine::Store;
@@ -45,17 +45,18 @@ fn plan(jobs: &[u32], seeds: u32, within: Option<f64>) -> ComputedPlan<u32> {
         job,
     };
     ComputedPlan {
-        name: "mine".to_owned(),
-        question: "?".to_owned(),
-        source: "text".to_owned(),
+        head: StudyHead {
+            name: "mine".to_owned(),
+            question: "?".to_owned(),
+            axes: Vec::new(),
+            options: BTreeMap::new(),
+            build: Build { version: "0".to_owned(), commit: None, profile: None },
+        },
         kind: ResultKind::Simulated,
-        axes: Vec::new(),
         cells: jobs.iter().map(cell).collect(),
         seeds: (1..=seeds).collect(),
         within,
         metric: "value".to_owned(),
-        options: BTreeMap::new(),
-        build: Build { version: "0".to_owned(), commit: None, profile: None },
     }
 }
 

@@ -9,7 +9,7 @@ const CELLS_MIN: usize = 4;
 const CONVERGED_MIN: f64 = 0.25;
 
 /// Adds the warning to each cell that converged.
-pub(crate) fn guard(cells: &mut [CellResult]) {
+pub(super) fn guard(cells: &mut [CellResult]) {
     let count = |status| cells.iter().filter(|cell| cell.status == status).count();
     let (converged, not) = (count(CellStatus::Converged), count(CellStatus::NotConverged));
     let all = converged + not;

@@ -1,8 +1,8 @@
-//! Carries out a study: visits its cells in blocks of random order until the rules have enough trials of every cell, or
-//! searches a limit in each cell.
+//! Carries out a measured study: visits its cells in blocks of random order until the rules have enough trials of every cell, or
+//! searches a limit in each cell. Store, rules and result are those of every kind of study.
 
 mod blocks;
-pub(crate) mod lucky_cells;
+mod lucky_cells;
 mod order;
 mod pairs;
 mod result;
@@ -19,6 +19,7 @@ use klatch_record::StudyResult;
 use klatch_runner::{Executor, VisitEvent};
 
 pub use self::pairs::run_pairs;
+pub(crate) use self::result::estimate;
 pub use self::store::Store;
 
 use crate::error::StudyRunError;

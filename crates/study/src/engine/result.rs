@@ -11,8 +11,8 @@ use klatch_stats::{Interval, stopped_interval};
 
 use super::lucky_cells;
 use super::store::Store;
-use crate::plan::{Cell, StudyPlan};
-use crate::series::{Preset, StopRule};
+use crate::plan::{Cell, StudyHead, StudyPlan};
+use crate::series::{Preset, Rules, StopRule};
 
 /// The result of a cell from the trials that count. `interval` is that of the rules' metric, where the stop rule computed
 /// it.
@@ -25,21 +25,13 @@ pub(super) fn cell_result(
     (counted, failures): (Vec<&Record>, Vec<String>),
 ) -> CellResult {
     let rules = &plan.rules;
-    // The best two of three, and three that agree, are selected by their values, so they have no interval.
-    let selected = rules.preset == Preset::Volano1999 || matches!(rules.stop, StopRule::Agree { .. });
-    let estimate = |Metric { name, value }: &Metric| {
+    let estimate_of = |Metric { name, value }: &Metric| {
         let values: Vec<f64> = counted.iter().filter_map(|record| value(record)).collect();
         if values.is_empty() || values.len() < counted.len() {
             return None;
         }
-        let values = rules.independent(&values);
-        let first = rules.first_trials().map_or(values.len(), |first| values.len().min(first as usize));
         let own = interval.filter(|_| *name == rules.metric.name());
-        let interval = own.or_else(|| stopped_interval(&values, first, rules.confidence).ok());
-        let interval = interval.filter(|_| !selected);
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let (low, high) = (interval.map(|interval| interval.low), interval.map(|interval| interval.high));
-        Some(((*name).to_owned(), Estimate { mean, low, high, values }))
+        Some(((*name).to_owned(), estimate(rules, rules.independent(&values), own)))
     };
     CellResult {
         id: cell.id.clone(),
@@ -47,11 +39,23 @@ pub(super) fn cell_result(
         status,
         verdict,
         trials: counted.len() as u32,
-        estimates: METRICS.iter().filter_map(estimate).collect::<BTreeMap<_, _>>(),
+        estimates: METRICS.iter().filter_map(estimate_of).collect::<BTreeMap<_, _>>(),
         failures,
         warnings: warnings(&counted),
         search: None,
     }
+}
+
+/// The estimate of a metric from independent values. `interval` is the one of the stop rule, if that computed it.
+pub(crate) fn estimate(rules: &Rules, values: Vec<f64>, interval: Option<Interval>) -> Estimate {
+    let first = rules.first_trials().map_or(values.len(), |first| values.len().min(first as usize));
+    let interval = interval.or_else(|| stopped_interval(&values, first, rules.confidence).ok());
+    // The best two of three, and three that agree, are selected by their values, so they have no interval.
+    let selected = rules.preset == Preset::Volano1999 || matches!(rules.stop, StopRule::Agree { .. });
+    let interval = interval.filter(|_| !selected);
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let (low, high) = (interval.map(|interval| interval.low), interval.map(|interval| interval.high));
+    Estimate { mean, low, high, values }
 }
 
 /// The warnings of all trials, one per kind, and those about the series.
@@ -72,24 +76,36 @@ pub(super) fn absent_cell(plan: &StudyPlan, cell: &Cell, reason: &str) -> CellRe
     cell_result(plan, cell, CellStatus::Absent, verdict, None, Default::default())
 }
 
-/// The result of the study; warnings that compare its cells are added to them.
-pub(super) fn study_result(plan: &StudyPlan, store: &Store, mut cells: Vec<CellResult>) -> StudyResult {
-    lucky_cells::guard(&mut cells);
+impl StudyHead {
+    /// The result of a study with these cells; warnings that compare them are added to them. The rules are left to the kind of study.
+    pub(crate) fn result(&self, store: &Store, mut cells: Vec<CellResult>) -> StudyResult {
+        lucky_cells::guard(&mut cells);
+        StudyResult {
+            schema: STUDY_SCHEMA_NAME.to_owned(),
+            kind: ResultKind::Measured,
+            name: self.name.clone(),
+            question: self.question.clone(),
+            klatch: self.build.clone(),
+            started_at: store.started_at().to_owned(),
+            ended_at: now(),
+            seed: store.seed(),
+            options: self.options.clone(),
+            rules: String::new(),
+            metric: String::new(),
+            first_trials: None,
+            axes: self.axes.clone(),
+            cells,
+            pairs: Vec::new(),
+        }
+    }
+}
+
+/// The result of a measured study.
+pub(super) fn study_result(plan: &StudyPlan, store: &Store, cells: Vec<CellResult>) -> StudyResult {
     StudyResult {
-        schema: STUDY_SCHEMA_NAME.to_owned(),
-        kind: ResultKind::Measured,
-        name: plan.name.clone(),
-        question: plan.question.clone(),
-        klatch: plan.build.clone(),
-        started_at: store.started_at().to_owned(),
-        ended_at: now(),
-        seed: plan.seed,
-        options: plan.options.clone(),
         rules: plan.rules.to_string(),
         metric: plan.rules.metric.name().to_owned(),
         first_trials: plan.rules.first_trials(),
-        axes: plan.axes.clone(),
-        cells,
-        pairs: Vec::new(),
+        ..plan.head.result(store, cells)
     }
 }

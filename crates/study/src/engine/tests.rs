@@ -11,7 +11,7 @@ use crate::{Store, StudyPlan, StudyRunError, run_study};
 const TWO_CELLS: &str = "question = 'q'\nplatforms = ['native-epoll']\n[workload]\nrooms = [1, 2]\n";
 
 fn run(plan: &StudyPlan, out: &Path, scripted: &mut Scripted<'_>) -> StudyResult {
-    let store = Store::begin(out, "mine", &plan.source, plan.seed).unwrap();
+    let store = Store::begin(out, "mine", TWO_CELLS, plan.seed).unwrap();
     run_study(plan, &store, scripted, |_| {}).unwrap()
 }
 
@@ -144,13 +144,13 @@ fn an_interruption_at_any_run_neither_loses_nor_repeats_a_finished_run() {
     let undisturbed = run(&plan, out.path(), &mut Scripted::new(script));
     for runs in 0..40 {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::begin(folder.path(), "mine", &plan.source, plan.seed).unwrap();
+        let store = Store::begin(folder.path(), "mine", TWO_CELLS, plan.seed).unwrap();
         let mut first = Scripted { runs_left: Some(runs), ..Scripted::new(script) };
         let Err(error) = run_study(&plan, &store, &mut first, |_| {}) else { break };
         assert!(matches!(error, StudyRunError::Run(RunError::Interrupted)));
         drop(store);
         let newest = Store::newest(folder.path(), "mine").unwrap();
-        let store = Store::resume(&newest, &plan.source).unwrap();
+        let store = Store::resume(&newest, TWO_CELLS).unwrap();
         let mut rest = Scripted::new(script);
         let result = run_study(&plan, &store, &mut rest, |_| {}).unwrap();
         assert_eq!(result.cells, undisturbed.cells, "cut after {runs} runs");
@@ -227,19 +227,19 @@ fn a_knee_has_an_interval_over_its_passes() {
     assert!(result.cells[0].verdict.contains(" in 4 passes); "), "{}", result.cells[0].verdict);
     // A resumed search has the same result without another visit.
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::begin(folder.path(), "mine", &plan.source, plan.seed).unwrap();
+    let store = Store::begin(folder.path(), "mine", TWO_CELLS, plan.seed).unwrap();
     run_study(&plan, &store, &mut script(), |_| {}).unwrap();
     drop(store);
-    let store = Store::resume(&Store::newest(folder.path(), "mine").unwrap(), &plan.source).unwrap();
+    let store = Store::resume(&Store::newest(folder.path(), "mine").unwrap(), TWO_CELLS).unwrap();
     let mut none = Scripted { runs_left: Some(0), ..script() };
     assert_eq!(run_study(&plan, &store, &mut none, |_| {}).unwrap().cells, result.cells);
 }
 
 #[test]
 fn a_second_process_and_a_changed_file_are_refused() {
-    let (out, plan) = plan(TWO_CELLS);
-    let store = Store::begin(out.path(), "mine", &plan.source, 3).unwrap();
+    let out = tempfile::tempdir().unwrap();
+    let store = Store::begin(out.path(), "mine", TWO_CELLS, 3).unwrap();
     let again = |source: &str| Store::resume(store.folder(), source).err().unwrap().to_string();
-    assert!(again(&plan.source).starts_with("another klatch is carrying out the study in "));
+    assert!(again(TWO_CELLS).starts_with("another klatch is carrying out the study in "));
     assert!(again("question = 'other'").contains("differs from the study file"));
 }

@@ -1,151 +1,167 @@
-//! Study files: platforms × workload × knobs under run rules, and the question that they answer.
+//! Study files of every kind: measured, emulated in the lab, simulated.
 
-mod dimensions;
-mod draft;
-mod expand;
-mod rules;
+mod axes;
+mod load;
 #[cfg(feature = "schema")]
 mod schema;
-mod search;
 mod shipped;
-mod source;
 #[cfg(test)]
 mod tests;
 mod values;
-mod workload;
-#[cfg(feature = "schema")]
-mod workload_schema;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
-use klatch_record::InstrumentName;
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
+use klatch_record::{Build, ResultKind, StudyAxis};
+use klatch_simulator::Topology;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
 use toml::Spanned;
 
-use crate::search::Search;
+use crate::computed::ComputedPlan;
+use crate::emulated::EmulatedStudy;
+use crate::plan::{StudyBase, StudyHead, StudyPlan};
+use crate::simulated::SimulatedJob;
+use crate::{emulated, measured, simulated};
 
-pub(crate) use self::expand::expand;
-pub(crate) use self::rules::RulesTable;
+pub(crate) use self::axes::{Change, Dimension, Grid, Levels, combinations};
+pub use self::load::{LoadError, load};
 #[cfg(feature = "schema")]
 pub use self::schema::study_schema;
 #[cfg(feature = "schema")]
 pub(crate) use self::schema::{AnyScalar, KnobsSchema, OneOrMany};
 pub use self::shipped::{Shipped, shipped};
-pub(crate) use self::source::Source;
-pub use self::source::StudyFileError;
 pub(crate) use self::values::{Axis, Scalar};
 
-/// Values of an axis, with their position in the file.
-type Values<T> = Option<Spanned<Axis<T>>>;
-/// Values of knobs, by the name of the knob.
-type Knobs = BTreeMap<String, Spanned<Axis<Scalar>>>;
-
-/// A study: every list is an axis, and every combination of the axes is a cell.
-#[derive(Clone, Debug, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(title = "A study of Klatch"))]
-pub(crate) struct StudyFile {
-    /// The question that the study answers, in words.
-    pub(crate) question: String,
-    /// The platforms to measure: names in the catalog, or tables with knobs of their own.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<schema::PlatformSchema>"))]
-    pub(crate) platforms: Spanned<Vec<Spanned<PlatformChoice>>>,
-    /// What the crowd does: its `kind`, and the settings of that kind, each a value or an axis.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "workload_schema::WorkloadSchema"))]
-    pub(crate) workload: Knobs,
-    /// Knobs of every platform.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]
-    pub(crate) server: Knobs,
-    /// The crowd: its `kind` (`native`, `native-threads` or `java`), `shards`, `loops` of the native crowd, and knobs.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]
-    pub(crate) crowd: Knobs,
-    /// Settings of the whole machine during a visit; needs `--allow-sysctl`.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]
-    pub(crate) sysctls: Knobs,
-    /// Schedulers to load during a visit, such as `goodness` or `o1:yield=2`; `kernel` is the kernel's own.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<OneOrMany<String>>"))]
-    pub(crate) schedulers: Values<Scalar>,
-    /// CPUs that server and crowd share, counted from the first; or `doubling`: 1, 2, 4 … up to all.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<OneOrMany<AnyScalar>>"))]
-    pub(crate) cpus: Values<Scalar>,
-    /// Instruments of every run, as for `klatch run --instrument`.
-    #[serde(default)]
-    pub(crate) instruments: Vec<InstrumentName>,
-    /// Run rules: what is discarded, and when a cell has enough trials.
-    #[serde(default)]
-    pub(crate) rules: RulesTable,
-    /// Searches a limit in every cell instead of measuring it.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<Search>"))]
-    pub(crate) search: Option<Spanned<Search>>,
+/// A study file and its text.
+#[derive(Clone, Debug)]
+pub struct StudyFile {
+    path: PathBuf,
+    text: Cow<'static, str>,
+    kind: ResultKind,
 }
 
-/// A platform of a study.
-#[derive(Clone, Debug)]
-pub(crate) struct PlatformChoice {
-    pub(crate) name: String,
-    pub(crate) label: Option<String>,
-    pub(crate) knobs: BTreeMap<String, Axis<Scalar>>,
+/// An error in a study file, with its position.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("{path}:{line}:{column}: {message}", path = path.display())]
+pub struct StudyFileError {
+    path: PathBuf,
+    line: usize,
+    column: usize,
+    message: String,
 }
 
 impl StudyFile {
-    /// Parses the text of a study file.
-    pub(crate) fn parse(source: &Source<'_>) -> Result<StudyFile, StudyFileError> {
-        toml::from_str(source.text).map_err(|error| {
+    /// A file whose kind follows from its keys.
+    pub(crate) fn new(path: &Path, text: impl Into<Cow<'static, str>>) -> StudyFile {
+        let text = text.into();
+        StudyFile { path: path.to_owned(), kind: kind_of(&text), text }
+    }
+
+    /// Name of the study: that of the file without extension.
+    pub fn name(&self) -> String {
+        let stem = self.path.file_stem();
+        stem.map_or_else(|| "study".to_owned(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// Contents of the file.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How the study gets its numbers.
+    pub fn kind(&self) -> ResultKind {
+        self.kind
+    }
+
+    /// The plan of a measured study. `base` is what a study file does not set.
+    ///
+    /// # Errors
+    /// A cell is impossible on every machine, or needs more than this machine has. A platform that is not installed only makes
+    /// its cells absent.
+    pub fn measured(&self, base: &StudyBase, seed: u64) -> Result<StudyPlan, StudyFileError> {
+        measured::expand(self, base, seed)
+    }
+
+    /// The study of the lab in this file.
+    ///
+    /// # Errors
+    /// The file is wrong, or names a kernel or scheduler that the lab does not have.
+    pub fn emulated(&self, build: Build) -> Result<EmulatedStudy, StudyFileError> {
+        emulated::expand(self, build)
+    }
+
+    /// The plan of a simulated study. `host` reads the topology of this machine.
+    ///
+    /// # Errors
+    /// The file is wrong.
+    pub fn simulated(
+        &self,
+        build: Build,
+        host: &dyn Fn() -> Result<Topology, String>,
+    ) -> Result<ComputedPlan<SimulatedJob>, StudyFileError> {
+        simulated::expand(self, build, host)
+    }
+
+    /// The folder of the file, to which paths in it are relative.
+    pub(crate) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
+    /// Parses the text.
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, StudyFileError> {
+        toml::from_str(&self.text).map_err(|error| {
             let message = error.message().trim_end().replace('\n', "; ");
-            source.error_at(error.span().unwrap_or(0..0), message)
+            self.error_at(error.span().unwrap_or(0..0), message)
         })
     }
-}
 
-/// The name of a study: that of its file without extension.
-pub(crate) fn name_of(path: &Path) -> String {
-    path.file_stem().map_or_else(|| "study".to_owned(), |stem| stem.to_string_lossy().into_owned())
-}
+    /// The head of a plan with these axes.
+    ///
+    /// # Errors
+    /// The question is empty.
+    pub(crate) fn head(
+        &self,
+        question: &str,
+        axes: Vec<StudyAxis>,
+        build: Build,
+    ) -> Result<StudyHead, StudyFileError> {
+        if question.trim().is_empty() {
+            let message = "the question is empty: state in words what the study answers";
+            return Err(self.error_at(0..0, message));
+        }
+        let (name, question) = (self.name(), question.to_owned());
+        Ok(StudyHead { name, question, axes, options: BTreeMap::new(), build })
+    }
 
-/// A platform with knobs of its own.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-struct PlatformTable {
-    /// Name in the catalog, or NAME@JAVA-VERSION.
-    name: String,
-    /// Name in tables and cells, if it differs from the name in the catalog.
-    label: Option<String>,
-    /// Knobs of this platform only.
-    #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]
-    knobs: BTreeMap<String, Axis<Scalar>>,
-}
+    /// The position of a top-level key's value; the start of the file without it.
+    pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
+        let values: BTreeMap<String, Spanned<toml::Value>> = toml::from_str(&self.text).unwrap_or_default();
+        values.get(key).map_or(0..0, Spanned::span)
+    }
 
-impl<'de> Deserialize<'de> for PlatformChoice {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<PlatformChoice, D::Error> {
-        from.deserialize_any(PlatformVisitor)
+    /// An error at the start of `span`, a range of bytes.
+    pub(crate) fn error_at(&self, span: Range<usize>, message: impl ToString) -> StudyFileError {
+        let before = &self.text[..span.start.min(self.text.len())];
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        StudyFileError {
+            path: self.path.clone(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            message: message.to_string(),
+        }
     }
 }
 
-struct PlatformVisitor;
-
-impl<'de> serde::de::Visitor<'de> for PlatformVisitor {
-    type Value = PlatformChoice;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the name of a platform, or a table with its name")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<PlatformChoice, E> {
-        Ok(PlatformChoice { name: name.to_owned(), label: None, knobs: BTreeMap::new() })
-    }
-
-    fn visit_map<A: serde::de::MapAccess<'de>>(self, table: A) -> Result<PlatformChoice, A::Error> {
-        let PlatformTable { name, label, knobs } =
-            PlatformTable::deserialize(MapAccessDeserializer::new(table))?;
-        Ok(PlatformChoice { name, label, knobs })
+/// The kind of a study file, by the keys that it must have. A text that cannot be parsed counts as measured, and the error follows.
+fn kind_of(text: &str) -> ResultKind {
+    let table: toml::Table = text.parse().unwrap_or_default();
+    let has = |keys: [&str; 2]| keys.iter().any(|key| table.contains_key(*key));
+    match () {
+        () if has(["command", "show"]) => ResultKind::Emulated,
+        () if has(["machine", "work"]) => ResultKind::Simulated,
+        () => ResultKind::Measured,
     }
 }

@@ -1,12 +1,26 @@
-//! The JSON Schema of a study file, with a type for each value that is read by code of its own.
+//! The JSON Schema of study files, with a type for each value that is read by code of its own.
 
 use std::collections::BTreeMap;
 
-use super::{PlatformTable, StudyFile};
+use klatch_record::lab::Study;
 
-/// The JSON Schema of a study file, as pretty-printed JSON that ends with a newline.
+use crate::measured::MeasuredFile;
+use crate::simulated::SimulatedFile;
+
+/// A study file of Klatch. Its keys decide the kind.
+#[derive(schemars::JsonSchema)]
+#[schemars(title = "A study of Klatch")]
+#[serde(untagged)]
+#[allow(dead_code, reason = "only its schema is used")]
+enum AnyStudy {
+    Measured(Box<MeasuredFile>),
+    Emulated(Study),
+    Simulated(SimulatedFile),
+}
+
+/// The JSON Schema of a study file of any kind, as pretty-printed JSON that ends with a newline.
 pub fn study_schema() -> String {
-    let schema = schemars::schema_for!(StudyFile);
+    let schema = schemars::schema_for!(AnyStudy);
     serde_json::to_string_pretty(&schema).expect("a schema is plain JSON") + "\n"
 }
 
@@ -30,13 +44,4 @@ pub(crate) enum AnyScalar {
     Text(String),
     Number(f64),
     Switch(bool),
-}
-
-/// A name, or a table with knobs of its own.
-#[derive(schemars::JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "only its schema is used")]
-pub(super) enum PlatformSchema {
-    Name(String),
-    Table(PlatformTable),
 }

@@ -41,11 +41,6 @@ fn per_message(outcome: &Outcome, count: u64) -> f64 {
     count as f64 / outcome.counts.messages as f64
 }
 
-/// The names of all metrics.
-pub fn simulated_metrics() -> Vec<&'static str> {
-    METRICS.iter().map(|(name, _)| *name).collect()
-}
-
 /// The stored result of a simulated run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SimulatedTrial {

@@ -1,4 +1,4 @@
-//! Study files of the simulator, as data.
+//! Simulated study files, as data.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use toml::Spanned;
 
 #[cfg(feature = "schema")]
 use crate::file::{AnyScalar, OneOrMany};
-use crate::file::{Axis, Scalar, Source, StudyFileError};
+use crate::file::{Axis, Scalar};
 
 /// Values of an axis, with their position in the file.
-pub(super) type Values = Spanned<Axis<Scalar>>;
+pub(crate) type Values = Spanned<Axis<Scalar>>;
 
-/// A study of the simulator: every list is an axis, and every combination of the axes is a cell.
+/// A simulated study: every list is an axis, and every combination of the axes is a cell.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(title = "A study of Klatch's simulator"))]
-pub(super) struct SimulatedFile {
+#[cfg_attr(feature = "schema", schemars(rename = "SimulatedStudy"))]
+pub(crate) struct SimulatedFile {
     /// The question that the study answers, in words.
     pub(super) question: String,
     /// Machines: `8 cpus`, `2 nodes x 8 llcs x 16 cores x 2 threads`, a file with the output of `lscpu -e -J`, or `host`.
@@ -48,7 +48,7 @@ pub(super) struct SimulatedFile {
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct SeedRules {
+pub(crate) struct SeedRules {
     /// Seeds of each cell, at least 3; the most if `within_percent` is given, and then at least 16.
     #[cfg_attr(feature = "schema", schemars(with = "u32"))]
     pub(super) seeds: Spanned<u32>,
@@ -64,21 +64,4 @@ impl Default for SeedRules {
     fn default() -> Self {
         Self { seeds: Spanned::new(0..0, 3), within_percent: None, metric: None }
     }
-}
-
-impl SimulatedFile {
-    /// Parses the text of a study file.
-    pub(super) fn parse(source: &Source<'_>) -> Result<Self, StudyFileError> {
-        toml::from_str(source.text).map_err(|error| {
-            let message = error.message().trim_end().replace('\n', "; ");
-            source.error_at(error.span().unwrap_or(0..0), message)
-        })
-    }
-}
-
-/// The JSON Schema of such a file, as pretty-printed JSON that ends with a newline.
-#[cfg(feature = "schema")]
-pub fn simulated_study_schema() -> String {
-    let schema = schemars::schema_for!(SimulatedFile);
-    serde_json::to_string_pretty(&schema).expect("a schema is plain JSON") + "\n"
 }

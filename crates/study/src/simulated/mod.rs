@@ -1,4 +1,4 @@
-//! Studies of the simulator: reads a study file, and computes its cells.
+//! Simulated studies: reads a study file, and computes its cells.
 
 mod computer;
 mod expand;
@@ -8,9 +8,9 @@ mod sensitivity;
 #[cfg(test)]
 mod tests;
 
-pub use computer::{SimulatedTrial, Simulator, simulated_metrics};
-pub use expand::{load_simulated, shipped_simulated};
+pub use computer::{SimulatedTrial, Simulator};
+pub(crate) use expand::expand;
 #[cfg(feature = "schema")]
-pub use file::simulated_study_schema;
+pub(crate) use file::SimulatedFile;
 pub use job::SimulatedJob;
 pub use sensitivity::sensitivity;

@@ -48,8 +48,8 @@ pub fn sensitivity(plan: &ComputedPlan<SimulatedJob>, result: &StudyResult, thre
                 high = (ratio, format!("{name} = {value}"));
             }
         }
-        let name = &plan.axes[axis].name;
-        let others = plan.axes.iter().filter(|other| other.name != *name);
+        let name = &plan.head.axes[axis].name;
+        let others = plan.head.axes.iter().filter(|other| other.name != *name);
         let at = others.map(|other| named(&other.name, &plan.cells[cell].at[&other.name]));
         let value_of = |cell: usize| named(name, &plan.cells[cell].at[name]);
         Some(Claim {
@@ -84,7 +84,7 @@ fn named(axis: &str, value: &str) -> String {
 /// later cell and of the earlier one.
 fn neighbours(plan: &ComputedPlan<SimulatedJob>) -> Vec<(usize, usize, usize)> {
     let mut pairs = Vec::new();
-    for (place, axis) in plan.axes.iter().enumerate() {
+    for (place, axis) in plan.head.axes.iter().enumerate() {
         for (number, cell) in plan.cells.iter().enumerate() {
             let position = axis.values.iter().position(|value| *value == cell.at[&axis.name]);
             let Some(position) = position.filter(|position| *position > 0) else { continue };

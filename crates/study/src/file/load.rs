@@ -1,11 +1,10 @@
-//! Loads a study by name or from a file.
+//! Finds a study by name or path.
 
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::file::{Source, StudyFileError, expand, shipped};
-use crate::plan::{StudyBase, StudyPlan};
+use super::{StudyFile, shipped};
 
 /// Why a study cannot be loaded.
 #[derive(Debug, Error)]
@@ -26,31 +25,23 @@ pub enum LoadError {
         /// The error of the file system.
         source: std::io::Error,
     },
-    /// The file is not a valid study for this machine.
-    #[error(transparent)]
-    File(#[from] StudyFileError),
 }
 
 /// Loads the shipped study `name`, or the study file with this path.
 ///
 /// # Errors
-/// There is no such study, or it cannot run on this machine.
-pub fn load(name: &str, base: &StudyBase, seed: u64) -> Result<StudyPlan, LoadError> {
+/// There is no such study. If the path could be meant as a name, the error lists the names.
+pub fn load(name: &str) -> Result<StudyFile, LoadError> {
     let path = Path::new(name);
     if let Some(study) = shipped().into_iter().find(|study| study.name == name) {
-        return Ok(expand(&Source { path: &path.with_extension("toml"), text: study.text }, base, seed)?);
+        return Ok(study.file());
     }
-    let known = || shipped().iter().map(|study| study.name).collect::<Vec<_>>().join(", ");
-    Ok(expand(&Source { path, text: &read_file(path, known)? }, base, seed)?)
-}
-
-/// Reads a study file. If it is missing and could be meant as a name, the error lists the `known` ones.
-pub(crate) fn read_file(path: &Path, known: impl Fn() -> String) -> Result<String, LoadError> {
     let could_be_a_name = path.extension().is_none() && path.components().count() == 1;
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok(text),
+        Ok(text) => Ok(StudyFile::new(path, text)),
         Err(source) if could_be_a_name && source.kind() == std::io::ErrorKind::NotFound => {
-            Err(LoadError::Unknown { name: path.display().to_string(), known: known() })
+            let known = shipped().iter().map(|study| study.name).collect::<Vec<_>>().join(", ");
+            Err(LoadError::Unknown { name: name.to_owned(), known })
         }
         Err(source) => Err(LoadError::Read { path: path.to_owned(), source }),
     }

@@ -6,10 +6,9 @@ use klatch_record::settings::{Scope, Setting};
 use klatch_record::{WorkloadError, WorkloadKind};
 use toml::Spanned;
 
+use super::{Knobs, MeasuredFile};
+use crate::file::{Axis, Scalar, StudyFile, StudyFileError};
 use crate::search::Search;
-
-use super::source::{Source, StudyFileError};
-use super::{Axis, Knobs, Scalar, StudyFile};
 
 /// The key of the kind.
 const KIND: &str = "kind";
@@ -28,7 +27,10 @@ pub(crate) struct WorkloadTable<'a> {
 
 impl<'a> WorkloadTable<'a> {
     /// The table of a file.
-    pub(crate) fn of(file: &'a StudyFile, source: &Source<'_>) -> Result<WorkloadTable<'a>, StudyFileError> {
+    pub(crate) fn of(
+        file: &'a MeasuredFile,
+        source: &StudyFile,
+    ) -> Result<WorkloadTable<'a>, StudyFileError> {
         let values = &file.workload;
         let kind = match one(values, KIND, source)? {
             Some((span, name)) => name.parse().map_err(|error| source.error_at(span, error))?,
@@ -62,7 +64,7 @@ impl<'a> WorkloadTable<'a> {
     }
 
     /// Checks that the settings of the table belong together.
-    fn check(&self, file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
+    fn check(&self, file: &MeasuredFile, source: &StudyFile) -> Result<(), StudyFileError> {
         let kind = self.kind;
         for (name, values) in self.values.iter().filter(|(name, _)| ![KIND, PRESET].contains(&name.as_str()))
         {
@@ -82,7 +84,7 @@ impl<'a> WorkloadTable<'a> {
     }
 
     /// Refuses what the classic test has of its own.
-    fn check_classic(&self, file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
+    fn check_classic(&self, file: &MeasuredFile, source: &StudyFile) -> Result<(), StudyFileError> {
         if let Some(pacing) = self.get("pacing") {
             return Err(source.error_at(pacing.span(), "the classic test has pacing turns; leave it out"));
         }
@@ -95,7 +97,7 @@ impl<'a> WorkloadTable<'a> {
     }
 
     /// A knee sets the rates itself, so it needs a workload with a rate, and a rate is only needed without it.
-    fn check_knee(&self, file: &StudyFile, source: &Source<'_>) -> Result<(), StudyFileError> {
+    fn check_knee(&self, file: &MeasuredFile, source: &StudyFile) -> Result<(), StudyFileError> {
         let has =
             |values: &Spanned<Axis<Scalar>>, value: &str| values.get_ref().0.iter().any(|it| it.0 == value);
         let knee = file.search.as_ref().filter(|search| matches!(search.get_ref(), Search::Knee { .. }));
@@ -133,7 +135,7 @@ pub(crate) fn settings_of_studies(kind: WorkloadKind) -> impl Iterator<Item = &'
 fn one<'a>(
     values: &'a Knobs,
     name: &str,
-    source: &Source<'_>,
+    source: &StudyFile,
 ) -> Result<Option<(Range<usize>, &'a str)>, StudyFileError> {
     let Some(values) = values.get(name) else { return Ok(None) };
     match values.get_ref().0.as_slice() {

@@ -5,6 +5,7 @@ use klatch_record::{InstrumentName, RunOptions, Workload, WorkloadError, Workloa
 use klatch_runner::{CrowdKind, Plan, PlatformPlan, Subject, make_classic};
 use klatch_schedulers::SchedulerSpec;
 
+use crate::file::Levels;
 use crate::plan::StudyBase;
 
 /// A cell before all axes have been applied.
@@ -23,8 +24,6 @@ pub(crate) struct Draft {
     given: Vec<(&'static str, String)>,
     /// Settings without a meaning in this cell.
     pub(crate) unused: Vec<WorkloadError>,
-    /// Name and value of each axis so far.
-    pub(crate) at: Vec<(String, String)>,
 }
 
 /// What one value of an axis changes in a plan.
@@ -62,7 +61,6 @@ impl Draft {
             kind,
             given: Vec::new(),
             unused: Vec::new(),
-            at: Vec::new(),
         }
     }
 
@@ -114,7 +112,7 @@ impl Draft {
     }
 
     /// Makes the workload, and drops the axes that belong to another value of another axis, such as a window without pacing rounds.
-    pub(crate) fn finish(mut self) -> Result<Draft, WorkloadError> {
+    pub(crate) fn finish(mut self, at: &mut Levels) -> Result<Draft, WorkloadError> {
         loop {
             let given: Vec<(&str, &str)> =
                 self.given.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -122,7 +120,7 @@ impl Draft {
                 Ok(workload) => self.workload = workload,
                 Err(WorkloadError::Unused { setting, owner }) => {
                     self.given.retain(|(name, _)| *name != setting);
-                    self.at.retain(|(axis, _)| axis != setting);
+                    at.remove(setting);
                     self.unused.push(WorkloadError::Unused { setting, owner });
                     continue;
                 }

@@ -3,30 +3,24 @@
 use std::ops::Range;
 
 use klatch_platforms::Setting;
+use klatch_record::lab::KERNEL_SCHEDULER;
 use klatch_runner::CrowdKind;
 use klatch_schedulers::SchedulerSpec;
 use toml::Spanned;
 
 use super::draft::Change;
-use super::source::{Source, StudyFileError};
 use super::workload::WorkloadTable;
-use super::{Axis, PlatformChoice, Scalar, StudyFile};
+use super::{MeasuredFile, PlatformChoice};
+use crate::file::{Axis, Scalar, StudyFile, StudyFileError};
 
-/// The name of the kernel's own scheduler in study files.
-const KERNELS_OWN: &str = "kernel";
-
-/// A setting with one or more values.
-pub(crate) struct Dimension {
-    pub(crate) name: String,
-    pub(crate) span: Range<usize>,
-    pub(crate) values: Vec<(String, Change)>,
-}
+/// A setting with its values, each with what it changes in a plan.
+pub(crate) type Dimension = crate::file::Dimension<Change>;
 
 /// All dimensions but the platforms, in the order of the tables. `cpus_here` is the number of CPUs of this machine.
 pub(crate) fn dimensions(
-    file: &StudyFile,
+    file: &MeasuredFile,
     workload: &WorkloadTable<'_>,
-    source: &Source<'_>,
+    source: &StudyFile,
     cpus_here: u32,
 ) -> Result<Vec<Dimension>, StudyFileError> {
     let mut all = Vec::new();
@@ -53,12 +47,6 @@ pub(crate) fn dimensions(
     if let Some(schedulers) = &file.schedulers {
         all.push(scheduler_specs(schedulers, source)?);
     }
-    for dimension in &all {
-        if dimension.values.is_empty() {
-            let message = format!("{} has no value, so there is nothing to run", dimension.name);
-            return Err(source.error_at(dimension.span.clone(), message));
-        }
-    }
     Ok(all)
 }
 
@@ -83,7 +71,7 @@ fn knob(
 fn crowd(
     name: &str,
     values: &Spanned<Axis<Scalar>>,
-    source: &Source<'_>,
+    source: &StudyFile,
 ) -> Result<Dimension, StudyFileError> {
     let axis = format!("crowd.{name}");
     match name {
@@ -106,7 +94,7 @@ fn counts(
     owner: &str,
     name: &str,
     values: &Spanned<Axis<Scalar>>,
-    source: &Source<'_>,
+    source: &StudyFile,
     change: impl Fn(u32) -> Change,
 ) -> Result<Dimension, StudyFileError> {
     let rule = format!("{owner} {name} must be 1..=256");
@@ -119,7 +107,7 @@ fn counts(
 fn parse_values(
     axis: &str,
     values: &Spanned<Axis<Scalar>>,
-    source: &Source<'_>,
+    source: &StudyFile,
     rule: &str,
     change: impl Fn(&str) -> Option<Change>,
 ) -> Result<Dimension, StudyFileError> {
@@ -133,7 +121,7 @@ fn parse_values(
 
 fn cpu_counts(
     cpus: &Spanned<Axis<Scalar>>,
-    source: &Source<'_>,
+    source: &StudyFile,
     here: u32,
 ) -> Result<Dimension, StudyFileError> {
     let mut counts: Vec<u32> = Vec::new();
@@ -160,10 +148,10 @@ fn cpu_counts(
 
 fn scheduler_specs(
     schedulers: &Spanned<Axis<Scalar>>,
-    source: &Source<'_>,
+    source: &StudyFile,
 ) -> Result<Dimension, StudyFileError> {
     let one = |value: &Scalar| match value.0.as_str() {
-        KERNELS_OWN => Ok((value.0.clone(), Change::Scheduler(None))),
+        KERNEL_SCHEDULER => Ok((value.0.clone(), Change::Scheduler(None))),
         name => match name.parse::<SchedulerSpec>() {
             Ok(spec) => Ok((value.0.clone(), Change::Scheduler(Some(spec)))),
             Err(error) => Err(source.error_at(schedulers.span(), error)),

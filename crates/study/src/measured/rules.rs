@@ -8,7 +8,7 @@ use klatch_stats::Sequential;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::source::{Source, StudyFileError};
+use crate::file::{StudyFile, StudyFileError};
 use crate::series::{DuetTimes, Preset, Rules, StopMetric, StopRule};
 
 /// With fewer first trials some series converge by chance: docs/reference/method.md.
@@ -58,7 +58,7 @@ pub(crate) struct RulesTable {
 
 impl RulesTable {
     /// Checks the table, and applies it to its preset.
-    pub(crate) fn rules(&self, source: &Source<'_>) -> Result<Rules, StudyFileError> {
+    pub(crate) fn rules(&self, source: &StudyFile) -> Result<Rules, StudyFileError> {
         let mut rules = Rules { metric: self.metric, ..self.preset.rules() };
         let many_trials_per_start = rules.trials_per_visit > 1;
         if let Some(warmups) = within(source, "warm-up count", &self.warmups, 0, 1000)? {
@@ -96,7 +96,7 @@ impl RulesTable {
     pub(crate) fn compared_axis(
         &self,
         axes: &[StudyAxis],
-        source: &Source<'_>,
+        source: &StudyFile,
     ) -> Result<Option<String>, StudyFileError> {
         match (&self.compare, self.is_duet()) {
             (Some(axis), false) => {
@@ -124,7 +124,7 @@ impl RulesTable {
     /// A time of a duet's starts.
     fn duet_time(
         &self,
-        source: &Source<'_>,
+        source: &StudyFile,
         key: &str,
         value: &Option<Spanned<f64>>,
         range: RangeInclusive<f64>,
@@ -142,7 +142,7 @@ impl RulesTable {
     }
 
     /// The stop rule of the preset with the values of the table.
-    fn stop_rule(&self, preset: StopRule, source: &Source<'_>) -> Result<StopRule, StudyFileError> {
+    fn stop_rule(&self, preset: StopRule, source: &StudyFile) -> Result<StopRule, StudyFileError> {
         let name = self.preset.name();
         let least = within(source, "trials_min", &self.trials_min, 2, 1000)?;
         let most = within(source, "trials_max", &self.trials_max, 2, 1000)?;
@@ -181,7 +181,7 @@ impl RulesTable {
     fn refuse_within_percent(
         &self,
         message: impl Fn() -> String,
-        source: &Source<'_>,
+        source: &StudyFile,
     ) -> Result<(), StudyFileError> {
         match &self.within_percent {
             Some(value) => Err(source.error_at(value.span(), message())),
@@ -190,7 +190,7 @@ impl RulesTable {
     }
 
     /// Refuses numbers of trials that do not fit the sequential rule.
-    fn check_convergence(&self, first: u32, last: u32, source: &Source<'_>) -> Result<(), StudyFileError> {
+    fn check_convergence(&self, first: u32, last: u32, source: &StudyFile) -> Result<(), StudyFileError> {
         let span = |value: &Option<Spanned<u32>>| value.as_ref().map_or(0..0, Spanned::span);
         if first < FIRST_MIN {
             let message = format!(
@@ -213,7 +213,7 @@ impl RulesTable {
 }
 
 fn within(
-    source: &Source<'_>,
+    source: &StudyFile,
     what: &str,
     value: &Option<Spanned<u32>>,
     least: u32,
@@ -228,7 +228,7 @@ fn within(
 
 /// A percentage above 0 and below 100, as a share.
 fn percent(
-    source: &Source<'_>,
+    source: &StudyFile,
     what: &str,
     value: &Option<Spanned<f64>>,
 ) -> Result<Option<f64>, StudyFileError> {

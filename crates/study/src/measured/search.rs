@@ -2,9 +2,8 @@
 
 use toml::Spanned;
 
+use crate::file::{StudyFile, StudyFileError};
 use crate::search::Search;
-
-use super::source::{Source, StudyFileError};
 
 /// Checks the table `[search]`.
 ///
@@ -12,7 +11,7 @@ use super::source::{Source, StudyFileError};
 /// The range or the limit is empty or infinite.
 pub(super) fn search(
     table: Option<Spanned<Search>>,
-    source: &Source<'_>,
+    source: &StudyFile,
 ) -> Result<Option<Search>, StudyFileError> {
     let Some(table) = table else { return Ok(None) };
     let (search, span) = (*table.get_ref(), table.span());

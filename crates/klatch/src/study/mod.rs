@@ -1,0 +1,231 @@
+//! `klatch study`: loads a study of any kind, runs or resumes it, and writes its report.
+
+mod computed;
+mod measured;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Args;
+use klatch_platforms::PlatformRequest;
+use klatch_record::{CellStatus, ResultKind, StudyResult, error_chain};
+use klatch_study::{Store, StudyFile, StudyHead, load, shipped};
+
+use crate::output::{print_error, print_line};
+use crate::platforms::PlatformArgs;
+use crate::web_view::WebArgs;
+
+pub(crate) use self::measured::base;
+
+const MEASURED: &str = "Measured studies";
+const EMULATED: &str = "Studies of the lab";
+const SIMULATED: &str = "Simulated studies";
+const COMPUTED: &str = "Studies of the lab and simulated studies";
+
+/// Run a study: platforms × workloads × knobs under run rules
+///
+/// A measured study visits its cells on this machine in random order. A study of the lab boots an emulated machine with a pinned
+/// kernel for each trial, and a simulated one computes a machine of any number of CPUs. The file decides the kind. Every record and
+/// trial is written as soon as it ends.
+///
+/// Exit status: 0 every cell has its trials, 1 some cell failed, 2 could not run.
+#[derive(Args)]
+pub(crate) struct Study {
+    /// Study that Klatch brings, or a file; lists the studies with their kinds if omitted
+    #[arg(value_name = "NAME|FILE")]
+    study: Option<String>,
+    /// Print the cells and the number of runs without running them
+    #[arg(long, conflicts_with = "resume")]
+    dry_run: bool,
+    /// Continue an interrupted study, from this folder or the newest one of this study
+    #[arg(long, value_name = "DIR", num_args = 0..=1)]
+    resume: Option<Option<PathBuf>>,
+    /// Cells to run: those with this text in the name
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Folder for the results
+    #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder)]
+    out: PathBuf,
+    /// Print the result as JSON; without a study, the list
+    #[arg(long, conflicts_with = "dry_run")]
+    json: bool,
+    #[command(flatten)]
+    platforms: PlatformArgs,
+    /// Allow the study's `[sysctls]` to change the machine during visits
+    #[arg(long, help_heading = MEASURED)]
+    allow_sysctl: bool,
+    /// Seed of the random order of visits [default: 1]
+    #[arg(long, help_heading = MEASURED)]
+    seed: Option<u64>,
+    /// Show progress on the whole terminal: cell, speed, trials with their interval, time left
+    #[arg(long, conflicts_with_all = ["json", "dry_run"], help_heading = MEASURED)]
+    live: bool,
+    #[command(flatten, next_help_heading = MEASURED)]
+    web: WebArgs,
+    /// Boot each trial twice and compare all output to the last digit
+    #[arg(long, help_heading = EMULATED)]
+    twice: bool,
+    /// Longest time for a boot, on this machine's clock [default: 900]
+    #[arg(long, value_name = "SECONDS", help_heading = EMULATED)]
+    limit: Option<u64>,
+    /// Also simulate every cell with each uncertain cost at both ends of its range, and show which claims hold for all of them
+    #[arg(long, help_heading = SIMULATED)]
+    sensitivity: bool,
+    /// Number of trials at a time; does not affect the results [default: number of CPUs, at most 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = COMPUTED)]
+    jobs: Option<u16>,
+}
+
+impl Study {
+    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let Some(name) = &self.study else {
+            list(self.json);
+            return Ok(ExitCode::SUCCESS);
+        };
+        let file = load(name)?;
+        self.refuse_options_of_other_kinds(&file)?;
+        match file.kind() {
+            ResultKind::Measured => self.measure(&file),
+            ResultKind::Emulated => self.emulate(&file),
+            ResultKind::Simulated => self.simulate(&file),
+        }
+    }
+
+    /// The options that do not suit every kind of study: name, whether it is given, and the kinds.
+    fn options_of_kinds(&self) -> [(&'static str, bool, &'static [ResultKind]); 10] {
+        use ResultKind::{Emulated, Measured, Simulated};
+        let PlatformRequest { java, catalog, .. } = self.platforms.request();
+        [
+            ("java", java.is_some(), &[Measured, Emulated]),
+            ("catalog", catalog.is_some(), &[Measured]),
+            ("allow-sysctl", self.allow_sysctl, &[Measured]),
+            ("seed", self.seed.is_some(), &[Measured]),
+            ("live", self.live, &[Measured]),
+            ("web", self.web.is_wanted(), &[Measured]),
+            ("twice", self.twice, &[Emulated]),
+            ("limit", self.limit.is_some(), &[Emulated]),
+            ("sensitivity", self.sensitivity, &[Simulated]),
+            ("jobs", self.jobs.is_some(), &[Emulated, Simulated]),
+        ]
+    }
+
+    fn refuse_options_of_other_kinds(&self, file: &StudyFile) -> anyhow::Result<()> {
+        for (option, is_given, kinds) in self.options_of_kinds() {
+            let owners = kinds.iter().map(|kind| words(*kind).1).collect::<Vec<_>>().join(" and ");
+            anyhow::ensure!(
+                !is_given || kinds.contains(&file.kind()),
+                "--{option} is for {owners}; {} is {}",
+                file.name(),
+                words(file.kind()).0
+            );
+        }
+        Ok(())
+    }
+
+    /// The options that affect the results, except the seed.
+    fn options(&self) -> BTreeMap<String, String> {
+        let PlatformRequest { java, catalog, .. } = self.platforms.request();
+        let path = |path: PathBuf| path.display().to_string();
+        let all = [
+            ("only", self.only.clone()),
+            ("java", java.map(path)),
+            ("catalog", catalog.map(path)),
+            ("allow-sysctl", self.allow_sysctl.then(String::new)),
+            ("sensitivity", self.sensitivity.then(String::new)),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+
+    /// Notes the options in a plan, and removes the cells that are not wanted.
+    fn select<C>(&self, head: &mut StudyHead, cells: &mut Vec<C>, id: fn(&C) -> &str) -> anyhow::Result<()> {
+        head.options = self.options();
+        let Some(only) = &self.only else { return Ok(()) };
+        cells.retain(|cell| id(cell).contains(only.as_str()));
+        anyhow::ensure!(!cells.is_empty(), "no cell of {} has {only} in its name", head.name);
+        Ok(())
+    }
+
+    /// A new folder for the study, or that of an interrupted one.
+    fn store(&self, file: &StudyFile) -> anyhow::Result<Store> {
+        let name = file.name();
+        let Some(folder) = &self.resume else {
+            return Ok(Store::begin(&self.out, &name, file.text(), self.seed.unwrap_or(1))?);
+        };
+        let folder = folder.clone().or_else(|| Store::newest(&self.out, &name));
+        let folder = folder.with_context(|| {
+            format!("no study {name} in {}; start it without --resume", self.out.display())
+        })?;
+        Ok(Store::resume(&folder, file.text())?)
+    }
+
+    /// What an interrupted study prints.
+    fn interrupted(&self, store: &Store) -> String {
+        format!(
+            "klatch: interrupted; finished runs stay in the folder; continue with: klatch study {} --resume {}",
+            self.study.as_deref().unwrap_or_default(),
+            store.folder().display()
+        )
+    }
+
+    /// Prints the result and saves its report.
+    fn finish(
+        &self,
+        result: &StudyResult,
+        text: &str,
+        store: &Store,
+        save_report: impl FnOnce() -> anyhow::Result<PathBuf>,
+    ) -> ExitCode {
+        let folder = store.folder().display();
+        match self.json {
+            true => print_line(serde_json::to_string(result).expect("a result is plain JSON")),
+            false => print_line(format_args!("\n{text}\nresults: {folder}")),
+        }
+        // The results are complete even if the report fails.
+        match save_report() {
+            Ok(path) if !self.json => print_line(format_args!("report: {}", path.display())),
+            Ok(_) => {}
+            Err(error) => print_error(format_args!(
+                "klatch: cannot write a report: {}; try klatch report {folder}",
+                error_chain(error.as_ref())
+            )),
+        }
+        let failed = result.cells.iter().any(|cell| cell.status == CellStatus::Failed);
+        if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    }
+}
+
+/// A study of this kind, and such studies.
+fn words(kind: ResultKind) -> (&'static str, &'static str) {
+    match kind {
+        ResultKind::Measured => ("a measured study", "measured studies"),
+        ResultKind::Emulated => ("a study of the lab", "studies of the lab"),
+        ResultKind::Simulated => ("a simulated study", "simulated studies"),
+    }
+}
+
+fn list(json: bool) {
+    for study in shipped() {
+        let (name, kind) = (study.name, study.kind.name());
+        match json {
+            true => {
+                print_line(serde_json::json!({ "name": name, "kind": kind, "question": study.question() }))
+            }
+            false => print_line(format_args!("{name:<22}{kind:<11}{}", study.question().unwrap_or_default())),
+        }
+    }
+}
+
+/// The first lines of an outline: name, question, rules.
+fn head(head: &StudyHead, rules: impl Display) -> String {
+    format!("{}\n{}\nrules: {rules}\n", head.name, head.question)
+}
+
+/// The fewest and the most of something.
+fn range(low: String, high: String) -> String {
+    if low == high { low } else { format!("{low} to {high}") }
+}

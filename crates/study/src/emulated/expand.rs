@@ -1,0 +1,119 @@
+//! Makes the cells of a study of the lab: every combination of kernels, CPUs, schedulers and varied values.
+
+use klatch_lab::{Boot, Kernel};
+use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Study};
+use klatch_record::{Build, ResultKind};
+
+use crate::computed::{ComputedCell, ComputedPlan, SCHEDULER, axes_and_cells};
+use crate::file::{Change, Dimension, StudyFile, StudyFileError};
+
+/// A study of the lab, ready to run.
+pub struct EmulatedStudy {
+    /// The file as data.
+    pub study: Study,
+    /// Its cells. Each becomes a boot by [`Configuration::with_seed`].
+    pub plan: ComputedPlan<Configuration>,
+}
+
+/// Expands a study file, see [`StudyFile::emulated`].
+pub(crate) fn expand(file: &StudyFile, build: Build) -> Result<EmulatedStudy, StudyFileError> {
+    let study: Study = file.parse()?;
+    check(&study, file)?;
+    let first = Configuration {
+        id: String::new(),
+        kernel: String::new(),
+        cpus: 1,
+        scheduler: String::new(),
+        varied: Vec::new(),
+        seed: 0,
+        commands: Vec::new(),
+    };
+    let (axes, mut cells) = axes_and_cells(first, &dimensions(&study, file), file)?;
+    for ComputedCell { id, job, .. } in &mut cells {
+        job.id.clone_from(id);
+        job.commands = commands(&study.commands, &job.varied);
+    }
+    let plan = ComputedPlan {
+        head: file.head(&study.question, axes, build)?,
+        kind: ResultKind::Emulated,
+        cells,
+        seeds: study.seeds.clone(),
+        within: None,
+        metric: study.show.first().cloned().unwrap_or_default(),
+    };
+    Ok(EmulatedStudy { study: Study { name: file.name(), ..study }, plan })
+}
+
+/// The settings of the machine, then `[vary]`.
+fn dimensions(study: &Study, file: &StudyFile) -> Vec<Dimension<Change<Configuration>>> {
+    fn dimension<T: ToString + Clone + 'static>(
+        (name, key): (&str, &str),
+        values: &[T],
+        file: &StudyFile,
+        change: fn(&mut Configuration, &str, T),
+    ) -> Dimension<Change<Configuration>> {
+        let with = |value: &T| -> (String, Change<Configuration>) {
+            let (name, value) = (name.to_owned(), value.clone());
+            (value.to_string(), Box::new(move |job| change(job, &name, value.clone())))
+        };
+        let values = values.iter().map(with).collect();
+        Dimension { name: name.to_owned(), span: file.span_of(key), values }
+    }
+    let mut all = vec![
+        dimension(("kernel", "kernels"), &study.kernels, file, |job, _, kernel| job.kernel = kernel),
+        dimension(("cpus", "cpus"), &study.cpus, file, |job, _, cpus| job.cpus = cpus),
+        dimension((SCHEDULER, "schedulers"), &study.schedulers, file, |job, _, spec| job.scheduler = spec),
+    ];
+    all.extend(study.vary.iter().map(|(name, values)| {
+        dimension((name, "vary"), values, file, |job, name, value| {
+            job.varied.push((name.to_owned(), value.to_string()));
+        })
+    }));
+    all
+}
+
+/// The commands with the varied values in place of their names, as words.
+fn commands(commands: &[String], varied: &[(String, String)]) -> Vec<Vec<String>> {
+    let fill = |command: &String| {
+        let filled = varied
+            .iter()
+            .fold(command.clone(), |command, (name, value)| command.replace(&placeholder(name), value));
+        filled.split_whitespace().map(str::to_owned).collect()
+    };
+    commands.iter().map(fill).collect()
+}
+
+/// What stands in a command for a value of `[vary]`.
+fn placeholder(name: &str) -> String {
+    format!("{{{name}}}")
+}
+
+/// Checks what the types cannot: names of schedulers, kernels and caches, ranges, and that nothing varies in vain.
+fn check(study: &Study, file: &StudyFile) -> Result<(), StudyFileError> {
+    let wrong = |key: &str, message: String| Err(file.error_at(file.span_of(key), message));
+    for scheduler in study.schedulers.iter().filter(|one| *one != KERNEL_SCHEDULER) {
+        let name = scheduler.split(':').next().unwrap_or_default();
+        if let Err(error) = klatch_schedulers::find(name) {
+            return wrong("schedulers", error.to_string());
+        }
+    }
+    if let Some(kernel) = study.kernels.iter().find(|name| Kernel::find(name).is_none()) {
+        let names = Kernel::all().iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
+        return wrong("kernels", format!("there is no kernel {kernel} in the lab; there are {names}"));
+    }
+    if let Some(Err(error)) = study.counters.as_deref().map(Boot::counters) {
+        return wrong("counters", error.to_string());
+    }
+    if let Some(cpus) = study.cpus.iter().find(|cpus| !(1..=64).contains(*cpus)) {
+        return wrong("cpus", format!("cpus must be 1..=64, got {cpus}"));
+    }
+    let is_used = |name: &String| study.commands.iter().any(|command| command.contains(&placeholder(name)));
+    if let Some(name) = study.vary.keys().find(|name| !is_used(name)) {
+        return wrong("vary", format!("{name} varies, and the command has no {{{name}}}"));
+    }
+    match (study.seeds.is_empty(), study.commands.is_empty()) {
+        (true, _) => wrong("seeds", "seeds has no value, so there is nothing to run".to_owned()),
+        (_, true) => wrong("command", "command has no value, so there is nothing to run".to_owned()),
+        (false, false) => Ok(()),
+    }
+}

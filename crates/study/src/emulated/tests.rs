@@ -1,0 +1,62 @@
+use std::path::Path;
+
+use klatch_lab::{Job, Kernel};
+use klatch_record::Build;
+use klatch_record::lab::{Configuration, DEFAULT_KERNEL};
+
+use super::EmulatedStudy;
+use crate::file::StudyFile;
+
+const SMALL: &str = "question = '?'\nschedulers = ['fifo', 'o1:yield=2,warm_us=0']\nseeds = [1, 2]\n\
+                     command = 'probe yield --tasks {tasks}'\nshow = []\n[vary]\ntasks = [5, 10]\n";
+
+fn parsed(text: &str) -> Result<EmulatedStudy, String> {
+    let build = Build { version: "0".to_owned(), commit: None, profile: None };
+    let file = StudyFile::new(Path::new("small.toml"), text.to_owned());
+    file.emulated(build).map_err(|error| error.to_string())
+}
+
+fn cells(text: &str) -> Vec<Configuration> {
+    parsed(text).unwrap().plan.cells.into_iter().map(|cell| cell.job).collect()
+}
+
+#[test]
+fn every_combination_is_a_cell_and_each_seed_a_boot() {
+    let cells = cells(SMALL);
+    let names: Vec<&str> = cells.iter().map(|cell| cell.id.as_str()).collect();
+    let expected =
+        ["fifo_tasks-5", "fifo_tasks-10", "o1-yield-2-warm_us-0_tasks-5", "o1-yield-2-warm_us-0_tasks-10"];
+    assert_eq!(names, expected);
+    assert_eq!(cells[3].commands, [["probe", "yield", "--tasks", "10"]]);
+    let boots = [1, 2].map(|seed| Job::new(&cells[3].with_seed(seed), false));
+    assert_eq!(
+        boots[0].commands[0].join(" "),
+        "sched run o1 --out scheduler.json --knob yield=2 --knob warm_us=0 -- /klatch probe yield --tasks 10"
+    );
+    assert_ne!(boots[0].start_us, boots[1].start_us);
+    assert_eq!(DEFAULT_KERNEL, Kernel::all()[0].name);
+}
+
+#[test]
+fn several_commands_are_one_boot_and_each_loads_the_scheduler_again() {
+    let several =
+        SMALL.replace("'probe yield --tasks {tasks}'", "['probe forks', 'probe yield --tasks {tasks}']");
+    let cells = cells(&several);
+    assert_eq!(cells.len(), 4);
+    let commands: Vec<String> =
+        Job::new(&cells[0], false).commands.iter().map(|command| command.join(" ")).collect();
+    let under = "sched run fifo --out scheduler.json -- /klatch probe";
+    assert_eq!(commands, [format!("{under} forks"), format!("{under} yield --tasks 5")]);
+}
+
+#[test]
+fn an_invalid_study_is_refused_with_line_and_column() {
+    let error = |from: &str, to: &str| parsed(&SMALL.replace(from, to)).err().unwrap();
+    assert!(error("'fifo'", "'cfs'").starts_with("small.toml:2:14: there is no scheduler cfs"));
+    assert!(error("{tasks}", "5").contains("tasks varies, and the command has no {tasks}"));
+    assert!(error("[5, 10]", "[]").contains("tasks has no value"));
+    assert!(error("[1, 2]", "[]").starts_with("small.toml:3:9: seeds has no value"));
+    assert!(error("show = []", "show = []\ncpus = [65]").contains("6:8: cpus must be 1..=64, got 65"));
+    assert!(error("show = []", "").starts_with("small.toml:1:1: missing field `show`"));
+    assert!(error("show = []", "show = []\ncounters = 'z80'").contains("small.toml:6:12: "));
+}
