@@ -39,3 +39,17 @@ fn the_program_prints_the_committed_schemas() {
         assert!(finished.out == std::fs::read_to_string(committed(name)).unwrap(), "{arguments:?}");
     }
 }
+
+#[test]
+fn every_shipped_study_is_valid_by_the_one_schema() {
+    let schema = serde_json::from_str(&klatch_study::study_schema()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let invalid = klatch_study::shipped().into_iter().filter(|study| {
+        let file: serde_json::Value = toml::from_str(study.text).unwrap();
+        !validator.is_valid(&file)
+    });
+    assert_eq!(invalid.map(|study| study.name).collect::<Vec<_>>(), [""; 0]);
+    let wrong =
+        serde_json::json!({ "question": "q", "machine": "1 cpu", "schedulers": "o1", "platforms": [] });
+    assert!(!validator.is_valid(&wrong));
+}
