@@ -9,9 +9,13 @@ mod error;
 mod file;
 mod measured;
 mod plan;
+#[cfg(feature = "schema")]
+mod schema;
 #[cfg(test)]
 mod scripted;
 mod search;
+#[cfg(feature = "schema")]
+mod search_schema;
 mod series;
 mod simulated;
 
@@ -21,9 +25,9 @@ pub use computed::{
 pub use emulated::{Emulated, EmulatedStudy};
 pub use engine::{Store, StudyEvent, run_pairs, run_study};
 pub use error::{StoreError, StudyRunError};
-#[cfg(feature = "schema")]
-pub use file::study_schema;
 pub use file::{LoadError, Shipped, StudyFile, StudyFileError, load, shipped};
 pub use plan::{Cell, StudyBase, StudyHead, StudyPlan};
+#[cfg(feature = "schema")]
+pub use schema::study_schema;
 pub use series::{DuetTimes, Preset, Rules, StopMetric, StopRule};
 pub use simulated::{SimulatedJob, SimulatedTrial, Simulator, sensitivity};

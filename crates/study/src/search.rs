@@ -10,7 +10,7 @@ use serde::Deserialize;
 pub(crate) enum Search {
     /// Searches the most rooms, connections, lines or readers, or the largest injection rate, with a valid run; lines with a speed must
     /// all conform, and `orders` must have a TOPS.
-    #[cfg_attr(feature = "schema", schemars(transform = add_aliases))]
+    #[cfg_attr(feature = "schema", schemars(transform = crate::search_schema::add_aliases))]
     Limit {
         /// First number of parties; of `orders`, first injection rate.
         #[serde(
@@ -41,23 +41,4 @@ pub(crate) enum Search {
 /// Four passes have a Student's t of 3.2; three would have 4.3 and a wider interval.
 fn default_passes() -> u32 {
     4
-}
-
-/// Adds the other names of the ends of a limit to its schema: one of them each is required.
-#[cfg(feature = "schema")]
-fn add_aliases(schema: &mut schemars::Schema) {
-    const PARTIES: [&str; 5] = ["rooms", "connections", "lines", "readers", "rate"];
-    let mut required = Vec::new();
-    for end in ["from", "max"] {
-        let names = PARTIES.map(|party| format!("{party}_{end}"));
-        if let Some(properties) = schema.get_mut("properties").and_then(|value| value.as_object_mut())
-            && let Some(one) = properties.get(&names[0]).cloned()
-        {
-            properties.extend(names.iter().map(|name| (name.clone(), one.clone())));
-        }
-        let one_of = names.map(|name| serde_json::json!({ "required": [name] }));
-        required.push(serde_json::json!({ "oneOf": one_of }));
-    }
-    schema.insert("required".to_owned(), serde_json::json!(["kind"]));
-    schema.insert("allOf".to_owned(), required.into());
 }

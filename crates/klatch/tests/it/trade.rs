@@ -62,7 +62,7 @@ fn every_platform_that_carries_it_keeps_its_accounts() {
         let mut arguments = vec!["--platform", way, "--database", database];
         // Its first requests take ten times as long as later ones.
         if way.starts_with("payara") {
-            arguments.extend(["--duration", "5"]);
+            arguments.extend(["--duration", "5", "--ready-timeout", "240"]);
         }
         let (status, record) = run(&arguments);
         is_valid(way, status, &record);

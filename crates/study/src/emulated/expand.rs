@@ -15,8 +15,17 @@ pub struct EmulatedStudy {
     pub plan: ComputedPlan<Configuration>,
 }
 
-/// Expands a study file, see [`StudyFile::emulated`].
-pub(crate) fn expand(file: &StudyFile, build: Build) -> Result<EmulatedStudy, StudyFileError> {
+impl StudyFile {
+    /// The study of the lab in this file.
+    ///
+    /// # Errors
+    /// The file is wrong, or names a kernel or scheduler that the lab does not have.
+    pub fn emulated(&self, build: Build) -> Result<EmulatedStudy, StudyFileError> {
+        expand(self, build)
+    }
+}
+
+fn expand(file: &StudyFile, build: Build) -> Result<EmulatedStudy, StudyFileError> {
     let study: Study = file.parse()?;
     check(&study, file)?;
     let first = Configuration {

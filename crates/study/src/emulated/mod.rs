@@ -7,4 +7,3 @@ mod tests;
 
 pub use computer::Emulated;
 pub use expand::EmulatedStudy;
-pub(crate) use expand::expand;

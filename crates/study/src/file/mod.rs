@@ -15,21 +15,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use klatch_record::{Build, ResultKind, StudyAxis};
-use klatch_simulator::Topology;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 use toml::Spanned;
 
-use crate::computed::ComputedPlan;
-use crate::emulated::EmulatedStudy;
-use crate::plan::{StudyBase, StudyHead, StudyPlan};
-use crate::simulated::SimulatedJob;
-use crate::{emulated, measured, simulated};
+use crate::plan::StudyHead;
 
 pub(crate) use self::axes::{Change, Dimension, Grid, Levels, combinations};
 pub use self::load::{LoadError, load};
-#[cfg(feature = "schema")]
-pub use self::schema::study_schema;
 #[cfg(feature = "schema")]
 pub(crate) use self::schema::{AnyScalar, KnobsSchema, OneOrMany};
 pub use self::shipped::{Shipped, shipped};
@@ -74,35 +67,6 @@ impl StudyFile {
     /// How the study gets its numbers.
     pub fn kind(&self) -> ResultKind {
         self.kind
-    }
-
-    /// The plan of a measured study. `base` is what a study file does not set.
-    ///
-    /// # Errors
-    /// A cell is impossible on every machine, or needs more than this machine has. A platform that is not installed only makes
-    /// its cells absent.
-    pub fn measured(&self, base: &StudyBase, seed: u64) -> Result<StudyPlan, StudyFileError> {
-        measured::expand(self, base, seed)
-    }
-
-    /// The study of the lab in this file.
-    ///
-    /// # Errors
-    /// The file is wrong, or names a kernel or scheduler that the lab does not have.
-    pub fn emulated(&self, build: Build) -> Result<EmulatedStudy, StudyFileError> {
-        emulated::expand(self, build)
-    }
-
-    /// The plan of a simulated study. `host` reads the topology of this machine.
-    ///
-    /// # Errors
-    /// The file is wrong.
-    pub fn simulated(
-        &self,
-        build: Build,
-        host: &dyn Fn() -> Result<Topology, String>,
-    ) -> Result<ComputedPlan<SimulatedJob>, StudyFileError> {
-        simulated::expand(self, build, host)
     }
 
     /// The folder of the file, to which paths in it are relative.

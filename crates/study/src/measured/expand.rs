@@ -21,8 +21,18 @@ const PLATFORM: &str = "platform";
 /// The plan of a visit before it has a name, and why it cannot run on this machine.
 type Visit = (Plan, Option<String>);
 
-/// Expands a study file, see [`StudyFile::measured`].
-pub(crate) fn expand(source: &StudyFile, base: &StudyBase, seed: u64) -> Result<StudyPlan, StudyFileError> {
+impl StudyFile {
+    /// The plan of a measured study. `base` is what a study file does not set.
+    ///
+    /// # Errors
+    /// A cell is impossible on every machine, or needs more than this machine has. A platform that is not installed only makes
+    /// its cells absent.
+    pub fn measured(&self, base: &StudyBase, seed: u64) -> Result<StudyPlan, StudyFileError> {
+        expand(self, base, seed)
+    }
+}
+
+fn expand(source: &StudyFile, base: &StudyBase, seed: u64) -> Result<StudyPlan, StudyFileError> {
     let file: MeasuredFile = source.parse()?;
     if file.platforms.get_ref().is_empty() {
         return Err(source.error_at(file.platforms.span(), "platforms is empty, so there is nothing to run"));

@@ -4,12 +4,12 @@ mod dimensions;
 mod draft;
 mod expand;
 mod rules;
+#[cfg(feature = "schema")]
+mod schema;
 mod search;
 #[cfg(test)]
 mod tests;
 mod workload;
-#[cfg(feature = "schema")]
-mod workload_schema;
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,6 @@ use crate::file::{AnyScalar, KnobsSchema, OneOrMany};
 use crate::file::{Axis, Scalar};
 use crate::search::Search;
 
-pub(crate) use self::expand::expand;
 use self::rules::RulesTable;
 
 /// Values of an axis, with their position in the file.
@@ -40,11 +39,11 @@ pub(crate) struct MeasuredFile {
     /// The question that the study answers, in words.
     pub(crate) question: String,
     /// The platforms to measure: names in the catalog, or tables with knobs of their own.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<PlatformSchema>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<schema::PlatformSchema>"))]
     pub(crate) platforms: Spanned<Vec<Spanned<PlatformChoice>>>,
     /// What the crowd does: its `kind`, and the settings of that kind, each a value or an axis.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(with = "workload_schema::WorkloadSchema"))]
+    #[cfg_attr(feature = "schema", schemars(with = "schema::WorkloadSchema"))]
     pub(crate) workload: Knobs,
     /// Knobs of every platform.
     #[serde(default)]
@@ -96,16 +95,6 @@ struct PlatformTable {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]
     knobs: BTreeMap<String, Axis<Scalar>>,
-}
-
-/// A name, or a table with knobs of its own.
-#[cfg(feature = "schema")]
-#[derive(schemars::JsonSchema)]
-#[serde(untagged)]
-#[allow(dead_code, reason = "only its schema is used")]
-enum PlatformSchema {
-    Name(String),
-    Table(PlatformTable),
 }
 
 impl<'de> Deserialize<'de> for PlatformChoice {

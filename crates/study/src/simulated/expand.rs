@@ -17,8 +17,21 @@ const SEEDS_MIN: u32 = 3;
 /// A setting with its values, each with what it changes in a job.
 type Dimension = crate::file::Dimension<Change<SimulatedJob>>;
 
-/// Expands a study file, see [`StudyFile::simulated`].
-pub(crate) fn expand(
+impl StudyFile {
+    /// The plan of a simulated study. `host` reads the topology of this machine.
+    ///
+    /// # Errors
+    /// The file is wrong.
+    pub fn simulated(
+        &self,
+        build: Build,
+        host: &dyn Fn() -> Result<Topology, String>,
+    ) -> Result<ComputedPlan<SimulatedJob>, StudyFileError> {
+        expand(self, build, host)
+    }
+}
+
+fn expand(
     source: &StudyFile,
     build: Build,
     host: &dyn Fn() -> Result<Topology, String>,

@@ -9,7 +9,6 @@ mod sensitivity;
 mod tests;
 
 pub use computer::{SimulatedTrial, Simulator};
-pub(crate) use expand::expand;
 #[cfg(feature = "schema")]
 pub(crate) use file::SimulatedFile;
 pub use job::SimulatedJob;

@@ -1,4 +1,4 @@
-//! The JSON Schema of the table `[workload]`, made of the settings that the workloads declare.
+//! The JSON Schema of what code of its own reads: a platform, and the table `[workload]`, made of the settings that the workloads declare.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,17 @@ use klatch_record::settings::{Form, Setting};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
+use super::PlatformTable;
 use super::workload::settings_of_studies;
+
+/// A name, or a table with knobs of its own.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "only its schema is used")]
+pub(super) enum PlatformSchema {
+    Name(String),
+    Table(PlatformTable),
+}
 
 /// Stands for the table in the schema of a study file.
 pub(crate) struct WorkloadSchema;
