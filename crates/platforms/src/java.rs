@@ -10,6 +10,7 @@ use klatch_record::{Runtime, error_chain};
 use thiserror::Error;
 
 use crate::needs_java::NeedsJava;
+use crate::program::VERSION_TIMEOUT;
 
 /// A Java runtime on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,10 @@ pub struct Java {
     pub vendor: Option<String>,
 }
 
+/// Variables with options that a Java adds to its own, also those of other vendors and the undocumented one, which comes last.
+const JAVA_VARIABLES: [&str; 5] =
+    ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "OPENJ9_JAVA_OPTIONS", "IBM_JAVA_OPTIONS", "_JAVA_OPTIONS"];
+
 /// Reasons why no Java can be used.
 #[derive(Clone, Debug, Error)]
 pub enum JavaError {
@@ -33,6 +38,14 @@ pub enum JavaError {
         /// Path that the user gave.
         path: PathBuf,
         /// The error, or the unexpected output.
+        reason: String,
+    },
+    /// The one of `JAVA_HOME` does not work.
+    #[error("JAVA_HOME is set, and {path} does not start: {reason}; correct or unset it", path = path.display())]
+    Home {
+        /// Path of the program that it stands for.
+        path: PathBuf,
+        /// The error, or what the program says.
         reason: String,
     },
     /// The Java that the user named is too old or too new.
@@ -89,9 +102,10 @@ impl<'a> JavaRuntimes<'a> {
         if let Some(java) = self.named()? {
             return java.checked(needs);
         }
-        let all = installed();
-        let fits = all.iter().find(|java| needs.accept(java.feature)).cloned();
-        fits.ok_or_else(|| JavaError::None { installed: list(all), required: needs })
+        let all = search();
+        home_works(all)?;
+        let fits = all.found.iter().find(|java| needs.accept(java.feature)).cloned();
+        fits.ok_or_else(|| JavaError::None { installed: list(&all.found, &all.broken), required: needs })
     }
 
     /// The runtime of this feature version: the one that the user named, or an installed one.
@@ -99,9 +113,10 @@ impl<'a> JavaRuntimes<'a> {
     /// # Errors
     /// No runtime has this version.
     pub(crate) fn with_version(&self, feature: u32) -> Result<Java, JavaError> {
-        let all: Vec<Java> = self.named()?.into_iter().chain(installed().to_vec()).collect();
+        let Installed { found, broken } = search();
+        let all: Vec<Java> = self.named()?.into_iter().chain(found.to_vec()).collect();
         let fits = all.iter().find(|java| java.feature == feature).cloned();
-        fits.ok_or_else(|| JavaError::NoVersion { installed: list(&all), required: feature })
+        fits.ok_or_else(|| JavaError::NoVersion { installed: list(&all, broken), required: feature })
     }
 
     fn named(&self) -> Result<Option<Java>, JavaError> {
@@ -133,15 +148,15 @@ impl Java {
 
     /// Starts the program to get its version.
     fn probe(path: &Path) -> Result<Java, String> {
-        let output = Program::new(path).args(["-XshowSettings:properties", "-version"]).output();
+        let mut java = Program::new(path);
+        let output = java.args(["-XshowSettings:properties", "-version"]).output_within(VERSION_TIMEOUT);
         let output = output.map_err(|error| error.to_string())?;
         let settings = String::from_utf8_lossy(&output.stderr);
         let property = |name: &str| {
             let lines = settings.lines().filter_map(|line| line.trim().split_once(" = "));
             lines.filter(|(key, _)| *key == name).map(|(_, value)| value.trim().to_owned()).next()
         };
-        let specification =
-            property("java.specification.version").ok_or("it does not print a Java version")?;
+        let specification = property("java.specification.version").ok_or_else(|| own_words(&output))?;
         // Java 8 reports version 1.8.
         let feature = specification.strip_prefix("1.").unwrap_or(&specification);
         let feature = feature.parse().map_err(|_| format!("its version is not a number: {specification}"))?;
@@ -153,7 +168,7 @@ impl Java {
 
     /// The runtime as a record describes it, with its options and the variables of the environment that hold more.
     pub fn runtime(&self, options: &[String]) -> Runtime {
-        let from_environment = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"].into_iter().filter_map(|name| {
+        let from_environment = JAVA_VARIABLES.into_iter().filter_map(|name| {
             let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
             Some((name.to_owned(), value))
         });
@@ -167,24 +182,67 @@ impl Java {
     }
 }
 
-fn list(all: &[Java]) -> String {
+fn list(all: &[Java], broken: &[(PathBuf, String)]) -> String {
     let each: Vec<String> =
         all.iter().map(|java| format!("Java {} at {}", java.feature, java.path.display())).collect();
-    if each.is_empty() { "no Java".to_owned() } else { each.join(", ") }
+    let works = if each.is_empty() { "no Java".to_owned() } else { each.join(", ") };
+    let fails = broken.iter().map(|(path, reason)| format!("; {} does not start: {reason}", path.display()));
+    works + &fails.collect::<String>()
+}
+
+/// # Errors
+/// `JAVA_HOME` is set, and no Java starts there. Another one would not be what its user means.
+fn home_works(all: &Installed) -> Result<(), JavaError> {
+    let Some(home) = java_home() else { return Ok(()) };
+    let broken = all.broken.iter().find(|(path, _)| *path == home);
+    broken.map_or(Ok(()), |(_, reason)| Err(JavaError::Home { path: home.clone(), reason: reason.clone() }))
+}
+
+/// The program that `JAVA_HOME` names, if it is set.
+fn java_home() -> Option<PathBuf> {
+    let home = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty())?;
+    Some(Path::new(&home).join("bin/java"))
+}
+
+/// Why a program that should be a Java prints no version: what it says itself.
+fn own_words(output: &std::process::Output) -> String {
+    const LENGTH_MAX: usize = 300;
+    let text = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let said: String =
+        lines.join("; ").chars().filter(|letter| !letter.is_control()).take(LENGTH_MAX).collect();
+    match said.is_empty() {
+        true => format!("it prints no version and ends with {}", output.status),
+        false => format!("it says: {said}"),
+    }
 }
 
 /// Every runtime of `JAVA_HOME`, the search path, `/usr/lib/jvm` and `scripts/get-jdk.sh`, each once. They are searched once in a
 /// process: to start each and to read a whole JDK for its checksums takes a second, and a study asks for every cell.
 pub(crate) fn installed() -> &'static [Java] {
-    static INSTALLED: OnceLock<Vec<Java>> = OnceLock::new();
+    &search().found
+}
+
+/// What the search found.
+struct Installed {
+    found: Vec<Java>,
+    /// Programs that are there and could not be started as Java, with the reason.
+    broken: Vec<(PathBuf, String)>,
+}
+
+fn search() -> &'static Installed {
+    static INSTALLED: OnceLock<Installed> = OnceLock::new();
     INSTALLED.get_or_init(|| {
-        let mut all: Vec<Java> = Vec::new();
+        let mut all = Installed { found: Vec::new(), broken: Vec::new() };
         let mut seen = Vec::new();
         for path in usual_paths() {
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             if !seen.contains(&real) {
                 seen.push(real);
-                all.extend(Java::probe(&path));
+                match Java::probe(&path) {
+                    Ok(java) => all.found.push(java),
+                    Err(reason) => all.broken.push((path, reason)),
+                }
             }
         }
         all
@@ -193,9 +251,7 @@ pub(crate) fn installed() -> &'static [Java] {
 
 fn usual_paths() -> Vec<PathBuf> {
     let mut paths = Vec::new();
-    if let Some(home) = std::env::var_os("JAVA_HOME") {
-        paths.push(Path::new(&home).join("bin/java"));
-    }
+    paths.extend(java_home());
     let search_path = std::env::var_os("PATH").unwrap_or_default();
     paths.extend(
         std::env::split_paths(&search_path)
@@ -272,7 +328,23 @@ mod tests {
         let error = Java::find(Some(Path::new("/nowhere/java")), 17).unwrap_err().to_string();
         assert!(error.starts_with("cannot run /nowhere/java: No such file"), "{error}");
         let error = Java::find(Some(Path::new("/bin/true")), 17).unwrap_err().to_string();
-        assert!(error.contains("/bin/true: it does not print a Java version"), "{error}");
+        assert!(error.contains("/bin/true: it prints no version and ends with exit status: 0"), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let broken = folder.path().join("java");
+        let script = "#!/bin/sh\necho 'Error: Could not create the Java Virtual Machine.' >&2\necho '\u{1b}[1m Unrecognized option' >&2\nexit 1\n";
+        klatch_testing::write_program(&broken, script);
+        let error = Java::find(Some(&broken), 17).unwrap_err().to_string();
+        let said = "it says: Error: Could not create the Java Virtual Machine.; [1m Unrecognized option";
+        assert!(error.contains(said), "{error}");
+    }
+
+    #[test]
+    fn a_java_that_does_not_start_is_no_missing_java() {
+        let broken = (PathBuf::from("/x/bin/java"), "it says: Error".to_owned());
+        assert_eq!(
+            list(&[], std::slice::from_ref(&broken)),
+            "no Java; /x/bin/java does not start: it says: Error"
+        );
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! Finds the installed programs that platforms need.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use klatch_host::privileges::Program;
 use thiserror::Error;
 
 use crate::catalog::NeedsProgram;
+
+/// Longest time in which a program prints its version. A Java on a busy machine needs a few seconds.
+pub(crate) const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An installed program and its version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +60,7 @@ pub(crate) fn find_program(needs: &NeedsProgram) -> Result<InstalledProgram, Pro
         return Ok(InstalledProgram { path, version: None });
     }
     let no_version = |reason: String| ProgramError::NoVersion { name, path: path.clone(), reason, install };
-    let output = match Program::new(&path).args(&needs.version).output() {
+    let output = match Program::new(&path).args(&needs.version).output_within(VERSION_TIMEOUT) {
         Ok(output) => output,
         Err(error) => return Err(no_version(error.to_string())),
     };

@@ -86,13 +86,17 @@ const FREE: &[&str] = &[
 ];
 
 /// Maps whose entries are one value: `name=value, name=value`.
-const WHOLE: [&str; 5] = [
+const WHOLE: [&str; 6] = [
     "platform.knobs",
     "crowd.knobs",
     "environment.sysctls",
+    "environment.variables",
     "platform.runtime.environment",
     "crowd.runtime.environment",
 ];
+
+/// What the paths of the machine's settings begin with.
+const SETTINGS: &str = "environment.settings.";
 
 /// The number of crowd processes, which no field holds.
 const SHARDS: &str = "shards";
@@ -130,6 +134,8 @@ const NAMES: &[(&str, &str)] = &[
     ("environment.scheduler.name", "schedulers"),
     ("environment.sched_ext", "schedulers of other programs"),
     ("environment.sysctls", "sysctls"),
+    ("environment.architecture", "architectures"),
+    ("environment.variables", "variables of the environment"),
     ("platform.protocol", "protocols"),
     ("platform.transport", "transports"),
     ("options.subprotocol", "subprotocols"),
@@ -182,6 +188,9 @@ impl Condition {
         if let Some(of_host) = self.path.strip_prefix("shards[].environment.") {
             let of_machine = Condition::at(&format!("environment.{of_host}"));
             return format!("{} on the hosts of the crowd", of_machine.name());
+        }
+        if let Some(setting) = self.path.strip_prefix(SETTINGS) {
+            return format!("values of the machine's {setting}");
         }
         format!("values of {}", self.path)
     }
@@ -393,9 +402,10 @@ mod tests {
         value["shards"] = serde_json::json!([{ "environment": { "kernel": "6.1", "load_1min": 1 } }]);
         let found = conditions_in(&value);
         let last: Vec<(String, &String)> =
-            found.iter().rev().take(2).map(|(one, value)| (one.name(), value)).collect();
+            found.iter().rev().take(3).map(|(one, value)| (one.name(), value)).collect();
         assert_eq!(last[0], ("kernels on the hosts of the crowd".to_owned(), &"6.1".to_owned()));
-        assert_eq!(last[1], ("values of environment.microcode".to_owned(), &"0xa0".to_owned()));
+        assert_eq!(last[1], ("values of the machine's smt".to_owned(), &"on".to_owned()));
+        assert_eq!(last[2], ("values of environment.microcode".to_owned(), &"0xa0".to_owned()));
         assert!(!paths(&found).iter().any(|path| path.contains("load_1min")));
     }
 

@@ -14,6 +14,8 @@ pub struct Environment {
     pub kernel: String,
     /// Kernel build, as `uname -v`.
     pub kernel_build: String,
+    /// Architecture of the kernel, as `uname -m`.
+    pub architecture: String,
     /// Name and version of the distribution, from os-release.
     pub distribution: Option<String>,
     /// Model name of the CPU, from /proc/cpuinfo.
@@ -35,6 +37,12 @@ pub struct Environment {
     pub cpu_mhz_in_run: Option<f64>,
     /// The last result of `klatch calibrate` on this machine; `null` if it never ran here.
     pub noise: Option<Noise>,
+    /// What the kernel and the machine are set to, by name: frequency governor, SMT, mitigations, huge pages, clock source, command
+    /// line, limits of the cgroup, sysctls that affect connections. A name is absent where the machine does not say it.
+    pub settings: BTreeMap<String, String>,
+    /// Variables of the environment that servers and crowds inherited and that change a runtime or the C library, such as `GOMAXPROCS`
+    /// and `LD_PRELOAD`. Those of a Java are with its runtime.
+    pub variables: BTreeMap<String, String>,
     /// What Klatch set about the machine for the run, and put back afterwards.
     pub sysctls: BTreeMap<String, String>,
     /// The sched_ext scheduler that was loaded for the run; `null`: the kernel's own.

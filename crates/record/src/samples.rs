@@ -81,6 +81,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
         environment: Environment {
             kernel: "6".into(),
             kernel_build: "#1".into(),
+            architecture: "x86_64".into(),
             distribution: None,
             cpu_model: None,
             cpus: 2,
@@ -91,6 +92,8 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             others_share_in_run: None,
             cpu_mhz_in_run: None,
             noise: None,
+            settings: [("smt".to_owned(), "on".to_owned())].into(),
+            variables: Default::default(),
             sysctls: Default::default(),
             scheduler: None,
             sched_ext: None,

@@ -1,15 +1,16 @@
 //! Carries out a plan with one start of the server, as `klatch run` does.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use klatch_platforms::{Processes, Sysctls};
 use klatch_record::{Record, Role, Status, save};
 
 use crate::error::{RunError, after_restore};
-use crate::folder::{make_folder, next_stem};
+use crate::folder::{make_folder, next_stem, point_latest_at, remove_empty};
 use crate::plan::Plan;
 use crate::preflight::check_plan;
+use crate::resolved::CheckedPlan;
 use crate::training::open_session;
 use crate::visit::{VisitEvent, make_runs};
 
@@ -45,32 +46,46 @@ pub fn execute(
     after_restore(outcome, sysctls.restore())
 }
 
-fn run_all(
-    plan: &Plan,
-    processes: &Processes,
-    mut on_event: impl FnMut(Event<'_>),
-) -> Result<Outcome, RunError> {
+fn run_all(plan: &Plan, processes: &Processes, on_event: impl FnMut(Event<'_>)) -> Result<Outcome, RunError> {
     let checked = check_plan(plan)?;
     let name = checked.subject.platform().map_or("target", |platform| platform.name.as_str());
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };
     let folder = make_folder(&plan.out, name, Timestamp::now()).map_err(in_out)?;
+    let done = run_all_in(&folder, plan, checked, processes, on_event);
+    match done {
+        Ok(records) => Ok(Outcome { records, folder }),
+        Err(error) => {
+            remove_empty(&folder);
+            Err(error)
+        }
+    }
+}
+
+fn run_all_in(
+    folder: &Path,
+    plan: &Plan,
+    checked: CheckedPlan<'_>,
+    processes: &Processes,
+    mut on_event: impl FnMut(Event<'_>),
+) -> Result<Vec<Record>, RunError> {
     let session = open_session(checked, processes)?;
     let warmups = (1..=plan.warmups).map(|number| (Role::WarmUp, number));
     let trials = (1..=plan.trials).map(|number| (Role::Trial, number));
     let runs: Vec<(Role, u32)> = warmups.chain(trials).collect();
     let mut records = Vec::new();
     let is_invalid = |record: &Record| record.verdict.status == Status::Invalid;
-    make_runs(session, &folder, &runs, is_invalid, &mut |event| {
+    make_runs(session, folder, &runs, is_invalid, &mut |event| {
         if let VisitEvent::RunEnded(record) = event {
-            let path = folder.join(next_stem(&folder, record.role) + ".json");
+            let path = folder.join(next_stem(folder, record.role) + ".json");
             if let Err(error) = save(record, &path) {
                 on_event(Event::Unsaved(record));
                 return Err(error.into());
             }
+            point_latest_at(folder);
             records.push(record.clone());
         }
         on_event(Event::Visit(event));
         Ok(())
     })?;
-    Ok(Outcome { records, folder })
+    Ok(records)
 }

@@ -1,4 +1,4 @@
-//! Folders for results: a new one for each call, with the link `latest` to it.
+//! Folders for results: a new one for each call. The link `latest` leads to the last one with a result.
 
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -10,8 +10,7 @@ use klatch_record::{Role, create_folder, sync_folder};
 /// Free space that is required before anything starts; a record has a few hundred kB at most.
 const ROOM_NEEDED_BYTES: usize = 512 * 1024;
 
-/// Creates the folder `out/<time>-<name>`, checks that a record can be written there, and links `out/latest` to it. The folder
-/// and the link outlast a power failure.
+/// Creates the folder `out/<time>-<name>`, and checks that a record can be written there. The folder outlasts a power failure.
 ///
 /// # Errors
 /// The folder cannot be created, or has no room for a record.
@@ -24,9 +23,23 @@ pub fn make_folder(out: &Path, name: &str, now: Timestamp) -> std::io::Result<Pa
         let _ = std::fs::remove_dir(&folder);
         return Err(error);
     }
-    link_latest(out, &folder)?;
     sync_folder(out)?;
     Ok(folder)
+}
+
+/// Links `latest`, beside this folder of results, to it. What is written first is the result, so the link never leads to nothing. Where
+/// there are no links, as on FAT, that is a warning.
+pub fn point_latest_at(folder: &Path) {
+    let Some(out) = folder.parent() else { return };
+    if let Err(error) = link_latest(out, folder).and_then(|()| sync_folder(out)) {
+        let link = out.join("latest");
+        let _ = writeln!(std::io::stderr(), "klatch: cannot link {} to the results: {error}", link.display());
+    }
+}
+
+/// Removes a folder of results in which nothing was written.
+pub(crate) fn remove_empty(folder: &Path) {
+    let _ = std::fs::remove_dir(folder);
 }
 
 fn new_folder(out: &Path, stem: &str) -> std::io::Result<PathBuf> {
@@ -53,6 +66,9 @@ fn link_latest(out: &Path, folder: &Path) -> std::io::Result<()> {
     let name = folder.file_name().expect("a result folder has a name");
     // A file of this name that is no link is not Klatch's.
     if std::fs::symlink_metadata(&link).is_ok_and(|there| !there.is_symlink()) {
+        return Ok(());
+    }
+    if std::fs::read_link(&link).is_ok_and(|there| there == Path::new(name)) {
         return Ok(());
     }
     // A new link is renamed over the old one, so that `latest` is there at all times, also if several runs begin at once.
@@ -88,6 +104,9 @@ mod tests {
         let first = make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap();
         let second = make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap();
         assert!(first.ends_with("1970-01-01T00-00-00Z-x") && second.ends_with("1970-01-01T00-00-00Z-x-2"));
+        assert!(!out.path().join("latest").exists(), "there is no result yet");
+        point_latest_at(&first);
+        point_latest_at(&second);
         assert_eq!(std::fs::canonicalize(out.path().join("latest")).unwrap(), second.canonicalize().unwrap());
     }
 
@@ -95,7 +114,7 @@ mod tests {
     fn latest_is_a_link_at_all_times_while_several_runs_begin() {
         let out = tempfile::tempdir().unwrap();
         let link = out.path().join("latest");
-        make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap();
+        point_latest_at(&make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap());
         let begin = |number: usize| {
             for _ in 0..100 {
                 link_latest(out.path(), &out.path().join(number.to_string())).unwrap();
@@ -111,7 +130,7 @@ mod tests {
     fn a_file_named_latest_is_left_alone() {
         let out = tempfile::tempdir().unwrap();
         std::fs::write(out.path().join("latest"), "mine").unwrap();
-        make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap();
+        point_latest_at(&make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap());
         assert_eq!(std::fs::read_to_string(out.path().join("latest")).unwrap(), "mine");
     }
 }

@@ -43,7 +43,7 @@ pub use conflict::Conflict;
 pub use crowd_command::{shard_commands, shard_file};
 pub use error::{RunError, after_restore};
 pub use execute::{Event, Outcome, execute};
-pub use folder::{make_folder, next_stem};
+pub use folder::{make_folder, next_stem, point_latest_at};
 pub use guards::{describe_noise, guard_series};
 pub use noise::{load_noise, noise_between_starts, save_noise};
 pub use plan::{CrowdKind, Plan, PlatformPlan, Subject, TargetPlan, make_classic};

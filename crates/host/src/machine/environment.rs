@@ -6,6 +6,7 @@ use rustix::system::uname;
 
 use crate::machine::MachineTime;
 use crate::machine::limits::{field, sysctl};
+use crate::machine::settings::{settings, variables};
 
 /// Describes this machine as it is now. Facts that cannot be read are `None`, never guessed.
 pub fn environment() -> Environment {
@@ -13,6 +14,7 @@ pub fn environment() -> Environment {
     Environment {
         kernel: uname.release().to_string_lossy().into_owned(),
         kernel_build: uname.version().to_string_lossy().into_owned(),
+        architecture: uname.machine().to_string_lossy().into_owned(),
         distribution: distribution(),
         cpu_model: cpu_model(),
         cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
@@ -23,6 +25,8 @@ pub fn environment() -> Environment {
         others_share_in_run: None,
         cpu_mhz_in_run: None,
         noise: None,
+        settings: settings(),
+        variables: variables(),
         sysctls: Default::default(),
         scheduler: None,
         sched_ext: sched_ext(),

@@ -10,6 +10,7 @@ mod machine_time;
 mod proc_files;
 mod process_identity;
 mod process_tree;
+mod settings;
 mod snapshot;
 
 pub use cpu_clock::{children_cpu_s, cpu_time_ns};

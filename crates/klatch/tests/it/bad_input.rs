@@ -137,6 +137,40 @@ fn a_server_that_dies_at_once_is_quoted() {
     );
 }
 
+/// A run that measured nothing leaves no folder, and `latest` leads to the last one with a result.
+#[test]
+fn a_start_that_fails_leaves_the_results_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("results");
+    let names = || {
+        let entries =
+            std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        entries.collect::<std::collections::BTreeSet<_>>()
+    };
+    let small = ["--platform", "native-epoll", "--rooms", "1", "--users", "2", "--count", "2"];
+    assert_eq!(Finished::run(&mut run_once(&out, &small)).status, Some(0));
+    let (before, latest) = (names(), out.join("latest").canonicalize().unwrap());
+    assert!(before.len() == 2 && latest.join("trial-1.json").is_file(), "{before:?}");
+    let java = pretended_java(folder.path(), "17", "exit 3");
+    fails(run_once(&out, &["--platform", "java-threads", "--java"]).arg(&java), "ended before it was ready");
+    assert_eq!((names(), out.join("latest").canonicalize().unwrap()), (before, latest));
+}
+
+#[test]
+fn a_java_home_without_a_java_that_starts_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |home: &Path| {
+        let mut command = run_once(home, &["--platform", "java-threads"]);
+        command.env("JAVA_HOME", home);
+        command
+    };
+    fails(&mut run(home.path()), "JAVA_HOME is set, and ");
+    std::fs::create_dir(home.path().join("bin")).unwrap();
+    let script = "#!/bin/sh\necho 'Error: Could not reserve enough space' >&2\nexit 1\n";
+    klatch_testing::write_program(&home.path().join("bin/java"), script);
+    fails(&mut run(home.path()), "it says: Error: Could not reserve enough space; correct or unset it");
+}
+
 #[test]
 fn a_full_disk_is_reported_before_anything_starts() {
     needs!(Need::UserNamespaces);

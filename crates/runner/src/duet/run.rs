@@ -1,6 +1,6 @@
 //! The starts of a duet, one after the other, until its time is over or its interval narrow.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -14,7 +14,8 @@ use crate::duet::instruments::InstrumentStarts;
 use crate::duet::plan::DuetPlan;
 use crate::duet::progress::{DuetOutcome, DuetProgress};
 use crate::duet::starts::{ServerStarts, StartOutcome, Starts, block, start_time};
-use crate::{RunError, make_folder, now};
+use crate::folder::remove_empty;
+use crate::{RunError, make_folder, now, point_latest_at};
 
 /// Compares two sides. Writes `duet.json` after each start, and a record per start and side below `a` and `b`.
 ///
@@ -32,7 +33,7 @@ pub fn duet(
         let folder = folder.clone();
         Box::new(move |number| ["a", "b"].map(|side| block(&folder.join(side), number)))
     })?;
-    make_starts(&plan, &mut starts, processes, folder, on_progress)
+    make_starts(&plan, &mut starts, processes, &folder, on_progress)
 }
 
 /// Measures what the instruments of side B's plan cost: A and B are the same server and crowd, and the instruments observe in
@@ -48,7 +49,7 @@ pub fn instrument_duet(
     let plan = plan.prepared()?;
     let folder = results_folder(&plan)?;
     let mut starts = InstrumentStarts::new(&plan, processes, &folder)?;
-    make_starts(&plan, &mut starts, processes, folder, on_progress)
+    make_starts(&plan, &mut starts, processes, &folder, on_progress)
 }
 
 fn results_folder(plan: &DuetPlan) -> Result<PathBuf, DuetError> {
@@ -61,7 +62,7 @@ fn make_starts(
     plan: &DuetPlan,
     starts: &mut dyn Starts,
     processes: &Processes,
-    folder: PathBuf,
+    folder: &Path,
     mut on_progress: impl FnMut(DuetProgress),
 ) -> Result<DuetOutcome, DuetError> {
     let most = plan.starts as usize;
@@ -79,7 +80,10 @@ fn make_starts(
                 (start, DuetEnd::Failed { side: WhichSide::BOTH[side], reasons })
             }
             Err(_) if processes.interrupted() && number > 1 => (None, DuetEnd::Interrupted),
-            Err(error) => return Err(error),
+            Err(error) => {
+                remove_empty(folder);
+                return Err(error);
+            }
         };
         duet.starts.extend(start);
         // A start that was cut short counts only if there is no other.
@@ -90,11 +94,12 @@ fn make_starts(
         duet.metrics = estimate::metrics(complete, first, plan.confidence);
         duet.end = end;
         save_json(&duet, &folder.join("duet.json"))?;
+        point_latest_at(folder);
         if duet.end != DuetEnd::Complete || is_narrow(rule.as_ref(), &duet)? {
             break;
         }
     }
-    Ok(DuetOutcome { duet, folder })
+    Ok(DuetOutcome { duet, folder: folder.to_owned() })
 }
 
 fn empty(plan: &DuetPlan, [a, b]: [DuetSide; 2]) -> Duet {

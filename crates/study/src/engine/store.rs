@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use klatch_record::{DuetStart, Record, Role, StudyResult, create_folder, save, save_json, save_text};
-use klatch_runner::{RunError, make_folder, next_stem, now};
+use klatch_runner::{RunError, make_folder, next_stem, now, point_latest_at};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::de::DeserializeOwned;
@@ -169,7 +169,9 @@ impl Store {
     pub(crate) fn save_record(&self, cell: &str, block: u32, record: &Record) -> Result<(), RunError> {
         let folder = self.block_folder(cell, block)?;
         let stem = next_stem(&folder, record.role);
-        Ok(save(record, &folder.join(stem + ".json"))?)
+        save(record, &folder.join(stem + ".json"))?;
+        point_latest_at(&self.folder);
+        Ok(())
     }
 
     /// Writes why a block of a cell failed.
@@ -194,7 +196,9 @@ impl Store {
         let path = self.start_file(pair, number);
         let folder = path.parent().expect("the file is in a folder");
         create_folder(folder).map_err(|source| RunError::Folder { out: self.folder.clone(), source })?;
-        Ok(save_json(start, &path)?)
+        save_json(start, &path)?;
+        point_latest_at(&self.folder);
+        Ok(())
     }
 
     fn start_file(&self, pair: &str, number: u32) -> PathBuf {
@@ -213,7 +217,9 @@ impl Store {
 
     /// Writes a trial of a computed cell.
     pub(crate) fn save_trial(&self, cell: &str, seed: u32, trial: &impl Serialize) -> Result<(), RunError> {
-        Ok(save_json(trial, &self.trial_file(cell, seed))?)
+        save_json(trial, &self.trial_file(cell, seed))?;
+        point_latest_at(&self.folder);
+        Ok(())
     }
 
     /// The folder of a trial of a computed cell, which is created if necessary.
