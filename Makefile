@@ -45,8 +45,6 @@ check:
 	$(MAKE) test-go test-node
 	@scripts/not-run.sh end check "the tests of whole programs, the count of instructions and the IRC clients: make test-all"
 
-# Most of their time the tests of whole programs wait for a process, so more of them run at a time than there are CPUs.
-export RUST_TEST_THREADS ?= $(shell echo $$((3 * $$(nproc) / 2)))
 # What `make test` leaves to `make test-all`.
 LEFT_OUT := --skip all:: --skip alone::
 LEFT_OUT_NOTE := every platform, other JDKs, the lab, clusters, IRC clients: make test-all

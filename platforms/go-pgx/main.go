@@ -60,6 +60,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	server := http.Server{
 		Handler:           options.site(pool),
 		ReadHeaderTimeout: web.RequestTimeout,
+		IdleTimeout:       web.Forever,
 		ConnContext:       web.WithConn,
 		ErrorLog:          log.New(stderr, program+": ", 0),
 	}

@@ -39,6 +39,9 @@ type site struct {
 // connKey is the key of a request's connection in its context. Bodies have a deadline, which Go 1.19 sets in no other way.
 type connKey struct{}
 
+// forever is the time between two requests. Without one, Go 1.19 counts it as a part of the time for the head of the next request.
+const forever = 100 * 365 * 24 * time.Hour
+
 // NewServer returns a server of a site with 1 to DirectoriesMax directories. The head of a request and its body have a time
 // limit each. There is none between requests, because a line may be idle there.
 func NewServer(seed uint64, directories int, requestTimeout time.Duration, logger *log.Logger) *http.Server {
@@ -46,7 +49,7 @@ func NewServer(seed uint64, directories int, requestTimeout time.Duration, logge
 	s.tables.Store(newTables(seed, defaultTables))
 	s.pages.New = func() any { return new(bytes.Buffer) }
 	return &http.Server{
-		Handler: s, MaxHeaderBytes: headBytesMax - headSlopBytes, ReadHeaderTimeout: requestTimeout, ErrorLog: logger,
+		Handler: s, MaxHeaderBytes: headBytesMax - headSlopBytes, ReadHeaderTimeout: requestTimeout, IdleTimeout: forever, ErrorLog: logger,
 		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, conn)
 		},

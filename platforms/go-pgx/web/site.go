@@ -18,6 +18,9 @@ const bodyMax = 64 << 10
 // RequestTimeout is the time for the head of a request to arrive, and then for its body.
 const RequestTimeout = 30 * time.Second
 
+// Forever is the time between two requests. Without one, Go 1.19 counts it as a part of the time for the head of the next request.
+const Forever = 100 * 365 * 24 * time.Hour
+
 // Request is an HTTP request with what its handler needs.
 type Request struct {
 	*http.Request

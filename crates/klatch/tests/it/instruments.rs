@@ -47,7 +47,10 @@ fn a_run_with_every_instrument_has_all_observations_within_the_bounds() {
     jsonschema::validate(&schema, &serde_json::to_value(&record).unwrap()).unwrap();
     let trace = out.path().join("latest/trial-1.trace");
     let summary = Finished::run(klatch().args(["trace", "summary"]).arg(&trace)).out;
-    assert!(summary.contains("switch") && summary.contains("klatch:"), "{summary}");
+    assert!(summary.contains("switch"), "{summary}");
+    // The summary has the busiest threads, which may be of other programs.
+    let events = Finished::run(klatch().args(["trace", "show"]).arg(&trace)).out;
+    assert!(events.contains("klatch:"), "{summary}");
     let exported = out.path().join("trace.json");
     Finished::run(klatch().args(["trace", "export"]).arg(&trace).arg("--perfetto").arg(&exported));
     let json: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(exported).unwrap()).unwrap();
