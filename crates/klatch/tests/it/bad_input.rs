@@ -148,7 +148,8 @@ fn a_start_that_fails_leaves_the_results_as_they_were() {
         entries.collect::<std::collections::BTreeSet<_>>()
     };
     let small = ["--platform", "native-epoll", "--rooms", "1", "--users", "2", "--count", "2"];
-    assert_eq!(Finished::run(&mut run_once(&out, &small)).status, Some(0));
+    // A short run on a busy machine may be unknown, and has its record too.
+    assert!(matches!(Finished::run(&mut run_once(&out, &small)).status, Some(0 | 3)));
     let (before, latest) = (names(), out.join("latest").canonicalize().unwrap());
     assert!(before.len() == 2 && latest.join("trial-1.json").is_file(), "{before:?}");
     let java = pretended_java(folder.path(), "17", "exit 3");
